@@ -1,0 +1,2 @@
+//! Judges plans. Knows the nouns of `rgraph-plan` and cannot reach its stages.
+#![forbid(unsafe_code)]

@@ -1,0 +1,773 @@
+//! A declaration: passes, resources, how each pass uses each resource, roots. Append-only and flat; what is
+//! wrong with it is said by validation, all at once, never here.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+use xxhash_rust::xxh3::xxh3_128;
+
+use crate::access::{Aspects, Load, PassQueue, ResolveMode, Stages, Transfer, Usage};
+use crate::error::{Code, Mistake};
+use crate::id::{Id, IdVec, Names};
+use crate::resource::{Resource, ResourceId};
+
+crate::id! {
+    /// A pass of one graph: dense, in declaration order, meaningless in another graph.
+    pub struct PassId;
+    /// A module or extension point of one graph.
+    pub struct SlotId;
+    /// A flag that switches conditional passes.
+    pub struct FlagId;
+    /// An occupancy class.
+    pub struct UnitId;
+    /// The ranges of an access that says some.
+    pub struct RangesId;
+    /// The rarer details of an access that says some.
+    pub struct DetailsId;
+}
+
+/// File and line of a declaration.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Place {
+    /// File name as the user would type it.
+    pub file: Arc<str>,
+    /// Line, from 1.
+    pub line: u32,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.file, self.line)
+    }
+}
+
+/// A declared pass, without its name and accesses.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Pass {
+    /// Where it runs.
+    pub queue: PassQueue,
+    /// Its duration in microseconds, measured or guessed; `None`: a static estimate.
+    pub weight_us: Option<f64>,
+    /// Its occupancy class: passes of one class are better not run at once.
+    pub unit: Option<UnitId>,
+    /// The GPU that it must run on; `None`: any.
+    pub device: Option<u32>,
+    /// Whether it is needed although nobody reads what it writes.
+    pub side_effects: bool,
+    /// The flag that switches it.
+    pub conditional: Option<FlagId>,
+    /// Whether its accesses came from a setup function, which may opt out by declaring none.
+    pub setup: bool,
+    /// The module or extension point that it stands in.
+    pub slot: Option<SlotId>,
+}
+
+impl Pass {
+    /// A pass on a queue, with nothing else said.
+    pub const fn new(queue: PassQueue) -> Self {
+        Self {
+            queue,
+            weight_us: None,
+            unit: None,
+            device: None,
+            side_effects: false,
+            conditional: None,
+            setup: false,
+            slot: None,
+        }
+    }
+}
+
+/// How a pass uses a resource: 28 bytes, the rarer parts aside.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Access {
+    /// The pass.
+    pub pass: PassId,
+    /// The resource.
+    pub resource: ResourceId,
+    /// Stages said; empty: what usage and queue imply.
+    pub stages: Stages,
+    /// Ranges said.
+    pub ranges: Option<RangesId>,
+    /// Rarer details said.
+    pub details: Option<DetailsId>,
+    /// What the pass does with it.
+    pub usage: Usage,
+    /// What becomes of the old contents, if said.
+    pub load: Option<Load>,
+    /// The same for the stencil aspect.
+    pub stencil_load: Option<Load>,
+    /// Which transfer command it is, if said.
+    pub transfer: Option<Transfer>,
+    /// Aspects said; empty: all.
+    pub aspects: Aspects,
+    /// Whether the mips below what is written are filled at the end of the pass.
+    pub generate_mips: bool,
+    /// Whether it commutes with the other accesses of this resource that say so.
+    pub unordered: bool,
+}
+
+/// Ranges that an access says, half-open; `None`: the default of the usage.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Ranges {
+    /// Mip levels.
+    pub mips: Option<[u32; 2]>,
+    /// Array layers.
+    pub layers: Option<[u32; 2]>,
+    /// Bytes of a buffer.
+    pub bytes: Option<[u64; 2]>,
+}
+
+/// The rarer details of an access.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Details {
+    /// The clear value.
+    pub clear: Option<Clear>,
+    /// The colour or depth attachment that a resolve attachment resolves.
+    pub resolves: Option<ResourceId>,
+    /// How samples become one.
+    pub resolve_mode: Option<ResolveMode>,
+}
+
+/// A clear value.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Clear {
+    /// Red, green, blue, alpha.
+    Color([f64; 4]),
+    /// Depth and, if said, stencil.
+    Depth(f64, Option<u32>),
+}
+
+/// Everything that a user can say of an access; what is left at its default is as FORMATS says.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Use {
+    /// What the pass does with it.
+    pub usage: Usage,
+    /// Stages; empty: what usage and queue imply.
+    pub stages: Stages,
+    /// Ranges; default: what the usage implies.
+    pub ranges: Ranges,
+    /// Aspects; empty: all.
+    pub aspects: Aspects,
+    /// What becomes of the old contents.
+    pub load: Option<Load>,
+    /// The same for the stencil aspect.
+    pub stencil_load: Option<Load>,
+    /// The rarer details.
+    pub details: Details,
+    /// Which transfer command it is.
+    pub transfer: Option<Transfer>,
+    /// Whether the mips below what is written are filled at the end of the pass.
+    pub generate_mips: bool,
+    /// Whether it commutes with the other accesses of this resource that say so.
+    pub unordered: bool,
+}
+
+impl Use {
+    /// A use with nothing but its usage said.
+    pub fn new(usage: Usage) -> Self {
+        Self {
+            usage,
+            stages: Stages::empty(),
+            ranges: Ranges::default(),
+            aspects: Aspects::empty(),
+            load: None,
+            stencil_load: None,
+            details: Details::default(),
+            transfer: None,
+            generate_mips: false,
+            unordered: false,
+        }
+    }
+}
+
+/// While a conditional pass is off, readers of `output` get `input`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Fallback {
+    /// The conditional pass.
+    pub pass: PassId,
+    /// What it would have written.
+    pub output: ResourceId,
+    /// What its readers get instead.
+    pub input: ResourceId,
+}
+
+/// A place in the order of passes where others append: a nested module, or a named extension point.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Slot {
+    parent: Option<SlotId>,
+    sequence: u32,
+}
+
+/// A render graph as declared.
+#[derive(Clone, Debug)]
+pub struct Graph {
+    name: String,
+    reference_size: [u32; 2],
+    passes: IdVec<PassId, Pass>,
+    pass_names: Names,
+    pass_sequence: Vec<u32>,
+    pass_hash: IdVec<PassId, u128>,
+    pass_places: Vec<Option<Place>>,
+    pass_index: HashMap<Box<str>, PassId>,
+    resources: IdVec<ResourceId, Resource>,
+    resource_names: Names,
+    resource_places: Vec<Option<Place>>,
+    resource_index: HashMap<Box<str>, ResourceId>,
+    accesses: Vec<Access>,
+    access_places: Vec<Option<Place>>,
+    ranges: IdVec<RangesId, Ranges>,
+    details: IdVec<DetailsId, Details>,
+    after: Vec<(PassId, PassId)>,
+    fallbacks: Vec<Fallback>,
+    roots: Vec<ResourceId>,
+    units: IdVec<UnitId, String>,
+    flags: IdVec<FlagId, String>,
+    slots: IdVec<SlotId, Slot>,
+    slot_names: Names,
+    mistakes: Vec<Mistake>,
+    sequence: u32,
+}
+
+/// Longest name in bytes.
+pub const MAX_NAME: usize = 1024;
+
+impl Graph {
+    /// An empty graph; `reference_size` in texels is what relative sizes are relative to.
+    pub fn new(name: &str, reference_size: [u32; 2]) -> Self {
+        Self {
+            name: name.to_owned(),
+            reference_size,
+            passes: IdVec::new(),
+            pass_names: Names::default(),
+            pass_sequence: Vec::new(),
+            pass_hash: IdVec::new(),
+            pass_places: Vec::new(),
+            pass_index: HashMap::new(),
+            resources: IdVec::new(),
+            resource_names: Names::default(),
+            resource_places: Vec::new(),
+            resource_index: HashMap::new(),
+            accesses: Vec::new(),
+            access_places: Vec::new(),
+            ranges: IdVec::new(),
+            details: IdVec::new(),
+            after: Vec::new(),
+            fallbacks: Vec::new(),
+            roots: Vec::new(),
+            units: IdVec::new(),
+            flags: IdVec::new(),
+            slots: IdVec::new(),
+            slot_names: Names::default(),
+            mistakes: Vec::new(),
+            sequence: 0,
+        }
+    }
+
+    /// Declares a resource. Names are checked when the graph is baked.
+    pub fn add_resource(&mut self, name: &str, resource: Resource, place: Option<Place>) -> ResourceId {
+        let id = self.resources.push(resource);
+        self.resource_names.push(clipped(name));
+        self.resource_places.push(place);
+        self.note_name("resource", name);
+        if let Some(first) = self.resource_index.get(name) {
+            let mistake = self.duplicate("resource", name, self.resource_place(*first), self.resource_place(id));
+            self.mistakes.push(mistake.resource(name));
+        } else {
+            self.resource_index.insert(name.into(), id);
+        }
+        id
+    }
+
+    /// Declares a pass. Its accesses are added with [`Graph::access`].
+    pub fn add_pass(&mut self, name: &str, pass: Pass, place: Option<Place>) -> PassId {
+        let id = self.passes.push(pass);
+        self.pass_names.push(clipped(name));
+        self.pass_hash.push(0);
+        self.pass_places.push(place);
+        self.sequence += 1;
+        self.pass_sequence.push(self.sequence);
+        self.note_name("pass", name);
+        if let Some(first) = self.pass_index.get(name) {
+            let mistake = self.duplicate("pass", name, self.pass_place(*first), self.pass_place(id));
+            self.mistakes.push(mistake.pass(name));
+        } else {
+            self.pass_index.insert(name.into(), id);
+        }
+        id
+    }
+
+    /// Declares that `pass` uses `resource`.
+    pub fn access(&mut self, pass: PassId, resource: ResourceId, how: &Use, place: Option<Place>) {
+        let ranges = (how.ranges != Ranges::default()).then(|| self.ranges.push(how.ranges));
+        let details = (how.details != Details::default()).then(|| self.details.push(how.details));
+        let access = Access {
+            pass,
+            resource,
+            stages: how.stages,
+            ranges,
+            details,
+            usage: how.usage,
+            load: how.load,
+            stencil_load: how.stencil_load,
+            transfer: how.transfer,
+            aspects: how.aspects,
+            generate_mips: how.generate_mips,
+            unordered: how.unordered,
+        };
+        self.pass_hash[pass] = hash_access(self.pass_hash[pass], &access, how);
+        self.accesses.push(access);
+        if place.is_some() || !self.access_places.is_empty() {
+            self.access_places.resize(self.accesses.len() - 1, None);
+            self.access_places.push(place);
+        }
+    }
+
+    /// Keeps a resource for the caller: what contributes to it is run.
+    pub fn root(&mut self, resource: ResourceId) {
+        if !self.roots.contains(&resource) {
+            self.roots.push(resource);
+        }
+    }
+
+    /// Orders `pass` after `earlier` without any resource between them.
+    pub fn order_after(&mut self, pass: PassId, earlier: PassId) {
+        self.after.push((pass, earlier));
+    }
+
+    /// While conditional `pass` is off, readers of `output` get `input`.
+    pub fn fallback(&mut self, pass: PassId, output: ResourceId, input: ResourceId) {
+        self.fallbacks.push(Fallback { pass, output, input });
+    }
+
+    /// The flag of that name, declared by its first use.
+    pub fn flag(&mut self, name: &str) -> FlagId {
+        match self.flags.iter().position(|known| known == name) {
+            Some(at) => FlagId::new(at),
+            None => self.flags.push(name.to_owned()),
+        }
+    }
+
+    /// The occupancy class of that name, declared by its first use.
+    pub fn unit(&mut self, name: &str) -> UnitId {
+        match self.units.iter().position(|known| known == name) {
+            Some(at) => UnitId::new(at),
+            None => self.units.push(name.to_owned()),
+        }
+    }
+
+    /// Declares a module or an extension point here; passes put into it later stand at this place in the order.
+    pub fn add_slot(&mut self, name: &str, parent: Option<SlotId>) -> SlotId {
+        self.sequence += 1;
+        self.slot_names.push(name);
+        self.slots.push(Slot { parent, sequence: self.sequence })
+    }
+
+    /// The module or extension point of that full name.
+    pub fn find_slot(&self, name: &str) -> Option<SlotId> {
+        self.slot_names.iter().position(|known| known == name).map(SlotId::new)
+    }
+
+    /// Keeps a mistake made while declaring, to be reported with the others when the graph is baked.
+    pub fn add_mistake(&mut self, mistake: Mistake) {
+        self.mistakes.push(mistake);
+    }
+
+    /// Changes what a pass says of itself.
+    pub fn pass_mut(&mut self, pass: PassId) -> &mut Pass {
+        &mut self.passes[pass]
+    }
+
+    /// Changes a declared resource.
+    pub fn resource_mut(&mut self, resource: ResourceId) -> &mut Resource {
+        &mut self.resources[resource]
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The reference size in texels.
+    pub fn reference_size(&self) -> [u32; 2] {
+        self.reference_size
+    }
+
+    /// The passes, in declaration order.
+    pub fn passes(&self) -> &IdVec<PassId, Pass> {
+        &self.passes
+    }
+
+    /// A pass's name.
+    pub fn pass_name(&self, pass: PassId) -> &str {
+        self.pass_names.get(pass.index())
+    }
+
+    /// All pass names.
+    pub fn pass_names(&self) -> &Names {
+        &self.pass_names
+    }
+
+    /// The pass of that name.
+    pub fn find_pass(&self, name: &str) -> Option<PassId> {
+        self.pass_index.get(name).copied()
+    }
+
+    /// Where a pass was declared.
+    pub fn pass_place(&self, pass: PassId) -> Option<&Place> {
+        self.pass_places[pass.index()].as_ref()
+    }
+
+    /// The resources, in declaration order.
+    pub fn resources(&self) -> &IdVec<ResourceId, Resource> {
+        &self.resources
+    }
+
+    /// A resource's name.
+    pub fn resource_name(&self, resource: ResourceId) -> &str {
+        self.resource_names.get(resource.index())
+    }
+
+    /// All resource names.
+    pub fn resource_names(&self) -> &Names {
+        &self.resource_names
+    }
+
+    /// The resource of that name.
+    pub fn find_resource(&self, name: &str) -> Option<ResourceId> {
+        self.resource_index.get(name).copied()
+    }
+
+    /// Where a resource was declared.
+    pub fn resource_place(&self, resource: ResourceId) -> Option<&Place> {
+        self.resource_places[resource.index()].as_ref()
+    }
+
+    /// All accesses, in the order of their declaration; those of one pass need not stand together.
+    pub fn accesses(&self) -> &[Access] {
+        &self.accesses
+    }
+
+    /// Where an access was declared.
+    pub fn access_place(&self, access: usize) -> Option<&Place> {
+        self.access_places.get(access).and_then(Option::as_ref)
+    }
+
+    /// The ranges that an access says.
+    pub fn ranges_of(&self, access: &Access) -> Ranges {
+        access.ranges.map_or_else(Ranges::default, |id| self.ranges[id])
+    }
+
+    /// The rarer details that an access says.
+    pub fn details_of(&self, access: &Access) -> Details {
+        access.details.map_or_else(Details::default, |id| self.details[id])
+    }
+
+    /// Pure orderings: `(later, earlier)`.
+    pub fn orderings(&self) -> &[(PassId, PassId)] {
+        &self.after
+    }
+
+    /// Fallbacks of conditional passes.
+    pub fn fallbacks(&self) -> &[Fallback] {
+        &self.fallbacks
+    }
+
+    /// Explicit roots, in the order they were named.
+    pub fn roots(&self) -> &[ResourceId] {
+        &self.roots
+    }
+
+    /// Names of the occupancy classes.
+    pub fn units(&self) -> &IdVec<UnitId, String> {
+        &self.units
+    }
+
+    /// Names of the flags.
+    pub fn flags(&self) -> &IdVec<FlagId, String> {
+        &self.flags
+    }
+
+    /// Mistakes made while declaring.
+    pub fn mistakes(&self) -> &[Mistake] {
+        &self.mistakes
+    }
+
+    /// The order of passes once modules and extension points are flattened, or `None` where there are none and
+    /// declaration order is the order. O(passes log passes).
+    pub fn flattened_order(&self) -> Option<Vec<PassId>> {
+        if self.slots.is_empty() {
+            return None;
+        }
+        // A pass's key is the path of sequence numbers from the outermost slot down to itself.
+        let path_of = |slot: Option<SlotId>, own: u32| {
+            let mut path = vec![own];
+            let mut at = slot;
+            while let Some(id) = at {
+                path.push(self.slots[id].sequence);
+                at = self.slots[id].parent;
+            }
+            path.reverse();
+            path
+        };
+        let mut order: Vec<_> =
+            self.passes.iter_ids().map(|(id, pass)| (path_of(pass.slot, self.pass_sequence[id.index()]), id)).collect();
+        order.sort();
+        Some(order.into_iter().map(|(_, id)| id).collect())
+    }
+
+    /// The same graph with its modules and extension points flattened: passes renumbered in their final order.
+    pub fn flattened(&self) -> Option<Self> {
+        let order = self.flattened_order()?;
+        let mut flat = self.clone();
+        let mut new_id = IdVec::<PassId, PassId>::filled(PassId::new(0), order.len());
+        flat.pass_names.clear();
+        flat.slots.clear();
+        flat.slot_names.clear();
+        for (at, &old) in order.iter().enumerate() {
+            let id = PassId::new(at);
+            new_id[old] = id;
+            flat.passes[id] = Pass { slot: None, ..self.passes[old].clone() };
+            flat.pass_names.push(self.pass_name(old));
+            flat.pass_hash[id] = self.pass_hash[old];
+            flat.pass_places[at] = self.pass_places[old.index()].clone();
+            flat.pass_sequence[at] = at as u32;
+        }
+        for id in flat.pass_index.values_mut() {
+            *id = new_id[*id];
+        }
+        for access in &mut flat.accesses {
+            access.pass = new_id[access.pass];
+        }
+        for (later, earlier) in &mut flat.after {
+            (*later, *earlier) = (new_id[*later], new_id[*earlier]);
+        }
+        for fallback in &mut flat.fallbacks {
+            fallback.pass = new_id[fallback.pass];
+        }
+        Some(flat)
+    }
+
+    /// A hash of all that the declaration means: equal declarations have equal hashes on every machine; places
+    /// (file and line) do not count. Accesses were hashed when declared, so this is O(passes + resources).
+    pub fn content_hash(&self) -> u128 {
+        let mut hash = Mixer(0);
+        hash.text(&self.name);
+        hash.words(&[u64::from(self.reference_size[0]), u64::from(self.reference_size[1])]);
+        for names in [&self.pass_names, &self.resource_names, &self.slot_names] {
+            hash.bytes(names.bytes().0);
+            hash.ends(names.bytes().1);
+        }
+        for (id, pass) in self.passes.iter_ids() {
+            let access = self.pass_hash[id];
+            let packed = u64::from(pass.side_effects) | u64::from(pass.setup) << 1 | (pass.queue as u64) << 8;
+            let pair = |a: Option<usize>, b: Option<usize>| packed_option(a) | packed_option(b) << 32;
+            hash.words(&[
+                access as u64,
+                (access >> 64) as u64,
+                packed,
+                pass.weight_us.map_or(u64::MAX, f64::to_bits),
+                pair(pass.unit.map(Id::index), pass.device.map(|d| d as usize)),
+                pair(pass.conditional.map(Id::index), pass.slot.map(Id::index)),
+            ]);
+        }
+        for resource in &self.resources {
+            hash_resource(&mut hash, resource);
+        }
+        for (later, earlier) in &self.after {
+            hash.words(&[later.index() as u64, earlier.index() as u64]);
+        }
+        hash.words(&[self.after.len() as u64, self.fallbacks.len() as u64]);
+        for f in &self.fallbacks {
+            hash.words(&[f.pass.index() as u64, f.output.index() as u64, f.input.index() as u64]);
+        }
+        for root in &self.roots {
+            hash.words(&[root.index() as u64]);
+        }
+        for text in self.units.iter().chain(&self.flags) {
+            hash.text(text);
+        }
+        if !self.slots.is_empty() {
+            for (slot, sequence) in self.slots.iter().zip(0u64..) {
+                hash.words(&[sequence, packed_option(slot.parent.map(Id::index)), u64::from(slot.sequence)]);
+            }
+            hash.ends(&self.pass_sequence);
+        }
+        for mistake in &self.mistakes {
+            hash.text(&mistake.message);
+        }
+        hash.0
+    }
+
+    fn note_name(&mut self, kind: &str, name: &str) {
+        let problem = if name.is_empty() {
+            format!("a {kind} has an empty name")
+        } else if name.len() > MAX_NAME {
+            format!("the name of {kind} \"{}…\" has {} bytes", clipped(name), name.len())
+        } else {
+            return;
+        };
+        let help = format!("give it a name of 1 to {MAX_NAME} bytes");
+        self.mistakes.push(Mistake::new(Code::BadName, problem, help));
+    }
+
+    fn duplicate(&self, kind: &str, name: &str, first: Option<&Place>, again: Option<&Place>) -> Mistake {
+        let shown = clipped(name);
+        Mistake::new(Code::DuplicateName, format!("two {kind}s are called \"{shown}\""), "rename one of them")
+            .side(shown, "declared here", first.cloned())
+            .side(shown, "and again here", again.cloned())
+    }
+}
+
+impl PartialEq for Graph {
+    /// Equal declarations; where they were declared does not count.
+    fn eq(&self, other: &Self) -> bool {
+        self.content_hash() == other.content_hash()
+    }
+}
+
+/// At most [`MAX_NAME`] bytes of a name, cut between characters.
+fn clipped(name: &str) -> &str {
+    let mut end = name.len().min(MAX_NAME);
+    while !name.is_char_boundary(end) {
+        end -= 1;
+    }
+    &name[..end]
+}
+
+fn packed_option(value: Option<usize>) -> u64 {
+    value.map_or(0, |v| v as u64 + 1)
+}
+
+/// A running 128-bit hash: each step hashes the state before it together with the new bytes (XXH3).
+struct Mixer(u128);
+
+impl Mixer {
+    fn words(&mut self, words: &[u64]) {
+        let mut block = [0u8; 16 + 8 * 8];
+        for chunk in words.chunks(8) {
+            block[..16].copy_from_slice(&self.0.to_le_bytes());
+            for (at, word) in chunk.iter().enumerate() {
+                block[16 + at * 8..24 + at * 8].copy_from_slice(&word.to_le_bytes());
+            }
+            self.0 = xxh3_128(&block[..16 + chunk.len() * 8]);
+        }
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) {
+        let inner = xxh3_128(bytes);
+        self.words(&[inner as u64, (inner >> 64) as u64, bytes.len() as u64]);
+    }
+
+    fn text(&mut self, text: &str) {
+        self.bytes(text.as_bytes());
+    }
+
+    fn ends(&mut self, ends: &[u32]) {
+        for chunk in ends.chunks(16) {
+            let mut words = [0u64; 8];
+            for (at, end) in chunk.iter().enumerate() {
+                words[at / 2] |= u64::from(*end) << (32 * (at % 2));
+            }
+            self.words(&words);
+        }
+        self.words(&[ends.len() as u64]);
+    }
+}
+
+fn hash_access(before: u128, access: &Access, how: &Use) -> u128 {
+    let mut hash = Mixer(before);
+    let small = |value: Option<u8>| u64::from(value.map_or(0, |v| v + 1));
+    let packed = access.usage as u64
+        | small(access.load.map(|l| l as u8)) << 8
+        | small(access.stencil_load.map(|l| l as u8)) << 16
+        | small(access.transfer.map(|t| t as u8)) << 24
+        | u64::from(access.aspects.bits()) << 32
+        | u64::from(access.generate_mips) << 40
+        | u64::from(access.unordered) << 41
+        | u64::from(access.ranges.is_some()) << 42
+        | u64::from(access.details.is_some()) << 43;
+    hash.words(&[access.resource.index() as u64 | u64::from(access.stages.bits()) << 32, packed]);
+    if access.ranges.is_some() {
+        let Ranges { mips, layers, bytes } = how.ranges;
+        let pair = |p: Option<[u32; 2]>| p.map_or(u64::MAX, |[a, b]| u64::from(a) << 32 | u64::from(b));
+        let [first, end] = bytes.unwrap_or([u64::MAX, 0]);
+        hash.words(&[pair(mips), pair(layers), first, end]);
+    }
+    if access.details.is_some() {
+        let Details { clear, resolves, resolve_mode } = how.details;
+        let mut words = [0u64; 7];
+        match clear {
+            Some(Clear::Color(c)) => {
+                words[0] = 1;
+                for (word, value) in words[1..].iter_mut().zip(c) {
+                    *word = value.to_bits();
+                }
+            }
+            Some(Clear::Depth(depth, stencil)) => {
+                words[0] = 2;
+                words[1] = depth.to_bits();
+                words[2] = packed_option(stencil.map(|s| s as usize));
+            }
+            None => {}
+        }
+        words[5] = packed_option(resolves.map(Id::index));
+        words[6] = small(resolve_mode.map(|m| m as u8));
+        hash.words(&words);
+    }
+    hash.0
+}
+
+fn hash_resource(hash: &mut Mixer, resource: &Resource) {
+    use crate::resource::{Axis, Kind, Life, Mips};
+    let axis = |axis: Option<Axis>| match axis {
+        None => (0, 0),
+        Some(Axis::Texels(n)) => (1, u64::from(n)),
+        Some(Axis::Scaled(of, scale)) => (2 + packed_option(of.map(Id::index)), scale.to_bits()),
+    };
+    match &resource.kind {
+        Kind::Image(image) => {
+            let (x, y, z) = match image.size {
+                Some(size) => (axis(Some(size.x)), axis(Some(size.y)), axis(size.z)),
+                None => Default::default(),
+            };
+            let mips = match image.mips {
+                None => 0,
+                Some(Mips::Full) => 1,
+                Some(Mips::Count(n)) => 2 + u64::from(n),
+            };
+            let up = image.size.is_some_and(|size| size.round == crate::resource::Round::Up);
+            let format = packed_option(image.format.map(|f| f as usize));
+            hash.words(&[
+                1 | format << 8 | u64::from(image.cube) << 16 | u64::from(up) << 17,
+                x.0,
+                x.1,
+                y.0,
+                y.1,
+                z.0,
+                z.1,
+            ]);
+            let option = |value: Option<u32>| packed_option(value.map(|v| v as usize));
+            hash.words(&[option(image.layers), mips, option(image.samples)]);
+        }
+        Kind::Buffer(buffer) => {
+            hash.words(&[2 | u64::from(buffer.acceleration_structure) << 8, buffer.size.unwrap_or(u64::MAX)]);
+        }
+    }
+    let leave = resource.leave.map_or(0, |l| {
+        1 | packed_option(l.layout.map(|v| v as usize)) << 8 | packed_option(l.queue.map(|q| q as usize)) << 16
+    });
+    let sharing = packed_option(resource.sharing.map(|s| s as usize));
+    let (life, data) = match resource.life {
+        Life::Transient => (0, [0, 0]),
+        Life::Persistent => (1, [0, 0]),
+        Life::History(h) => (2 | u64::from(h.zero_first) << 8, [h.of.index() as u64, u64::from(h.frames)]),
+        Life::Imported(i) => {
+            let state = packed_option(i.layout.map(|l| l as usize)) | packed_option(i.queue.map(|q| q as usize)) << 8;
+            let scope = u64::from(i.stages.bits()) << 32 | u64::from(i.access.bits());
+            (3 | u64::from(i.defined) << 8, [state, scope])
+        }
+    };
+    hash.words(&[packed_option(resource.modifies.map(Id::index)), leave, sharing, life, data[0], data[1]]);
+}

@@ -1,0 +1,306 @@
+//! Ids are dense `u32` newtypes; an [`IdVec`] is a vector that only its own kind of id can index.
+//! `waits[pass]` compiles, `waits[resource]` does not, and an `Option` of an id is four bytes too.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::num::NonZeroU32;
+use std::ops::{Index, IndexMut};
+
+/// A dense index with a niche, so that `Option<Id>` costs nothing.
+pub trait Id: Copy + Eq + Ord + fmt::Debug {
+    /// The id of the `index`th thing.
+    ///
+    /// # Panics
+    /// If `index` is `u32::MAX` or more: declaration refuses graphs that large.
+    fn new(index: usize) -> Self;
+    /// Position in the vector that this id indexes.
+    fn index(self) -> usize;
+}
+
+/// Defines id types: `id! { /// Doc. pub struct PassId; }`.
+#[macro_export]
+macro_rules! id {
+    ($($(#[$doc:meta])* pub struct $name:ident;)+) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name($crate::id::NonMax);
+
+        impl $crate::id::Id for $name {
+            #[inline]
+            fn new(index: usize) -> Self {
+                Self($crate::id::NonMax::new(index))
+            }
+            #[inline]
+            fn index(self) -> usize {
+                self.0.get()
+            }
+        }
+
+        impl std::fmt::Debug for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                write!(f, concat!(stringify!($name), "({})"), $crate::id::Id::index(*self))
+            }
+        }
+    )+};
+}
+
+/// A `u32` other than `u32::MAX`, stored plus one.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NonMax(NonZeroU32);
+
+impl NonMax {
+    /// Wraps `index`.
+    ///
+    /// # Panics
+    /// If `index` does not fit.
+    #[inline]
+    pub fn new(index: usize) -> Self {
+        let stored = u32::try_from(index).ok().and_then(|i| NonZeroU32::new(i.wrapping_add(1)));
+        Self(stored.expect("an id fits in 32 bits: declaration refuses graphs that large"))
+    }
+
+    /// The wrapped index.
+    #[inline]
+    pub fn get(self) -> usize {
+        (self.0.get() - 1) as usize
+    }
+}
+
+/// A vector indexed by one kind of id.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct IdVec<I, T> {
+    items: Vec<T>,
+    id: PhantomData<fn(I)>,
+}
+
+impl<I: Id, T> IdVec<I, T> {
+    /// An empty vector.
+    pub const fn new() -> Self {
+        Self { items: Vec::new(), id: PhantomData }
+    }
+
+    /// `len` copies of `value`.
+    pub fn filled(value: T, len: usize) -> Self
+    where
+        T: Clone,
+    {
+        Self { items: vec![value; len], id: PhantomData }
+    }
+
+    /// Empties the vector and fills it anew, keeping its memory.
+    #[inline]
+    pub fn refill(&mut self, value: T, len: usize)
+    where
+        T: Clone,
+    {
+        self.items.clear();
+        self.items.resize(len, value);
+    }
+
+    /// Appends and returns the new id.
+    #[inline]
+    pub fn push(&mut self, value: T) -> I {
+        let id = I::new(self.items.len());
+        self.items.push(value);
+        id
+    }
+
+    /// Number of items.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    /// Whether there is no item.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+
+    /// Empties the vector, keeping its memory.
+    #[inline]
+    pub fn clear(&mut self) {
+        self.items.clear();
+    }
+
+    /// The item, or `None` for an id of another vector.
+    #[inline]
+    pub fn get(&self, id: I) -> Option<&T> {
+        self.items.get(id.index())
+    }
+
+    /// All ids, ascending.
+    #[inline]
+    pub fn ids(&self) -> impl DoubleEndedIterator<Item = I> + ExactSizeIterator + use<I, T> {
+        (0..self.items.len()).map(I::new)
+    }
+
+    /// Ids and items, ascending.
+    #[inline]
+    pub fn iter_ids(&self) -> impl DoubleEndedIterator<Item = (I, &T)> + ExactSizeIterator {
+        self.items.iter().enumerate().map(|(i, item)| (I::new(i), item))
+    }
+
+    /// Items, ascending.
+    #[inline]
+    pub fn iter(&self) -> std::slice::Iter<'_, T> {
+        self.items.iter()
+    }
+
+    /// Items, ascending, to be changed.
+    #[inline]
+    pub fn iter_mut(&mut self) -> std::slice::IterMut<'_, T> {
+        self.items.iter_mut()
+    }
+
+    /// The plain slice.
+    #[inline]
+    pub fn as_slice(&self) -> &[T] {
+        &self.items
+    }
+
+    /// The plain vector.
+    #[inline]
+    pub fn as_vec_mut(&mut self) -> &mut Vec<T> {
+        &mut self.items
+    }
+}
+
+impl<I: Id, T> Default for IdVec<I, T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<I: Id, T: fmt::Debug> fmt::Debug for IdVec<I, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(&self.items).finish()
+    }
+}
+
+impl<I: Id, T> FromIterator<T> for IdVec<I, T> {
+    fn from_iter<It: IntoIterator<Item = T>>(iter: It) -> Self {
+        Self { items: iter.into_iter().collect(), id: PhantomData }
+    }
+}
+
+impl<I: Id, T> Index<I> for IdVec<I, T> {
+    type Output = T;
+    #[inline]
+    fn index(&self, id: I) -> &T {
+        &self.items[id.index()]
+    }
+}
+
+impl<I: Id, T> IndexMut<I> for IdVec<I, T> {
+    #[inline]
+    fn index_mut(&mut self, id: I) -> &mut T {
+        &mut self.items[id.index()]
+    }
+}
+
+impl<'a, I: Id, T> IntoIterator for &'a IdVec<I, T> {
+    type Item = &'a T;
+    type IntoIter = std::slice::Iter<'a, T>;
+    fn into_iter(self) -> Self::IntoIter {
+        self.items.iter()
+    }
+}
+
+/// A half-open range of positions in a flat array.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
+pub struct Span {
+    /// First position.
+    pub start: u32,
+    /// One past the last position.
+    pub end: u32,
+}
+
+impl Span {
+    /// `start..end`.
+    #[inline]
+    pub fn new(start: usize, end: usize) -> Self {
+        Self { start: start as u32, end: end as u32 }
+    }
+
+    /// As a range to slice with.
+    #[inline]
+    pub fn range(self) -> std::ops::Range<usize> {
+        self.start as usize..self.end as usize
+    }
+
+    /// Number of positions.
+    #[inline]
+    pub fn len(self) -> usize {
+        (self.end - self.start) as usize
+    }
+
+    /// Whether it holds no position.
+    #[inline]
+    pub fn is_empty(self) -> bool {
+        self.start == self.end
+    }
+}
+
+/// Names in one arena: a copy of all of them is one `memcpy`, and none of them allocates by itself.
+#[derive(Clone, PartialEq, Eq, Hash, Default)]
+pub struct Names {
+    text: String,
+    ends: Vec<u32>,
+}
+
+impl Names {
+    /// Appends a name and returns its position.
+    pub fn push(&mut self, name: &str) -> usize {
+        self.text.push_str(name);
+        self.ends.push(u32::try_from(self.text.len()).expect("names of one graph fit in 4 GiB"));
+        self.ends.len() - 1
+    }
+
+    /// The name at `index`.
+    #[inline]
+    pub fn get(&self, index: usize) -> &str {
+        let start = if index == 0 { 0 } else { self.ends[index - 1] as usize };
+        &self.text[start..self.ends[index] as usize]
+    }
+
+    /// Number of names.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// Removes all names, keeping the memory.
+    pub fn clear(&mut self) {
+        self.text.clear();
+        self.ends.clear();
+    }
+
+    /// Becomes a copy of `other`, keeping the memory.
+    pub fn copy_from(&mut self, other: &Self) {
+        self.text.clear();
+        self.text.push_str(&other.text);
+        self.ends.clear();
+        self.ends.extend_from_slice(&other.ends);
+    }
+
+    /// Names in order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &str> {
+        (0..self.len()).map(|i| self.get(i))
+    }
+
+    /// The bytes that tell two lists of names apart: all text, then where each name ends.
+    pub fn bytes(&self) -> (&[u8], &[u32]) {
+        (self.text.as_bytes(), &self.ends)
+    }
+}
+
+impl fmt::Debug for Names {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}

@@ -1,0 +1,604 @@
+//! What a bake decides: flat arrays and ranges into them, everything that runs and why. Immutable once made,
+//! comparable, printable (`report/`), readable and writable (`file/`).
+
+use crate::access::{Accesses, Aspects, Layout, Load, Sharing, Stages, Store};
+use crate::format::Format;
+use crate::graph::Clear;
+use crate::id::{Id, IdVec, Names, Span};
+use crate::resource::ResourceId;
+
+crate::id! {
+    /// A pass of one plan: live ones first, in an order in which they may run alone, then the culled ones.
+    pub struct PlanPassId;
+    /// A queue of one plan: the profile's queues in order, then the further ones of queues whose count is above 1.
+    pub struct QueueId;
+    /// A batch of one plan: one submit (or, without a queue, one piece of host work).
+    pub struct BatchId;
+    /// A physical pass: passes merged into one render pass.
+    pub struct PhysicalPassId;
+    /// A heap: one arena of memory.
+    pub struct HeapId;
+    /// An event: one split barrier.
+    pub struct EventId;
+}
+
+/// A baked plan. Passes, resources and the rest refer to each other by the ids of this plan; resources have the
+/// graph's ids, followed by those that the planner inserted.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Plan {
+    /// The graph's name.
+    pub graph: String,
+    /// The graph's [`content_hash`](crate::graph::Graph::content_hash).
+    pub graph_hash: u128,
+    /// The profile's name.
+    pub profile: String,
+    /// The queues planned for.
+    pub queues: IdVec<QueueId, PlanQueue>,
+    /// Names of passes, by [`PlanPass::name`].
+    pub pass_names: Names,
+    /// Names of resources, by id.
+    pub resource_names: Names,
+    /// The passes.
+    pub passes: IdVec<PlanPassId, PlanPass>,
+    /// Accesses of inserted passes, by [`PlanPass::accesses`].
+    pub pass_accesses: Vec<PlanAccess>,
+    /// The resources.
+    pub resources: IdVec<ResourceId, PlanResource>,
+    /// Resources that share bytes with another, by [`PlanResource::aliases`].
+    pub aliases: Vec<ResourceId>,
+    /// The batches, in an order in which they may be submitted.
+    pub batches: IdVec<BatchId, Batch>,
+    /// Waits of batches.
+    pub waits: Vec<Wait>,
+    /// Commands of batches.
+    pub commands: Vec<Command>,
+    /// Global memory barriers of commands.
+    pub memory_barriers: Vec<MemoryBarrier>,
+    /// Buffer barriers of commands.
+    pub buffer_barriers: Vec<BufferBarrier>,
+    /// Image barriers of commands.
+    pub image_barriers: Vec<ImageBarrier>,
+    /// Attachments of render passes.
+    pub attachments: Vec<Attachment>,
+    /// Layouts that passes' descriptors and attachments use.
+    pub layouts: Vec<PassLayout>,
+    /// Where things are in memory.
+    pub memory: Memory,
+    /// First use and last state of imported, persistent and history resources.
+    pub edges: Vec<Edge>,
+    /// Independent parts of the graph.
+    pub subgraphs: Vec<Subgraph>,
+    /// Live passes by subgraph, by [`Subgraph::passes`].
+    pub subgraph_passes: Vec<PlanPassId>,
+    /// Roots by subgraph, by [`Subgraph::roots`].
+    pub subgraph_roots: Vec<ResourceId>,
+    /// Neighbouring raster passes that were not merged, and why.
+    pub unmerged: Vec<Unmerged>,
+    /// What could not be done as asked, and figures.
+    pub report: Report,
+}
+
+/// A queue planned for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PlanQueue {
+    /// Its name.
+    pub name: String,
+    /// Its family.
+    pub family: u32,
+}
+
+/// A pass of a plan.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct PlanPass {
+    /// Position of its name in [`Plan::pass_names`].
+    pub name: u32,
+    /// Position in the (flattened) declaration; `None`: inserted by the planner.
+    pub declared: Option<u32>,
+    /// Its queue; `None`: the host, or culled.
+    pub queue: Option<QueueId>,
+    /// Why it is culled, if it is.
+    pub culled: Option<Culled>,
+    /// The render pass it is part of.
+    pub physical_pass: Option<PhysicalPassId>,
+    /// Accesses, for inserted passes, in [`Plan::pass_accesses`].
+    pub accesses: Span,
+    /// Why it stands where it does.
+    pub why: PassWhy,
+}
+
+/// Why a pass does not run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Culled {
+    /// It writes nothing and has no side effects.
+    WritesNothing,
+    /// Its setup function declared no access.
+    OptedOut,
+    /// Nobody reads what it writes.
+    Unread(ResourceId),
+    /// What it writes is replaced before anybody reads it.
+    Overwritten(ResourceId),
+    /// Only culled passes read what it writes; the declared position of one of them.
+    OnlyCulledReaders(ResourceId, u32),
+}
+
+/// Why a pass runs where and when it does.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct PassWhy {
+    /// How its queue was chosen.
+    pub queue: QueueWhy,
+    /// The latest pass that it had to wait for, if any.
+    pub after: Option<PlanPassId>,
+    /// Modelled start in microseconds.
+    pub start_us: f32,
+    /// Modelled duration in microseconds.
+    pub duration_us: f32,
+}
+
+/// How a pass's queue was chosen.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum QueueWhy {
+    /// The declaration names it.
+    #[default]
+    Named,
+    /// The profile has no queue of that kind but the graphics queue.
+    NoOther,
+    /// The planner picked the one where it finishes first.
+    EarliestFinish,
+    /// Only this queue can do what the pass asks.
+    OnlyCapable,
+}
+
+/// An access of an inserted pass.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PlanAccess {
+    /// The resource.
+    pub resource: ResourceId,
+    /// Stages.
+    pub stages: Stages,
+    /// Access kinds.
+    pub access: Accesses,
+    /// Layout; `Undefined` for buffers.
+    pub layout: Layout,
+    /// Mip levels, half-open.
+    pub mips: [u32; 2],
+    /// Array layers, half-open.
+    pub layers: [u32; 2],
+}
+
+/// A resource of a plan.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PlanResource {
+    /// What it is.
+    pub kind: PlanKind,
+    /// Bytes that it needs, rounded as the profile says.
+    pub bytes: u64,
+    /// First and last live pass that uses it; `None`: unused.
+    pub lifetime: Option<[PlanPassId; 2]>,
+    /// Resources that share bytes with it, in [`Plan::aliases`].
+    pub aliases: Span,
+    /// Who may use it without a transfer of ownership.
+    pub sharing: Sharing,
+    /// How long its contents live.
+    pub life: PlanLife,
+    /// Inserted by the planner.
+    pub inserted: bool,
+}
+
+/// How long a planned resource's contents live.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PlanLife {
+    /// Within a frame.
+    Transient,
+    /// Kept for the caller at the end of the frame.
+    Root,
+    /// From frame to frame.
+    Persistent,
+    /// An image of a ring that remembers earlier frames, or the resource that is remembered.
+    History,
+    /// The caller's.
+    Imported,
+}
+
+/// Image or buffer, sizes resolved.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PlanKind {
+    /// An image.
+    Image {
+        /// Texel format.
+        format: Format,
+        /// Width, height and depth in texels.
+        size: [u32; 3],
+        /// Mip levels.
+        mips: u32,
+        /// Array layers.
+        layers: u32,
+        /// Samples a texel.
+        samples: u32,
+        /// Whether it has three dimensions.
+        volume: bool,
+        /// Whether it is viewed as a cube.
+        cube: bool,
+    },
+    /// A buffer.
+    Buffer {
+        /// Size in bytes.
+        size: u64,
+    },
+}
+
+/// One submit to one queue, or one piece of host work.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Batch {
+    /// Its queue; `None`: the host.
+    pub queue: Option<QueueId>,
+    /// In [`Plan::waits`].
+    pub waits: Span,
+    /// In [`Plan::commands`].
+    pub commands: Span,
+    /// The value that its queue's timeline semaphore has when it is done, if anybody waits for that.
+    pub signal: Option<u32>,
+}
+
+/// A wait for another queue's timeline semaphore.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Wait {
+    /// The queue waited for; `None`: the host.
+    pub queue: Option<QueueId>,
+    /// The value waited for.
+    pub value: u32,
+    /// The stages that wait.
+    pub stages: Stages,
+    /// Whether the value is that of the run before this one.
+    pub previous_run: bool,
+}
+
+/// One command of a batch.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Command {
+    /// One pipeline-barrier call.
+    Barriers(Barriers),
+    /// Begins a render pass.
+    BeginRendering {
+        /// The render pass.
+        physical_pass: PhysicalPassId,
+        /// In [`Plan::attachments`].
+        attachments: Span,
+    },
+    /// The commands of a pass.
+    Pass {
+        /// The pass.
+        pass: PlanPassId,
+        /// In [`Plan::layouts`].
+        layouts: Span,
+    },
+    /// Ends a render pass.
+    EndRendering,
+    /// First half of a split barrier.
+    SetEvent(EventId, Barriers),
+    /// Second half of a split barrier, with the same dependency.
+    WaitEvents(EventId, Barriers),
+}
+
+/// The dependency of a barrier call or event.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Barriers {
+    /// In [`Plan::memory_barriers`].
+    pub memory: Span,
+    /// In [`Plan::buffer_barriers`].
+    pub buffers: Span,
+    /// In [`Plan::image_barriers`].
+    pub images: Span,
+    /// Whether it stands within a render pass and holds texel by texel.
+    pub by_region: bool,
+}
+
+/// What must come before what, and which writes become available and visible between.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Scope {
+    /// Stages waited for.
+    pub src_stages: Stages,
+    /// Writes made available.
+    pub src_access: Accesses,
+    /// Stages that wait.
+    pub dst_stages: Stages,
+    /// Accesses that they are made visible to.
+    pub dst_access: Accesses,
+}
+
+/// Why a barrier is there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Why {
+    /// The hazard.
+    pub hazard: Hazard,
+    /// The pass on the earlier side; `None`: the run before, or nothing.
+    pub from: Option<PlanPassId>,
+    /// The pass on the later side.
+    pub to: Option<PlanPassId>,
+    /// The resource whose earlier use is waited for, where it is not the barrier's own.
+    pub resource: ResourceId,
+}
+
+/// Kinds of hazard that a barrier prevents.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Hazard {
+    /// Reads what was written.
+    ReadAfterWrite,
+    /// Writes what was read.
+    WriteAfterRead,
+    /// Writes what was written.
+    WriteAfterWrite,
+    /// First use in its layout.
+    FirstUse,
+    /// Takes over another resource's bytes.
+    Alias,
+    /// The same contents in another layout.
+    Layout,
+    /// Gives a resource to another queue family.
+    Release,
+    /// Takes a resource from another queue family.
+    Acquire,
+    /// Makes a write visible to the host.
+    Host,
+    /// The state in which the declaration wants it left.
+    Leave,
+}
+
+/// A global memory barrier.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MemoryBarrier {
+    /// Its scopes.
+    pub scope: Scope,
+    /// Why it is there.
+    pub why: Why,
+}
+
+/// A buffer barrier.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct BufferBarrier {
+    /// The buffer.
+    pub resource: ResourceId,
+    /// Bytes, half-open.
+    pub range: [u64; 2],
+    /// Its scopes.
+    pub scope: Scope,
+    /// Families between which ownership passes.
+    pub families: Option<[u32; 2]>,
+    /// Why it is there.
+    pub why: Why,
+}
+
+/// An image barrier.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ImageBarrier {
+    /// The image.
+    pub resource: ResourceId,
+    /// Mip levels, half-open.
+    pub mips: [u32; 2],
+    /// Array layers, half-open.
+    pub layers: [u32; 2],
+    /// Aspects.
+    pub aspects: Aspects,
+    /// Its scopes.
+    pub scope: Scope,
+    /// Layout before; `Undefined` discards the contents.
+    pub old_layout: Layout,
+    /// Layout after.
+    pub new_layout: Layout,
+    /// Families between which ownership passes.
+    pub families: Option<[u32; 2]>,
+    /// Why it is there.
+    pub why: Why,
+}
+
+/// An attachment of a render pass.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Attachment {
+    /// The image.
+    pub resource: ResourceId,
+    /// Mip level rendered to.
+    pub mip: u32,
+    /// Array layers, half-open.
+    pub layers: [u32; 2],
+    /// What becomes of the old contents (of depth, where there is depth).
+    pub load: Load,
+    /// What becomes of the new contents.
+    pub store: Store,
+    /// The same for stencil, where there is stencil.
+    pub stencil: Option<(Load, Store)>,
+    /// The clear value.
+    pub clear: Option<Clear>,
+    /// Where its samples are resolved to.
+    pub resolve_to: Option<ResourceId>,
+    /// Whether it is an input attachment only: neither loaded nor stored by this render pass.
+    pub input: bool,
+}
+
+/// The layout in which a pass finds part of an image.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PassLayout {
+    /// The image.
+    pub resource: ResourceId,
+    /// Mip levels, half-open.
+    pub mips: [u32; 2],
+    /// Array layers, half-open.
+    pub layers: [u32; 2],
+    /// The layout.
+    pub layout: Layout,
+}
+
+/// Where things are in memory.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Memory {
+    /// Arenas.
+    pub heaps: IdVec<HeapId, Heap>,
+    /// Placements of transients and roots, by resource.
+    pub placements: Vec<Placement>,
+    /// Bytes that the placements need: the highest end in each heap, summed.
+    pub total: u64,
+    /// Bytes without aliasing.
+    pub without_aliasing: u64,
+    /// Most bytes alive at once in the plan's own order: no placement can need less.
+    pub lower_bound: u64,
+}
+
+/// One arena of memory.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Heap {
+    /// The class of memory.
+    pub memory_type: String,
+    /// Its size in bytes.
+    pub size: u64,
+}
+
+/// Where a resource is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Placement {
+    /// The resource.
+    pub resource: ResourceId,
+    /// Its heap.
+    pub heap: HeapId,
+    /// First byte.
+    pub offset: u64,
+    /// Bytes.
+    pub size: u64,
+}
+
+/// First use and last state of part of a resource that outlives the frame.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Edge {
+    /// The resource.
+    pub resource: ResourceId,
+    /// Mip levels, half-open.
+    pub mips: [u32; 2],
+    /// Array layers, half-open.
+    pub layers: [u32; 2],
+    /// Aspects; empty for buffers.
+    pub aspects: Aspects,
+    /// Bytes of a buffer, half-open.
+    pub range: [u64; 2],
+    /// Every use up to the first write or change of layout.
+    pub entry: State,
+    /// The state that the plan leaves it in.
+    pub exit: State,
+}
+
+/// Who uses a resource, and how.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct State {
+    /// The queue; `None`: the host.
+    pub queue: Option<QueueId>,
+    /// Stages.
+    pub stages: Stages,
+    /// Access kinds.
+    pub access: Accesses,
+    /// Layout; `Undefined` for buffers, and for images whose contents are not needed.
+    pub layout: Layout,
+}
+
+/// A part of the graph that shares nothing with the rest.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Subgraph {
+    /// Its key: equal for equal parts of equal graphs.
+    pub key: u64,
+    /// In [`Plan::subgraph_passes`].
+    pub passes: Span,
+    /// In [`Plan::subgraph_roots`].
+    pub roots: Span,
+}
+
+/// Two neighbouring raster passes that are not one render pass.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Unmerged {
+    /// The earlier one.
+    pub first: PlanPassId,
+    /// The later one.
+    pub second: PlanPassId,
+    /// Why.
+    pub reason: UnmergedWhy,
+}
+
+/// Why two neighbouring raster passes are not one render pass.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum UnmergedWhy {
+    /// Their areas, samples or layers differ.
+    Area,
+    /// Their depth attachments differ.
+    Depth,
+    /// The later one reads this in another way than texel by texel.
+    NotLocal(ResourceId),
+    /// The later one waits for another queue.
+    OtherQueue,
+    /// They share no attachment, so there is nothing to gain.
+    NothingShared,
+    /// One of them may be switched off.
+    Conditional,
+    /// Together they have more colour attachments than the profile allows.
+    TooMany,
+    /// An attachment is cleared or discarded between them.
+    Reloaded(ResourceId),
+    /// Work was inserted between them.
+    Inserted,
+}
+
+/// What a bake says of itself.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Report {
+    /// Microseconds of each stage, if asked for.
+    pub bake_us: Option<BakeTimes>,
+    /// Pipeline-barrier calls (events count too).
+    pub barriers: u32,
+    /// Submits to queues.
+    pub submits: u32,
+    /// Modelled time of the frame in microseconds.
+    pub frame_us: f64,
+    /// What the schedule is: the policy that made it, and whether it is proven best.
+    pub policy: &'static str,
+    /// Whether the order is proven optimal (policy `exact`).
+    pub optimal: bool,
+    /// What could not be done as asked.
+    pub notes: Vec<String>,
+}
+
+/// Microseconds of each stage.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct BakeTimes {
+    /// Validation and resolution.
+    pub validate: f64,
+    /// Culling.
+    pub cull: f64,
+    /// Dependencies, order and queues.
+    pub schedule: f64,
+    /// Render passes.
+    pub merge: f64,
+    /// Placement.
+    pub alias: f64,
+    /// Barriers, semaphores, batches.
+    pub synchronize: f64,
+}
+
+impl Plan {
+    /// A pass's name.
+    pub fn pass_name(&self, pass: PlanPassId) -> &str {
+        self.pass_names.get(self.passes[pass].name as usize)
+    }
+
+    /// A resource's name.
+    pub fn resource_name(&self, resource: ResourceId) -> &str {
+        self.resource_names.get(resource.index())
+    }
+
+    /// The live pass of that name, or the culled one.
+    pub fn find_pass(&self, name: &str) -> Option<PlanPassId> {
+        self.passes.ids().find(|&id| self.pass_name(id) == name)
+    }
+
+    /// Passes that run, in plan order.
+    pub fn live(&self) -> impl Iterator<Item = PlanPassId> {
+        self.passes.iter_ids().filter(|(_, pass)| pass.culled.is_none()).map(|(id, _)| id)
+    }
+
+    /// Passes that do not run.
+    pub fn culled(&self) -> impl Iterator<Item = (PlanPassId, Culled)> {
+        self.passes.iter_ids().filter_map(|(id, pass)| Some((id, pass.culled?)))
+    }
+}

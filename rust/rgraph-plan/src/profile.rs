@@ -1,0 +1,173 @@
+//! A device as numbers: queues, limits, memory, costs. Plain data, so that plans for any device can be baked,
+//! tested and read on any other machine.
+
+use bitflags::bitflags;
+
+bitflags! {
+    /// What a queue can do.
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+    pub struct Capabilities: u8 {
+        /// Draws, blits, resolves.
+        const GRAPHICS = 1;
+        /// Dispatches, ray tracing.
+        const COMPUTE = 2;
+        /// Copies; every graphics or compute queue has it too.
+        const TRANSFER = 4;
+    }
+}
+
+/// One kind of queue that a device has.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Queue {
+    /// Its name in plans.
+    pub name: String,
+    /// Its family: ownership is a family's.
+    pub family: u32,
+    /// How many queues of this kind there are, at least 1.
+    pub count: u32,
+    /// What it can do.
+    pub capabilities: Capabilities,
+}
+
+/// A class of memory.
+#[derive(Clone, PartialEq, Debug)]
+pub struct MemoryType {
+    /// `device`, `host`, …: what a plan's heaps are called.
+    pub name: String,
+    /// Bytes that may be held; `None`: no limit.
+    pub heap_size: Option<u64>,
+}
+
+/// The device's limits that a declaration can exceed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// Largest width and height of a 2D image, in texels.
+    pub max_image_2d: u32,
+    /// Largest width, height and depth of a 3D image, in texels.
+    pub max_image_3d: u32,
+    /// Largest width and height of a cube image, in texels.
+    pub max_image_cube: u32,
+    /// Most array layers.
+    pub max_image_layers: u32,
+    /// Most colour attachments of a pass.
+    pub max_color_attachments: u32,
+    /// Most samples a texel.
+    pub max_samples: u32,
+    /// Largest buffer, in bytes.
+    pub max_buffer: u64,
+    /// Largest range of a uniform access, in bytes.
+    pub max_uniform_range: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            max_image_2d: 16384,
+            max_image_3d: 2048,
+            max_image_cube: 16384,
+            max_image_layers: 2048,
+            max_color_attachments: 8,
+            max_samples: 8,
+            max_buffer: 4 << 30,
+            max_uniform_range: 65536,
+        }
+    }
+}
+
+/// A device as the planner sees it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Profile {
+    /// Its name in plans.
+    pub name: String,
+    /// Its queues, at least one.
+    pub queues: Vec<Queue>,
+    /// Bytes within which linear and optimal resources may not meet; a power of two.
+    pub buffer_image_granularity: u64,
+    /// Alignment of images, and what their sizes are rounded up to, in bytes; a power of two.
+    pub image_alignment: u64,
+    /// Alignment of buffers, and what their sizes are rounded up to, in bytes; a power of two.
+    pub buffer_alignment: u64,
+    /// Classes of memory; the first is where transients go.
+    pub memory: Vec<MemoryType>,
+    /// Limits of declarations.
+    pub limits: Limits,
+    /// Cost of a hop from queue to queue, in microseconds.
+    pub cross_queue_us: f64,
+    /// Cost of a barrier call, in microseconds.
+    pub barrier_us: f64,
+    /// Cost of a submit, in microseconds.
+    pub submit_us: f64,
+}
+
+impl Profile {
+    /// A profile of the given queues with default limits, memory and costs.
+    pub fn new(name: &str, queues: Vec<Queue>) -> Self {
+        Self {
+            name: name.to_owned(),
+            queues,
+            buffer_image_granularity: 1024,
+            image_alignment: 65536,
+            buffer_alignment: 256,
+            memory: vec![MemoryType { name: "device".to_owned(), heap_size: None }],
+            limits: Limits::default(),
+            cross_queue_us: 10.0,
+            barrier_us: 2.0,
+            submit_us: 7.0,
+        }
+    }
+
+    /// A discrete GPU: graphics, async compute and transfer queues of three families.
+    pub fn discrete() -> Self {
+        let all = Capabilities::all();
+        Self::new(
+            "discrete",
+            vec![
+                queue("graphics", 0, all),
+                queue("compute", 2, Capabilities::COMPUTE | Capabilities::TRANSFER),
+                queue("transfer", 1, Capabilities::TRANSFER),
+            ],
+        )
+    }
+
+    /// One queue that does everything.
+    pub fn single_queue() -> Self {
+        Self::new("single_queue", vec![queue("graphics", 0, Capabilities::all())])
+    }
+
+    /// One queue and the least limits that Vulkan 1.3 guarantees.
+    ///
+    /// # Source
+    /// Vulkan 1.3 specification, "Required Limits".
+    pub fn minimal() -> Self {
+        Self {
+            limits: Limits {
+                max_image_2d: 4096,
+                max_image_3d: 256,
+                max_image_cube: 4096,
+                max_image_layers: 256,
+                max_color_attachments: 4,
+                max_samples: 4,
+                max_buffer: 1 << 30,
+                max_uniform_range: 16384,
+            },
+            ..Self::new("minimal", vec![queue("graphics", 0, Capabilities::all())])
+        }
+    }
+
+    /// The built-in profile of that name.
+    pub fn built_in(name: &str) -> Option<Self> {
+        match name {
+            "discrete" => Some(Self::discrete()),
+            "single_queue" => Some(Self::single_queue()),
+            "minimal" => Some(Self::minimal()),
+            _ => None,
+        }
+    }
+
+    /// Names of the built-in profiles.
+    pub const BUILT_IN: [&str; 3] = ["minimal", "single_queue", "discrete"];
+}
+
+fn queue(name: &str, family: u32, capabilities: Capabilities) -> Queue {
+    Queue { name: name.to_owned(), family, count: 1, capabilities }
+}

@@ -1,0 +1,200 @@
+//! Images and buffers as they are declared.
+
+use crate::access::{Accesses, Layout, PassQueue, Sharing, Stages};
+use crate::format::Format;
+
+crate::id! {
+    /// A resource of one graph: dense, in declaration order, meaningless in another graph.
+    pub struct ResourceId;
+}
+
+/// A declared resource.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Resource {
+    /// Image or buffer.
+    pub kind: Kind,
+    /// How long its contents live.
+    pub life: Life,
+    /// Starts with that resource's contents, in that resource's memory.
+    pub modifies: Option<ResourceId>,
+    /// The state it must be left in at the end of the frame.
+    pub leave: Option<Leave>,
+    /// Who may use it without a transfer of ownership; `None`: the planner's choice.
+    pub sharing: Option<Sharing>,
+}
+
+/// Image or buffer.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Kind {
+    /// An image. A history or a modifying image with nothing of its own said inherits what is `None` here.
+    Image(Image),
+    /// A buffer.
+    Buffer(Buffer),
+}
+
+/// An image as declared; `None` means the default, or what the image that it modifies or remembers has.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Image {
+    /// Texel format.
+    pub format: Option<Format>,
+    /// Size in texels; `None`: the reference size.
+    pub size: Option<Size>,
+    /// Array layers; `None`: 1, or 6 for a cube.
+    pub layers: Option<u32>,
+    /// Mip levels; `None`: 1.
+    pub mips: Option<Mips>,
+    /// Samples a texel; `None`: 1.
+    pub samples: Option<u32>,
+    /// Whether it is viewed as a cube: layers are a multiple of six, width equals height.
+    pub cube: bool,
+}
+
+/// A buffer as declared.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Buffer {
+    /// Size in bytes; `None` only where it modifies or remembers another buffer.
+    pub size: Option<u64>,
+    /// Whether it holds an acceleration structure.
+    pub acceleration_structure: bool,
+}
+
+/// Number of mip levels.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Mips {
+    /// That many.
+    Count(u32),
+    /// Down to one texel.
+    Full,
+}
+
+/// A size in texels, axis by axis.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Size {
+    /// Width.
+    pub x: Axis,
+    /// Height.
+    pub y: Axis,
+    /// Depth; `Some` makes the image three-dimensional.
+    pub z: Option<Axis>,
+    /// How products with a scale are rounded; never below 1.
+    pub round: Round,
+}
+
+/// One axis of a size.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Axis {
+    /// So many texels.
+    Texels(u32),
+    /// A multiple of the same axis of the reference size (`None`) or of another image.
+    Scaled(Option<ResourceId>, f64),
+}
+
+/// Rounding of relative sizes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Round {
+    /// Towards zero.
+    #[default]
+    Down,
+    /// Away from zero.
+    Up,
+}
+
+impl Size {
+    /// `width × height` texels.
+    pub const fn absolute(width: u32, height: u32) -> Self {
+        Self { x: Axis::Texels(width), y: Axis::Texels(height), z: None, round: Round::Down }
+    }
+
+    /// `width × height × depth` texels: a 3D image.
+    pub const fn volume(width: u32, height: u32, depth: u32) -> Self {
+        Self { x: Axis::Texels(width), y: Axis::Texels(height), z: Some(Axis::Texels(depth)), round: Round::Down }
+    }
+
+    /// A multiple of the reference size (`None`) or of an image's.
+    pub const fn scaled(of: Option<ResourceId>, x: f64, y: f64) -> Self {
+        Self { x: Axis::Scaled(of, x), y: Axis::Scaled(of, y), z: None, round: Round::Down }
+    }
+}
+
+/// How long contents live.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Life {
+    /// Within one frame; memory is shared with others.
+    Transient,
+    /// From frame to frame, in memory of its own.
+    Persistent,
+    /// The contents of another resource some frames ago.
+    History(History),
+    /// The caller's.
+    Imported(Imported),
+}
+
+/// Whose past a history resource shows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct History {
+    /// The resource remembered.
+    pub of: ResourceId,
+    /// How many frames ago, at least 1.
+    pub frames: u32,
+    /// Whether the first frames read zeros (else they read garbage).
+    pub zero_first: bool,
+}
+
+/// The state in which the caller hands a resource over; `None` means unknown until submit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Imported {
+    /// Its layout.
+    pub layout: Option<Layout>,
+    /// The queue that used it last.
+    pub queue: Option<PassQueue>,
+    /// The stages that used it last.
+    pub stages: Stages,
+    /// How they used it.
+    pub access: Accesses,
+    /// Whether its contents mean anything.
+    pub defined: bool,
+}
+
+impl Default for Imported {
+    fn default() -> Self {
+        Self { layout: None, queue: None, stages: Stages::empty(), access: Accesses::empty(), defined: true }
+    }
+}
+
+/// The state in which a resource must be left.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Leave {
+    /// Its layout.
+    pub layout: Option<Layout>,
+    /// The queue that uses it next.
+    pub queue: Option<PassQueue>,
+}
+
+impl Resource {
+    /// A transient image.
+    pub fn image(image: Image) -> Self {
+        Self { kind: Kind::Image(image), life: Life::Transient, modifies: None, leave: None, sharing: None }
+    }
+
+    /// A transient buffer of `size` bytes.
+    pub fn buffer(size: u64) -> Self {
+        let buffer = Buffer { size: Some(size), acceleration_structure: false };
+        Self { kind: Kind::Buffer(buffer), life: Life::Transient, modifies: None, leave: None, sharing: None }
+    }
+
+    /// The image, if it is one.
+    pub fn as_image(&self) -> Option<&Image> {
+        match &self.kind {
+            Kind::Image(image) => Some(image),
+            Kind::Buffer(_) => None,
+        }
+    }
+
+    /// The buffer, if it is one.
+    pub fn as_buffer(&self) -> Option<&Buffer> {
+        match &self.kind {
+            Kind::Image(_) => None,
+            Kind::Buffer(buffer) => Some(buffer),
+        }
+    }
+}
