@@ -148,8 +148,6 @@ macro_rules! named {
         }
     };
 }
-pub(crate) use named;
-
 named! {
     /// Image layouts.
     pub enum Layout {

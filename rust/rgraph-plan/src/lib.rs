@@ -4,9 +4,12 @@
 
 pub mod access;
 pub mod error;
+pub mod file;
 pub mod format;
 pub mod graph;
 pub mod id;
 pub mod plan;
 pub mod profile;
+pub mod report;
 pub mod resource;
+pub mod stages;

@@ -5,6 +5,7 @@ use crate::access::{Accesses, Aspects, Layout, Load, Sharing, Stages, Store};
 use crate::format::Format;
 use crate::graph::Clear;
 use crate::id::{Id, IdVec, Names, Span};
+use crate::profile::Capabilities;
 use crate::resource::ResourceId;
 
 crate::id! {
@@ -85,6 +86,8 @@ pub struct PlanQueue {
     pub name: String,
     /// Its family.
     pub family: u32,
+    /// What it can do.
+    pub capabilities: Capabilities,
 }
 
 /// A pass of a plan.

@@ -1,0 +1,1 @@
+//! The graph, profile and plan files of FORMATS.

@@ -1,0 +1,1 @@
+//! Views of a plan: text listing, differences, explanations.

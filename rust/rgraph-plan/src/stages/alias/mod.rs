@@ -1,0 +1,1 @@
+//! Byte offsets of transient resources.

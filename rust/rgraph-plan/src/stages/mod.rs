@@ -1,0 +1,5 @@
+//! The verbs, one module each, in the order in which `bake` runs them.
+
+pub mod alias;
+pub mod schedule;
+pub mod validate;

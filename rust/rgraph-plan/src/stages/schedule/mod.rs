@@ -1,0 +1,1 @@
+//! The order of live passes and their queues.
