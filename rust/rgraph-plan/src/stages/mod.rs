@@ -2,4 +2,5 @@
 
 pub mod alias;
 pub mod schedule;
+pub mod size;
 pub mod validate;
