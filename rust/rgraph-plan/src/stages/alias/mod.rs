@@ -1,1 +1,8 @@
-//! Byte offsets of transient resources.
+//! Byte offsets of transient resources, and who takes over whose bytes.
+
+pub mod place;
+pub mod walk;
+
+mod arena;
+mod online;
+mod timeline;

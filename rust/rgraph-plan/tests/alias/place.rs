@@ -1,0 +1,186 @@
+use rgraph_plan::stages::alias::place::{Item, Overflow, Peak, PlaceScratch, place};
+
+use super::families;
+use super::judge::{Random, check};
+
+type Before = fn(u32, u32) -> bool;
+
+fn on_one_queue(items: &[Item], effort: u32) -> Peak {
+    let mut offsets = Vec::new();
+    let peak = place(items, None::<Before>, effort, &mut PlaceScratch::default(), &mut offsets).unwrap();
+    check(items, &|_, _| true, &offsets, peak);
+    peak
+}
+
+fn item(size: u64, first: u32, last: u32) -> Item {
+    Item { size, align: 1, first, last }
+}
+
+#[test]
+fn nothing_needs_no_bytes() {
+    assert_eq!(on_one_queue(&[], 0), Peak::default());
+    assert_eq!(on_one_queue(&[item(0, 0, 3)], 1).total, 0);
+}
+
+#[test]
+fn one_item_lies_at_the_start() {
+    for effort in 0..3 {
+        assert_eq!(on_one_queue(&[item(100, 5, 5)], effort).total, 100);
+    }
+}
+
+#[test]
+fn a_chain_needs_two_images() {
+    for n in [2, 16, 1000] {
+        let items = families::chain(n);
+        assert_eq!(on_one_queue(&items, 0).total, 2 * items[0].size);
+    }
+}
+
+#[test]
+fn items_that_touch_in_time_share_no_byte() {
+    assert_eq!(on_one_queue(&[item(10, 0, 1), item(10, 1, 2)], 0).total, 20);
+    assert_eq!(on_one_queue(&[item(10, 0, 1), item(10, 2, 2)], 0).total, 10);
+}
+
+#[test]
+fn more_than_64_bits_of_live_bytes_are_refused() {
+    let half = u64::MAX / 2 + 1;
+    let mut offsets = Vec::new();
+    let items = [item(half, 0, 1), item(half, 1, 2)];
+    let refused = place(&items, None::<Before>, 2, &mut PlaceScratch::default(), &mut offsets);
+    assert_eq!(refused, Err(Overflow));
+    let quarter = u64::MAX / 4;
+    let items: Vec<_> =
+        (0..4).map(|_| item(quarter, 0, 9)).chain((0..4).map(|i| item(quarter, 10 + i, 11 + i))).collect();
+    for effort in 0..3 {
+        assert_eq!(on_one_queue(&items, effort).total, 4 * quarter);
+    }
+}
+
+#[test]
+fn alignment_beyond_the_end_of_memory_is_refused() {
+    let high = Item { size: 1, align: 1 << 63, first: 0, last: 0 };
+    let mut offsets = Vec::new();
+    let refused = place(&[high, high, high], None::<Before>, 1, &mut PlaceScratch::default(), &mut offsets);
+    assert_eq!(refused, Err(Overflow));
+    assert_eq!(on_one_queue(&[high, high], 1).total, (1 << 63) + 1);
+}
+
+#[test]
+fn random_items_never_share_bytes_while_both_are_alive() {
+    let mut random = Random(1);
+    for round in 0..600 {
+        let n = random.range(1, 60) as usize;
+        let (positions, sizes) = (random.range(1, 40), random.range(1, 1000));
+        let items = families::random(&mut random, n, positions, sizes, 7);
+        on_one_queue(&items, round % 3);
+    }
+}
+
+/// Passes of three queues in one linear order, with waits between them; items are used by some of those passes.
+struct Frame {
+    items: Vec<Item>,
+    uses: Vec<Vec<usize>>,
+    reaches: Vec<Vec<bool>>,
+}
+
+impl Frame {
+    fn random(random: &mut Random, passes: usize, items: usize) -> Self {
+        let queue: Vec<u64> = (0..passes).map(|_| random.below(3)).collect();
+        let mut reaches = vec![vec![false; passes]; passes];
+        for to in 0..passes {
+            let mut sources: Vec<usize> = (0..to).rev().find(|&p| queue[p] == queue[to]).into_iter().collect();
+            if to > 0 && random.below(4) == 0 {
+                sources.push(random.below(to as u64) as usize);
+            }
+            for from in sources {
+                reaches[from][to] = true;
+                reaches[..from].iter_mut().for_each(|reached| reached[to] |= reached[from]);
+            }
+        }
+        let uses: Vec<Vec<usize>> = (0..items)
+            .map(|_| {
+                let start = random.below(passes as u64) as usize;
+                (0..random.range(1, 3)).map(|_| (start + random.below(8) as usize).min(passes - 1)).collect()
+            })
+            .collect();
+        let items = uses
+            .iter()
+            .map(|uses| Item {
+                size: random.range(1, 50) * 16,
+                align: 16 << random.below(3),
+                first: *uses.iter().min().unwrap() as u32,
+                last: *uses.iter().max().unwrap() as u32,
+            })
+            .collect();
+        Self { items, uses, reaches }
+    }
+
+    fn before(&self, a: u32, b: u32) -> bool {
+        assert!(
+            self.items[a as usize].last < self.items[b as usize].first,
+            "asked about a pair that is alive together"
+        );
+        self.uses[a as usize].iter().all(|&x| self.uses[b as usize].iter().all(|&y| self.reaches[x][y]))
+    }
+}
+
+#[test]
+fn items_of_queues_that_do_not_wait_for_each_other_never_share_bytes() {
+    let mut random = Random(2);
+    for round in 0..300 {
+        let (passes, items) = (random.range(3, 80) as usize, random.range(1, 120) as usize);
+        let frame = Frame::random(&mut random, passes, items);
+        let mut offsets = Vec::new();
+        let before = |a, b| frame.before(a, b);
+        let peak = place(&frame.items, Some(before), round % 3, &mut PlaceScratch::default(), &mut offsets).unwrap();
+        check(&frame.items, &before, &offsets, peak);
+    }
+}
+
+#[test]
+fn queues_that_never_meet_share_nothing() {
+    let items: Vec<_> = (0..40).map(|i| item(8, i, i)).collect();
+    let mut offsets = Vec::new();
+    for effort in 0..3 {
+        let same_queue = |a: u32, b: u32| a % 2 == b % 2;
+        let peak = place(&items, Some(same_queue), effort, &mut PlaceScratch::default(), &mut offsets).unwrap();
+        check(&items, &same_queue, &offsets, peak);
+        assert_eq!(peak.total, 16);
+    }
+}
+
+#[test]
+fn the_same_items_get_the_same_offsets_from_any_scratch() {
+    let mut used = PlaceScratch::default();
+    for n in [4096, 16, 256] {
+        let items = families::layered(n, 7, true);
+        for effort in 0..3 {
+            let (mut a, mut b) = (Vec::new(), vec![1; 3]);
+            let first = place(&items, None::<Before>, effort, &mut used, &mut a);
+            let second = place(&items, None::<Before>, effort, &mut PlaceScratch::default(), &mut b);
+            assert_eq!((first, &a), (second, &b));
+        }
+    }
+}
+
+#[test]
+fn fans_and_chains_reach_the_bound_without_effort() {
+    for n in [16, 64, 256, 1024, 4096, 65536] {
+        for items in [families::chain(n), families::fan(n)] {
+            let peak = on_one_queue(&items, 0);
+            assert_eq!(peak.total, peak.lower_bound);
+        }
+    }
+}
+
+#[test]
+fn lifetimes_made_by_others_are_placed_soundly() {
+    for (_, items) in families::hard() {
+        on_one_queue(&items, 0);
+    }
+    for items in ["idealloc/resnet50.csv", "idealloc/G_1.csv"].into_iter().filter_map(families::shared) {
+        on_one_queue(&items, 0);
+    }
+}
