@@ -222,6 +222,7 @@ pub struct Graph {
     after: Vec<(PassId, PassId)>,
     fallbacks: Vec<Fallback>,
     roots: Vec<ResourceId>,
+    is_root: IdVec<ResourceId, bool>,
     units: IdVec<UnitId, String>,
     flags: IdVec<FlagId, String>,
     slots: IdVec<SlotId, Slot>,
@@ -256,6 +257,7 @@ impl Graph {
             after: Vec::new(),
             fallbacks: Vec::new(),
             roots: Vec::new(),
+            is_root: IdVec::new(),
             units: IdVec::new(),
             flags: IdVec::new(),
             slots: IdVec::new(),
@@ -268,6 +270,7 @@ impl Graph {
     /// Declares a resource. Names are checked when the graph is baked.
     pub fn add_resource(&mut self, name: &str, resource: Resource, place: Option<Place>) -> ResourceId {
         let id = self.resources.push(resource);
+        self.is_root.push(false);
         self.resource_names.push(clipped(name));
         self.resource_places.push(place);
         self.note_name("resource", name);
@@ -326,7 +329,7 @@ impl Graph {
 
     /// Keeps a resource for the caller: what contributes to it is run.
     pub fn root(&mut self, resource: ResourceId) {
-        if !self.roots.contains(&resource) {
+        if !std::mem::replace(&mut self.is_root[resource], true) {
             self.roots.push(resource);
         }
     }
@@ -477,6 +480,11 @@ impl Graph {
     /// Explicit roots, in the order they were named.
     pub fn roots(&self) -> &[ResourceId] {
         &self.roots
+    }
+
+    /// Whether a resource is an explicit root.
+    pub fn is_root(&self, resource: ResourceId) -> bool {
+        self.is_root[resource]
     }
 
     /// Names of the occupancy classes.

@@ -1,0 +1,74 @@
+//! Work that a declaration implies, as nodes of its own: mip levels filled at the end of a pass, and the scaled
+//! blit that starts a modifying image of another size.
+
+use super::meaning::{Effect, Meaning};
+use super::piece::Part;
+use super::{Facts, Node, NodeId, Origin, Source, part_of};
+use crate::access::{Accesses, Layout, PassQueue, Stages};
+use crate::graph::PassId;
+use crate::id::{Id, Span};
+use crate::resource::ResourceId;
+
+const FROM: Meaning = Meaning {
+    stages: Stages::BLIT,
+    access: Accesses::TRANSFER_READ,
+    layout: Layout::TransferSrc,
+    effect: Effect::Read,
+};
+const INTO: Meaning = Meaning {
+    stages: Stages::BLIT,
+    access: Accesses::TRANSFER_WRITE,
+    layout: Layout::TransferDst,
+    effect: Effect::Replace,
+};
+
+impl Facts {
+    /// One node a level below what the access writes.
+    pub(super) fn insert_mips(&mut self, Source { graph, shapes }: Source<'_>, pass: PassId, declared: u32) {
+        let access = &graph.accesses()[declared as usize];
+        let shape = &shapes[access.resource];
+        let part = part_of(graph, access, shape);
+        for level in part.mips[1]..shape.levels()[0] {
+            let at = |mip: u32| Part { mips: [mip, mip + 1], ..part };
+            self.insert(
+                Origin::Mip { pass, resource: access.resource, level },
+                [(access.resource, at(level - 1)), (access.resource, at(level))],
+                graph.passes()[pass].conditional,
+            );
+        }
+    }
+
+    /// The blit that fills the memory that `resource` is in, if it needs one and has none yet.
+    pub(super) fn insert_blit(&mut self, Source { graph, shapes }: Source<'_>, resource: ResourceId) {
+        let resource = self.memory[resource];
+        let Some(below) = graph.resources()[resource].modifies else { return };
+        if std::mem::replace(&mut self.blit_done[resource], true) {
+            return;
+        }
+        let first_mip = |of: ResourceId| Part { mips: [0, 1], ..Part::whole(&shapes[of]) };
+        self.insert(Origin::Blit { resource }, [(below, first_mip(below)), (resource, first_mip(resource))], None);
+    }
+
+    fn insert(
+        &mut self,
+        origin: Origin,
+        [(from, source), (into, target)]: [(ResourceId, Part); 2],
+        conditional: Option<crate::graph::FlagId>,
+    ) {
+        let node = NodeId::new(self.nodes.len());
+        let touches = self.touches.len();
+        self.touch(node, from, u32::MAX, &source, FROM, false);
+        self.touch(node, into, u32::MAX, &target, INTO, false);
+        self.nodes.push(Node {
+            origin,
+            queue: PassQueue::Graphics,
+            raster: false,
+            keep: false,
+            conditional,
+            touches: Span::new(touches, self.touches.len()),
+            attachments: Span::default(),
+            sources: Span::default(),
+            entry_reads: Span::default(),
+        });
+    }
+}

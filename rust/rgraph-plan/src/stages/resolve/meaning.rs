@@ -1,0 +1,176 @@
+//! What a declared usage means on Vulkan: stages, access kinds, layout, and what becomes of the old contents.
+//!
+//! Source: Vulkan 1.3 specification, "Access Types" (table of access flags and the stages that perform them) and
+//! "Image Layouts".
+
+use crate::access::{Accesses, Layout, Load, PassQueue, Stages, Transfer, Usage};
+use crate::graph::Access;
+
+/// What a pass does to one piece of a resource.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Meaning {
+    /// Leaf stages.
+    pub stages: Stages,
+    /// Access kinds.
+    pub access: Accesses,
+    /// Layout, for images.
+    pub layout: Layout,
+    /// What becomes of the old contents.
+    pub effect: Effect,
+}
+
+/// What an access does to contents.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Effect {
+    /// Reads.
+    Read,
+    /// Reads and writes, or writes over part: old contents matter if there are any.
+    Keep,
+    /// Writes; old contents do not matter.
+    Replace,
+    /// An attachment without a declared load: keeps what was written before, if anything was.
+    KeepIfWritten,
+    /// Reads, and nothing else may be at work on it: presentation.
+    Present,
+}
+
+impl Effect {
+    /// Whether contents change.
+    pub fn writes(self) -> bool {
+        !matches!(self, Self::Read | Self::Present)
+    }
+}
+
+/// The stage of shader accesses that name none.
+pub fn default_shader_stage(queue: PassQueue, raster: bool) -> Stages {
+    match queue {
+        PassQueue::Graphics => Stages::FRAGMENT_SHADER,
+        PassQueue::Any if raster => Stages::FRAGMENT_SHADER,
+        _ => Stages::COMPUTE_SHADER,
+    }
+}
+
+/// The meaning of `access`, made by a pass on `queue` (`raster`: it has attachments or draws) to a resource that is
+/// an image with depth or stencil (`depth`) or not.
+pub fn meaning(access: &Access, queue: PassQueue, raster: bool, depth: bool) -> Meaning {
+    let said = access.stages;
+    let or = |default: Stages| if said.is_empty() { default } else { said };
+    let shader = || or(default_shader_stage(queue, raster));
+    let tests = Stages::EARLY_FRAGMENT_TESTS | Stages::LATE_FRAGMENT_TESTS;
+    let kept = |load: Option<Load>| match load {
+        Some(Load::Clear | Load::Discard) => Effect::Replace,
+        Some(Load::Load) => Effect::Keep,
+        None => Effect::KeepIfWritten,
+    };
+    let over_part = match access.load {
+        Some(Load::Clear | Load::Discard) => Effect::Replace,
+        _ => Effect::Keep,
+    };
+    let read_only = if depth { Layout::DepthStencilReadOnly } else { Layout::ShaderReadOnly };
+    let read = |stages, access, layout| Meaning { stages, access, layout, effect: Effect::Read };
+    let build = Stages::ACCELERATION_STRUCTURE_BUILD;
+    match access.usage {
+        Usage::ColorAttachment => {
+            let effect = kept(access.load);
+            let extra = if effect == Effect::Replace { Accesses::empty() } else { Accesses::COLOR_ATTACHMENT_READ };
+            Meaning {
+                stages: Stages::COLOR_ATTACHMENT_OUTPUT,
+                access: Accesses::COLOR_ATTACHMENT_WRITE | extra,
+                layout: Layout::ColorAttachment,
+                effect,
+            }
+        }
+        Usage::DepthStencilAttachment => {
+            // Depth and stencil are one piece unless accesses name aspects: what either keeps is kept.
+            let (depth_load, stencil_load) = (kept(access.load), kept(access.stencil_load.or(access.load)));
+            let effect = if depth_load == stencil_load { depth_load } else { Effect::Keep };
+            Meaning {
+                stages: tests,
+                access: Accesses::DEPTH_STENCIL_ATTACHMENT_READ | Accesses::DEPTH_STENCIL_ATTACHMENT_WRITE,
+                layout: Layout::DepthStencilAttachment,
+                effect,
+            }
+        }
+        Usage::DepthStencilRead => read(tests, Accesses::DEPTH_STENCIL_ATTACHMENT_READ, Layout::DepthStencilReadOnly),
+        Usage::InputAttachment => read(Stages::FRAGMENT_SHADER, Accesses::INPUT_ATTACHMENT_READ, read_only),
+        Usage::ResolveAttachment => Meaning {
+            stages: Stages::COLOR_ATTACHMENT_OUTPUT,
+            access: Accesses::COLOR_ATTACHMENT_WRITE,
+            layout: if depth { Layout::DepthStencilAttachment } else { Layout::ColorAttachment },
+            effect: Effect::Replace,
+        },
+        Usage::Sampled => read(shader(), Accesses::SHADER_SAMPLED_READ, read_only),
+        Usage::StorageRead => read(shader(), Accesses::SHADER_STORAGE_READ, Layout::General),
+        Usage::StorageWrite => Meaning {
+            stages: shader(),
+            access: Accesses::SHADER_STORAGE_WRITE,
+            layout: Layout::General,
+            effect: over_part,
+        },
+        Usage::StorageReadWrite => Meaning {
+            stages: shader(),
+            access: Accesses::SHADER_STORAGE_READ | Accesses::SHADER_STORAGE_WRITE,
+            layout: Layout::General,
+            effect: Effect::Keep,
+        },
+        Usage::Uniform => read(shader(), Accesses::UNIFORM_READ, Layout::Undefined),
+        Usage::Vertex => read(or(Stages::VERTEX_ATTRIBUTE_INPUT), Accesses::VERTEX_ATTRIBUTE_READ, Layout::Undefined),
+        Usage::Index => read(or(Stages::INDEX_INPUT), Accesses::INDEX_READ, Layout::Undefined),
+        Usage::Indirect => read(or(Stages::DRAW_INDIRECT), Accesses::INDIRECT_COMMAND_READ, Layout::Undefined),
+        Usage::TransferSrc => read(transfer_stages(access, said), Accesses::TRANSFER_READ, Layout::TransferSrc),
+        Usage::TransferDst => Meaning {
+            stages: transfer_stages(access, said),
+            access: Accesses::TRANSFER_WRITE,
+            layout: Layout::TransferDst,
+            effect: over_part,
+        },
+        Usage::HostRead => read(Stages::HOST, Accesses::HOST_READ, Layout::General),
+        Usage::HostWrite => {
+            Meaning { stages: Stages::HOST, access: Accesses::HOST_WRITE, layout: Layout::General, effect: over_part }
+        }
+        Usage::Present => Meaning {
+            stages: Stages::empty(),
+            access: Accesses::empty(),
+            layout: Layout::PresentSrc,
+            effect: Effect::Present,
+        },
+        // Vulkan reads build inputs as shader reads at the build stage, acceleration structures as their own kind.
+        Usage::AccelerationInput => read(or(build), Accesses::SHADER_STORAGE_READ, Layout::Undefined),
+        Usage::AccelerationBuild => Meaning {
+            stages: or(build),
+            access: Accesses::ACCELERATION_STRUCTURE_WRITE,
+            layout: Layout::Undefined,
+            effect: Effect::Replace,
+        },
+        Usage::AccelerationUpdate => Meaning {
+            stages: or(build),
+            access: Accesses::ACCELERATION_STRUCTURE_READ | Accesses::ACCELERATION_STRUCTURE_WRITE,
+            layout: Layout::Undefined,
+            effect: Effect::Keep,
+        },
+        Usage::AccelerationScratch => Meaning {
+            stages: or(build),
+            access: Accesses::ACCELERATION_STRUCTURE_READ | Accesses::ACCELERATION_STRUCTURE_WRITE,
+            layout: Layout::Undefined,
+            effect: Effect::Replace,
+        },
+        Usage::AccelerationRead => {
+            let default = match default_shader_stage(queue, raster) {
+                Stages::FRAGMENT_SHADER => Stages::FRAGMENT_SHADER,
+                _ => Stages::RAY_TRACING_SHADER,
+            };
+            read(or(default), Accesses::ACCELERATION_STRUCTURE_READ, Layout::Undefined)
+        }
+    }
+}
+
+/// `fill` and `clear` count as all transfer stages, since drivers and layers disagree on theirs.
+fn transfer_stages(access: &Access, said: Stages) -> Stages {
+    match access.transfer.unwrap_or(Transfer::Copy) {
+        _ if !said.is_empty() => said,
+        Transfer::Copy => Stages::COPY,
+        Transfer::Blit => Stages::BLIT,
+        Transfer::Resolve => Stages::RESOLVE,
+        Transfer::Clear | Transfer::Fill => Stages::ALL_TRANSFER,
+    }
+}

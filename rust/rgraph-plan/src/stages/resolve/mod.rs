@@ -1,0 +1,507 @@
+//! From words to facts: every declared use becomes touches of pieces with stages, access kinds, a layout and an
+//! effect; the work that a declaration implies (mip chains, scaled blits) becomes nodes of its own; and all nodes
+//! stand in one serial order, the meaning that everything later must keep.
+//!
+//! One walk over the declaration, one over the touches; O(accesses + pieces touched), O(t log t) where byte or mip
+//! ranges cut a resource, and a topological sort only where reads look forward or names of one memory interleave.
+
+mod combine;
+pub mod hazards;
+mod insert;
+pub mod meaning;
+mod order;
+pub mod piece;
+mod walk;
+
+use crate::access::{Accesses, Layout, Load, PassQueue, Stages, Usage};
+use crate::graph::{Access, FlagId, Graph, PassId};
+use crate::id::{Id, IdVec, Span};
+use crate::plan::PlanKind;
+use crate::resource::{Life, ResourceId};
+use crate::stages::size::Shape;
+use meaning::{Effect, meaning};
+use piece::{Part, Pieces};
+
+crate::id! {
+    /// A pass to be planned: declared or inserted, in serial order.
+    pub struct NodeId;
+}
+
+/// Where a node comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Origin {
+    /// A declared pass.
+    Declared(PassId),
+    /// Fills one mip level of `resource` from the level above it, at the end of `pass`.
+    Mip {
+        /// The pass whose access says `generate_mips`.
+        pass: PassId,
+        /// The image.
+        resource: ResourceId,
+        /// The level filled.
+        level: u32,
+    },
+    /// Fills a modifying image of another size from what it modifies.
+    Blit {
+        /// The modifying image.
+        resource: ResourceId,
+    },
+}
+
+/// A pass to be planned.
+#[derive(Clone, Copy, Debug)]
+pub struct Node {
+    /// Where it comes from.
+    pub origin: Origin,
+    /// Where it runs, as declared.
+    pub queue: PassQueue,
+    /// Whether it has attachments.
+    pub raster: bool,
+    /// Whether it is needed although nobody reads what it writes.
+    pub keep: bool,
+    /// The flag that switches it.
+    pub conditional: Option<FlagId>,
+    /// What it touches, in [`Facts::touches`].
+    pub touches: Span,
+    /// Its attachments, in [`Facts::attachments`].
+    pub attachments: Span,
+    /// The nodes whose contents it needs, in [`Facts::sources`].
+    pub sources: Span,
+    /// The pieces that it finds as the frame before left them, in [`Facts::entry_reads`].
+    pub entry_reads: Span,
+}
+
+/// A use of consecutive pieces.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Touch {
+    /// First piece.
+    pub first: u32,
+    /// Number of pieces.
+    pub count: u32,
+    /// The name by which they are used.
+    pub resource: ResourceId,
+    /// Stages.
+    pub stages: Stages,
+    /// Access kinds.
+    pub access: Accesses,
+    /// Position of the declared access; `u32::MAX` for inserted nodes.
+    pub declared: u32,
+    /// Layout, for images.
+    pub layout: Layout,
+    /// What becomes of the old contents.
+    pub effect: Effect,
+    /// Whether it commutes with others that say so.
+    pub unordered: bool,
+}
+
+impl Touch {
+    /// Its pieces.
+    #[inline]
+    pub fn pieces(&self) -> std::ops::Range<usize> {
+        self.first as usize..(self.first + self.count) as usize
+    }
+}
+
+/// An attachment of a node.
+#[derive(Clone, Copy, Debug)]
+pub struct NodeAttachment {
+    /// Position of the declared access.
+    pub declared: u32,
+    /// The image.
+    pub resource: ResourceId,
+    /// Mip rendered to, and layers.
+    pub mip: u32,
+    /// Array layers, half-open.
+    pub layers: [u32; 2],
+    /// Usage.
+    pub usage: Usage,
+    /// What becomes of the old contents; decided by the walk where the declaration left it open.
+    pub load: Load,
+    /// The same for stencil.
+    pub stencil_load: Load,
+}
+
+/// A mistake that only the order of touches shows.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Problem {
+    /// A read of what nobody wrote.
+    NeverWritten {
+        /// Position of the access; `None`: a root.
+        access: Option<u32>,
+        /// The resource.
+        resource: ResourceId,
+        /// The part that nothing wrote.
+        part: Part,
+    },
+    /// A conditional pass whose output holds nothing while the flag is off.
+    HoldsNothing {
+        /// The flag.
+        flag: FlagId,
+        /// The pass that it switches.
+        pass: PassId,
+        /// What holds nothing.
+        resource: ResourceId,
+        /// The pass that reads it all the same; `None`: the caller, as a root.
+        reader: Option<PassId>,
+    },
+    /// A root whose memory another resource takes over.
+    RootModified {
+        /// The root.
+        root: ResourceId,
+        /// The resource that modifies it.
+        by: ResourceId,
+    },
+    /// Passes that must run before each other, first repeated at the end is left out.
+    Cycle(Vec<(PassId, Via)>),
+}
+
+/// Why one pass of a cycle must run before the next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Via {
+    /// Both use this resource, in declared order.
+    Resource(ResourceId),
+    /// The next one reads what this one is the first to write.
+    Forward(ResourceId),
+    /// The second resource modifies the first.
+    Modifies(ResourceId, ResourceId),
+    /// Declared with `after`.
+    After,
+}
+
+/// Everything that later stages need to know of a declaration.
+#[derive(Default, Debug)]
+pub struct Facts {
+    /// Whose memory a resource is in: its own, or that of what it modifies.
+    pub memory: IdVec<ResourceId, ResourceId>,
+    /// How many resources of equal size it modifies, one through the other.
+    pub depth: IdVec<ResourceId, u32>,
+    /// Whose cuts a memory shares: its own, or those of what it remembers.
+    pub family: IdVec<ResourceId, ResourceId>,
+    /// Nodes in serial order.
+    pub nodes: IdVec<NodeId, Node>,
+    /// Touches by node.
+    pub touches: Vec<Touch>,
+    /// Attachments by node.
+    pub attachments: Vec<NodeAttachment>,
+    /// Contributors by node.
+    pub sources: Vec<NodeId>,
+    /// Last writers of pieces whose contents outlive the frame or are roots.
+    pub pieces: Pieces,
+    /// By piece: the last node that writes it.
+    pub final_writer: Vec<Option<NodeId>>,
+    /// By node: a resource of it that a later node replaces before anybody reads it.
+    pub replaced: IdVec<NodeId, Option<ResourceId>>,
+    /// Node of each declared pass.
+    pub node_of: IdVec<PassId, NodeId>,
+    /// Pure orderings between nodes, `(later, earlier)`.
+    pub after: Vec<(NodeId, NodeId)>,
+    /// Pieces of persistent and history resources found as the frame before left them, by node.
+    pub entry_reads: Vec<u32>,
+    /// Accesses by pass.
+    by_pass: Vec<u32>,
+    pass_start: Vec<u32>,
+    /// By memory: the last node that touched it, to find nodes that touch one memory twice.
+    stamp: IdVec<ResourceId, Option<NodeId>>,
+    blit_done: IdVec<ResourceId, bool>,
+    blits: Vec<ResourceId>,
+    fallback_of: IdVec<ResourceId, bool>,
+    combine: combine::Scratch,
+    order: order::Scratch,
+    states: Vec<walk::State>,
+}
+
+/// What [`resolve`] reads.
+#[derive(Clone, Copy)]
+pub struct Source<'a> {
+    /// The declaration, flattened and validated.
+    pub graph: &'a Graph,
+    /// Its shapes.
+    pub shapes: &'a IdVec<ResourceId, Shape>,
+}
+
+/// Resolves a validated declaration into `facts`; what only the order of touches shows goes to `problems`.
+pub fn resolve(source: Source<'_>, facts: &mut Facts, problems: &mut Vec<Problem>) {
+    facts.find_memories(source);
+    facts.sort_accesses(source.graph);
+    facts.cut_pieces(source);
+    facts.make_nodes(source);
+    if facts.in_order(source) || facts.reorder(source, problems) {
+        facts.walk(source, problems);
+    }
+}
+
+impl Facts {
+    /// Whose memory each resource is in. A chain of modifying resources is followed once.
+    fn find_memories(&mut self, Source { graph, shapes }: Source<'_>) {
+        let resources = graph.resources();
+        self.memory.clear();
+        self.blits.clear();
+        self.depth.refill(0, resources.len());
+        self.memory.as_vec_mut().extend(resources.ids());
+        for (id, resource) in resources.iter_ids() {
+            if resource.modifies.is_none() || self.depth[id] > 0 {
+                continue;
+            }
+            // Up the chain until a resource that is its own memory or is known, then down again.
+            let mut top = id;
+            let mut steps = 0u32;
+            while let Some(below) = resources[top].modifies
+                && shares_memory(shapes, top, below)
+                && self.depth[top] == 0
+            {
+                top = below;
+                steps += 1;
+            }
+            let (memory, mut depth) = (self.memory[top], self.depth[top] + steps);
+            let mut at = id;
+            while at != top {
+                (self.memory[at], self.depth[at]) = (memory, depth);
+                depth -= 1;
+                at = resources[at].modifies.expect("the chain was followed just before");
+            }
+        }
+        for (id, resource) in resources.iter_ids() {
+            if resource.modifies.is_some() && self.memory[id] == id {
+                self.blits.push(id);
+            }
+        }
+        self.family.clear();
+        self.family.as_vec_mut().extend(resources.ids());
+        for (id, resource) in resources.iter_ids() {
+            if let Life::History(history) = resource.life {
+                self.family[id] = self.memory[history.of];
+            }
+        }
+    }
+
+    /// Positions of each pass's accesses: a stable counting sort, free of charge where they stand together.
+    fn sort_accesses(&mut self, graph: &Graph) {
+        let accesses = graph.accesses();
+        self.pass_start.clear();
+        self.pass_start.resize(graph.passes().len() + 1, 0);
+        for access in accesses {
+            self.pass_start[access.pass.index() + 1] += 1;
+        }
+        for at in 1..self.pass_start.len() {
+            self.pass_start[at] += self.pass_start[at - 1];
+        }
+        self.by_pass.clear();
+        self.by_pass.resize(accesses.len(), 0);
+        for (at, access) in accesses.iter().enumerate() {
+            let slot = &mut self.pass_start[access.pass.index()];
+            self.by_pass[*slot as usize] = at as u32;
+            *slot += 1;
+        }
+        // Each start has moved to the next one's place.
+        self.pass_start.rotate_right(1);
+        self.pass_start[0] = 0;
+    }
+
+    fn cut_pieces(&mut self, Source { graph, shapes }: Source<'_>) {
+        self.pieces.clear(shapes.len());
+        for access in graph.accesses() {
+            let shape = &shapes[access.resource];
+            let simple = access.ranges.is_none() && access.aspects.is_empty() && !access.generate_mips;
+            if simple && (shape.levels()[0] == 1 || !first_mip_only(access.usage)) {
+                continue;
+            }
+            let family = self.family[self.memory[access.resource]];
+            let (whole, part) = (Part::whole(shape), part_of(graph, access, shape));
+            self.pieces.cut(family, &whole, &part);
+            if access.generate_mips {
+                for level in part.mips[1].saturating_sub(1)..whole.mips[1] {
+                    self.pieces.cut(family, &whole, &Part { mips: [level, level + 1], ..part });
+                }
+            }
+        }
+        for &blit in &self.blits {
+            let below = graph.resources()[blit].modifies.expect("only modifying images are blitted");
+            for image in [blit, below] {
+                let whole = Part::whole(&shapes[image]);
+                self.pieces.cut(self.family[self.memory[image]], &whole, &Part { mips: [0, 1], ..whole });
+            }
+        }
+        self.pieces.make_grids(shapes);
+        for (id, &memory) in self.memory.iter_ids() {
+            if id == memory {
+                self.pieces.make_pieces(id, self.family[id], &shapes[id]);
+            }
+        }
+    }
+
+    fn make_nodes(&mut self, source: Source<'_>) {
+        let Source { graph, shapes } = source;
+        self.nodes.clear();
+        self.touches.clear();
+        self.attachments.clear();
+        self.node_of.clear();
+        self.stamp.refill(None, shapes.len());
+        self.blit_done.refill(false, shapes.len());
+        self.fallback_of.refill(false, shapes.len());
+        for fallback in graph.fallbacks() {
+            self.fallback_of[fallback.output] = true;
+        }
+        for (id, pass) in graph.passes().iter_ids() {
+            let accesses = self.pass_start[id.index()] as usize..self.pass_start[id.index() + 1] as usize;
+            if !self.blits.is_empty() {
+                for at in accesses.clone() {
+                    self.insert_blit(source, graph.accesses()[self.by_pass[at] as usize].resource);
+                }
+            }
+            let (touches, attachments) = (self.touches.len(), self.attachments.len());
+            let node = NodeId::new(self.nodes.len());
+            let mut twice = false;
+            let mut raster = false;
+            let mut keep = pass.side_effects;
+            for at in accesses.clone() {
+                let usage = graph.accesses()[self.by_pass[at] as usize].usage;
+                raster |= is_attachment(usage);
+                keep |= usage == Usage::Present;
+            }
+            let draws = raster
+                || accesses.clone().any(|at| {
+                    matches!(graph.accesses()[self.by_pass[at] as usize].usage, Usage::Vertex | Usage::Index)
+                });
+            for at in accesses.clone() {
+                let declared = self.by_pass[at];
+                let access = &graph.accesses()[declared as usize];
+                let shape = &shapes[access.resource];
+                let means = meaning(access, pass.queue, draws, is_depth(shape));
+                let part = part_of(graph, access, shape);
+                twice |= self.touch(node, access.resource, declared, &part, means, access.unordered);
+                if means.effect == Effect::Read && self.fallback_of[access.resource] {
+                    twice |= self.touch_fallbacks(source, node, id, declared, &part, means);
+                }
+                if is_attachment(access.usage) {
+                    self.attachments.push(NodeAttachment {
+                        declared,
+                        resource: access.resource,
+                        mip: part.mips[0],
+                        layers: part.layers,
+                        usage: access.usage,
+                        load: declared_load(means.effect, access.load),
+                        stencil_load: declared_load(means.effect, access.stencil_load.or(access.load)),
+                    });
+                }
+            }
+            if twice {
+                combine::combine(&mut self.touches, touches, &mut self.combine);
+            }
+            self.node_of.push(node);
+            self.nodes.push(Node {
+                origin: Origin::Declared(id),
+                queue: pass.queue,
+                raster,
+                keep,
+                conditional: pass.conditional,
+                touches: Span::new(touches, self.touches.len()),
+                attachments: Span::new(attachments, self.attachments.len()),
+                sources: Span::default(),
+                entry_reads: Span::default(),
+            });
+            for at in accesses {
+                let declared = self.by_pass[at];
+                if graph.accesses()[declared as usize].generate_mips {
+                    self.insert_mips(source, id, declared);
+                }
+            }
+        }
+        for at in 0..self.blits.len() {
+            self.insert_blit(source, self.blits[at]);
+        }
+        self.after.clear();
+        for &(later, earlier) in graph.orderings() {
+            self.after.push((self.node_of[later], self.node_of[earlier]));
+        }
+    }
+
+    /// Adds a touch; tells whether the node touched that memory before.
+    fn touch(
+        &mut self,
+        node: NodeId,
+        resource: ResourceId,
+        declared: u32,
+        part: &Part,
+        means: meaning::Meaning,
+        unordered: bool,
+    ) -> bool {
+        let memory = self.memory[resource];
+        let twice = self.stamp[memory] == Some(node);
+        self.stamp[memory] = Some(node);
+        let meaning::Meaning { stages, access, layout, effect } = means;
+        let touches = &mut self.touches;
+        self.pieces.runs(memory, part, |first, count| {
+            if count > 0 {
+                touches.push(Touch { first, count, resource, stages, access, declared, layout, effect, unordered });
+            }
+        });
+        twice
+    }
+
+    /// A reader of a conditional pass's output also reads what stands in for it.
+    fn touch_fallbacks(
+        &mut self,
+        Source { graph, shapes }: Source<'_>,
+        node: NodeId,
+        reader: PassId,
+        declared: u32,
+        part: &Part,
+        means: meaning::Meaning,
+    ) -> bool {
+        let output = graph.accesses()[declared as usize].resource;
+        let mut twice = false;
+        for fallback in graph.fallbacks().iter().filter(|f| f.output == output && f.pass < reader) {
+            let shape = &shapes[fallback.input];
+            let whole = Part::whole(shape);
+            let fits =
+                part.mips[1] <= whole.mips[1] && part.layers[1] <= whole.layers[1] && part.bytes[1] <= whole.bytes[1];
+            let same = if fits { Part { aspects: part.aspects & whole.aspects, ..*part } } else { whole };
+            twice |= self.touch(node, fallback.input, declared, &same, means, false);
+        }
+        twice
+    }
+}
+
+/// Whether `top`, which modifies `below`, is the same memory: it is unless their sizes differ.
+fn shares_memory(shapes: &IdVec<ResourceId, Shape>, top: ResourceId, below: ResourceId) -> bool {
+    match (shapes[top].kind, shapes[below].kind) {
+        (PlanKind::Image { size: a, .. }, PlanKind::Image { size: b, .. }) => a == b,
+        _ => true,
+    }
+}
+
+/// Whether it has depth or stencil.
+pub fn is_depth(shape: &Shape) -> bool {
+    matches!(shape.kind, PlanKind::Image { format, .. } if format.is_depth_stencil())
+}
+
+/// Whether a usage makes its pass a raster pass.
+pub fn is_attachment(usage: Usage) -> bool {
+    matches!(
+        usage,
+        Usage::ColorAttachment
+            | Usage::DepthStencilAttachment
+            | Usage::DepthStencilRead
+            | Usage::InputAttachment
+            | Usage::ResolveAttachment
+    )
+}
+
+/// Whether an access that names no mips means the first one only.
+fn first_mip_only(usage: Usage) -> bool {
+    is_attachment(usage)
+        || matches!(usage, Usage::StorageWrite | Usage::StorageReadWrite | Usage::TransferDst | Usage::HostWrite)
+}
+
+/// The part of a resource that an access means.
+pub fn part_of(graph: &Graph, access: &Access, shape: &Shape) -> Part {
+    Part::of(shape, &graph.ranges_of(access), access.aspects, first_mip_only(access.usage))
+}
+
+/// The load operation that an effect stands for; one left open becomes `Load` until the walk decides.
+fn declared_load(effect: Effect, said: Option<Load>) -> Load {
+    said.unwrap_or(match effect {
+        Effect::Replace => Load::Discard,
+        _ => Load::Load,
+    })
+}

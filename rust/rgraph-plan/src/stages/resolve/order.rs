@@ -1,0 +1,182 @@
+//! A serial order for graphs whose declared order is not one: reads that look forward, names of one memory that
+//! interleave, `after` that points forward. Each piece's touches are put in their meant order, which gives
+//! dependencies, which are sorted topologically, ties by declared order.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::hazards::Hazards;
+use super::meaning::Effect;
+use super::walk::level;
+use super::{Facts, NodeId, Origin, Problem, Source, Via};
+use crate::graph::PassId;
+use crate::id::{Id, IdVec};
+use crate::resource::{Life, ResourceId};
+
+/// Memory that reordering reuses.
+#[derive(Default, Debug)]
+pub(super) struct Scratch {
+    uses: Vec<PieceUse>,
+    edges: Vec<(NodeId, NodeId, Via)>,
+    hazards: Hazards,
+}
+
+/// One node's use of one piece; the derived order is the meant one.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct PieceUse {
+    piece: u32,
+    level: u32,
+    /// Twice the declared position; odd for reads placed just after a writer.
+    position: u32,
+    node: NodeId,
+    resource: ResourceId,
+    exclusive: bool,
+    unordered: bool,
+    pure_read: bool,
+}
+
+impl Facts {
+    /// Puts the nodes in a serial order; false, with a problem, if there is none. O(t log t).
+    pub(super) fn reorder(&mut self, source: Source<'_>, problems: &mut Vec<Problem>) -> bool {
+        let mut scratch = std::mem::take(&mut self.order);
+        scratch.edges.clear();
+        self.collect_uses(source, &mut scratch.uses);
+        self.edges_of_uses(&mut scratch);
+        for &(later, earlier) in &self.after {
+            scratch.edges.push((earlier, later, Via::After));
+        }
+        let sorted = self.sort(&mut scratch.edges);
+        match sorted {
+            Ok(order) => self.renumber(&order),
+            Err(stuck) => problems.push(Problem::Cycle(self.cycle(&scratch.edges, &stuck))),
+        }
+        let fine = problems.is_empty();
+        self.order = scratch;
+        fine
+    }
+
+    fn collect_uses(&self, source: Source<'_>, uses: &mut Vec<PieceUse>) {
+        uses.clear();
+        for (node, touches) in self.nodes.iter_ids().map(|(id, node)| (id, node.touches)) {
+            for touch in &self.touches[touches.range()] {
+                let level = level(self, node, touch);
+                uses.extend(touch.pieces().map(|piece| PieceUse {
+                    piece: piece as u32,
+                    level,
+                    position: node.index() as u32 * 2,
+                    node,
+                    resource: touch.resource,
+                    exclusive: touch.effect != Effect::Read,
+                    unordered: touch.unordered,
+                    pure_read: touch.effect == Effect::Read,
+                }));
+            }
+        }
+        uses.sort_unstable();
+        // Reads of a transient before any of its writers come just after the first of them.
+        for same in uses.chunk_by_mut(|a, b| a.piece == b.piece && a.level == b.level) {
+            let memory = self.pieces.get(same[0].piece).memory;
+            if same[0].level > 1 || source.graph.resources()[memory].life != Life::Transient {
+                continue;
+            }
+            let reads = same.iter().take_while(|u| u.pure_read).count();
+            if let Some(writer) = same.get(reads).map(|u| u.position) {
+                for early in &mut same[..reads] {
+                    early.position = writer + 1;
+                }
+            }
+            same.sort_unstable();
+        }
+    }
+
+    fn edges_of_uses(&self, scratch: &mut Scratch) {
+        let Scratch { uses, edges, hazards } = scratch;
+        hazards.clear(self.pieces.len());
+        let mut below: Option<PieceUse> = None;
+        for this in uses.iter() {
+            let changed = below.filter(|b| b.piece == this.piece && b.level / 2 != this.level / 2);
+            let via = match changed {
+                Some(b) => Via::Modifies(b.resource, this.resource),
+                None if this.position % 2 == 1 => Via::Forward(this.resource),
+                None => Via::Resource(this.resource),
+            };
+            hazards.touch(this.piece as usize, this.node, this.exclusive, this.unordered, |from| {
+                edges.push((from, this.node, via));
+            });
+            below = Some(*this);
+        }
+    }
+
+    /// Kahn's algorithm with the least ready node first; the nodes left over where there is a cycle.
+    fn sort(&self, edges: &mut [(NodeId, NodeId, Via)]) -> Result<Vec<NodeId>, Vec<bool>> {
+        edges.sort_by_key(|&(from, to, _)| (from, to));
+        let count = self.nodes.len();
+        let mut waiting = vec![0u32; count];
+        let mut start = vec![0usize; count + 1];
+        for &(from, to, _) in edges.iter() {
+            waiting[to.index()] += 1;
+            start[from.index() + 1] += 1;
+        }
+        for at in 0..count {
+            start[at + 1] += start[at];
+        }
+        let mut ready: BinaryHeap<Reverse<usize>> = (0..count).filter(|&n| waiting[n] == 0).map(Reverse).collect();
+        let mut order = Vec::with_capacity(count);
+        while let Some(Reverse(node)) = ready.pop() {
+            order.push(NodeId::new(node));
+            for &(_, to, _) in &edges[start[node]..start[node + 1]] {
+                waiting[to.index()] -= 1;
+                if waiting[to.index()] == 0 {
+                    ready.push(Reverse(to.index()));
+                }
+            }
+        }
+        if order.len() == count { Ok(order) } else { Err(waiting.iter().map(|&w| w > 0).collect()) }
+    }
+
+    /// One cycle among the nodes that could not be sorted: backwards along unsorted predecessors until one repeats.
+    fn cycle(&self, edges: &[(NodeId, NodeId, Via)], stuck: &[bool]) -> Vec<(PassId, Via)> {
+        let mut before: Vec<Option<(NodeId, Via)>> = vec![None; stuck.len()];
+        for &(from, to, via) in edges {
+            if stuck[from.index()] && stuck[to.index()] {
+                before[to.index()] = Some((from, via));
+            }
+        }
+        let mut seen = vec![false; stuck.len()];
+        let mut at = stuck.iter().position(|&s| s).map(NodeId::new).expect("a failed sort leaves nodes over");
+        while !std::mem::replace(&mut seen[at.index()], true) {
+            at = before[at.index()].expect("a node left over waits for another one left over").0;
+        }
+        let first = at;
+        let mut path = Vec::new();
+        loop {
+            let (from, via) = before[at.index()].expect("as above");
+            path.push((from, via));
+            at = from;
+            if at == first {
+                break;
+            }
+        }
+        path.reverse();
+        let pass = |node: NodeId| match self.nodes[node].origin {
+            Origin::Declared(pass) | Origin::Mip { pass, .. } => Some(pass),
+            Origin::Blit { .. } => None,
+        };
+        path.into_iter().filter_map(|(node, via)| Some((pass(node)?, via))).collect()
+    }
+
+    fn renumber(&mut self, order: &[NodeId]) {
+        let mut new = IdVec::<NodeId, NodeId>::filled(NodeId::new(0), order.len());
+        let mut nodes = IdVec::new();
+        for &old in order {
+            new[old] = nodes.push(self.nodes[old]);
+        }
+        self.nodes = nodes;
+        for node in self.node_of.iter_mut() {
+            *node = new[*node];
+        }
+        for (later, earlier) in &mut self.after {
+            (*later, *earlier) = (new[*later], new[*earlier]);
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! Pieces: the smallest parts of a resource that all accesses name alike. An image is cut where ranges of mips,
+//! layers or aspects begin and end, a buffer where byte ranges do; most resources are one piece.
+
+use crate::access::Aspects;
+use crate::graph::Ranges;
+use crate::id::{Id, IdVec, Span};
+use crate::plan::PlanKind;
+use crate::resource::ResourceId;
+use crate::stages::size::Shape;
+
+crate::id! {
+    /// A piece of memory that is synchronized as one.
+    pub struct PieceId;
+}
+
+/// What part of a resource a piece is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Piece {
+    /// The resource whose memory it is part of.
+    pub memory: ResourceId,
+    /// Mip levels, half-open.
+    pub mips: [u32; 2],
+    /// Array layers, half-open.
+    pub layers: [u32; 2],
+    /// Aspects; empty for buffers.
+    pub aspects: Aspects,
+    /// Bytes of a buffer, half-open.
+    pub bytes: [u64; 2],
+}
+
+/// Part of a resource, as wide as an access says or implies.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Part {
+    /// Mip levels, half-open.
+    pub mips: [u32; 2],
+    /// Array layers, half-open.
+    pub layers: [u32; 2],
+    /// Aspects; empty for buffers.
+    pub aspects: Aspects,
+    /// Bytes of a buffer, half-open.
+    pub bytes: [u64; 2],
+}
+
+impl Part {
+    /// All of a resource.
+    pub fn whole(shape: &Shape) -> Self {
+        match shape.kind {
+            PlanKind::Image { mips, layers, .. } => {
+                Self { mips: [0, mips], layers: [0, layers], aspects: shape.aspects, bytes: [0, 0] }
+            }
+            PlanKind::Buffer { size } => {
+                Self { mips: [0, 0], layers: [0, 0], aspects: Aspects::empty(), bytes: [0, size] }
+            }
+        }
+    }
+
+    /// What `said` means on a resource; `first_mip_only`: the default of attachments and writes.
+    pub fn of(shape: &Shape, said: &Ranges, aspects: Aspects, first_mip_only: bool) -> Self {
+        let mut part = Self::whole(shape);
+        match shape.kind {
+            PlanKind::Image { .. } => {
+                part.mips = said.mips.unwrap_or(if first_mip_only { [0, 1] } else { part.mips });
+                part.layers = said.layers.unwrap_or(part.layers);
+                if !aspects.is_empty() {
+                    part.aspects = aspects & shape.aspects;
+                }
+            }
+            PlanKind::Buffer { .. } => part.bytes = said.bytes.unwrap_or(part.bytes),
+        }
+        part
+    }
+}
+
+/// Where the resources of one family (a memory under all its names, and its histories) are cut.
+#[derive(Clone, Copy, Default, Debug)]
+struct Grid {
+    mips: Span,
+    layers: Span,
+    bytes: Span,
+    aspects: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Axis {
+    Mips,
+    Layers,
+    Bytes,
+    Aspects,
+}
+
+/// All pieces of a graph, and how ranges fall into them.
+#[derive(Default, Debug)]
+pub struct Pieces {
+    pieces: IdVec<PieceId, Piece>,
+    /// By memory.
+    spans: IdVec<ResourceId, Span>,
+    grids: IdVec<ResourceId, Option<u32>>,
+    cut: Vec<Grid>,
+    bounds: Vec<u64>,
+    wanted: Vec<(ResourceId, Axis, u64)>,
+}
+
+impl Pieces {
+    /// Forgets everything, keeping the memory.
+    pub fn clear(&mut self, resources: usize) {
+        self.pieces.clear();
+        self.spans.refill(Span::default(), resources);
+        self.grids.refill(None, resources);
+        self.cut.clear();
+        self.bounds.clear();
+        self.wanted.clear();
+    }
+
+    /// Asks for cuts around `part` of a resource of `family`, whose whole is `whole`.
+    pub fn cut(&mut self, family: ResourceId, whole: &Part, part: &Part) {
+        if part == whole {
+            return;
+        }
+        for (axis, all, some) in [(Axis::Mips, whole.mips, part.mips), (Axis::Layers, whole.layers, part.layers)] {
+            for (edge, outer) in some.into_iter().zip(all) {
+                if edge != outer {
+                    self.wanted.push((family, axis, u64::from(edge)));
+                }
+            }
+        }
+        for (edge, outer) in part.bytes.into_iter().zip(whole.bytes) {
+            if edge != outer {
+                self.wanted.push((family, Axis::Bytes, edge));
+            }
+        }
+        if part.aspects != whole.aspects {
+            self.wanted.push((family, Axis::Aspects, 0));
+        }
+    }
+
+    /// Makes the grids of all cuts asked for. O(c log c) in the number of cuts.
+    pub fn make_grids(&mut self, shapes: &IdVec<ResourceId, Shape>) {
+        if self.wanted.is_empty() {
+            return;
+        }
+        let mut wanted = std::mem::take(&mut self.wanted);
+        wanted.sort_unstable();
+        wanted.dedup();
+        for of_family in wanted.chunk_by(|a, b| a.0 == b.0) {
+            let family = of_family[0].0;
+            let whole = Part::whole(&shapes[family]);
+            let mut axis = |axis: Axis, first: u64, end: u64| {
+                let start = self.bounds.len();
+                self.bounds.push(first);
+                self.bounds.extend(of_family.iter().filter(|c| c.1 == axis).map(|c| c.2));
+                self.bounds.push(end);
+                Span::new(start, self.bounds.len())
+            };
+            let grid = Grid {
+                mips: axis(Axis::Mips, whole.mips[0].into(), whole.mips[1].into()),
+                layers: axis(Axis::Layers, whole.layers[0].into(), whole.layers[1].into()),
+                bytes: axis(Axis::Bytes, whole.bytes[0], whole.bytes[1]),
+                aspects: of_family.iter().any(|c| c.1 == Axis::Aspects),
+            };
+            self.grids[family] = Some(self.cut.len() as u32);
+            self.cut.push(grid);
+        }
+        self.wanted = wanted;
+    }
+
+    /// Makes the pieces of a memory that is cut like its family.
+    pub fn make_pieces(&mut self, memory: ResourceId, family: ResourceId, shape: &Shape) {
+        let start = self.pieces.len();
+        let whole = Part::whole(shape);
+        match self.grids[family] {
+            None => {
+                let Part { mips, layers, aspects, bytes } = whole;
+                self.pieces.push(Piece { memory, mips, layers, aspects, bytes });
+            }
+            Some(at) => {
+                let grid = self.cut[at as usize];
+                let split = grid.aspects && whole.aspects.bits().count_ones() > 1;
+                let halves = if split { [Aspects::DEPTH, Aspects::STENCIL] } else { [whole.aspects; 2] };
+                for &aspects in &halves[..if split { 2 } else { 1 }] {
+                    for m in self.bounds[grid.mips.range()].windows(2) {
+                        for l in self.bounds[grid.layers.range()].windows(2) {
+                            for b in self.bounds[grid.bytes.range()].windows(2) {
+                                self.pieces.push(Piece {
+                                    memory,
+                                    mips: [m[0] as u32, m[1] as u32],
+                                    layers: [l[0] as u32, l[1] as u32],
+                                    aspects,
+                                    bytes: [b[0], b[1]],
+                                });
+                            }
+                        }
+                    }
+                }
+                self.grids[memory] = Some(at);
+            }
+        }
+        self.spans[memory] = Span::new(start, self.pieces.len());
+    }
+
+    /// Calls `run(first, count)` for every run of consecutive pieces of `memory` that `part` covers.
+    #[inline]
+    pub fn runs(&self, memory: ResourceId, part: &Part, mut run: impl FnMut(u32, u32)) {
+        let span = self.spans[memory];
+        let Some(at) = self.grids[memory] else {
+            run(span.start, span.len() as u32);
+            return;
+        };
+        let grid = self.cut[at as usize];
+        let find = |bounds: Span, first: u64, end: u64| {
+            let bounds = &self.bounds[bounds.range()];
+            let from = bounds.partition_point(|&b| b < first);
+            let to = bounds.partition_point(|&b| b < end);
+            (from as u32, to.max(from) as u32, bounds.len() as u32 - 1)
+        };
+        let (m0, m1, mips) = find(grid.mips, part.mips[0].into(), part.mips[1].into());
+        let (l0, l1, layers) = find(grid.layers, part.layers[0].into(), part.layers[1].into());
+        let (b0, b1, bytes) = find(grid.bytes, part.bytes[0], part.bytes[1]);
+        let whole_aspects = self.pieces[PieceId::new(span.start as usize)].aspects;
+        let planes = span.len() as u32 / (mips * layers * bytes).max(1);
+        for plane in 0..planes {
+            if planes > 1 {
+                let aspect = if plane == 0 { Aspects::DEPTH } else { Aspects::STENCIL };
+                if !part.aspects.contains(aspect) {
+                    continue;
+                }
+            }
+            debug_assert!(planes > 1 || whole_aspects == part.aspects || part.bytes[1] > 0);
+            let base = span.start + plane * mips * layers * bytes;
+            if bytes > 1 {
+                run(base + b0, b1 - b0);
+            } else if l0 == 0 && l1 == layers {
+                run(base + m0 * layers, (m1 - m0) * layers);
+            } else {
+                for m in m0..m1 {
+                    run(base + m * layers + l0, l1 - l0);
+                }
+            }
+        }
+    }
+
+    /// The pieces of a memory.
+    pub fn of(&self, memory: ResourceId) -> Span {
+        self.spans[memory]
+    }
+
+    /// What a piece is.
+    #[inline]
+    pub fn get(&self, piece: u32) -> &Piece {
+        &self.pieces.as_slice()[piece as usize]
+    }
+
+    /// Number of pieces.
+    pub fn len(&self) -> usize {
+        self.pieces.len()
+    }
+}
