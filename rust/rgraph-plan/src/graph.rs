@@ -275,7 +275,7 @@ impl Graph {
         self.resource_places.push(place);
         self.note_name("resource", name);
         if let Some(first) = self.resource_index.get(name) {
-            let mistake = self.duplicate("resource", name, self.resource_place(*first), self.resource_place(id));
+            let mistake = self.duplicate("resources", name, self.resource_place(*first), self.resource_place(id));
             self.mistakes.push(mistake.resource(name));
         } else {
             self.resource_index.insert(name.into(), id);
@@ -293,7 +293,7 @@ impl Graph {
         self.pass_sequence.push(self.sequence);
         self.note_name("pass", name);
         if let Some(first) = self.pass_index.get(name) {
-            let mistake = self.duplicate("pass", name, self.pass_place(*first), self.pass_place(id));
+            let mistake = self.duplicate("passes", name, self.pass_place(*first), self.pass_place(id));
             self.mistakes.push(mistake.pass(name));
         } else {
             self.pass_index.insert(name.into(), id);
@@ -622,7 +622,7 @@ impl Graph {
 
     fn duplicate(&self, kind: &str, name: &str, first: Option<&Place>, again: Option<&Place>) -> Mistake {
         let shown = clipped(name);
-        Mistake::new(Code::DuplicateName, format!("two {kind}s are called \"{shown}\""), "rename one of them")
+        Mistake::new(Code::DuplicateName, format!("two {kind} are called \"{shown}\""), "rename one of them")
             .side(shown, "declared here", first.cloned())
             .side(shown, "and again here", again.cloned())
     }
