@@ -1,1 +1,14 @@
-//! The graph, profile and plan files of FORMATS.
+//! The graph, profile and plan files of FORMATS: JSON in, values out, and back.
+//!
+//! Readers say everything that is wrong with a well-formed file at once, each mistake with the file's line and the
+//! path of the key, and with the nearest known word where one is misspelt. Writers give the same bytes everywhere.
+
+pub mod graph;
+mod json;
+pub mod nearest;
+pub mod profile;
+mod word;
+mod write;
+
+pub use graph::{read_graph, write_graph};
+pub use profile::{read_profile, write_profile};
