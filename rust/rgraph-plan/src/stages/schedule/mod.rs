@@ -1,1 +1,230 @@
 //! The order of live passes and their queues.
+//!
+//! Arrays in, arrays out: a [`Job`] says what depends on what, how long each node (a live pass) takes, which queues may
+//! run it and which bytes it keeps alive; [`schedule`] fills an [`Order`]. One [`model`] prices every order, whoever
+//! made it.
+
+pub mod deps;
+mod job;
+pub mod model;
+mod overlap;
+mod subsets;
+mod weighted;
+
+pub use deps::{Csr, Cycle, Deps, Topology, topological};
+pub use job::{Bytes, Costs, HOST, Job, Order, Policy};
+pub use model::{Times, evaluate};
+
+use crate::plan::QueueWhy;
+use overlap::{Caps, OverlapScratch};
+use subsets::Subsets;
+use weighted::{Ranked, WeightedScratch, earliest_finish};
+
+/// Working memory of [`schedule`]; a second call with the same one allocates nothing if the job is no larger.
+#[derive(Default, Debug)]
+pub struct Scratch {
+    /// The declared order and the longest chains, after a call.
+    pub topology: Topology,
+    subsets: Subsets,
+    overlap: OverlapScratch,
+    weighted: WeightedScratch,
+    list: Vec<u32>,
+    finish: Vec<f64>,
+    best: Candidate,
+    trial: Candidate,
+    pool: Pool,
+}
+
+/// What pricing a candidate needs.
+#[derive(Default, Debug)]
+struct Pool {
+    times: Times,
+    marks: Vec<u32>,
+}
+
+/// An order with its queues and price.
+#[derive(Default, Debug)]
+struct Candidate {
+    nodes: Vec<u32>,
+    queue: Vec<u8>,
+    frame_us: f64,
+}
+
+impl Candidate {
+    /// Whether this one is to be preferred: a shorter frame, then less synchronisation, then fewer live bytes.
+    fn beats(&self, other: &Self, job: &Job<'_>, pool: &mut Pool) -> bool {
+        if other.nodes.is_empty() || self.frame_us != other.frame_us {
+            return other.nodes.is_empty() || self.frame_us < other.frame_us;
+        }
+        let mut overhead = |of: &Self| model::overhead_us(job, &of.nodes, &of.queue, &mut pool.marks);
+        let (own, others) = (overhead(self), overhead(other));
+        if own != others {
+            return own < others;
+        }
+        let mut peak = |of: &Self| model::peak_bytes(job, &of.nodes, &mut pool.marks);
+        peak(self) < peak(other)
+    }
+}
+
+/// Percentages of the declared order's peak up to which waiting and urgent nodes fill memory, in the order tried.
+/// Lower ones leave room for what has to run later, and are tried where the first run out of it.
+const CAPS: [(u64, u64); 12] = [
+    (70, 100),
+    (90, 100),
+    (80, 100),
+    (60, 100),
+    (50, 100),
+    (80, 90),
+    (70, 80),
+    (60, 70),
+    (95, 100),
+    (100, 100),
+    (90, 95),
+    (50, 60),
+];
+
+impl Scratch {
+    /// Prices the trial and keeps it if it is the best so far.
+    fn judge(&mut self, job: &Job<'_>) {
+        let Self { best, trial, pool, .. } = self;
+        trial.frame_us = evaluate(job, &trial.nodes, &trial.queue, &mut pool.times);
+        if trial.beats(best, job, pool) {
+            std::mem::swap(best, trial);
+        }
+    }
+
+    /// Tries an order on the current choice of queues, each node where it ends first.
+    fn try_list(&mut self, job: &Job<'_>, ranked: &Ranked) {
+        let Self { subsets, list, finish, trial, .. } = self;
+        trial.nodes.clear();
+        trial.nodes.extend_from_slice(list);
+        earliest_finish(job, list, &subsets.masks, ranked, finish, &mut trial.queue);
+        self.judge(job);
+    }
+
+    fn try_weighted(&mut self, job: &Job<'_>, ranked: &Ranked) {
+        let Self { subsets, weighted, overlap, topology, trial, .. } = self;
+        weighted.tails(job, topology, &subsets.masks);
+        weighted.decode(job, &subsets.masks, ranked, &overlap.mate, &mut trial.nodes, &mut trial.queue);
+        self.judge(job);
+    }
+
+    /// Makes `list` the order of fewest groups found that keeps no more bytes alive than the declared order.
+    fn overlap_list(&mut self, job: &Job<'_>, effort: u32) {
+        let Self { overlap, topology, list, trial, pool, .. } = self;
+        let declared = model::peak_bytes(job, &topology.order, &mut pool.marks);
+        let part = |percent: u64| (u128::from(declared) * u128::from(percent) / 100) as u64;
+        list.clear();
+        if topology.depth as usize == job.len() {
+            list.extend_from_slice(&topology.order);
+            return;
+        }
+        let mut best = (u32::MAX, 0);
+        for (attempt, &(soft, hard)) in CAPS.iter().enumerate().take(CAPS.len().min(8 + effort as usize)) {
+            let caps = Caps { soft: part(soft), hard: part(hard) };
+            let (groups, peak) = overlap.order(job, topology, caps, &mut trial.nodes);
+            if peak <= declared && (groups, peak) < best {
+                best = (groups, peak);
+                std::mem::swap(list, &mut trial.nodes);
+            }
+            if best.0 == topology.depth && (attempt > 0 || best.1 <= part(97)) {
+                break;
+            }
+        }
+        if best.0 > topology.depth || !job.merges.is_empty() {
+            trial.queue.clear();
+            trial.queue.resize(job.len(), 0);
+            let groups = model::groups(job, &topology.order, &trial.queue, &mut pool.marks);
+            if (groups, declared) < best {
+                list.clear();
+            }
+        }
+        if list.is_empty() {
+            list.extend_from_slice(&topology.order);
+        }
+    }
+}
+
+/// Orders the nodes of a job and gives each a queue.
+///
+/// `effort` 0 decodes once or a few times; higher ones try more, counted in candidates, never in time. The same job,
+/// policy and effort give the same order everywhere. Nodes that may run on several queues never make the frame longer
+/// by having more to choose from.
+///
+/// O(nodes log nodes + edges + uses) at effort 0, times the choices of queues where nodes leave them open.
+///
+/// # Errors
+/// A [`Cycle`] if the dependencies have one; `out` is then unchanged.
+pub fn schedule(
+    job: &Job<'_>,
+    policy: Policy,
+    effort: u32,
+    scratch: &mut Scratch,
+    out: &mut Order,
+) -> Result<(), Cycle> {
+    topological(job.deps, &mut scratch.topology)?;
+    scratch.overlap.pair(job, &scratch.topology);
+    scratch.subsets.begin(job);
+    scratch.best.nodes.clear();
+    let policy = match policy {
+        Policy::Auto if scratch.subsets.queues() <= 1 => Policy::Overlap,
+        Policy::Auto => Policy::Weighted,
+        named => named,
+    };
+    let mut listed = Listed::Nothing;
+    while let Some(ranked) = scratch.subsets.next(job) {
+        let several = ranked.as_slice().len() > 1;
+        let weighted = matches!(policy, Policy::Weighted | Policy::Exact { .. });
+        if policy == Policy::Declared || (weighted && several) {
+            if listed != Listed::Declared {
+                scratch.list.clear();
+                scratch.list.extend_from_slice(&scratch.topology.order);
+                listed = Listed::Declared;
+            }
+            scratch.try_list(job, &ranked);
+        }
+        if weighted && several {
+            scratch.try_weighted(job, &ranked);
+        }
+        if policy == Policy::Overlap || (weighted && !several) {
+            if listed != Listed::Overlap {
+                scratch.overlap_list(job, effort);
+                listed = Listed::Overlap;
+            }
+            scratch.try_list(job, &ranked);
+        }
+    }
+    finish(job, policy, scratch, out);
+    Ok(())
+}
+
+/// What [`Scratch::list`] holds.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Listed {
+    Nothing,
+    Declared,
+    Overlap,
+}
+
+fn finish(job: &Job<'_>, policy: Policy, scratch: &mut Scratch, out: &mut Order) {
+    let Scratch { best, pool, .. } = scratch;
+    out.frame_us = evaluate(job, &best.nodes, &best.queue, &mut pool.times);
+    out.nodes.clear();
+    out.nodes.extend_from_slice(&best.nodes);
+    out.queue.clear();
+    out.queue.extend_from_slice(&best.queue);
+    out.why_queue.clear();
+    out.why_queue.extend(job.queues.iter().map(|mask| match mask.count_ones() {
+        0 | 1 => QueueWhy::OnlyCapable,
+        _ => QueueWhy::EarliestFinish,
+    }));
+    out.start_us.clear();
+    out.start_us.extend(pool.times.start.iter().map(|&at| at as f32));
+    out.finish_us.clear();
+    out.finish_us.extend(pool.times.finish.iter().map(|&at| at as f32));
+    out.peak_bytes = model::peak_bytes(job, &best.nodes, &mut pool.marks);
+    out.groups = model::groups(job, &best.nodes, &best.queue, &mut pool.marks);
+    out.policy = policy;
+    out.optimal = false;
+    out.nodes_explored = 0;
+}

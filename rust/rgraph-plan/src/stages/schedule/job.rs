@@ -1,0 +1,142 @@
+//! What a schedule is made from and what comes out: flat arrays over nodes.
+
+use super::deps::{Csr, Deps};
+use crate::plan::QueueWhy;
+
+/// The host's bit in [`Job::queues`]: work that no queue of the device does.
+pub const HOST: u8 = 31;
+
+/// Modelled costs in microseconds.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Costs {
+    /// From the end of a node to the start of one that depends on it on another queue.
+    pub cross_queue_us: f32,
+    /// A barrier call between two groups of nodes on one queue.
+    pub barrier_us: f32,
+    /// A submit.
+    pub submit_us: f32,
+}
+
+/// Which nodes keep which bytes alive: a resource lives from its first to its last user in the order.
+#[derive(Clone, Copy, Debug)]
+pub struct Bytes<'a> {
+    /// Bytes of each resource; 0 for those that are not placed.
+    pub bytes: &'a [u64],
+    /// Whether each resource lives on to the end of the frame.
+    pub kept: &'a [bool],
+    /// The nodes that use each resource, each once.
+    pub users: &'a Csr,
+    /// The resources that each node uses, each once.
+    pub uses: &'a Csr,
+}
+
+/// Everything that decides a schedule. All slices but `merges` and those of `bytes` have one entry a node.
+#[derive(Clone, Copy, Debug)]
+pub struct Job<'a> {
+    /// What must come before what.
+    pub deps: &'a Deps,
+    /// Durations in microseconds: finite, not negative.
+    pub weight_us: &'a [f32],
+    /// Queues that may run each node, as bits; bit [`HOST`] is the host. At least one bit each.
+    pub queues: &'a [u32],
+    /// Number of queues; no mask has a higher bit but the host's.
+    pub queue_count: u32,
+    /// Occupancy class of each node, 0 for none: two nodes of one class slow each other down when they overlap.
+    pub unit: &'a [u16],
+    /// `(earlier, later)`, ascending: nodes that could become one render pass if they stood side by side on one queue.
+    pub merges: &'a [(u32, u32)],
+    /// Bytes that nodes keep alive.
+    pub bytes: Bytes<'a>,
+    /// Costs.
+    pub costs: Costs,
+}
+
+impl Job<'_> {
+    /// Number of nodes.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.deps.len()
+    }
+
+    /// Whether there is no node.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// How an order is made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Policy {
+    /// `Overlap` where all nodes run on one queue, `Weighted` on several.
+    #[default]
+    Auto,
+    /// The declared order, as near as dependencies allow.
+    Declared,
+    /// Few barrier calls and no more live bytes than the declared order, for one queue.
+    Overlap,
+    /// The shortest frame over several queues that a heuristic finds.
+    Weighted,
+    /// The shortest frame there is, as far as a search of that many nodes can tell.
+    Exact {
+        /// Most partial schedules that the search may open.
+        nodes: u32,
+    },
+}
+
+impl Policy {
+    /// Partial schedules that `exact` may open if nothing else is said.
+    pub const DEFAULT_EXACT_NODES: u32 = 200_000;
+
+    /// The policy of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "auto" => Self::Auto,
+            "declared" => Self::Declared,
+            "overlap" => Self::Overlap,
+            "weighted" => Self::Weighted,
+            "exact" => Self::Exact { nodes: Self::DEFAULT_EXACT_NODES },
+            _ => return None,
+        })
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Declared => "declared",
+            Self::Overlap => "overlap",
+            Self::Weighted => "weighted",
+            Self::Exact { .. } => "exact",
+        }
+    }
+
+    /// Names of all policies.
+    pub const NAMES: [&str; 5] = ["auto", "declared", "overlap", "weighted", "exact"];
+}
+
+/// A schedule.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Order {
+    /// All nodes, each after what it depends on; each queue runs its own in this order.
+    pub nodes: Vec<u32>,
+    /// The queue of each node, by node; [`HOST`] is the host.
+    pub queue: Vec<u8>,
+    /// How each node's queue was chosen, by node: [`QueueWhy::OnlyCapable`] or [`QueueWhy::EarliestFinish`].
+    pub why_queue: Vec<QueueWhy>,
+    /// Modelled start of each node in microseconds, by node.
+    pub start_us: Vec<f32>,
+    /// Modelled end of each node in microseconds, by node.
+    pub finish_us: Vec<f32>,
+    /// Modelled length of the frame in microseconds.
+    pub frame_us: f64,
+    /// Most bytes alive at once in this order.
+    pub peak_bytes: u64,
+    /// Barrier calls that the order needs: see [`super::model::groups`].
+    pub groups: u32,
+    /// The policy that made it, [`Policy::Auto`] resolved.
+    pub policy: Policy,
+    /// Whether no order and queues give a shorter frame, or an equal one with fewer live bytes (policy `exact`).
+    pub optimal: bool,
+    /// Partial schedules that the search opened.
+    pub nodes_explored: u32,
+}

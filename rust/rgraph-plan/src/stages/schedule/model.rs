@@ -1,0 +1,232 @@
+//! The model of a frame that every policy, the search and the tests share: what an order and its queues cost.
+
+use super::job::{HOST, Job};
+
+/// Number of queues that a schedule can name, the host being the last.
+pub(super) const QUEUES: usize = HOST as usize + 1;
+
+/// Start and end of each node in microseconds, by node.
+#[derive(Clone, Default, Debug)]
+pub struct Times {
+    /// Starts.
+    pub start: Vec<f64>,
+    /// Ends.
+    pub finish: Vec<f64>,
+    placed: Vec<bool>,
+    queue_first: Vec<u32>,
+    queue_next: Vec<u32>,
+}
+
+/// What runs on each queue while nodes are placed one after the other.
+pub(super) struct Queues {
+    /// When each queue has done all that was given to it.
+    pub free: [f64; QUEUES],
+    last_start: [f64; QUEUES],
+    last_unit: [u16; QUEUES],
+    units: u32,
+}
+
+impl Queues {
+    pub fn new() -> Self {
+        Self { free: [0.0; QUEUES], last_start: [0.0; QUEUES], last_unit: [0; QUEUES], units: 0 }
+    }
+
+    /// How much longer a node of that weight and occupancy class takes if it starts then on that queue: a node of the
+    /// same class that another queue is in the middle of leaves it half its speed.
+    #[inline]
+    pub fn slow_down(&self, queue: usize, start: f64, weight: f64, unit: u16) -> f64 {
+        if unit == 0 || self.units & !(1 << queue) == 0 {
+            return 0.0;
+        }
+        let mut slow = 0.0f64;
+        let mut others = self.units & !(1 << queue);
+        while others != 0 {
+            let other = others.trailing_zeros() as usize;
+            others &= others - 1;
+            if self.last_unit[other] == unit && self.last_start[other] <= start && self.free[other] > start {
+                slow = slow.max(((self.free[other] - start) * 0.5).min(weight));
+            }
+        }
+        slow
+    }
+
+    /// Gives a node to a queue.
+    #[inline]
+    pub fn place(&mut self, queue: usize, start: f64, finish: f64, unit: u16) {
+        self.free[queue] = finish;
+        self.last_start[queue] = start;
+        self.last_unit[queue] = unit;
+        self.units = if unit == 0 { self.units & !(1 << queue) } else { self.units | 1 << queue };
+    }
+}
+
+/// When the last of what a node depends on has ended, as that queue sees it.
+#[inline]
+pub(super) fn available(job: &Job<'_>, node: u32, on: u8, queue: &[u8], finish: &[f64]) -> f64 {
+    let cross = f64::from(job.costs.cross_queue_us);
+    let mut at = 0.0f64;
+    for &pred in job.deps.preds.row(node as usize) {
+        let hop = if queue[pred as usize] == on { 0.0 } else { cross };
+        at = at.max(finish[pred as usize] + hop);
+    }
+    at
+}
+
+/// The modelled length in microseconds of a frame that runs `order` with those queues (by node), and in `times` when
+/// each node runs.
+///
+/// A queue runs its nodes one after the other in the order given. A node starts once its queue is free and all that it
+/// depends on has ended, [`cross_queue_us`](super::Costs::cross_queue_us) later where that ran on another queue. A node
+/// that starts while another queue is in the middle of one of the same occupancy class goes at half speed until that
+/// one ends. Barrier calls and submits cost no time here: they break ties.
+///
+/// O(nodes · queues + edges); O(nodes + edges) without occupancy classes. Only each queue's own order matters, but that
+/// order is followed among nodes that start together.
+///
+/// # Panics
+/// If `order` does not put each node after what it depends on.
+pub fn evaluate(job: &Job<'_>, order: &[u32], queue: &[u8], times: &mut Times) -> f64 {
+    let n = job.len();
+    times.start.clear();
+    times.start.resize(n, 0.0);
+    times.finish.clear();
+    times.finish.resize(n, 0.0);
+    if job.unit.iter().any(|&unit| unit != 0) {
+        return evaluate_in_time(job, order, queue, times);
+    }
+    let mut free = [0.0f64; QUEUES];
+    let mut frame = 0.0f64;
+    for &node in order {
+        let on = queue[node as usize];
+        let start = available(job, node, on, queue, &times.finish).max(free[on as usize]);
+        let end = start + f64::from(job.weight_us[node as usize]);
+        times.start[node as usize] = start;
+        times.finish[node as usize] = end;
+        free[on as usize] = end;
+        frame = frame.max(end);
+    }
+    frame
+}
+
+/// [`evaluate`] in the order of starts, which is what occupancy depends on: O(nodes · queues + edges).
+fn evaluate_in_time(job: &Job<'_>, order: &[u32], queue: &[u8], times: &mut Times) -> f64 {
+    let n = job.len();
+    let Times { start, finish, placed, queue_first, queue_next } = times;
+    placed.clear();
+    placed.resize(n, false);
+    // Each queue's nodes as a list of positions in the order, the next of each found from behind.
+    queue_first.clear();
+    queue_first.resize(QUEUES, u32::MAX);
+    queue_next.clear();
+    queue_next.resize(n, u32::MAX);
+    for (position, &node) in order.iter().enumerate().rev() {
+        let on = queue[node as usize] as usize;
+        queue_next[position] = queue_first[on];
+        queue_first[on] = position as u32;
+    }
+    let mut queues = Queues::new();
+    let mut frame = 0.0f64;
+    for _ in 0..n {
+        let mut best = (f64::INFINITY, u32::MAX);
+        for (on, &position) in queue_first.iter().enumerate() {
+            if position == u32::MAX {
+                continue;
+            }
+            let node = order[position as usize];
+            if job.deps.preds.row(node as usize).iter().all(|&pred| placed[pred as usize]) {
+                let at = available(job, node, on as u8, queue, finish).max(queues.free[on]);
+                if best.1 == u32::MAX || (at, position) < best {
+                    best = (at, position);
+                }
+            }
+        }
+        assert!(best.1 != u32::MAX, "an order puts each node after what it depends on");
+        let (at, position) = best;
+        let node = order[position as usize] as usize;
+        let on = queue[node] as usize;
+        let weight = f64::from(job.weight_us[node]);
+        let end = at + weight + queues.slow_down(on, at, weight, job.unit[node]);
+        queues.place(on, at, end, job.unit[node]);
+        start[node] = at;
+        finish[node] = end;
+        placed[node] = true;
+        queue_first[on] = queue_next[position as usize];
+        frame = frame.max(end);
+    }
+    frame
+}
+
+/// How many groups an order falls into on its queues: a new one begins on a queue where a node depends on one of the
+/// current group there. Each beginning after the first is a barrier call; no order of one queue has fewer groups than
+/// the longest chain of dependencies. Neighbours that may merge into one render pass count as one node.
+///
+/// `group` is scratch. O(nodes log merges + edges).
+pub fn groups(job: &Job<'_>, order: &[u32], queue: &[u8], group: &mut Vec<u32>) -> u32 {
+    group.clear();
+    group.resize(job.len(), u32::MAX);
+    let mut current = [0u32; QUEUES];
+    let mut last = [u32::MAX; QUEUES];
+    for &node in order {
+        let on = queue[node as usize] as usize;
+        let before = last[on];
+        let merges = before != u32::MAX && job.merges.binary_search(&(before, node)).is_ok();
+        // A merged pass is one node: its parts do not wait for each other.
+        let waits = |&pred: &u32| {
+            queue[pred as usize] as usize == on && group[pred as usize] == current[on] && !(merges && pred == before)
+        };
+        if current[on] == 0 || job.deps.preds.row(node as usize).iter().any(waits) {
+            current[on] += 1;
+        }
+        group[node as usize] = current[on];
+        last[on] = node;
+    }
+    current.iter().sum()
+}
+
+/// What an order's synchronisation costs apart from waiting: barrier calls and submits, in microseconds. A submit ends
+/// where another queue waits for it and begins where it waits for another. O(nodes + edges).
+pub fn overhead_us(job: &Job<'_>, order: &[u32], queue: &[u8], group: &mut Vec<u32>) -> f64 {
+    let calls = groups(job, order, queue, group);
+    let mut submits = 0u32;
+    let mut open = 0u32;
+    for &node in order {
+        let on = queue[node as usize];
+        let foreign = |&other: &u32| queue[other as usize] != on;
+        if open & (1 << on) == 0 || job.deps.preds.row(node as usize).iter().any(foreign) {
+            submits += 1;
+            open |= 1 << on;
+        }
+        if job.deps.succs.row(node as usize).iter().any(foreign) {
+            open &= !(1 << on);
+        }
+    }
+    f64::from(calls) * f64::from(job.costs.barrier_us) + f64::from(submits) * f64::from(job.costs.submit_us)
+}
+
+/// Most bytes alive at once in an order: each resource from its first to its last user, or to the end if it is kept.
+///
+/// `left` is scratch. O(nodes + uses).
+pub fn peak_bytes(job: &Job<'_>, order: &[u32], left: &mut Vec<u32>) -> u64 {
+    let bytes = &job.bytes;
+    left.clear();
+    left.extend((0..bytes.users.rows()).map(|resource| bytes.users.row(resource).len() as u32));
+    let mut live = 0u64;
+    let mut peak = 0u64;
+    for &node in order {
+        for &resource in bytes.uses.row(node as usize) {
+            let resource = resource as usize;
+            if left[resource] as usize == bytes.users.row(resource).len() {
+                live = live.saturating_add(bytes.bytes[resource]);
+            }
+            left[resource] -= 1;
+        }
+        peak = peak.max(live);
+        for &resource in bytes.uses.row(node as usize) {
+            let resource = resource as usize;
+            if left[resource] == 0 && !bytes.kept[resource] {
+                live = live.saturating_sub(bytes.bytes[resource]);
+            }
+        }
+    }
+    peak
+}

@@ -1,0 +1,314 @@
+//! One list of nodes with few barrier calls and few live bytes: group by group.
+//!
+//! Nodes between two barrier calls form a group: none depends on another. The fewest groups there can be is the longest
+//! chain of dependencies, and that many suffice as long as each group takes every node whose own chain to the end is as
+//! long as the groups that are left. What else is ready may run now or later: it runs now if it frees at least as much
+//! as it allocates, or if what it allocates fits under the cap.
+
+use std::collections::BinaryHeap;
+
+use super::deps::Topology;
+use super::job::Job;
+
+/// Ready nodes that a group looks at in vain before it is closed. It bounds the time of a group, so that thousands of
+/// nodes that do not fit cost nothing while they wait.
+const MISFITS: usize = 24;
+
+/// Steps of the search for a path between two nodes that may merge; beyond, they are taken for not mergeable.
+const PATH_STEPS: usize = 64;
+
+const NONE: u32 = u32::MAX;
+
+/// How far a node goes in filling memory.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Caps {
+    /// Live bytes up to which nodes that could wait still run.
+    pub soft: u64,
+    /// Live bytes up to which nodes run that would cost a group if they waited.
+    pub hard: u64,
+}
+
+/// Working memory.
+#[derive(Default, Debug)]
+pub(super) struct OverlapScratch {
+    pending: Vec<u32>,
+    /// Bytes that a node would make live now, and those that would die with it.
+    allocates: Vec<u64>,
+    frees: Vec<u64>,
+    /// Users of a resource that are still to come, their number and the exclusive or of their ids.
+    left: Vec<u32>,
+    left_ids: Vec<u32>,
+    ready: BinaryHeap<u64>,
+    /// Ready nodes that free at least what they allocate (some may be done since).
+    freeing: Vec<u32>,
+    state: Vec<State>,
+    group: Vec<u32>,
+    groups: u32,
+    held: Vec<u64>,
+    next: Vec<u32>,
+    /// The later half of each node's merge, and the earlier.
+    pub mate: Vec<u32>,
+    mate_before: Vec<u32>,
+    stack: Vec<u32>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum State {
+    Waiting,
+    Ready,
+    Done,
+}
+
+impl OverlapScratch {
+    /// Pairs nodes that may merge: each with at most one after it and one before it, first come first served, and none
+    /// between which another node would have to run. O(merges · 64 steps).
+    pub fn pair(&mut self, job: &Job<'_>, topology: &Topology) {
+        self.mate.clear();
+        self.mate.resize(job.len(), NONE);
+        self.mate_before.clear();
+        self.mate_before.resize(job.len(), NONE);
+        for &(earlier, later) in job.merges {
+            let free = self.mate[earlier as usize] == NONE && self.mate_before[later as usize] == NONE;
+            if free && earlier != later && !self.path(job, topology, earlier, later) {
+                self.mate[earlier as usize] = later;
+                self.mate_before[later as usize] = earlier;
+            }
+        }
+    }
+
+    /// Whether some node must run between the two, or the later before the earlier, or the search gave up.
+    fn path(&mut self, job: &Job<'_>, topology: &Topology, earlier: u32, later: u32) -> bool {
+        let level = &topology.level;
+        let mut steps = 0;
+        for (from, to, direct) in [(earlier, later, true), (later, earlier, false)] {
+            self.stack.clear();
+            self.stack.push(to);
+            while let Some(node) = self.stack.pop() {
+                for &pred in job.deps.preds.row(node as usize) {
+                    if pred == from && !(direct && node == to) {
+                        return true;
+                    }
+                    steps += 1;
+                    if steps > PATH_STEPS {
+                        return true;
+                    }
+                    if level[pred as usize] > level[from as usize] {
+                        self.stack.push(pred);
+                    }
+                }
+            }
+        }
+        false
+    }
+
+    /// Appends all nodes to `out` (which is cleared) group by group, and returns the number of groups and the most
+    /// bytes alive at once. [`pair`](Self::pair) comes first.
+    ///
+    /// O(edges + uses + nodes log nodes).
+    ///
+    /// # Source
+    /// List scheduling by levels (Hu, 1961) with the register-pressure limit of Goodman & Hsu, "Code scheduling and
+    /// register allocation in large basic blocks", ICS 1988, on bytes instead of registers.
+    pub fn order(&mut self, job: &Job<'_>, topology: &Topology, caps: Caps, out: &mut Vec<u32>) -> (u32, u64) {
+        self.begin(job);
+        out.clear();
+        let n = job.len();
+        let mut live = Live { now: 0, peak: 0 };
+        for node in 0..n as u32 {
+            if self.pending[node as usize] == 0 {
+                self.next.push(node);
+            }
+        }
+        while out.len() < n {
+            self.groups += 1;
+            let mut arrivals = std::mem::take(&mut self.next);
+            for &node in &arrivals {
+                if self.state[node as usize] == State::Waiting {
+                    self.arrive(topology, node);
+                }
+            }
+            arrivals.clear();
+            self.next = arrivals;
+            let before = out.len();
+            self.drain_freeing(job, caps, &mut live, out);
+            self.fill(job, topology, caps, &mut live, out);
+            if out.len() == before {
+                let node = self.least_harm();
+                self.take_chain(job, caps, node, &mut live, out);
+            }
+            self.ready.extend(self.held.drain(..));
+        }
+        (self.groups, live.peak)
+    }
+
+    fn begin(&mut self, job: &Job<'_>) {
+        let n = job.len();
+        let bytes = &job.bytes;
+        self.pending.clear();
+        self.pending.extend((0..n).map(|node| job.deps.preds.row(node).len() as u32));
+        self.state.clear();
+        self.state.resize(n, State::Waiting);
+        self.group.clear();
+        self.group.resize(n, 0);
+        self.groups = 0;
+        self.allocates.clear();
+        self.allocates.resize(n, 0);
+        self.frees.clear();
+        self.frees.resize(n, 0);
+        self.left.clear();
+        self.left_ids.clear();
+        for resource in 0..bytes.users.rows() {
+            let users = bytes.users.row(resource);
+            self.left.push(users.len() as u32);
+            self.left_ids.push(users.iter().fold(0, |ids, &user| ids ^ user));
+            if bytes.bytes[resource] > 0 {
+                for &user in users {
+                    self.allocates[user as usize] += bytes.bytes[resource];
+                }
+                if let (&[user], false) = (users, bytes.kept[resource]) {
+                    self.frees[user as usize] += bytes.bytes[resource];
+                }
+            }
+        }
+        self.ready.clear();
+        self.freeing.clear();
+        self.held.clear();
+        self.next.clear();
+    }
+
+    /// A node may run from the group that begins now on.
+    fn arrive(&mut self, topology: &Topology, node: u32) {
+        self.state[node as usize] = State::Ready;
+        let rank = topology.tail[node as usize];
+        self.ready.push(u64::from(rank) << 32 | u64::from(!node));
+        if self.frees[node as usize] >= self.allocates[node as usize] {
+            self.freeing.push(node);
+        }
+    }
+
+    fn drain_freeing(&mut self, job: &Job<'_>, caps: Caps, live: &mut Live, out: &mut Vec<u32>) {
+        while let Some(node) = self.freeing.pop() {
+            let fits = live.now + self.allocates[node as usize] <= caps.hard;
+            if self.state[node as usize] == State::Ready && fits && !self.waits_for_mate(job, node) {
+                self.take_chain(job, caps, node, live, out);
+            }
+        }
+    }
+
+    /// Takes ready nodes, longest chain first, while they fit.
+    fn fill(&mut self, job: &Job<'_>, topology: &Topology, caps: Caps, live: &mut Live, out: &mut Vec<u32>) {
+        let mut longest = 0;
+        while self.held.len() < MISFITS {
+            let Some(key) = self.ready.pop() else { break };
+            let node = !(key as u32);
+            if self.state[node as usize] != State::Ready {
+                continue;
+            }
+            let tail = topology.tail[node as usize];
+            longest = longest.max(tail);
+            let cap = if tail == longest { caps.hard } else { caps.soft };
+            if live.now + self.allocates[node as usize] <= cap && (tail == longest || !self.waits_for_mate(job, node)) {
+                self.take_chain(job, caps, node, live, out);
+                self.drain_freeing(job, caps, live, out);
+            } else {
+                self.held.push(key);
+            }
+        }
+    }
+
+    /// Whether the node had better wait because what it may merge with could not follow it yet.
+    fn waits_for_mate(&self, job: &Job<'_>, node: u32) -> bool {
+        let mate = self.mate[node as usize];
+        if mate == NONE || self.state[mate as usize] != State::Waiting {
+            return false;
+        }
+        let own = u32::from(job.deps.preds.row(mate as usize).contains(&node));
+        self.pending[mate as usize] > own
+    }
+
+    /// Of the ready nodes that a group looked at, the one that leaves fewest bytes alive, then that needs fewest.
+    fn least_harm(&self) -> u32 {
+        let cost = |key: &&u64| {
+            let node = !(**key as u32) as usize;
+            (i128::from(self.allocates[node]) - i128::from(self.frees[node]), self.allocates[node])
+        };
+        let key = self.held.iter().min_by_key(cost).expect("a graph without cycles has a ready node");
+        !(*key as u32)
+    }
+
+    /// Runs a node, and after it what may merge with it as long as that can follow at once and fits.
+    fn take_chain(&mut self, job: &Job<'_>, caps: Caps, node: u32, live: &mut Live, out: &mut Vec<u32>) {
+        let mut mate = node;
+        loop {
+            self.take(job, mate, live, out);
+            mate = self.mate[mate as usize];
+            if mate == NONE
+                || self.state[mate as usize] == State::Done
+                || self.pending[mate as usize] > 0
+                || live.now + self.allocates[mate as usize] > caps.hard
+            {
+                return;
+            }
+            // What the mate waits for besides the node before it must lie in earlier groups, or it needs a barrier call.
+            let current = self.group[node as usize];
+            let outside = |&&pred: &&u32| self.group[pred as usize] == current && out.last() != Some(&pred);
+            if job.deps.preds.row(mate as usize).iter().any(|pred| outside(&pred)) {
+                return;
+            }
+        }
+    }
+
+    /// Runs a node: what it uses first becomes alive, what it uses last dies, what waited for it alone comes next.
+    fn take(&mut self, job: &Job<'_>, node: u32, live: &mut Live, out: &mut Vec<u32>) {
+        self.state[node as usize] = State::Done;
+        self.group[node as usize] = self.groups;
+        out.push(node);
+        let bytes = &job.bytes;
+        let mut dying = 0;
+        for &resource in bytes.uses.row(node as usize) {
+            let resource = resource as usize;
+            let size = bytes.bytes[resource];
+            if size == 0 {
+                continue;
+            }
+            let users = bytes.users.row(resource);
+            if self.left[resource] as usize == users.len() {
+                live.now += size;
+                for &user in users {
+                    self.allocates[user as usize] -= size;
+                    self.consider_freeing(user);
+                }
+            }
+            self.left[resource] -= 1;
+            self.left_ids[resource] ^= node;
+            if !bytes.kept[resource] {
+                if self.left[resource] == 1 {
+                    let user = self.left_ids[resource];
+                    self.frees[user as usize] += size;
+                    self.consider_freeing(user);
+                } else if self.left[resource] == 0 {
+                    dying += size;
+                }
+            }
+        }
+        live.peak = live.peak.max(live.now);
+        live.now -= dying;
+        for &succ in job.deps.succs.row(node as usize) {
+            self.pending[succ as usize] -= 1;
+            if self.pending[succ as usize] == 0 {
+                self.next.push(succ);
+            }
+        }
+    }
+
+    fn consider_freeing(&mut self, node: u32) {
+        if self.state[node as usize] == State::Ready && self.frees[node as usize] >= self.allocates[node as usize] {
+            self.freeing.push(node);
+        }
+    }
+}
+
+struct Live {
+    now: u64,
+    peak: u64,
+}

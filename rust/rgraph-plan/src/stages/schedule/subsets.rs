@@ -1,0 +1,206 @@
+//! Which queues to plan for: every useful choice of queues for nodes that may run on several.
+//!
+//! A list scheduler given one more queue can come out with a longer frame (Graham's anomalies). Planning for every
+//! subset of the queues and keeping the best makes that impossible: whatever could be planned with fewer queues is among
+//! the candidates when there are more.
+
+use super::job::{HOST, Job};
+use super::model::QUEUES;
+use super::weighted::Ranked;
+
+/// Choices beyond which only growing prefixes of the queues are tried.
+const MOST_CHOICES: u64 = 1024;
+
+/// Working memory.
+#[derive(Default, Debug)]
+pub(super) struct Subsets {
+    /// The queues that each node may run on in the current choice.
+    pub masks: Vec<u32>,
+    queues: Vec<Known>,
+    /// Queues that are always in.
+    required: u32,
+    /// Of each class of equal queues, how many the current choice takes; a class is known by its first queue.
+    take: Vec<u8>,
+    prefix: Option<usize>,
+    started: bool,
+}
+
+/// A queue that some node may run on. Equal signatures: the same nodes may run on both.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Known {
+    /// Minus the number of nodes, so that the queue that most may run on comes first.
+    users: i64,
+    signature: u64,
+    queue: u8,
+}
+
+impl Subsets {
+    /// Prepares the choices. O(nodes · queues that each may run on).
+    pub fn begin(&mut self, job: &Job<'_>) {
+        let mut known = [(0i64, 0u64); QUEUES];
+        self.required = 0;
+        for (node, &mask) in job.queues.iter().enumerate() {
+            let mut left = mask.max(1);
+            if left.is_power_of_two() {
+                self.required |= left;
+            }
+            let mixed = mix(node as u64 + 1);
+            while left != 0 {
+                let queue = &mut known[left.trailing_zeros() as usize];
+                queue.0 -= 1;
+                queue.1 = queue.1.wrapping_add(mixed);
+                left &= left - 1;
+            }
+        }
+        self.queues.clear();
+        self.queues.extend(known.iter().enumerate().filter(|(_, known)| known.0 < 0).map(|(queue, known)| Known {
+            users: known.0,
+            signature: known.1,
+            queue: queue as u8,
+        }));
+        // Ties between queues break by what may run on them, not by number: so they break alike when others come in.
+        self.queues.sort_unstable();
+        self.take.clear();
+        let mut choices = 1u64;
+        for i in 0..self.queues.len() {
+            let size = self.class_size(i);
+            self.take.push(size);
+            choices = choices.saturating_mul(u64::from(size) + 1);
+        }
+        self.prefix = (choices > MOST_CHOICES).then_some(self.queues.len());
+        self.started = false;
+    }
+
+    /// Number of queues in the class that the `i`th begins: 0 if it does not begin one, or is always in.
+    fn class_size(&self, i: usize) -> u8 {
+        let class = |known: &Known| (known.users, known.signature);
+        let first = &self.queues[i];
+        if self.required & (1 << first.queue) != 0 || (i > 0 && class(&self.queues[i - 1]) == class(first)) {
+            return 0;
+        }
+        self.queues[i..].iter().take_while(|known| class(known) == class(first)).count() as u8
+    }
+
+    /// The next choice of queues: all of them first. `None` when all have been seen. O(nodes) each.
+    pub fn next(&mut self, job: &Job<'_>) -> Option<Ranked> {
+        loop {
+            if self.started && !self.step() {
+                return None;
+            }
+            self.started = true;
+            let ranked = self.ranked();
+            let chosen = ranked.as_slice().iter().fold(0u32, |mask, &queue| mask | 1 << queue);
+            self.masks.clear();
+            self.masks.extend(job.queues.iter().map(|&mask| mask.max(1) & chosen));
+            if self.masks.iter().all(|&mask| mask != 0) {
+                return Some(ranked);
+            }
+        }
+    }
+
+    /// Number of queues of the device that some node may run on.
+    pub fn queues(&self) -> usize {
+        self.queues.iter().filter(|known| known.queue != HOST).count()
+    }
+
+    /// Counts the choice down; `false` after the last.
+    fn step(&mut self) -> bool {
+        if let Some(prefix) = &mut self.prefix {
+            *prefix = prefix.saturating_sub(1);
+            return *prefix > 0;
+        }
+        for i in 0..self.take.len() {
+            if self.take[i] > 0 {
+                self.take[i] -= 1;
+                return true;
+            }
+            self.take[i] = self.class_size(i);
+        }
+        false
+    }
+
+    fn ranked(&self) -> Ranked {
+        let mut ranked = Ranked::new();
+        let mut left = 0;
+        for (i, known) in self.queues.iter().enumerate() {
+            let in_class = self.class_size(i) > 0;
+            if in_class {
+                left = self.take[i];
+            }
+            let chosen = match self.prefix {
+                Some(prefix) => i < prefix,
+                None => left > 0,
+            };
+            if self.required & (1 << known.queue) != 0 {
+                ranked.push(known.queue);
+            } else if chosen {
+                ranked.push(known.queue);
+                left = left.saturating_sub(1);
+            }
+        }
+        ranked
+    }
+}
+
+/// Spreads a number over 64 bits, so that sums of them tell sets apart.
+///
+/// # Source
+/// The finaliser of Steele, Lea & Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
+fn mix(value: u64) -> u64 {
+    let mut z = value.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stages::schedule::{Bytes, Costs, Csr, Deps};
+
+    fn choices(queues: &[u32]) -> Vec<Vec<u8>> {
+        let mut deps = Deps::default();
+        deps.refill(queues.len(), std::iter::empty());
+        let empty = Csr::default();
+        let job = Job {
+            deps: &deps,
+            weight_us: &vec![1.0; queues.len()],
+            queues,
+            queue_count: 8,
+            unit: &vec![0; queues.len()],
+            merges: &[],
+            bytes: Bytes { bytes: &[], kept: &[], users: &empty, uses: &empty },
+            costs: Costs::default(),
+        };
+        let mut subsets = Subsets::default();
+        subsets.begin(&job);
+        std::iter::from_fn(|| subsets.next(&job)).map(|ranked| ranked.as_slice().to_vec()).collect()
+    }
+
+    #[test]
+    fn named_queues_leave_one_choice() {
+        assert_eq!(choices(&[1, 4, 1]), [vec![0, 2]]);
+    }
+
+    #[test]
+    fn equal_queues_are_counted_not_permuted() {
+        assert_eq!(choices(&[0b111, 0b111]), [vec![0, 1, 2], vec![0, 1], vec![0]]);
+    }
+
+    #[test]
+    fn every_choice_leaves_each_node_a_queue() {
+        let sorted = |mut sets: Vec<Vec<u8>>| {
+            sets.iter_mut().for_each(|set| set.sort_unstable());
+            sets.sort();
+            sets
+        };
+        assert_eq!(sorted(choices(&[1, 0b11, 0b110])), [vec![0, 1], vec![0, 1, 2], vec![0, 2]]);
+    }
+
+    #[test]
+    fn very_many_choices_become_prefixes() {
+        let queues: Vec<u32> = (0..16).map(|i| 1 | 1 << i | 1 << ((i + 1) % 16)).collect();
+        let sets = choices(&queues);
+        assert!(sets.len() <= 16 && sets[0].len() == 16, "{sets:?}");
+    }
+}

@@ -1,0 +1,227 @@
+//! The frame over several queues: list scheduling in the order of time, longest remaining path first.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::deps::Topology;
+use super::job::Job;
+use super::model::{QUEUES, Queues, available};
+
+/// Working memory.
+#[derive(Default, Debug)]
+pub(super) struct WeightedScratch {
+    /// Longest path from the start of each node to the end of the frame, in microseconds.
+    pub tail: Vec<f32>,
+    pending: Vec<u32>,
+    finish: Vec<f64>,
+    done: Vec<bool>,
+    /// By queue: nodes whose dependencies end at a known time, and those that could start now.
+    future: Vec<BinaryHeap<Reverse<(u64, u32)>>>,
+    ready: Vec<BinaryHeap<u64>>,
+}
+
+/// Queues in the order in which ties between them break.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ranked {
+    queue: [u8; QUEUES],
+    len: u8,
+}
+
+impl Ranked {
+    pub fn new() -> Self {
+        Self { queue: [0; QUEUES], len: 0 }
+    }
+
+    pub fn push(&mut self, queue: u8) {
+        self.queue[self.len as usize] = queue;
+        self.len += 1;
+    }
+
+    pub fn as_slice(&self) -> &[u8] {
+        &self.queue[..self.len as usize]
+    }
+}
+
+impl WeightedScratch {
+    /// Fills [`tail`](Self::tail): a hop counts where two nodes have no queue in common. O(nodes + edges).
+    pub fn tails(&mut self, job: &Job<'_>, topology: &Topology, masks: &[u32]) {
+        self.tail.clear();
+        self.tail.resize(job.len(), 0.0);
+        for &node in topology.order.iter().rev() {
+            let mut after = 0.0f32;
+            for &succ in job.deps.succs.row(node as usize) {
+                let apart = masks[node as usize] & masks[succ as usize] == 0;
+                after = after.max(self.tail[succ as usize] + if apart { job.costs.cross_queue_us } else { 0.0 });
+            }
+            self.tail[node as usize] = after + job.weight_us[node as usize];
+        }
+    }
+
+    /// Decides, in the order of time, what each queue runs next: of the nodes that it may run and whose dependencies
+    /// have ended, the one with the largest `key`, the smaller id on ties. A node that several queues may run goes to
+    /// the one that gets to it first. What may merge with the node just run follows it if it can at once.
+    ///
+    /// Fills `out` with the nodes as decided and `queue` by node; `ranked` are the queues in use. O(nodes · (log nodes +
+    /// queues) + edges), nodes counted once for each queue that may run them.
+    ///
+    /// # Source
+    /// Critical-path list scheduling: Graham, "Bounds on multiprocessing timing anomalies" (1969); Kohler (1975).
+    pub fn decode(
+        &mut self,
+        job: &Job<'_>,
+        masks: &[u32],
+        ranked: &Ranked,
+        mate: &[u32],
+        out: &mut Vec<u32>,
+        queue: &mut Vec<u8>,
+    ) {
+        let n = job.len();
+        self.begin(job, n);
+        out.clear();
+        queue.clear();
+        queue.resize(n, 0);
+        let mut queues = Queues::new();
+        for node in 0..n as u32 {
+            if self.pending[node as usize] == 0 {
+                self.release(job, masks, node, queue);
+            }
+        }
+        while out.len() < n {
+            let (mut at, mut on) = (f64::INFINITY, ranked.as_slice()[0]);
+            for &candidate in ranked.as_slice() {
+                let next = self.next_decision(candidate as usize, queues.free[candidate as usize]);
+                if next < at {
+                    (at, on) = (next, candidate);
+                }
+            }
+            let node = self.pick(on as usize, at);
+            let mut next = node;
+            let mut start = at;
+            loop {
+                let weight = f64::from(job.weight_us[next as usize]);
+                let unit = job.unit[next as usize];
+                let finish = start + weight + queues.slow_down(on as usize, start, weight, unit);
+                queues.place(on as usize, start, finish, unit);
+                self.finish[next as usize] = finish;
+                self.done[next as usize] = true;
+                queue[next as usize] = on;
+                out.push(next);
+                for &succ in job.deps.succs.row(next as usize) {
+                    self.pending[succ as usize] -= 1;
+                    if self.pending[succ as usize] == 0 {
+                        self.release(job, masks, succ, queue);
+                    }
+                }
+                let follower = mate[next as usize];
+                if follower == u32::MAX
+                    || self.done[follower as usize]
+                    || self.pending[follower as usize] > 0
+                    || masks[follower as usize] & (1 << on) == 0
+                    || available(job, follower, on, queue, &self.finish) > finish
+                {
+                    break;
+                }
+                (next, start) = (follower, finish);
+            }
+        }
+    }
+
+    fn begin(&mut self, job: &Job<'_>, n: usize) {
+        self.pending.clear();
+        self.pending.extend((0..n).map(|node| job.deps.preds.row(node).len() as u32));
+        self.finish.clear();
+        self.finish.resize(n, 0.0);
+        self.done.clear();
+        self.done.resize(n, false);
+        self.future.resize_with(QUEUES, BinaryHeap::new);
+        self.ready.resize_with(QUEUES, BinaryHeap::new);
+        self.future.iter_mut().for_each(BinaryHeap::clear);
+        self.ready.iter_mut().for_each(BinaryHeap::clear);
+    }
+
+    /// All that the node depends on has been placed.
+    fn release(&mut self, job: &Job<'_>, masks: &[u32], node: u32, queue: &[u8]) {
+        let mut left = masks[node as usize];
+        while left != 0 {
+            let on = left.trailing_zeros() as u8;
+            left &= left - 1;
+            let at = available(job, node, on, queue, &self.finish);
+            // Times are not negative, so their bits sort as they do.
+            self.future[on as usize].push(Reverse((at.to_bits(), node)));
+        }
+    }
+
+    /// When the queue could start its next node; infinity if it knows of none.
+    #[inline]
+    fn next_decision(&mut self, on: usize, free: f64) -> f64 {
+        while let Some(&key) = self.ready[on].peek() {
+            if !self.done[!(key as u32) as usize] {
+                return free;
+            }
+            self.ready[on].pop();
+        }
+        while let Some(&Reverse((at, node))) = self.future[on].peek() {
+            if !self.done[node as usize] {
+                return f64::from_bits(at).max(free);
+            }
+            self.future[on].pop();
+        }
+        f64::INFINITY
+    }
+
+    #[inline]
+    fn pick(&mut self, on: usize, now: f64) -> u32 {
+        while let Some(&Reverse((at, node))) = self.future[on].peek() {
+            if f64::from_bits(at) > now {
+                break;
+            }
+            self.future[on].pop();
+            if !self.done[node as usize] {
+                let key = u64::from(self.tail[node as usize].to_bits()) << 32 | u64::from(!node);
+                self.ready[on].push(key);
+            }
+        }
+        loop {
+            let key = self.ready[on].pop().expect("a queue that can decide has a node to run");
+            let node = !(key as u32);
+            if !self.done[node as usize] {
+                return node;
+            }
+        }
+    }
+}
+
+/// Gives each node of an order the queue on which it ends first, among those that it may run on; ties go to the queue
+/// ranked first. Fills `queue` by node. O(nodes · queues + edges · queues).
+pub(super) fn earliest_finish(
+    job: &Job<'_>,
+    order: &[u32],
+    masks: &[u32],
+    ranked: &Ranked,
+    finish: &mut Vec<f64>,
+    queue: &mut Vec<u8>,
+) {
+    finish.clear();
+    finish.resize(job.len(), 0.0);
+    queue.clear();
+    queue.resize(job.len(), 0);
+    let mut queues = Queues::new();
+    for &node in order {
+        let (weight, unit) = (f64::from(job.weight_us[node as usize]), job.unit[node as usize]);
+        let mut best = (f64::INFINITY, 0.0, 0u8);
+        for &on in ranked.as_slice() {
+            if masks[node as usize] & (1 << on) == 0 {
+                continue;
+            }
+            let start = available(job, node, on, queue, finish).max(queues.free[on as usize]);
+            let end = start + weight + queues.slow_down(on as usize, start, weight, unit);
+            if end < best.0 {
+                best = (end, start, on);
+            }
+        }
+        let (end, start, on) = best;
+        queues.place(on as usize, start, end, unit);
+        finish[node as usize] = end;
+        queue[node as usize] = on;
+    }
+}

@@ -1,0 +1,160 @@
+//! Laws that every schedule keeps, on random jobs.
+
+use crate::support::{Owned, Random};
+use rgraph_plan::stages::schedule::{HOST, Order, Policy, Scratch, Times, evaluate, model, schedule};
+
+/// A job of any shape: forward reads, several queues, classes, merges, shared and kept resources.
+pub fn any_job(random: &mut Random, most: usize) -> Owned {
+    let nodes = 1 + random.below(most);
+    let mut rank: Vec<usize> = (0..nodes).collect();
+    for i in 0..nodes {
+        if random.percent(20) {
+            rank.swap(i, random.below(nodes));
+        }
+    }
+    let mut edges = Vec::new();
+    for later in 1..nodes {
+        for _ in 0..random.below(4) {
+            let earlier = later.saturating_sub(1 + random.below(8));
+            if earlier < later {
+                edges.push((rank[earlier] as u32, rank[later] as u32));
+            }
+        }
+    }
+    edges.sort_unstable();
+    edges.dedup();
+    let mut owned = Owned::new(nodes, &edges);
+    let mut resources = Vec::new();
+    for _ in 0..random.below(2 * nodes) {
+        let mut users: Vec<u32> = (0..1 + random.below(3)).map(|_| random.below(nodes) as u32).collect();
+        users.sort_unstable();
+        users.dedup();
+        resources.push((random.below(100) as u64, random.percent(10), users));
+    }
+    owned.set_uses(&resources);
+    owned.merges = edges.iter().copied().filter(|_| random.percent(20)).collect();
+    let classes = random.percent(30);
+    for node in 0..nodes {
+        owned.weight_us[node] = random.below(60) as f32;
+        owned.queues[node] = match random.below(12) {
+            0..4 => 1,
+            4..6 => 2,
+            6 => 4,
+            7 => 1 << HOST,
+            8 => 3,
+            9 => 6,
+            _ => 7,
+        };
+        if classes {
+            owned.unit[node] = random.below(3) as u16;
+        }
+    }
+    owned
+}
+
+pub const POLICIES: [Policy; 5] =
+    [Policy::Auto, Policy::Declared, Policy::Overlap, Policy::Weighted, Policy::Exact { nodes: 500 }];
+
+/// Fails unless the order is one of the job's and its figures are the model's.
+pub fn assert_valid(owned: &Owned, order: &Order) {
+    let job = owned.job();
+    let mut position = vec![usize::MAX; job.len()];
+    for (i, &node) in order.nodes.iter().enumerate() {
+        assert_eq!(position[node as usize], usize::MAX, "node {node} twice");
+        position[node as usize] = i;
+    }
+    assert_eq!(order.nodes.len(), job.len());
+    for node in 0..job.len() {
+        assert!(owned.queues[node] & (1 << order.queue[node]) != 0, "node {node} on a queue that may not run it");
+        for &pred in owned.deps.preds.row(node) {
+            assert!(position[pred as usize] < position[node], "{pred} comes before {node}");
+        }
+    }
+    let mut times = Times::default();
+    assert_eq!(order.frame_us, evaluate(&job, &order.nodes, &order.queue, &mut times));
+    assert_eq!(order.start_us, times.start.iter().map(|&at| at as f32).collect::<Vec<_>>());
+    assert_eq!(order.peak_bytes, model::peak_bytes(&job, &order.nodes, &mut Vec::new()));
+}
+
+#[test]
+fn every_policy_gives_a_valid_order_and_the_same_one_again() {
+    let mut random = Random(1);
+    let mut used = Scratch::default();
+    for _ in 0..400 {
+        let owned = any_job(&mut random, 40);
+        for policy in POLICIES {
+            for effort in [0, 1] {
+                let order = owned.schedule(policy, effort);
+                assert_valid(&owned, &order);
+                let mut again = Order::default();
+                schedule(&owned.job(), policy, effort, &mut used, &mut again).unwrap();
+                assert_eq!(order, again, "{policy:?} with memory of other jobs");
+            }
+        }
+    }
+}
+
+#[test]
+fn overlap_never_keeps_more_bytes_alive_than_the_declared_order() {
+    let mut random = Random(2);
+    for _ in 0..2000 {
+        let mut owned = any_job(&mut random, 60);
+        owned.queues.fill(1);
+        let declared = owned.schedule(Policy::Declared, 0);
+        let overlap = owned.schedule(Policy::Overlap, 0);
+        assert!(overlap.peak_bytes <= declared.peak_bytes, "{} > {}", overlap.peak_bytes, declared.peak_bytes);
+        assert!(overlap.groups <= declared.groups, "{} > {}", overlap.groups, declared.groups);
+    }
+}
+
+#[test]
+fn more_queues_to_choose_from_never_lengthen_the_frame() {
+    let mut random = Random(3);
+    for round in 0..400 {
+        let mut owned = any_job(&mut random, 30);
+        let few: Vec<u32> = owned.queues.iter().map(|&mask| if mask == 1 << HOST { mask } else { mask | 1 }).collect();
+        let named: Vec<bool> = (0..few.len()).map(|_| random.percent(30)).collect();
+        // Queues 0 and 3 to begin with; then another between them and one behind.
+        let choose = |extra: u32| -> Vec<u32> {
+            let any = |i: usize| if few[i] == 1 << HOST { few[i] } else { 0b1001 | extra };
+            (0..few.len()).map(|i| if named[i] { few[i] & !6 } else { any(i) }).collect()
+        };
+        for policy in POLICIES {
+            let mut longest = f64::INFINITY;
+            for extra in [0, 0b10, 0b110, 0b1_0110] {
+                owned.queues = choose(extra);
+                let frame = owned.schedule(policy, (round % 2) as u32).frame_us;
+                assert!(frame <= longest, "{policy:?}: {frame} after {longest} on {extra:b}");
+                longest = frame;
+            }
+        }
+    }
+}
+
+#[test]
+fn the_frame_of_one_queue_is_the_sum_of_its_passes() {
+    let mut random = Random(4);
+    for _ in 0..100 {
+        let mut owned = any_job(&mut random, 30);
+        owned.queues.fill(1);
+        for policy in POLICIES {
+            let sum: f64 = owned.weight_us.iter().map(|&weight| f64::from(weight)).sum();
+            assert_eq!(owned.schedule(policy, 0).frame_us, sum);
+        }
+    }
+}
+
+#[test]
+fn a_hop_that_is_not_earned_is_not_made() {
+    // Two short passes side by side: a hop costs more than running them one after the other.
+    let mut owned = Owned::new(3, &[(0, 2), (1, 2)]);
+    owned.queues.fill(0b11);
+    owned.weight_us = vec![4.0, 4.0, 4.0];
+    let order = owned.schedule(Policy::Weighted, 0);
+    assert_eq!((order.queue, order.frame_us), (vec![0, 0, 0], 12.0));
+    // Two long ones: it pays.
+    owned.weight_us = vec![400.0, 400.0, 4.0];
+    let order = owned.schedule(Policy::Weighted, 0);
+    assert_eq!(order.frame_us, 414.0);
+    assert_ne!(order.queue[0], order.queue[1]);
+}

@@ -1,0 +1,5 @@
+//! Schedules: laws that every policy keeps, bounds on generated frames, ratios to known optima.
+
+mod laws;
+mod layered;
+mod support;

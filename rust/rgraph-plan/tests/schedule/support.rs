@@ -1,0 +1,151 @@
+//! Jobs to schedule, and a random source to make them from.
+
+use rgraph_plan::stages::schedule::{Bytes, Costs, Csr, Deps, Job, Order, Policy, Scratch, schedule};
+
+/// A small deterministic random source.
+///
+/// # Source
+/// Steele, Lea & Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// A number below `bound`.
+    pub fn below(&mut self, bound: usize) -> usize {
+        (self.next() % bound as u64) as usize
+    }
+
+    /// True that often in a hundred.
+    pub fn percent(&mut self, percent: usize) -> bool {
+        self.below(100) < percent
+    }
+}
+
+/// A job that owns its arrays.
+#[derive(Default, Clone)]
+pub struct Owned {
+    pub deps: Deps,
+    pub weight_us: Vec<f32>,
+    pub queues: Vec<u32>,
+    pub unit: Vec<u16>,
+    pub merges: Vec<(u32, u32)>,
+    pub bytes: Vec<u64>,
+    pub kept: Vec<bool>,
+    pub users: Csr,
+    pub uses: Csr,
+    pub costs: Costs,
+}
+
+impl Owned {
+    pub fn new(nodes: usize, edges: &[(u32, u32)]) -> Self {
+        let mut owned = Self {
+            weight_us: vec![1.0; nodes],
+            queues: vec![1; nodes],
+            unit: vec![0; nodes],
+            costs: Costs { cross_queue_us: 10.0, barrier_us: 2.0, submit_us: 7.0 },
+            ..Self::default()
+        };
+        owned.deps.refill(nodes, edges.iter().copied());
+        owned.set_uses(&[]);
+        owned
+    }
+
+    /// Gives the job resources: bytes, whether kept, and users.
+    pub fn set_uses(&mut self, resources: &[(u64, bool, Vec<u32>)]) {
+        self.bytes = resources.iter().map(|resource| resource.0).collect();
+        self.kept = resources.iter().map(|resource| resource.1).collect();
+        self.users.clear();
+        for (_, _, users) in resources {
+            users.iter().for_each(|&user| self.users.push(user));
+            self.users.end_row_sorted();
+        }
+        self.uses.refill_transposed(self.weight_us.len(), &self.users);
+    }
+
+    pub fn job(&self) -> Job<'_> {
+        Job {
+            deps: &self.deps,
+            weight_us: &self.weight_us,
+            queues: &self.queues,
+            queue_count: 31,
+            unit: &self.unit,
+            merges: &self.merges,
+            bytes: Bytes { bytes: &self.bytes, kept: &self.kept, users: &self.users, uses: &self.uses },
+            costs: self.costs,
+        }
+    }
+
+    pub fn schedule(&self, policy: Policy, effort: u32) -> Order {
+        let mut order = Order::default();
+        schedule(&self.job(), policy, effort, &mut Scratch::default(), &mut order).expect("no cycle");
+        order
+    }
+}
+
+/// The layered family: each pass reads 1 to 4 of the 24 most recent targets; targets of five sizes; a fifth of the
+/// passes may run on async compute; three in ten have a depth target of their own; a tenth is read by nobody and is
+/// taken away here, with all that only feeds it.
+pub fn layered(passes: usize, seed: u64) -> Owned {
+    const MIB: u64 = 1 << 20;
+    let mut random = Random(seed);
+    let mut reads: Vec<Vec<usize>> = Vec::new();
+    let mut bytes = Vec::new();
+    let mut depth = Vec::new();
+    let mut compute = Vec::new();
+    let mut recent: Vec<usize> = Vec::new();
+    for pass in 0..passes {
+        let mut read = Vec::new();
+        for _ in 0..1 + random.below(4) {
+            if !recent.is_empty() {
+                let window = recent.len().min(24);
+                read.push(recent[recent.len() - 1 - random.below(window)]);
+            }
+        }
+        read.sort_unstable();
+        read.dedup();
+        reads.push(read);
+        bytes.push([MIB / 4, MIB, 4 * MIB, 8 * MIB, 16 * MIB][random.below(5)]);
+        compute.push(random.percent(20));
+        depth.push(!compute[pass] && random.percent(30));
+        if pass + 1 == passes || !random.percent(10) {
+            recent.push(pass);
+        }
+    }
+    let mut live = vec![false; passes];
+    live[passes - 1] = true;
+    for pass in (0..passes).rev() {
+        if live[pass] {
+            reads[pass].iter().for_each(|&read| live[read] = true);
+        }
+    }
+    let mut id = vec![u32::MAX; passes];
+    let mut nodes = 0;
+    for pass in (0..passes).filter(|&pass| live[pass]) {
+        id[pass] = nodes;
+        nodes += 1;
+    }
+    let mut edges = Vec::new();
+    let mut resources: Vec<(u64, bool, Vec<u32>)> = Vec::new();
+    for pass in (0..passes).filter(|&pass| live[pass]) {
+        edges.extend(reads[pass].iter().map(|&read| (id[read], id[pass])));
+        let readers = (0..passes).filter(|&other| live[other] && reads[other].contains(&pass)).map(|other| id[other]);
+        let users = std::iter::once(id[pass]).chain(readers).collect();
+        resources.push((bytes[pass], pass + 1 == passes, users));
+        if depth[pass] {
+            resources.push((8 * MIB, false, vec![id[pass]]));
+        }
+    }
+    let mut owned = Owned::new(nodes as usize, &edges);
+    owned.set_uses(&resources);
+    for pass in (0..passes).filter(|&pass| live[pass] && compute[pass]) {
+        owned.queues[id[pass] as usize] = 2;
+    }
+    owned
+}
