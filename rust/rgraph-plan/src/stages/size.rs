@@ -135,6 +135,15 @@ enum State {
     /// Open, and known to be part of a cycle.
     Cyclic,
     Done,
+    /// Done, with a stand-in for what is wrong with it or with what it inherits from.
+    StandIn,
+}
+
+impl ShapeScratch {
+    /// Whether the last shape resolved for `resource` is, or is derived from, a stand-in for something noted.
+    pub fn is_stand_in(&self, resource: ResourceId) -> bool {
+        self.state.get(resource) == Some(&State::StandIn)
+    }
 }
 
 /// Resolves the shape of every resource into `out` and notes what is wrong, in the order of resources resolved.
@@ -155,7 +164,7 @@ pub fn shapes(
     out.refill(STAND_IN, count);
     let mut resolver = Resolver { graph, profile, out, problems, reference_noted: false, total: 0 };
     for start in graph.resources().ids() {
-        if scratch.state[start] == State::Done {
+        if scratch.state[start] != State::Unseen {
             continue;
         }
         scratch.stack.push((start, 0));
@@ -163,8 +172,11 @@ pub fn shapes(
         while let Some((resource, next)) = scratch.stack.last_mut() {
             let resource = *resource;
             let Some(needed) = next_need(&graph.resources()[resource], next) else {
+                let noted = resolver.problems.len();
                 resolver.resolve(resource);
-                scratch.state[resource] = State::Done;
+                let sound = resolver.problems.is_empty()
+                    || (resolver.problems.len() == noted && inherits_sound(graph, resource, &scratch.state));
+                scratch.state[resource] = if sound { State::Done } else { State::StandIn };
                 scratch.stack.pop();
                 continue;
             };
@@ -178,10 +190,18 @@ pub fn shapes(
                     resolver.note_cycle(needed, &scratch.stack);
                 }
                 // Of another graph, reported already, or known.
-                None | Some(State::Cyclic | State::Done) => {}
+                None | Some(State::Cyclic | State::Done | State::StandIn) => {}
             }
         }
     }
+}
+
+/// Whether a resource just resolved is in no cycle and needs nothing that is a stand-in.
+#[cold]
+fn inherits_sound(graph: &Graph, resource: ResourceId, state: &IdVec<ResourceId, State>) -> bool {
+    let mut next = 0;
+    let mut needs = std::iter::from_fn(|| next_need(&graph.resources()[resource], &mut next));
+    state[resource] == State::Open && needs.all(|needed| state.get(needed) == Some(&State::Done))
 }
 
 const STAND_IN: Shape = Shape { kind: PlanKind::Buffer { size: 1 }, bytes: 256, align: 256, aspects: Aspects::empty() };

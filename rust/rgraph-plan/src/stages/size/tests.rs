@@ -125,6 +125,21 @@ fn cycles_zeros_and_overflows_are_noted_and_leave_a_harmless_shape() {
 }
 
 #[test]
+fn what_is_derived_from_a_stand_in_is_known_to_be_one() {
+    let mut graph = Graph::new("g", [8, 8]);
+    let of = |i: usize| Some(Size::scaled(Some(ResourceId::new(i)), 1.0, 1.0));
+    graph.add_resource("derived", Resource::image(rgba(of(1))), None);
+    graph.add_resource("zero", Resource::image(rgba(Some(Size::absolute(0, 4)))), None);
+    graph.add_resource("sound", Resource::image(rgba(None)), None);
+    graph.add_resource("also sound", Resource::image(rgba(of(2))), None);
+    graph.add_resource("own", Resource::image(rgba(of(4))), None);
+    let (mut out, mut problems, mut scratch) = (IdVec::new(), Vec::new(), ShapeScratch::default());
+    shapes(&graph, &Profile::discrete(), &mut out, &mut scratch, &mut problems);
+    let found: Vec<_> = graph.resources().ids().map(|id| scratch.is_stand_in(id)).collect();
+    assert_eq!(found, [true, true, false, false, true]);
+}
+
+#[test]
 fn many_cycles_through_one_image_cost_no_more_than_one() {
     let mut graph = Graph::new("g", [4, 4]);
     let count = 65_536;

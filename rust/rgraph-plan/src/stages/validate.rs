@@ -1,1 +1,0 @@
-//! Mistakes in a declaration, all at once.

@@ -1,0 +1,267 @@
+//! Attachments of one pass: they must be of one size, one number of layers and samples, with one depth attachment
+//! and no more colours than the profile allows; and what resolve attachments resolve.
+
+use super::usages::is_attachment;
+use super::words::{counted, describe, texels};
+use super::{At, Check, Known};
+use crate::access::{Aspects, ResolveMode, Usage};
+use crate::error::{Code, Mistake};
+use crate::format::{Format, Numbers};
+use crate::graph::{Access, Graph};
+use crate::id::IdVec;
+use crate::plan::PlanKind;
+use crate::resource::ResourceId;
+use crate::stages::size::{Shape, mip_size};
+
+/// The attachments of the pass at hand, as far as the next one is compared with them.
+#[derive(Default)]
+pub(super) struct Raster {
+    /// The first one, whose size and layers all others have.
+    first: Option<usize>,
+    /// The first one that is no resolve target, whose samples all others have.
+    sampled: Option<usize>,
+    depth: Option<usize>,
+    colors: u32,
+    pub(super) resolves: bool,
+}
+
+/// The part of an image that an attachment is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Extent {
+    width: u32,
+    height: u32,
+    /// `None` for 3D images, whose slices count as what the shader makes of them.
+    layers: Option<u32>,
+    samples: u32,
+}
+
+fn extent(graph: &Graph, access: &Access, shape: &Shape) -> Option<Extent> {
+    let PlanKind::Image { size, layers, samples, volume, .. } = shape.kind else { return None };
+    let ranges = graph.ranges_of(access);
+    let [width, height, _] = mip_size(size, ranges.mips.map_or(0, |[first, _]| first));
+    let layers = ranges.layers.map_or(layers, |[first, end]| end.saturating_sub(first));
+    Some(Extent { width, height, layers: (!volume).then_some(layers), samples })
+}
+
+impl Check<'_> {
+    /// Compares an attachment with those of the pass before it.
+    pub(super) fn add_attachment(&mut self, at: At<'_>, known: Known, raster: &mut Raster) {
+        let access = at.access;
+        match access.usage {
+            Usage::ColorAttachment => {
+                raster.colors += 1;
+                if raster.colors == self.profile.limits.max_color_attachments.saturating_add(1) {
+                    self.too_many_colors(at);
+                }
+            }
+            Usage::DepthStencilAttachment | Usage::DepthStencilRead => match raster.depth {
+                None => raster.depth = Some(at.index),
+                Some(first) => self.second_depth(at, first),
+            },
+            Usage::ResolveAttachment => raster.resolves = true,
+            _ => {}
+        }
+        if known.stand_in {
+            return;
+        }
+        let Some(own) = extent(self.graph, access, at.shape) else { return };
+        let extent_of = |check: &Self, index: usize| {
+            let other = &check.graph.accesses()[index];
+            extent(check.graph, other, &check.shapes[other.resource])
+        };
+        let first = *raster.first.get_or_insert(at.index);
+        if let Some(other) = extent_of(self, first) {
+            if (own.width, own.height) != (other.width, other.height) {
+                let sizes = [own, other].map(|extent| texels([extent.width, extent.height, 1], false));
+                self.differing(at, first, Code::SizeMismatch, &sizes, "give all attachments of a pass one size");
+            } else if let (Some(layers), Some(others)) = (own.layers, other.layers)
+                && layers != others
+            {
+                let counts = [layers, others].map(|count| counted(u64::from(count), "layer"));
+                let help = "give all attachments of a pass the same number of layers";
+                self.differing(at, first, Code::SizeMismatch, &counts, help);
+            }
+        }
+        if access.usage == Usage::ResolveAttachment {
+            return;
+        }
+        let first = *raster.sampled.get_or_insert(at.index);
+        if let Some(other) = extent_of(self, first)
+            && own.samples != other.samples
+        {
+            let counts = [own.samples, other.samples].map(|count| counted(u64::from(count), "sample"));
+            let help = "give all attachments of a pass the same number of samples, or use resolve_attachment";
+            self.differing(at, first, Code::BadSamples, &counts, help);
+        }
+    }
+
+    #[cold]
+    fn differing(&mut self, at: At<'_>, first: usize, code: Code, [own, others]: &[String; 2], help: &str) {
+        let name = self.resource_name(at.access.resource);
+        let other = &self.graph.accesses()[first];
+        let against = self.resource_name(other.resource);
+        let says = format!("has attachments that cannot match: \"{name}\" has {own}, \"{against}\" {others}");
+        let mistake = self.with_other(self.of_access(code, at, &says, help), first);
+        self.add(mistake);
+    }
+
+    /// Adds the resource of another access of the same pass as a side.
+    pub(super) fn with_other(&self, mistake: Mistake, other: usize) -> Mistake {
+        let access = &self.graph.accesses()[other];
+        let says = format!("{}, {}", access.usage, describe(&self.shapes[access.resource]));
+        mistake.side(self.resource_name(access.resource), says, self.access_place(other))
+    }
+
+    #[cold]
+    fn too_many_colors(&mut self, at: At<'_>) {
+        let most = self.profile.limits.max_color_attachments;
+        let says = format!(
+            "has more than {}, the most of profile \"{}\"",
+            counted(u64::from(most), "colour attachment"),
+            self.profile.name
+        );
+        self.add(self.of_access(Code::OverLimit, at, &says, "split the pass, or pack what it writes"));
+    }
+
+    fn second_depth(&mut self, at: At<'_>, first: usize) {
+        let other = self.graph.accesses()[first];
+        let part =
+            |access: &Access| (access.resource, self.graph.ranges_of(access).mips, self.graph.ranges_of(access).layers);
+        if part(at.access) == part(&other) {
+            // Depth and stencil of one image, each in its own way: whether they meet is seen with the overlaps.
+            return;
+        }
+        let [name, against] = [at.access.resource, other.resource].map(|resource| self.resource_name(resource));
+        let says = format!("has two depth attachments, \"{against}\" and \"{name}\"");
+        let help = "keep one of them, or split the pass";
+        let mistake = self.with_other(self.of_access(Code::BadAccess, at, &says, help), first);
+        self.add(mistake);
+    }
+
+    /// Checks what the resolve attachments of a pass resolve.
+    #[cold]
+    pub(super) fn check_resolves(&mut self, of_pass: &[u32], known: &IdVec<ResourceId, Known>) {
+        // More resolves than attachments are a mistake, and comparing each with each would be quadratic.
+        const MOST: usize = 64;
+        let mut taken: Vec<usize> = Vec::new();
+        for &index in of_pass {
+            let index = index as usize;
+            let access = &self.graph.accesses()[index];
+            let Some(shape) = self.shapes.get(access.resource) else { continue };
+            if access.usage != Usage::ResolveAttachment || !matches!(shape.kind, PlanKind::Image { .. }) {
+                continue;
+            }
+            let at = At { index, access, shape };
+            let details = self.graph.details_of(access);
+            if details.resolves.is_some_and(|resolves| !self.known(resolves)) {
+                let says = "resolves a resource of another graph";
+                self.block(self.of_access(Code::UnknownName, at, says, "resolve an attachment of the same pass"));
+                continue;
+            }
+            if taken.len() == MOST {
+                let says = format!("has more than {MOST} resolve attachments");
+                self.add(self.of_access(Code::OverLimit, at, &says, "resolve each attachment once"));
+                return;
+            }
+            let name = self.resource_name(access.resource);
+            let Some(from) = resolved_access(self.graph, self.shapes, of_pass, access) else {
+                let (says, help) = match details.resolves {
+                    Some(of) => {
+                        let of = self.resource_name(of);
+                        let says = format!("resolves \"{of}\" to \"{name}\", but \"{of}\" is no attachment of it");
+                        (says, format!("add \"{of}\" to the pass as an attachment"))
+                    }
+                    None => {
+                        let says = format!("resolves to \"{name}\", but does not say what");
+                        (says, "name the attachment with several samples that it resolves".to_owned())
+                    }
+                };
+                self.add(self.of_access(Code::BadAccess, at, &says, &help));
+                taken.push(usize::MAX);
+                continue;
+            };
+            if taken.contains(&from) {
+                let of = self.resource_name(self.graph.accesses()[from].resource);
+                let says = format!("resolves \"{of}\" twice");
+                let mistake = self.of_access(Code::BadAccess, at, &says, "resolve it once and copy the result");
+                self.add(self.with_other(mistake, from));
+            }
+            taken.push(from);
+            let source = self.graph.accesses()[from].resource;
+            if !known[access.resource].stand_in && !known[source].stand_in {
+                self.check_resolve(at, from, details.resolve_mode);
+            }
+        }
+    }
+
+    fn check_resolve(&mut self, at: At<'_>, from: usize, mode: Option<ResolveMode>) {
+        let source = &self.shapes[self.graph.accesses()[from].resource];
+        let (PlanKind::Image { format: a, samples: many, .. }, PlanKind::Image { format: b, samples: one, .. }) =
+            (source.kind, at.shape.kind)
+        else {
+            return;
+        };
+        let [of, name] = [self.graph.accesses()[from].resource, at.access.resource].map(|id| self.resource_name(id));
+        let aspects = if at.access.aspects.is_empty() { at.shape.aspects } else { at.access.aspects };
+        let wrong = if many == 1 {
+            Some((Code::BadSamples, format!("but \"{of}\" has one sample a texel"), "give it several samples"))
+        } else if one != 1 {
+            Some((Code::BadSamples, format!("but \"{name}\" has {one} samples a texel"), "give it one sample"))
+        } else if a != b {
+            Some((Code::BadFormat, format!("but their formats are {a} and {b}"), "give both one format"))
+        } else {
+            mode.and_then(|mode| unfit_mode(mode, a, aspects)).map(|(why, help)| {
+                (Code::BadFormat, format!("by {mode}, {why}", mode = mode.map_or("", ResolveMode::name)), help)
+            })
+        };
+        if let Some((code, why, help)) = wrong {
+            let says = format!("resolves \"{of}\" to \"{name}\", {why}");
+            let mistake = self.of_access(code, at, &says, help);
+            self.add(self.with_other(mistake, from));
+        }
+    }
+}
+
+/// Why samples of a format cannot become one that way.
+///
+/// # Source
+/// Vulkan 1.3 specification, valid usage of `VkRenderingAttachmentInfo`; `VkResolveModeFlagBits`.
+fn unfit_mode(mode: ResolveMode, format: Format, aspects: Aspects) -> Option<(&'static str, &'static str)> {
+    match (mode, format.numbers()) {
+        (ResolveMode::Average, Numbers::Uint | Numbers::Sint) => Some(("but integers have no mean", "use sample_zero")),
+        (ResolveMode::Average, Numbers::Depth) if aspects.contains(Aspects::STENCIL) => {
+            Some(("but stencils have no mean", "use sample_zero, min or max"))
+        }
+        (ResolveMode::Average, _) | (ResolveMode::SampleZero, Numbers::Uint | Numbers::Sint | Numbers::Depth) => None,
+        (_, Numbers::Depth) => None,
+        (_, Numbers::Uint | Numbers::Sint) => Some(("which is for depth and stencil only", "use sample_zero")),
+        _ => Some(("but colours can only be averaged", "use average")),
+    }
+}
+
+/// Position of the access that resolve attachment `resolve` resolves: the one that it names, or where it names none
+/// the only attachment of the pass with several samples and the same format. O(accesses of the pass).
+pub fn resolved_access(
+    graph: &Graph,
+    shapes: &IdVec<ResourceId, Shape>,
+    of_pass: &[u32],
+    resolve: &Access,
+) -> Option<usize> {
+    let attachments = || {
+        of_pass.iter().map(|&index| (index as usize, &graph.accesses()[index as usize])).filter(|(_, access)| {
+            is_attachment(access.usage) && !matches!(access.usage, Usage::ResolveAttachment | Usage::InputAttachment)
+        })
+    };
+    if let Some(named) = graph.details_of(resolve).resolves {
+        return attachments().find(|(_, access)| access.resource == named).map(|(index, _)| index);
+    }
+    let format = |resource: ResourceId| match shapes.get(resource)?.kind {
+        PlanKind::Image { format, samples, .. } => Some((format, samples)),
+        PlanKind::Buffer { .. } => None,
+    };
+    let wanted = format(resolve.resource)?.0;
+    let mut fitting = attachments()
+        .filter(|(_, access)| format(access.resource).is_some_and(|(format, samples)| format == wanted && samples > 1));
+    let (only, _) = fitting.next()?;
+    fitting.next().is_none().then_some(only)
+}

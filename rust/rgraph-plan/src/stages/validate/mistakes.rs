@@ -1,0 +1,305 @@
+//! Words for the mistakes that later stages find: reads of what nobody writes, cycles, conditional passes whose
+//! output holds nothing, roots that something takes over, and too little memory.
+
+use super::usages::writes;
+use super::words::{counted, nearest, part_words};
+use crate::access::Usage;
+use crate::error::{Code, Mistake};
+use crate::graph::{Access, FlagId, Graph, PassId, Place};
+use crate::id::IdVec;
+use crate::resource::{Life, Resource, ResourceId};
+use crate::stages::resolve::piece::Part;
+use crate::stages::resolve::{Problem, Via};
+use crate::stages::size::Shape;
+
+/// Passes of a cycle that its message spells out.
+const SHOWN_PASSES: usize = 12;
+
+/// Mistakes that look for the nearest known name; the rest of a flood goes without.
+const NAMED: usize = 16;
+
+/// The mistakes that `problems` are, in their order. O(accesses log accesses + problems log accesses), and once for
+/// each of the first 16 a look at all names.
+pub fn of_problems(graph: &Graph, shapes: &IdVec<ResourceId, Shape>, problems: &[Problem]) -> Vec<Mistake> {
+    if problems.is_empty() {
+        return Vec::new();
+    }
+    let uses = Uses::of(graph);
+    let words = |part: &Part, resource: ResourceId| part_words(part, &Part::whole(&shapes[resource]));
+    let mistake = |(at, problem): (usize, &Problem)| match problem {
+        Problem::NeverWritten { access: Some(access), resource, part } => {
+            uses.never_written(*access as usize, *resource, &words(part, *resource), at < NAMED)
+        }
+        Problem::NeverWritten { access: None, resource, part } => {
+            uses.unwritten_root(*resource, &words(part, *resource), at < NAMED)
+        }
+        Problem::HoldsNothing { flag, pass, resource, reader } => uses.holds_nothing(*flag, *pass, *resource, *reader),
+        Problem::RootModified { root, by } => root_modified(graph, *root, *by),
+        Problem::Cycle(passes) => uses.cycle(passes),
+    };
+    problems.iter().enumerate().map(mistake).collect()
+}
+
+/// Who uses what, to be asked often.
+struct Uses<'a> {
+    graph: &'a Graph,
+    /// Positions of accesses by pass and resource.
+    sorted: Vec<(PassId, ResourceId, u32)>,
+    /// The first access that writes each resource.
+    writer: IdVec<ResourceId, Option<u32>>,
+}
+
+impl<'a> Uses<'a> {
+    fn of(graph: &'a Graph) -> Self {
+        let mut writer = IdVec::filled(None, graph.resources().len());
+        let mut sorted = Vec::with_capacity(graph.accesses().len());
+        for (index, access) in graph.accesses().iter().enumerate() {
+            sorted.push((access.pass, access.resource, index as u32));
+            if writes(access.usage) {
+                writer[access.resource].get_or_insert(index as u32);
+            }
+        }
+        sorted.sort_unstable();
+        Self { graph, sorted, writer }
+    }
+
+    /// The accesses that `pass` makes of `resource`, with their positions.
+    fn between(&self, pass: PassId, resource: ResourceId) -> impl Iterator<Item = (usize, &'a Access)> {
+        let from = self.sorted.partition_point(|&(p, r, _)| (p, r) < (pass, resource));
+        let these = self.sorted[from..].iter().take_while(move |&&(p, r, _)| (p, r) == (pass, resource));
+        these.map(|&(_, _, index)| (index as usize, &self.graph.accesses()[index as usize]))
+    }
+
+    fn resource_place(&self, resource: ResourceId) -> Option<Place> {
+        self.graph.resource_place(resource).cloned()
+    }
+
+    /// A read of `resource` by the access at that position, where nothing before it writes `part` (words, or empty).
+    /// `resource` may be another than the access names: what stands in for it while a flag is off.
+    fn never_written(&self, access: usize, resource: ResourceId, part: &str, named: bool) -> Mistake {
+        let graph = self.graph;
+        let read = &graph.accesses()[access];
+        let (pass, name) = (graph.pass_name(read.pass), graph.resource_name(resource));
+        let through = if read.resource == resource {
+            String::new()
+        } else {
+            format!(", which stands in for \"{}\",", graph.resource_name(read.resource))
+        };
+        let message = format!("pass \"{pass}\" reads \"{name}\"{part}{through} but nothing before it writes it");
+        let mut mistake = Mistake::new(Code::NeverWritten, message, self.help_to_write(resource, named))
+            .pass(pass)
+            .resource(name)
+            .side(pass, read.usage.name(), access_place(graph, access))
+            .side(name, declared(&graph.resources()[resource]), self.resource_place(resource));
+        if let Some(index) = self.writer[resource]
+            && index as usize != access
+        {
+            let writer = graph.pass_name(graph.accesses()[index as usize].pass);
+            mistake = mistake.side(
+                writer,
+                "writes it, but not so that this read finds it",
+                access_place(graph, index as usize),
+            );
+        }
+        mistake
+    }
+
+    /// A root that nothing writes.
+    fn unwritten_root(&self, root: ResourceId, part: &str, named: bool) -> Mistake {
+        let name = self.graph.resource_name(root);
+        let message = format!("root \"{name}\"{part} is written by no pass");
+        let help = self.help_to_write(root, named);
+        Mistake::new(Code::NeverWritten, message, help).resource(name).side(
+            name,
+            declared(&self.graph.resources()[root]),
+            self.resource_place(root),
+        )
+    }
+
+    /// Offers the nearest name of something of its kind that holds contents.
+    fn help_to_write(&self, resource: ResourceId, named: bool) -> String {
+        let graph = self.graph;
+        let name = graph.resource_name(resource);
+        let image = graph.resources()[resource].as_image().is_some();
+        let meant = graph.resources().iter_ids().filter(|(id, other)| {
+            *id != resource
+                && other.as_image().is_some() == image
+                && (self.writer[*id].is_some() || !matches!(other.life, Life::Transient))
+        });
+        match nearest(name, meant.map(|(id, _)| graph.resource_name(id)).take_while(|_| named)) {
+            Some(meant) => {
+                format!("add a pass that writes \"{name}\" before it, import \"{name}\", or did you mean \"{meant}\"?")
+            }
+            None => format!("add a pass that writes \"{name}\" before it, or import \"{name}\""),
+        }
+    }
+
+    /// Passes that must run before each other: each one before the next because of what stands beside it, the last
+    /// before the first.
+    fn cycle(&self, passes: &[(PassId, Via)]) -> Mistake {
+        let graph = self.graph;
+        let shown = &passes[..passes.len().min(SHOWN_PASSES)];
+        let mut names: Vec<&str> = shown.iter().map(|(pass, _)| graph.pass_name(*pass)).collect();
+        let more = format!("({} more)", passes.len() - shown.len());
+        if shown.len() < passes.len() {
+            names.push(&more);
+        }
+        names.extend(shown.first().map(|(pass, _)| graph.pass_name(*pass)));
+        let mut mistake =
+            Mistake::new(Code::Cycle, format!("cycle: {}", names.join(" → ")), self.help_to_break(passes));
+        if let Some((pass, _)) = shown.first() {
+            mistake = mistake.pass(graph.pass_name(*pass));
+        }
+        for (at, (pass, via)) in shown.iter().enumerate() {
+            let next = passes[(at + 1) % passes.len()].0;
+            mistake = self.edge(mistake, *pass, next, *via);
+        }
+        mistake
+    }
+
+    /// Adds why `pass` must run before `next`.
+    fn edge(&self, mistake: Mistake, pass: PassId, next: PassId, via: Via) -> Mistake {
+        let graph = self.graph;
+        match via {
+            Via::Resource(resource) => {
+                let says = format!("{}, then {}", self.does(pass, resource, ""), self.does(next, resource, ""));
+                mistake.side(graph.resource_name(resource), says, None)
+            }
+            Via::Forward(resource) => {
+                let [writer, reader] = [pass, next].map(|pass| self.does(pass, resource, ""));
+                let says = format!("{writer}, {reader} and waits for the first writer");
+                mistake.side(graph.resource_name(resource), says, None)
+            }
+            Via::Modifies(below, above) => {
+                let [old, new] = [below, above].map(|resource| format!(" \"{}\"", graph.resource_name(resource)));
+                let [first, second] = [self.does(pass, below, &old), self.does(next, above, &new)];
+                let says = format!("modifies{old}: {first}, then {second}");
+                mistake.side(graph.resource_name(above), says, self.resource_place(above))
+            }
+            Via::After => {
+                let says = format!("is ordered after {}", graph.pass_name(pass));
+                mistake.side(graph.pass_name(next), says, graph.pass_place(next).cloned())
+            }
+        }
+    }
+
+    fn help_to_break(&self, passes: &[(PassId, Via)]) -> String {
+        let graph = self.graph;
+        let next = |at: usize| passes[(at + 1) % passes.len()].0;
+        let mut edges = passes.iter().enumerate();
+        if let Some((reader, of)) = edges.clone().find_map(|(at, (_, via))| match via {
+            Via::Forward(of) => Some((next(at), *of)),
+            _ => None,
+        }) {
+            let (reader, name) = (graph.pass_name(reader), graph.resource_name(of));
+            return format!(
+                "let \"{reader}\" read last frame's contents (a history of \"{name}\"), or declare a writer of \"{name}\" before it"
+            );
+        }
+        for (_, via) in passes {
+            if let Via::Modifies(below, above) = via {
+                let [old, new] = [below, above].map(|resource| graph.resource_name(*resource));
+                return format!(
+                    "finish with \"{old}\" before \"{new}\" is used, or copy \"{old}\" instead of modifying it"
+                );
+            }
+        }
+        match edges.find(|(_, (_, via))| *via == Via::After) {
+            Some((at, (earlier, _))) => {
+                let [earlier, later] = [*earlier, next(at)].map(|pass| graph.pass_name(pass));
+                format!("do not order \"{later}\" after \"{earlier}\"")
+            }
+            None => "declare the passes in the order in which they use what they share".to_owned(),
+        }
+    }
+
+    /// `blur writes (film.py:31)`.
+    fn does(&self, pass: PassId, resource: ResourceId, name: &str) -> String {
+        let usages = || self.between(pass, resource).map(|(_, access)| access.usage);
+        let verb = match (usages().any(reads), usages().any(writes)) {
+            (true, true) => "reads and writes",
+            (false, true) => "writes",
+            _ => "reads",
+        };
+        let place = self.between(pass, resource).next().and_then(|(index, _)| access_place(self.graph, index));
+        let place = place.map(|place| format!(" ({place})")).unwrap_or_default();
+        format!("{} {verb}{name}{place}", self.graph.pass_name(pass))
+    }
+
+    /// A reader (`None`: the caller, as a root) of what conditional `pass` writes, which holds nothing while `flag`
+    /// is off.
+    fn holds_nothing(&self, flag: FlagId, pass: PassId, resource: ResourceId, reader: Option<PassId>) -> Mistake {
+        let graph = self.graph;
+        let (writer, name, flag) = (graph.pass_name(pass), graph.resource_name(resource), &graph.flags()[flag]);
+        let place = |pass: PassId, wanted: fn(Usage) -> bool| {
+            let used = self.between(pass, resource).find(|(_, access)| wanted(access.usage));
+            used.and_then(|(index, _)| access_place(graph, index)).or_else(|| graph.pass_place(pass).cloned())
+        };
+        let (message, more) = match reader {
+            Some(reader) => {
+                let reader = graph.pass_name(reader);
+                let message =
+                    format!("while flag \"{flag}\" is off, pass \"{reader}\" reads \"{name}\", which holds nothing");
+                (message, ", or put the reader under the same flag")
+            }
+            None => (format!("while flag \"{flag}\" is off, root \"{name}\" holds nothing"), ""),
+        };
+        let help = format!("give \"{writer}\" a fallback for \"{name}\", or write \"{name}\" before it{more}");
+        let says = format!("writes it only while \"{flag}\" is on");
+        let mistake = Mistake::new(Code::BadCondition, message, help).pass(writer).resource(name).side(
+            writer,
+            says,
+            place(pass, writes),
+        );
+        match reader {
+            Some(reader) => mistake.side(graph.pass_name(reader), "reads it", place(reader, reads)),
+            None => mistake,
+        }
+    }
+}
+
+fn declared(resource: &Resource) -> &'static str {
+    match resource.life {
+        Life::Transient => "declared here, transient",
+        Life::Persistent => "declared here, persistent",
+        Life::History(_) => "declared here, a history",
+        Life::Imported(_) => "declared here, imported",
+    }
+}
+
+fn reads(usage: Usage) -> bool {
+    !writes(usage) || matches!(usage, Usage::StorageReadWrite | Usage::AccelerationUpdate)
+}
+
+/// A root in whose memory another resource ends up.
+pub fn root_modified(graph: &Graph, root: ResourceId, by: ResourceId) -> Mistake {
+    let (name, taker) = (graph.resource_name(root), graph.resource_name(by));
+    let message = format!("root \"{name}\" is lost: \"{taker}\" modifies it in its memory");
+    let help = format!("make \"{taker}\" the root, or copy \"{name}\" instead of modifying it");
+    Mistake::new(Code::BadModifies, message, help)
+        .resource(name)
+        .side(name, "a root", graph.resource_place(root).cloned())
+        .side(taker, format!("modifies \"{name}\""), graph.resource_place(by).cloned())
+}
+
+/// A class of memory that is too small: it has `has` bytes, the placements in it need `needs`, and `largest` are the
+/// resources with most bytes alive at once, by name.
+pub fn out_of_memory<'a>(
+    graph: &Graph,
+    memory_type: &str,
+    needs: u64,
+    has: u64,
+    largest: impl IntoIterator<Item = (&'a str, u64)>,
+) -> Mistake {
+    let message = format!("memory \"{memory_type}\" has {}, the frame needs {needs}", counted(has, "byte"));
+    let help = "make the largest of them smaller, keep fewer roots, or plan for a device with more memory";
+    let mistake = Mistake::new(Code::OutOfMemory, message, help);
+    largest.into_iter().fold(mistake, |mistake, (name, bytes)| {
+        let place = graph.find_resource(name).and_then(|id| graph.resource_place(id)).cloned();
+        mistake.side(name, counted(bytes, "byte"), place)
+    })
+}
+
+fn access_place(graph: &Graph, index: usize) -> Option<Place> {
+    graph.access_place(index).or_else(|| graph.pass_place(graph.accesses()[index].pass)).cloned()
+}

@@ -1,0 +1,169 @@
+//! Accesses of one pass to one resource whose parts meet: reads may, and attachments with input attachments; all
+//! else contradicts itself.
+//!
+//! Each access becomes intervals (of layers per mip and aspect, or of bytes), sorted by where they begin; one sweep
+//! then keeps how far the accesses of each class have reached. O(k log k) in the intervals, at most 96 an access.
+
+use super::words::{as_usage, part_words};
+use super::{At, Check};
+use crate::access::{Aspects, Usage};
+use crate::error::Code;
+use crate::plan::PlanKind;
+use crate::resource::ResourceId;
+use crate::stages::resolve::part_of;
+use crate::stages::resolve::piece::Part;
+
+/// Memory that the sweep reuses.
+#[derive(Default, Debug)]
+pub(super) struct Scratch {
+    intervals: Vec<Interval>,
+}
+
+/// Sorted in this order of fields.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Interval {
+    resource: ResourceId,
+    /// Mip and aspect of an image; 0 of a buffer.
+    plane: u32,
+    start: u64,
+    access: u32,
+    end: u64,
+    class: Class,
+}
+
+/// What may meet what.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Class {
+    /// Meets input attachments only.
+    Attachment,
+    /// Meets attachments and reads.
+    Input,
+    /// Meets reads and input attachments.
+    Read,
+    /// Meets nothing.
+    Alone,
+}
+
+impl Class {
+    const ALL: [Self; 4] = [Self::Attachment, Self::Input, Self::Read, Self::Alone];
+
+    fn of(usage: Usage) -> Self {
+        match usage {
+            Usage::ColorAttachment | Usage::DepthStencilAttachment => Self::Attachment,
+            Usage::InputAttachment => Self::Input,
+            Usage::Present => Self::Alone,
+            usage if super::usages::writes(usage) => Self::Alone,
+            _ => Self::Read,
+        }
+    }
+
+    fn may_meet(self, other: Self) -> bool {
+        matches!(
+            (self, other),
+            (Self::Read | Self::Input, Self::Read | Self::Input)
+                | (Self::Attachment, Self::Input)
+                | (Self::Input, Self::Attachment)
+        )
+    }
+}
+
+impl Check<'_> {
+    /// Finds the first contradiction of each resource that the pass of `of_pass` names twice.
+    pub(super) fn check_overlaps(&mut self, of_pass: &[u32], scratch: &mut Scratch) {
+        scratch.intervals.clear();
+        for &index in of_pass {
+            self.add_intervals(index, &mut scratch.intervals);
+        }
+        scratch.intervals.sort_unstable();
+        for of_resource in scratch.intervals.chunk_by(|a, b| a.resource == b.resource) {
+            for plane in of_resource.chunk_by(|a, b| a.plane == b.plane) {
+                if let Some((first, second)) = first_meeting(plane) {
+                    self.contradiction(first.min(second) as usize, first.max(second) as usize);
+                    break;
+                }
+            }
+        }
+    }
+
+    fn add_intervals(&self, index: u32, intervals: &mut Vec<Interval>) {
+        let access = &self.graph.accesses()[index as usize];
+        let Some(shape) = self.shapes.get(access.resource) else { return };
+        let part = part_of(self.graph, access, shape);
+        let interval = |plane: u32, [start, end]: [u64; 2]| Interval {
+            resource: access.resource,
+            plane,
+            start,
+            access: index,
+            end,
+            class: Class::of(access.usage),
+        };
+        match shape.kind {
+            PlanKind::Buffer { .. } => {
+                if part.bytes[0] < part.bytes[1] {
+                    intervals.push(interval(0, part.bytes));
+                }
+            }
+            PlanKind::Image { mips, .. } => {
+                let layers = part.layers.map(u64::from);
+                if layers[0] >= layers[1] {
+                    return;
+                }
+                for mip in part.mips[0]..part.mips[1].min(mips) {
+                    for (at, aspect) in [Aspects::COLOR, Aspects::DEPTH, Aspects::STENCIL].into_iter().enumerate() {
+                        if part.aspects.contains(aspect) {
+                            intervals.push(interval(mip * 4 + at as u32, layers));
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[cold]
+    fn contradiction(&mut self, first: usize, second: usize) {
+        let access = &self.graph.accesses()[second];
+        let other = &self.graph.accesses()[first];
+        let shape = &self.shapes[access.resource];
+        let at = At { index: second, access, shape };
+        let name = self.resource_name(access.resource);
+        let whole = Part::whole(shape);
+        let words = |index: usize| {
+            let access = &self.graph.accesses()[index];
+            format!("{}{}", as_usage(access.usage), part_words(&part_of(self.graph, access, shape), &whole))
+        };
+        let says = format!("uses \"{name}\" {} and {}, which contradict", words(first), words(second));
+        let storage = |usage| matches!(usage, Usage::StorageRead | Usage::StorageWrite);
+        let help = match (other.usage, access.usage) {
+            (a, b) if a == b => "say it once, or make the ranges not meet",
+            (a, b) if storage(a) && storage(b) => "use storage_read_write once",
+            (Usage::Present, _) | (_, Usage::Present) => "present it in a pass of its own",
+            (Usage::ColorAttachment, Usage::Sampled) | (Usage::Sampled, Usage::ColorAttachment) => {
+                "use input_attachment to read the texel under the fragment, or split the pass"
+            }
+            (Usage::DepthStencilAttachment, Usage::Sampled) | (Usage::Sampled, Usage::DepthStencilAttachment) => {
+                "use depth_stencil_read if the pass only tests, or split the pass"
+            }
+            _ => "split the pass, or make the ranges not meet",
+        };
+        let mistake = self.of_access(Code::BadAccess, at, &says, help);
+        self.add(self.with_other(mistake, first));
+    }
+}
+
+/// Two accesses among intervals of one plane, sorted by where they begin, that meet and may not.
+fn first_meeting(plane: &[Interval]) -> Option<(u32, u32)> {
+    // How far each class has reached, and which access did.
+    let mut reached: [(u64, u32); 4] = [(0, 0); 4];
+    for interval in plane {
+        for (class, (end, access)) in Class::ALL.into_iter().zip(reached) {
+            if end > interval.start && !class.may_meet(interval.class) {
+                return Some((access, interval.access));
+            }
+        }
+        let own = &mut reached[interval.class as usize];
+        if interval.end > own.0 {
+            *own = (interval.end, interval.access);
+        }
+    }
+    None
+}
