@@ -367,6 +367,21 @@ impl Graph {
         self.slots.push(Slot { parent, sequence: self.sequence })
     }
 
+    /// Moves an extension point that was extended before it was declared to this place in the order. Says whether it
+    /// could: not if `parent` stands inside of it.
+    pub fn place_slot(&mut self, slot: SlotId, parent: Option<SlotId>) -> bool {
+        let mut at = parent;
+        while let Some(outer) = at {
+            if outer == slot {
+                return false;
+            }
+            at = self.slots[outer].parent;
+        }
+        self.sequence += 1;
+        self.slots[slot] = Slot { parent, sequence: self.sequence };
+        true
+    }
+
     /// The module or extension point of that full name.
     pub fn find_slot(&self, name: &str) -> Option<SlotId> {
         self.slot_names.iter().position(|known| known == name).map(SlotId::new)

@@ -1,0 +1,73 @@
+# Two commands: `make demo` shows a frame being planned, `make test` runs everything that must hold.
+# They need a Rust toolchain and Python 3.11 or later; the rest is installed into .venv.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+# Always into .venv, whatever environment is active.
+MATURIN := env -u CONDA_PREFIX VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin
+SECONDS_OF_FUZZ ?= 60
+SEED ?= 1
+# Optimised, with every overflow check and debug assertion on; shares what `cargo test` compiled.
+PROFILE ?= test
+
+.PHONY: demo test build lint lint-rust lint-python test-rust test-python fuzz bench clean
+
+demo: $(VENV)/.ready
+	$(MATURIN) develop --quiet --release
+	@mkdir -p out
+	$(BIN)/rgraph bake examples/deferred.rgraph.json -o out/deferred.rplan.json --profile discrete
+	$(BIN)/rgraph check out/deferred.rplan.json --graph examples/deferred.rgraph.json
+	$(BIN)/rgraph bake examples/deferred.rgraph.json --profile discrete
+
+test: lint-rust test-rust build lint-python test-python
+
+build: $(VENV)/.ready
+	$(MATURIN) develop --quiet --profile $(PROFILE)
+
+lint: lint-rust build lint-python
+
+lint-rust: .rust-tools
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
+
+lint-python:
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/python -m mypy.stubtest rgraph --mypy-config-file pyproject.toml
+
+test-rust:
+	cargo test --workspace --locked
+
+test-python: build
+	$(BIN)/python -m pytest
+
+fuzz: build
+	@mkdir -p out
+	$(BIN)/rgraph fuzz --seconds $(SECONDS_OF_FUZZ) --seed $(SEED) -o out
+
+bench: $(VENV)/.ready
+	cargo bench --workspace
+	$(MATURIN) develop --quiet --release
+	$(BIN)/python benches/declare.py
+
+clean:
+	rm -rf $(VENV) out
+	cargo clean
+
+# What the package and its tests are pinned to in pyproject.toml, without the package itself.
+REQUIREMENTS = import tomllib; extras = tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]; \
+	print(*(line for name in ("dev", "test") for line in extras[name] if not line.startswith("rgraph")))
+
+$(VENV)/.ready: pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "rgraph needs Python 3.11 or later")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check $$($(BIN)/python -c '$(REQUIREMENTS)')
+	@touch $@
+
+# rustfmt and clippy are components that a minimal toolchain lacks.
+.PHONY: .rust-tools
+.rust-tools:
+	@cargo fmt --version >/dev/null 2>&1 || rustup component add rustfmt
+	@cargo clippy --version >/dev/null 2>&1 || rustup component add clippy

@@ -1,0 +1,153 @@
+"""Parts of a plan: named tuples, made by the compiled module."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+__all__ = [
+    "Barrier",
+    "Batch",
+    "Finding",
+    "Memory",
+    "Placement",
+    "PlannedPass",
+    "PlannedQueue",
+    "Subgraph",
+    "Wait",
+]
+
+
+class PlannedQueue(NamedTuple):
+    """A queue that a plan uses."""
+
+    name: str
+    """Its name in the profile."""
+    family: int
+    """Its family: ownership of resources is a family's."""
+
+
+class PlannedPass(NamedTuple):
+    """A pass that runs."""
+
+    name: str
+    """Its name; inserted passes have names of the planner's."""
+    queue: str | None
+    """Name of its queue; None: the host."""
+    declared: int | None
+    """Position in the declaration; None: inserted by the planner."""
+    physical_pass: int | None
+    """The render pass that it is part of; passes of one number were merged."""
+    start_us: float
+    """Modelled start in microseconds."""
+    duration_us: float
+    """Modelled duration in microseconds."""
+
+
+class Wait(NamedTuple):
+    """A wait for a value of another queue's timeline semaphore."""
+
+    queue: str | None
+    """Name of the queue waited for; None: the host."""
+    value: int
+    """The value waited for; it counts from 1 in each run."""
+    stages: tuple[str, ...]
+    """The stages that wait."""
+    previous_run: bool
+    """Whether the value is that of the run before."""
+
+
+class Batch(NamedTuple):
+    """One submit to one queue, or one piece of work of the host."""
+
+    queue: str | None
+    """Name of the queue; None: the host."""
+    waits: tuple[Wait, ...]
+    """What it waits for."""
+    passes: tuple[str, ...]
+    """Names of its passes, in order."""
+    barriers: int
+    """Number of barrier calls in it, events included."""
+    signal: int | None
+    """The value that its queue's semaphore has when it is done, if anybody waits for that."""
+
+
+class Barrier(NamedTuple):
+    """One dependency of a barrier call."""
+
+    batch: int
+    """Position of its batch in `Plan.batches`."""
+    call: int
+    """Number of its call in the plan: dependencies of one call share it."""
+    op: str
+    """`"barriers"`, `"set_event"` or `"wait_events"`."""
+    resource: str | None
+    """The image or buffer; None: all memory."""
+    src_stages: tuple[str, ...]
+    """Stages waited for."""
+    src_access: tuple[str, ...]
+    """Writes made available."""
+    dst_stages: tuple[str, ...]
+    """Stages that wait."""
+    dst_access: tuple[str, ...]
+    """Accesses that the writes are made visible to."""
+    old_layout: str | None
+    """Layout before; None for memory and buffers."""
+    new_layout: str | None
+    """Layout after."""
+    families: tuple[int, int] | None
+    """Queue families between which ownership passes."""
+    before: str | None
+    """The pass that it stands before, if one follows in its batch."""
+
+
+class Placement(NamedTuple):
+    """Where a resource is in memory."""
+
+    resource: str
+    """Its name."""
+    heap: int
+    """Number of its heap."""
+    offset: int
+    """First byte."""
+    size: int
+    """Bytes."""
+
+
+class Memory(NamedTuple):
+    """Where transients and roots are in memory."""
+
+    total: int
+    """Bytes that the placements need."""
+    without_aliasing: int
+    """Bytes that they would need if none shared any."""
+    lower_bound: int
+    """Most bytes alive at once in the plan's own order: no placement can need less."""
+    placements: tuple[Placement, ...]
+    """Each resource's place."""
+
+
+class Subgraph(NamedTuple):
+    """A part of the graph that shares nothing with the rest."""
+
+    key: int
+    """Equal for equal parts of equal graphs."""
+    passes: tuple[str, ...]
+    """Names of its passes."""
+    roots: tuple[str, ...]
+    """Names of its roots."""
+
+
+class Finding(NamedTuple):
+    """A rule that a plan breaks."""
+
+    rule: str
+    """The rule's name."""
+    pass_name: str | None
+    """The pass at which it shows, if one is meant."""
+    resource: str | None
+    """The resource, if one is meant."""
+    message: str
+    """One sentence: both sides, and what is missing."""
+
+    def __str__(self) -> str:
+        return f"{self.rule}: {self.message}"

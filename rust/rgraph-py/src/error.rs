@@ -1,0 +1,79 @@
+//! Errors on their way to Python. The exception classes are written in Python (`rgraph/_errors.py`), where their
+//! attributes can be typed and documented; here a [`GraphError`] becomes one of them, and a panic of ours becomes
+//! an `InternalError` instead of pyo3's `PanicException`, which `except Exception` would not catch.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyList, PyTuple, PyType};
+use rgraph_plan::error::{Code, GraphError, Mistake};
+
+const MODULE: &str = "rgraph._errors";
+
+fn class<'py>(py: Python<'py>, cell: &PyOnceLock<Py<PyType>>, name: &str) -> PyResult<Bound<'py, PyType>> {
+    cell.import(py, MODULE, name).cloned()
+}
+
+/// The Python exception of all mistakes in a declaration.
+pub fn graph_error(py: Python<'_>, error: &GraphError) -> PyErr {
+    static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    let exception = || -> PyResult<Bound<'_, PyAny>> {
+        let mistakes = error.mistakes().iter().map(|m| mistake(py, m)).collect::<PyResult<Vec<_>>>()?;
+        class(py, &CLASS, "GraphError")?.call1((error.to_string(), PyList::new(py, mistakes)?))
+    };
+    exception().map_or_else(|failure| failure, PyErr::from_value)
+}
+
+fn mistake<'py>(py: Python<'py>, mistake: &Mistake) -> PyResult<Bound<'py, PyAny>> {
+    static MISTAKE: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    static SIDE: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    let side = class(py, &SIDE, "Side")?;
+    let sides = mistake.sides.iter().map(|s| {
+        let (file, line) = s.place.as_ref().map(|place| (&*place.file, place.line)).unzip();
+        side.call1((&s.name, &s.says, file, line))
+    });
+    let sides = PyTuple::new(py, sides.collect::<PyResult<Vec<_>>>()?)?;
+    class(py, &MISTAKE, "Mistake")?.call1((
+        mistake.code.text(),
+        &mistake.message,
+        mistake.pass.as_deref(),
+        mistake.resource.as_deref(),
+        sides,
+        &mistake.help,
+    ))
+}
+
+/// A mistake found where no exception may be made yet.
+pub type Refusal = Box<Mistake>;
+
+/// Why a declaration is refused at once.
+pub fn refusal(code: Code, message: impl Into<String>, help: &str) -> Refusal {
+    Box::new(Mistake::new(code, message, help))
+}
+
+/// The Python exception of one mistake.
+#[allow(clippy::boxed_local, reason = "the type that refusals come in")]
+pub fn one(py: Python<'_>, mistake: Refusal) -> PyErr {
+    graph_error(py, &GraphError::one(*mistake))
+}
+
+/// The Python exception of a mistake that needs no names.
+pub fn bad(py: Python<'_>, code: Code, message: impl Into<String>, help: &str) -> PyErr {
+    one(py, refusal(code, message, help))
+}
+
+/// Runs `work` without the interpreter lock; a panic in it becomes `rgraph.InternalError`.
+pub fn guarded<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
+    // What `work` had in hand is dropped with it: nothing half-changed can be seen afterwards.
+    py.detach(|| catch_unwind(AssertUnwindSafe(work))).map_err(|panic| internal(py, &*panic))
+}
+
+fn internal(py: Python<'_>, panic: &(dyn std::any::Any + Send)) -> PyErr {
+    static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    let said = panic.downcast_ref::<String>().map(String::as_str);
+    let said = said.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
+    let message = format!("a fault of rgraph's, not of the graph: {said}");
+    let exception = class(py, &CLASS, "InternalError").and_then(|class| class.call1((message,)));
+    exception.map_or_else(|failure| failure, PyErr::from_value)
+}

@@ -1,0 +1,107 @@
+//! Files: reading them whole, and writing them beside their place and then renaming.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use rgraph_plan::error::GraphError;
+use rgraph_plan::file;
+use rgraph_plan::graph::Graph;
+use rgraph_plan::profile::Profile;
+
+use crate::error::{graph_error, guarded};
+
+/// What messages call text that came from no file.
+const TEXT: &str = "text";
+
+fn read_with<T: Send>(
+    py: Python<'_>,
+    bytes: &[u8],
+    name: &str,
+    read: fn(&[u8], &str) -> Result<T, GraphError>,
+) -> PyResult<T> {
+    guarded(py, || read(bytes, name))?.map_err(|error| graph_error(py, &error))
+}
+
+fn load<T: Send>(py: Python<'_>, path: &Path, read: fn(&[u8], &str) -> Result<T, GraphError>) -> PyResult<T> {
+    let bytes = py.detach(|| std::fs::read(path)).map_err(|error| os_error(py, error, path))?;
+    read_with(py, &bytes, &path.to_string_lossy(), read)
+}
+
+/// An `OSError` that names the file.
+fn os_error(py: Python<'_>, error: io::Error, path: &Path) -> PyErr {
+    let Some(code) = error.raw_os_error() else { return error.into() };
+    let filled = || {
+        let os = py.import("os")?;
+        let text = os.call_method1("strerror", (code,))?;
+        py.import("builtins")?.getattr("OSError")?.call1((code, text, path.as_os_str()))
+    };
+    filled().map_or_else(|failure: PyErr| failure, PyErr::from_value)
+}
+
+/// Reads a graph file.
+pub fn load_graph(py: Python<'_>, path: &Path) -> PyResult<Graph> {
+    load(py, path, file::read_graph)
+}
+
+/// Reads the text of a graph file.
+pub fn graph(py: Python<'_>, text: &str) -> PyResult<Graph> {
+    read_with(py, text.as_bytes(), TEXT, file::read_graph)
+}
+
+/// The text of a graph file.
+pub fn graph_text(py: Python<'_>, graph: &Graph) -> PyResult<String> {
+    GraphError::check(graph.mistakes().to_vec()).map_err(|error| graph_error(py, &error))?;
+    guarded(py, || file::write_graph(graph))
+}
+
+/// Reads a profile file.
+pub fn load_profile(py: Python<'_>, path: &Path) -> PyResult<Profile> {
+    load(py, path, file::read_profile)
+}
+
+/// Reads the text of a profile file.
+pub fn profile(py: Python<'_>, text: &str) -> PyResult<Profile> {
+    read_with(py, text.as_bytes(), TEXT, file::read_profile)
+}
+
+/// The text of a profile file.
+pub fn profile_text(py: Python<'_>, profile: &Profile) -> PyResult<String> {
+    guarded(py, || file::write_profile(profile))
+}
+
+/// Plain values of a JSON text.
+pub fn loads<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyAny>> {
+    py.import("json")?.call_method1("loads", (text,))
+}
+
+/// The JSON text of plain values.
+pub fn dumps(values: &Bound<'_, PyAny>) -> PyResult<String> {
+    let text = values.py().import("json")?.call_method1("dumps", (values,))?;
+    text.extract().map_err(|_: PyErr| PyValueError::new_err("these values cannot be written as JSON"))
+}
+
+/// Writes a file whole: beside its place first, then renamed, so that nobody ever sees half of it.
+///
+/// # Errors
+/// `OSError` that names the file; nothing is left behind.
+pub fn write(py: Python<'_>, path: &Path, text: &str) -> PyResult<()> {
+    py.detach(|| write_aside(path, text)).map_err(|error| os_error(py, error, path))
+}
+
+fn write_aside(path: &Path, text: &str) -> io::Result<()> {
+    let name = path.file_name().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidFilename))?;
+    // A pipe or a device is no place to rename to.
+    if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
+        return std::fs::write(path, text);
+    }
+    let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let aside: PathBuf = target.with_file_name(format!(".{}.{}.part", name.to_string_lossy(), std::process::id()));
+    let done = std::fs::write(&aside, text).and_then(|()| std::fs::rename(&aside, &target));
+    if done.is_err() {
+        // The first error is what the user needs; that the rest could not be cleared away adds nothing.
+        let _ = std::fs::remove_file(&aside);
+    }
+    done
+}

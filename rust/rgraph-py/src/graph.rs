@@ -1,0 +1,265 @@
+//! `rgraph.Graph`: a declaration, and what is done with all of it.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::pyclass::{PyTraverseError, PyVisit};
+use rgraph_plan::graph::Graph;
+
+use crate::convert::{Count, Text, items};
+use crate::error::{Refusal, one};
+use crate::files;
+use crate::module::PyGraphModule;
+use crate::pass::PyPass;
+use crate::resource::PyResource;
+use crate::state::{Setup, State};
+
+static IDENTITIES: AtomicU64 = AtomicU64::new(1);
+
+/// A render graph: passes, resources, how each pass uses each resource, and what is wanted.
+///
+/// A graph is the outermost `Module`; passes and resources are declared with the methods it inherits. What is wrong
+/// with a declaration is said by `bake`, all at once.
+///
+/// Parameters
+/// ----------
+/// name
+///     What plans and messages call it.
+/// size
+///     The reference size, (width, height) in texels: the size of images that say none.
+///
+/// Examples
+/// --------
+/// >>> import rgraph
+/// >>> g = rgraph.Graph("frame", size=(640, 480))
+/// >>> out = g.image("out", format="rgba8unorm")
+/// >>> _ = g.add_pass("draw").color(out, clear=(0, 0, 0, 1))
+/// >>> g.root(out)
+/// >>> g.bake().pass_names
+/// ['draw']
+#[pyclass(name = "Graph", module = "rgraph", frozen, extends = PyGraphModule, weakref)]
+pub struct PyGraph {
+    /// What handles carry to be told from another graph's.
+    pub identity: u64,
+    state: Mutex<State>,
+}
+
+impl PyGraph {
+    /// The Python object of a declaration.
+    pub fn object(py: Python<'_>, graph: Graph) -> PyResult<Bound<'_, Self>> {
+        Self::with(py, IDENTITIES.fetch_add(1, Ordering::Relaxed), State::new(graph))
+    }
+
+    fn with(py: Python<'_>, identity: u64, state: State) -> PyResult<Bound<'_, Self>> {
+        let graph = Self { identity, state: Mutex::new(state) };
+        Bound::new(py, PyClassInitializer::from(PyGraphModule::outermost()).add_subclass(graph))
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Changes the graph. No Python code may run in `change`.
+    pub fn change<T>(&self, change: impl FnOnce(&mut State) -> Result<T, Refusal>) -> Result<T, Refusal> {
+        change(&mut self.state())
+    }
+
+    /// Reads the declaration. No Python code may run in `look`.
+    pub fn look<T: Default>(&self, look: impl FnOnce(&Graph) -> T) -> T {
+        self.state().graph.as_ref().map(look).unwrap_or_default()
+    }
+
+    /// What is baked: names found, setup functions called on a copy, modules flattened.
+    fn resolved(slf: &Bound<'_, Self>) -> PyResult<Graph> {
+        let py = slf.py();
+        let (copy, setups) = {
+            let mut state = slf.get().state();
+            state.settle();
+            let mut copy = state.open().map_err(|mistake| one(py, mistake))?.clone();
+            for mistake in state.missing() {
+                copy.add_mistake(mistake);
+            }
+            (copy, state.setups.iter().map(|setup| setup.copy(py)).collect::<Vec<_>>())
+        };
+        let whole = if setups.is_empty() { copy } else { Self::set_up(slf, copy, setups)? };
+        Ok(whole.flattened().unwrap_or(whole))
+    }
+
+    /// Calls the setup functions on a working copy, which shares the graph's identity so that its handles fit.
+    fn set_up(slf: &Bound<'_, Self>, copy: Graph, setups: Vec<Setup>) -> PyResult<Graph> {
+        let py = slf.py();
+        let working = Self::with(py, slf.get().identity, State::new(copy))?;
+        for setup in setups {
+            setup.function.call1(py, (PyPass::handle(&working, setup.pass, setup.prefix)?,))?;
+        }
+        let mut state = working.get().state();
+        state.settle();
+        let missing = state.missing();
+        let mut whole = state.open().map_err(|mistake| one(py, mistake))?.clone();
+        state.graph = None;
+        for mistake in missing {
+            whole.add_mistake(mistake);
+        }
+        Ok(whole)
+    }
+}
+
+#[pymethods]
+impl PyGraph {
+    #[new]
+    #[pyo3(signature = (name = Text("graph"), *, size = None), text_signature = "(name='graph', *, size=(1920, 1080))")]
+    fn new(name: Text<'_>, size: Option<&Bound<'_, PyAny>>) -> PyResult<PyClassInitializer<Self>> {
+        let size = match size {
+            None => [1920, 1080],
+            Some(size) => match items(size).transpose()?.as_deref() {
+                Some([width, height]) => [width.extract::<Count>()?.0, height.extract::<Count>()?.0],
+                _ => return Err(PyTypeError::new_err("size is (width, height) in texels")),
+            },
+        };
+        let identity = IDENTITIES.fetch_add(1, Ordering::Relaxed);
+        let graph = Self { identity, state: Mutex::new(State::new(Graph::new(name.0, size))) };
+        Ok(PyClassInitializer::from(PyGraphModule::outermost()).add_subclass(graph))
+    }
+
+    /// Its name.
+    #[getter]
+    fn name(&self) -> String {
+        self.look(|graph| graph.name().to_owned())
+    }
+
+    /// The reference size, (width, height) in texels.
+    #[getter]
+    fn size(&self) -> (u32, u32) {
+        self.look(|graph| graph.reference_size().into())
+    }
+
+    /// The passes, in the order of their declaration.
+    #[getter]
+    fn passes<'py>(slf: &Bound<'py, Self>) -> PyResult<Vec<Bound<'py, PyPass>>> {
+        let ids = slf.get().look(|graph| graph.passes().ids().collect::<Vec<_>>());
+        ids.into_iter().map(|id| PyPass::handle(slf, id, "".into())).collect()
+    }
+
+    /// The images and buffers, in the order of their declaration.
+    #[getter]
+    fn resources<'py>(slf: &Bound<'py, Self>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let kinds = slf.get().look(|graph| {
+            graph.resources().iter_ids().map(|(id, resource)| (id, resource.as_image().is_some())).collect::<Vec<_>>()
+        });
+        let handle = |(id, image)| match image {
+            true => PyResource::image(slf, id).map(Bound::into_any),
+            false => PyResource::buffer(slf, id).map(Bound::into_any),
+        };
+        kinds.into_iter().map(handle).collect()
+    }
+
+    /// Hash of all that the declaration means, in hexadecimal; source lines do not count, functions are not called.
+    #[getter]
+    fn hash(&self) -> String {
+        let mut state = self.state();
+        state.settle();
+        let graph = state.graph.as_ref();
+        let hash =
+            graph.map(|graph| graph.flattened().map_or_else(|| graph.content_hash(), |flat| flat.content_hash()));
+        format!("{:032x}", hash.unwrap_or_default())
+    }
+
+    /// The graph file as text. Setup functions are called; execute functions are not part of it.
+    ///
+    /// Raises
+    /// ------
+    /// GraphError
+    ///     If a name in the declaration stands for nothing.
+    fn to_json(slf: &Bound<'_, Self>) -> PyResult<String> {
+        let whole = Self::resolved(slf)?;
+        files::graph_text(slf.py(), &whole)
+    }
+
+    /// The graph file as plain values.
+    fn to_dict<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        files::loads(slf.py(), &Self::to_json(slf)?)
+    }
+
+    /// Write the graph file: beside its place first, then renamed, so that there never is half a file.
+    ///
+    /// Parameters
+    /// ----------
+    /// path
+    ///     Where to write, by habit `NAME.rgraph.json`.
+    fn save(slf: &Bound<'_, Self>, path: PathBuf) -> PyResult<()> {
+        files::write(slf.py(), &path, &Self::to_json(slf)?)
+    }
+
+    /// Read a graph file.
+    ///
+    /// Parameters
+    /// ----------
+    /// path
+    ///     The file.
+    ///
+    /// Raises
+    /// ------
+    /// GraphError
+    ///     If the file is not what FORMATS says; the message names path and line.
+    /// OSError
+    ///     If it cannot be read.
+    #[staticmethod]
+    fn load(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, Self>> {
+        Self::object(py, files::load_graph(py, &path)?)
+    }
+
+    /// Read the text of a graph file.
+    ///
+    /// Parameters
+    /// ----------
+    /// text
+    ///     JSON, as `to_json` writes it.
+    ///
+    /// Raises
+    /// ------
+    /// GraphError
+    ///     If the text is not what FORMATS says.
+    #[staticmethod]
+    fn from_json<'py>(py: Python<'py>, text: Text<'_>) -> PyResult<Bound<'py, Self>> {
+        Self::object(py, files::graph(py, text.0)?)
+    }
+
+    /// Read a graph file's plain values.
+    ///
+    /// Parameters
+    /// ----------
+    /// values
+    ///     As `to_dict` gives them.
+    #[staticmethod]
+    fn from_dict<'py>(py: Python<'py>, values: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
+        Self::object(py, files::graph(py, &files::dumps(values)?)?)
+    }
+
+    fn __repr__(&self) -> String {
+        self.look(|graph| {
+            let [width, height] = graph.reference_size();
+            let (passes, resources) = (graph.passes().len(), graph.resources().len());
+            format!("<Graph \"{}\" {width}x{height}, {passes} passes, {resources} resources>", graph.name())
+        })
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        // A held lock means that the graph is in use, so it is no garbage.
+        let Ok(state) = self.state.try_lock() else { return Ok(()) };
+        for setup in &state.setups {
+            visit.call(&setup.function)?;
+        }
+        state.executes.values().try_for_each(|execute| visit.call(execute))
+    }
+
+    fn __clear__(&self) {
+        let (setups, executes) = {
+            let mut state = self.state();
+            (std::mem::take(&mut state.setups), std::mem::take(&mut state.executes))
+        };
+        drop((setups, executes));
+    }
+}

@@ -1,0 +1,51 @@
+//! `rgraph._core`: the planner for Python. Values cross this border, logic does not.
+//!
+//! One file per class; `convert.rs`, `declare.rs` and `details.rs` read arguments, `error.rs` makes exceptions,
+//! `files.rs` reads and writes.
+
+mod convert;
+mod declare;
+mod details;
+mod error;
+mod files;
+mod graph;
+mod module;
+mod pass;
+mod profile;
+mod resource;
+mod source;
+mod state;
+
+use pyo3::prelude::*;
+
+#[pymodule(name = "_core")]
+mod core {
+    #[pymodule_export]
+    use crate::graph::PyGraph;
+    #[pymodule_export]
+    use crate::module::PyGraphModule;
+    #[pymodule_export]
+    use crate::pass::PyPass;
+    #[pymodule_export]
+    use crate::profile::PyProfile;
+    #[pymodule_export]
+    use crate::resource::{PyBuffer, PyImage, PyResource};
+    use pyo3::prelude::*;
+
+    /// Record file and line of every declaration from now on, or stop doing so; for the whole process.
+    ///
+    /// Parameters
+    /// ----------
+    /// on
+    ///     Whether to. At the start: yes, unless the environment says `RGRAPH_SOURCE=0`.
+    #[pyfunction]
+    fn set_source_tracking(on: bool) {
+        crate::source::set_tracking(on);
+    }
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        crate::source::read_environment();
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

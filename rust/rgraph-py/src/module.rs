@@ -1,0 +1,677 @@
+//! `rgraph.Module`: where images, buffers and passes are declared. A graph is the outermost one.
+
+use std::sync::Arc;
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::pyclass::{PyTraverseError, PyVisit};
+use pyo3::types::{PyDict, PyString, PyTuple};
+use rgraph_plan::access::Sharing;
+use rgraph_plan::error::Code;
+use rgraph_plan::format::Format;
+use rgraph_plan::graph::{Pass, PassId, SlotId};
+use rgraph_plan::resource::{Buffer, Image, Imported, Kind, Resource};
+
+use crate::convert::{Bytes, Count, Number, Text, one_or_many, word};
+use crate::declare::{self, Links, given};
+use crate::error::{Refusal, one, refusal};
+use crate::graph::PyGraph;
+use crate::pass::PyPass;
+use crate::resource::{PyBuffer, PyImage, PyResource};
+use crate::source;
+use crate::state::{Given, Late, Setup, State, Target, Want, find_outwards};
+
+/// A part of a graph with names of its own.
+///
+/// What is declared in a module is called `module/name`; its passes stand where the module was declared, however late
+/// they are declared. Names given as text are looked for in the module first, then in those around it.
+#[pyclass(name = "Module", module = "rgraph", frozen, subclass)]
+pub struct PyGraphModule {
+    /// `None`: this is the graph itself.
+    graph: Option<Py<PyGraph>>,
+    prefix: Arc<str>,
+    slot: Option<SlotId>,
+}
+
+impl PyGraphModule {
+    /// The module that a graph itself is.
+    pub fn outermost() -> Self {
+        Self { graph: None, prefix: "".into(), slot: None }
+    }
+
+    fn graph<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyGraph>> {
+        match &slf.get().graph {
+            Some(graph) => Ok(graph.bind(slf.py()).clone()),
+            None => Ok(slf.cast::<PyGraph>()?.clone()),
+        }
+    }
+
+    /// Its name with those of the modules around it.
+    fn full(&self, Text(name): Text<'_>) -> String {
+        format!("{}{name}", self.prefix)
+    }
+
+    fn inside<'py>(slf: &Bound<'py, Self>, prefix: String, slot: SlotId) -> PyResult<Bound<'py, Self>> {
+        let graph = Some(Self::graph(slf)?.unbind());
+        Bound::new(slf.py(), Self { graph, prefix: prefix.into(), slot: Some(slot) })
+    }
+}
+
+/// The words of `first_frame`.
+pub fn zero_first(py: Python<'_>, Text(name): Text<'_>) -> PyResult<bool> {
+    let known = |name: &str| match name {
+        "zero" => Some(true),
+        "undefined" => Some(false),
+        _ => None,
+    };
+    word(py, "first frame", name, known, ["zero", "undefined"].into_iter())
+}
+
+/// A pass in an argument.
+enum Earlier {
+    Handle(u64, PassId),
+    Name(Box<str>),
+}
+
+fn earlier(value: &Bound<'_, PyAny>) -> PyResult<Earlier> {
+    if let Ok(pass) = value.cast::<PyPass>() {
+        return Ok(Earlier::Handle(pass.get().graph.get().identity, pass.get().id));
+    }
+    if !value.is_instance_of::<PyString>() {
+        return Err(PyTypeError::new_err("after= takes passes and names of passes"));
+    }
+    value.extract::<Text>().map(|Text(name)| Earlier::Name(name.into()))
+}
+
+/// What a pass's declaration says of other passes and of resources.
+enum Link {
+    After(Target<PassId>),
+    Fallback(Target, Target),
+}
+
+impl Link {
+    fn of(self, pass: PassId) -> Want {
+        match self {
+            Self::After(earlier) => Want::After(pass, earlier),
+            Self::Fallback(output, input) => Want::Fallback(pass, output, input),
+        }
+    }
+}
+
+type Fallbacks = Vec<(Given<'static>, Given<'static>)>;
+
+fn fallbacks(dict: &Bound<'_, PyDict>) -> PyResult<Fallbacks> {
+    dict.iter().map(|(output, input)| Ok((given(&output)?.owned(), given(&input)?.owned()))).collect()
+}
+
+fn device_index(value: &Bound<'_, PyAny>) -> PyResult<Option<u32>> {
+    if value.is_instance_of::<PyString>() {
+        let any = |name: &str| (name == "any").then_some(None);
+        return word(value.py(), "device", value.extract::<Text>()?.0, any, ["any"].into_iter());
+    }
+    value.extract::<Count>().map(|Count(index)| Some(index))
+}
+
+fn image(
+    py: Python<'_>,
+    format: Option<Text<'_>>,
+    layers: Option<Count>,
+    mips: Option<&Bound<'_, PyAny>>,
+    samples: Option<Count>,
+    cube: bool,
+) -> PyResult<Image> {
+    let format = format.map(|Text(name)| word(py, "format", name, Format::from_name, Format::all().map(Format::name)));
+    Ok(Image {
+        format: format.transpose()?,
+        size: None,
+        layers: layers.map(|Count(layers)| layers),
+        mips: mips.map(declare::mips).transpose()?,
+        samples: samples.map(|Count(samples)| samples),
+        cube,
+    })
+}
+
+fn links<'a>(
+    py: Python<'_>,
+    size: Option<crate::state::SizeOf<Given<'static>>>,
+    modifies: Option<&'a Bound<'_, PyAny>>,
+    history_of: Option<&'a Bound<'_, PyAny>>,
+    frames: Count,
+    first_frame: Text<'_>,
+) -> PyResult<Links<'a>> {
+    let zero_first = zero_first(py, first_frame)?;
+    let history = history_of.map(|of| Ok::<_, PyErr>((given(of)?, frames.0, zero_first))).transpose()?;
+    Ok(Links { size, modifies: modifies.map(given).transpose()?, history })
+}
+
+fn resource(
+    py: Python<'_>,
+    kind: Kind,
+    imported: Option<Imported>,
+    persistent: bool,
+    links: &Links<'_>,
+    leave: Option<&Bound<'_, PyAny>>,
+    sharing: Option<Text<'_>>,
+) -> PyResult<Resource> {
+    let known = || Sharing::ALL.iter().map(|sharing| sharing.name());
+    let sharing = sharing.map(|Text(name)| word(py, "sharing", name, Sharing::from_name, known())).transpose()?;
+    let life = declare::life(py, imported, persistent, links.history.is_some())?;
+    Ok(Resource { kind, life, modifies: None, leave: leave.map(declare::leave).transpose()?, sharing })
+}
+
+fn function(value: Option<Bound<'_, PyAny>>, what: &str) -> PyResult<Option<Py<PyAny>>> {
+    match value {
+        Some(value) if !value.is_callable() => Err(PyTypeError::new_err(format!("{what}= takes a function"))),
+        value => Ok(value.map(Bound::unbind)),
+    }
+}
+
+impl PyGraphModule {
+    fn add_resource<'py>(
+        slf: &Bound<'py, Self>,
+        name: Text<'_>,
+        resource: Resource,
+        links: Links<'_>,
+    ) -> PyResult<(Bound<'py, PyGraph>, rgraph_plan::resource::ResourceId)> {
+        let graph = Self::graph(slf)?;
+        let place = source::place(slf.py());
+        let (module, full) = (slf.get(), slf.get().full(name));
+        let scope = (graph.get().identity, &module.prefix);
+        let added = graph.get().change(|state| declare::add(state, scope, &full, resource, links, place));
+        added.map(|id| (graph, id)).map_err(|mistake| one(slf.py(), mistake))
+    }
+
+    fn pass_links(
+        &self,
+        state: &State,
+        identity: u64,
+        after: &[Earlier],
+        fallbacks: &Fallbacks,
+    ) -> Result<Vec<Link>, Refusal> {
+        let mut links = Vec::new();
+        for earlier in after {
+            links.push(Link::After(match earlier {
+                Earlier::Handle(of, id) if *of == identity => Target::Known(*id),
+                Earlier::Handle(..) => {
+                    let help = "use the passes that this graph's add_pass() returned, or names";
+                    return Err(refusal(Code::UnknownName, "a pass belongs to another graph", help));
+                }
+                Earlier::Name(name) => Target::Later(name.clone()),
+            }));
+        }
+        for (output, input) in fallbacks {
+            let target = |given| state.target(identity, &self.prefix, given);
+            links.push(Link::Fallback(target(output)?, target(input)?));
+        }
+        Ok(links)
+    }
+}
+
+#[pymethods]
+impl PyGraphModule {
+    /// Its full name, with those of the modules around it.
+    #[getter]
+    fn name(&self) -> &str {
+        self.prefix.strip_suffix('/').unwrap_or("")
+    }
+
+    /// Declare an image.
+    ///
+    /// Parameters
+    /// ----------
+    /// name
+    ///     Its name among resources.
+    /// size
+    ///     (width, height) or (width, height, depth) in texels, or a dict as in a graph file; default: the graph's.
+    /// format
+    ///     Texel format, WebGPU's name (`"rgba8unorm"`) or Vulkan's (`"R8G8B8A8_UNORM"`).
+    /// like
+    ///     An image, or `"reference"`: its size, times `scale`.
+    /// scale
+    ///     One number, or one for each axis; default 1. Without `like`: of the graph's reference size.
+    /// round
+    ///     How a scaled size is rounded: `"down"` (default) or `"up"`; never below 1.
+    /// layers
+    ///     Array layers; default 1, or 6 for a cube.
+    /// mips
+    ///     Mip levels: a number, or `"full"` for all down to one texel; default 1.
+    /// samples
+    ///     Samples a texel; default 1.
+    /// cube
+    ///     Whether it is viewed as a cube.
+    /// modifies
+    ///     Start with that image's contents, in that image's memory.
+    /// history_of
+    ///     Show that image's contents `frames` frames ago; see also `Resource.previous`.
+    /// frames
+    ///     See `history_of`.
+    /// first_frame
+    ///     What the first frames read of a history: `"zero"` or `"undefined"`.
+    /// persistent
+    ///     Keep the contents from frame to frame.
+    /// imported
+    ///     The caller's image: True, or a dict of `layout`, `queue`, `stages`, `access` and `contents`; see
+    ///     `import_image`.
+    /// leave
+    ///     The state to be left in: a layout, or a dict of `layout` and `queue`.
+    /// sharing
+    ///     `"exclusive"` or `"concurrent"`; default: the planner's choice.
+    ///
+    /// Returns
+    /// -------
+    /// Image
+    ///     A handle to be used in passes of this graph.
+    ///
+    /// Raises
+    /// ------
+    /// GraphError
+    ///     If a word or a number cannot be; the graph is then unchanged. The rest is validated by `bake`.
+    #[pyo3(signature = (name, size = None, format = None, *, like = None, scale = None, round = None, layers = None,
+                        mips = None, samples = None, cube = false, modifies = None, history_of = None,
+                        frames = Count(1), first_frame = Text("zero"), persistent = false, imported = None,
+                        leave = None, sharing = None),
+           text_signature = "($self, name, size=None, format=None, *, like=None, scale=None, round=None, layers=None, \
+                             mips=None, samples=None, cube=False, modifies=None, history_of=None, frames=1, \
+                             first_frame='zero', persistent=False, imported=None, leave=None, sharing=None)")]
+    #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
+    fn image<'py>(
+        slf: &Bound<'py, Self>,
+        name: Text<'_>,
+        size: Option<&Bound<'py, PyAny>>,
+        format: Option<Text<'_>>,
+        like: Option<&Bound<'py, PyAny>>,
+        scale: Option<&Bound<'py, PyAny>>,
+        round: Option<Text<'_>>,
+        layers: Option<Count>,
+        mips: Option<&Bound<'py, PyAny>>,
+        samples: Option<Count>,
+        cube: bool,
+        modifies: Option<&Bound<'py, PyAny>>,
+        history_of: Option<&Bound<'py, PyAny>>,
+        frames: Count,
+        first_frame: Text<'_>,
+        persistent: bool,
+        imported: Option<&Bound<'py, PyAny>>,
+        leave: Option<&Bound<'py, PyAny>>,
+        sharing: Option<Text<'_>>,
+    ) -> PyResult<Bound<'py, PyImage>> {
+        let py = slf.py();
+        let image = image(py, format, layers, mips, samples, cube)?;
+        let links = links(py, declare::size(size, like, scale, round, py)?, modifies, history_of, frames, first_frame)?;
+        let imported = imported.map(declare::imported).transpose()?.flatten();
+        let resource = resource(py, Kind::Image(image), imported, persistent, &links, leave, sharing)?;
+        let (graph, id) = Self::add_resource(slf, name, resource, links)?;
+        PyResource::image(&graph, id)
+    }
+
+    /// Declare an image of the caller's.
+    ///
+    /// If it is written, it is a root.
+    ///
+    /// Parameters
+    /// ----------
+    /// name
+    ///     Its name among resources.
+    /// size
+    ///     See `image`.
+    /// format
+    ///     See `image`.
+    /// layout
+    ///     The layout that it arrives in; default: known at submit.
+    /// queue
+    ///     The queue that used it last.
+    /// stages
+    ///     The stages that used it last, one name or several.
+    /// access
+    ///     How they used it, one name or several.
+    /// contents
+    ///     `"defined"`, or `"undefined"` where they need not be kept.
+    /// layers, mips, samples, cube, leave, sharing
+    ///     See `image`.
+    ///
+    /// Returns
+    /// -------
+    /// Image
+    ///     A handle to be used in passes of this graph.
+    #[pyo3(signature = (name, size = None, format = None, *, layout = None, queue = None, stages = None, access = None,
+                        contents = None, layers = None, mips = None, samples = None, cube = false, leave = None,
+                        sharing = None),
+           text_signature = "($self, name, size=None, format=None, *, layout=None, queue=None, stages=None, \
+                             access=None, contents='defined', layers=None, mips=None, samples=None, cube=False, \
+                             leave=None, sharing=None)")]
+    #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
+    fn import_image<'py>(
+        slf: &Bound<'py, Self>,
+        name: Text<'_>,
+        size: Option<&Bound<'py, PyAny>>,
+        format: Option<Text<'_>>,
+        layout: Option<&Bound<'py, PyAny>>,
+        queue: Option<&Bound<'py, PyAny>>,
+        stages: Option<&Bound<'py, PyAny>>,
+        access: Option<&Bound<'py, PyAny>>,
+        contents: Option<&Bound<'py, PyAny>>,
+        layers: Option<Count>,
+        mips: Option<&Bound<'py, PyAny>>,
+        samples: Option<Count>,
+        cube: bool,
+        leave: Option<&Bound<'py, PyAny>>,
+        sharing: Option<Text<'_>>,
+    ) -> PyResult<Bound<'py, PyImage>> {
+        let py = slf.py();
+        let image = image(py, format, layers, mips, samples, cube)?;
+        let imported = declare::state(py, [layout, queue, stages, access, contents])?;
+        let links = Links { size: declare::size(size, None, None, None, py)?, ..Links::default() };
+        let resource = resource(py, Kind::Image(image), Some(imported), false, &links, leave, sharing)?;
+        let (graph, id) = Self::add_resource(slf, name, resource, links)?;
+        PyResource::image(&graph, id)
+    }
+
+    /// Declare a buffer.
+    ///
+    /// Parameters
+    /// ----------
+    /// name
+    ///     Its name among resources.
+    /// size
+    ///     Bytes; may be left out only where it modifies or remembers another buffer.
+    /// acceleration_structure
+    ///     Whether it holds an acceleration structure.
+    /// modifies, history_of, frames, first_frame, persistent, imported, leave, sharing
+    ///     See `image`.
+    ///
+    /// Returns
+    /// -------
+    /// Buffer
+    ///     A handle to be used in passes of this graph.
+    #[pyo3(signature = (name, size = None, *, modifies = None, history_of = None, frames = Count(1),
+                        first_frame = Text("zero"), persistent = false, imported = None, leave = None, sharing = None,
+                        acceleration_structure = false),
+           text_signature = "($self, name, size=None, *, modifies=None, history_of=None, frames=1, \
+                             first_frame='zero', persistent=False, imported=None, leave=None, sharing=None, \
+                             acceleration_structure=False)")]
+    #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
+    fn buffer<'py>(
+        slf: &Bound<'py, Self>,
+        name: Text<'_>,
+        size: Option<Bytes>,
+        modifies: Option<&Bound<'py, PyAny>>,
+        history_of: Option<&Bound<'py, PyAny>>,
+        frames: Count,
+        first_frame: Text<'_>,
+        persistent: bool,
+        imported: Option<&Bound<'py, PyAny>>,
+        leave: Option<&Bound<'py, PyAny>>,
+        sharing: Option<Text<'_>>,
+        acceleration_structure: bool,
+    ) -> PyResult<Bound<'py, PyBuffer>> {
+        let py = slf.py();
+        let buffer = Buffer { size: size.map(|Bytes(size)| size), acceleration_structure };
+        let links = links(py, None, modifies, history_of, frames, first_frame)?;
+        let imported = imported.map(declare::imported).transpose()?.flatten();
+        let resource = resource(py, Kind::Buffer(buffer), imported, persistent, &links, leave, sharing)?;
+        let (graph, id) = Self::add_resource(slf, name, resource, links)?;
+        PyResource::buffer(&graph, id)
+    }
+
+    /// Declare a buffer of the caller's.
+    ///
+    /// If it is written, it is a root.
+    ///
+    /// Parameters
+    /// ----------
+    /// name
+    ///     Its name among resources.
+    /// size
+    ///     Bytes.
+    /// queue, stages, access, contents
+    ///     See `import_image`.
+    /// leave, sharing, acceleration_structure
+    ///     See `buffer`.
+    ///
+    /// Returns
+    /// -------
+    /// Buffer
+    ///     A handle to be used in passes of this graph.
+    #[pyo3(signature = (name, size, *, queue = None, stages = None, access = None, contents = None, leave = None,
+                        sharing = None, acceleration_structure = false),
+           text_signature = "($self, name, size, *, queue=None, stages=None, access=None, contents='defined', \
+                             leave=None, sharing=None, acceleration_structure=False)")]
+    #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
+    fn import_buffer<'py>(
+        slf: &Bound<'py, Self>,
+        name: Text<'_>,
+        size: Bytes,
+        queue: Option<&Bound<'py, PyAny>>,
+        stages: Option<&Bound<'py, PyAny>>,
+        access: Option<&Bound<'py, PyAny>>,
+        contents: Option<&Bound<'py, PyAny>>,
+        leave: Option<&Bound<'py, PyAny>>,
+        sharing: Option<Text<'_>>,
+        acceleration_structure: bool,
+    ) -> PyResult<Bound<'py, PyBuffer>> {
+        let py = slf.py();
+        let buffer = Buffer { size: Some(size.0), acceleration_structure };
+        let imported = declare::state(py, [None, queue, stages, access, contents])?;
+        let links = Links::default();
+        let resource = resource(py, Kind::Buffer(buffer), Some(imported), false, &links, leave, sharing)?;
+        let (graph, id) = Self::add_resource(slf, name, resource, links)?;
+        PyResource::buffer(&graph, id)
+    }
+
+    /// Declare a pass.
+    ///
+    /// Parameters
+    /// ----------
+    /// name
+    ///     Its name among passes.
+    /// queue
+    ///     `"graphics"`; `"compute"` (on the graphics queue); `"async_compute"` and `"transfer"` (a queue of that kind
+    ///     other than graphics, where the device has one); `"cpu"`; `"any"` (the planner picks).
+    /// weight_us
+    ///     How long it takes in microseconds, measured or guessed; default: a static estimate.
+    /// unit
+    ///     Its occupancy class: passes of one class are better not run at once.
+    /// device
+    ///     Index of the GPU that it must run on, or `"any"`.
+    /// side_effects
+    ///     Whether it is needed although nobody reads what it writes.
+    /// conditional
+    ///     Name of a flag that switches it.
+    /// fallback
+    ///     What readers get while the flag is off: {output: input}, resources or names.
+    /// after
+    ///     Passes that must come first, or their names.
+    /// setup
+    ///     Called with the pass when the graph is baked, to declare its accesses; if it declares none, the pass is
+    ///     culled.
+    /// execute
+    ///     Kept for the runtime as `Pass.execute`; the planner never calls it.
+    ///
+    /// Returns
+    /// -------
+    /// Pass
+    ///     Its methods declare accesses and return it again, so that calls can be chained.
+    ///
+    /// Raises
+    /// ------
+    /// GraphError
+    ///     If a word or a number cannot be; the graph is then unchanged. The rest is validated by `bake`.
+    #[pyo3(signature = (name, *, queue = None, weight_us = None, unit = None, device = None, side_effects = false,
+                        conditional = None, fallback = None, after = None, setup = None, execute = None),
+           text_signature = "($self, name, *, queue='graphics', weight_us=None, unit=None, device=None, \
+                             side_effects=False, conditional=None, fallback=None, after=None, setup=None, \
+                             execute=None)")]
+    #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
+    fn add_pass<'py>(
+        slf: &Bound<'py, Self>,
+        name: Text<'_>,
+        queue: Option<&Bound<'py, PyAny>>,
+        weight_us: Option<Number>,
+        unit: Option<Text<'_>>,
+        device: Option<&Bound<'py, PyAny>>,
+        side_effects: bool,
+        conditional: Option<Text<'_>>,
+        fallback: Option<&Bound<'py, PyDict>>,
+        after: Option<&Bound<'py, PyAny>>,
+        setup: Option<Bound<'py, PyAny>>,
+        execute: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyPass>> {
+        let py = slf.py();
+        let queue = queue.map_or(Ok(rgraph_plan::access::PassQueue::Graphics), declare::queue)?;
+        let mut pass = Pass::new(queue);
+        pass.weight_us = weight_us.map(|Number(weight)| weight);
+        pass.device = device.map(device_index).transpose()?.flatten();
+        pass.side_effects = side_effects;
+        pass.slot = slf.get().slot;
+        let fallbacks = fallback.map(fallbacks).transpose()?.unwrap_or_default();
+        let after = after.map(|after| one_or_many(after)?.iter().map(earlier).collect()).unwrap_or(Ok(Vec::new()))?;
+        let (setup, execute) = (function(setup, "setup")?, function(execute, "execute")?);
+        pass.setup = setup.is_some();
+        let graph = Self::graph(slf)?;
+        let place = source::place(py);
+        let module = slf.get();
+        let identity = graph.get().identity;
+        let added = graph.get().change(|state| {
+            let links = module.pass_links(state, identity, &after, &fallbacks)?;
+            let declaration = state.open()?;
+            pass.unit = unit.map(|Text(unit)| declaration.unit(unit));
+            pass.conditional = conditional.map(|Text(flag)| declaration.flag(flag));
+            let id = match module.prefix.is_empty() {
+                true => declaration.add_pass(name.0, pass, place.clone()),
+                false => declaration.add_pass(&module.full(name), pass, place.clone()),
+            };
+            if !links.is_empty() {
+                let late = |want: Link| Late { prefix: module.prefix.clone(), place: place.clone(), want: want.of(id) };
+                state.late.extend(links.into_iter().map(late));
+                state.settle();
+            }
+            if let Some(function) = setup {
+                state.setups.push(Setup { pass: id, prefix: module.prefix.clone(), function });
+            }
+            if let Some(execute) = execute {
+                state.executes.insert(id, execute);
+            }
+            Ok(id)
+        });
+        let id = added.map_err(|mistake| one(py, mistake))?;
+        PyPass::handle(&graph, id, module.prefix.clone())
+    }
+
+    /// Keep resources for the caller: what contributes to them is run.
+    ///
+    /// Parameters
+    /// ----------
+    /// *resources
+    ///     Images and buffers, or their names.
+    #[pyo3(signature = (*resources), text_signature = "($self, *resources)")]
+    fn root(slf: &Bound<'_, Self>, resources: &Bound<'_, PyTuple>) -> PyResult<()> {
+        let py = slf.py();
+        let items: Vec<_> = resources.iter().collect();
+        let wanted = items.iter().map(given).collect::<PyResult<Vec<_>>>()?;
+        let graph = Self::graph(slf)?;
+        let place = source::place(py);
+        let (identity, prefix) = (graph.get().identity, &slf.get().prefix);
+        let rooted = graph.get().change(|state| {
+            let targets =
+                wanted.iter().map(|given| state.target(identity, prefix, given)).collect::<Result<Vec<_>, _>>()?;
+            state.open()?;
+            let late = |target| Late { prefix: prefix.clone(), place: place.clone(), want: Want::Root(target) };
+            state.late.extend(targets.into_iter().map(late));
+            state.settle();
+            Ok(())
+        });
+        rooted.map_err(|mistake| one(py, mistake))
+    }
+
+    /// Declare a module: a part of the graph with names of its own, whose passes stand here.
+    ///
+    /// Parameters
+    /// ----------
+    /// name
+    ///     What stands before the names in it, with a `/` between.
+    ///
+    /// Returns
+    /// -------
+    /// Module
+    ///     Declare in it, now or later: its passes stand where it was declared.
+    fn module<'py>(slf: &Bound<'py, Self>, name: Text<'_>) -> PyResult<Bound<'py, Self>> {
+        let full = slf.get().full(name);
+        let graph = Self::graph(slf)?;
+        let parent = slf.get().slot;
+        let slot = graph.get().change(|state| Ok(state.open()?.add_slot(&full, parent)));
+        let slot = slot.map_err(|mistake| one(slf.py(), mistake))?;
+        Self::inside(slf, format!("{full}/"), slot)
+    }
+
+    /// Declare an extension point here: a place in the order of passes where other modules append.
+    ///
+    /// Parameters
+    /// ----------
+    /// name
+    ///     What `extend` is given.
+    ///
+    /// Raises
+    /// ------
+    /// GraphError
+    ///     If there is one of that name; the graph is then unchanged.
+    fn extension_point(slf: &Bound<'_, Self>, name: Text<'_>) -> PyResult<()> {
+        let full = slf.get().full(name);
+        let parent = slf.get().slot;
+        let declared = Self::graph(slf)?.get().change(|state| match state.points.get(&*full) {
+            Some((_, true)) => {
+                let message = format!("two extension points are called \"{full}\"");
+                Err(refusal(Code::DuplicateName, message, "rename one of them"))
+            }
+            Some((slot, false)) => {
+                let slot = *slot;
+                if !state.open()?.place_slot(slot, parent) {
+                    let message = format!("extension point \"{full}\" would stand inside itself");
+                    return Err(refusal(Code::Cycle, message, "declare it outside of what extends it"));
+                }
+                state.points.insert(full.into(), (slot, true));
+                Ok(())
+            }
+            None => {
+                let slot = state.open()?.add_slot(&full, parent);
+                state.points.insert(full.into(), (slot, true));
+                Ok(())
+            }
+        });
+        declared.map_err(|mistake| one(slf.py(), mistake))
+    }
+
+    /// A module whose passes are appended at an extension point.
+    ///
+    /// Parameters
+    /// ----------
+    /// name
+    ///     The extension point's, as seen from here, or the full name of one that is declared before the graph is
+    ///     baked.
+    ///
+    /// Returns
+    /// -------
+    /// Module
+    ///     Names in it are those of this module; passes stand at the extension point, in the order of their declaration.
+    fn extend<'py>(slf: &Bound<'py, Self>, name: Text<'_>) -> PyResult<Bound<'py, Self>> {
+        let graph = Self::graph(slf)?;
+        let slot = graph.get().change(|state| {
+            let known = find_outwards(&slf.get().prefix, name.0, |full| state.points.get(full).map(|(slot, _)| *slot));
+            if let Some(slot) = known {
+                return Ok(slot);
+            }
+            let slot = state.open()?.add_slot(name.0, None);
+            state.points.insert(name.0.into(), (slot, false));
+            Ok(slot)
+        });
+        let slot = slot.map_err(|mistake| one(slf.py(), mistake))?;
+        Self::inside(slf, slf.get().prefix.to_string(), slot)
+    }
+
+    fn __repr__(slf: &Bound<'_, Self>) -> String {
+        format!("<Module \"{}\">", slf.get().name())
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.graph)
+    }
+}

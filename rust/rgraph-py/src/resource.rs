@@ -1,0 +1,147 @@
+//! Handles of images and buffers.
+
+use pyo3::prelude::*;
+use pyo3::pyclass::{PyTraverseError, PyVisit};
+use rgraph_plan::graph::Place;
+use rgraph_plan::resource::{History, Kind, Life, Resource, ResourceId};
+
+use crate::convert::{Count, Text};
+use crate::error::one;
+use crate::graph::PyGraph;
+use crate::source;
+use crate::state::Given;
+
+/// An image or a buffer of one graph.
+///
+/// Handles come from `Module.image`, `Module.buffer` and their kin, and mean nothing in another graph.
+#[pyclass(name = "Resource", module = "rgraph", frozen, subclass, weakref)]
+pub struct PyResource {
+    pub graph: Py<PyGraph>,
+    pub identity: u64,
+    pub id: ResourceId,
+}
+
+/// An image of one graph.
+#[pyclass(name = "Image", module = "rgraph", frozen, extends = PyResource)]
+pub struct PyImage;
+
+/// A buffer of one graph.
+#[pyclass(name = "Buffer", module = "rgraph", frozen, extends = PyResource)]
+pub struct PyBuffer;
+
+impl PyResource {
+    pub fn given(&self) -> Given<'static> {
+        Given::Handle(self.identity, self.id)
+    }
+
+    /// A handle of an image.
+    pub fn image<'py>(graph: &Bound<'py, PyGraph>, id: ResourceId) -> PyResult<Bound<'py, PyImage>> {
+        let handle = Self { graph: graph.clone().unbind(), identity: graph.get().identity, id };
+        Bound::new(graph.py(), PyClassInitializer::from(handle).add_subclass(PyImage))
+    }
+
+    /// A handle of a buffer.
+    pub fn buffer<'py>(graph: &Bound<'py, PyGraph>, id: ResourceId) -> PyResult<Bound<'py, PyBuffer>> {
+        let handle = Self { graph: graph.clone().unbind(), identity: graph.get().identity, id };
+        Bound::new(graph.py(), PyClassInitializer::from(handle).add_subclass(PyBuffer))
+    }
+
+    /// A handle of what the resource is.
+    pub fn of_kind<'py>(graph: &Bound<'py, PyGraph>, id: ResourceId, kind: &Kind) -> PyResult<Bound<'py, PyAny>> {
+        match kind {
+            Kind::Image(_) => Self::image(graph, id).map(Bound::into_any),
+            Kind::Buffer(_) => Self::buffer(graph, id).map(Bound::into_any),
+        }
+    }
+}
+
+#[pymethods]
+impl PyResource {
+    /// Full name, with the names of the modules around it.
+    #[getter]
+    fn name(&self) -> String {
+        self.graph.get().look(|graph| graph.resource_name(self.id).to_owned())
+    }
+
+    /// This resource's contents some frames ago, as a resource of its own.
+    ///
+    /// Asking again for the same frame gives the same resource.
+    ///
+    /// Parameters
+    /// ----------
+    /// frames
+    ///     How many frames ago, at least 1.
+    /// name
+    ///     Name of the history; default: the resource's, `.previous`, and the number of frames above 1.
+    /// first_frame
+    ///     What the first frames read: `"zero"` or `"undefined"`.
+    ///
+    /// Returns
+    /// -------
+    /// Image or Buffer
+    ///     A history: read it like any other resource; nothing can write it.
+    ///
+    /// Raises
+    /// ------
+    /// GraphError
+    ///     If `frames` is no number of frames; the graph is then unchanged.
+    #[pyo3(signature = (frames = Count(1), name = None, *, first_frame = Text("zero")),
+           text_signature = "($self, frames=1, name=None, *, first_frame='zero')")]
+    fn previous<'py>(
+        &self,
+        py: Python<'py>,
+        frames: Count,
+        name: Option<Text<'_>>,
+        first_frame: Text<'_>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let zero_first = crate::module::zero_first(py, first_frame)?;
+        let history = History { of: self.id, frames: frames.0, zero_first };
+        let place = source::place(py);
+        let graph = self.graph.bind(py);
+        let made = graph.get().change(|state| Ok(add_history(state.open()?, history, name, place)));
+        let (id, kind) = made.map_err(|mistake| one(py, mistake))?;
+        Self::of_kind(graph, id, &kind)
+    }
+
+    fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
+        Ok(format!("<{} \"{}\">", slf.get_type().name()?, slf.get().name()))
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        other.cast::<Self>().is_ok_and(|other| other.get().identity == self.identity && other.get().id == self.id)
+    }
+
+    fn __hash__(&self) -> u64 {
+        use rgraph_plan::id::Id;
+        self.identity.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ self.id.index() as u64
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.graph)
+    }
+}
+
+/// The history, if the graph has it already and no other name is asked for; else a new one.
+fn add_history(
+    graph: &mut rgraph_plan::graph::Graph,
+    history: History,
+    name: Option<Text<'_>>,
+    place: Option<Place>,
+) -> (ResourceId, Kind) {
+    let life = Life::History(history);
+    let kind = match graph.resources()[history.of].kind {
+        Kind::Image(_) => Kind::Image(Default::default()),
+        Kind::Buffer(_) => Kind::Buffer(Default::default()),
+    };
+    let default = match history.frames {
+        1 => format!("{}.previous", graph.resource_name(history.of)),
+        frames => format!("{}.previous{frames}", graph.resource_name(history.of)),
+    };
+    let name = name.map_or(&*default, |Text(name)| name);
+    let known = graph.find_resource(name).filter(|&id| graph.resources()[id].life == life);
+    let id = known.unwrap_or_else(|| {
+        let resource = Resource { kind: kind.clone(), life, modifies: None, leave: None, sharing: None };
+        graph.add_resource(name, resource, place)
+    });
+    (id, kind)
+}

@@ -1,0 +1,379 @@
+//! What a Python graph holds: the planner's graph, and what Python adds to it — names that nothing had declared yet
+//! when they were used, functions, plans already made.
+//!
+//! The lock around a [`State`] is held only while no Python code can run, so nobody ever waits for it with the
+//! interpreter in hand: arguments are read before, exceptions are made after.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use crate::error::{Refusal, refusal};
+use pyo3::prelude::*;
+use rgraph_plan::error::{Code, Mistake};
+use rgraph_plan::file::nearest::nearest;
+use rgraph_plan::graph::{Graph, PassId, Place, SlotId, Use};
+use rgraph_plan::id::Id;
+use rgraph_plan::resource::{Axis, History, Kind, Life, ResourceId, Round, Size};
+
+/// Most passes or resources of one graph.
+const MOST: usize = 4_000_000;
+
+/// A resource in an argument, before its graph was asked.
+#[derive(Clone)]
+pub enum Given<'a> {
+    /// A handle: its graph's identity and its id.
+    Handle(u64, ResourceId),
+    /// A name.
+    Name(Cow<'a, str>),
+}
+
+impl Given<'_> {
+    /// The same, borrowing nothing.
+    pub fn owned(self) -> Given<'static> {
+        match self {
+            Self::Handle(identity, id) => Given::Handle(identity, id),
+            Self::Name(name) => Given::Name(name.into_owned().into()),
+        }
+    }
+}
+
+/// A resource (or pass) in an argument.
+#[derive(Clone)]
+pub enum Target<I = ResourceId> {
+    /// Declared.
+    Known(I),
+    /// To be declared before the graph is baked.
+    Later(Box<str>),
+}
+
+impl<I: Id> Target<I> {
+    /// The id, if it is declared.
+    pub fn known(&self) -> Option<I> {
+        match self {
+            Self::Known(id) => Some(*id),
+            Self::Later(_) => None,
+        }
+    }
+}
+
+/// One axis of a size in an argument.
+#[derive(Clone)]
+pub enum AxisOf<T> {
+    /// So many texels.
+    Texels(u32),
+    /// A multiple of the reference size (`None`) or of an image's.
+    Scaled(Option<T>, f64),
+}
+
+/// A size in an argument.
+#[derive(Clone)]
+pub struct SizeOf<T> {
+    /// Width, height, and depth if it has one.
+    pub axes: [Option<AxisOf<T>>; 3],
+    /// Rounding.
+    pub round: Round,
+}
+
+impl<T> SizeOf<T> {
+    /// The same size relative to something else.
+    pub fn try_map<U>(&self, map: impl Fn(&T) -> Result<U, Refusal>) -> Result<SizeOf<U>, Refusal> {
+        let axis = |axis: &Option<AxisOf<T>>| {
+            Ok::<_, Refusal>(match axis {
+                None => None,
+                Some(AxisOf::Texels(n)) => Some(AxisOf::Texels(*n)),
+                Some(AxisOf::Scaled(of, scale)) => Some(AxisOf::Scaled(of.as_ref().map(&map).transpose()?, *scale)),
+            })
+        };
+        let [x, y, z] = &self.axes;
+        Ok(SizeOf { axes: [axis(x)?, axis(y)?, axis(z)?], round: self.round })
+    }
+}
+
+/// Something declared by a name that nothing had declared yet.
+#[derive(Clone)]
+pub struct Late {
+    /// Names are looked for in this module first, then outwards.
+    pub prefix: Arc<str>,
+    /// Where it was declared.
+    pub place: Option<Place>,
+    /// What was declared.
+    pub want: Want,
+}
+
+/// See [`Late`].
+#[derive(Clone)]
+pub enum Want {
+    /// An access, and what it resolves.
+    Access(PassId, Target, Box<Use>, Option<Target>),
+    /// A size relative to an image.
+    Size(ResourceId, SizeOf<Target>),
+    /// What a resource modifies.
+    Modifies(ResourceId, Target),
+    /// What a resource remembers: how many frames ago, and whether it starts with zeros.
+    History(ResourceId, Target, u32, bool),
+    /// A root.
+    Root(Target),
+    /// The pass that a pass comes after.
+    After(PassId, Target<PassId>),
+    /// Output and input of a fallback.
+    Fallback(PassId, Target, Target),
+}
+
+/// A function that declares a pass's accesses when the graph is baked.
+pub struct Setup {
+    /// The pass.
+    pub pass: PassId,
+    /// Names are looked for in this module first.
+    pub prefix: Arc<str>,
+    /// Called with the pass.
+    pub function: Py<PyAny>,
+}
+
+impl Setup {
+    /// The same, held once more.
+    pub fn copy(&self, py: Python<'_>) -> Self {
+        Self { pass: self.pass, prefix: self.prefix.clone(), function: self.function.clone_ref(py) }
+    }
+}
+
+/// A graph and what Python adds to it.
+#[derive(Default)]
+pub struct State {
+    /// The declaration; `None` once a setup function's working copy was baked.
+    pub graph: Option<Graph>,
+    /// What waits for names to be declared.
+    pub late: Vec<Late>,
+    /// Setup functions, in the order of their passes.
+    pub setups: Vec<Setup>,
+    /// Execute functions.
+    pub executes: HashMap<PassId, Py<PyAny>>,
+    /// Extension points by full name, and whether they were declared or only extended so far.
+    pub points: BTreeMap<Box<str>, (SlotId, bool)>,
+}
+
+impl State {
+    /// A state around a declaration.
+    pub fn new(graph: Graph) -> Self {
+        Self { graph: Some(graph), ..Self::default() }
+    }
+
+    /// The declaration.
+    ///
+    /// # Errors
+    /// If this was a working copy whose bake is over.
+    pub fn open(&mut self) -> Result<&mut Graph, Refusal> {
+        match &mut self.graph {
+            Some(graph) if graph.passes().len() < MOST && graph.resources().len() < MOST => Ok(graph),
+            Some(_) => {
+                let message = format!("a graph has at most {MOST} passes and as many resources");
+                Err(refusal(Code::TooLarge, message, "split it into several graphs"))
+            }
+            None => Err(refusal(
+                Code::BadAccess,
+                "a pass was changed after its setup function had returned",
+                "declare everything before returning; the next bake calls the function again",
+            )),
+        }
+    }
+
+    /// The resource that an argument means, seen from the module `prefix`.
+    ///
+    /// # Errors
+    /// If it is another graph's, or not part of the copy that is being baked.
+    pub fn target(&self, identity: u64, prefix: &str, given: &Given<'_>) -> Result<Target, Refusal> {
+        match *given {
+            Given::Handle(of, id) if of == identity => {
+                let known = self.graph.as_ref().is_some_and(|graph| id.index() < graph.resources().len());
+                known.then_some(Target::Known(id)).ok_or_else(|| {
+                    let help = "declare resources before bake(), not in setup functions";
+                    refusal(Code::UnknownName, "a resource was declared after this bake had begun", help)
+                })
+            }
+            Given::Handle(..) => Err(refusal(
+                Code::UnknownName,
+                "a resource belongs to another graph",
+                "use the handles that this graph's image() and buffer() returned, or names",
+            )),
+            Given::Name(ref name) => Ok(match self.find_here(prefix, name) {
+                Some(id) => Target::Known(id),
+                None => Target::Later((&**name).into()),
+            }),
+        }
+    }
+
+    /// The resource of that name in the module itself.
+    fn find_here(&self, prefix: &str, name: &str) -> Option<ResourceId> {
+        let graph = self.graph.as_ref()?;
+        if prefix.is_empty() { graph.find_resource(name) } else { graph.find_resource(&format!("{prefix}{name}")) }
+    }
+
+    /// Declares what now has its names; the rest stays. O(late · depth of modules).
+    pub fn settle(&mut self) {
+        for mut late in std::mem::take(&mut self.late) {
+            if self.apply(&mut late).is_none() {
+                self.late.push(late);
+            }
+        }
+    }
+
+    fn apply(&mut self, late: &mut Late) -> Option<()> {
+        let graph = self.graph.as_mut()?;
+        let prefix = &*late.prefix;
+        let find = |graph: &Graph, target: &mut Target| {
+            if let Target::Later(name) = target {
+                *target = Target::Known(find_outwards(prefix, name, |full| graph.find_resource(full))?);
+            }
+            target.known()
+        };
+        match &mut late.want {
+            Want::Access(pass, resource, how, resolves) => {
+                // Both names are tried before either may end this: a mistake lists all that are missing.
+                let resource = find(graph, resource);
+                let resolved = resolves.as_mut().map(|resolves| find(graph, resolves));
+                how.details.resolves = resolved.flatten().or(how.details.resolves);
+                if resolved != Some(None) {
+                    graph.access(*pass, resource?, how, late.place.take());
+                    return Some(());
+                }
+                return None;
+            }
+            Want::Size(resource, size) => {
+                let mut whole = true;
+                for axis in size.axes.iter_mut().flatten() {
+                    if let AxisOf::Scaled(Some(of), _) = axis {
+                        whole &= find(graph, of).is_some();
+                    }
+                }
+                let size = whole.then(|| size_of(size)).flatten()?;
+                if let Kind::Image(image) = &mut graph.resource_mut(*resource).kind {
+                    image.size = Some(size);
+                }
+            }
+            Want::Modifies(resource, of) => {
+                let of = find(graph, of)?;
+                graph.resource_mut(*resource).modifies = Some(of);
+            }
+            Want::History(resource, of, frames, zero_first) => {
+                let history = History { of: find(graph, of)?, frames: *frames, zero_first: *zero_first };
+                graph.resource_mut(*resource).life = Life::History(history);
+            }
+            Want::Root(of) => {
+                let of = find(graph, of)?;
+                graph.root(of);
+            }
+            Want::After(pass, earlier) => {
+                let earlier = match earlier {
+                    Target::Known(id) => *id,
+                    Target::Later(name) => find_outwards(prefix, name, |full| graph.find_pass(full))?,
+                };
+                graph.order_after(*pass, earlier);
+            }
+            Want::Fallback(pass, output, input) => {
+                let (output, input) = (find(graph, output), find(graph, input));
+                graph.fallback(*pass, output?, input?);
+            }
+        }
+        Some(())
+    }
+
+    /// What is still missing, as mistakes that offer the nearest declared name.
+    pub fn missing(&self) -> Vec<Mistake> {
+        let Some(graph) = &self.graph else { return Vec::new() };
+        let mut mistakes: Vec<_> = self.late.iter().flat_map(|late| late.mistakes(graph)).collect();
+        for (name, _) in self.points.iter().filter(|(_, (_, declared))| !declared) {
+            let declared = self.points.iter().filter(|(_, (_, declared))| *declared).map(|(name, _)| &**name);
+            let message = format!("extension point \"{name}\" is extended, but nothing declares it");
+            let help = offer(name, declared, "declare it with extension_point()");
+            mistakes.push(Mistake::new(Code::UnknownName, message, help));
+        }
+        mistakes
+    }
+}
+
+impl Late {
+    fn mistakes(&self, graph: &Graph) -> Vec<Mistake> {
+        let pass = |id: PassId| Some(graph.pass_name(id));
+        let name = |id: ResourceId| format!("\"{}\"", graph.resource_name(id));
+        let (who, in_pass, targets): (String, _, Vec<&Target>) = match &self.want {
+            Want::Access(id, resource, _, resolves) => (
+                format!("pass \"{}\" uses", graph.pass_name(*id)),
+                pass(*id),
+                std::iter::once(resource).chain(resolves).collect(),
+            ),
+            Want::Size(id, size) => {
+                let of = size.axes.iter().flatten().filter_map(|axis| match axis {
+                    AxisOf::Scaled(Some(of), _) => Some(of),
+                    _ => None,
+                });
+                (format!("{} has a size relative to", name(*id)), None, of.collect())
+            }
+            Want::Modifies(id, of) => (format!("{} modifies", name(*id)), None, vec![of]),
+            Want::History(id, of, ..) => (format!("{} remembers", name(*id)), None, vec![of]),
+            Want::Root(of) => ("a root is".to_owned(), None, vec![of]),
+            Want::Fallback(id, output, input) => {
+                (format!("the fallback of pass \"{}\" names", graph.pass_name(*id)), pass(*id), vec![output, input])
+            }
+            Want::After(_, Target::Known(_)) => return Vec::new(),
+            Want::After(id, Target::Later(earlier)) => {
+                let message =
+                    format!("pass \"{}\" comes after \"{earlier}\", which nothing declares", graph.pass_name(*id));
+                let help = offer(earlier, graph.pass_names().iter(), "declare that pass");
+                let mistake = Mistake::new(Code::UnknownName, message, help).pass(graph.pass_name(*id));
+                return vec![self.at(mistake, graph.pass_name(*id), "here")];
+            }
+        };
+        let mut found: Vec<Mistake> = Vec::new();
+        for target in targets {
+            let Target::Later(missing) = target else { continue };
+            let message = format!("{who} \"{missing}\", which nothing declares");
+            if found.iter().any(|mistake| mistake.message == message) {
+                continue;
+            }
+            let help = offer(missing, graph.resource_names().iter(), "declare it with image() or buffer()");
+            let mut mistake = Mistake::new(Code::UnknownName, message, help).resource(missing);
+            if let Some(pass) = in_pass {
+                mistake = mistake.pass(pass);
+            }
+            found.push(self.at(mistake, missing, "named here"));
+        }
+        found
+    }
+
+    fn at(&self, mistake: Mistake, name: &str, says: &str) -> Mistake {
+        match &self.place {
+            Some(place) => mistake.side(name, says, Some(place.clone())),
+            None => mistake,
+        }
+    }
+}
+
+fn offer<'a>(name: &str, known: impl Iterator<Item = &'a str>, otherwise: &str) -> String {
+    nearest(name, known).map_or_else(|| otherwise.to_owned(), |near| format!("did you mean \"{near}\"?"))
+}
+
+/// The planner's size, if every image it is relative to is known.
+pub fn size_of(size: &SizeOf<Target>) -> Option<Size> {
+    let axis = |axis: &Option<AxisOf<Target>>| match axis {
+        None => Some(None),
+        Some(AxisOf::Texels(n)) => Some(Some(Axis::Texels(*n))),
+        Some(AxisOf::Scaled(None, scale)) => Some(Some(Axis::Scaled(None, *scale))),
+        Some(AxisOf::Scaled(Some(of), scale)) => of.known().map(|of| Some(Axis::Scaled(Some(of), *scale))),
+    };
+    let [x, y, z] = &size.axes;
+    Some(Size { x: axis(x)??, y: axis(y)??, z: axis(z)?, round: size.round })
+}
+
+/// What `find` knows under the name as seen from the module `prefix` (empty, or ending in `/`): the module's own, else
+/// that of the one around it, and so on.
+pub fn find_outwards<T>(prefix: &str, name: &str, find: impl Fn(&str) -> Option<T>) -> Option<T> {
+    let mut level = prefix;
+    while !level.is_empty() {
+        let found = find(&format!("{level}{name}"));
+        if found.is_some() {
+            return found;
+        }
+        level = level[..level.len() - 1].rfind('/').map_or("", |at| &level[..=at]);
+    }
+    find(name)
+}
