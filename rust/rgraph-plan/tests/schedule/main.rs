@@ -2,4 +2,5 @@
 
 mod laws;
 mod layered;
+mod stg;
 mod support;

@@ -1,6 +1,6 @@
 //! Jobs to schedule, and a random source to make them from.
 
-use rgraph_plan::stages::schedule::{Bytes, Costs, Csr, Deps, Job, Order, Policy, Scratch, schedule};
+use rgraph_plan::stages::schedule::{Bytes, Costs, Csr, Deps, Job, Order, Policy, Scratch, model, schedule};
 
 /// A small deterministic random source.
 ///
@@ -86,6 +86,16 @@ impl Owned {
         let mut order = Order::default();
         schedule(&self.job(), policy, effort, &mut Scratch::default(), &mut order).expect("no cycle");
         order
+    }
+
+    /// Most bytes alive at once.
+    pub fn peak_bytes(&self, order: &Order) -> u64 {
+        model::peak_bytes(&self.job(), &order.nodes, &mut Vec::new())
+    }
+
+    /// Groups between barrier calls.
+    pub fn groups(&self, order: &Order) -> u32 {
+        model::groups(&self.job(), &order.nodes, &order.queue, &mut Vec::new())
     }
 }
 

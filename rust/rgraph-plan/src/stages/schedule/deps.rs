@@ -147,7 +147,7 @@ impl Deps {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Cycle(pub Vec<u32>);
 
-/// What [`topological`] finds, and what it needs to find it.
+/// What [`topological`] and [`Topology::chains`] find, and what they need to find it.
 #[derive(Clone, Default, Debug)]
 pub struct Topology {
     /// All nodes, each after what it depends on, otherwise by id.
@@ -162,7 +162,28 @@ pub struct Topology {
     ready: BinaryHeap<Reverse<u32>>,
 }
 
-/// Finds the first topological order in the order of ids, and the longest chains through each node.
+impl Topology {
+    /// Finds the longest chains through each node; [`topological`] comes first. O(nodes + edges).
+    pub fn chains(&mut self, deps: &Deps) {
+        let Self { order, level, tail, depth, .. } = self;
+        level.clear();
+        level.resize(deps.len(), 1);
+        tail.clear();
+        tail.resize(deps.len(), 1);
+        *depth = 0;
+        for &node in order.iter() {
+            let longest = deps.preds.row(node as usize).iter().map(|&pred| level[pred as usize]).max().unwrap_or(0) + 1;
+            level[node as usize] = longest;
+            *depth = longest.max(*depth);
+        }
+        for &node in order.iter().rev() {
+            let longest = deps.succs.row(node as usize).iter().map(|&succ| tail[succ as usize]).max().unwrap_or(0) + 1;
+            tail[node as usize] = longest;
+        }
+    }
+}
+
+/// Finds the first topological order in the order of ids.
 ///
 /// O(nodes + edges) where every node depends on earlier ids only, else O(edges + nodes log nodes).
 ///
@@ -173,13 +194,8 @@ pub struct Topology {
 /// Kahn, "Topological sorting of large networks", CACM 5 (1962).
 pub fn topological(deps: &Deps, topology: &mut Topology) -> Result<(), Cycle> {
     let n = deps.len();
-    let Topology { order, level, tail, depth, pending, ready } = topology;
+    let Topology { order, pending, ready, .. } = topology;
     order.clear();
-    level.clear();
-    level.resize(n, 1);
-    tail.clear();
-    tail.resize(n, 1);
-    *depth = 0;
     if (0..n).all(|node| deps.preds.row(node).iter().all(|&pred| (pred as usize) < node)) {
         order.extend(0..n as u32);
     } else {
@@ -199,15 +215,6 @@ pub fn topological(deps: &Deps, topology: &mut Topology) -> Result<(), Cycle> {
         if order.len() < n {
             return Err(find_cycle(deps, pending));
         }
-    }
-    for &node in order.iter() {
-        let longest = deps.preds.row(node as usize).iter().map(|&pred| level[pred as usize]).max().unwrap_or(0) + 1;
-        level[node as usize] = longest;
-        *depth = longest.max(*depth);
-    }
-    for &node in order.iter().rev() {
-        let longest = deps.succs.row(node as usize).iter().map(|&succ| tail[succ as usize]).max().unwrap_or(0) + 1;
-        tail[node as usize] = longest;
     }
     Ok(())
 }
@@ -291,7 +298,9 @@ mod tests {
     #[test]
     fn a_forward_read_comes_right_after_its_writer() {
         let mut topology = Topology::default();
-        topological(&deps(5, &[(3, 0), (0, 4), (1, 2)]), &mut topology).unwrap();
+        let deps = deps(5, &[(3, 0), (0, 4), (1, 2)]);
+        topological(&deps, &mut topology).unwrap();
+        topology.chains(&deps);
         assert_eq!(topology.order, [1, 2, 3, 0, 4]);
         assert_eq!(topology.level, [2, 1, 2, 1, 3]);
         assert_eq!(topology.tail, [2, 2, 1, 3, 1]);

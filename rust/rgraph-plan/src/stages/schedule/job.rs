@@ -129,10 +129,6 @@ pub struct Order {
     pub finish_us: Vec<f32>,
     /// Modelled length of the frame in microseconds.
     pub frame_us: f64,
-    /// Most bytes alive at once in this order.
-    pub peak_bytes: u64,
-    /// Barrier calls that the order needs: see [`super::model::groups`].
-    pub groups: u32,
     /// The policy that made it, [`Policy::Auto`] resolved.
     pub policy: Policy,
     /// Whether no order and queues give a shorter frame, or an equal one with fewer live bytes (policy `exact`).

@@ -8,6 +8,8 @@ pub mod deps;
 mod job;
 pub mod model;
 mod overlap;
+mod search;
+mod serial;
 mod subsets;
 mod weighted;
 
@@ -17,19 +19,24 @@ pub use model::{Times, evaluate};
 
 use crate::plan::QueueWhy;
 use overlap::{Caps, OverlapScratch};
+use search::SearchScratch;
 use subsets::Subsets;
 use weighted::{Ranked, WeightedScratch, earliest_finish};
 
 /// Working memory of [`schedule`]; a second call with the same one allocates nothing if the job is no larger.
 #[derive(Default, Debug)]
 pub struct Scratch {
-    /// The declared order and the longest chains, after a call.
+    /// The declared order, after a call.
     pub topology: Topology,
     subsets: Subsets,
     overlap: OverlapScratch,
     weighted: WeightedScratch,
-    list: Vec<u32>,
+    search: SearchScratch,
+    /// The order of few groups and bytes, once it is known.
+    overlap_order: Vec<u32>,
     finish: Vec<f64>,
+    /// Whether some node has an occupancy class.
+    classes: bool,
     best: Candidate,
     trial: Candidate,
     pool: Pool,
@@ -51,6 +58,19 @@ struct Candidate {
 }
 
 impl Candidate {
+    fn reserve(&mut self, nodes: usize) {
+        self.nodes.reserve(nodes.saturating_sub(self.nodes.len()));
+        self.queue.reserve(nodes.saturating_sub(self.queue.len()));
+    }
+
+    fn copy(&mut self, other: &Self) {
+        self.nodes.clear();
+        self.nodes.extend_from_slice(&other.nodes);
+        self.queue.clear();
+        self.queue.extend_from_slice(&other.queue);
+        self.frame_us = other.frame_us;
+    }
+
     /// Whether this one is to be preferred: a shorter frame, then less synchronisation, then fewer live bytes.
     fn beats(&self, other: &Self, job: &Job<'_>, pool: &mut Pool) -> bool {
         if other.nodes.is_empty() || self.frame_us != other.frame_us {
@@ -83,38 +103,46 @@ const CAPS: [(u64, u64); 12] = [
     (50, 60),
 ];
 
+/// Nodes up to which effort 0 tries the portfolio where queues are left open: that is where it gains most.
+const OPEN_PORTFOLIO: usize = 256;
+
 impl Scratch {
-    /// Prices the trial and keeps it if it is the best so far.
-    fn judge(&mut self, job: &Job<'_>) {
-        let Self { best, trial, pool, .. } = self;
-        trial.frame_us = evaluate(job, &trial.nodes, &trial.queue, &mut pool.times);
+    /// Keeps the trial, whose frame a decoder found to be that long, if it is the best so far.
+    fn judge(&mut self, job: &Job<'_>, frame_us: f64) {
+        let Self { best, trial, pool, classes, .. } = self;
+        trial.frame_us = if *classes { evaluate(job, &trial.nodes, &trial.queue, &mut pool.times) } else { frame_us };
         if trial.beats(best, job, pool) {
             std::mem::swap(best, trial);
         }
     }
 
     /// Tries an order on the current choice of queues, each node where it ends first.
-    fn try_list(&mut self, job: &Job<'_>, ranked: &Ranked) {
-        let Self { subsets, list, finish, trial, .. } = self;
+    fn try_list(&mut self, job: &Job<'_>, ranked: &Ranked, declared: bool) {
+        let Self { subsets, topology, overlap_order, finish, trial, .. } = self;
+        let list = if declared { &topology.order } else { overlap_order };
         trial.nodes.clear();
         trial.nodes.extend_from_slice(list);
-        earliest_finish(job, list, &subsets.masks, ranked, finish, &mut trial.queue);
-        self.judge(job);
+        let frame_us = earliest_finish(job, list, &subsets.masks, ranked, finish, &mut trial.queue);
+        self.judge(job, frame_us);
     }
 
     fn try_weighted(&mut self, job: &Job<'_>, ranked: &Ranked) {
         let Self { subsets, weighted, overlap, topology, trial, .. } = self;
         weighted.tails(job, topology, &subsets.masks);
-        weighted.decode(job, &subsets.masks, ranked, &overlap.mate, &mut trial.nodes, &mut trial.queue);
-        self.judge(job);
+        let frame_us = weighted.decode(job, &subsets.masks, ranked, &overlap.mate, &mut trial.nodes, &mut trial.queue);
+        self.judge(job, frame_us);
     }
 
-    /// Makes `list` the order of fewest groups found that keeps no more bytes alive than the declared order.
-    fn overlap_list(&mut self, job: &Job<'_>, effort: u32) {
-        let Self { overlap, topology, list, trial, pool, .. } = self;
+    /// Makes `overlap_order` the order of fewest groups found that keeps no more bytes alive than the declared order,
+    /// unless it is known.
+    fn find_overlap_order(&mut self, job: &Job<'_>, effort: u32) {
+        let Self { overlap, topology, overlap_order: list, trial, pool, .. } = self;
+        if !list.is_empty() {
+            return;
+        }
+        topology.chains(job.deps);
         let declared = model::peak_bytes(job, &topology.order, &mut pool.marks);
         let part = |percent: u64| (u128::from(declared) * u128::from(percent) / 100) as u64;
-        list.clear();
         if topology.depth as usize == job.len() {
             list.extend_from_slice(&topology.order);
             return;
@@ -147,7 +175,8 @@ impl Scratch {
 
 /// Orders the nodes of a job and gives each a queue.
 ///
-/// `effort` 0 decodes once or a few times; higher ones try more, counted in candidates, never in time. The same job,
+/// `effort` 0 decodes once or a few times (but tries the portfolio where up to 256 nodes leave their queues open), 1
+/// tries a portfolio of decoders, and each further one adds 300 decodes of a search: counted, never timed. The same job,
 /// policy and effort give the same order everywhere. Nodes that may run on several queues never make the frame longer
 /// by having more to choose from.
 ///
@@ -163,47 +192,46 @@ pub fn schedule(
     out: &mut Order,
 ) -> Result<(), Cycle> {
     topological(job.deps, &mut scratch.topology)?;
+    if !job.merges.is_empty() {
+        scratch.topology.chains(job.deps);
+    }
     scratch.overlap.pair(job, &scratch.topology);
+    scratch.classes = job.unit.iter().any(|&unit| unit != 0);
     scratch.subsets.begin(job);
+    scratch.overlap_order.clear();
     scratch.best.nodes.clear();
+    // Candidates change places, so each must have room for all nodes from the first call on.
+    for candidate in [&mut scratch.best, &mut scratch.trial] {
+        candidate.reserve(job.len());
+    }
+    scratch.overlap_order.reserve(job.len());
+    scratch.search.reserve(job.len());
     let policy = match policy {
         Policy::Auto if scratch.subsets.queues() <= 1 => Policy::Overlap,
         Policy::Auto => Policy::Weighted,
         named => named,
     };
-    let mut listed = Listed::Nothing;
     while let Some(ranked) = scratch.subsets.next(job) {
         let several = ranked.as_slice().len() > 1;
         let weighted = matches!(policy, Policy::Weighted | Policy::Exact { .. });
         if policy == Policy::Declared || (weighted && several) {
-            if listed != Listed::Declared {
-                scratch.list.clear();
-                scratch.list.extend_from_slice(&scratch.topology.order);
-                listed = Listed::Declared;
-            }
-            scratch.try_list(job, &ranked);
-        }
-        if weighted && several {
-            scratch.try_weighted(job, &ranked);
+            scratch.try_list(job, &ranked, true);
         }
         if policy == Policy::Overlap || (weighted && !several) {
-            if listed != Listed::Overlap {
-                scratch.overlap_list(job, effort);
-                listed = Listed::Overlap;
+            scratch.find_overlap_order(job, effort);
+            scratch.try_list(job, &ranked, false);
+        }
+        if weighted && several {
+            if effort > 0 || (scratch.subsets.open() && job.len() <= OPEN_PORTFOLIO) {
+                scratch.find_overlap_order(job, effort);
+                scratch.try_portfolio(job, &ranked, effort);
+            } else {
+                scratch.try_weighted(job, &ranked);
             }
-            scratch.try_list(job, &ranked);
         }
     }
     finish(job, policy, scratch, out);
     Ok(())
-}
-
-/// What [`Scratch::list`] holds.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Listed {
-    Nothing,
-    Declared,
-    Overlap,
 }
 
 fn finish(job: &Job<'_>, policy: Policy, scratch: &mut Scratch, out: &mut Order) {
@@ -222,8 +250,6 @@ fn finish(job: &Job<'_>, policy: Policy, scratch: &mut Scratch, out: &mut Order)
     out.start_us.extend(pool.times.start.iter().map(|&at| at as f32));
     out.finish_us.clear();
     out.finish_us.extend(pool.times.finish.iter().map(|&at| at as f32));
-    out.peak_bytes = model::peak_bytes(job, &best.nodes, &mut pool.marks);
-    out.groups = model::groups(job, &best.nodes, &best.queue, &mut pool.marks);
     out.policy = policy;
     out.optimal = false;
     out.nodes_explored = 0;

@@ -23,6 +23,7 @@ pub(super) struct Subsets {
     take: Vec<u8>,
     prefix: Option<usize>,
     started: bool,
+    open: bool,
 }
 
 /// A queue that some node may run on. Equal signatures: the same nodes may run on both.
@@ -39,10 +40,13 @@ impl Subsets {
     pub fn begin(&mut self, job: &Job<'_>) {
         let mut known = [(0i64, 0u64); QUEUES];
         self.required = 0;
+        self.open = false;
         for (node, &mask) in job.queues.iter().enumerate() {
             let mut left = mask.max(1);
             if left.is_power_of_two() {
                 self.required |= left;
+            } else {
+                self.open = true;
             }
             let mixed = mix(node as u64 + 1);
             while left != 0 {
@@ -98,6 +102,11 @@ impl Subsets {
         }
     }
 
+    /// Whether some node may run on several queues.
+    pub fn open(&self) -> bool {
+        self.open
+    }
+
     /// Number of queues of the device that some node may run on.
     pub fn queues(&self) -> usize {
         self.queues.iter().filter(|known| known.queue != HOST).count()
@@ -146,7 +155,7 @@ impl Subsets {
 ///
 /// # Source
 /// The finaliser of Steele, Lea & Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
-fn mix(value: u64) -> u64 {
+pub(super) fn mix(value: u64) -> u64 {
     let mut z = value.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -61,7 +61,8 @@ impl WeightedScratch {
     /// have ended, the one with the largest `key`, the smaller id on ties. A node that several queues may run goes to
     /// the one that gets to it first. What may merge with the node just run follows it if it can at once.
     ///
-    /// Fills `out` with the nodes as decided and `queue` by node; `ranked` are the queues in use. O(nodes · (log nodes +
+    /// Fills `out` with the nodes as decided and `queue` by node, and returns the length of the frame, which is the model's
+    /// if no node has an occupancy class; `ranked` are the queues in use. O(nodes · (log nodes +
     /// queues) + edges), nodes counted once for each queue that may run them.
     ///
     /// # Source
@@ -74,16 +75,17 @@ impl WeightedScratch {
         mate: &[u32],
         out: &mut Vec<u32>,
         queue: &mut Vec<u8>,
-    ) {
+    ) -> f64 {
         let n = job.len();
         self.begin(job, n);
         out.clear();
         queue.clear();
         queue.resize(n, 0);
         let mut queues = Queues::new();
+        let mut frame = 0.0f64;
         for node in 0..n as u32 {
             if self.pending[node as usize] == 0 {
-                self.release(job, masks, node, queue);
+                self.release(job, masks, node, queue, &queues.free);
             }
         }
         while out.len() < n {
@@ -102,6 +104,7 @@ impl WeightedScratch {
                 let unit = job.unit[next as usize];
                 let finish = start + weight + queues.slow_down(on as usize, start, weight, unit);
                 queues.place(on as usize, start, finish, unit);
+                frame = frame.max(finish);
                 self.finish[next as usize] = finish;
                 self.done[next as usize] = true;
                 queue[next as usize] = on;
@@ -109,7 +112,7 @@ impl WeightedScratch {
                 for &succ in job.deps.succs.row(next as usize) {
                     self.pending[succ as usize] -= 1;
                     if self.pending[succ as usize] == 0 {
-                        self.release(job, masks, succ, queue);
+                        self.release(job, masks, succ, queue, &queues.free);
                     }
                 }
                 let follower = mate[next as usize];
@@ -122,6 +125,30 @@ impl WeightedScratch {
                     break;
                 }
                 (next, start) = (follower, finish);
+            }
+        }
+        frame
+    }
+
+    /// Makes `out` the nodes by descending key, each after what it depends on. O(nodes log nodes + edges).
+    pub fn list(&mut self, job: &Job<'_>, out: &mut Vec<u32>) {
+        self.begin(job, job.len());
+        out.clear();
+        for node in 0..job.len() as u32 {
+            if self.pending[node as usize] == 0 {
+                let key = self.key(node);
+                self.ready[0].push(key);
+            }
+        }
+        while let Some(key) = self.ready[0].pop() {
+            let node = !(key as u32);
+            out.push(node);
+            for &succ in job.deps.succs.row(node as usize) {
+                self.pending[succ as usize] -= 1;
+                if self.pending[succ as usize] == 0 {
+                    let key = self.key(succ);
+                    self.ready[0].push(key);
+                }
             }
         }
     }
@@ -140,15 +167,26 @@ impl WeightedScratch {
     }
 
     /// All that the node depends on has been placed.
-    fn release(&mut self, job: &Job<'_>, masks: &[u32], node: u32, queue: &[u8]) {
+    #[inline]
+    fn release(&mut self, job: &Job<'_>, masks: &[u32], node: u32, queue: &[u8], free: &[f64; QUEUES]) {
         let mut left = masks[node as usize];
         while left != 0 {
             let on = left.trailing_zeros() as u8;
             left &= left - 1;
             let at = available(job, node, on, queue, &self.finish);
-            // Times are not negative, so their bits sort as they do.
-            self.future[on as usize].push(Reverse((at.to_bits(), node)));
+            if at <= free[on as usize] {
+                let key = self.key(node);
+                self.ready[on as usize].push(key);
+            } else {
+                // Times are not negative, so their bits sort as they do.
+                self.future[on as usize].push(Reverse((at.to_bits(), node)));
+            }
         }
+    }
+
+    #[inline]
+    fn key(&self, node: u32) -> u64 {
+        u64::from(self.tail[node as usize].to_bits()) << 32 | u64::from(!node)
     }
 
     /// When the queue could start its next node; infinity if it knows of none.
@@ -177,7 +215,7 @@ impl WeightedScratch {
             }
             self.future[on].pop();
             if !self.done[node as usize] {
-                let key = u64::from(self.tail[node as usize].to_bits()) << 32 | u64::from(!node);
+                let key = self.key(node);
                 self.ready[on].push(key);
             }
         }
@@ -192,7 +230,8 @@ impl WeightedScratch {
 }
 
 /// Gives each node of an order the queue on which it ends first, among those that it may run on; ties go to the queue
-/// ranked first. Fills `queue` by node. O(nodes · queues + edges · queues).
+/// ranked first. Fills `queue` by node and returns the length of the frame, which is the model's if no node has an
+/// occupancy class. O(nodes · queues + edges · queues).
 pub(super) fn earliest_finish(
     job: &Job<'_>,
     order: &[u32],
@@ -200,12 +239,13 @@ pub(super) fn earliest_finish(
     ranked: &Ranked,
     finish: &mut Vec<f64>,
     queue: &mut Vec<u8>,
-) {
+) -> f64 {
     finish.clear();
     finish.resize(job.len(), 0.0);
     queue.clear();
     queue.resize(job.len(), 0);
     let mut queues = Queues::new();
+    let mut frame = 0.0f64;
     for &node in order {
         let (weight, unit) = (f64::from(job.weight_us[node as usize]), job.unit[node as usize]);
         let mut best = (f64::INFINITY, 0.0, 0u8);
@@ -223,5 +263,7 @@ pub(super) fn earliest_finish(
         queues.place(on as usize, start, end, unit);
         finish[node as usize] = end;
         queue[node as usize] = on;
+        frame = frame.max(end);
     }
+    frame
 }

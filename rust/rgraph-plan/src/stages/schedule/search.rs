@@ -1,0 +1,283 @@
+//! Better schedules for more effort: two dozen decoders, justification, and a random-key search around the best.
+//! Effort counts decodes, never time, so a result is the same on every machine.
+
+use super::job::Job;
+use super::model::evaluate;
+use super::serial::{Decode, Rule, Serial};
+use super::weighted::Ranked;
+use super::{Candidate, Scratch};
+
+/// Decodes that each step of effort above the first adds to a choice of queues.
+const DECODES: u32 = 300;
+
+/// Decodes without an improvement after which the search goes on from the best again.
+const PATIENCE: u32 = 60;
+
+/// Working memory.
+#[derive(Default, Debug)]
+pub(super) struct SearchScratch {
+    pub serial: Serial,
+    /// Nodes by longest remaining path.
+    critical: Vec<u32>,
+    list: Vec<u32>,
+    tail: Vec<f32>,
+    keys: Vec<f32>,
+    masks: Vec<u32>,
+    position: Vec<u32>,
+    /// The best on the current choice of queues, and what the search goes on from.
+    local: Candidate,
+    current: Candidate,
+    start: Vec<f64>,
+}
+
+/// A deterministic random source.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        super::subsets::mix(self.0)
+    }
+
+    /// Uniform in [0, 1).
+    fn unit(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    fn below(&mut self, bound: u32) -> u32 {
+        ((self.next() >> 32) * u64::from(bound) >> 32) as u32
+    }
+}
+
+impl SearchScratch {
+    /// Allocates all that candidates of that many nodes can need.
+    pub fn reserve(&mut self, nodes: usize) {
+        self.local.reserve(nodes);
+        self.current.reserve(nodes);
+    }
+}
+
+impl Scratch {
+    /// Tries the portfolio, and above effort 1 the search, on the current choice of queues. `self.overlap_order` must be
+    /// known. O(decoders · nodes log nodes), plus the search's decodes.
+    ///
+    /// # Source
+    /// Justification: Valls, Ballestín & Quintanilla, "Justification and RCPSP", EJOR 165 (2005). Random keys: Bean,
+    /// "Genetic algorithms and random keys for sequencing and optimization", ORSA J. Computing 6 (1994).
+    pub(super) fn try_portfolio(&mut self, job: &Job<'_>, ranked: &Ranked, effort: u32) {
+        self.search.local.nodes.clear();
+        self.weighted.tails(job, &self.topology, &self.subsets.masks);
+        let bound = self.bound(job);
+        let search = &mut self.search;
+        search.tail.clear();
+        search.tail.extend_from_slice(&self.weighted.tail);
+        search.position.clear();
+        search.position.resize(job.len(), 0);
+        for (position, &node) in self.topology.order.iter().enumerate() {
+            search.position[node as usize] = position as u32;
+        }
+        search.critical.clear();
+        search.critical.extend_from_slice(&self.topology.order);
+        // Longest remaining path first; a node of no weight has its successor's, so ties keep the declared order.
+        search.critical.sort_unstable_by(|&a, &b| {
+            let (tail, position) = (&search.tail, &search.position);
+            tail[b as usize].total_cmp(&tail[a as usize]).then(position[a as usize].cmp(&position[b as usize]))
+        });
+        self.decode_in_time(job, ranked, false);
+        self.justify(job, ranked);
+        'all: for order in 0..3 {
+            for rule in Rule::ALL {
+                for gaps in [false, true] {
+                    if self.search.local.frame_us <= bound {
+                        break 'all;
+                    }
+                    let list = match order {
+                        0 => &self.search.critical,
+                        1 => &self.topology.order,
+                        _ => &self.overlap_order,
+                    };
+                    self.search.list.clear();
+                    self.search.list.extend_from_slice(list);
+                    self.decode_list(job, ranked, Decode { rule, gaps, backward: false }, false);
+                }
+            }
+        }
+        self.take_local_as_trial();
+        self.justify(job, ranked);
+        self.random_keys(job, ranked, bound, DECODES.saturating_mul(effort.saturating_sub(1)));
+        let Self { trial, search, .. } = self;
+        std::mem::swap(trial, &mut search.local);
+        let frame_us = trial.frame_us;
+        self.judge(job, frame_us);
+    }
+
+    /// No schedule is shorter: the longest path, and each queue's nodes between the shortest way to them and from them.
+    /// O(nodes + edges).
+    fn bound(&mut self, job: &Job<'_>) -> f64 {
+        let masks = &self.subsets.masks;
+        let tail = &self.weighted.tail;
+        let longest = tail.iter().fold(0.0f32, |longest, &tail| longest.max(tail));
+        let mut load = [0.0f64; 32];
+        let mut used = 0u32;
+        for (node, &mask) in masks.iter().enumerate() {
+            used |= mask;
+            if mask.is_power_of_two() {
+                load[mask.trailing_zeros() as usize] += f64::from(job.weight_us[node]);
+            }
+        }
+        let total: f64 = job.weight_us.iter().map(|&weight| f64::from(weight)).sum();
+        let busiest = load.iter().fold(total / f64::from(used.count_ones().max(1)), |most, &load| most.max(load));
+        // Paths were added up in single precision, loads in another order than a frame is: allow for the rounding.
+        f64::from(longest).max(busiest) * (1.0 - 1e-6)
+    }
+
+    /// Keeps the trial if it is the best on this choice of queues; returns its frame.
+    fn keep_local(&mut self, job: &Job<'_>) -> f64 {
+        let Self { trial, pool, search, .. } = self;
+        trial.frame_us = evaluate(job, &trial.nodes, &trial.queue, &mut pool.times);
+        search.start.clear();
+        search.start.extend_from_slice(&pool.times.start);
+        if search.local.nodes.is_empty() || trial.frame_us < search.local.frame_us {
+            search.local.copy(trial);
+        }
+        trial.frame_us
+    }
+
+    fn take_local_as_trial(&mut self) {
+        self.trial.copy(&self.search.local);
+    }
+
+    /// Decodes in the order of time; with the search's keys and masks, or with longest paths.
+    fn decode_in_time(&mut self, job: &Job<'_>, ranked: &Ranked, keyed: bool) -> f64 {
+        let Self { subsets, weighted, overlap, trial, search, .. } = self;
+        let keys = if keyed { &search.keys } else { &search.tail };
+        weighted.tail.clear();
+        weighted.tail.extend_from_slice(keys);
+        let masks = if keyed { &search.masks } else { &subsets.masks };
+        weighted.decode(job, masks, ranked, &overlap.mate, &mut trial.nodes, &mut trial.queue);
+        self.keep_local(job)
+    }
+
+    /// Decodes `search.list`.
+    fn decode_list(&mut self, job: &Job<'_>, ranked: &Ranked, how: Decode, keyed: bool) -> f64 {
+        let Self { subsets, trial, search, .. } = self;
+        let masks = if keyed { &search.masks } else { &subsets.masks };
+        let queue = &mut trial.queue;
+        search.serial.decode(job, (masks, ranked), &search.tail, &search.list, how, queue);
+        for (position, &node) in search.list.iter().enumerate() {
+            search.position[node as usize] = position as u32;
+        }
+        trial.nodes.clear();
+        trial.nodes.extend_from_slice(&search.list);
+        let (start, position) = (&search.serial.start, &search.position);
+        trial.nodes.sort_unstable_by(|&a, &b| {
+            start[a as usize].total_cmp(&start[b as usize]).then(position[a as usize].cmp(&position[b as usize]))
+        });
+        if how.backward {
+            trial.nodes.reverse();
+        }
+        self.keep_local(job)
+    }
+
+    /// Moves the trial's nodes as late as they can go, then as early, until that gains nothing.
+    fn justify(&mut self, job: &Job<'_>, ranked: &Ranked) {
+        let mut frame = self.trial.frame_us;
+        for _ in 0..4 {
+            let before = frame;
+            for backward in [true, false] {
+                self.list_by_time(backward);
+                let how = Decode { rule: Rule::EarliestFinish, gaps: true, backward };
+                frame = self.decode_list(job, ranked, how, false);
+            }
+            if frame >= before {
+                return;
+            }
+        }
+    }
+
+    /// Makes `search.list` the trial's nodes by their modelled start, or by their end from the last.
+    fn list_by_time(&mut self, backward: bool) {
+        let Self { trial, pool, search, .. } = self;
+        for (position, &node) in trial.nodes.iter().enumerate() {
+            search.position[node as usize] = position as u32;
+        }
+        search.list.clear();
+        search.list.extend_from_slice(&trial.nodes);
+        let position = &search.position;
+        if backward {
+            let end = &pool.times.finish;
+            search.list.sort_unstable_by(|&a, &b| {
+                end[b as usize].total_cmp(&end[a as usize]).then(position[b as usize].cmp(&position[a as usize]))
+            });
+        } else {
+            let start = &pool.times.start;
+            search.list.sort_unstable_by(|&a, &b| {
+                start[a as usize].total_cmp(&start[b as usize]).then(position[a as usize].cmp(&position[b as usize]))
+            });
+        }
+    }
+
+    /// Disturbs keys and queues of a schedule, decodes, and goes on from the result unless it is longer.
+    fn random_keys(&mut self, job: &Job<'_>, ranked: &Ranked, bound: f64, decodes: u32) {
+        let n = job.len();
+        let mut random = Random(n as u64);
+        self.take_local_as_trial();
+        self.keep_local(job);
+        self.search.current.copy(&self.trial);
+        let mut stale = 0;
+        for round in 0..decodes {
+            if self.search.local.frame_us <= bound {
+                return;
+            }
+            if stale == PATIENCE {
+                stale = 0;
+                let Self { search, .. } = self;
+                search.current.copy(&search.local);
+            }
+            // Starts of the current schedule are the keys: at no disturbance it comes out again, or better.
+            let Self { search, subsets, pool, .. } = self;
+            let SearchScratch { keys, masks, current, tail, .. } = search;
+            let frame = evaluate(job, &current.nodes, &current.queue, &mut pool.times);
+            let noise = frame * [0.02, 0.05, 0.15, 0.4][random.below(4) as usize];
+            let share = [0.05, 0.15, 0.5][random.below(3) as usize];
+            let loose = [0.0, 0.1, 0.3, 1.0][random.below(4) as usize];
+            let by_tail = random.below(8) == 0;
+            keys.clear();
+            masks.clear();
+            for node in 0..n {
+                let base = if by_tail { f64::from(tail[node]) } else { frame - pool.times.start[node] };
+                let moved = if random.unit() < share { (random.unit() - 0.5) * 2.0 * noise } else { 0.0 };
+                keys.push((base + moved).max(0.0) as f32);
+                let free = subsets.masks[node];
+                let open = !free.is_power_of_two() && random.unit() < loose;
+                masks.push(if open { free } else { 1 << current.queue[node] });
+            }
+            let mut length = if round % 3 == 2 {
+                self.list_by_key(job);
+                self.decode_list(job, ranked, Decode { rule: Rule::EarliestFinish, gaps: true, backward: false }, true)
+            } else {
+                self.decode_in_time(job, ranked, true)
+            };
+            if round % 4 == 3 {
+                self.justify(job, ranked);
+                length = self.trial.frame_us;
+            }
+            let search = &mut self.search;
+            stale += 1;
+            if length < search.current.frame_us {
+                stale = 0;
+            }
+            if length <= search.current.frame_us {
+                search.current.copy(&self.trial);
+            }
+        }
+    }
+
+    /// Makes `search.list` a list by key that keeps the dependencies.
+    fn list_by_key(&mut self, job: &Job<'_>) {
+        let Self { search, weighted, .. } = self;
+        weighted.tail.clear();
+        weighted.tail.extend_from_slice(&search.keys);
+        weighted.list(job, &mut search.list);
+    }
+}

@@ -1,0 +1,161 @@
+//! Serial list scheduling: nodes of a list one after the other, each where a rule puts it, forwards or backwards in
+//! time, with or without filling gaps that earlier decisions left.
+
+use super::job::Job;
+use super::model::QUEUES;
+use super::weighted::Ranked;
+
+/// How a node that several queues may run gets its queue.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Rule {
+    /// Where it ends first.
+    EarliestFinish,
+    /// Where it ends first with the hops counted that what follows would need from there.
+    Onward,
+    /// Where the last of what it waits for ran, unless another queue ends it earlier by more than a hop.
+    Home,
+    /// On the first queue, unless another ends it earlier by more than a hop.
+    First,
+}
+
+impl Rule {
+    pub const ALL: [Self; 4] = [Self::EarliestFinish, Self::Onward, Self::Home, Self::First];
+}
+
+/// How a list is decoded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Decode {
+    /// The choice of queues.
+    pub rule: Rule,
+    /// Whether a node may start in a gap before what its queue was given earlier.
+    pub gaps: bool,
+    /// Whether time runs backwards: the list begins with what ends last.
+    pub backward: bool,
+}
+
+/// Working memory, and the schedule that the last decode made.
+#[derive(Default, Debug)]
+pub(super) struct Serial {
+    /// Starts by node, from whichever end time runs.
+    pub start: Vec<f64>,
+    finish: Vec<f64>,
+    /// What each queue was given, ascending.
+    busy: Vec<Vec<(f64, f64)>>,
+}
+
+impl Serial {
+    /// Decodes a list in which each node stands after what it depends on (before it, if backward). Fills
+    /// [`start`](Self::start) and `queue` by node, and returns the length of the frame. Occupancy classes are left to
+    /// the model. O(nodes · queues · gaps looked at + edges · queues).
+    ///
+    /// # Source
+    /// Insertion: Topcuoglu, Hariri & Wu, "HEFT", IEEE TPDS 13 (2002).
+    pub fn decode(
+        &mut self,
+        job: &Job<'_>,
+        (masks, ranked): (&[u32], &Ranked),
+        tail: &[f32],
+        list: &[u32],
+        how: Decode,
+        queue: &mut Vec<u8>,
+    ) -> f64 {
+        let n = job.len();
+        let cross = f64::from(job.costs.cross_queue_us);
+        self.start.clear();
+        self.start.resize(n, 0.0);
+        self.finish.clear();
+        self.finish.resize(n, 0.0);
+        self.busy.resize_with(QUEUES, Vec::new);
+        self.busy.iter_mut().for_each(Vec::clear);
+        queue.clear();
+        queue.resize(n, 0);
+        let (before, after) =
+            if how.backward { (&job.deps.succs, &job.deps.preds) } else { (&job.deps.preds, &job.deps.succs) };
+        let mut frame = 0.0f64;
+        for &node in list {
+            let node = node as usize;
+            let weight = f64::from(job.weight_us[node]);
+            let preds = before.row(node);
+            let open = !masks[node].is_power_of_two();
+            let home = match how.rule {
+                Rule::Home if open => {
+                    let last = preds
+                        .iter()
+                        .copied()
+                        .max_by(|&a, &b| self.finish[a as usize].total_cmp(&self.finish[b as usize]).then(b.cmp(&a)));
+                    last.map(|pred| queue[pred as usize])
+                }
+                _ => None,
+            };
+            let mut best = (f64::INFINITY, 0.0, 0u8, 0usize);
+            let mut first = true;
+            for &on in ranked.as_slice() {
+                if masks[node] & (1 << on) == 0 {
+                    continue;
+                }
+                let at = preds.iter().fold(0.0f64, |at, &pred| {
+                    let hop = if queue[pred as usize] == on { 0.0 } else { cross };
+                    at.max(self.finish[pred as usize] + hop)
+                });
+                let (start, position) = self.place(on, at, weight, how.gaps);
+                let mut price = start + weight;
+                if open {
+                    price += match how.rule {
+                        Rule::EarliestFinish => 0.0,
+                        Rule::Onward => {
+                            let onward = |hop: f64, &succ: &u32| {
+                                let needed = if masks[succ as usize] & (1 << on) == 0 { cross } else { 0.0 };
+                                hop.max(needed + f64::from(tail[succ as usize]))
+                            };
+                            if how.backward { 0.0 } else { after.row(node).iter().fold(0.0, onward) }
+                        }
+                        Rule::Home => {
+                            if home == Some(on) {
+                                -cross
+                            } else {
+                                0.0
+                            }
+                        }
+                        Rule::First => {
+                            if first {
+                                -cross
+                            } else {
+                                0.0
+                            }
+                        }
+                    };
+                }
+                first = false;
+                if price < best.0 {
+                    best = (price, start, on, position);
+                }
+            }
+            let (_, start, on, position) = best;
+            self.busy[on as usize].insert(position, (start, start + weight));
+            self.start[node] = start;
+            self.finish[node] = start + weight;
+            queue[node] = on;
+            frame = frame.max(start + weight);
+        }
+        frame
+    }
+
+    /// The earliest start not before `at` at which the queue has room, and the place among what it was given.
+    fn place(&self, on: u8, at: f64, weight: f64, gaps: bool) -> (f64, usize) {
+        let busy = &self.busy[on as usize];
+        let free = busy.last().map_or(0.0, |&(_, end)| end);
+        if !gaps || at >= free {
+            return (at.max(free), busy.len());
+        }
+        let mut position = busy.partition_point(|&(_, end)| end <= at);
+        let mut from = at;
+        while let Some(&(start, end)) = busy.get(position) {
+            if from + weight <= start {
+                break;
+            }
+            from = end.max(from);
+            position += 1;
+        }
+        (from, position)
+    }
+}
