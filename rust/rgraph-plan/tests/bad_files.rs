@@ -221,7 +221,7 @@ const PASSES: [(&str, &str, &str); 14] = [
     (
         r#"{"name": "p", "queue": "async"}"#,
         "RG-E222",
-        ".queue is \"async\", which is not a queue\n  help: known: graphics, compute, async_compute, transfer, cpu, any",
+        ".queue is \"async\", which is not a queue\n  help: did you mean \"async_compute\"? known: graphics, compute, async_compute, transfer, cpu, any",
     ),
     (r#"{"name": "p", "weight_us": "slow"}"#, "RG-E222", ".weight_us is \"slow\", but must be a number"),
     (r#"{"name": "p", "weight_us": 1e999}"#, "RG-E213", ".weight_us is 1e999, too large for a number"),

@@ -6,9 +6,11 @@
 pub mod graph;
 mod json;
 pub mod nearest;
+pub mod plan;
 pub mod profile;
 mod word;
 mod write;
 
 pub use graph::{read_graph, write_graph};
+pub use plan::{read_plan, write_plan};
 pub use profile::{read_profile, write_profile};

@@ -4,7 +4,8 @@
 const LONGEST: usize = 64;
 
 /// The candidate nearest to `word`, if any is near enough to be what was meant: at most one edit more than a third of
-/// the word's letters, case aside. The first of equally near ones. O(candidates × letters²).
+/// the word's letters, case aside; else the first that begins with it. The first of equally near ones.
+/// O(candidates × letters²).
 ///
 /// # Source
 /// Optimal string alignment distance (insert, delete, replace, swap neighbours), by the `strsim` crate.
@@ -15,7 +16,11 @@ pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) ->
     let word = word.to_lowercase();
     let limit = 1 + word.chars().count() / 3;
     let mut best: Option<(usize, &str)> = None;
+    let mut longer = None;
     for candidate in candidates {
+        if longer.is_none() && word.len() > 2 && candidate.to_lowercase().starts_with(&word) {
+            longer = Some(candidate);
+        }
         let bound = best.map_or(limit + 1, |(distance, _)| distance);
         if candidate.len() > LONGEST || candidate.len().abs_diff(word.len()) >= bound.saturating_mul(4) {
             continue;
@@ -25,7 +30,7 @@ pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) ->
             best = Some((distance, candidate));
         }
     }
-    best.map(|(_, candidate)| candidate)
+    best.map(|(_, candidate)| candidate).or(longer)
 }
 
 #[cfg(test)]
@@ -40,6 +45,11 @@ mod tests {
         assert_eq!(nearest("storage_raed", known), Some("storage_read"));
         assert_eq!(nearest("zebra", known), None);
         assert_eq!(nearest(&"x".repeat(1 << 20), known), None);
+    }
+
+    #[test]
+    fn the_beginning_of_a_word_is_completed() {
+        assert_eq!(nearest("async", ["compute", "async_compute", "async_copy"]), Some("async_compute"));
     }
 
     #[test]

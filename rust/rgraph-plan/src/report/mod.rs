@@ -1,1 +1,4 @@
-//! Views of a plan: text listing, differences, explanations.
+//! Views of a plan: text listing, differences, explanations, a drawing in DOT.
+
+mod equal;
+pub mod words;

@@ -6,3 +6,6 @@ mod write;
 
 pub use read::read_graph;
 pub use write::write_graph;
+
+pub(super) use read::clear as read_clear;
+pub(super) use write::clear;

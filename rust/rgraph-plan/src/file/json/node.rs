@@ -1,0 +1,361 @@
+//! A value of a file: what it is, where it stands, and what is wrong with it.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::Deserializer as _;
+use serde_json::value::RawValue;
+
+use super::fields::{Fields, Joined, Word};
+use super::visit::{EachElement, EachEntry, Key};
+use super::{Path, Source, bare, shown};
+use crate::error::{Code, Mistake};
+use crate::graph::{MAX_NAME, Place};
+use crate::id::Names;
+
+/// A value in its text.
+#[derive(Clone, Copy)]
+pub(in crate::file) struct Node<'a, 'p> {
+    pub(super) source: &'p Source<'a>,
+    pub(super) raw: &'a str,
+    pub(super) path: Path<'p>,
+}
+
+impl<'a, 'p> Node<'a, 'p> {
+    /// The text that it stands in.
+    pub(in crate::file) fn source(&self) -> &'p Source<'a> {
+        self.source
+    }
+
+    /// File and line of its first character.
+    pub(in crate::file) fn place(&self) -> Place {
+        let offset = self.raw.as_ptr() as usize - self.source.text.as_ptr() as usize;
+        Place { file: self.source.file.clone(), line: self.source.line(offset) }
+    }
+
+    /// Notes a mistake: `problem` follows the path.
+    pub(in crate::file) fn mistake(&self, code: Code, problem: impl fmt::Display, help: impl Into<String>) {
+        if self.source.full() {
+            return;
+        }
+        let place = self.place();
+        let message = match self.path {
+            Path::Root => format!("{place}: the file {problem}"),
+            path => format!("{place}: {path} {problem}"),
+        };
+        let mut mistake = Mistake::new(code, message, help);
+        let subject = self.source.subject.borrow();
+        mistake.pass.clone_from(&subject.pass);
+        mistake.resource.clone_from(&subject.resource);
+        self.source.push(mistake);
+    }
+
+    /// Notes that it is of the wrong kind or out of range.
+    pub(in crate::file) fn wrong(&self, wanted: impl fmt::Display) {
+        self.mistake(Code::BadFile, format_args!("is {}, but must be {wanted}", self.found()), "");
+    }
+
+    /// What stands there, in a few words.
+    pub(in crate::file) fn found(&self) -> String {
+        match self.raw.as_bytes()[0] {
+            b'{' => "an object".to_owned(),
+            b'[' => "a list".to_owned(),
+            _ => shown(self.raw),
+        }
+    }
+
+    fn starts_with(&self, byte: u8) -> bool {
+        self.raw.as_bytes()[0] == byte
+    }
+
+    /// Whether it is an object.
+    pub(in crate::file) fn is_object(&self) -> bool {
+        self.starts_with(b'{')
+    }
+
+    /// Whether it is a list.
+    pub(in crate::file) fn is_list(&self) -> bool {
+        self.starts_with(b'[')
+    }
+
+    /// Whether it is text.
+    pub(in crate::file) fn is_text(&self) -> bool {
+        self.starts_with(b'"')
+    }
+
+    /// Whether it is `null`.
+    pub(in crate::file) fn is_null(&self) -> bool {
+        self.raw == "null"
+    }
+
+    /// Itself unless it is `null`.
+    pub(in crate::file) fn non_null(self) -> Option<Self> {
+        (!self.is_null()).then_some(self)
+    }
+
+    /// Whether it is a number.
+    pub(in crate::file) fn is_number(&self) -> bool {
+        matches!(self.raw.as_bytes()[0], b'-' | b'0'..=b'9')
+    }
+
+    fn broken(&self, error: &serde_json::Error) {
+        let help = "escape characters beyond U+FFFF as two halves, or write them as they are";
+        self.mistake(Code::BadFile, format_args!("cannot be read: {}", bare(error)), help);
+    }
+
+    /// Calls `each` with every element of a list; `None` if it is none.
+    pub(in crate::file) fn elements(&self, what: &str, mut each: impl FnMut(usize, Node<'a, '_>)) -> Option<()> {
+        if !self.is_list() {
+            self.wrong(format_args!("a list{what}"));
+            return None;
+        }
+        let visitor = EachElement(|index, raw: &'a RawValue| {
+            each(index, Node { source: self.source, raw: raw.get(), path: Path::Index(&self.path, index) });
+            !self.source.full()
+        });
+        let result = serde_json::Deserializer::from_str(self.raw).deserialize_seq(visitor);
+        result.map_err(|error| self.broken(&error)).ok()
+    }
+
+    /// Calls `each` with every key and value of an object; `None` if it is none.
+    pub(in crate::file) fn entries(&self, what: &str, mut each: impl FnMut(&str, Node<'a, '_>)) -> Option<()> {
+        if !self.is_object() {
+            self.wrong(format_args!("an object{what}"));
+            return None;
+        }
+        let visitor = EachEntry(|key: Cow<'a, str>, raw: &'a RawValue| {
+            each(&key, Node { source: self.source, raw: raw.get(), path: Path::Key(&self.path, &key) });
+            !self.source.full()
+        });
+        let result = serde_json::Deserializer::from_str(self.raw).deserialize_map(visitor);
+        result.map_err(|error| self.broken(&error)).ok()
+    }
+
+    /// The fields of an object that may have `keys` only; `what` it is goes into messages ("a pass").
+    pub(in crate::file) fn fields<const N: usize>(
+        self,
+        what: &'static str,
+        keys: &'static [&'static str; N],
+    ) -> Option<Fields<'a, 'p, N>> {
+        let mut raws = [None; N];
+        self.entries(&format!(": {what}"), |key, value| match keys.iter().position(|known| *known == key) {
+            Some(at) if raws[at].is_none() => raws[at] = Some(value.raw),
+            Some(_) => value.mistake(Code::DuplicateName, "is given twice", "keep one of them"),
+            None => {
+                let help = did_you_mean(self.source.suggest(key, keys.iter().copied()), keys);
+                value.mistake(Code::BadFile, format_args!("is not a key of {what}"), help);
+            }
+        })?;
+        Some(Fields { node: self, keys, raws })
+    }
+
+    /// A text.
+    pub(in crate::file) fn text(&self) -> Option<Cow<'a, str>> {
+        if !self.is_text() {
+            self.wrong("text");
+            return None;
+        }
+        serde_json::from_str::<Key<'a>>(self.raw).map(|key| key.0).map_err(|error| self.broken(&error)).ok()
+    }
+
+    /// A text of at most [`MAX_NAME`] bytes, which may be empty.
+    pub(in crate::file) fn title(&self) -> Option<Cow<'a, str>> {
+        let title = self.text()?;
+        if title.is_empty() { Some(title) } else { self.checked_name(title) }
+    }
+
+    /// A text that names something: not empty, at most [`MAX_NAME`] bytes.
+    pub(in crate::file) fn name(&self) -> Option<Cow<'a, str>> {
+        self.checked_name(self.text()?)
+    }
+
+    fn checked_name(&self, name: Cow<'a, str>) -> Option<Cow<'a, str>> {
+        self.check_name(&name).map(|()| name)
+    }
+
+    /// Notes it if a name is empty or longer than [`MAX_NAME`].
+    pub(in crate::file) fn check_name(&self, name: &str) -> Option<()> {
+        if name.is_empty() || name.len() > MAX_NAME {
+            let problem = format!("has a name of {} bytes: \"{}\"", name.len(), shown(name));
+            self.mistake(Code::BadName, problem, format!("give it a name of 1 to {MAX_NAME} bytes"));
+            return None;
+        }
+        Some(())
+    }
+
+    /// `true` or `false`.
+    pub(in crate::file) fn boolean(&self) -> Option<bool> {
+        match self.raw {
+            "true" => Some(true),
+            "false" => Some(false),
+            _ => {
+                self.wrong("true or false");
+                None
+            }
+        }
+    }
+
+    /// A finite number.
+    pub(in crate::file) fn number(&self) -> Option<f64> {
+        // The text is a JSON number, and Rust's parser reads all of those, correctly rounded.
+        let number = self.is_number().then(|| self.raw.parse::<f64>().ok()).flatten();
+        match number {
+            Some(number) if number.is_finite() => Some(number),
+            Some(_) => {
+                self.mistake(Code::BadNumber, format_args!("is {}, too large for a number", shown(self.raw)), "");
+                None
+            }
+            None => {
+                self.wrong("a number");
+                None
+            }
+        }
+    }
+
+    /// A finite number of 32 bits, the nearest to what stands there.
+    pub(in crate::file) fn number32(&self) -> Option<f32> {
+        let wide = self.number()?;
+        let number = self.raw.parse::<f32>().unwrap_or(wide as f32);
+        if number.is_infinite() {
+            self.mistake(Code::BadNumber, format_args!("is {}, too large for a number", shown(self.raw)), "");
+            return None;
+        }
+        Some(number)
+    }
+
+    /// An integer from 0 to `most`; `4.0` is one too.
+    pub(in crate::file) fn integer(&self, most: u64) -> Option<u64> {
+        if !self.is_number() {
+            self.wrong("an integer");
+            return None;
+        }
+        let exact = self.raw.parse::<u64>().ok().or_else(|| {
+            let number = self.raw.parse::<f64>().ok()?;
+            (number.fract() == 0.0 && (0.0..=9_007_199_254_740_992.0).contains(&number)).then_some(number as u64)
+        });
+        match exact {
+            Some(integer) if integer <= most => return Some(integer),
+            _ => {}
+        }
+        let number = self.raw.parse::<f64>().unwrap_or(f64::NAN);
+        let wanted = if number < 0.0 {
+            "0 or more".to_owned()
+        } else if number.fract() != 0.0 && number.is_finite() {
+            "an integer".to_owned()
+        } else {
+            format!("at most {most}")
+        };
+        self.mistake(Code::BadNumber, format_args!("is {}, but must be {wanted}", shown(self.raw)), "");
+        None
+    }
+
+    /// An integer of 32 bits.
+    pub(in crate::file) fn u32(&self) -> Option<u32> {
+        self.integer(u32::MAX.into()).map(|integer| integer as u32)
+    }
+
+    /// An integer of 64 bits.
+    pub(in crate::file) fn u64(&self) -> Option<u64> {
+        self.integer(u64::MAX)
+    }
+
+    /// One of the words of `T`.
+    pub(in crate::file) fn word<T: Word>(&self) -> Option<T> {
+        if !self.is_text() {
+            self.wrong(T::WHAT);
+            return None;
+        }
+        let text = self.text()?;
+        let word = T::from_text(&text);
+        if word.is_none() {
+            let words = T::words();
+            let help = did_you_mean(self.source.suggest(&text, words.iter().copied()), &words);
+            self.mistake(Code::BadFile, format_args!("is \"{}\", which is not {}", shown(&text), T::WHAT), help);
+        }
+        word
+    }
+
+    /// A list of words, joined.
+    pub(in crate::file) fn joined<T: Word + Joined>(&self) -> Option<T> {
+        let mut all = Some(T::NOTHING);
+        self.elements(" of words", |_, node| {
+            all = node.word::<T>().and_then(|one| all.take().map(|others| others.join(one)));
+        })?;
+        all
+    }
+
+    /// A list of whatever `each` reads.
+    pub(in crate::file) fn list<T>(
+        &self,
+        what: &str,
+        mut each: impl FnMut(Node<'a, '_>) -> Option<T>,
+    ) -> Option<Vec<T>> {
+        let mut all = Some(Vec::new());
+        self.elements(what, |_, node| match (each(node), &mut all) {
+            (Some(one), Some(list)) => list.push(one),
+            _ => all = None,
+        })?;
+        all
+    }
+
+    /// A half-open range `[first, end)` of integers up to `most`.
+    pub(in crate::file) fn range(&self, most: u64) -> Option<[u64; 2]> {
+        let wrong = || self.wrong("a range [first, end]");
+        if !self.is_list() {
+            wrong();
+            return None;
+        }
+        let list = self.list("", |node| node.integer(most))?;
+        <[u64; 2]>::try_from(list).map_err(|_| wrong()).ok()
+    }
+
+    /// The same of 32 bits.
+    pub(in crate::file) fn range32(&self) -> Option<[u32; 2]> {
+        self.range(u32::MAX.into()).map(|range| range.map(|end| end as u32))
+    }
+
+    /// Notes that it names nothing that is known.
+    pub(in crate::file) fn unknown_name(&self, kind: &str, name: &str, known: &Names) {
+        let help = match self.source.suggest(name, known.iter()) {
+            Some(near) => format!("did you mean \"{near}\"?"),
+            None => format!("declare a {kind} of that name, or correct it"),
+        };
+        let problem = format!("names {kind} \"{}\", which nothing declares", shown(name));
+        self.mistake(Code::UnknownName, problem, help);
+    }
+
+    /// The version of a file of which only version 1 is known; `key` is the key that says it.
+    pub(in crate::file) fn version(&self, key: &'static str, kind: &str) -> Option<()> {
+        const KEYS: [(&str, &str); 3] = [("rgraph", "a graph"), ("rprofile", "a profile"), ("rplan", "a plan")];
+        let (mut good, mut seen, mut other) = (None, false, None);
+        self.entries(&format!(": {kind} file"), |name, value| {
+            if name == key && !seen {
+                seen = true;
+                good = value.u64().filter(|version| *version == 1).map(|_| ());
+                if good.is_none() && self.source.mistakes.borrow().is_empty() {
+                    let help = format!("this reader knows version 1: \"{key}\": 1");
+                    value.mistake(Code::BadFile, format_args!("is version {}", value.found()), help);
+                }
+            } else if let Some((_, kind)) = KEYS.iter().find(|(known, _)| *known == name) {
+                other = other.or(Some(*kind));
+            }
+        })?;
+        if !seen {
+            let help = match other {
+                Some(other) => format!("this is {other} file"),
+                None => format!("begin it with {{\"{key}\": 1, …"),
+            };
+            self.mistake(Code::BadFile, format_args!("has no \"{key}\" that says its version"), help);
+        }
+        good
+    }
+}
+
+fn did_you_mean(near: Option<&str>, known: &[&str]) -> String {
+    let list = if known.len() <= 24 { format!("known: {}", known.join(", ")) } else { String::new() };
+    match (near, list.is_empty()) {
+        (Some(near), true) => format!("did you mean \"{near}\"?"),
+        (Some(near), false) => format!("did you mean \"{near}\"? {list}"),
+        (None, _) => list,
+    }
+}

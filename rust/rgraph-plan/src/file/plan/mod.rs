@@ -1,0 +1,9 @@
+//! Plan files (`*.rplan.json`): what a bake decides.
+
+mod command;
+mod outcome;
+mod read;
+mod write;
+
+pub use read::read_plan;
+pub use write::write_plan;

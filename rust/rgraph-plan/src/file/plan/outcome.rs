@@ -1,0 +1,179 @@
+//! Reading what a plan says beside its passes and commands: memory, edges, subgraphs, pairs not merged, the report.
+
+use super::read::{Counts, hexadecimal, own_id, position_word, subresource};
+use crate::access::{Aspects, Layout};
+use crate::error::Code;
+use crate::file::json::{Fields, Node, Word};
+use crate::id::Span;
+use crate::plan::{
+    BakeTimes, Edge, Heap, Placement, Plan, PlanKind, PlanPassId, Report, State, Subgraph, Unmerged, UnmergedWhy,
+};
+use crate::report::words::{POLICIES, UNMERGED_WORDS};
+use crate::resource::ResourceId;
+
+const MEMORY_KEYS: [&str; 5] = ["heaps", "placements", "total", "without_aliasing", "lower_bound"];
+const HEAP_KEYS: [&str; 3] = ["id", "type", "size"];
+const PLACEMENT_KEYS: [&str; 4] = ["resource", "heap", "offset", "size"];
+const EDGE_KEYS: [&str; 7] = ["resource", "mips", "layers", "aspects", "range", "entry", "exit"];
+const STATE_KEYS: [&str; 4] = ["queue", "stages", "access", "layout"];
+const SUBGRAPH_KEYS: [&str; 3] = ["key", "passes", "roots"];
+const UNMERGED_KEYS: [&str; 5] = ["first", "second", "why", "resource", "reason"];
+const REPORT_KEYS: [&str; 7] = ["bake_us", "barriers", "submits", "frame_us", "policy", "optimal", "notes"];
+const TIMES_KEYS: [&str; 6] = ["validate", "cull", "schedule", "merge", "alias", "synchronize"];
+
+position_word!(UnmergedRule, UNMERGED_WORDS, "a reason for not merging");
+position_word!(Policy, POLICIES, "a scheduling policy");
+
+pub(super) fn read_memory(node: Node<'_, '_>, counts: &Counts, plan: &mut Plan) -> Option<()> {
+    let fields = node.fields("memory", &MEMORY_KEYS)?;
+    if let Some(heaps) = fields.get("heaps") {
+        heaps.elements(" of heaps", |index, node| {
+            let Some(fields) = node.fields("a heap", &HEAP_KEYS) else { return };
+            own_id(&fields, index);
+            let memory_type = fields.need("type").and_then(|name| name.name());
+            let size = fields.need("size").and_then(|size| size.u64());
+            if let (Some(memory_type), Some(size)) = (memory_type, size) {
+                plan.memory.heaps.push(Heap { memory_type: memory_type.into_owned(), size });
+            }
+        });
+    }
+    let heaps = plan.memory.heaps.len();
+    if let Some(placements) = fields.get("placements") {
+        placements.elements(" of placements", |_, node| {
+            let placement = placement(node, counts, heaps);
+            plan.memory.placements.extend(placement);
+        });
+    }
+    let total = |key| fields.get(key).map_or(Some(0), |bytes| bytes.u64());
+    plan.memory.total = total("total")?;
+    plan.memory.without_aliasing = total("without_aliasing")?;
+    plan.memory.lower_bound = total("lower_bound")?;
+    Some(())
+}
+
+fn placement(node: Node<'_, '_>, counts: &Counts, heaps: usize) -> Option<Placement> {
+    let fields = node.fields("a placement", &PLACEMENT_KEYS)?;
+    let resource = fields.need("resource").and_then(|id| id.id(counts.resources, "resources"));
+    let heap = fields.need("heap").and_then(|heap| heap.id(heaps, "heaps"));
+    let offset = fields.need("offset").and_then(|offset| offset.u64());
+    let size = fields.need("size").and_then(|size| size.u64());
+    let (offset, size) = (offset?, size?);
+    if offset.checked_add(size).is_none() {
+        node.mistake(Code::BadNumber, format_args!("ends beyond 2^64: offset {offset}, size {size}"), "");
+        return None;
+    }
+    Some(Placement { resource: resource?, heap: heap?, offset, size })
+}
+
+pub(super) fn read_rest<const N: usize>(fields: &Fields<'_, '_, N>, counts: &Counts, plan: &mut Plan) {
+    if let Some(edges) = fields.get("edges") {
+        edges.elements(" of edges", |_, node| {
+            let edge = edge(node, counts, plan);
+            plan.edges.extend(edge);
+        });
+    }
+    if let Some(parts) = fields.get("subgraphs") {
+        parts.elements(" of subgraphs", |_, node| {
+            subgraph(node, counts, plan);
+        });
+    }
+    if let Some(pairs) = fields.get("unmerged") {
+        pairs.elements(" of pairs", |_, node| plan.unmerged.extend(unmerged(node, counts)));
+    }
+}
+
+fn edge(node: Node<'_, '_>, counts: &Counts, plan: &Plan) -> Option<Edge> {
+    let fields = node.fields("an edge", &EDGE_KEYS)?;
+    let resource: ResourceId = fields.need("resource").and_then(|id| id.id(counts.resources, "resources"))?;
+    let (mips, layers, aspects, range);
+    match plan.resources[resource].kind {
+        PlanKind::Image { format, .. } => {
+            [mips, layers] = subresource(&fields, resource, plan)?;
+            aspects = fields.get("aspects").map_or(Some(format.aspects()), |aspects| aspects.joined());
+            range = fields.given("range").map_or(Some([0, 0]), |range| range.range(u64::MAX))?;
+        }
+        PlanKind::Buffer { size } => {
+            let any = |key| fields.given(key).map_or(Some([0, 1]), |range| range.range32());
+            (mips, layers) = (any("mips")?, any("layers")?);
+            aspects = fields.given("aspects").map_or(Some(Aspects::empty()), |aspects| aspects.joined());
+            range = fields.given("range").map_or(Some([0, size]), |range| range.range(u64::MAX))?;
+        }
+    }
+    let entry = fields.need("entry").and_then(|state| read_state(state, counts));
+    let exit = fields.need("exit").and_then(|state| read_state(state, counts));
+    Some(Edge { resource, mips, layers, aspects: aspects?, range, entry: entry?, exit: exit? })
+}
+
+fn read_state(node: Node<'_, '_>, counts: &Counts) -> Option<State> {
+    let fields = node.fields("a state", &STATE_KEYS)?;
+    let queue = fields.given("queue").map_or(Some(None), |queue| queue.id(counts.queues, "queues").map(Some));
+    let stages = fields.need("stages").and_then(|stages| stages.joined());
+    let access = fields.need("access").and_then(|access| access.joined());
+    let layout = fields.given("layout").map_or(Some(Layout::Undefined), |layout| layout.word());
+    Some(State { queue: queue?, stages: stages?, access: access?, layout: layout? })
+}
+
+fn subgraph(node: Node<'_, '_>, counts: &Counts, plan: &mut Plan) -> Option<()> {
+    let fields = node.fields("a subgraph", &SUBGRAPH_KEYS)?;
+    let key = fields.need("key").and_then(|key| hexadecimal(&key, 16))? as u64;
+    let passes: Vec<PlanPassId> = fields.need("passes")?.list(" of passes", |id| id.id(counts.passes, "passes"))?;
+    let roots: Vec<ResourceId> =
+        fields.need("roots")?.list(" of resources", |id| id.id(counts.resources, "resources"))?;
+    let (first_pass, first_root) = (plan.subgraph_passes.len(), plan.subgraph_roots.len());
+    plan.subgraph_passes.extend(passes);
+    plan.subgraph_roots.extend(roots);
+    let passes = Span::new(first_pass, plan.subgraph_passes.len());
+    plan.subgraphs.push(Subgraph { key, passes, roots: Span::new(first_root, plan.subgraph_roots.len()) });
+    Some(())
+}
+
+fn unmerged(node: Node<'_, '_>, counts: &Counts) -> Option<Unmerged> {
+    let fields = node.fields("a pair of passes", &UNMERGED_KEYS)?;
+    let first = fields.need("first").and_then(|pass| pass.id(counts.passes, "passes"));
+    let second = fields.need("second").and_then(|pass| pass.id(counts.passes, "passes"));
+    let rule = fields.need("why").and_then(|why| why.word::<UnmergedRule>())?;
+    let resource = || fields.need("resource").and_then(|id| id.id(counts.resources, "resources"));
+    let reason = match rule.0 {
+        0 => UnmergedWhy::Area,
+        1 => UnmergedWhy::Depth,
+        2 => UnmergedWhy::NotLocal(resource()?),
+        3 => UnmergedWhy::OtherQueue,
+        4 => UnmergedWhy::NothingShared,
+        5 => UnmergedWhy::Conditional,
+        6 => UnmergedWhy::TooMany,
+        7 => UnmergedWhy::Reloaded(resource()?),
+        _ => UnmergedWhy::Inserted,
+    };
+    Some(Unmerged { first: first?, second: second?, reason })
+}
+
+pub(super) fn read_report(node: Node<'_, '_>) -> Option<Report> {
+    let fields = node.fields("a report", &REPORT_KEYS)?;
+    let bake_us = fields.given("bake_us").map_or(Some(None), |times| bake_times(times).map(Some));
+    let count = |key| fields.get(key).map_or(Some(0), |count| count.u32());
+    let notes = fields.get("notes").map_or(Some(Vec::new()), |notes| {
+        notes.list(" of sentences", |note| note.text().map(|note| note.into_owned()))
+    });
+    Some(Report {
+        bake_us: bake_us?,
+        barriers: count("barriers")?,
+        submits: count("submits")?,
+        frame_us: fields.given("frame_us").map_or(Some(0.0), |time| time.number())?,
+        policy: fields.given("policy").map_or(Some(""), |policy| policy.word::<Policy>().map(|at| POLICIES[at.0]))?,
+        optimal: fields.flag("optimal"),
+        notes: notes?,
+    })
+}
+
+fn bake_times(node: Node<'_, '_>) -> Option<BakeTimes> {
+    let fields = node.fields("times of stages", &TIMES_KEYS)?;
+    let time = |key| fields.get(key).map_or(Some(0.0), |time| time.number());
+    Some(BakeTimes {
+        validate: time("validate")?,
+        cull: time("cull")?,
+        schedule: time("schedule")?,
+        merge: time("merge")?,
+        alias: time("alias")?,
+        synchronize: time("synchronize")?,
+    })
+}
