@@ -1,6 +1,8 @@
 //! A declaration: passes, resources, how each pass uses each resource, roots. Append-only and flat; what is
 //! wrong with it is said by validation, all at once, never here.
 
+mod file_order;
+
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
