@@ -1,6 +1,5 @@
 //! Schedules: laws that every policy keeps, bounds on generated frames, ratios to known optima.
 
-mod exact;
 mod laws;
 mod layered;
 mod stg;

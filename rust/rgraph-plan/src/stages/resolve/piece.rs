@@ -250,7 +250,7 @@ impl Pieces {
     }
 
     /// Number of pieces.
-    pub fn count(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.pieces.len()
     }
 }

@@ -1,5 +1,7 @@
 //! What can be wrong with one access by itself: kind, queue, stages, format, samples, load, clear value, ranges.
 
+use std::cmp::Ordering;
+
 use super::queues::{Needs, access_needs};
 use super::usages::{alike, blends, is_attachment, kinds, stages_of, unfit, unfit_transfer, writes};
 use super::words::{as_usage, aspect_list, capability_list, counted, listed, stage_list};
@@ -80,9 +82,14 @@ impl Check<'_> {
                 "write a buffer and copy it to the image: the CPU cannot know how an image lies in memory".to_owned()
             }
             _ => {
-                let fits = |other: &&Usage| if image { kinds(**other).0 } else { kinds(**other).1 };
+                // The plain usages of that kind that write as this one does, or read as this one does.
+                let fits = |other: &&Usage| {
+                    let plain = **other <= Usage::TransferDst;
+                    let fits = if image { kinds(**other).0 } else { kinds(**other).1 };
+                    plain && fits && writes(**other) == writes(usage)
+                };
                 let fitting = listed(Usage::ALL.iter().filter(fits), "or");
-                format!("use {}, or one of {fitting}", if image { "a buffer" } else { "an image" })
+                format!("use {}, or {fitting}", if image { "a buffer" } else { "an image" })
             }
         };
         let says = format!("uses \"{name}\" {}, but it is {kind}", as_usage(usage));
@@ -264,7 +271,8 @@ impl Check<'_> {
         };
         if let Some((code, why, help)) = wrong {
             let says = format!("generates mips of \"{name}\", {why}");
-            self.add(self.of_access(code, at, &says, help));
+            // Nobody may look for mips where there are none.
+            self.block(self.of_access(code, at, &says, help));
         }
     }
 
@@ -300,7 +308,7 @@ impl Check<'_> {
             let says = format!("clears \"{name}\" to {given}");
             self.add(self.of_access(Code::BadAccess, at, &says, &format!("give it {wanted}")));
         } else if let Some(bad) = bad {
-            let says = format!("clears \"{name}\" to {bad}");
+            let says = format!("clears \"{name}\" to {bad:?}");
             let help = if depth { "give it a depth from 0 to 1" } else { "give it finite numbers" };
             self.add(self.of_access(Code::BadNumber, at, &says, help));
         } else if let Clear::Depth(_, Some(stencil @ 256..)) = clear {
@@ -342,12 +350,11 @@ impl Check<'_> {
     /// Whether the ranges that an access says lie within the resource.
     fn check_ranges(&mut self, at: At<'_>, known: Known) -> bool {
         let ranges = self.graph.ranges_of(at.access);
-        let mut wrong: Option<(String, String)> = None;
+        let mut wrong: Option<Outside> = None;
         match at.shape.kind {
             PlanKind::Buffer { size } => {
                 if ranges.mips.is_some() || ranges.layers.is_some() || !at.access.aspects.is_empty() {
-                    wrong =
-                        Some(("mips, layers or aspects".to_owned(), "a buffer has bytes only: use range".to_owned()));
+                    wrong = Some(Outside::new("mips, layers or aspects", "is a buffer", "use range, in bytes"));
                 } else if let Some(bytes) = ranges.bytes {
                     wrong = outside("bytes", bytes, size, known);
                     self.check_uniform(at, bytes);
@@ -355,16 +362,15 @@ impl Check<'_> {
             }
             PlanKind::Image { mips, layers, .. } => {
                 let missing = at.access.aspects - at.shape.aspects;
-                let widened = |range: [u32; 2]| range.map(u64::from);
                 if ranges.bytes.is_some() {
-                    let help = "an image has mips, layers and aspects: use those";
-                    wrong = Some(("bytes".to_owned(), help.to_owned()));
+                    wrong = Some(Outside::new("bytes", "is an image", "use mips, layers and aspects"));
                 } else if !missing.is_empty() && !known.stand_in {
-                    let help = format!("its format has {}", aspect_list(at.shape.aspects));
-                    wrong = Some((format!("aspect {}", aspect_list(missing)), help));
+                    let has = aspect_list(at.shape.aspects);
+                    let help = format!("use {has}, or a format that has what you want");
+                    wrong = Some(Outside::new(&aspect_list(missing), &format!("has only {has}"), &help));
                 } else {
                     let said = |range: Option<[u32; 2]>, noun, count: u32| {
-                        range.and_then(|range| outside(noun, widened(range), u64::from(count), known))
+                        range.and_then(|range| outside(noun, range.map(u64::from), u64::from(count), known))
                     };
                     wrong = said(ranges.mips, "mips", mips).or_else(|| said(ranges.layers, "layers", layers));
                     if wrong.is_none()
@@ -372,13 +378,14 @@ impl Check<'_> {
                         && let Some([first, end]) = ranges.mips
                         && end - first > 1
                     {
+                        let why = format!("can be {} one mip at a time", at.access.usage);
                         let help = format!("use one mip, such as [{first}, {})", first + 1);
-                        wrong = Some((format!("mips [{first}, {end}) {}", as_usage(at.access.usage)), help));
+                        wrong = Some(Outside::new(&format!("mips [{first}, {end})"), &why, &help));
                     }
                 }
             }
         }
-        let Some((what, help)) = wrong else {
+        let Some(Outside { what, why, help }) = wrong else {
             // The shape's own mistake is said already; nobody may cut a stand-in where it has nothing to cut.
             let part = part_of(self.graph, at.access, at.shape);
             let whole = Part::whole(at.shape);
@@ -389,7 +396,7 @@ impl Check<'_> {
             return !known.stand_in;
         };
         let name = self.resource_name(at.access.resource);
-        let says = format!("uses {what} of \"{name}\", which cannot be");
+        let says = format!("uses {what} of \"{name}\", which {why}");
         self.block(self.of_access(Code::BadRange, at, &says, &help));
         false
     }
@@ -456,15 +463,29 @@ impl Check<'_> {
     }
 }
 
-/// What is wrong with a half-open range of `count` things.
-fn outside(noun: &str, [first, end]: [u64; 2], count: u64, known: Known) -> Option<(String, String)> {
-    let said = format_args!("{noun} [{first}, {end})").to_string();
-    if first >= end {
-        let help = if first == end { "the range is empty" } else { "the range is backwards" };
-        Some((said, format!("{help}: write it as [first, one past the last)")))
-    } else if end > count && !known.stand_in {
-        Some((said, format!("it has {count}: use at most [0, {count})")))
-    } else {
-        None
+/// A range that is not in the resource: what is asked for, why it cannot be, the repair.
+struct Outside {
+    what: String,
+    why: String,
+    help: String,
+}
+
+impl Outside {
+    fn new(what: &str, why: &str, help: &str) -> Self {
+        Self { what: what.to_owned(), why: why.to_owned(), help: help.to_owned() }
     }
+}
+
+/// What is wrong with a half-open range of `count` things.
+fn outside(noun: &str, [first, end]: [u64; 2], count: u64, known: Known) -> Option<Outside> {
+    if first < end && (end <= count || known.stand_in) {
+        return None;
+    }
+    let what = format!("{noun} [{first}, {end})");
+    let forwards = "ranges are [first, one past the last)";
+    Some(match first.cmp(&end) {
+        Ordering::Equal => Outside::new(&what, "is an empty range", forwards),
+        Ordering::Greater => Outside::new(&what, "is a range that runs backwards", forwards),
+        Ordering::Less => Outside::new(&what, &format!("has {count}"), &format!("use at most [0, {count})")),
+    })
 }

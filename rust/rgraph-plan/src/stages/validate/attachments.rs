@@ -143,7 +143,7 @@ impl Check<'_> {
     pub(super) fn check_resolves(&mut self, of_pass: &[u32], known: &IdVec<ResourceId, Known>) {
         // More resolves than attachments are a mistake, and comparing each with each would be quadratic.
         const MOST: usize = 64;
-        let mut taken: Vec<usize> = Vec::new();
+        let (mut taken, mut count) = ([usize::MAX; MOST], 0);
         for &index in of_pass {
             let index = index as usize;
             let access = &self.graph.accesses()[index];
@@ -158,7 +158,7 @@ impl Check<'_> {
                 self.block(self.of_access(Code::UnknownName, at, says, "resolve an attachment of the same pass"));
                 continue;
             }
-            if taken.len() == MOST {
+            if count == MOST {
                 let says = format!("has more than {MOST} resolve attachments");
                 self.add(self.of_access(Code::OverLimit, at, &says, "resolve each attachment once"));
                 return;
@@ -177,16 +177,17 @@ impl Check<'_> {
                     }
                 };
                 self.add(self.of_access(Code::BadAccess, at, &says, &help));
-                taken.push(usize::MAX);
+                count += 1;
                 continue;
             };
-            if taken.contains(&from) {
+            if taken[..count].contains(&from) {
                 let of = self.resource_name(self.graph.accesses()[from].resource);
                 let says = format!("resolves \"{of}\" twice");
                 let mistake = self.of_access(Code::BadAccess, at, &says, "resolve it once and copy the result");
                 self.add(self.with_other(mistake, from));
             }
-            taken.push(from);
+            taken[count] = from;
+            count += 1;
             let source = self.graph.accesses()[from].resource;
             if !known[access.resource].stand_in && !known[source].stand_in {
                 self.check_resolve(at, from, details.resolve_mode);

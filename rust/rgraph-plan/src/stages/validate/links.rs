@@ -36,12 +36,6 @@ impl Check<'_> {
                 self.add(self.of_pass(Code::Cycle, later, "is ordered after itself", help));
             }
         }
-        for &root in graph.roots() {
-            if !self.known(root) {
-                let message = "a root is a resource of another graph";
-                self.block(Mistake::new(Code::UnknownName, message, "name a resource of this graph"));
-            }
-        }
         let missing = self.found.mistakes.iter().any(|mistake| mistake.code == Code::UnknownName);
         if !missing && !self.has_root(scratch) {
             let message = format!("graph \"{}\" has no root: nothing would run", graph.name());
@@ -63,7 +57,7 @@ impl Check<'_> {
         let sorted = &mut scratch.links.sorted;
         sorted.clear();
         sorted.extend_from_slice(graph.fallbacks());
-        sorted.sort_by_key(|fallback| (fallback.output, fallback.pass, fallback.input));
+        sorted.sort_unstable_by_key(|fallback| (fallback.output, fallback.pass, fallback.input));
         for fallback in graph.fallbacks() {
             self.check_fallback(fallback, scratch);
         }
@@ -92,6 +86,8 @@ impl Check<'_> {
             })
         };
         let stand_in = scratch.facts[output].stand_in || scratch.facts[input].stand_in;
+        // Stand-ins need not have one shape.
+        self.found.resolvable &= !stand_in;
         let wrong = if graph.passes()[pass].conditional.is_none() {
             Some((
                 "but no flag switches the pass".to_owned(),

@@ -1,12 +1,14 @@
 //! Words for the mistakes that later stages find: reads of what nobody writes, cycles, conditional passes whose
 //! output holds nothing, roots that something takes over, and too little memory.
 
+use std::collections::HashMap;
+
 use super::usages::writes;
 use super::words::{counted, nearest, part_words};
 use crate::access::Usage;
 use crate::error::{Code, Mistake};
 use crate::graph::{Access, FlagId, Graph, PassId, Place};
-use crate::id::IdVec;
+use crate::id::{Id, IdVec};
 use crate::resource::{Life, Resource, ResourceId};
 use crate::stages::resolve::piece::Part;
 use crate::stages::resolve::{Problem, Via};
@@ -37,7 +39,42 @@ pub fn of_problems(graph: &Graph, shapes: &IdVec<ResourceId, Shape>, problems: &
         Problem::RootModified { root, by } => root_modified(graph, *root, *by),
         Problem::Cycle(passes) => uses.cycle(passes),
     };
-    problems.iter().enumerate().map(mistake).collect()
+    together(problems).iter().enumerate().map(mistake).collect()
+}
+
+/// Problems of several pieces that one access or one reader has, as one of all those pieces.
+fn together(problems: &[Problem]) -> Vec<Problem> {
+    let mut merged: Vec<Problem> = Vec::new();
+    let mut places: HashMap<(u8, u32, ResourceId, Option<PassId>), usize> = HashMap::new();
+    for problem in problems {
+        let key = match problem {
+            Problem::NeverWritten { access, resource, .. } => (0, access.unwrap_or(u32::MAX), *resource, None),
+            Problem::HoldsNothing { flag, resource, reader, .. } => (1, flag.index() as u32, *resource, *reader),
+            Problem::RootModified { .. } | Problem::Cycle(_) => {
+                merged.push(problem.clone());
+                continue;
+            }
+        };
+        let at = *places.entry(key).or_insert(merged.len());
+        match (merged.get_mut(at), problem) {
+            (None, _) => merged.push(problem.clone()),
+            (Some(Problem::NeverWritten { part, .. }), Problem::NeverWritten { part: more, .. }) => {
+                *part = around(part, more);
+            }
+            _ => {}
+        }
+    }
+    merged
+}
+
+/// The least part that holds both.
+fn around(a: &Part, b: &Part) -> Part {
+    Part {
+        mips: [a.mips[0].min(b.mips[0]), a.mips[1].max(b.mips[1])],
+        layers: [a.layers[0].min(b.layers[0]), a.layers[1].max(b.layers[1])],
+        aspects: a.aspects | b.aspects,
+        bytes: [a.bytes[0].min(b.bytes[0]), a.bytes[1].max(b.bytes[1])],
+    }
 }
 
 /// Who uses what, to be asked often.
@@ -78,7 +115,7 @@ impl<'a> Uses<'a> {
     /// `resource` may be another than the access names: what stands in for it while a flag is off.
     fn never_written(&self, access: usize, resource: ResourceId, part: &str, named: bool) -> Mistake {
         let graph = self.graph;
-        let read = &graph.accesses()[access];
+        let Some(read) = graph.accesses().get(access) else { return self.unwritten_source(resource, part, named) };
         let (pass, name) = (graph.pass_name(read.pass), graph.resource_name(resource));
         let through = if read.resource == resource {
             String::new()
@@ -86,7 +123,7 @@ impl<'a> Uses<'a> {
             format!(", which stands in for \"{}\",", graph.resource_name(read.resource))
         };
         let message = format!("pass \"{pass}\" reads \"{name}\"{part}{through} but nothing before it writes it");
-        let mut mistake = Mistake::new(Code::NeverWritten, message, self.help_to_write(resource, named))
+        let mut mistake = Mistake::new(Code::NeverWritten, message, self.help_to_write(resource, " before it", named))
             .pass(pass)
             .resource(name)
             .side(pass, read.usage.name(), access_place(graph, access))
@@ -104,11 +141,34 @@ impl<'a> Uses<'a> {
         mistake
     }
 
+    /// What inserted work reads, and nothing before it writes: the start of a scaled copy, or of a chain of mips.
+    fn unwritten_source(&self, resource: ResourceId, part: &str, named: bool) -> Mistake {
+        let graph = self.graph;
+        let name = graph.resource_name(resource);
+        let above = graph.resources().iter_ids().find(|(_, other)| other.modifies == Some(resource));
+        let message = match above {
+            Some((above, _)) => {
+                let above = graph.resource_name(above);
+                format!("\"{above}\" starts as a scaled copy of \"{name}\"{part}, but nothing before it writes it")
+            }
+            None => format!("mips of \"{name}\"{part} are made from what nothing writes"),
+        };
+        let mistake = Mistake::new(Code::NeverWritten, message, self.help_to_write(resource, " before it", named))
+            .resource(name)
+            .side(name, declared(&graph.resources()[resource]), self.resource_place(resource));
+        match above {
+            Some((above, _)) => {
+                mistake.side(graph.resource_name(above), format!("modifies \"{name}\""), self.resource_place(above))
+            }
+            None => mistake,
+        }
+    }
+
     /// A root that nothing writes.
     fn unwritten_root(&self, root: ResourceId, part: &str, named: bool) -> Mistake {
         let name = self.graph.resource_name(root);
         let message = format!("root \"{name}\"{part} is written by no pass");
-        let help = self.help_to_write(root, named);
+        let help = self.help_to_write(root, "", named);
         Mistake::new(Code::NeverWritten, message, help).resource(name).side(
             name,
             declared(&self.graph.resources()[root]),
@@ -117,7 +177,7 @@ impl<'a> Uses<'a> {
     }
 
     /// Offers the nearest name of something of its kind that holds contents.
-    fn help_to_write(&self, resource: ResourceId, named: bool) -> String {
+    fn help_to_write(&self, resource: ResourceId, when: &str, named: bool) -> String {
         let graph = self.graph;
         let name = graph.resource_name(resource);
         let image = graph.resources()[resource].as_image().is_some();
@@ -128,9 +188,9 @@ impl<'a> Uses<'a> {
         });
         match nearest(name, meant.map(|(id, _)| graph.resource_name(id)).take_while(|_| named)) {
             Some(meant) => {
-                format!("add a pass that writes \"{name}\" before it, import \"{name}\", or did you mean \"{meant}\"?")
+                format!("add a pass that writes \"{name}\"{when}, import \"{name}\", or did you mean \"{meant}\"?")
             }
-            None => format!("add a pass that writes \"{name}\" before it, or import \"{name}\""),
+            None => format!("add a pass that writes \"{name}\"{when}, or import \"{name}\""),
         }
     }
 

@@ -291,7 +291,7 @@ impl<'a> Check<'a> {
         if let Some(weight) = pass.weight_us
             && !(0.0..=MAX_WEIGHT_US).contains(&weight)
         {
-            let says = format!("has a weight of {weight} µs");
+            let says = format!("has a weight of {weight:?} µs");
             self.add(self.of_pass(Code::BadNumber, id, &says, "give it its duration in microseconds, 0 to 10^12"));
         }
         if let Some(device @ 1..) = pass.device {

@@ -36,10 +36,7 @@ impl Check<'_> {
             ("buffer_alignment", profile.buffer_alignment),
         ] {
             if !bytes.is_power_of_two() || bytes > MAX_ALIGN {
-                self.bad_profile(
-                    &format!("has a {name} of {bytes}"),
-                    "give it a power of two from 1 to 2^30, in bytes",
-                );
+                self.bad_profile(&format!("has {name} {bytes}"), "give it a power of two from 1 to 2^30, in bytes");
             }
         }
         for (name, cost) in [
@@ -48,7 +45,7 @@ impl Check<'_> {
             ("submit_us", profile.submit_us),
         ] {
             if !(0.0..=1e12).contains(&cost) {
-                self.bad_profile(&format!("has a {name} of {cost}"), "give it a cost in microseconds, 0 to 10^12");
+                self.bad_profile(&format!("has {name} {cost:?}"), "give it a cost in microseconds, 0 to 10^12");
             }
         }
         if profile.memory.is_empty() {
@@ -66,7 +63,7 @@ impl Check<'_> {
             ("max_uniform_range", limits.max_uniform_range),
         ] {
             if limit == 0 {
-                self.bad_profile(&format!("has a limit {name} of 0"), "give it the device's limit, or leave it out");
+                self.bad_profile(&format!("has limit {name} 0"), "give it the device's limit, or leave it out");
             }
         }
     }

@@ -16,6 +16,8 @@ impl Check<'_> {
     pub(super) fn check_shapes(&mut self, problems: &[ShapeProblem]) {
         let mut sorted: Vec<&ShapeProblem> = problems.iter().collect();
         sorted.sort_by_key(|problem| problem.resource);
+        // Both axes of a size may say the same.
+        sorted.dedup();
         for problem in sorted {
             self.check_shape(problem.resource, &problem.issue);
         }
@@ -46,7 +48,7 @@ impl Check<'_> {
                 (Code::BadSize, says, "give the graph a reference size of at least 1×1".to_owned())
             }
             ShapeIssue::BadScale(what, scale) => {
-                let says = format!("scales its {} by {scale}", measured(*what));
+                let says = format!("scales its {} by {scale:?}", measured(*what));
                 (Code::BadNumber, says, "give it a finite number above 0".to_owned())
             }
             ShapeIssue::Overflow(what) => {
@@ -334,7 +336,10 @@ impl Check<'_> {
             self.block(self.of_two(Code::BadModifies, id, base, &says, "declare both as images, or both as buffers"));
             return;
         }
-        if !scratch.facts[id].stand_in && !scratch.facts[base].stand_in && id != base {
+        if scratch.facts[id].stand_in || scratch.facts[base].stand_in {
+            // Two stand-ins need not be one memory.
+            self.found.resolvable = false;
+        } else if id != base {
             self.check_same_memory(id, base);
         }
     }

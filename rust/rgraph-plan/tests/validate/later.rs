@@ -1,0 +1,217 @@
+//! Words for the mistakes that later stages find.
+
+use rgraph_plan::access::{Load, PassQueue, Usage};
+use rgraph_plan::error::Mistake;
+use rgraph_plan::format::Format;
+use rgraph_plan::graph::Use;
+use rgraph_plan::id::IdVec;
+use rgraph_plan::profile::Profile;
+use rgraph_plan::resource::{Image, Resource, Size};
+use rgraph_plan::stages::resolve::piece::Part;
+use rgraph_plan::stages::resolve::{Problem, Via};
+use rgraph_plan::stages::size::{ShapeScratch, shapes};
+use rgraph_plan::stages::validate::mistakes::{of_problems, out_of_memory};
+
+use crate::{Film, lines};
+
+fn words(film: &Film, problems: &[Problem]) -> Vec<String> {
+    let mut out = IdVec::new();
+    shapes(&film.graph, &Profile::discrete(), &mut out, &mut ShapeScratch::default(), &mut Vec::new());
+    let mistakes: Vec<Mistake> = of_problems(&film.graph, &out, problems);
+    lines(&mistakes)
+}
+
+fn whole(film: &Film, resource: rgraph_plan::resource::ResourceId) -> Part {
+    let mut out = IdVec::new();
+    shapes(&film.graph, &Profile::discrete(), &mut out, &mut ShapeScratch::default(), &mut Vec::new());
+    Part::whole(&out[resource])
+}
+
+#[test]
+fn a_read_of_what_nobody_writes_offers_the_nearest_name_that_somebody_writes() {
+    let mut film = Film::new();
+    let depth = film.image("depth", Format::Depth32float);
+    film.image("depth1", Format::Depth32float);
+    let depth0 = film.image("depth0", Format::Depth32float);
+    let draw = film.draw();
+    film.uses(draw, depth0, Usage::DepthStencilAttachment);
+    let blur = film.pass("blur", PassQueue::Compute);
+    film.uses(blur, depth, Usage::Sampled);
+    let never = Problem::NeverWritten { access: Some(1), resource: depth, part: whole(&film, depth) };
+    let root = Problem::NeverWritten { access: None, resource: depth, part: whole(&film, depth) };
+    assert_eq!(
+        words(&film, &[never, root]),
+        [
+            "RG-E203 pass \"blur\" reads \"depth\" but nothing before it writes it",
+            "  blur   film.py:9  sampled",
+            "  depth  film.py:3  declared here, transient",
+            "  help: add a pass that writes \"depth\" before it, import \"depth\", or did you mean \"depth0\"?",
+            "RG-E203 root \"depth\" is written by no pass",
+            "  depth  film.py:3  declared here, transient",
+            "  help: add a pass that writes \"depth\", import \"depth\", or did you mean \"depth0\"?",
+        ]
+    );
+}
+
+#[test]
+fn a_read_of_a_part_that_nobody_writes_names_the_part_and_the_writer_that_misses_it() {
+    let mut film = Film::new();
+    let bloom = film.image("bloom", Format::R8unorm);
+    let draw = film.draw();
+    film.uses(draw, bloom, Usage::ColorAttachment);
+    let blur = film.pass("blur", PassQueue::Compute);
+    film.uses(blur, bloom, Usage::Sampled);
+    let part = Part { mips: [1, 3], layers: [0, 2], ..whole(&film, bloom) };
+    assert_eq!(
+        words(&film, &[Problem::NeverWritten { access: Some(1), resource: bloom, part }]),
+        [
+            "RG-E203 pass \"blur\" reads \"bloom\" (mips [1, 3), layers [0, 2)) but nothing before it writes it",
+            "  blur   film.py:7  sampled",
+            "  bloom  film.py:3  declared here, transient",
+            "  draw   film.py:5  writes it, but not so that this read finds it",
+            "  help: add a pass that writes \"bloom\" before it, or import \"bloom\"",
+        ]
+    );
+}
+
+#[test]
+fn several_unwritten_pieces_of_one_read_are_one_mistake() {
+    let mut film = Film::new();
+    let bloom = film.image("bloom", Format::R8unorm);
+    let blur = film.pass("blur", PassQueue::Compute);
+    film.uses(blur, bloom, Usage::Sampled);
+    let piece = |mip| {
+        let part = Part { mips: [mip, mip + 1], ..whole(&film, bloom) };
+        Problem::NeverWritten { access: Some(0), resource: bloom, part }
+    };
+    assert_eq!(
+        words(&film, &[piece(1), piece(2), piece(3)]),
+        [
+            "RG-E203 pass \"blur\" reads \"bloom\" (mips [1, 4)) but nothing before it writes it",
+            "  blur   film.py:5  sampled",
+            "  bloom  film.py:3  declared here, transient",
+            "  help: add a pass that writes \"bloom\" before it, or import \"bloom\"",
+        ]
+    );
+}
+
+#[test]
+fn what_inserted_work_reads_is_named_by_what_it_is_for() {
+    let mut film = Film::new();
+    let (fine, mips) = (film.image("fine", Format::R8unorm), film.image("mips", Format::R8unorm));
+    let half = Image { size: Some(Size::scaled(None, 0.5, 0.5)), ..Image::default() };
+    film.resource("small", Resource { modifies: Some(fine), ..Resource::image(half) });
+    let inserted = |resource| Problem::NeverWritten { access: Some(u32::MAX), resource, part: whole(&film, resource) };
+    assert_eq!(
+        words(&film, &[inserted(fine), inserted(mips)]),
+        [
+            "RG-E203 \"small\" starts as a scaled copy of \"fine\", but nothing before it writes it",
+            "  fine   film.py:3  declared here, transient",
+            "  small  film.py:5  modifies \"fine\"",
+            "  help: add a pass that writes \"fine\" before it, or import \"fine\"",
+            "RG-E203 mips of \"mips\" are made from what nothing writes",
+            "  mips  film.py:4  declared here, transient",
+            "  help: add a pass that writes \"mips\" before it, or import \"mips\"",
+        ]
+    );
+}
+
+#[test]
+fn cycles_are_spelled_out_with_who_writes_and_who_reads_where() {
+    let mut film = Film::new();
+    let (a, c) = (film.image("a", Format::R8unorm), film.image("c", Format::R8unorm));
+    let on = film.resource("on", Resource { modifies: Some(a), ..Resource::image(Image::default()) });
+    let blur = film.pass("blur", PassQueue::Compute);
+    film.uses(blur, a, Usage::StorageWrite);
+    film.uses(blur, c, Usage::Sampled);
+    let tone = film.pass("tone", PassQueue::Compute);
+    film.uses(tone, a, Usage::Sampled);
+    film.uses(tone, c, Usage::StorageWrite);
+    film.uses(tone, on, Usage::StorageReadWrite);
+    let forward = [(blur, Via::Resource(a)), (tone, Via::Forward(c))];
+    let modifies = [(blur, Via::Modifies(a, on)), (tone, Via::After)];
+    let after = [(blur, Via::Resource(a)), (tone, Via::After)];
+    let problems = [forward, modifies, after].map(|passes| Problem::Cycle(passes.to_vec()));
+    assert_eq!(
+        words(&film, &problems),
+        [
+            "RG-E204 cycle: blur → tone → blur",
+            "  a  blur writes (film.py:7), then tone reads (film.py:10)",
+            "  c  tone writes (film.py:11), blur reads (film.py:8) and waits for the first writer",
+            "  help: let \"blur\" read last frame's contents (a history of \"c\"), or declare a writer of \"c\" before it",
+            "RG-E204 cycle: blur → tone → blur",
+            "  on    film.py:5  modifies \"a\": blur writes \"a\" (film.py:7), then tone reads and writes \"on\" (film.py:12)",
+            "  blur  film.py:6  is ordered after tone",
+            "  help: finish with \"a\" before \"on\" is used, or copy \"a\" instead of modifying it",
+            "RG-E204 cycle: blur → tone → blur",
+            "  a     blur writes (film.py:7), then tone reads (film.py:10)",
+            "  blur  film.py:6  is ordered after tone",
+            "  help: do not order \"blur\" after \"tone\"",
+        ]
+    );
+}
+
+#[test]
+fn a_long_cycle_is_cut_short() {
+    let mut film = Film::new();
+    let passes: Vec<_> = (0..100).map(|at| (film.pass(&format!("p{at}"), PassQueue::Compute), Via::After)).collect();
+    let said = words(&film, &[Problem::Cycle(passes)]);
+    assert_eq!(said[0], "RG-E204 cycle: p0 → p1 → p2 → p3 → p4 → p5 → p6 → p7 → p8 → p9 → p10 → p11 → (88 more) → p0");
+    assert_eq!(said.len(), 1 + 12 + 1);
+}
+
+#[test]
+fn conditional_outputs_that_hold_nothing_name_flag_writer_and_reader() {
+    let mut film = Film::new();
+    let bloom = film.image("bloom", Format::R8unorm);
+    let flag = film.graph.flag("pretty");
+    let glow = film.pass("glow", PassQueue::Graphics);
+    film.access(glow, bloom, Use { load: Some(Load::Discard), ..Use::new(Usage::ColorAttachment) });
+    let tone = film.pass("tone", PassQueue::Graphics);
+    film.uses(tone, bloom, Usage::Sampled);
+    let by = |reader| Problem::HoldsNothing { flag, pass: glow, resource: bloom, reader };
+    assert_eq!(
+        words(&film, &[by(Some(tone)), by(None)]),
+        [
+            "RG-E215 while flag \"pretty\" is off, pass \"tone\" reads \"bloom\", which holds nothing",
+            "  glow  film.py:5  writes it only while \"pretty\" is on",
+            "  tone  film.py:7  reads it",
+            "  help: give \"glow\" a fallback for \"bloom\", or write \"bloom\" before it, or put the reader under the same flag",
+            "RG-E215 while flag \"pretty\" is off, root \"bloom\" holds nothing",
+            "  glow  film.py:5  writes it only while \"pretty\" is on",
+            "  help: give \"glow\" a fallback for \"bloom\", or write \"bloom\" before it",
+        ]
+    );
+}
+
+#[test]
+fn a_root_that_is_modified_is_lost() {
+    let mut film = Film::new();
+    let lit = film.image("lit", Format::R8unorm);
+    let by = film.resource("forward", Resource { modifies: Some(lit), ..Resource::image(Image::default()) });
+    assert_eq!(
+        words(&film, &[Problem::RootModified { root: lit, by }]),
+        [
+            "RG-E210 root \"lit\" is lost: \"forward\" modifies it in its memory",
+            "  lit      film.py:3  a root",
+            "  forward  film.py:4  modifies \"lit\"",
+            "  help: make \"forward\" the root, or copy \"lit\" instead of modifying it",
+        ]
+    );
+}
+
+#[test]
+fn too_little_memory_names_what_fills_it() {
+    let mut film = Film::new();
+    film.image("lit", Format::R8unorm);
+    let mistake = out_of_memory(&film.graph, "device", 4096, 1000, [("lit", 4000), ("lit mips", 1)]);
+    assert_eq!(
+        lines(&[mistake]),
+        [
+            "RG-E221 memory \"device\" has 1000 bytes, the frame needs 4096",
+            "  lit       film.py:3  4000 bytes",
+            "  lit mips  1 byte",
+            "  help: make the largest of them smaller, keep fewer roots, or plan for a device with more memory",
+        ]
+    );
+}

@@ -1,0 +1,62 @@
+//! Mistakes of profiles.
+
+use rgraph_plan::profile::Capabilities;
+
+use crate::cases;
+
+cases! {
+    a_profile_needs_queues_that_can_do_something: |film| {
+        film.profile.queues[0].capabilities = Capabilities::empty();
+        film.profile.queues[1].count = 0;
+    } => [
+        "RG-E220 profile \"discrete\" has a queue \"graphics\" that can do nothing",
+        "  help: give it capabilities: graphics, compute or transfer",
+        "RG-E220 profile \"discrete\" has no queue of \"compute\": its count is 0",
+        "  help: leave it out, or give it a count of at least 1",
+    ];
+    a_profile_without_queues_is_refused: |film| {
+        film.profile.queues.clear();
+    } => [
+        "RG-E220 profile \"discrete\" has no queue",
+        "  help: give it at least one queue with graphics, compute or transfer",
+    ];
+    a_profile_lists_each_family_once: |film| {
+        film.profile.queues = vec![film.profile.queues[0].clone(); 17];
+    } => [
+        "RG-E220 profile \"discrete\" lists 17 queues",
+        "  help: list each queue family once, at most 16, and say how many queues it has with count",
+    ];
+    alignments_are_powers_of_two: |film| {
+        film.profile.image_alignment = 0;
+        film.profile.buffer_alignment = 48;
+        film.profile.buffer_image_granularity = 1 << 40;
+    } => [
+        "RG-E220 profile \"discrete\" has buffer_image_granularity 1099511627776",
+        "  help: give it a power of two from 1 to 2^30, in bytes",
+        "RG-E220 profile \"discrete\" has image_alignment 0",
+        "  help: give it a power of two from 1 to 2^30, in bytes",
+        "RG-E220 profile \"discrete\" has buffer_alignment 48",
+        "  help: give it a power of two from 1 to 2^30, in bytes",
+    ];
+    costs_are_numbers: |film| {
+        film.profile.cross_queue_us = f64::NAN;
+        film.profile.submit_us = -1.0;
+        film.profile.barrier_us = f64::INFINITY;
+    } => [
+        "RG-E220 profile \"discrete\" has cross_queue_us NaN",
+        "  help: give it a cost in microseconds, 0 to 10^12",
+        "RG-E220 profile \"discrete\" has barrier_us inf",
+        "  help: give it a cost in microseconds, 0 to 10^12",
+        "RG-E220 profile \"discrete\" has submit_us -1.0",
+        "  help: give it a cost in microseconds, 0 to 10^12",
+    ];
+    memory_and_limits_are_not_nothing: |film| {
+        film.profile.memory.clear();
+        film.profile.limits.max_color_attachments = 0;
+    } => [
+        "RG-E220 profile \"discrete\" has no memory",
+        "  help: give it at least one class of memory, or leave memory out",
+        "RG-E220 profile \"discrete\" has limit max_color_attachments 0",
+        "  help: give it the device's limit, or leave it out",
+    ];
+}
