@@ -1,2 +1,49 @@
-//! Judges plans. Knows the nouns of `rgraph-plan` and cannot reach its stages.
+//! rgraph-check: the judge of plans. It shares the nouns of `rgraph-plan` and nothing else: what a declaration means,
+//! what a usage does, which stages contain which, how many bytes a texel takes are worked out anew here.
+//!
+//! [`check`] walks a plan on an abstract machine of queues, stages, caches, layouts, owners and aliased bytes.
 #![forbid(unsafe_code)]
+
+mod barrier;
+mod cell;
+mod clock;
+mod contents;
+mod edges;
+mod facts;
+mod finding;
+pub mod generate;
+mod machine;
+pub mod random;
+mod render;
+mod shape;
+mod structure;
+mod tables;
+
+pub use finding::{Finding, Rule};
+
+use rgraph_plan::graph::Graph;
+use rgraph_plan::plan::Plan;
+
+/// Judges a plan of a graph: every violation found, in plan order; empty if there is none.
+///
+/// Linear in the plan (times queues and stages), for as many runs as its conditions ask for. Any plan may be given,
+/// also one that a file or a fault made up: what cannot be walked is a finding, never a panic.
+pub fn check(graph: &Graph, plan: &Plan) -> Vec<Finding> {
+    let flat = graph.flattened();
+    let declared = flat.as_ref().unwrap_or(graph);
+    let mut findings = finding::Findings::default();
+    if plan.graph_hash != graph.content_hash() && plan.graph_hash != declared.content_hash() {
+        let message = format!("the plan is of graph \"{}\" with another content", plan.graph);
+        findings.add(Rule::WrongGraph, None, None, message);
+    }
+    let facts = facts::Facts::new(declared, Some(plan));
+    if structure::is_well_formed(&facts, plan, &mut findings) {
+        let job_of = structure::passes(&facts, plan, &mut findings);
+        structure::scopes(plan, &mut findings);
+        structure::places(&facts, plan, &job_of, &mut findings);
+        if !plan.queues.is_empty() || plan.batches.is_empty() {
+            machine::Machine::new(&facts, plan, &job_of, &mut findings).walk();
+        }
+    }
+    findings.into_vec()
+}

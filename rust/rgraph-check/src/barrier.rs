@@ -1,0 +1,340 @@
+//! Barriers, split barriers, transitions and transfers of ownership.
+
+use rgraph_plan::access::{Accesses, Aspects, Layout, Stages};
+use rgraph_plan::id::Id;
+use rgraph_plan::plan::{Barriers, Scope, Why};
+
+use crate::cell::{Gone, Later, Release, meant};
+use crate::clock::{Clock, Lanes, Node};
+use crate::finding::Rule;
+use crate::machine::Machine;
+use crate::shape::Part;
+use crate::tables::{leaf, leaves};
+
+/// A barrier of a buffer or image, in common words.
+struct Named {
+    resource: usize,
+    part: Part,
+    layouts: Option<[Layout; 2]>,
+    families: Option<[u32; 2]>,
+    why: Why,
+}
+
+impl Machine<'_> {
+    /// One pipeline-barrier call.
+    pub(crate) fn barriers(&mut self, queue: usize, barriers: &Barriers) {
+        if queue == self.host {
+            return;
+        }
+        if barriers.by_region {
+            self.regions(queue, barriers);
+            return;
+        }
+        if self.rendering.as_ref().is_some_and(|rendering| rendering.runs) {
+            let message = "a barrier within a render pass does not hold by region".to_owned();
+            self.findings.add(Rule::Malformed, None, None, message);
+        }
+        let nodes = self.set(queue, barriers);
+        self.publish(queue, barriers, &nodes);
+    }
+
+    fn named(&self, barriers: &Barriers) -> Vec<(Named, Scope)> {
+        let plan = self.plan;
+        let buffers = plan.buffer_barriers[barriers.buffers.range()].iter().map(|b| {
+            let part = Part::buffer(b.range);
+            (Named { resource: b.resource.index(), part, layouts: None, families: b.families, why: b.why }, b.scope)
+        });
+        let images = plan.image_barriers[barriers.images.range()].iter().map(|b| {
+            let aspects = if b.aspects.is_empty() { Aspects::all() } else { b.aspects };
+            let part = Part::image(b.mips, b.layers, aspects);
+            let layouts = Some([b.old_layout, b.new_layout]);
+            (Named { resource: b.resource.index(), part, layouts, families: b.families, why: b.why }, b.scope)
+        });
+        buffers.chain(images).collect()
+    }
+
+    /// First half: the nodes with what has entered them.
+    pub(crate) fn set(&mut self, queue: usize, barriers: &Barriers) -> Vec<Option<usize>> {
+        let position = self.now[queue];
+        let mut known: Vec<(Stages, Clock)> = Vec::new();
+        let mut made = Vec::new();
+        let mut clock_of = |lanes: &Lanes, stages: Stages| match known.iter().find(|(s, _)| *s == stages) {
+            Some((_, clock)) => clock.clone(),
+            None => {
+                let clock = lanes.enter(queue, position, stages);
+                known.push((stages, clock.clone()));
+                clock
+            }
+        };
+        for barrier in &self.plan.memory_barriers[barriers.memory.range()] {
+            let mut clock = clock_of(&self.lanes, barrier.scope.src_stages);
+            Lanes::make_available(&mut clock, queue, position, &barrier.scope);
+            self.nodes.push(Node::new(queue, position, position, barrier.scope, clock));
+            made.push(Some(self.nodes.len() - 1));
+        }
+        for (named, scope) in self.named(barriers) {
+            if named.resource >= self.facts.memory.len() {
+                made.push(None);
+                continue;
+            }
+            let clock = clock_of(&self.lanes, scope.src_stages);
+            self.nodes.push(Node::new(queue, position, position, scope, clock));
+            let node = self.nodes.len() - 1;
+            made.push(Some(node));
+            let store = self.store(named.resource);
+            self.enter_store(queue, store, named.resource);
+            self.take(store, &named.part, node);
+        }
+        made
+    }
+
+    /// Makes writes available that a named barrier takes in by itself.
+    fn take(&mut self, store: usize, part: &Part, node: usize) {
+        let facts = self.facts;
+        let n = &self.nodes[node];
+        for cell in facts.grids[self.stores[store].memory].cells(part) {
+            let since = self.stores[store].cells[cell].alias_seen;
+            let others = self.stores[store].overlaps.clone();
+            let aliased = others.into_iter().filter(|&other| self.stores[other].last > since).collect::<Vec<_>>();
+            let taken = |writes: &mut Vec<crate::cell::Write>| {
+                for write in writes {
+                    let x = &self.done[write.done];
+                    let takes = x.node.is_none() && n.takes(x.queue, x.position, usize::from(x.op.stage), x.op.access);
+                    if takes && write.at.last() != Some(&node) {
+                        write.at.push(node);
+                    }
+                }
+            };
+            taken(&mut self.stores[store].cells[cell].writes);
+            for other in aliased {
+                self.stores[other].cells.iter_mut().for_each(|there| taken(&mut there.writes));
+            }
+        }
+    }
+
+    /// Second half: transitions happen, and what follows on the queue is ordered after.
+    pub(crate) fn publish(&mut self, queue: usize, barriers: &Barriers, made: &[Option<usize>]) {
+        let position = self.now[queue];
+        let memory = barriers.memory.len();
+        for node in made.iter().flatten() {
+            self.nodes[*node].leave = position;
+        }
+        for ((named, _), node) in self.named(barriers).into_iter().zip(&made[memory..]) {
+            if let Some(node) = node {
+                self.named_barrier(queue, &named, *node);
+            }
+        }
+        let mut known: Vec<(Stages, Stages)> = Vec::new();
+        for (at, node) in made.iter().enumerate() {
+            let Some(node) = *node else { continue };
+            let scope = self.nodes[node].scope;
+            self.show_to_host(at < memory, node);
+            if at < memory {
+                self.lanes.publish_visible(queue, &scope, &self.nodes[node].clock);
+                self.lanes.publish(queue, self.nodes[node].later, &self.nodes[node].clock);
+            } else if !known.contains(&(scope.src_stages, scope.dst_stages)) {
+                known.push((scope.src_stages, scope.dst_stages));
+                self.lanes.publish(queue, self.nodes[node].later, &self.nodes[node].clock);
+            }
+        }
+    }
+
+    /// A global barrier to the host makes every available write visible to it.
+    fn show_to_host(&mut self, global: bool, node: usize) {
+        if !global || !to_host(&self.nodes[node].scope) {
+            return;
+        }
+        for store in 0..self.stores.len() {
+            for cell in 0..self.stores[store].cells.len() {
+                self.show_cell_to_host(store, cell, node);
+            }
+        }
+    }
+
+    fn show_cell_to_host(&mut self, store: usize, cell: usize, node: usize) {
+        for at in 0..self.stores[store].cells[cell].writes.len() {
+            let write = &self.stores[store].cells[cell].writes[at];
+            let court = self.court();
+            if court.is_available(&self.done[write.done], &write.at, node) {
+                self.stores[store].cells[cell].writes[at].host.push(node);
+            }
+        }
+    }
+
+    fn named_barrier(&mut self, queue: usize, named: &Named, node: usize) {
+        let facts = self.facts;
+        let memory = facts.memory[named.resource];
+        let store = self.store(named.resource);
+        let pass = meant(&named.why).filter(|pass| *pass < self.plan.passes.len());
+        self.nodes[node].pass = pass;
+        let scope = self.nodes[node].scope;
+        let families = named.families.filter(|[from, to]| from != to);
+        let moves = named.layouts.is_some_and(|[old, new]| old != new || old == Layout::Undefined);
+        let destroys = named.layouts.is_some_and(|[old, _]| old == Layout::Undefined);
+        let cells = facts.grids[memory].cells(&named.part);
+        if destroys && moves {
+            self.destroy_aliases(store);
+        }
+        for cell in cells {
+            if !moves && families.is_none() {
+                self.stores[store].cells[cell].nodes.push(node);
+                if to_host(&scope) {
+                    self.show_cell_to_host(store, cell, node);
+                }
+                continue;
+            }
+            self.judge(store, cell, &Later::Node(node), 0, named.resource);
+            self.check_transition(queue, named, families, store, cell, pass);
+            self.record_node(store, cell, node, pass);
+            if to_host(&scope) {
+                self.show_cell_to_host(store, cell, node);
+            }
+            let run = self.run + 1;
+            let state = &mut self.stores[store].cells[cell];
+            if destroys && state.gone.is_none() {
+                state.gone = Some(Gone::Transition);
+                state.lost = run;
+            }
+            let releases = families
+                .is_some_and(|[from, _]| Some(from) == self.plan.queues.as_slice().get(queue).map(|q| q.family));
+            if let (Some([_, new]), false) = (named.layouts, releases) {
+                state.layout = new;
+            }
+        }
+    }
+
+    /// Layouts and owners around a transition or half a transfer.
+    fn check_transition(
+        &mut self,
+        queue: usize,
+        named: &Named,
+        families: Option<[u32; 2]>,
+        store: usize,
+        cell: usize,
+        pass: Option<usize>,
+    ) {
+        let facts = self.facts;
+        let memory = facts.memory[named.resource];
+        let what = facts.name(named.resource);
+        let piece = self.piece(memory, cell);
+        let who = self.pass_name(pass);
+        let before = who.map_or(String::new(), |pass| format!(" for pass \"{pass}\""));
+        let own = self.family(queue);
+        let concurrent = self.concurrent[memory];
+        let state = &self.stores[store].cells[cell];
+        let (layout, owner, release) = (state.layout, state.owner, state.release.clone());
+        let layouts = named.layouts.unwrap_or([crate::contents::NO_LAYOUT; 2]);
+        let discards = named.layouts.is_some() && layouts[0] == Layout::Undefined;
+        let mut new_owner = if concurrent { owner } else { own };
+        let mut new_release = None;
+        match families {
+            Some([from, to]) if Some(to) == own && Some(from) != own => match release {
+                Some(release) if release.families == [from, to] => {
+                    if release.layouts != layouts {
+                        let message = format!(
+                            "\"{what}\"{piece} is released with layouts {} to {} and acquired with {} to {}",
+                            release.layouts[0], release.layouts[1], layouts[0], layouts[1]
+                        );
+                        self.findings.add(Rule::Ownership, who, Some(what), message);
+                    }
+                    if release.part != named.part {
+                        let message = format!("release and acquire of \"{what}\"{piece} differ in their range");
+                        self.findings.add(Rule::Ownership, who, Some(what), message);
+                    }
+                }
+                _ => {
+                    let message = format!(
+                        "\"{what}\"{piece} is acquired by family {to} from family {from}{before} without a release"
+                    );
+                    self.findings.add(Rule::Ownership, who, Some(what), message);
+                }
+            },
+            Some([from, to]) if Some(from) == own => {
+                new_owner = None;
+                let pass = named.why.from.map(Id::index);
+                new_release = Some(Release { families: [from, to], layouts, part: named.part, pass });
+                if release.is_some() || owner.is_some_and(|owner| owner != from) && !concurrent {
+                    let message = format!("family {from} releases \"{what}\"{piece}, which it does not own");
+                    self.findings.add(Rule::Ownership, who, Some(what), message);
+                }
+            }
+            Some([from, to]) => {
+                let message =
+                    format!("\"{what}\"{piece} passes from family {from} to {to} on a queue of neither{before}");
+                self.findings.add(Rule::Ownership, who, Some(what), message);
+            }
+            None if release.is_some() && !discards => {
+                let message = format!("\"{what}\"{piece} changes layout{before} between its release and its acquire");
+                self.findings.add(Rule::Ownership, who, Some(what), message);
+            }
+            None if !discards && !concurrent && owner.is_some() && owner != own => {
+                let message = format!(
+                    "\"{what}\"{piece} changes layout{before} on family {}, but family {} owns it: no release and acquire",
+                    own.unwrap_or(0),
+                    owner.unwrap_or(0)
+                );
+                self.findings.add(Rule::Ownership, who, Some(what), message);
+            }
+            None => {}
+        }
+        if !discards && layouts[0] != layout && named.layouts.is_some() {
+            let message = format!(
+                "the barrier on \"{what}\"{piece}{before} says old layout {}, but the image is in {layout}",
+                layouts[0]
+            );
+            self.findings.add(Rule::Layout, who, Some(what), message);
+        }
+        let state = &mut self.stores[store].cells[cell];
+        (state.owner, state.release) = (new_owner, new_release);
+    }
+
+    /// A dependency between the passes of one render pass.
+    fn regions(&mut self, queue: usize, barriers: &Barriers) {
+        let position = self.now[queue];
+        let runs = match &self.rendering {
+            Some(rendering) => rendering.runs,
+            None => {
+                let message = "a by-region barrier stands outside a render pass".to_owned();
+                self.findings.add(Rule::Malformed, None, None, message);
+                return;
+            }
+        };
+        let mut scopes: Vec<Scope> =
+            self.plan.memory_barriers[barriers.memory.range()].iter().map(|barrier| barrier.scope).collect();
+        for (named, scope) in self.named(barriers) {
+            scopes.push(scope);
+            let Some([old, new]) = named.layouts else { continue };
+            if named.resource >= self.facts.memory.len() || !runs {
+                continue;
+            }
+            let store = self.store(named.resource);
+            let what = self.facts.name(named.resource);
+            for cell in self.facts.grids[self.facts.memory[named.resource]].cells(&named.part) {
+                let state = &mut self.stores[store].cells[cell];
+                if old != state.layout {
+                    let message = format!(
+                        "the by-region barrier on \"{what}\" says old layout {old}, but the image is in {}",
+                        state.layout
+                    );
+                    self.findings.add(Rule::Layout, None, Some(what), message);
+                }
+                state.layout = new;
+            }
+        }
+        if let Some(rendering) = &mut self.rendering {
+            rendering.regions.extend(scopes.into_iter().map(|scope| (position, scope)));
+        }
+    }
+
+    /// Stages and accesses that the queue of a barrier or wait does not have.
+    pub(crate) fn words(stages: Stages, access: Accesses) -> String {
+        let stages: Vec<_> = stages.names().collect();
+        let access: Vec<_> = access.names().collect();
+        format!("{} / {}", stages.join("|"), access.join("|"))
+    }
+}
+
+fn to_host(scope: &Scope) -> bool {
+    leaves(scope.dst_stages).any(|stage| leaf(stage) == Stages::HOST)
+        && scope.dst_access.intersects(Accesses::HOST_READ | Accesses::HOST_WRITE)
+}

@@ -1,0 +1,240 @@
+//! The state of memory while a plan is walked: what used each cell last, its layout, owner and contents; and the
+//! verdict on a pair of uses.
+
+use rgraph_plan::access::{Accesses, Layout};
+use rgraph_plan::plan::{Hazard, Why};
+
+use crate::clock::{Lanes, Node, available, ordered};
+use crate::facts::Key;
+use crate::tables::Op;
+
+/// An operation that ran: one leaf stage and access of a pass, or a transition at a node.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Done {
+    pub queue: usize,
+    pub position: u32,
+    pub op: Op,
+    /// The node at which a transition, release, acquire or entry happens.
+    pub node: Option<usize>,
+    /// The pass of the plan, or the one that a transition says it is for.
+    pub pass: Option<usize>,
+    /// Which time a pass runs: operations of one instance are no hazard to each other.
+    pub instance: u32,
+    /// Which render pass it is in (0: none), and whether as attachment or input attachment there.
+    pub rendering: u32,
+    pub local: Local,
+    /// A write within a render pass after its load operation: what that saw, this one need not see again.
+    pub inner: bool,
+    pub run: u32,
+    /// Counts all operations.
+    pub sequence: u64,
+}
+
+/// How an operation within a render pass meets the texels of that render pass.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Local {
+    /// In rasterisation order.
+    Attachment,
+    /// Texel by texel, behind a by-region dependency.
+    Input,
+    /// Not at all.
+    No,
+}
+
+/// A write that is still the last one of a cell.
+#[derive(Clone, Debug)]
+pub(crate) struct Write {
+    pub done: usize,
+    pub group: u32,
+    /// Nodes of the cell at which it was made available by name.
+    pub at: Vec<usize>,
+    /// Nodes at which it was made visible to the host.
+    pub host: Vec<usize>,
+}
+
+/// A read since then.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Read {
+    pub done: usize,
+    pub group: u32,
+}
+
+/// Half of a transfer of ownership that waits for the other half.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Release {
+    pub families: [u32; 2],
+    pub layouts: [Layout; 2],
+    pub part: crate::shape::Part,
+    pub pass: Option<usize>,
+}
+
+/// What became of a cell's contents.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Gone {
+    /// Nothing wrote it in this run.
+    Unwritten,
+    /// A barrier from `undefined`.
+    Transition,
+    /// Another resource in the same bytes.
+    Alias(usize),
+    /// A store operation that does not store.
+    NotStored,
+    /// Another queue family used it without a transfer of ownership.
+    Family,
+    /// Its writer leaves garbage.
+    Garbage,
+}
+
+/// A cell of a memory.
+#[derive(Clone, Debug)]
+pub(crate) struct Cell {
+    pub writes: Vec<Write>,
+    pub reads: Vec<Read>,
+    /// Barriers on it since the last write.
+    pub nodes: Vec<usize>,
+    /// Up to which operation the resources in the same bytes were looked at.
+    pub alias_seen: u64,
+    pub layout: Layout,
+    pub owner: Option<u32>,
+    pub release: Option<Release>,
+    /// `None`: its contents are what the last writer left.
+    pub gone: Option<Gone>,
+    /// In which run (from 1) contents that mattered were destroyed.
+    pub lost: u32,
+    pub written: u32,
+    /// Last write and last access of this run in declared order, with their groups.
+    pub last_write: Option<(Key, u32, usize)>,
+    pub last_any: Option<(Key, u32, usize)>,
+}
+
+impl Cell {
+    pub(crate) fn new() -> Self {
+        Self {
+            writes: Vec::new(),
+            reads: Vec::new(),
+            nodes: Vec::new(),
+            alias_seen: 0,
+            layout: Layout::Undefined,
+            owner: None,
+            release: None,
+            gone: Some(Gone::Unwritten),
+            lost: 0,
+            written: 0,
+            last_write: None,
+            last_any: None,
+        }
+    }
+}
+
+/// What stands on the later side of a pair.
+pub(crate) enum Later<'a> {
+    /// An operation of a pass.
+    Op(&'a Done),
+    /// A transition, release or acquire, at its own node.
+    Node(usize),
+}
+
+/// Why a pair is a hazard.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Missing {
+    Order,
+    Availability,
+    Visibility,
+    Host,
+}
+
+/// Everything that a verdict looks at.
+pub(crate) struct Court<'a> {
+    pub lanes: &'a Lanes,
+    pub nodes: &'a [Node],
+    pub done: &'a [Done],
+    pub host: usize,
+}
+
+impl Court<'_> {
+    /// Whether `x` is ordered before the later side.
+    pub(crate) fn is_ordered(&self, x: &Done, y: &Later) -> bool {
+        let (queue, stage, clock) = match y {
+            Later::Op(y) => {
+                if x.queue == self.host && y.queue == self.host {
+                    return true;
+                }
+                (y.queue, usize::from(y.op.stage), self.lanes.at(y.queue, usize::from(y.op.stage)))
+            }
+            Later::Node(n) => {
+                let clock = &self.nodes[*n].clock;
+                return match x.node {
+                    Some(node) => node != *n && self.nodes[node].reaches(clock),
+                    None => ordered(clock, x.queue, x.position, usize::from(x.op.stage)),
+                };
+            }
+        };
+        match x.node {
+            Some(node) => self.nodes[node].orders(queue, stage) || self.nodes[node].reaches(clock),
+            None => ordered(clock, x.queue, x.position, usize::from(x.op.stage)),
+        }
+    }
+
+    /// Whether a write is available at a node.
+    pub(crate) fn is_available(&self, x: &Done, at: &[usize], node: usize) -> bool {
+        let clock = &self.nodes[node].clock;
+        x.node.is_none() && available(clock, x.queue, x.position, usize::from(x.op.stage))
+            || at.iter().any(|&n| n == node || self.nodes[n].reaches(clock))
+    }
+
+    /// Whether a write is visible to the later side. `nodes` are the barriers on either's cell.
+    pub(crate) fn is_visible(&self, x: &Write, nodes: [&[usize]; 2], y: &Later) -> bool {
+        let write = &self.done[x.done];
+        let y = match y {
+            Later::Node(node) => return self.is_available(write, &x.at, *node),
+            Later::Op(y) => y,
+        };
+        let (queue, stage) = (y.queue, usize::from(y.op.stage));
+        if queue == self.host {
+            let clock = self.lanes.at(queue, stage);
+            return write.queue == self.host || x.host.iter().any(|&n| self.nodes[n].reaches(clock));
+        }
+        let named = |n: &usize| self.nodes[*n].shows(queue, stage, y.op.access) && self.is_available(write, &x.at, *n);
+        if nodes.iter().any(|list| list.iter().any(named)) {
+            return true;
+        }
+        self.lanes.seen(queue, stage, y.op.access).any(|clock| {
+            write.node.is_none() && available(clock, write.queue, write.position, usize::from(write.op.stage))
+                || x.at.iter().any(|&n| self.nodes[n].reaches(clock))
+        })
+    }
+
+    /// What is missing between a write and the later side, if anything.
+    pub(crate) fn after_write(&self, x: &Write, nodes: [&[usize]; 2], y: &Later) -> Option<Missing> {
+        let write = &self.done[x.done];
+        if !self.is_ordered(write, y) {
+            return Some(Missing::Order);
+        }
+        if self.is_visible(x, nodes, y) {
+            return None;
+        }
+        match y {
+            Later::Op(y) if y.queue == self.host => Some(Missing::Host),
+            Later::Op(y) => {
+                let clock = self.lanes.at(y.queue, usize::from(y.op.stage));
+                let somewhere = x.at.iter().any(|&n| self.nodes[n].reaches(clock) || self.nodes[n].queue == y.queue)
+                    || available(clock, write.queue, write.position, usize::from(write.op.stage));
+                Some(if somewhere { Missing::Visibility } else { Missing::Availability })
+            }
+            Later::Node(_) => Some(Missing::Availability),
+        }
+    }
+}
+
+/// The pass that a barrier says it is for.
+pub(crate) fn meant(why: &Why) -> Option<usize> {
+    use rgraph_plan::id::Id;
+    match why.hazard {
+        Hazard::Release => why.from.or(why.to),
+        _ => why.to.or(why.from),
+    }
+    .map(Id::index)
+}
+
+/// An operation of no stage, for nodes that write.
+pub(crate) const TRANSITION: Op = Op { stage: 0, access: Accesses::empty(), write: true };

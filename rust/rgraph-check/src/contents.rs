@@ -1,0 +1,231 @@
+//! Layouts, owners and contents that a pass meets, and the words in which a hazard is told.
+
+use rgraph_plan::access::{Accesses, Layout, Usage};
+use rgraph_plan::id::Id;
+use rgraph_plan::plan::PlanPassId;
+
+use crate::cell::{Done, Gone, Later, Missing};
+use crate::facts::JobUse;
+use crate::finding::Rule;
+use crate::machine::Machine;
+use crate::tables::{layout_fits, leaf};
+
+/// The layout of buffers.
+pub(crate) const NO_LAYOUT: Layout = Layout::Undefined;
+
+impl Machine<'_> {
+    /// ` (mips 0..1 layers 2..3)`, or nothing for the whole.
+    pub(crate) fn piece(&self, memory: usize, cell: usize) -> String {
+        let words = self.facts.grids[memory].describe(cell);
+        if words.is_empty() { words } else { format!(" ({words})") }
+    }
+
+    /// The use meets the layout that the plan names for it, and one that it can have.
+    pub(crate) fn check_layout(
+        &mut self,
+        pass: PlanPassId,
+        at: &JobUse,
+        resource: usize,
+        store: usize,
+        cell: usize,
+        layouts: std::ops::Range<usize>,
+    ) {
+        let facts = self.facts;
+        if !facts.shapes[resource].is_image() {
+            return;
+        }
+        let memory = facts.memory[resource];
+        let name = self.plan.pass_name(pass);
+        let what = facts.name(resource);
+        let mut named = self.plan.layouts[layouts]
+            .iter()
+            .filter(|entry| facts.memory.get(entry.resource.index()) == Some(&memory))
+            .filter(|entry| self.same_copy(entry.resource.index(), resource))
+            .filter(|entry| {
+                let part = crate::shape::Part::image(entry.mips, entry.layers, at.part.aspects);
+                facts.grids[memory].cells(&part).binary_search(&cell).is_ok()
+            })
+            .map(|entry| entry.layout)
+            .collect::<Vec<_>>();
+        if named.is_empty() {
+            let plan = self.plan;
+            let accesses = plan.passes[pass].accesses.range();
+            let of_inserted = plan.pass_accesses.get(accesses).unwrap_or_default().iter();
+            named.extend(
+                of_inserted
+                    .filter(|access| {
+                        access.resource.index() == resource && crate::tables::writes(access.access) == at.writes
+                    })
+                    .map(|access| access.layout),
+            );
+        }
+        let current = self.stores[store].cells[cell].layout;
+        let piece = self.piece(memory, cell);
+        if named.is_empty() {
+            let message = format!("pass \"{name}\" names no layout for its {} of \"{what}\"{piece}", at.usage);
+            self.findings.add(Rule::Layout, Some(name), Some(what), message);
+        } else if !named.contains(&current) {
+            let message = format!(
+                "pass \"{name}\" uses \"{what}\"{piece} as {} in layout {}, but it is in {current}: a transition is missing",
+                at.usage, named[0]
+            );
+            self.findings.add(Rule::Layout, Some(name), Some(what), message);
+        } else if !layout_fits(at.usage, current) {
+            let message = format!("pass \"{name}\" uses \"{what}\"{piece} as {} in layout {current}", at.usage);
+            self.findings.add(Rule::Layout, Some(name), Some(what), message);
+        }
+    }
+
+    /// Whether two resources of one memory are the same copy in this run.
+    pub(crate) fn same_copy(&self, a: usize, b: usize) -> bool {
+        self.store(a) == self.store(b)
+    }
+
+    /// Contents that the use needs are there, and its queue's family owns them.
+    pub(crate) fn check_contents(
+        &mut self,
+        queue: usize,
+        pass: PlanPassId,
+        at: &JobUse,
+        resource: usize,
+        store: usize,
+        cell: usize,
+    ) {
+        let facts = self.facts;
+        let memory = facts.memory[resource];
+        let aspect = facts.grids[memory].aspect(cell);
+        let needs = at.must_read || at.keeps_aspect(aspect);
+        let name = self.plan.pass_name(pass);
+        let what = facts.name(resource);
+        let piece = self.piece(memory, cell);
+        let run = self.run + 1;
+        if let Some(family) = self.family(queue).filter(|_| !self.concurrent[memory]) {
+            let state = &mut self.stores[store].cells[cell];
+            if let Some(release) = state.release.take() {
+                let message = format!(
+                    "pass \"{name}\" uses \"{what}\"{piece} between its release to family {} and the acquire",
+                    release.families[1]
+                );
+                self.findings.add(Rule::Ownership, Some(name), Some(what), message);
+            } else if state.owner.is_some_and(|owner| owner != family) {
+                let owner = state.owner.unwrap_or(0);
+                if state.gone.is_none() {
+                    (state.gone, state.lost) = (Some(Gone::Family), run);
+                    if needs {
+                        let message = format!(
+                            "pass \"{name}\" on family {family} uses \"{what}\"{piece}, which family {owner} owns: no release and acquire"
+                        );
+                        self.findings.add(Rule::Ownership, Some(name), Some(what), message);
+                        state.gone = None;
+                    }
+                }
+            }
+            state.owner = Some(family);
+        }
+        let state = &self.stores[store].cells[cell];
+        let Some(gone) = state.gone else { return };
+        let lost = state.lost == run;
+        let attachment = matches!(at.usage, Usage::ColorAttachment | Usage::DepthStencilAttachment);
+        if !(at.must_read && !attachment || needs && lost) {
+            return;
+        }
+        let why = match gone {
+            Gone::Unwritten => "nothing wrote it in this run".to_owned(),
+            Gone::Transition => "a barrier from layout undefined discarded it".to_owned(),
+            Gone::Alias(by) => format!("\"{}\" overwrote it in the same bytes", facts.name(by)),
+            Gone::NotStored => "a render pass did not store it".to_owned(),
+            Gone::Family => "another queue family used it without a transfer of ownership".to_owned(),
+            Gone::Garbage => "its writer leaves garbage".to_owned(),
+        };
+        let message = format!("pass \"{name}\" reads \"{what}\"{piece} ({}), but {why}", at.usage);
+        self.findings.add(Rule::Undefined, Some(name), Some(what), message);
+    }
+
+    /// What a pass leaves in a cell.
+    pub(crate) fn note_contents(&mut self, at: &JobUse, store: usize, cell: usize) {
+        if !at.writes {
+            return;
+        }
+        self.destroy_aliases(store);
+        let run = self.run + 1;
+        self.stores[store].filled = true;
+        let state = &mut self.stores[store].cells[cell];
+        state.written = run;
+        state.gone = at.garbage.then_some(Gone::Garbage);
+    }
+
+    /// Tells a hazard in words.
+    #[allow(clippy::too_many_arguments, reason = "a hazard has two sides, a place and a kind")]
+    pub(crate) fn report(
+        &mut self,
+        x: usize,
+        y: &Later,
+        missing: Missing,
+        aliased: bool,
+        store: usize,
+        cell: usize,
+        resource: usize,
+    ) {
+        let facts = self.facts;
+        let memory = self.stores[store].memory;
+        let what = facts.name(resource);
+        let piece = self.piece(memory, cell);
+        let x = self.done[x];
+        let (y_queue, y_pass, y_write, y_run) = match y {
+            Later::Op(y) => (y.queue, y.pass, y.op.write, y.run),
+            Later::Node(node) => (self.nodes[*node].queue, self.nodes[*node].pass, true, self.run),
+        };
+        let rule = match (aliased, missing == Missing::Order && x.queue != y_queue, x.op.write, y_write) {
+            (true, ..) => Rule::Alias,
+            (_, true, ..) => Rule::Race,
+            (_, _, true, true) => Rule::WriteAfterWrite,
+            (_, _, true, false) => Rule::ReadAfterWrite,
+            (_, _, false, _) => Rule::WriteAfterRead,
+        };
+        let earlier = self.side(&x);
+        let run = match y_run - x.run {
+            0 => "",
+            1 => " of the run before",
+            _ => " of an earlier run",
+        };
+        let later = match y {
+            Later::Op(y) => self.side(y),
+            Later::Node(_) => match self.pass_name(y_pass) {
+                Some(pass) => format!("the transition for pass \"{pass}\""),
+                None => "a transition".to_owned(),
+            },
+        };
+        let wants = match y {
+            Later::Op(y) => Self::words(leaf(usize::from(y.op.stage)), y.op.access),
+            Later::Node(_) => "the transition".to_owned(),
+        };
+        let of_x = if x.node.is_some() {
+            "a transition".to_owned()
+        } else {
+            Self::words(leaf(usize::from(x.op.stage)), if x.op.write { x.op.access } else { Accesses::empty() })
+        };
+        let lacks = match missing {
+            Missing::Order if x.queue != y_queue => format!(
+                "no wait on {} orders it after {} ({of_x} to {wants})",
+                self.queue_name(y_queue),
+                self.queue_name(x.queue)
+            ),
+            Missing::Order => format!("no barrier orders {of_x} before {wants}"),
+            Missing::Availability => format!("no barrier with source {of_x} makes the write available"),
+            Missing::Visibility => format!("no barrier with destination {wants} makes the write visible"),
+            Missing::Host => "no barrier to host / host_read makes the write visible to the host".to_owned(),
+        };
+        let also = if aliased { " (in the same bytes)" } else { "" };
+        let message = format!("{later} of \"{what}\"{piece} after {earlier}{run}{also}: {lacks}");
+        self.findings.add(rule, self.pass_name(y_pass), Some(what), message);
+    }
+
+    fn side(&self, x: &Done) -> String {
+        match (self.pass_name(x.pass), x.node) {
+            (Some(pass), Some(_)) => format!("the transition for pass \"{pass}\""),
+            (Some(pass), None) => format!("pass \"{pass}\" {}", if x.op.write { "writes" } else { "reads" }),
+            (None, Some(_)) => "a transition or entry".to_owned(),
+            (None, None) => "the caller".to_owned(),
+        }
+    }
+}

@@ -1,0 +1,320 @@
+//! What crosses the border of a run: entry and exit states, roots, and the states in which things must be left.
+
+use rgraph_plan::access::{Aspects, Layout};
+use rgraph_plan::id::Id;
+use rgraph_plan::plan::{Edge, Scope};
+use rgraph_plan::resource::ResourceId;
+
+use crate::cell::{Gone, Later};
+use crate::clock::Node;
+use crate::finding::Rule;
+use crate::machine::Machine;
+use crate::shape::Part;
+
+fn part_of(edge: &Edge) -> Part {
+    let aspects = if edge.aspects.is_empty() { Aspects::all() } else { edge.aspects };
+    Part { mips: edge.mips, layers: edge.layers, aspects, bytes: edge.range }
+}
+
+impl Machine<'_> {
+    /// Makes the runtime's entry barriers at the first use of a resource on a queue in this run.
+    pub(crate) fn enter_store(&mut self, queue: usize, store: usize, resource: usize) {
+        let facts = self.facts;
+        let memory = self.stores[store].memory;
+        let run = self.run + 1;
+        if !facts.edged[memory] || self.stores[store].entered[queue] == run {
+            return;
+        }
+        self.stores[store].entered[queue] = run;
+        let first = self.stores[store].entered_run != run;
+        self.stores[store].entered_run = run;
+        let what = facts.name(resource);
+        let plan = self.plan;
+        let of_this = |edge: &&Edge| {
+            let other = edge.resource.index();
+            other < facts.memory.len() && facts.memory[other] == memory && self.same_copy(other, resource)
+        };
+        let edges: Vec<&Edge> = plan.edges.iter().filter(of_this).collect();
+        for edge in &edges {
+            let entry = edge.entry.queue.map_or(self.host, Id::index);
+            for cell in facts.grids[memory].cells(&part_of(edge)) {
+                if entry == queue {
+                    self.enter_cell(edge, queue, store, cell);
+                }
+            }
+        }
+        if first && edges.is_empty() {
+            let message = format!("\"{what}\" outlives the frame but has no edge");
+            self.findings.add(Rule::Edge, None, Some(what), message);
+        }
+        self.stores[store].filled = true;
+    }
+
+    fn enter_cell(&mut self, edge: &Edge, queue: usize, store: usize, cell: usize) {
+        let facts = self.facts;
+        let resource = edge.resource.index();
+        let memory = self.stores[store].memory;
+        let what = facts.name(resource);
+        let entry = edge.entry;
+        let scope = Scope { dst_stages: entry.stages, dst_access: entry.access, ..Default::default() };
+        // The runtime's barrier stands before the first command of the batch and behind its waits.
+        let position = self.now[queue] - 1;
+        let clock = self.lanes.enter(queue, position, entry.stages);
+        let run = self.run;
+        let entered = self.stores[store].cells[cell].writes.iter().any(|write| {
+            let x = &self.done[write.done];
+            x.run == run && x.node.is_some() && x.pass.is_none()
+        });
+        self.nodes.push(Node::new(queue, position, position, scope, clock));
+        let node = self.nodes.len() - 1;
+        let state = &self.stores[store].cells[cell];
+        if entered || state.written == run + 1 || state.reads.iter().any(|read| self.done[read.done].run == run) {
+            // A second queue that reads what the first entered: its entry stands beside the other.
+            let state = &mut self.stores[store].cells[cell];
+            state.nodes.push(node);
+            for write in &mut state.writes {
+                write.at.push(node);
+            }
+            return;
+        }
+        let mut late = Vec::new();
+        {
+            let court = self.court();
+            let y = Later::Node(node);
+            let state = &self.stores[store].cells[cell];
+            for done in state.writes.iter().map(|write| write.done).chain(state.reads.iter().map(|read| read.done)) {
+                let x = &self.done[done];
+                let handed = x.queue == queue || self.exits.get(&(store, cell)) == Some(&queue);
+                if !handed && x.node.is_none_or(|_| x.pass.is_some()) && !court.is_ordered(x, &y) {
+                    late.push(done);
+                }
+            }
+        }
+        let piece = self.piece(memory, cell);
+        for done in late {
+            let x = self.done[done];
+            let message = format!(
+                "\"{what}\"{piece} is first used on {} after {} in the run before on {}: no wait with frame -1 orders them",
+                self.queue_name(queue),
+                self.pass_name(x.pass).map_or("a transition".to_owned(), |pass| format!("pass \"{pass}\"")),
+                self.queue_name(x.queue)
+            );
+            self.findings.add(Rule::Race, self.pass_name(x.pass), Some(what), message);
+        }
+        self.record_node(store, cell, node, None);
+        let defined = self.defined_at_entry(resource);
+        let family = self.family(queue);
+        let image = facts.shapes[resource].is_image();
+        let state = &mut self.stores[store].cells[cell];
+        state.layout = entry.layout;
+        state.owner = family;
+        state.release = None;
+        let keeps = defined && !(image && entry.layout == Layout::Undefined);
+        state.gone = if keeps { None } else { Some(if defined { Gone::Transition } else { Gone::Unwritten }) };
+    }
+
+    /// Judges what a run leaves behind.
+    pub(crate) fn end_run(&mut self) {
+        if self.rendering.take().is_some() {
+            self.findings.add(Rule::Malformed, None, None, "a render pass does not end".to_owned());
+        }
+        self.exits.clear();
+        for at in 0..self.plan.edges.len() {
+            let edge = self.plan.edges[at];
+            if edge.resource.index() < self.facts.memory.len() {
+                self.exit(&edge);
+            }
+        }
+        self.check_covered();
+        self.check_roots();
+        self.check_left();
+    }
+
+    fn exit(&mut self, edge: &Edge) {
+        let facts = self.facts;
+        let resource = edge.resource.index();
+        let memory = facts.memory[resource];
+        let store = self.store(resource);
+        if self.stores[store].entered_run != self.run + 1 {
+            return;
+        }
+        let queue = edge.exit.queue.map_or(self.host, Id::index);
+        let what = facts.name(resource);
+        let exit = edge.exit;
+        let scope = Scope { src_stages: exit.stages, src_access: exit.access, ..Default::default() };
+        let position = self.now[queue] + 1;
+        let clock = self.lanes.enter(queue, position, exit.stages);
+        self.nodes.push(Node::new(queue, position, position, scope, clock));
+        let node = self.nodes.len() - 1;
+        for cell in facts.grids[memory].cells(&part_of(edge)) {
+            let mut late = Vec::new();
+            let state = &self.stores[store].cells[cell];
+            let court = self.court();
+            for (done, write) in state
+                .writes
+                .iter()
+                .map(|write| (write.done, Some(write)))
+                .chain(state.reads.iter().map(|read| (read.done, None)))
+            {
+                let x = &self.done[done];
+                if x.run != self.run || x.node.is_some() && x.pass.is_none() {
+                    continue;
+                }
+                let host = queue == self.host && x.queue == self.host;
+                let stage = usize::from(x.op.stage);
+                let leaves_so = match x.node {
+                    // What a transition leaves is covered by the stages that it was made for.
+                    Some(n) => {
+                        self.nodes[n].queue == queue
+                            && (self.nodes[n].scope.dst_stages.is_empty()
+                                || self.nodes[n].later.intersects(crate::tables::with_earlier(exit.stages)))
+                            || court.is_ordered(x, &Later::Node(node))
+                    }
+                    None => {
+                        court.is_ordered(x, &Later::Node(node))
+                            && write.is_none_or(|write| {
+                                self.nodes[node].takes(x.queue, x.position, stage, x.op.access)
+                                    || court.is_available(x, &write.at, node)
+                            })
+                    }
+                };
+                if !leaves_so && !host {
+                    late.push(done);
+                }
+            }
+            let layout = state.layout;
+            let piece = self.piece(memory, cell);
+            for done in late {
+                let x = self.done[done];
+                let name = self.pass_name(x.pass);
+                let message = format!(
+                    "the exit state of \"{what}\"{piece} on {} ({}) does not cover its last use by {} ({}) on {}",
+                    self.queue_name(queue),
+                    Self::words(exit.stages, exit.access),
+                    name.map_or("a transition".to_owned(), |pass| format!("pass \"{pass}\"")),
+                    Self::words(crate::tables::leaf(usize::from(x.op.stage)), x.op.access),
+                    self.queue_name(x.queue)
+                );
+                self.findings.add(Rule::Edge, name, Some(what), message);
+            }
+            if facts.shapes[resource].is_image() && exit.layout != layout {
+                let message = format!(
+                    "the exit state of \"{what}\"{piece} says layout {}, but the plan leaves it in {layout}",
+                    exit.layout
+                );
+                self.findings.add(Rule::Edge, None, Some(what), message);
+            }
+            self.exits.insert((store, cell), queue);
+        }
+    }
+
+    /// Every cell of a resource that outlives the frame and was used has an edge.
+    fn check_covered(&mut self) {
+        let run = self.run;
+        let mut missing = Vec::new();
+        for (store, state) in self.stores.iter().enumerate() {
+            if !self.facts.edged[state.memory] {
+                continue;
+            }
+            for (cell, here) in state.cells.iter().enumerate() {
+                let dones = here.writes.iter().map(|w| w.done).chain(here.reads.iter().map(|r| r.done));
+                let mut used = dones.filter(|done| self.done[*done].run == run).peekable();
+                if used.peek().is_some() && !self.exits.contains_key(&(store, cell)) {
+                    missing.push((state.memory, cell));
+                }
+            }
+        }
+        for (memory, cell) in missing {
+            let what = self.facts.name(memory);
+            let message =
+                format!("\"{what}\"{} outlives the frame and is used, but has no edge", self.piece(memory, cell));
+            self.findings.add(Rule::Edge, None, Some(what), message);
+        }
+    }
+
+    /// Roots hold what was written when the frame ends.
+    fn check_roots(&mut self) {
+        let facts = self.facts;
+        for &root in facts.graph.roots() {
+            let resource = root.index();
+            if resource >= facts.memory.len() || facts.frames_ago[resource] > 0 {
+                continue;
+            }
+            let memory = facts.memory[resource];
+            let store = self.store(resource);
+            for cell in 0..facts.grids[memory].len() {
+                let writer = facts.writers[memory][cell]
+                    .iter()
+                    .any(|u| facts.runs(u.job, &self.flags) && !facts.jobs[u.job].uses[u.at].garbage);
+                if let (true, Some(gone)) = (writer, self.stores[store].cells[cell].gone) {
+                    let what = facts.name(resource);
+                    let piece = self.piece(memory, cell);
+                    let why = match gone {
+                        Gone::Alias(by) => format!("\"{}\" is in the same bytes", facts.name(by)),
+                        Gone::NotStored => "a render pass did not store it".to_owned(),
+                        Gone::Transition => "a barrier from layout undefined discarded it".to_owned(),
+                        _ => "nothing wrote it".to_owned(),
+                    };
+                    let message = format!("root \"{what}\"{piece} does not hold its contents at the end: {why}");
+                    self.findings.add(Rule::Undefined, None, Some(what), message);
+                }
+            }
+        }
+    }
+
+    /// Declared `leave` states are reached, and no release waits for ever.
+    fn check_left(&mut self) {
+        let facts = self.facts;
+        for (id, resource) in facts.graph.resources().iter_ids() {
+            let Some(leave) = resource.leave else { continue };
+            let at = id.index();
+            let store = self.store(at);
+            if self.stores[store].last == 0 {
+                continue;
+            }
+            let memory = facts.memory[at];
+            let queue = leave.queue.and_then(|queue| crate::structure::named_queue(self.plan, queue));
+            let family = queue.and_then(|queue| self.family(queue));
+            for cell in 0..facts.grids[memory].len() {
+                let state = &self.stores[store].cells[cell];
+                let used = state.writes.iter().map(|w| w.done).chain(state.reads.iter().map(|r| r.done));
+                if !used.into_iter().any(|done| self.done[done].run == self.run) {
+                    continue;
+                }
+                let reached = state.release.as_ref().map_or(state.layout, |release| release.layouts[1]);
+                let owner = state.release.as_ref().map(|release| release.families[1]).or(state.owner);
+                let piece = self.piece(memory, cell);
+                let what = facts.name(at);
+                if let Some(layout) = leave
+                    .layout
+                    .filter(|layout| facts.shapes[at].is_image() && *layout != reached && *layout != Layout::Undefined)
+                {
+                    let message = format!("\"{what}\"{piece} must be left in {layout} but is left in {reached}");
+                    self.findings.add(Rule::Leave, None, Some(what), message);
+                }
+                if let (Some(family), Some(owner), false) = (family, owner, self.concurrent[memory])
+                    && family != owner
+                {
+                    let message =
+                        format!("\"{what}\"{piece} must be left to queue family {family} but family {owner} keeps it");
+                    self.findings.add(Rule::Leave, None, Some(what), message);
+                }
+            }
+        }
+        for (store, state) in self.stores.iter().enumerate() {
+            let left =
+                facts.names(state.memory).any(|name| facts.graph.resources()[ResourceId::new(name)].leave.is_some());
+            if left || facts.edged[state.memory] {
+                continue;
+            }
+            let pending = state.cells.iter().position(|cell| cell.release.is_some());
+            if let Some(cell) = pending {
+                let what = facts.name(state.memory);
+                let piece = self.piece(state.memory, cell);
+                let pass = self.stores[store].cells[cell].release.as_ref().and_then(|release| release.pass);
+                let message = format!("\"{what}\"{piece} is released to another family that never acquires it");
+                self.findings.add(Rule::Ownership, self.pass_name(pass), Some(what), message);
+            }
+        }
+    }
+}

@@ -1,0 +1,648 @@
+//! The abstract machine: walks a plan run after run, batch by batch, keeps clocks of every queue and the state of
+//! every cell, and reports what it finds.
+//!
+//! One long walk covers frames in flight and conditions: the first three runs have every flag on, then every
+//! combination (up to 2^6, sampled beyond) stands twice in a row. Since every use is judged against what the runs
+//! before left, hand-offs between runs of different conditions are judged too.
+
+use std::collections::HashMap;
+
+use rgraph_plan::access::{Sharing, Stages};
+use rgraph_plan::id::Id;
+use rgraph_plan::plan::{Barriers, BatchId, Command, Plan, PlanPassId, Scope};
+use rgraph_plan::resource::{Life, ResourceId};
+
+use crate::cell::{Cell, Court, Done, Gone, Later, Local, Missing, Read, TRANSITION, Write};
+use crate::clock::{Clock, Lanes, Node};
+use crate::facts::{Facts, Key};
+use crate::finding::{Findings, Rule};
+use crate::tables::{Op, leaf, ops, with_later};
+
+/// One memory, or one copy of a ring of them.
+pub(crate) struct Store {
+    pub memory: usize,
+    pub cells: Vec<Cell>,
+    /// Stores in some of the same bytes.
+    pub overlaps: Vec<usize>,
+    /// The last operation on it.
+    pub last: u64,
+    /// Whether anything in it is defined.
+    pub filled: bool,
+    /// The run (from 1) whose entry edges were made, by queue.
+    pub entered: Vec<u32>,
+    pub entered_run: u32,
+}
+
+/// A render pass that is open.
+pub(crate) struct Rendering {
+    pub id: u32,
+    pub attachments: std::ops::Range<usize>,
+    /// Operations that the load and store operations add: store, cell, operation.
+    pub extra: Vec<(usize, usize, Op)>,
+    /// Dependencies between its passes: position and scope.
+    pub regions: Vec<(u32, Scope)>,
+    pub runs: bool,
+}
+
+/// An event that is set: its nodes, its dependency, its queue.
+type Event = (Vec<Option<usize>>, Barriers, usize);
+
+/// What a signal left: its value and clock.
+type Signals = Vec<Vec<(u32, Clock)>>;
+
+pub(crate) struct Machine<'a> {
+    pub facts: &'a Facts<'a>,
+    pub plan: &'a Plan,
+    pub findings: &'a mut Findings,
+    /// By pass of the plan: its job.
+    pub job_of: &'a [Option<usize>],
+    pub host: usize,
+    pub lanes: Lanes,
+    pub now: Vec<u32>,
+    pub nodes: Vec<Node>,
+    pub done: Vec<Done>,
+    pub stores: Vec<Store>,
+    pub first_store: Vec<usize>,
+    pub concurrent: Vec<bool>,
+    pub run: u32,
+    pub flags: Vec<bool>,
+    pub signals: Signals,
+    pub before: Signals,
+    pub rendering: Option<Rendering>,
+    pub renderings: u32,
+    pub events: Vec<Option<Event>>,
+    pub instances: u32,
+    /// By store and cell: the queue on which the run before left it.
+    pub exits: HashMap<(usize, usize), usize>,
+    /// By job: queue and position in this run.
+    pub ran_at: Vec<Option<(usize, u32)>>,
+    /// Pure orderings, sorted: later and earlier job.
+    pub after: Vec<(usize, usize)>,
+}
+
+/// The conditions of each run of the walk.
+pub(crate) fn conditions(flags: usize) -> Vec<Vec<bool>> {
+    let mut runs = vec![vec![true; flags]; 3];
+    if flags == 0 {
+        return runs;
+    }
+    let mut random = crate::random::Random::new(flags as u64);
+    let combinations = if flags <= 6 { 1 << flags } else { 64 };
+    for index in 0..combinations {
+        let combination: Vec<bool> = (0..flags)
+            .map(|flag| if flags <= 6 { (index ^ (index >> 1)) >> flag & 1 == 0 } else { random.chance(1, 2) })
+            .collect();
+        runs.push(combination.clone());
+        runs.push(combination);
+    }
+    runs
+}
+
+impl<'a> Machine<'a> {
+    pub(crate) fn new(
+        facts: &'a Facts<'a>,
+        plan: &'a Plan,
+        job_of: &'a [Option<usize>],
+        findings: &'a mut Findings,
+    ) -> Self {
+        let host = plan.queues.len();
+        let count = facts.memory.len();
+        let mut stores = Vec::new();
+        let mut first_store = vec![usize::MAX; count];
+        for (memory, first) in first_store.iter_mut().enumerate() {
+            if facts.memory[memory] != memory {
+                continue;
+            }
+            *first = stores.len();
+            for _ in 0..facts.ring[memory] {
+                stores.push(Store {
+                    memory,
+                    cells: vec![Cell::new(); facts.grids[memory].len()],
+                    overlaps: Vec::new(),
+                    last: 0,
+                    filled: false,
+                    entered: vec![0; host + 1],
+                    entered_run: 0,
+                });
+            }
+        }
+        let mut concurrent = vec![false; count];
+        for (id, resource) in plan.resources.iter_ids().take(count) {
+            concurrent[facts.memory[id.index()]] |= resource.sharing == Sharing::Concurrent;
+        }
+        for (a, b) in crate::structure::overlaps(facts, plan) {
+            for (a, b) in [(a, b), (b, a)] {
+                let (a, b) = (first_store[a], first_store[b]);
+                stores[a].overlaps.push(b);
+            }
+        }
+        let passes = facts.graph.passes().len();
+        let orderings = facts.graph.orderings().iter().map(|(later, earlier)| (later.index(), earlier.index()));
+        let mut after: Vec<_> = orderings.filter(|(later, earlier)| *later < passes && *earlier < passes).collect();
+        after.sort_unstable();
+        let events = plan.commands.iter().filter_map(|command| match command {
+            Command::SetEvent(event, _) | Command::WaitEvents(event, _) => Some(event.index() + 1),
+            _ => None,
+        });
+        let events = events.max().unwrap_or(0).min(plan.commands.len() + 1);
+        Self {
+            facts,
+            plan,
+            findings,
+            job_of,
+            host,
+            lanes: Lanes::new(host + 1),
+            now: vec![1; host + 1],
+            nodes: Vec::new(),
+            done: Vec::new(),
+            stores,
+            first_store,
+            concurrent,
+            run: 0,
+            flags: Vec::new(),
+            signals: vec![Vec::new(); host + 1],
+            before: vec![Vec::new(); host + 1],
+            rendering: None,
+            renderings: 0,
+            events: vec![None; events],
+            instances: 0,
+            exits: HashMap::new(),
+            ran_at: vec![None; facts.jobs.len()],
+            after,
+        }
+    }
+
+    /// Walks all runs.
+    pub(crate) fn walk(&mut self) {
+        let ring = self.facts.ring.iter().copied().max().unwrap_or(1) as usize;
+        let mut runs = conditions(self.facts.graph.flags().len());
+        while runs.len() < ring + 2 {
+            runs.push(runs[0].clone());
+        }
+        for (run, flags) in runs.into_iter().enumerate() {
+            if self.findings.is_full() {
+                return;
+            }
+            self.run = run as u32;
+            self.flags = flags;
+            self.begin_run();
+            for batch in self.plan.batches.ids() {
+                self.batch(batch);
+            }
+            self.end_run();
+        }
+    }
+
+    /// The store that a resource is in during this run.
+    pub(crate) fn store(&self, resource: usize) -> usize {
+        let memory = self.facts.memory[resource];
+        let ring = self.facts.ring[memory];
+        let ago = self.facts.frames_ago[resource];
+        self.first_store[memory] + ((self.run + ring * 64 - ago) % ring) as usize
+    }
+
+    pub(crate) fn family(&self, queue: usize) -> Option<u32> {
+        self.plan.queues.as_slice().get(queue).map(|queue| queue.family)
+    }
+
+    pub(crate) fn court(&self) -> Court<'_> {
+        Court { lanes: &self.lanes, nodes: &self.nodes, done: &self.done, host: self.host }
+    }
+
+    fn begin_run(&mut self) {
+        self.before = std::mem::replace(&mut self.signals, vec![Vec::new(); self.host + 1]);
+        self.events.fill(None);
+        self.ran_at.fill(None);
+        for store in &mut self.stores {
+            let transient = !self.facts.edged[store.memory];
+            for cell in &mut store.cells {
+                (cell.last_write, cell.last_any) = (None, None);
+                if transient {
+                    cell.gone = Some(Gone::Unwritten);
+                }
+            }
+        }
+    }
+
+    fn batch(&mut self, id: BatchId) {
+        let batch = self.plan.batches[id];
+        let queue = batch.queue.map_or(self.host, Id::index);
+        self.now[queue] += 1;
+        for wait in &self.plan.waits[batch.waits.range()] {
+            let from = wait.queue.map_or(self.host, Id::index);
+            let list = if wait.previous_run { &self.before[from] } else { &self.signals[from] };
+            let found = list.iter().find(|(value, _)| *value >= wait.value);
+            match found {
+                Some((_, clock)) => {
+                    let clock = clock.clone();
+                    let stages = if queue == self.host { Stages::HOST } else { wait.stages };
+                    self.lanes.wait(queue, stages, &clock);
+                }
+                None if wait.previous_run && self.run == 0 => {}
+                None => {
+                    let message = format!(
+                        "batch {} waits for value {} of {}{}, which no batch listed before it signals",
+                        id.index(),
+                        wait.value,
+                        self.queue_name(from),
+                        if wait.previous_run { " in the run before" } else { "" }
+                    );
+                    self.findings.add(Rule::Semaphore, None, None, message);
+                }
+            }
+        }
+        for at in batch.commands.range() {
+            self.now[queue] += 2;
+            self.command(queue, at);
+        }
+        self.now[queue] += 2;
+        if let Some(value) = batch.signal {
+            let clock = self.lanes.signal(queue, self.now[queue]);
+            if self.signals[queue].last().is_some_and(|(last, _)| *last >= value) {
+                let message = format!(
+                    "batch {} signals value {value} on {}, which is not above the value before",
+                    id.index(),
+                    self.queue_name(queue)
+                );
+                self.findings.add(Rule::Semaphore, None, None, message);
+            }
+            self.signals[queue].push((value, clock));
+        }
+    }
+
+    pub(crate) fn queue_name(&self, queue: usize) -> String {
+        match self.plan.queues.as_slice().get(queue) {
+            Some(plan) => format!("queue {queue} (\"{}\")", plan.name),
+            None => "the host".to_owned(),
+        }
+    }
+
+    fn command(&mut self, queue: usize, at: usize) {
+        match self.plan.commands[at] {
+            Command::Barriers(barriers) => self.barriers(queue, &barriers),
+            Command::SetEvent(event, barriers) => {
+                let nodes = self.set(queue, &barriers);
+                if let Some(slot) = self.events.get_mut(event.index()) {
+                    *slot = Some((nodes, barriers, queue));
+                }
+            }
+            Command::WaitEvents(event, barriers) => {
+                let set = self.events.get_mut(event.index()).and_then(Option::take);
+                match set {
+                    Some((nodes, set, from)) if from == queue && crate::structure::same(self.plan, &set, &barriers) => {
+                        self.publish(queue, &barriers, &nodes);
+                    }
+                    Some(_) => {
+                        let message = format!(
+                            "event {} is waited for on another queue or with another dependency",
+                            event.index()
+                        );
+                        self.findings.add(Rule::Event, None, None, message);
+                    }
+                    None => {
+                        let message = format!("event {} is waited for before it is set", event.index());
+                        self.findings.add(Rule::Event, None, None, message);
+                    }
+                }
+            }
+            Command::BeginRendering { attachments, .. } => self.begin_rendering(queue, at, attachments),
+            Command::EndRendering => self.end_rendering(),
+            Command::Pass { pass, layouts } => self.pass(queue, pass, layouts.range()),
+        }
+    }
+
+    /// The operations of a pass, cell by cell.
+    fn pass(&mut self, queue: usize, pass: PlanPassId, layouts: std::ops::Range<usize>) {
+        let Some(job) = self.job_of[pass.index()] else { return };
+        if !self.facts.runs(job, &self.flags) {
+            return;
+        }
+        self.instances += 1;
+        self.check_after(queue, pass, job);
+        let facts = self.facts;
+        let mut touched: Vec<(usize, usize, usize, usize)> = Vec::new();
+        for (number, at) in facts.jobs[job].uses.iter().enumerate() {
+            let (resource, cells) = facts.effective_cells(at, &self.flags);
+            let store = self.store(resource);
+            self.enter_store(queue, store, resource);
+            touched.extend(cells.into_iter().map(|cell| (store, cell, number, resource)));
+        }
+        touched.sort_unstable();
+        let mut group = 0;
+        while group < touched.len() {
+            let (store, cell, ..) = touched[group];
+            let end = group + touched[group..].partition_point(|t| (t.0, t.1) == (store, cell));
+            self.use_cell(queue, pass, job, &touched[group..end], layouts.clone());
+            group = end;
+        }
+    }
+
+    fn use_cell(
+        &mut self,
+        queue: usize,
+        pass: PlanPassId,
+        job: usize,
+        touched: &[(usize, usize, usize, usize)],
+        layouts: std::ops::Range<usize>,
+    ) {
+        let facts = self.facts;
+        let (store, cell, ..) = touched[0];
+        let memory = self.stores[store].memory;
+        let aspect = facts.grids[memory].aspect(cell);
+        let (mut made, mut all) = (Vec::new(), Vec::new());
+        for &(.., number, resource) in touched {
+            let at = &facts.jobs[job].uses[number];
+            self.check_layout(pass, at, resource, store, cell, layouts.clone());
+            self.check_order(pass, job, number, resource, store, cell);
+            self.check_contents(queue, pass, at, resource, store, cell);
+            let local = match at.usage {
+                usage if crate::tables::is_attachment(usage) => Local::Attachment,
+                rgraph_plan::access::Usage::InputAttachment => Local::Input,
+                _ => Local::No,
+            };
+            let group = facts.key(resource, cell, job, number).map_or(0, |(_, group)| group);
+            all.clear();
+            // A replacing attachment meets the memory first where it clears it; what follows is its own.
+            ops(at.usage, at.stages, at.keeps_aspect(aspect), &mut all);
+            made.extend(all.iter().map(|op| (*op, local, group, resource)));
+        }
+        if let Some(rendering) = &self.rendering {
+            let extra = rendering.extra.iter().filter(|(s, c, _)| (*s, *c) == (store, cell));
+            made.extend(extra.map(|(.., op)| (*op, Local::Attachment, 0, touched[0].3)));
+        }
+        let rendering = self.rendering.as_ref().map_or(0, |rendering| rendering.id);
+        let mut list = Vec::with_capacity(made.len());
+        let loads = made.iter().any(|(op, local, ..)| *local == Local::Attachment && !op.write);
+        for (op, local, group, resource) in made {
+            // Within a render pass, what an attachment's load operation saw, its later writes need not see again.
+            let late = leaf(usize::from(op.stage)) == Stages::LATE_FRAGMENT_TESTS;
+            let inner = local == Local::Attachment && op.write && (loads || late);
+            let done = Done {
+                queue,
+                position: self.now[queue],
+                op,
+                node: None,
+                pass: Some(pass.index()),
+                instance: self.instances,
+                rendering,
+                local,
+                inner,
+                run: self.run,
+                sequence: self.done.len() as u64 + 1,
+            };
+            list.push((done, group, resource));
+        }
+        for (done, group, resource) in &list {
+            self.judge(store, cell, &Later::Op(done), *group, *resource);
+        }
+        self.record(store, cell, list.into_iter().map(|(done, group, _)| (done, group)).collect());
+        for &(.., number, _) in touched {
+            self.note_contents(&facts.jobs[job].uses[number], store, cell);
+        }
+    }
+
+    /// Judges one later side against everything that is still to be seen in the cell and in the same bytes.
+    pub(crate) fn judge(&mut self, store: usize, cell: usize, y: &Later, group: u32, resource: usize) {
+        let mut found = Vec::new();
+        {
+            let court = self.court();
+            let here = &self.stores[store].cells[cell];
+            self.judge_pairs(&court, here, &here.nodes, y, group, None, &mut found);
+            for &other in &self.stores[store].overlaps {
+                if self.stores[other].last > here.alias_seen {
+                    for there in &self.stores[other].cells {
+                        let since = Some(here.alias_seen);
+                        self.judge_pairs(&court, there, &here.nodes, y, 0, since, &mut found);
+                    }
+                }
+            }
+        }
+        for (x, missing, aliased) in found {
+            self.report(x, y, missing, aliased, store, cell, resource);
+        }
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "one pair needs both sides and both cells")]
+    fn judge_pairs(
+        &self,
+        court: &Court,
+        there: &Cell,
+        nodes: &[usize],
+        y: &Later,
+        group: u32,
+        since: Option<u64>,
+        found: &mut Vec<(usize, Missing, bool)>,
+    ) {
+        let writes = match y {
+            Later::Op(y) => y.op.write,
+            Later::Node(_) => true,
+        };
+        let exempt = |x: &Done, x_group: u32| {
+            if since.is_some_and(|since| x.sequence <= since) {
+                return true;
+            }
+            if since.is_none() && group != 0 && group == x_group && x.run == self.run {
+                return true;
+            }
+            let Later::Op(y) = y else { return false };
+            x.instance == y.instance && x.node.is_none() || self.is_local(x, y)
+        };
+        for write in &there.writes {
+            let x = &self.done[write.done];
+            if exempt(x, write.group) {
+                continue;
+            }
+            let Some(missing) = court.after_write(write, [nodes, &there.nodes], y) else { continue };
+            // A read in between that saw the write, and is ordered before this write, makes order enough.
+            let inner = matches!(y, Later::Op(y) if y.inner);
+            let seen = missing != Missing::Order && inner
+                || writes
+                    && missing != Missing::Order
+                    && there.reads.iter().any(|read| {
+                        let read = &self.done[read.done];
+                        let own = matches!(y, Later::Op(y) if y.instance == read.instance);
+                        x.sequence < read.sequence && (own || court.is_ordered(read, y))
+                    });
+            if !seen {
+                found.push((write.done, missing, since.is_some()));
+            }
+        }
+        if writes {
+            for read in &there.reads {
+                let x = &self.done[read.done];
+                if !exempt(x, read.group) && !court.is_ordered(x, y) {
+                    found.push((read.done, Missing::Order, since.is_some()));
+                }
+            }
+        }
+    }
+
+    /// Whether two operations meet inside one render pass in a way that needs no more.
+    fn is_local(&self, x: &Done, y: &Done) -> bool {
+        if x.rendering == 0 || x.rendering != y.rendering || x.node.is_some() {
+            return false;
+        }
+        match (x.local, y.local) {
+            (Local::Attachment, Local::Attachment) => true,
+            (Local::No, _) | (_, Local::No) => false,
+            _ => self.rendering.as_ref().is_some_and(|rendering| {
+                rendering.regions.iter().any(|(position, scope)| {
+                    x.position < *position
+                        && crate::tables::with_earlier(scope.src_stages).contains(leaf(usize::from(x.op.stage)))
+                        && with_later(scope.dst_stages).contains(leaf(usize::from(y.op.stage)))
+                        && (!x.op.write
+                            || scope.src_access.intersects(x.op.access) && scope.dst_access.intersects(y.op.access))
+                })
+            }),
+        }
+    }
+
+    /// Puts operations into a cell's state.
+    pub(crate) fn record(&mut self, store: usize, cell: usize, list: Vec<(Done, u32)>) {
+        let Some((first, _)) = list.first() else { return };
+        let (sequence, instance) = (first.sequence, first.instance);
+        let grouped = list.iter().all(|(_, group)| *group != 0);
+        let writes = list.iter().any(|(done, _)| done.op.write);
+        let state = &mut self.stores[store].cells[cell];
+        if writes && !grouped {
+            state.writes.clear();
+            state.reads.clear();
+            state.nodes.clear();
+        }
+        for (done, group) in list {
+            let index = self.done.len();
+            if done.op.write {
+                let at = done.node.into_iter().collect();
+                state.nodes.extend(done.node);
+                state.writes.push(Write { done: index, group, at, host: Vec::new() });
+            } else {
+                let known = &self.done;
+                let same = |read: &Read| {
+                    let x = &known[read.done];
+                    let alike = x.queue == done.queue && x.op.stage == done.op.stage && x.rendering == done.rendering;
+                    alike && read.group == group && !writes
+                };
+                // An earlier read of the same stage and queue is ordered before all that this one is ordered before.
+                match state.reads.iter().position(same) {
+                    Some(at) if self.done[state.reads[at].done].instance != instance => {
+                        state.reads[at] = Read { done: index, group };
+                    }
+                    _ => state.reads.push(Read { done: index, group }),
+                }
+            }
+            self.done.push(done);
+        }
+        state.alias_seen = sequence.max(self.done.len() as u64);
+        self.stores[store].last = self.done.len() as u64;
+    }
+
+    /// Puts a transition, release, acquire or entry into a cell's state.
+    pub(crate) fn record_node(&mut self, store: usize, cell: usize, node: usize, pass: Option<usize>) {
+        self.instances += 1;
+        let done = Done {
+            queue: self.nodes[node].queue,
+            position: self.nodes[node].leave,
+            op: TRANSITION,
+            node: Some(node),
+            pass,
+            instance: self.instances,
+            rendering: 0,
+            local: Local::No,
+            inner: false,
+            run: self.run,
+            sequence: self.done.len() as u64 + 1,
+        };
+        self.record(store, cell, vec![(done, 0)]);
+    }
+
+    /// Makes a write of other contents destroy what the same bytes held.
+    pub(crate) fn destroy_aliases(&mut self, store: usize) {
+        for at in 0..self.stores[store].overlaps.len() {
+            let other = self.stores[store].overlaps[at];
+            if !std::mem::replace(&mut self.stores[other].filled, false) {
+                continue;
+            }
+            let by = self.stores[store].memory;
+            for cell in &mut self.stores[other].cells {
+                if cell.gone.is_none() {
+                    cell.gone = Some(Gone::Alias(by));
+                    cell.lost = self.run + 1;
+                }
+            }
+        }
+    }
+
+    pub(crate) fn pass_name(&self, pass: Option<usize>) -> Option<&'a str> {
+        let plan = self.plan;
+        pass.filter(|pass| *pass < plan.passes.len()).map(|pass| plan.pass_name(PlanPassId::new(pass)))
+    }
+
+    /// Passes that it is declared to come after have run: earlier on its queue, or behind a wait.
+    fn check_after(&mut self, queue: usize, pass: PlanPassId, job: usize) {
+        self.ran_at[job] = Some((queue, self.now[queue]));
+        let first = self.after.partition_point(|(later, _)| *later < job);
+        for at in first..self.after.len() {
+            let (later, earlier) = self.after[at];
+            if later != job {
+                break;
+            }
+            let in_plan = self.facts.needed[earlier] && self.facts.runs(earlier, &self.flags);
+            let holds = match self.ran_at[earlier] {
+                Some((from, position)) => from == queue || self.lanes.follows(queue, from, position),
+                None => !in_plan,
+            };
+            if !holds {
+                let name = self.plan.pass_name(pass);
+                let message = format!(
+                    "pass \"{name}\" is declared after \"{}\" but not ordered so",
+                    self.facts.jobs[earlier].name
+                );
+                self.findings.add(Rule::Order, Some(name), None, message);
+            }
+        }
+    }
+
+    fn check_order(&mut self, pass: PlanPassId, job: usize, at: usize, resource: usize, store: usize, cell: usize) {
+        let facts = self.facts;
+        if facts.frames_ago[resource] > 0 {
+            return;
+        }
+        let Some((key, group)) = facts.key(resource, cell, job, at) else { return };
+        let writes = facts.jobs[job].uses[at].writes;
+        let state = &mut self.stores[store].cells[cell];
+        let last = if writes { state.last_any } else { state.last_write };
+        let late =
+            last.filter(|(last, other, earlier)| *last > key && *earlier != job && !(group != 0 && group == *other));
+        let note = |slot: &mut Option<(Key, u32, usize)>| {
+            if slot.is_none_or(|(last, ..)| last < key) {
+                *slot = Some((key, group, job));
+            }
+        };
+        note(&mut state.last_any);
+        if writes {
+            note(&mut state.last_write);
+        }
+        if let Some((.., earlier)) = late {
+            let (name, what) = (self.plan.pass_name(pass), facts.name(resource));
+            let message = format!(
+                "pass \"{name}\" {} \"{what}\" after pass \"{}\" does, which the declaration puts later",
+                if writes { "writes" } else { "reads" },
+                facts.jobs[earlier].name
+            );
+            self.findings.add(Rule::Order, Some(name), Some(what), message);
+        }
+    }
+
+    /// Whether a resource's contents are there at the start of a run.
+    pub(crate) fn defined_at_entry(&self, resource: usize) -> bool {
+        let facts = self.facts;
+        if facts.frames_ago[resource] > 0 {
+            return true;
+        }
+        facts.names(facts.memory[resource]).any(|name| match facts.graph.resources()[ResourceId::new(name)].life {
+            Life::Transient => false,
+            Life::Imported(imported) => imported.defined,
+            Life::Persistent | Life::History(_) => true,
+        })
+    }
+}

@@ -1,0 +1,214 @@
+//! Render passes: attachments listed, load and store operations right.
+
+use rgraph_plan::access::{Accesses, Aspects, Load, Stages, Store as StoreOp, Usage};
+use rgraph_plan::id::{Id, Span};
+use rgraph_plan::plan::{Attachment, Command};
+
+use crate::cell::Gone;
+use crate::facts::JobUse;
+use crate::finding::Rule;
+use crate::machine::{Machine, Rendering};
+use crate::shape::Part;
+use crate::tables::{Op, is_attachment};
+
+impl Machine<'_> {
+    /// Opens a render pass and judges its load and store operations against its passes.
+    pub(crate) fn begin_rendering(&mut self, queue: usize, command: usize, attachments: Span) {
+        let facts = self.facts;
+        let plan = self.plan;
+        if self.rendering.is_some() {
+            self.findings.add(Rule::Malformed, None, None, "a render pass begins within another".to_owned());
+        }
+        let mut uses: Vec<(usize, usize, &JobUse, usize, Vec<usize>)> = Vec::new();
+        for next in &plan.commands[command + 1..] {
+            match next {
+                Command::EndRendering => break,
+                Command::Pass { pass, .. } => {
+                    let Some(job) = self.job_of[pass.index()].filter(|job| facts.runs(*job, &self.flags)) else {
+                        continue;
+                    };
+                    for at in &facts.jobs[job].uses {
+                        if is_attachment(at.usage) || at.usage == Usage::InputAttachment {
+                            let (resource, cells) = facts.effective_cells(at, &self.flags);
+                            uses.push((pass.index(), job, at, resource, cells));
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        self.renderings += 1;
+        let mut extra = Vec::new();
+        let list = &plan.attachments[attachments.range()];
+        for (pass, _, at, resource, cells) in &uses {
+            let listed = cells.iter().all(|cell| {
+                list.iter().any(|entry| self.covers(entry, *resource, at.part.aspects).binary_search(cell).is_ok())
+            });
+            let memory = |of: usize| facts.memory.get(of).copied();
+            let resolves = |entry: &Attachment| {
+                entry.resolve_to.is_some_and(|to| memory(to.index()) == memory(*resource))
+                    && at.resolves.is_none_or(|from| memory(entry.resource.index()) == memory(from))
+            };
+            let found = if at.usage == Usage::ResolveAttachment { list.iter().any(resolves) } else { listed };
+            if !found && is_attachment(at.usage) {
+                let (name, what) = (self.pass_name(Some(*pass)), facts.name(*resource));
+                let message = format!(
+                    "\"{what}\" is {} of pass \"{}\" but no attachment of its render pass",
+                    at.usage,
+                    name.unwrap_or_default()
+                );
+                self.findings.add(Rule::Attachment, name, Some(what), message);
+            }
+        }
+        for entry in list {
+            let resource = entry.resource.index();
+            if resource >= facts.memory.len() || uses.is_empty() {
+                continue;
+            }
+            let store = self.store(resource);
+            self.enter_store(queue, store, resource);
+            for cell in self.covers(entry, resource, Aspects::all()) {
+                let aspect = facts.grids[facts.memory[resource]].aspect(cell);
+                let same = |u: &&(usize, usize, &JobUse, usize, Vec<usize>)| {
+                    self.store(u.3) == store && u.4.binary_search(&cell).is_ok()
+                };
+                let here: Vec<_> = uses.iter().filter(same).map(|u| (u.0, u.2)).collect();
+                self.judge_attachment(entry, store, cell, aspect, &here, &mut extra);
+            }
+        }
+        let runs = !uses.is_empty();
+        let range = attachments.range();
+        self.rendering = Some(Rendering { id: self.renderings, attachments: range, extra, regions: Vec::new(), runs });
+    }
+
+    fn covers(&self, entry: &Attachment, resource: usize, aspects: Aspects) -> Vec<usize> {
+        let of = entry.resource.index();
+        let Some(&memory) = self.facts.memory.get(of) else { return Vec::new() };
+        if memory != self.facts.memory[resource] || !self.same_copy(of, resource) {
+            return Vec::new();
+        }
+        let part = Part::image([entry.mip, entry.mip.saturating_add(1)], entry.layers, aspects);
+        self.facts.grids[memory].cells(&part)
+    }
+
+    fn judge_attachment(
+        &mut self,
+        entry: &Attachment,
+        store: usize,
+        cell: usize,
+        aspect: Aspects,
+        here: &[(usize, &JobUse)],
+        extra: &mut Vec<(usize, usize, Op)>,
+    ) {
+        let what = self.facts.name(entry.resource.index());
+        let (load, _) = operations(entry, aspect);
+        let Some((pass, first)) = here.first() else {
+            if !entry.input && load != Load::Load {
+                let message = format!("\"{what}\" is an attachment that no pass of its render pass uses");
+                self.findings.add(Rule::Attachment, None, Some(what), message);
+            }
+            return;
+        };
+        let name = self.pass_name(Some(*pass));
+        let wanted = if first.must_read {
+            Load::Load
+        } else if first.usage == Usage::ResolveAttachment {
+            Load::Discard
+        } else {
+            first.load_of(aspect)
+        };
+        let defined = self.stores[store].cells[cell].gone.is_none();
+        let wrong = match wanted {
+            Load::Load => load != Load::Load && defined && !(entry.input && first.usage == Usage::InputAttachment),
+            Load::Clear => load != Load::Clear || entry.clear != first.clear && first.clear.is_some(),
+            Load::Discard => false,
+        };
+        if wrong {
+            let message = format!(
+                "pass \"{}\" begins on \"{what}\" with {wanted}, but its render pass says {load}",
+                name.unwrap_or_default()
+            );
+            self.findings.add(Rule::Attachment, name, Some(what), message);
+        }
+        for (pass, later) in &here[1..] {
+            if is_attachment(later.usage) && !later.must_read && later.load_of(aspect) == Load::Clear {
+                let name = self.pass_name(Some(*pass));
+                let message = format!(
+                    "pass \"{}\" clears \"{what}\", but stands within a render pass that has it already",
+                    name.unwrap_or_default()
+                );
+                self.findings.add(Rule::Attachment, name, Some(what), message);
+            }
+        }
+        let depth = aspect != Aspects::COLOR;
+        let stage = |stages: Stages| stages.bits().trailing_zeros() as u8;
+        if load == Load::Load && wanted != Load::Load && !entry.input {
+            extra.push((
+                store,
+                cell,
+                if depth {
+                    Op {
+                        stage: stage(Stages::EARLY_FRAGMENT_TESTS),
+                        access: Accesses::DEPTH_STENCIL_ATTACHMENT_READ,
+                        write: false,
+                    }
+                } else {
+                    Op {
+                        stage: stage(Stages::COLOR_ATTACHMENT_OUTPUT),
+                        access: Accesses::COLOR_ATTACHMENT_READ,
+                        write: false,
+                    }
+                },
+            ));
+        }
+        let (_, store_op) = operations(entry, aspect);
+        if store_op != StoreOp::Nothing && !entry.input && here.iter().all(|(_, at)| !at.writes) && depth {
+            extra.push((
+                store,
+                cell,
+                Op {
+                    stage: stage(Stages::LATE_FRAGMENT_TESTS),
+                    access: Accesses::DEPTH_STENCIL_ATTACHMENT_WRITE,
+                    write: true,
+                },
+            ));
+        }
+    }
+
+    /// Closes a render pass: what is not stored is gone.
+    pub(crate) fn end_rendering(&mut self) {
+        let Some(rendering) = self.rendering.take() else {
+            self.findings.add(Rule::Malformed, None, None, "a render pass ends that did not begin".to_owned());
+            return;
+        };
+        if !rendering.runs {
+            return;
+        }
+        for entry in &self.plan.attachments[rendering.attachments] {
+            let resource = entry.resource.index();
+            if entry.input || resource >= self.facts.memory.len() {
+                continue;
+            }
+            let store = self.store(resource);
+            for cell in self.covers(entry, resource, Aspects::all()) {
+                let aspect = self.facts.grids[self.facts.memory[resource]].aspect(cell);
+                let (_, store_op) = operations(entry, aspect);
+                let run = self.run + 1;
+                let state = &mut self.stores[store].cells[cell];
+                let written = state.written == run
+                    && store_op == StoreOp::Nothing
+                    && state.writes.iter().any(|write| self.done[write.done].rendering == rendering.id);
+                if (store_op == StoreOp::Discard || written) && state.gone.is_none() {
+                    (state.gone, state.lost) = (Some(Gone::NotStored), run);
+                }
+            }
+        }
+    }
+}
+
+fn operations(entry: &Attachment, aspect: Aspects) -> (Load, StoreOp) {
+    match entry.stencil {
+        Some(stencil) if aspect == Aspects::STENCIL => stencil,
+        _ => (entry.load, entry.store),
+    }
+}

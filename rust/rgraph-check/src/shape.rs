@@ -1,0 +1,252 @@
+//! Sizes resolved, memory under several names found, and resources cut into cells: the smallest pieces that any
+//! use or barrier names apart.
+
+use rgraph_plan::access::Aspects;
+use rgraph_plan::format::Format;
+use rgraph_plan::graph::Graph;
+use rgraph_plan::id::Id;
+use rgraph_plan::resource::{Axis, Image, Kind, Life, Mips, ResourceId, Round};
+
+/// A resource's extent, resolved.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Shape {
+    pub format: Option<Format>,
+    pub size: [u32; 3],
+    pub mips: u32,
+    pub layers: u32,
+    pub samples: u32,
+    pub aspects: Aspects,
+    /// Bytes of the texels, or of the buffer.
+    pub bytes: u64,
+    pub volume: bool,
+}
+
+impl Shape {
+    pub(crate) fn is_image(&self) -> bool {
+        self.format.is_some()
+    }
+}
+
+/// The shapes of all resources. Relative sizes that go round in circles end at the reference size: validation has
+/// refused them, and a judge must not hang on them.
+pub(crate) fn shapes(graph: &Graph) -> Vec<Shape> {
+    let mut shapes = vec![None; graph.resources().len()];
+    for id in graph.resources().ids() {
+        shape(graph, id, &mut shapes, 0);
+    }
+    shapes.into_iter().map(|shape| shape.unwrap_or_else(|| empty(graph))).collect()
+}
+
+fn empty(graph: &Graph) -> Shape {
+    let [width, height] = graph.reference_size();
+    Shape {
+        format: Some(Format::Rgba8unorm),
+        size: [width, height, 1],
+        mips: 1,
+        layers: 1,
+        samples: 1,
+        aspects: Aspects::COLOR,
+        bytes: 0,
+        volume: false,
+    }
+}
+
+/// Chains of sizes longer than this are refused by nobody, but recursion must end.
+const DEEPEST: usize = 2000;
+
+fn shape(graph: &Graph, id: ResourceId, shapes: &mut [Option<Shape>], depth: usize) -> Shape {
+    let Some(known) = shapes.get(id.index()) else { return empty(graph) };
+    if let Some(shape) = known {
+        return *shape;
+    }
+    if depth > DEEPEST {
+        return empty(graph);
+    }
+    let resource = &graph.resources()[id];
+    let base = match (resource.modifies, resource.life) {
+        (Some(base), _) => Some(base),
+        (None, Life::History(history)) => Some(history.of),
+        _ => None,
+    };
+    let base = base.map(|base| shape(graph, base, shapes, depth + 1));
+    let shape = match &resource.kind {
+        Kind::Buffer(buffer) => {
+            let size = buffer.size.or(base.map(|base| base.bytes)).unwrap_or(0);
+            Shape { format: None, aspects: Aspects::empty(), bytes: size, size: [1, 1, 1], ..empty(graph) }
+        }
+        Kind::Image(image) => image_shape(graph, image, base, shapes, depth),
+    };
+    shapes[id.index()] = Some(shape);
+    shape
+}
+
+fn image_shape(graph: &Graph, image: &Image, base: Option<Shape>, shapes: &mut [Option<Shape>], depth: usize) -> Shape {
+    let format = image.format.or(base.and_then(|base| base.format)).unwrap_or(Format::Rgba8unorm);
+    let [width, height] = graph.reference_size();
+    let mut volume = base.is_some_and(|base| base.volume);
+    let mut size = base.map_or([width, height, 1], |base| base.size);
+    if let Some(said) = image.size {
+        let mut axis = |axis: Axis, at: usize| match axis {
+            Axis::Texels(n) => n.max(1),
+            Axis::Scaled(of, scale) => {
+                let whole = match of {
+                    None => [width, height, 1][at],
+                    Some(of) => shape(graph, of, shapes, depth + 1).size[at],
+                };
+                let scaled = f64::from(whole) * scale;
+                let rounded = if said.round == Round::Up { scaled.ceil() } else { scaled.floor() };
+                (rounded as u32).max(1)
+            }
+        };
+        size = [axis(said.x, 0), axis(said.y, 1), said.z.map_or(1, |z| axis(z, 2))];
+        volume = said.z.is_some();
+    }
+    let samples = image.samples.or(base.map(|base| base.samples)).unwrap_or(1);
+    let layers = image.layers.or(base.map(|base| base.layers)).unwrap_or(if image.cube { 6 } else { 1 });
+    let full = 32 - size[0].max(size[1]).max(size[2]).leading_zeros();
+    let mips = match image.mips {
+        None => base.map_or(1, |base| base.mips.min(full)),
+        Some(Mips::Full) => full,
+        Some(Mips::Count(n)) => n.clamp(1, 32),
+    };
+    let bytes = crate::tables::texel_bytes(format, size, mips, layers, samples).unwrap_or(u64::MAX);
+    let aspects = match format.name() {
+        "stencil8" => Aspects::STENCIL,
+        name if name.starts_with("depth") && name.ends_with("stencil8") => Aspects::DEPTH | Aspects::STENCIL,
+        name if name.starts_with("depth") => Aspects::DEPTH,
+        _ => Aspects::COLOR,
+    };
+    Shape { format: Some(format), size, mips, layers, samples, aspects, bytes, volume }
+}
+
+/// A part of a resource: a box of an image, or bytes of a buffer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Part {
+    pub mips: [u32; 2],
+    pub layers: [u32; 2],
+    pub aspects: Aspects,
+    pub bytes: [u64; 2],
+}
+
+impl Part {
+    /// Everything.
+    pub(crate) const ALL: Self =
+        Self { mips: [0, u32::MAX], layers: [0, u32::MAX], aspects: Aspects::all(), bytes: [0, u64::MAX] };
+
+    /// Part of an image.
+    pub(crate) fn image(mips: [u32; 2], layers: [u32; 2], aspects: Aspects) -> Self {
+        Self { mips, layers, aspects, ..Self::ALL }
+    }
+
+    /// Part of a buffer.
+    pub(crate) fn buffer(bytes: [u64; 2]) -> Self {
+        Self { bytes, ..Self::ALL }
+    }
+}
+
+/// A memory cut into cells, numbered mip by mip, layer by layer, aspect by aspect, or byte interval by interval.
+#[derive(Clone, Debug)]
+pub(crate) struct Grid {
+    image: bool,
+    mips: Vec<u64>,
+    layers: Vec<u64>,
+    aspects: Vec<Aspects>,
+    bytes: Vec<u64>,
+}
+
+impl Grid {
+    /// An uncut grid.
+    pub(crate) fn new(shape: &Shape) -> Self {
+        let aspects = [Aspects::COLOR, Aspects::DEPTH, Aspects::STENCIL];
+        Self {
+            image: shape.is_image(),
+            mips: vec![0, u64::from(shape.mips)],
+            layers: vec![0, u64::from(shape.layers)],
+            aspects: aspects.into_iter().filter(|aspect| shape.aspects.contains(*aspect)).collect(),
+            bytes: vec![0, shape.bytes.max(1)],
+        }
+    }
+
+    /// Notes the ends of a part; [`Grid::finish`] must follow.
+    pub(crate) fn cut(&mut self, part: &Part) {
+        let note = |cuts: &mut Vec<u64>, ends: [u64; 2]| {
+            let last = cuts[1];
+            cuts.extend(ends.into_iter().filter(|end| *end < last));
+        };
+        if self.image {
+            note(&mut self.mips, part.mips.map(u64::from));
+            note(&mut self.layers, part.layers.map(u64::from));
+        } else {
+            note(&mut self.bytes, part.bytes);
+        }
+    }
+
+    /// Sorts the cuts.
+    pub(crate) fn finish(&mut self) {
+        for cuts in [&mut self.mips, &mut self.layers, &mut self.bytes] {
+            cuts.sort_unstable();
+            cuts.dedup();
+        }
+    }
+
+    /// Number of cells.
+    pub(crate) fn len(&self) -> usize {
+        if self.image {
+            (self.mips.len() - 1) * (self.layers.len() - 1) * self.aspects.len()
+        } else {
+            self.bytes.len() - 1
+        }
+    }
+
+    /// The cells of a part, ascending.
+    pub(crate) fn cells(&self, part: &Part) -> Vec<usize> {
+        let span = |cuts: &[u64], [first, end]: [u64; 2]| {
+            let from = cuts.partition_point(|cut| *cut <= first).saturating_sub(1);
+            let to = cuts.partition_point(|cut| *cut < end).min(cuts.len() - 1);
+            if first < end { from..to } else { 0..0 }
+        };
+        if !self.image {
+            return span(&self.bytes, part.bytes).collect();
+        }
+        let mut cells = Vec::new();
+        for mip in span(&self.mips, part.mips.map(u64::from)) {
+            for layer in span(&self.layers, part.layers.map(u64::from)) {
+                for (at, aspect) in self.aspects.iter().enumerate() {
+                    if part.aspects.contains(*aspect) {
+                        cells.push((mip * (self.layers.len() - 1) + layer) * self.aspects.len() + at);
+                    }
+                }
+            }
+        }
+        cells
+    }
+
+    /// Which aspect a cell is of; empty for buffers.
+    pub(crate) fn aspect(&self, cell: usize) -> Aspects {
+        if self.image { self.aspects[cell % self.aspects.len()] } else { Aspects::empty() }
+    }
+
+    /// A cell in words: `mips 0..1 layers 0..6 depth`, or `bytes 0..256`; empty for a whole resource.
+    pub(crate) fn describe(&self, cell: usize) -> String {
+        if self.len() == 1 {
+            return String::new();
+        }
+        if !self.image {
+            return format!("bytes {}..{}", self.bytes[cell], self.bytes[cell + 1]);
+        }
+        let aspect = cell % self.aspects.len();
+        let layer = cell / self.aspects.len() % (self.layers.len() - 1);
+        let mip = cell / self.aspects.len() / (self.layers.len() - 1);
+        let mut words = Vec::new();
+        if self.mips.len() > 2 {
+            words.push(format!("mips {}..{}", self.mips[mip], self.mips[mip + 1]));
+        }
+        if self.layers.len() > 2 {
+            words.push(format!("layers {}..{}", self.layers[layer], self.layers[layer + 1]));
+        }
+        if self.aspects.len() > 1 {
+            words.extend(self.aspects[aspect].names().map(str::to_owned));
+        }
+        words.join(" ")
+    }
+}

@@ -1,0 +1,454 @@
+//! What can be judged without running anything: ids and spans, queues, passes, stages, places.
+
+use std::collections::HashMap;
+
+use rgraph_plan::access::{Accesses, Aspects, PassQueue, Stages, Usage};
+use rgraph_plan::id::{Id, Span};
+use rgraph_plan::plan::{Barriers, Command, Plan, PlanPassId, QueueWhy};
+use rgraph_plan::profile::Capabilities;
+use rgraph_plan::resource::ResourceId;
+
+use crate::facts::{Facts, Inserted};
+use crate::finding::{Findings, Rule};
+use crate::tables::{can, needs, stages_of, stages_with};
+
+/// Whether every id, span and range points somewhere; nothing else may look at a plan for which this is false.
+pub(crate) fn is_well_formed(facts: &Facts, plan: &Plan, findings: &mut Findings) -> bool {
+    let mut bad = |message: String| findings.add(Rule::Malformed, None, None, message);
+    let mut good = true;
+    let mut demand = |holds: bool, what: &dyn Fn() -> String| {
+        if !holds {
+            good = false;
+            bad(what());
+        }
+        holds
+    };
+    let inside = |span: Span, len: usize| span.start <= span.end && span.end as usize <= len;
+    let queue = |queue: Option<rgraph_plan::plan::QueueId>| queue.is_none_or(|queue| queue.index() < plan.queues.len());
+    let resources = plan.resources.len();
+    demand(resources >= facts.memory.len(), &|| {
+        format!("the plan has {resources} resources, the graph {}", facts.memory.len())
+    });
+    demand(plan.resource_names.len() >= resources, &|| "resources without names".to_owned());
+    for (id, pass) in plan.passes.iter_ids() {
+        let holds = (pass.name as usize) < plan.pass_names.len()
+            && queue(pass.queue)
+            && inside(pass.accesses, plan.pass_accesses.len());
+        demand(holds, &|| format!("pass {} points outside the plan", id.index()));
+    }
+    for (id, batch) in plan.batches.iter_ids() {
+        let holds =
+            queue(batch.queue) && inside(batch.waits, plan.waits.len()) && inside(batch.commands, plan.commands.len());
+        demand(holds, &|| format!("batch {} points outside the plan", id.index()));
+    }
+    for wait in &plan.waits {
+        demand(queue(wait.queue), &|| "a wait names a queue that the plan does not have".to_owned());
+    }
+    for (at, command) in plan.commands.iter().enumerate() {
+        let holds = match command {
+            Command::Barriers(b) | Command::SetEvent(_, b) | Command::WaitEvents(_, b) => {
+                inside(b.memory, plan.memory_barriers.len())
+                    && inside(b.buffers, plan.buffer_barriers.len())
+                    && inside(b.images, plan.image_barriers.len())
+            }
+            Command::BeginRendering { attachments, .. } => inside(*attachments, plan.attachments.len()),
+            Command::Pass { pass, layouts } => pass.index() < plan.passes.len() && inside(*layouts, plan.layouts.len()),
+            Command::EndRendering => true,
+        };
+        demand(holds, &|| format!("command {at} points outside the plan"));
+    }
+    let known = |resource: ResourceId| resource.index() < resources;
+    let image = |resource: ResourceId| facts.shapes.get(resource.index()).is_none_or(|shape| shape.is_image());
+    let fits = |resource: ResourceId, mips: [u32; 2], layers: [u32; 2]| {
+        facts.shapes.get(resource.index()).is_none_or(|shape| {
+            mips[0] < mips[1] && mips[1] <= shape.mips && layers[0] < layers[1] && layers[1] <= shape.layers
+        })
+    };
+    let name = |resource: ResourceId| {
+        if known(resource) && resource.index() < plan.resource_names.len() {
+            format!("\"{}\"", plan.resource_name(resource))
+        } else {
+            format!("resource {}", resource.index())
+        }
+    };
+    for b in &plan.image_barriers {
+        let holds = known(b.resource) && image(b.resource) && fits(b.resource, b.mips, b.layers);
+        demand(holds, &|| format!("an image barrier on {} lies outside it", name(b.resource)));
+    }
+    for b in &plan.buffer_barriers {
+        let shape = facts.shapes.get(b.resource.index());
+        let holds = known(b.resource)
+            && shape.is_none_or(|shape| !shape.is_image() && b.range[0] < b.range[1] && b.range[1] <= shape.bytes);
+        demand(holds, &|| format!("a buffer barrier on {} lies outside it", name(b.resource)));
+    }
+    for a in &plan.attachments {
+        let holds =
+            known(a.resource) && image(a.resource) && fits(a.resource, [a.mip, a.mip.saturating_add(1)], a.layers);
+        demand(holds, &|| format!("an attachment {} lies outside the image", name(a.resource)));
+    }
+    for l in &plan.layouts {
+        let holds = known(l.resource) && image(l.resource) && fits(l.resource, l.mips, l.layers);
+        demand(holds, &|| format!("a layout of {} lies outside the image", name(l.resource)));
+    }
+    for access in &plan.pass_accesses {
+        demand(known(access.resource), &|| "an access names a resource that the plan does not have".to_owned());
+    }
+    for placement in &plan.memory.placements {
+        let holds = known(placement.resource) && placement.heap.index() < plan.memory.heaps.len();
+        demand(holds, &|| format!("the placement of {} points outside the plan", name(placement.resource)));
+    }
+    for edge in &plan.edges {
+        demand(known(edge.resource) && queue(edge.entry.queue) && queue(edge.exit.queue), &|| {
+            format!("the edge of {} points outside the plan", name(edge.resource))
+        });
+    }
+    let mut cells = 0usize;
+    for grid in &facts.grids {
+        cells = cells.saturating_add(grid.len());
+    }
+    let work = cells.saturating_add(plan.commands.len());
+    if work > 50_000_000 {
+        findings.add(Rule::TooLarge, None, None, format!("{cells} pieces of resources are too many to judge"));
+        return false;
+    }
+    good
+}
+
+/// The job of each pass of the plan, and whether every needed one runs once, where it may.
+pub(crate) fn passes(facts: &Facts, plan: &Plan, findings: &mut Findings) -> Vec<Option<usize>> {
+    let declared = facts.graph.passes().len();
+    let inserted: HashMap<&str, usize> =
+        facts.jobs[declared..].iter().enumerate().map(|(at, job)| (job.name.as_str(), declared + at)).collect();
+    let mut job_of = vec![None; plan.passes.len()];
+    let mut ran = vec![0u32; plan.passes.len()];
+    for (_, batch) in plan.batches.iter_ids() {
+        for command in &plan.commands[batch.commands.range()] {
+            let Command::Pass { pass, .. } = command else { continue };
+            ran[pass.index()] += 1;
+            if plan.passes[*pass].queue != batch.queue {
+                let name = plan.pass_name(*pass);
+                let message = format!("pass \"{name}\" stands in a batch of another queue than its own");
+                findings.add(Rule::Queue, Some(name), None, message);
+            }
+        }
+    }
+    for (id, pass) in plan.passes.iter_ids() {
+        let at = id.index();
+        let name = plan.pass_name(id);
+        job_of[at] = match pass.declared {
+            Some(position) if (position as usize) < declared => Some(position as usize),
+            Some(position) => {
+                let message = format!("pass \"{name}\" says it is declaration {position} of {declared}");
+                findings.add(Rule::Malformed, Some(name), None, message);
+                None
+            }
+            None => inserted.get(name).copied().or_else(|| scaled(facts, plan, id)),
+        };
+        match job_of[at] {
+            Some(job) => {
+                if pass.declared.is_some() && facts.jobs[job].name != name {
+                    let message = format!("pass \"{name}\" is declared as \"{}\"", facts.jobs[job].name);
+                    findings.add(Rule::Passes, Some(name), None, message);
+                }
+                if ran[at] > 0 {
+                    queue_of(facts, plan, id, job, findings);
+                }
+                if pass.declared.is_none() {
+                    accesses(facts, plan, id, job, findings);
+                }
+            }
+            None if pass.declared.is_none() => {
+                let message = format!("inserted pass \"{name}\" is nothing that the declaration demands");
+                findings.add(Rule::Inserted, Some(name), None, message);
+            }
+            None => {}
+        }
+        if pass.culled.is_some() && ran[at] > 0 {
+            findings.add(Rule::Passes, Some(name), None, format!("culled pass \"{name}\" runs"));
+        }
+        if ran[at] > 1 {
+            findings.add(Rule::Passes, Some(name), None, format!("pass \"{name}\" runs {} times", ran[at]));
+        }
+    }
+    let mut of_job = vec![0u32; facts.jobs.len()];
+    for (at, job) in job_of.iter().enumerate() {
+        if let Some(job) = job {
+            of_job[*job] += u32::from(ran[at] > 0);
+        }
+    }
+    for (job, count) in of_job.iter().enumerate() {
+        let name = &facts.jobs[job].name;
+        if *count == 0 && facts.needed[job] {
+            let kind = if facts.jobs[job].inserted.is_some() { "inserted pass" } else { "pass" };
+            let message = format!("{kind} \"{name}\" is needed but does not run");
+            findings.add(Rule::Passes, Some(name), None, message);
+        } else if *count > 1 {
+            findings.add(Rule::Passes, Some(name), None, format!("\"{name}\" stands in the plan {count} times"));
+        }
+    }
+    job_of
+}
+
+/// A scaled blit has no fixed name: it is known by what it writes.
+fn scaled(facts: &Facts, plan: &Plan, pass: PlanPassId) -> Option<usize> {
+    let accesses = &plan.pass_accesses[plan.passes[pass].accesses.range()];
+    let written = accesses.iter().find(|access| crate::tables::writes(access.access))?.resource.index();
+    facts.jobs.iter().position(|job| matches!(job.inserted, Some(Inserted::Scaled { to, .. }) if to == written))
+}
+
+/// The accesses that the plan gives an inserted pass are those that the declaration demands.
+fn accesses(facts: &Facts, plan: &Plan, pass: PlanPassId, job: usize, findings: &mut Findings) {
+    let list = &plan.pass_accesses[plan.passes[pass].accesses.range()];
+    let name = plan.pass_name(pass);
+    for at in &facts.jobs[job].uses {
+        let wanted = if at.writes { Accesses::TRANSFER_WRITE } else { Accesses::TRANSFER_READ };
+        let found = list.iter().any(|access| {
+            access.resource.index() == at.resource
+                && access.access.contains(wanted)
+                && access.stages.contains(Stages::BLIT)
+                && access.mips == at.part.mips
+                && access.layers == at.part.layers
+        });
+        if !found {
+            let what = facts.name(at.resource);
+            let message = format!(
+                "inserted pass \"{name}\" must {} \"{what}\" mips {}..{} layers {}..{} by a blit, but does not say so",
+                if at.writes { "write" } else { "read" },
+                at.part.mips[0],
+                at.part.mips[1],
+                at.part.layers[0],
+                at.part.layers[1]
+            );
+            findings.add(Rule::Inserted, Some(name), Some(what), message);
+        }
+    }
+    if list.len() != facts.jobs[job].uses.len() {
+        let message =
+            format!("inserted pass \"{name}\" makes {} accesses, not {}", list.len(), facts.jobs[job].uses.len());
+        findings.add(Rule::Inserted, Some(name), None, message);
+    }
+}
+
+/// The queue of a plan that a declaration names, or `None` for the host and where any will do.
+pub(crate) fn named_queue(plan: &Plan, queue: PassQueue) -> Option<usize> {
+    let has = |wanted: Capabilities| {
+        let queues = plan.queues.as_slice();
+        queues.iter().position(|queue| queue.capabilities.contains(wanted))
+    };
+    let graphics = has(Capabilities::GRAPHICS);
+    let other = |wanted: Capabilities| {
+        let fits = |at: &usize| {
+            let capabilities = plan.queues.as_slice()[*at].capabilities;
+            let implied = wanted == Capabilities::TRANSFER && !capabilities.is_empty();
+            Some(*at) != graphics && (implied || capabilities.contains(wanted))
+        };
+        let others = (0..plan.queues.len()).filter(fits);
+        others.min_by_key(|at| (plan.queues.as_slice()[*at].capabilities.bits().count_ones(), *at)).or(graphics)
+    };
+    match queue {
+        PassQueue::Graphics => graphics,
+        PassQueue::Compute => graphics.or_else(|| has(Capabilities::COMPUTE)),
+        PassQueue::AsyncCompute => other(Capabilities::COMPUTE).or_else(|| has(Capabilities::COMPUTE)),
+        PassQueue::Transfer => other(Capabilities::TRANSFER).or(Some(0)),
+        PassQueue::Cpu | PassQueue::Any => None,
+    }
+}
+
+fn queue_of(facts: &Facts, plan: &Plan, id: PlanPassId, job: usize, findings: &mut Findings) {
+    let pass = &plan.passes[id];
+    let name = plan.pass_name(id);
+    let declared = facts.jobs[job].queue;
+    let at = pass.queue.map(Id::index);
+    let searched = matches!(pass.why.queue, QueueWhy::EarliestFinish | QueueWhy::OnlyCapable);
+    let right = match declared {
+        PassQueue::Cpu => at.is_none(),
+        PassQueue::Any => at.is_some(),
+        _ => at.is_some() && (searched || at == named_queue(plan, declared)),
+    };
+    if !right {
+        let on = at.map_or("the host".to_owned(), |at| format!("queue \"{}\"", plan.queues.as_slice()[at].name));
+        let message = format!("pass \"{name}\" is declared on {declared} but runs on {on}");
+        findings.add(Rule::Queue, Some(name), None, message);
+    }
+    for at_use in &facts.jobs[job].uses {
+        let on_host = at_use.stages == Stages::HOST;
+        let able = match at {
+            None => on_host || at_use.usage == Usage::Present,
+            Some(at) => {
+                let needed = needs(at_use.usage, at_use.stages, at_use.transfer);
+                let capabilities = plan.queues.as_slice()[at].capabilities;
+                !on_host && can(capabilities, needed) && stages_of(capabilities).contains(at_use.stages)
+            }
+        };
+        if !able {
+            let what = facts.name(at_use.resource);
+            let message = format!("pass \"{name}\" uses \"{what}\" as {}, which its queue cannot do", at_use.usage);
+            findings.add(Rule::Queue, Some(name), Some(what), message);
+        }
+    }
+}
+
+/// Stages that the queue has, accesses that the stages have.
+pub(crate) fn scopes(plan: &Plan, findings: &mut Findings) {
+    for (id, batch) in plan.batches.iter_ids() {
+        let Some(queue) = batch.queue else {
+            let only = |command: &Command| matches!(command, Command::Pass { .. });
+            if !plan.commands[batch.commands.range()].iter().all(only) {
+                let message = format!("batch {} of the host has commands other than passes", id.index());
+                findings.add(Rule::Malformed, None, None, message);
+            }
+            continue;
+        };
+        let plan_queue = &plan.queues[queue];
+        let has = stages_of(plan_queue.capabilities);
+        let mut check = |stages: Stages, what: String| {
+            if !has.contains(stages) {
+                let names: Vec<_> = (stages - has).names().collect();
+                let message =
+                    format!("{what} names {}, which queue \"{}\" does not have", names.join("|"), plan_queue.name);
+                findings.add(Rule::UnsupportedStage, None, None, message);
+            }
+        };
+        for wait in &plan.waits[batch.waits.range()] {
+            check(wait.stages, format!("a wait of batch {}", id.index()));
+        }
+        let mut odd = Vec::new();
+        for command in &plan.commands[batch.commands.range()] {
+            let (Command::Barriers(b) | Command::SetEvent(_, b) | Command::WaitEvents(_, b)) = command else {
+                continue;
+            };
+            let memory = plan.memory_barriers[b.memory.range()].iter().map(|b| (b.scope, None, None));
+            let named = |resource: ResourceId| Some(plan.resource_names.get(resource.index()));
+            let buffers =
+                plan.buffer_barriers[b.buffers.range()].iter().map(|b| (b.scope, b.families, named(b.resource)));
+            let images = plan.image_barriers[b.images.range()].iter().map(|b| (b.scope, b.families, named(b.resource)));
+            for (scope, families, resource) in memory.chain(buffers).chain(images) {
+                let what = resource.map_or("a memory barrier".to_owned(), |name| format!("the barrier on \"{name}\""));
+                // The half of a transfer that belongs to the other queue is ignored there.
+                let half = families.filter(|[from, to]| from != to);
+                if half.is_none_or(|[from, _]| from == plan_queue.family) {
+                    check(scope.src_stages, format!("{what} (source)"));
+                }
+                if half.is_none_or(|[_, to]| to == plan_queue.family) {
+                    check(scope.dst_stages, format!("{what} (destination)"));
+                }
+                for (stages, access, side) in [
+                    (scope.src_stages, scope.src_access, "source"),
+                    (scope.dst_stages, scope.dst_access, "destination"),
+                ] {
+                    for access in access.iter() {
+                        if !stages.intersects(stages_with(access)) {
+                            odd.push(format!(
+                                "{what} names {} as {side} but no stage that has it",
+                                access.names().next().unwrap_or_default()
+                            ));
+                        }
+                    }
+                }
+            }
+        }
+        for message in odd {
+            findings.add(Rule::UnsupportedStage, None, None, message);
+        }
+    }
+}
+
+/// Places: inside heaps, large enough, and there for everything that a pass uses.
+pub(crate) fn places(facts: &Facts, plan: &Plan, job_of: &[Option<usize>], findings: &mut Findings) {
+    let mut place = vec![None; facts.memory.len()];
+    for p in &plan.memory.placements {
+        let Some(slot) = place.get_mut(p.resource.index()) else { continue };
+        let what = facts.name(p.resource.index());
+        let end = p.offset.checked_add(p.size);
+        if end.is_none_or(|end| end > plan.memory.heaps[p.heap].size) {
+            let message = format!("\"{what}\" at {} with {} bytes ends outside its heap", p.offset, p.size);
+            findings.add(Rule::Placement, None, Some(what), message);
+        }
+        let bytes = facts.shapes[p.resource.index()].bytes;
+        if p.size < bytes {
+            let message = format!("\"{what}\" has a place of {} bytes but needs {bytes}", p.size);
+            findings.add(Rule::Placement, None, Some(what), message);
+        }
+        if slot.replace((p.heap, p.offset)).is_some() {
+            findings.add(Rule::Placement, None, Some(what), format!("\"{what}\" has two places"));
+        }
+        if facts.edged[facts.memory[p.resource.index()]] {
+            let message = format!("\"{what}\" outlives the frame but has a place among the transients");
+            findings.add(Rule::Placement, None, Some(what), message);
+        }
+    }
+    for (resource, own) in place.iter().enumerate() {
+        let memory = facts.memory[resource];
+        if let (Some(own), Some(other), true) = (own, place[memory], facts.frames_ago[resource] == 0)
+            && *own != other
+        {
+            let (what, base) = (facts.name(resource), facts.name(memory));
+            let message = format!("\"{what}\" modifies \"{base}\" but lies in other bytes");
+            findings.add(Rule::Placement, None, Some(what), message);
+        }
+    }
+    let mut ran = vec![false; plan.passes.len()];
+    for (_, batch) in plan.batches.iter_ids() {
+        for command in &plan.commands[batch.commands.range()] {
+            if let Command::Pass { pass, .. } = command {
+                ran[pass.index()] = true;
+            }
+        }
+    }
+    for (at, job) in job_of.iter().enumerate() {
+        let Some(job) = job.filter(|_| ran[at]) else { continue };
+        for at_use in &facts.jobs[job].uses {
+            let memory = facts.memory[at_use.resource];
+            let placed = || facts.names(memory).any(|name| place[name].is_some());
+            if !facts.edged[memory] && place[memory].is_none() && !placed() {
+                let what = facts.name(at_use.resource);
+                findings.add(Rule::Placement, None, Some(what), format!("\"{what}\" is used but has no place"));
+            }
+        }
+    }
+    for (id, resource) in facts.graph.resources().iter_ids() {
+        let (said, plan_says) = (resource.sharing, plan.resources[id].sharing);
+        if said.is_some_and(|said| said != plan_says) && plan.resources[id].lifetime.is_some() {
+            let what = facts.name(id.index());
+            let message = format!("\"{what}\" is declared otherwise than {plan_says}");
+            findings.add(Rule::Ownership, None, Some(what), message);
+        }
+    }
+}
+
+/// Pairs of memories that share bytes. O(n log n + pairs).
+pub(crate) fn overlaps(facts: &Facts, plan: &Plan) -> Vec<(usize, usize)> {
+    let mut spans: Vec<(usize, u64, u64, usize)> = Vec::new();
+    for p in &plan.memory.placements {
+        let resource = p.resource.index();
+        if let Some(&memory) = facts.memory.get(resource) {
+            spans.push((p.heap.index(), p.offset, p.offset.saturating_add(p.size), memory));
+        }
+    }
+    spans.sort_unstable();
+    let mut pairs = Vec::new();
+    let mut open: Vec<(usize, u64, usize)> = Vec::new();
+    for (heap, first, end, memory) in spans {
+        open.retain(|(other, until, _)| *other == heap && *until > first);
+        pairs.extend(open.iter().filter(|(.., other)| *other != memory).map(|(.., other)| (*other, memory)));
+        open.push((heap, end, memory));
+    }
+    pairs.sort_unstable();
+    pairs.dedup();
+    pairs
+}
+
+/// Whether two dependencies are the same.
+pub(crate) fn same(plan: &Plan, a: &Barriers, b: &Barriers) -> bool {
+    let memory = |b: &Barriers| plan.memory_barriers[b.memory.range()].iter().map(|b| b.scope).collect::<Vec<_>>();
+    let buffers = |b: &Barriers| {
+        let list = plan.buffer_barriers[b.buffers.range()].iter();
+        list.map(|b| (b.resource, b.range, b.scope, b.families)).collect::<Vec<_>>()
+    };
+    let images = |b: &Barriers| {
+        let list = plan.image_barriers[b.images.range()].iter();
+        list.map(|b| (b.resource, b.mips, b.layers, b.aspects, b.scope, b.old_layout, b.new_layout, b.families))
+            .collect::<Vec<(ResourceId, [u32; 2], [u32; 2], Aspects, _, _, _, _)>>()
+    };
+    memory(a) == memory(b) && buffers(a) == buffers(b) && images(a) == images(b)
+}

@@ -1,0 +1,21 @@
+//! The naive planner's plans are right: whatever the judge says of them is the judge's fault.
+
+mod support;
+
+use rgraph_check::check;
+use rgraph_check::generate::{Limits, generate};
+
+#[test]
+fn naive_plans_of_generated_graphs_check_clean() {
+    let mut wrong = Vec::new();
+    for seed in 0..2000 {
+        let (graph, _) = generate(seed, Limits::default());
+        let findings = check(&graph, &support::naive(&graph));
+        if !findings.is_empty() {
+            wrong.push((seed, findings));
+        }
+    }
+    let shown: Vec<_> =
+        wrong.iter().take(8).map(|(seed, list)| format!("{seed}: {} of {}", list[0], list.len())).collect();
+    assert!(wrong.is_empty(), "{} plans are judged wrong:\n{}", wrong.len(), shown.join("\n"));
+}
