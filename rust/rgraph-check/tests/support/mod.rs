@@ -165,10 +165,10 @@ fn serial(graph: &Graph) -> Vec<Step> {
         let pass = PassId::new(next);
         for access in accesses.iter().filter(|a| a.pass == pass) {
             let to = memory(graph, access.resource);
-            if let Some(from) = graph.resources()[to].modifies {
-                if scaled.insert(to) {
-                    steps.push(Step::Scale { from, to });
-                }
+            if let Some(from) = graph.resources()[to].modifies
+                && scaled.insert(to)
+            {
+                steps.push(Step::Scale { from, to });
             }
         }
         steps.push(Step::Pass(pass));
