@@ -1,43 +1,116 @@
 //! What the planner's reasons are called: one word each for files, one sentence each for people.
 
+use std::borrow::Cow;
+
+use crate::access::{Accesses, Layout, Stages};
 use crate::id::Id;
-use crate::plan::{Culled, Hazard, Plan, PlanLife, PlanPassId, QueueWhy, UnmergedWhy};
+use crate::plan::{Culled, Hazard, Plan, PlanLife, PlanPassId, QueueId, QueueWhy, UnmergedWhy, Why};
+use crate::resource::ResourceId;
 
 /// Scheduling policies, as [`Report::policy`](crate::plan::Report::policy) names them.
 pub const POLICIES: [&str; 4] = ["declared", "overlap", "weighted", "exact"];
 
-/// Every hazard, its word, and what it says of the later pass and the resource.
-const HAZARDS: [(Hazard, &str, &str); 10] = [
-    (Hazard::ReadAfterWrite, "read_after_write", "reads what was written"),
-    (Hazard::WriteAfterRead, "write_after_read", "writes what was read"),
-    (Hazard::WriteAfterWrite, "write_after_write", "writes what was written"),
-    (Hazard::FirstUse, "first_use", "first use"),
-    (Hazard::Alias, "alias", "takes over the memory"),
-    (Hazard::Layout, "layout", "needs another layout"),
-    (Hazard::Release, "release", "given to another queue"),
-    (Hazard::Acquire, "acquire", "taken from another queue"),
-    (Hazard::Host, "host", "made visible to the host"),
-    (Hazard::Leave, "leave", "left as declared"),
+/// Every hazard and its word.
+const HAZARDS: [(Hazard, &str); 10] = [
+    (Hazard::ReadAfterWrite, "read_after_write"),
+    (Hazard::WriteAfterRead, "write_after_read"),
+    (Hazard::WriteAfterWrite, "write_after_write"),
+    (Hazard::FirstUse, "first_use"),
+    (Hazard::Alias, "alias"),
+    (Hazard::Layout, "layout"),
+    (Hazard::Release, "release"),
+    (Hazard::Acquire, "acquire"),
+    (Hazard::Host, "host"),
+    (Hazard::Leave, "leave"),
 ];
 
 /// Its word in plan files.
 pub fn hazard_word(hazard: Hazard) -> &'static str {
-    HAZARDS.iter().find(|(known, ..)| *known == hazard).map_or("", |(_, word, _)| word)
+    HAZARDS.iter().find(|(known, _)| *known == hazard).map_or("", |(_, word)| word)
 }
 
 /// The hazard of a word.
 pub fn hazard_from_word(word: &str) -> Option<Hazard> {
-    HAZARDS.iter().find(|(_, known, _)| *known == word).map(|(hazard, ..)| *hazard)
+    HAZARDS.iter().find(|(_, known)| *known == word).map(|(hazard, _)| *hazard)
 }
 
 /// All hazard words.
 pub fn hazard_words() -> Vec<&'static str> {
-    HAZARDS.iter().map(|(_, word, _)| *word).collect()
+    HAZARDS.iter().map(|(_, word)| *word).collect()
 }
 
-/// A few words for a listing.
-pub fn hazard_phrase(hazard: Hazard) -> &'static str {
-    HAZARDS.iter().find(|(known, ..)| *known == hazard).map_or("", |(.., phrase)| phrase)
+/// What a barrier is for: who does what after whom. `own` is the resource that the barrier names itself, if it does.
+pub fn hazard_sentence(plan: &Plan, why: &Why, own: Option<ResourceId>) -> String {
+    let from = why.from.map_or_else(|| "the run before".to_owned(), |pass| quoted(plan.pass_name(pass)));
+    let to = why.to.map_or_else(|| "what comes after".to_owned(), |pass| quoted(plan.pass_name(pass)));
+    let resource = quoted(plan.resource_name(why.resource));
+    let of = if own == Some(why.resource) { String::new() } else { format!(" ({resource})") };
+    match why.hazard {
+        Hazard::ReadAfterWrite => format!("{to} reads what {from} wrote{of}"),
+        Hazard::WriteAfterRead => format!("{to} writes what {from} read{of}"),
+        Hazard::WriteAfterWrite => format!("{to} writes what {from} wrote{of}"),
+        Hazard::FirstUse => format!("{to} is the first to use it"),
+        Hazard::Alias => format!("{to} takes over the memory that {from} used for {resource}"),
+        Hazard::Layout => format!("{to} needs another layout than {from}"),
+        Hazard::Release => format!("{from} hands it over to the queue of {to}"),
+        Hazard::Acquire => format!("{to} takes it over from the queue of {from}"),
+        Hazard::Host => format!("{to} sees on the host what {from} wrote{of}"),
+        Hazard::Leave => format!("left after {from} as declared"),
+    }
+}
+
+/// A name in quotes, on one line whatever it holds.
+pub fn quoted(name: &str) -> String {
+    format!("'{}'", plain(name))
+}
+
+/// A name on one line whatever it holds.
+pub fn plain(name: &str) -> Cow<'_, str> {
+    if name.chars().any(char::is_control) {
+        name.chars().flat_map(|c| if c.is_control() { c.escape_debug().collect() } else { vec![c] }).collect()
+    } else {
+        Cow::Borrowed(name)
+    }
+}
+
+/// Stages as short as people say them: `color_output + depth_tests`; `nothing` for none.
+pub fn stages_phrase(stages: Stages) -> String {
+    const TESTS: Stages = Stages::EARLY_FRAGMENT_TESTS.union(Stages::LATE_FRAGMENT_TESTS);
+    let (rest, tests) = if stages.contains(TESTS) { (stages - TESTS, Some("depth_tests")) } else { (stages, None) };
+    let words = rest.names().map(|name| match name {
+        "color_attachment_output" => "color_output",
+        "early_fragment_tests" => "early_tests",
+        "late_fragment_tests" => "late_tests",
+        "vertex_attribute_input" => "vertex_input",
+        "acceleration_structure_build" => "build",
+        other => other.strip_suffix("_shader").unwrap_or(other),
+    });
+    phrase(words.chain(tests))
+}
+
+/// Kinds of access; `nothing` for none.
+pub fn access_phrase(access: Accesses) -> String {
+    phrase(access.names())
+}
+
+fn phrase<'w>(words: impl Iterator<Item = &'w str>) -> String {
+    let words: Vec<&str> = words.collect();
+    if words.is_empty() { "nothing".to_owned() } else { words.join(" + ") }
+}
+
+/// A layout without the word `optimal`.
+pub fn layout_phrase(layout: Layout) -> &'static str {
+    let name = layout.name();
+    name.strip_suffix("_optimal").unwrap_or(name)
+}
+
+/// Bytes as people read them: `512 B`, `64.0 KiB`, `21.1 MiB`.
+pub fn bytes_phrase(bytes: u64) -> String {
+    const UNITS: [(&str, u32); 4] = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
+    match UNITS.iter().find(|(_, shift)| bytes >> shift > 0) {
+        Some((unit, shift)) => format!("{:.1} {unit}", bytes as f64 / (1u64 << shift) as f64),
+        None => format!("{bytes} B"),
+    }
 }
 
 /// Every way in which a queue is chosen, its word and its sentence.
@@ -131,14 +204,14 @@ pub fn unmerged_sentence(plan: &Plan, why: UnmergedWhy) -> String {
         UnmergedWhy::Area => "their areas, samples or layers differ".to_owned(),
         UnmergedWhy::Depth => "their depth attachments differ".to_owned(),
         UnmergedWhy::NotLocal(resource) => {
-            format!("the later one reads '{}' in another way than texel by texel", plan.resource_name(resource))
+            format!("the later one reads {} in another way than texel by texel", quoted(plan.resource_name(resource)))
         }
         UnmergedWhy::OtherQueue => "the later one waits for another queue".to_owned(),
         UnmergedWhy::NothingShared => "they share no attachment".to_owned(),
         UnmergedWhy::Conditional => "one of them may be switched off".to_owned(),
         UnmergedWhy::TooMany => "together they have more attachments than the profile allows".to_owned(),
         UnmergedWhy::Reloaded(resource) => {
-            format!("'{}' is cleared or discarded between them", plan.resource_name(resource))
+            format!("{} is cleared or discarded between them", quoted(plan.resource_name(resource)))
         }
         UnmergedWhy::Inserted => "work was inserted between them".to_owned(),
     }
@@ -168,26 +241,26 @@ pub fn culled_sentence(plan: &Plan, positions: &Positions, culled: Culled) -> St
         Culled::WritesNothing => "it writes nothing and has no side effects".to_owned(),
         Culled::OptedOut => "its setup declared no access".to_owned(),
         Culled::Unread(resource) => {
-            format!("it writes '{}', which nobody reads and which is no root", plan.resource_name(resource))
+            format!("it writes {}, which nobody reads and which is no root", quoted(plan.resource_name(resource)))
         }
         Culled::Overwritten(resource) => {
-            format!("what it writes to '{}' is replaced before anybody reads it", plan.resource_name(resource))
+            format!("what it writes to {} is replaced before anybody reads it", quoted(plan.resource_name(resource)))
         }
         Culled::OnlyCulledReaders(resource, position) => {
-            let reader = positions.get(position).map(|pass| format!(" ('{}')", plan.pass_name(pass)));
-            let resource = plan.resource_name(resource);
-            format!("it writes '{resource}', which only culled passes read{}", reader.unwrap_or_default())
+            let reader = positions.get(position).map(|pass| format!(" ({})", quoted(plan.pass_name(pass))));
+            let resource = quoted(plan.resource_name(resource));
+            format!("it writes {resource}, which only culled passes read{}", reader.unwrap_or_default())
         }
     }
 }
 
 /// The name of a queue, or `host`.
-pub fn queue_name(plan: &Plan, queue: Option<crate::plan::QueueId>) -> &str {
+pub fn queue_name(plan: &Plan, queue: Option<QueueId>) -> &str {
     queue.map_or("host", |queue| plan.queues.get(queue).map_or("?", |queue| queue.name.as_str()))
 }
 
 /// `queue 0 graphics`-like labels would repeat the name of queues that stand several times: those get their number.
-pub fn queue_label(plan: &Plan, queue: Option<crate::plan::QueueId>) -> String {
+pub fn queue_label(plan: &Plan, queue: Option<QueueId>) -> String {
     let name = queue_name(plan, queue);
     match queue {
         Some(id) if plan.queues.iter().filter(|other| other.name == name).count() > 1 => {

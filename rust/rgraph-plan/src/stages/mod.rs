@@ -2,7 +2,13 @@
 
 pub mod alias;
 pub mod cull;
+pub mod depend;
+pub mod describe;
+pub mod merge;
 pub mod resolve;
 pub mod schedule;
 pub mod size;
+pub mod synchronize;
+pub mod transient;
 pub mod validate;
+pub mod weigh;

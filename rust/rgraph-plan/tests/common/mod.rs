@@ -430,3 +430,14 @@ pub fn plan() -> Plan {
     };
     plan
 }
+
+/// Compares with a golden file, or rewrites it where `UPDATE_GOLDEN` is set.
+pub fn golden(name: &str, text: &str) {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, text).unwrap();
+    }
+    let kept = std::fs::read_to_string(&path).unwrap_or_default();
+    assert_eq!(text, kept, "{name} changed: look at it, and set UPDATE_GOLDEN=1 if it is right");
+}

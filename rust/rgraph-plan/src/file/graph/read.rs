@@ -259,6 +259,18 @@ fn access(node: Node<'_, '_>, graph: &Graph) -> Option<(ResourceId, Use)> {
     Some((resource?, how))
 }
 
+/// One number of a clear value; graphs of other engines have texts that hold one.
+fn component(node: &Node<'_, '_>) -> Option<f64> {
+    if !node.is_text() {
+        return node.number();
+    }
+    let number = node.text()?.trim().parse::<f64>().ok().filter(|number| number.is_finite());
+    if number.is_none() {
+        node.wrong("a number");
+    }
+    number
+}
+
 /// `[r, g, b, a]`, `[depth, stencil]` or a depth.
 pub(in crate::file) fn clear(node: &Node<'_, '_>) -> Option<Clear> {
     const WANTED: &str = "four numbers of a colour, [depth, stencil], or one depth";
@@ -273,13 +285,13 @@ pub(in crate::file) fn clear(node: &Node<'_, '_>) -> Option<Clear> {
     node.elements("", |_, _| length += 1)?;
     match length {
         4 => {
-            let list = node.list("", |one| one.number())?;
+            let list = node.list("", |one| component(&one))?;
             <[f64; 4]>::try_from(list).ok().map(Clear::Color)
         }
         2 => {
             let (mut depth, mut stencil) = (None, None);
             node.elements("", |index, one| match index {
-                0 => depth = one.number(),
+                0 => depth = component(&one),
                 _ => stencil = one.u32(),
             })?;
             Some(Clear::Depth(depth?, Some(stencil?)))

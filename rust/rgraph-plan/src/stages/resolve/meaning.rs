@@ -128,8 +128,9 @@ pub fn meaning(access: &Access, queue: PassQueue, raster: bool, depth: bool) -> 
         Usage::HostWrite => {
             Meaning { stages: Stages::HOST, access: Accesses::HOST_WRITE, layout: Layout::General, effect: over_part }
         }
+        // Presentation is no pipeline stage; one that every queue has stands for it where a wait must name one.
         Usage::Present => Meaning {
-            stages: Stages::empty(),
+            stages: Stages::COPY,
             access: Accesses::empty(),
             layout: Layout::PresentSrc,
             effect: Effect::Present,

@@ -177,6 +177,8 @@ pub struct Facts {
     pub depth: IdVec<ResourceId, u32>,
     /// Whose cuts a memory shares: its own, or those of what it remembers.
     pub family: IdVec<ResourceId, ResourceId>,
+    /// Whether a history remembers what is in this memory.
+    pub remembered: IdVec<ResourceId, bool>,
     /// Nodes in serial order.
     pub nodes: IdVec<NodeId, Node>,
     /// Touches by node.
@@ -267,9 +269,11 @@ impl Facts {
         }
         self.family.clear();
         self.family.as_vec_mut().extend(resources.ids());
+        self.remembered.refill(false, resources.len());
         for (id, resource) in resources.iter_ids() {
             if let Life::History(history) = resource.life {
                 self.family[id] = self.memory[history.of];
+                self.remembered[self.memory[history.of]] = true;
             }
         }
     }

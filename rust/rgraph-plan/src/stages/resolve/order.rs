@@ -8,15 +8,17 @@ use std::collections::BinaryHeap;
 use super::hazards::Hazards;
 use super::meaning::Effect;
 use super::walk::level;
-use super::{Facts, NodeId, Origin, Problem, Source, Via};
+use super::{Facts, NodeId, Origin, Problem, Source, Touch, Via};
 use crate::graph::PassId;
 use crate::id::{Id, IdVec};
-use crate::resource::{Life, ResourceId};
+use crate::resource::ResourceId;
 
 /// Memory that reordering reuses.
 #[derive(Default, Debug)]
 pub(super) struct Scratch {
     uses: Vec<PieceUse>,
+    /// By piece: twice the declared position of the first pass that writes it.
+    first_writer: Vec<u32>,
     edges: Vec<(NodeId, NodeId, Via)>,
     hazards: Hazards,
 }
@@ -32,7 +34,6 @@ struct PieceUse {
     resource: ResourceId,
     exclusive: bool,
     unordered: bool,
-    pure_read: bool,
 }
 
 impl Facts {
@@ -40,7 +41,7 @@ impl Facts {
     pub(super) fn reorder(&mut self, source: Source<'_>, problems: &mut Vec<Problem>) -> bool {
         let mut scratch = std::mem::take(&mut self.order);
         scratch.edges.clear();
-        self.collect_uses(source, &mut scratch.uses);
+        self.collect_uses(source, &mut scratch);
         self.edges_of_uses(&mut scratch);
         for &(later, earlier) in &self.after {
             scratch.edges.push((earlier, later, Via::After));
@@ -55,43 +56,51 @@ impl Facts {
         fine
     }
 
-    fn collect_uses(&self, source: Source<'_>, uses: &mut Vec<PieceUse>) {
+    fn collect_uses(&self, source: Source<'_>, scratch: &mut Scratch) {
+        let Scratch { uses, first_writer, .. } = scratch;
+        first_writer.clear();
+        first_writer.resize(self.pieces.count(), u32::MAX);
+        for (node, touches) in self.nodes.iter_ids().map(|(id, node)| (id, node.touches)) {
+            for touch in self.touches[touches.range()].iter().filter(|touch| touch.effect.writes()) {
+                if self.depth[touch.resource] == 0 {
+                    for first in &mut first_writer[touch.pieces()] {
+                        *first = (*first).min(node.index() as u32 * 2);
+                    }
+                }
+            }
+        }
         uses.clear();
         for (node, touches) in self.nodes.iter_ids().map(|(id, node)| (id, node.touches)) {
-            for touch in &self.touches[touches.range()] {
-                let level = level(self, node, touch);
-                uses.extend(touch.pieces().map(|piece| PieceUse {
-                    piece: piece as u32,
-                    level,
-                    position: node.index() as u32 * 2,
-                    node,
-                    resource: touch.resource,
-                    exclusive: touch.effect != Effect::Read,
-                    unordered: touch.unordered,
-                    pure_read: touch.effect == Effect::Read,
-                }));
+            for access in self.touches[touches.range()].chunk_by(|a, b| a.declared == b.declared) {
+                let mut position = node.index() as u32 * 2;
+                if self.may_look_forward(source, &access[0]) {
+                    // A read of a transient before any of its writers comes just after the first of them.
+                    let pieces = access.iter().flat_map(Touch::pieces);
+                    let first = pieces.map(|piece| first_writer[piece]).min().unwrap_or(u32::MAX);
+                    if first > position && first != u32::MAX {
+                        position = first + 1;
+                    }
+                }
+                for touch in access {
+                    let level = level(self, node, touch);
+                    uses.extend(touch.pieces().map(|piece| PieceUse {
+                        piece: piece as u32,
+                        level,
+                        position,
+                        node,
+                        resource: touch.resource,
+                        exclusive: touch.effect != Effect::Read,
+                        unordered: touch.unordered,
+                    }));
+                }
             }
         }
         uses.sort_unstable();
-        // Reads of a transient before any of its writers come just after the first of them.
-        for same in uses.chunk_by_mut(|a, b| a.piece == b.piece && a.level == b.level) {
-            let memory = self.pieces.get(same[0].piece).memory;
-            if same[0].level > 1 || source.graph.resources()[memory].life != Life::Transient {
-                continue;
-            }
-            let reads = same.iter().take_while(|u| u.pure_read).count();
-            if let Some(writer) = same.get(reads).map(|u| u.position) {
-                for early in &mut same[..reads] {
-                    early.position = writer + 1;
-                }
-            }
-            same.sort_unstable();
-        }
     }
 
     fn edges_of_uses(&self, scratch: &mut Scratch) {
-        let Scratch { uses, edges, hazards } = scratch;
-        hazards.clear(self.pieces.len());
+        let Scratch { uses, edges, hazards, .. } = scratch;
+        hazards.clear(self.pieces.count());
         let mut below: Option<PieceUse> = None;
         for this in uses.iter() {
             let changed = below.filter(|b| b.piece == this.piece && b.level / 2 != this.level / 2);

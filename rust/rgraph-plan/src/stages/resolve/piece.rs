@@ -250,7 +250,7 @@ impl Pieces {
     }
 
     /// Number of pieces.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.pieces.len()
     }
 }

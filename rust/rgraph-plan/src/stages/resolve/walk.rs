@@ -3,7 +3,7 @@
 
 use super::meaning::Effect;
 use super::piece::Part;
-use super::{Facts, NodeAttachment, NodeId, Origin, Problem, Source, Touch, is_attachment, part_of};
+use super::{Facts, NodeAttachment, NodeId, Origin, Problem, Source, Touch, part_of};
 use crate::access::{Accesses, Load, Usage};
 use crate::graph::{FlagId, PassId};
 use crate::id::{Id, Span};
@@ -38,7 +38,7 @@ impl Facts {
     fn entry_states(&mut self, Source { graph, .. }: Source<'_>) {
         let blank = State { written: Written::No, writer: None, read_since: false, entry: false, level: 0 };
         self.states.clear();
-        self.states.resize(self.pieces.len(), blank);
+        self.states.resize(self.pieces.count(), blank);
         for (id, resource) in graph.resources().iter_ids() {
             let (written, entry) = match resource.life {
                 Life::Transient => continue,
@@ -62,23 +62,36 @@ impl Facts {
         let inverted = self.after.iter().any(|(later, earlier)| later < earlier);
         let fine = !inverted
             && self.nodes.iter_ids().all(|(id, node)| {
-                self.touches[node.touches.range()].iter().all(|touch| {
-                    let modifies = self.depth[touch.resource] > 0;
-                    let level = level(self, id, touch);
-                    let writes = touch.effect.writes();
-                    states[touch.pieces()].iter_mut().all(|state| {
-                        let late = level < state.level && (writes || level + 1 != state.level || level % 2 == 1);
-                        let forward = touch.effect == Effect::Read && state.written == Written::No && !modifies;
-                        state.level = state.level.max(level);
-                        if writes {
-                            state.written = Written::Yes;
-                        }
-                        !late && !forward
-                    })
-                })
+                let accesses = self.touches[node.touches.range()].chunk_by(|a, b| a.declared == b.declared);
+                accesses.into_iter().all(|access| self.access_in_order(source, id, access, &mut states))
             });
         self.states = states;
         fine
+    }
+
+    fn access_in_order(&self, source: Source<'_>, id: NodeId, access: &[Touch], states: &mut [State]) -> bool {
+        let mut found = !self.may_look_forward(source, &access[0]);
+        let mut late = false;
+        for touch in access {
+            let level = level(self, id, touch);
+            let writes = touch.effect.writes();
+            for state in &mut states[touch.pieces()] {
+                late |= level < state.level && (writes || level + 1 != state.level || level % 2 == 1);
+                found |= state.written != Written::No;
+                state.level = state.level.max(level);
+                if writes {
+                    state.written = Written::Yes;
+                }
+            }
+        }
+        found && !late
+    }
+
+    /// Whether an access is a pure read of a transient: if nothing of it is written yet, it waits for a later writer.
+    pub(super) fn may_look_forward(&self, Source { graph, .. }: Source<'_>, touch: &Touch) -> bool {
+        touch.effect == Effect::Read
+            && self.depth[touch.resource] == 0
+            && graph.resources()[self.memory[touch.resource]].life == Life::Transient
     }
 
     /// Walks all nodes in serial order.
@@ -92,8 +105,17 @@ impl Facts {
             let node = self.nodes[id];
             self.decide_loads(source, node.attachments);
             let (sources, entry_reads) = (self.sources.len(), self.entry_reads.len());
-            for touch_at in node.touches.range() {
-                self.walk_touch(source, id, touch_at, problems);
+            let mut touch_at = node.touches.start as usize;
+            while touch_at < node.touches.end as usize {
+                let declared = self.touches[touch_at].declared;
+                let rest = self.touches[touch_at..node.touches.end as usize].iter();
+                let end = touch_at + rest.take_while(|touch| touch.declared == declared).count();
+                let pieces = self.touches[touch_at..end].iter().flat_map(Touch::pieces);
+                let found = { pieces }.any(|piece| self.states[piece].written != Written::No);
+                for at in touch_at..end {
+                    self.walk_touch(source, id, at, found, problems);
+                }
+                touch_at = end;
             }
             let node = &mut self.nodes[id];
             node.sources = Span::new(sources, self.sources.len());
@@ -128,12 +150,18 @@ impl Facts {
         }
     }
 
-    fn walk_touch(&mut self, source: Source<'_>, id: NodeId, touch_at: usize, problems: &mut Vec<Problem>) {
+    fn walk_touch(
+        &mut self,
+        source: Source<'_>,
+        id: NodeId,
+        touch_at: usize,
+        found: bool,
+        problems: &mut Vec<Problem>,
+    ) {
         let node = self.nodes[id];
         let mut touch = self.touches[touch_at];
         let modifies = self.depth[touch.resource] > 0;
-        let states = &mut self.states[touch.pieces()];
-        let any_written = modifies || states.iter().any(|state| state.written != Written::No);
+        let any_written = modifies || found;
         let has_fallback = node.conditional.is_some() && self.fallback_of[touch.resource];
         match touch.effect {
             Effect::KeepIfWritten if any_written => touch.effect = Effect::Keep,
@@ -152,8 +180,6 @@ impl Facts {
             Effect::Keep => reads_explicitly(source, &touch),
             _ => false,
         };
-        let access = source.graph.accesses().get(touch.declared as usize);
-        let loads = touch.effect == Effect::Keep && access.is_some_and(|access| is_attachment(access.usage));
         let sources_start = self.sources.len();
         for piece in touch.pieces() {
             let state = &mut self.states[piece];
@@ -165,8 +191,8 @@ impl Facts {
                         let reader = pass_of(node.origin);
                         problems.push(Problem::HoldsNothing { flag, pass, resource: touch.resource, reader });
                     }
-                    // An attachment loads whatever is there as long as some of it means something.
-                    Written::No if loads && any_written => {}
+                    // A read of mips, layers or bytes that mean something may reach over some that do not.
+                    Written::No if found => {}
                     Written::No => {
                         let p = self.pieces.get(piece as u32);
                         let part = Part { mips: p.mips, layers: p.layers, aspects: p.aspects, bytes: p.bytes };

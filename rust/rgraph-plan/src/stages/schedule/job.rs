@@ -131,7 +131,8 @@ pub struct Order {
     pub frame_us: f64,
     /// The policy that made it, [`Policy::Auto`] resolved.
     pub policy: Policy,
-    /// Whether no order and queues give a shorter frame, or an equal one with fewer live bytes (policy `exact`).
+    /// Whether no order and queues give a shorter frame, and none as short keeps fewer bytes alive at once in the order
+    /// of starts (policy `exact`).
     pub optimal: bool,
     /// Partial schedules that the search opened.
     pub nodes_explored: u32,

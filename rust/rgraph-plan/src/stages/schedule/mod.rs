@@ -5,6 +5,7 @@
 //! made it.
 
 pub mod deps;
+mod exact;
 mod job;
 pub mod model;
 mod overlap;
@@ -18,6 +19,7 @@ pub use job::{Bytes, Costs, HOST, Job, Order, Policy};
 pub use model::{Times, evaluate};
 
 use crate::plan::QueueWhy;
+use exact::{ExactScratch, Goal, Problem};
 use overlap::{Caps, OverlapScratch};
 use search::SearchScratch;
 use subsets::Subsets;
@@ -32,6 +34,7 @@ pub struct Scratch {
     overlap: OverlapScratch,
     weighted: WeightedScratch,
     search: SearchScratch,
+    exact: ExactScratch,
     /// The order of few groups and bytes, once it is known.
     overlap_order: Vec<u32>,
     finish: Vec<f64>,
@@ -103,6 +106,9 @@ const CAPS: [(u64, u64); 12] = [
     (50, 60),
 ];
 
+/// Nodes beyond which the exact policy is its heuristics alone: it could not open enough partial schedules to matter.
+const EXACT_NODES: usize = 1024;
+
 /// Nodes up to which effort 0 tries the portfolio where queues are left open: that is where it gains most.
 const OPEN_PORTFOLIO: usize = 256;
 
@@ -173,6 +179,32 @@ impl Scratch {
     }
 }
 
+impl Scratch {
+    /// Improves the best by exact search: on all queues, and if that ends undecided on every other choice too, each with
+    /// the same budget, so that more queues still never lengthen the frame.
+    fn find_exact(&mut self, job: &Job<'_>, nodes: u32, out: &mut Order) {
+        if job.len() > EXACT_NODES {
+            return;
+        }
+        let Self { subsets, topology, exact, best, pool, classes, .. } = self;
+        let mut peak = model::peak_bytes(job, &best.nodes, &mut pool.marks);
+        subsets.begin(job);
+        while let (false, Some(ranked)) = (out.optimal, subsets.next(job)) {
+            let all = ranked.as_slice().len() == subsets.len();
+            let problem = Problem { job, masks: &subsets.masks, ranked: &ranked, topology, classes: *classes };
+            let mut left = nodes;
+            let shortest = exact.search(problem, Goal::Frame, best, &mut peak, &mut left);
+            if all && shortest {
+                out.optimal = exact.search(problem, Goal::Bytes, best, &mut peak, &mut left);
+            }
+            out.nodes_explored = out.nodes_explored.saturating_add(nodes - left);
+            if shortest && all {
+                return;
+            }
+        }
+    }
+}
+
 /// Orders the nodes of a job and gives each a queue.
 ///
 /// `effort` 0 decodes once or a few times (but tries the portfolio where up to 256 nodes leave their queues open), 1
@@ -213,7 +245,8 @@ pub fn schedule(
     };
     while let Some(ranked) = scratch.subsets.next(job) {
         let several = ranked.as_slice().len() > 1;
-        let weighted = matches!(policy, Policy::Weighted | Policy::Exact { .. });
+        let exact = matches!(policy, Policy::Exact { .. });
+        let weighted = exact || policy == Policy::Weighted;
         if policy == Policy::Declared || (weighted && several) {
             scratch.try_list(job, &ranked, true);
         }
@@ -222,13 +255,19 @@ pub fn schedule(
             scratch.try_list(job, &ranked, false);
         }
         if weighted && several {
-            if effort > 0 || (scratch.subsets.open() && job.len() <= OPEN_PORTFOLIO) {
+            let small = job.len() <= if exact { EXACT_NODES } else { OPEN_PORTFOLIO };
+            if effort > 0 || (small && (exact || scratch.subsets.open())) {
                 scratch.find_overlap_order(job, effort);
                 scratch.try_portfolio(job, &ranked, effort);
             } else {
                 scratch.try_weighted(job, &ranked);
             }
         }
+    }
+    out.optimal = false;
+    out.nodes_explored = 0;
+    if let Policy::Exact { nodes } = policy {
+        scratch.find_exact(job, nodes, out);
     }
     finish(job, policy, scratch, out);
     Ok(())
@@ -251,6 +290,4 @@ fn finish(job: &Job<'_>, policy: Policy, scratch: &mut Scratch, out: &mut Order)
     out.finish_us.clear();
     out.finish_us.extend(pool.times.finish.iter().map(|&at| at as f32));
     out.policy = policy;
-    out.optimal = false;
-    out.nodes_explored = 0;
 }

@@ -18,6 +18,7 @@ pub struct Times {
 }
 
 /// What runs on each queue while nodes are placed one after the other.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Queues {
     /// When each queue has done all that was given to it.
     pub free: [f64; QUEUES],

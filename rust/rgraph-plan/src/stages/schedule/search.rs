@@ -45,7 +45,7 @@ impl Random {
     }
 
     fn below(&mut self, bound: u32) -> u32 {
-        ((self.next() >> 32) * u64::from(bound) >> 32) as u32
+        (((self.next() >> 32) * u64::from(bound)) >> 32) as u32
     }
 }
 
@@ -244,8 +244,8 @@ impl Scratch {
             let by_tail = random.below(8) == 0;
             keys.clear();
             masks.clear();
-            for node in 0..n {
-                let base = if by_tail { f64::from(tail[node]) } else { frame - pool.times.start[node] };
+            for (node, &tail) in tail.iter().enumerate() {
+                let base = if by_tail { f64::from(tail) } else { frame - pool.times.start[node] };
                 let moved = if random.unit() < share { (random.unit() - 0.5) * 2.0 * noise } else { 0.0 };
                 keys.push((base + moved).max(0.0) as f32);
                 let free = subsets.masks[node];

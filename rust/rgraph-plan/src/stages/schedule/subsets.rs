@@ -102,6 +102,11 @@ impl Subsets {
         }
     }
 
+    /// Number of queues that some node may run on, the host included.
+    pub fn len(&self) -> usize {
+        self.queues.len()
+    }
+
     /// Whether some node may run on several queues.
     pub fn open(&self) -> bool {
         self.open

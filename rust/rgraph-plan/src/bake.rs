@@ -1,0 +1,297 @@
+//! The pipeline, one line a stage: validate → resolve → cull → schedule → merge → alias → synchronize → Plan.
+//!
+//! ```
+//! use rgraph_plan::prelude::*;
+//!
+//! let mut g = Graph::new("frame", [1920, 1080]);
+//! let albedo = g.image("albedo", Format::Rgba8unorm);
+//! let hdr = g.image("hdr", Format::Rgba16float);
+//! let out = g.image("out", Format::Rgba8unorm);
+//! g.pass("gbuffer", PassQueue::Graphics).color(albedo);
+//! g.pass("lighting", PassQueue::AsyncCompute).sampled(albedo).storage_write(hdr);
+//! g.pass("tonemap", PassQueue::Graphics).sampled(hdr).color(out);
+//! g.root(out);
+//!
+//! let plan = bake(&g, &Profile::discrete(), &Options::default(), &mut Scratch::default())?;
+//! assert_eq!(plan.batches.len(), 3);
+//! println!("{} barrier calls", plan.report.barriers);
+//! # Ok::<(), GraphError>(())
+//! ```
+
+use std::borrow::Cow;
+
+use crate::access::Stages;
+use crate::error::GraphError;
+use crate::graph::Graph;
+use crate::id::IdVec;
+use crate::plan::{BakeTimes, Plan, PlanQueue};
+use crate::profile::Profile;
+use crate::resource::ResourceId;
+use crate::stages::cull::{Live, cull};
+use crate::stages::depend::{Dependencies, depend};
+use crate::stages::merge::merge;
+use crate::stages::resolve::{Facts, Problem, Source, resolve};
+use crate::stages::schedule::{self, schedule};
+use crate::stages::schedule::{HOST, Order, Policy};
+use crate::stages::size::{Shape, ShapeProblem, ShapeScratch, shapes};
+use crate::stages::synchronize::batch::Batches;
+use crate::stages::synchronize::clock::Clocks;
+use crate::stages::synchronize::course::Course;
+use crate::stages::synchronize::edge::edges;
+use crate::stages::synchronize::emit::{self, Split, emit};
+use crate::stages::synchronize::epoch::{Epochs, Frame};
+use crate::stages::synchronize::hazard::{Hazards, Scene};
+use crate::stages::synchronize::repeat::Repeats;
+use crate::stages::transient::Transients;
+use crate::stages::validate::queues::expanded_queues;
+use crate::stages::validate::{ValidateScratch, mistakes, validate};
+use crate::stages::weigh::{self, Weights};
+use crate::stages::{describe, merge};
+
+/// What a caller can ask of a bake.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// How the order is made.
+    pub policy: Policy,
+    /// When barriers are split into events.
+    pub split: Split,
+    /// How hard to search for orders and placements: 0 is one look, 1 a handful, more is a search. Counted in
+    /// steps, never in time: equal efforts give equal plans on every machine.
+    pub effort: u32,
+    /// A clock in microseconds, for `report.bake_us`; the planner has none of its own.
+    pub clock: Option<fn() -> f64>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { policy: Policy::Auto, split: Split::Never, effort: 1, clock: None }
+    }
+}
+
+/// Everything that baking needs besides its input: kept from bake to bake, so that a steady frame allocates nothing.
+#[derive(Default)]
+pub struct Scratch {
+    profile: Option<Profile>,
+    queues: Vec<PlanQueue>,
+    families: Vec<u32>,
+    shapes: IdVec<ResourceId, Shape>,
+    sized: ShapeScratch,
+    shape_problems: Vec<ShapeProblem>,
+    validate: ValidateScratch,
+    problems: Vec<Problem>,
+    facts: Facts,
+    live: Live,
+    deps: Dependencies,
+    weights: Weights,
+    schedule: schedule::Scratch,
+    order: Order,
+    lanes: Vec<u8>,
+    merge: merge::Scratch,
+    course: Course,
+    epochs: Epochs,
+    clocks: Clocks,
+    batches: Batches,
+    transients: Transients,
+    hazards: Hazards,
+    repeats: Repeats,
+    wait_stages: Vec<Stages>,
+    emit: emit::Scratch,
+    describe: describe::Scratch,
+}
+
+impl std::fmt::Debug for Scratch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Scratch")
+    }
+}
+
+/// Bakes a graph for a device.
+///
+/// Deterministic: equal graphs, profiles and options give equal plans on every machine.
+///
+/// # Errors
+/// Everything that is wrong with the declaration, at once; or that it needs more memory than the profile has.
+pub fn bake(graph: &Graph, profile: &Profile, options: &Options, scratch: &mut Scratch) -> Result<Plan, GraphError> {
+    let mut plan = Plan::default();
+    bake_into(graph, profile, options, scratch, &mut plan)?;
+    Ok(plan)
+}
+
+/// Bakes into a plan whose memory is reused.
+///
+/// # Errors
+/// As [`bake`]; `plan` is then of no use.
+pub fn bake_into(
+    graph: &Graph,
+    profile: &Profile,
+    options: &Options,
+    scratch: &mut Scratch,
+    plan: &mut Plan,
+) -> Result<(), GraphError> {
+    let flat = graph.flattened().map_or(Cow::Borrowed(graph), Cow::Owned);
+    let mut watch = Watch::new(options.clock);
+    let mut times = BakeTimes::default();
+    scratch.validate(&flat, profile)?;
+    times.validate = watch.lap();
+    cull(&flat, &scratch.facts, &mut scratch.live);
+    times.cull = watch.lap();
+    scratch.schedule(&flat, profile, options);
+    times.schedule = watch.lap();
+    scratch.merge(&flat, profile, plan);
+    times.merge = watch.lap();
+    scratch.order_queues(&flat);
+    times.synchronize = watch.lap();
+    scratch.alias(&flat, profile, options.effort)?;
+    times.alias = watch.lap();
+    scratch.synchronize(&flat, profile, options, plan);
+    times.synchronize += watch.lap();
+    plan.graph_hash = graph.content_hash();
+    plan.report.bake_us = options.clock.map(|_| times);
+    Ok(())
+}
+
+impl Scratch {
+    fn validate(&mut self, graph: &Graph, profile: &Profile) -> Result<(), GraphError> {
+        self.shape_problems.clear();
+        self.problems.clear();
+        shapes(graph, profile, &mut self.shapes, &mut self.sized, &mut self.shape_problems);
+        let found = validate(graph, profile, &self.shapes, &self.sized, &self.shape_problems, &mut self.validate);
+        GraphError::check(found.mistakes)?;
+        resolve(Source { graph, shapes: &self.shapes }, &mut self.facts, &mut self.problems);
+        if self.problems.is_empty() {
+            return Ok(());
+        }
+        GraphError::check(mistakes::of_problems(graph, &self.shapes, &self.problems))
+    }
+
+    fn schedule(&mut self, graph: &Graph, profile: &Profile, options: &Options) {
+        if self.profile.as_ref() != Some(profile) {
+            self.profile = Some(profile.clone());
+            self.queues = expanded_queues(profile);
+            self.families = self.queues.iter().map(|queue| queue.family).collect();
+        }
+        depend(&self.facts, &self.live, &mut self.deps);
+        let job = self.weights.job(weigh::Input {
+            graph,
+            profile,
+            plan_queues: &self.queues,
+            shapes: &self.shapes,
+            facts: &self.facts,
+            live: &self.live,
+            deps: &self.deps,
+        });
+        let made = schedule(&job, options.policy, options.effort, &mut self.schedule, &mut self.order);
+        assert!(made.is_ok(), "dependencies follow the serial order, so they have no cycle");
+        let host = self.queues.len() as u8;
+        self.lanes.clear();
+        self.lanes.extend(self.order.queue.iter().map(|&queue| if queue == HOST { host } else { queue }));
+    }
+
+    fn merge(&mut self, graph: &Graph, profile: &Profile, plan: &mut Plan) {
+        let input = merge::Input {
+            graph,
+            profile,
+            shapes: &self.shapes,
+            facts: &self.facts,
+            live: &self.live.nodes,
+            deps: &self.deps,
+            order: &self.order.nodes,
+            queue: &self.lanes,
+            queues: self.queues.len(),
+        };
+        merge(input, &mut self.merge, &mut self.course, &mut plan.unmerged);
+    }
+
+    /// Epochs, clocks and batches: what the queues know of each other decides who may follow whom in memory.
+    fn order_queues(&mut self, graph: &Graph) {
+        let (facts, course) = (&self.facts, &self.course);
+        let frame = Frame { graph, shapes: &self.shapes, facts, course, families: &self.families };
+        self.epochs.find(frame);
+        let Self { clocks, epochs, merge, deps, .. } = self;
+        clocks.find(course, &epochs.extra, |at, follow| {
+            let live = deps.index[course.stops[at as usize].node];
+            for &earlier in deps.deps.preds.row(live as usize) {
+                follow(merge.final_position(earlier));
+            }
+        });
+        self.batches.cut(course, clocks);
+    }
+
+    fn alias(&mut self, graph: &Graph, profile: &Profile, effort: u32) -> Result<(), GraphError> {
+        let (facts, course) = (&self.facts, &self.course);
+        let frame = Frame { graph, shapes: &self.shapes, facts, course, families: &self.families };
+        let placed = self.transients.place(frame, &self.clocks, profile, effort);
+        for (at, class) in profile.memory.iter().enumerate() {
+            let need = match placed {
+                Ok(()) => self.transients.peaks[at].total,
+                Err(_) => u64::MAX,
+            };
+            if class.heap_size.is_some_and(|has| need > has) || need == u64::MAX {
+                let has = class.heap_size.unwrap_or(u64::MAX);
+                let mut largest: Vec<_> =
+                    self.transients.placements.iter().filter(|p| p.class as usize == at).collect();
+                largest.sort_by_key(|p| (std::cmp::Reverse(p.size), p.memory));
+                let named = largest.iter().take(5).map(|p| (graph.resource_name(p.memory), p.size));
+                return Err(GraphError::one(mistakes::out_of_memory(graph, &class.name, need, has, named)));
+            }
+        }
+        Ok(())
+    }
+
+    fn synchronize(&mut self, graph: &Graph, profile: &Profile, options: &Options, plan: &mut Plan) {
+        let Self { facts, course, epochs, clocks, batches, transients, hazards, repeats, wait_stages, .. } = self;
+        let frame = Frame { graph, shapes: &self.shapes, facts, course, families: &self.families };
+        let scene = Scene { frame, epochs, clocks, batches, transients };
+        wait_stages.clear();
+        wait_stages.resize(clocks.waits.len(), Stages::empty());
+        plan.report.notes.clear();
+        hazards.walk(scene, wait_stages);
+        repeats.complete(scene, hazards, wait_stages);
+        edges(scene, profile, hazards, &mut plan.edges, &mut plan.report.notes);
+        plan.graph.clear();
+        plan.graph.push_str(graph.name());
+        plan.profile.clone_from(&profile.name);
+        plan.queues.as_vec_mut().clone_from(&self.queues);
+        let tables = describe::Input {
+            frame,
+            profile,
+            deps: &self.deps,
+            order: &self.order,
+            merged: &self.merge,
+            epochs,
+            transients,
+        };
+        describe::passes(tables, &mut self.live, plan);
+        describe::resources(tables, &mut self.describe, plan);
+        describe::memory(tables, &mut self.describe, plan);
+        describe::subgraphs(tables, &self.live, &mut self.describe, plan);
+        let input =
+            emit::Input { scene, hazards, repeats, wait_stages, split: options.split, barrier_us: profile.barrier_us };
+        emit(input, &mut self.emit, plan);
+        let asked: u64 = profile.queues.iter().map(|queue| u64::from(queue.count)).sum();
+        if asked > self.queues.len() as u64 {
+            let used = self.queues.len();
+            plan.report.notes.push(format!("the profile has {asked} queues; the plan uses at most {used} of them"));
+        }
+        plan.report.frame_us = self.order.frame_us;
+        plan.report.policy = options.policy.name();
+        plan.report.optimal = self.order.optimal;
+    }
+}
+
+/// Laps of the caller's clock.
+struct Watch {
+    clock: Option<fn() -> f64>,
+    last: f64,
+}
+
+impl Watch {
+    fn new(clock: Option<fn() -> f64>) -> Self {
+        Self { clock, last: clock.map_or(0.0, |now| now()) }
+    }
+
+    fn lap(&mut self) -> f64 {
+        let now = self.clock.map_or(0.0, |now| now());
+        now - std::mem::replace(&mut self.last, now)
+    }
+}

@@ -1,0 +1,401 @@
+//! The text listing of a plan: what runs where, in which order, behind which barriers and waits, where things are in
+//! memory, what does not run and why. Lines are at most 100 columns wide where the names in them allow it.
+
+use std::fmt::Write;
+
+use super::words::{
+    Positions, access_phrase, bytes_phrase, culled_sentence, hazard_sentence, layout_phrase, plain, queue_label,
+    quoted, stages_phrase, unmerged_sentence,
+};
+use crate::access::{Layout, Load, Store};
+use crate::id::Id;
+use crate::plan::{
+    Attachment, Barriers, Batch, BatchId, BufferBarrier, Command, Edge, ImageBarrier, MemoryBarrier, Plan, PlanKind,
+    PlanLife, PlanPassId, Scope, State, Why,
+};
+use crate::resource::ResourceId;
+
+/// Widest line, where names allow it.
+const COLUMNS: usize = 100;
+
+/// The listing of a whole plan, ending in a line break. O(plan + placements²) in the worst case of aliasing.
+pub fn listing(plan: &Plan) -> String {
+    let mut out = String::new();
+    header(&mut out, plan);
+    for (id, batch) in plan.batches.iter_ids() {
+        self::batch(&mut out, plan, id, batch);
+    }
+    memory(&mut out, plan);
+    outside(&mut out, plan);
+    culled(&mut out, plan);
+    unmerged(&mut out, plan);
+    subgraphs(&mut out, plan);
+    if !plan.report.notes.is_empty() {
+        out.push_str("\nnotes\n");
+        for note in &plan.report.notes {
+            line(&mut out, format_args!("  {}", plain(note)));
+        }
+    }
+    out
+}
+
+fn line(out: &mut String, text: std::fmt::Arguments<'_>) {
+    out.write_fmt(text).expect("writing into memory does not fail");
+    let end = out.trim_end_matches(' ').len();
+    out.truncate(end);
+    out.push('\n');
+}
+
+/// Text and a remark after it: on one line where both fit, else the remark on a line of its own.
+fn remark(out: &mut String, indent: usize, text: &str, remark: &str) {
+    let one = indent + text.chars().count() + 2 + remark.chars().count();
+    if remark.is_empty() || one <= COLUMNS {
+        line(out, format_args!("{:indent$}{text}  {remark}", ""));
+    } else {
+        line(out, format_args!("{:indent$}{text}", ""));
+        line(out, format_args!("{:1$}{remark}", "", indent + 4));
+    }
+}
+
+fn counted(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
+fn header(out: &mut String, plan: &Plan) {
+    let live = plan.live().count();
+    line(out, format_args!("plan {} for {}", quoted(&plan.graph), quoted(&plan.profile)));
+    let figures = [
+        format!("{live} of {}", counted(plan.passes.len(), "pass", "passes")),
+        counted(plan.queues.len(), "queue", "queues"),
+        counted(plan.batches.len(), "batch", "batches"),
+        counted(plan.report.barriers as usize, "barrier call", "barrier calls"),
+        counted(plan.report.submits as usize, "submit", "submits"),
+    ];
+    line(out, format_args!("  {}", figures.join(" · ")));
+    let memory = &plan.memory;
+    line(
+        out,
+        format_args!(
+            "  memory {} · bound {} · {} without aliasing",
+            bytes_phrase(memory.total),
+            bytes_phrase(memory.lower_bound),
+            bytes_phrase(memory.without_aliasing)
+        ),
+    );
+    if !plan.report.policy.is_empty() {
+        let optimal = if plan.report.optimal { ", proven optimal" } else { "" };
+        let time = plan.report.frame_us;
+        line(out, format_args!("  schedule {}{optimal} · frame {time:.1} µs (modelled)", plan.report.policy));
+    }
+    if let Some(times) = plan.report.bake_us {
+        let stages = [
+            ("validate", times.validate),
+            ("cull", times.cull),
+            ("schedule", times.schedule),
+            ("merge", times.merge),
+            ("alias", times.alias),
+            ("synchronize", times.synchronize),
+        ];
+        let total: f64 = stages.iter().map(|(_, time)| time).sum();
+        let parts: Vec<String> = stages.iter().map(|(name, time)| format!("{name} {time:.1}")).collect();
+        line(out, format_args!("  baked in {total:.1} µs: {}", parts.join(", ")));
+    }
+}
+
+fn batch(out: &mut String, plan: &Plan, id: BatchId, batch: &Batch) {
+    out.push('\n');
+    line(out, format_args!("batch {} on {}", id.index(), plain(&queue_label(plan, batch.queue))));
+    for wait in &plan.waits[batch.waits.range()] {
+        let run = if wait.previous_run { " of the run before" } else { "" };
+        let queue = queue_label(plan, wait.queue);
+        line(out, format_args!("  wait for {} {}{run}, at {}", plain(&queue), wait.value, stages_phrase(wait.stages)));
+    }
+    let commands = &plan.commands[batch.commands.range()];
+    let names = commands.iter().filter_map(|command| match command {
+        Command::Pass { pass, .. } => Some(plain(plan.pass_name(*pass)).chars().count()),
+        _ => None,
+    });
+    let width = names.max().unwrap_or(0).min(COLUMNS / 2);
+    let mut depth = 2;
+    for command in commands {
+        match command {
+            Command::Barriers(barriers) => {
+                let region = if barriers.by_region { " by region" } else { "" };
+                dependency(out, plan, depth, &format!("barriers{region}"), barriers);
+            }
+            Command::SetEvent(event, barriers) => {
+                dependency(out, plan, depth, &format!("set event {}", event.index()), barriers);
+            }
+            Command::WaitEvents(event, _) => line(out, format_args!("{:depth$}wait for event {}", "", event.index())),
+            Command::BeginRendering { physical_pass, attachments } => {
+                line(out, format_args!("{:depth$}render pass {}", "", physical_pass.index()));
+                for attachment in &plan.attachments[attachments.range()] {
+                    self::attachment(out, plan, attachment);
+                }
+                depth = 4;
+            }
+            Command::EndRendering => depth = 2,
+            Command::Pass { pass, .. } => self::pass(out, plan, *pass, depth, width),
+        }
+    }
+    if let Some(value) = batch.signal {
+        line(out, format_args!("  signal {} {value}", plain(&queue_label(plan, batch.queue))));
+    }
+}
+
+fn pass(out: &mut String, plan: &Plan, id: PlanPassId, depth: usize, width: usize) {
+    let pass = &plan.passes[id];
+    let name = plain(plan.pass_name(id));
+    let (start, duration) = (pass.why.start_us, pass.why.duration_us);
+    let mut remark = String::new();
+    if start != 0.0 || duration != 0.0 {
+        remark = format!("{duration:8.1} µs from {start:.1}");
+    }
+    if pass.declared.is_none() {
+        remark.push_str("  inserted");
+    }
+    line(out, format_args!("{:depth$}▸ {name:width$}  {remark}", ""));
+}
+
+fn operation(load: Load, store: Store) -> String {
+    let store = match store {
+        Store::Store => "store",
+        Store::Discard => "discard",
+        Store::Nothing => "keep",
+    };
+    format!("{load} → {store}")
+}
+
+fn attachment(out: &mut String, plan: &Plan, attachment: &Attachment) {
+    let part = part_of_image(plan, attachment.resource, [attachment.mip, attachment.mip + 1], attachment.layers);
+    let mut text = format!(
+        "{}{part}: {}",
+        plain(plan.resource_name(attachment.resource)),
+        operation(attachment.load, attachment.store)
+    );
+    if let Some((load, store)) = attachment.stencil {
+        write!(text, ", stencil {}", operation(load, store)).expect("memory");
+    }
+    if let Some(target) = attachment.resolve_to {
+        write!(text, ", resolved to {}", quoted(plan.resource_name(target))).expect("memory");
+    }
+    if attachment.input {
+        text.push_str(", input");
+    }
+    line(out, format_args!("    {text}"));
+}
+
+/// `[mips 1..3, layers 0..2]` where it is not the whole image.
+fn part_of_image(plan: &Plan, resource: ResourceId, mips: [u32; 2], layers: [u32; 2]) -> String {
+    let PlanKind::Image { mips: all_mips, layers: all_layers, .. } = plan.resources[resource].kind else {
+        return String::new();
+    };
+    let range = |what: &str, [first, end]: [u32; 2], all: u32| match (first, end) {
+        (0, end) if end == all => None,
+        (first, end) if end == first + 1 => Some(format!("{what} {first}")),
+        (first, end) => Some(format!("{what}s {first}..{end}")),
+    };
+    let parts: Vec<String> =
+        [range("mip", mips, all_mips), range("layer", layers, all_layers)].into_iter().flatten().collect();
+    if parts.is_empty() { String::new() } else { format!("[{}]", parts.join(", ")) }
+}
+
+fn dependency(out: &mut String, plan: &Plan, depth: usize, title: &str, barriers: &Barriers) {
+    line(out, format_args!("{:depth$}{title}", ""));
+    for barrier in &plan.memory_barriers[barriers.memory.range()] {
+        remark(out, depth + 2, &memory_text(barrier), &hazard_sentence(plan, &barrier.why, None));
+    }
+    for barrier in &plan.buffer_barriers[barriers.buffers.range()] {
+        let why = hazard_sentence(plan, &barrier.why, Some(barrier.resource));
+        remark(out, depth + 2, &buffer_text(plan, barrier), &why);
+    }
+    for barrier in &plan.image_barriers[barriers.images.range()] {
+        let why = hazard_sentence(plan, &barrier.why, Some(barrier.resource));
+        remark(out, depth + 2, &image_text(plan, barrier), &why);
+    }
+}
+
+fn scope_text(scope: &Scope) -> String {
+    format!("({} → {})", stages_phrase(scope.src_stages), stages_phrase(scope.dst_stages))
+}
+
+fn families_text(families: Option<[u32; 2]>) -> String {
+    families.map_or_else(String::new, |[source, target]| format!("  family {source} → {target}"))
+}
+
+/// A memory barrier without what it is for.
+fn memory_text(barrier: &MemoryBarrier) -> String {
+    format!("memory  {}", scope_text(&barrier.scope))
+}
+
+/// A buffer barrier without what it is for.
+fn buffer_text(plan: &Plan, barrier: &BufferBarrier) -> String {
+    let whole =
+        matches!(plan.resources[barrier.resource].kind, PlanKind::Buffer { size } if barrier.range == [0, size]);
+    let [first, end] = barrier.range;
+    let part = if whole { String::new() } else { format!("[{first}..{end}]") };
+    let name = plain(plan.resource_name(barrier.resource));
+    format!("{name}{part}  {}{}", scope_text(&barrier.scope), families_text(barrier.families))
+}
+
+/// An image barrier without what it is for.
+fn image_text(plan: &Plan, barrier: &ImageBarrier) -> String {
+    let mut part = part_of_image(plan, barrier.resource, barrier.mips, barrier.layers);
+    if let PlanKind::Image { format, .. } = plan.resources[barrier.resource].kind
+        && barrier.aspects != format.aspects()
+    {
+        write!(part, "[{}]", barrier.aspects.names().collect::<Vec<_>>().join(", ")).expect("memory");
+    }
+    let name = plain(plan.resource_name(barrier.resource));
+    let layouts = if barrier.old_layout == barrier.new_layout {
+        format!("stays {}", layout_phrase(barrier.new_layout))
+    } else {
+        format!("{} → {}", layout_phrase(barrier.old_layout), layout_phrase(barrier.new_layout))
+    };
+    format!("{name}{part}: {layouts}  {}{}", scope_text(&barrier.scope), families_text(barrier.families))
+}
+
+/// A barrier of a plan in words.
+pub(super) struct BarrierText {
+    /// The pass on its later side.
+    pub(super) to: Option<PlanPassId>,
+    /// What it does.
+    pub(super) text: String,
+    /// What it is for.
+    pub(super) why: String,
+}
+
+/// All barriers of a plan in order; a split one once.
+pub(super) fn all_barriers(plan: &Plan) -> Vec<BarrierText> {
+    let mut all = Vec::new();
+    for command in &plan.commands {
+        let (Command::Barriers(call) | Command::SetEvent(_, call)) = command else { continue };
+        let mut add = |why: &Why, own, text| {
+            all.push(BarrierText { to: why.to, text, why: hazard_sentence(plan, why, own) });
+        };
+        for barrier in &plan.memory_barriers[call.memory.range()] {
+            add(&barrier.why, None, memory_text(barrier));
+        }
+        for barrier in &plan.buffer_barriers[call.buffers.range()] {
+            add(&barrier.why, Some(barrier.resource), buffer_text(plan, barrier));
+        }
+        for barrier in &plan.image_barriers[call.images.range()] {
+            add(&barrier.why, Some(barrier.resource), image_text(plan, barrier));
+        }
+    }
+    all
+}
+
+/// `'gbuffer' to 'fog'`, or the one pass that uses it.
+pub(super) fn lifetime_text(plan: &Plan, resource: ResourceId) -> String {
+    match plan.resources[resource].lifetime {
+        None => "unused".to_owned(),
+        Some([first, last]) if first == last => quoted(plan.pass_name(first)),
+        Some([first, last]) => format!("{} to {}", quoted(plan.pass_name(first)), quoted(plan.pass_name(last))),
+    }
+}
+
+fn memory(out: &mut String, plan: &Plan) {
+    if plan.memory.placements.is_empty() {
+        return;
+    }
+    out.push_str("\nmemory\n");
+    let widest = |texts: &mut dyn Iterator<Item = usize>, most: usize| texts.max().unwrap_or(0).min(most);
+    let names = |resource: ResourceId| plain(plan.resource_name(resource)).chars().count();
+    let name_width = widest(&mut plan.memory.placements.iter().map(|place| names(place.resource)), 32);
+    let life = |resource: ResourceId| {
+        let kept = if plan.resources[resource].life == PlanLife::Root { ", kept" } else { "" };
+        format!("{}{kept}", lifetime_text(plan, resource))
+    };
+    let lives: Vec<String> = plan.memory.placements.iter().map(|place| life(place.resource)).collect();
+    let life_width = widest(&mut lives.iter().map(|life| life.chars().count()), 40);
+    for (id, heap) in plan.memory.heaps.iter_ids() {
+        line(out, format_args!("  heap {} {} · {}", id.index(), plain(&heap.memory_type), bytes_phrase(heap.size)));
+        let mut inside: Vec<usize> =
+            (0..plan.memory.placements.len()).filter(|at| plan.memory.placements[*at].heap == id).collect();
+        inside.sort_by_key(|at| (plan.memory.placements[*at].offset, plan.memory.placements[*at].resource));
+        for at in inside {
+            let place = &plan.memory.placements[at];
+            let resource = &plan.resources[place.resource];
+            let aliases = plan.aliases[resource.aliases.range()].iter().map(|other| quoted(plan.resource_name(*other)));
+            let aliases: Vec<String> = aliases.collect();
+            let shares = if aliases.is_empty() { String::new() } else { format!("shares with {}", aliases.join(", ")) };
+            let life = &lives[at];
+            let name = plain(plan.resource_name(place.resource));
+            let text = format!(
+                "{:#010x}  {:>9}  {name:name_width$}  {life:life_width$}",
+                place.offset,
+                bytes_phrase(place.size)
+            );
+            remark(out, 4, text.trim_end(), &shares);
+        }
+    }
+}
+
+fn outside(out: &mut String, plan: &Plan) {
+    if plan.edges.is_empty() {
+        return;
+    }
+    out.push_str("\nfrom and to outside the frame\n");
+    for edge in &plan.edges {
+        let name = plain(plan.resource_name(edge.resource));
+        let part = match plan.resources[edge.resource].kind {
+            PlanKind::Image { .. } => part_of_image(plan, edge.resource, edge.mips, edge.layers),
+            PlanKind::Buffer { size } if edge.range == [0, size] => String::new(),
+            PlanKind::Buffer { .. } => format!("[{}..{}]", edge.range[0], edge.range[1]),
+        };
+        let entry = format!("{name}{part}: enters {}", state_text(plan, edge, &edge.entry));
+        remark(out, 2, &entry, &format!("leaves {}", state_text(plan, edge, &edge.exit)));
+    }
+}
+
+fn state_text(plan: &Plan, edge: &Edge, state: &State) -> String {
+    let queue = queue_label(plan, state.queue);
+    let image = matches!(plan.resources[edge.resource].kind, PlanKind::Image { .. });
+    let layout = if image && state.layout != Layout::Undefined {
+        format!(" as {}", layout_phrase(state.layout))
+    } else {
+        String::new()
+    };
+    format!("{}{layout} ({}: {})", plain(&queue), stages_phrase(state.stages), access_phrase(state.access))
+}
+
+fn culled(out: &mut String, plan: &Plan) {
+    let positions = Positions::new(plan);
+    let culled: Vec<_> = plan.culled().collect();
+    if culled.is_empty() {
+        return;
+    }
+    out.push_str("\nculled\n");
+    let names = culled.iter().map(|(pass, _)| plain(plan.pass_name(*pass)).chars().count());
+    let width = names.max().unwrap_or(0).min(32);
+    for (pass, why) in culled {
+        let name = plain(plan.pass_name(pass));
+        remark(out, 2, &format!("{name:width$}"), &culled_sentence(plan, &positions, why));
+    }
+}
+
+fn unmerged(out: &mut String, plan: &Plan) {
+    if plan.unmerged.is_empty() {
+        return;
+    }
+    out.push_str("\nnot merged\n");
+    for pair in &plan.unmerged {
+        let names = [pair.first, pair.second].map(|pass| quoted(plan.pass_name(pass)));
+        remark(out, 2, &format!("{} and {}:", names[0], names[1]), &unmerged_sentence(plan, pair.reason));
+    }
+}
+
+fn subgraphs(out: &mut String, plan: &Plan) {
+    if plan.subgraphs.len() < 2 {
+        return;
+    }
+    out.push_str("\nindependent parts\n");
+    for part in &plan.subgraphs {
+        let passes = counted(part.passes.len(), "pass", "passes");
+        let roots = plan.subgraph_roots[part.roots.range()].iter().map(|root| quoted(plan.resource_name(*root)));
+        let roots: Vec<String> = roots.collect();
+        let roots = if roots.is_empty() { String::new() } else { format!("for {}", roots.join(", ")) };
+        remark(out, 2, &format!("{:016x}  {passes}", part.key), &roots);
+    }
+}

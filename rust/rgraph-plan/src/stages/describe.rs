@@ -1,0 +1,271 @@
+//! The tables of a plan: its passes and resources, where they are in memory, its independent parts.
+
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use crate::graph::Graph;
+use crate::id::{Id, Span};
+use crate::plan::{
+    Heap, HeapId, PassWhy, Placement, Plan, PlanAccess, PlanLife, PlanPass, PlanPassId, PlanResource, QueueId, Subgraph,
+};
+use crate::profile::Profile;
+use crate::resource::{Life, ResourceId};
+use crate::stages::cull::Live;
+use crate::stages::depend::Dependencies;
+use crate::stages::merge;
+use crate::stages::resolve::Origin;
+use crate::stages::schedule::Order;
+use crate::stages::synchronize::epoch::{Epochs, Frame, NONE};
+use crate::stages::transient::Transients;
+use crate::stages::weigh::queue_why;
+
+/// Memory that describing reuses.
+#[derive(Default, Debug)]
+pub struct Scratch {
+    part_at: Vec<u32>,
+    counts: Vec<u32>,
+    /// Part, turn and resource of each root.
+    rooted: Vec<(u32, u32, ResourceId)>,
+    aliases: Vec<(ResourceId, ResourceId)>,
+    heap_of: Vec<u32>,
+}
+
+/// What the tables are made from.
+#[derive(Clone, Copy)]
+pub struct Input<'a> {
+    /// Declaration, facts, course.
+    pub frame: Frame<'a>,
+    /// The device.
+    pub profile: &'a Profile,
+    /// Dependencies of live nodes.
+    pub deps: &'a Dependencies,
+    /// Their schedule.
+    pub order: &'a Order,
+    /// Where merging put them.
+    pub merged: &'a merge::Scratch,
+    /// Epochs.
+    pub epochs: &'a Epochs,
+    /// Placements.
+    pub transients: &'a Transients,
+}
+
+/// Passes: live ones in the order of the course, then culled ones as declared. O(passes + dependencies).
+pub fn passes(input: Input<'_>, live: &mut Live, plan: &mut Plan) {
+    let Frame { graph, facts, course, .. } = input.frame;
+    plan.passes.clear();
+    plan.pass_accesses.clear();
+    plan.pass_names.copy_from(graph.pass_names());
+    for (at, stop) in course.stops.iter().enumerate() {
+        let index = input.deps.index[stop.node] as usize;
+        let latest = input.deps.deps.preds.row(index).iter().map(|&p| input.merged.final_position(p)).max();
+        let start = plan.pass_accesses.len();
+        let (name, declared) = match facts.nodes[stop.node].origin {
+            Origin::Declared(pass) => (pass.index(), Some(pass.index() as u32)),
+            origin => {
+                insert_accesses(input, at, plan);
+                (plan.pass_names.push(&inserted_name(graph, origin)), None)
+            }
+        };
+        let chosen = input.order.why_queue[index];
+        plan.passes.push(PlanPass {
+            name: name as u32,
+            declared,
+            queue: (stop.queue != course.host()).then(|| QueueId::new(usize::from(stop.queue))),
+            culled: None,
+            physical_pass: None,
+            accesses: Span::new(start, plan.pass_accesses.len()),
+            why: PassWhy {
+                queue: queue_why(input.profile, facts, stop.node, chosen),
+                after: latest.map(|at| PlanPassId::new(at as usize)),
+                start_us: input.order.start_us[index],
+                duration_us: input.order.finish_us[index] - input.order.start_us[index],
+            },
+        });
+    }
+    live.reasons(graph, facts, |node, reason| {
+        let Origin::Declared(pass) = facts.nodes[node].origin else { return };
+        plan.passes.push(PlanPass {
+            name: pass.index() as u32,
+            declared: Some(pass.index() as u32),
+            queue: None,
+            culled: Some(reason),
+            physical_pass: None,
+            accesses: Span::default(),
+            why: PassWhy::default(),
+        });
+    });
+    // Serial order may differ from declared order; the list of culled passes does not.
+    plan.passes.as_vec_mut()[course.stops.len()..].sort_unstable_by_key(|pass| pass.declared);
+}
+
+fn inserted_name(graph: &Graph, origin: Origin) -> String {
+    match origin {
+        Origin::Declared(pass) => graph.pass_name(pass).to_owned(),
+        Origin::Mip { pass, resource, level } => {
+            format!("{}/mips/{}.{level}", graph.pass_name(pass), graph.resource_name(resource))
+        }
+        Origin::Blit { resource } => format!("{}/blit", graph.resource_name(resource)),
+    }
+}
+
+fn insert_accesses(input: Input<'_>, at: usize, plan: &mut Plan) {
+    for touch in input.frame.touches(at) {
+        for piece in touch.pieces() {
+            let part = input.frame.facts.pieces.get(piece as u32);
+            let access = PlanAccess {
+                resource: touch.resource,
+                stages: touch.stages,
+                access: touch.access,
+                layout: touch.layout,
+                mips: part.mips,
+                layers: part.layers,
+            };
+            match plan.pass_accesses.last_mut() {
+                Some(last)
+                    if last.layers[1] == access.layers[0]
+                        && (PlanAccess { layers: access.layers, ..*last }) == access =>
+                {
+                    last.layers[1] = access.layers[1];
+                }
+                _ => plan.pass_accesses.push(access),
+            }
+        }
+    }
+}
+
+/// Resources with their lifetimes and neighbours in memory. O(resources + touches + hand-overs).
+pub fn resources(input: Input<'_>, scratch: &mut Scratch, plan: &mut Plan) {
+    let Frame { graph, facts, course, shapes, .. } = input.frame;
+    plan.resource_names.copy_from(graph.resource_names());
+    plan.resources.clear();
+    for id in graph.resources().ids() {
+        let memory = facts.memory[id];
+        let shape = &shapes[id];
+        let life = match graph.resources()[memory].life {
+            Life::Imported(_) => PlanLife::Imported,
+            Life::Persistent => PlanLife::Persistent,
+            Life::History(_) => PlanLife::History,
+            Life::Transient if facts.remembered[memory] => PlanLife::History,
+            Life::Transient if graph.is_root(id) => PlanLife::Root,
+            Life::Transient => PlanLife::Transient,
+        };
+        plan.resources.push(PlanResource {
+            kind: shape.kind,
+            bytes: shape.bytes,
+            lifetime: None,
+            aliases: Span::default(),
+            sharing: input.epochs.sharing[memory],
+            life,
+            inserted: false,
+        });
+    }
+    for at in 0..course.stops.len() {
+        let here = PlanPassId::new(at);
+        for touch in input.frame.touches(at) {
+            let lifetime = &mut plan.resources[touch.resource].lifetime;
+            *lifetime = Some([lifetime.map_or(here, |[first, _]| first), here]);
+        }
+    }
+    scratch.aliases.clear();
+    for (at, placement) in input.transients.placements.iter().enumerate() {
+        for &(before, previous_run) in input.transients.followed(at as u32) {
+            let other = input.transients.placements[before as usize].memory;
+            if !previous_run && other != placement.memory {
+                scratch.aliases.extend([(placement.memory, other), (other, placement.memory)]);
+            }
+        }
+    }
+    scratch.aliases.sort_unstable();
+    scratch.aliases.dedup();
+    plan.aliases.clear();
+    for same in scratch.aliases.chunk_by(|a, b| a.0 == b.0) {
+        let start = plan.aliases.len();
+        plan.aliases.extend(same.iter().map(|(_, other)| *other));
+        plan.resources[same[0].0].aliases = Span::new(start, plan.aliases.len());
+    }
+}
+
+/// Heaps and placements; every name of a placed memory stands in the list.
+pub fn memory(input: Input<'_>, scratch: &mut Scratch, plan: &mut Plan) {
+    let Frame { facts, .. } = input.frame;
+    let transients = input.transients;
+    scratch.heap_of.clear();
+    let mut heaps = 0;
+    (plan.memory.total, plan.memory.lower_bound) = (0, 0);
+    for (peak, class) in transients.peaks.iter().zip(&input.profile.memory) {
+        scratch.heap_of.push(heaps as u32);
+        if peak.total == 0 {
+            continue;
+        }
+        let known = plan.memory.heaps.as_vec_mut();
+        if known.len() == heaps {
+            known.push(Heap { memory_type: String::new(), size: 0 });
+        }
+        known[heaps].memory_type.clone_from(&class.name);
+        known[heaps].size = peak.total;
+        plan.memory.total += peak.total;
+        plan.memory.lower_bound += peak.lower_bound;
+        heaps += 1;
+    }
+    plan.memory.heaps.as_vec_mut().truncate(heaps);
+    plan.memory.without_aliasing = transients.placements.iter().map(|placement| placement.size).sum();
+    plan.memory.placements.clear();
+    for (id, &memory) in facts.memory.iter_ids() {
+        let index = transients.index[memory];
+        if index == NONE || id != memory && plan.resources[id].lifetime.is_none() {
+            continue;
+        }
+        let placement = &transients.placements[index as usize];
+        let heap = HeapId::new(scratch.heap_of[placement.class as usize] as usize);
+        plan.memory.placements.push(Placement { resource: id, heap, offset: placement.offset, size: placement.size });
+    }
+}
+
+/// Parts of the graph that share nothing. O(passes + roots).
+pub fn subgraphs(input: Input<'_>, live: &Live, scratch: &mut Scratch, plan: &mut Plan) {
+    let Frame { graph, facts, course, .. } = input.frame;
+    plan.subgraphs.clear();
+    scratch.part_at.clear();
+    scratch.part_at.resize(facts.nodes.len(), NONE);
+    scratch.counts.clear();
+    for (at, stop) in course.stops.iter().enumerate() {
+        let part = &mut scratch.part_at[live.part[stop.node] as usize];
+        if *part == NONE {
+            *part = plan.subgraphs.len() as u32;
+            plan.subgraphs.push(Subgraph { key: 0, passes: Span::default(), roots: Span::default() });
+            scratch.counts.push(0);
+        }
+        scratch.counts[*part as usize] += 1;
+        let name = plan.pass_name(PlanPassId::new(at));
+        let key = xxh3_64_with_seed(name.as_bytes(), plan.subgraphs[*part as usize].key);
+        plan.subgraphs[*part as usize].key = key;
+    }
+    let mut start = 0;
+    for (subgraph, count) in plan.subgraphs.iter_mut().zip(&scratch.counts) {
+        subgraph.passes = Span { start, end: start };
+        start += count;
+    }
+    plan.subgraph_passes.clear();
+    plan.subgraph_passes.resize(start as usize, PlanPassId::new(0));
+    for (at, stop) in course.stops.iter().enumerate() {
+        let part = scratch.part_at[live.part[stop.node] as usize];
+        let passes = &mut plan.subgraphs[part as usize].passes;
+        plan.subgraph_passes[passes.end as usize] = PlanPassId::new(at);
+        passes.end += 1;
+    }
+    plan.subgraph_roots.clear();
+    scratch.rooted.clear();
+    let imported = graph.resources().iter_ids().filter(|(_, r)| matches!(r.life, Life::Imported(_))).map(|(id, _)| id);
+    for root in graph.roots().iter().copied().chain(imported.filter(|&id| !graph.is_root(id))) {
+        let span = facts.pieces.of(facts.memory[root]);
+        let writer = facts.final_writer[span.range()].iter().flatten().find(|&&writer| live.needed[writer]);
+        if let Some(&writer) = writer {
+            scratch.rooted.push((scratch.part_at[live.part[writer] as usize], scratch.rooted.len() as u32, root));
+        }
+    }
+    scratch.rooted.sort_unstable();
+    for same in scratch.rooted.chunk_by(|a, b| a.0 == b.0) {
+        let start = plan.subgraph_roots.len();
+        plan.subgraph_roots.extend(same.iter().map(|(_, _, root)| *root));
+        plan.subgraphs[same[0].0 as usize].roots = Span::new(start, plan.subgraph_roots.len());
+    }
+}

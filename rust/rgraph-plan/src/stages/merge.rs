@@ -1,0 +1,313 @@
+//! Raster passes that follow each other on a queue become one render pass where everything between them stays in
+//! the tile: same area and samples, at most one depth attachment, dependencies through attachments only.
+//!
+//! Source: Vulkan 1.3 specification, "Render Pass" (framebuffer-local dependencies, `VK_DEPENDENCY_BY_REGION_BIT`).
+//! O(touches + dependencies).
+
+use crate::access::{Load, Usage};
+use crate::graph::Graph;
+use crate::id::{Id, IdVec, Span};
+use crate::plan::{PlanKind, PlanPassId, Unmerged, UnmergedWhy};
+use crate::profile::Profile;
+use crate::resource::ResourceId;
+use crate::stages::depend::Dependencies;
+use crate::stages::resolve::{Facts, NodeAttachment, NodeId, is_attachment};
+use crate::stages::size::{Shape, mip_size};
+use crate::stages::synchronize::course::{Course, Step, Stop};
+
+/// Memory that merging reuses.
+#[derive(Default, Debug)]
+pub struct Scratch {
+    group_of: Vec<u32>,
+    groups: Vec<Group>,
+    open: Vec<Option<u32>>,
+    next: Vec<u32>,
+    at: Vec<u32>,
+    used: IdVec<ResourceId, GroupUse>,
+    previous: Vec<Option<u32>>,
+    pairs: Vec<(u32, u32, UnmergedWhy)>,
+    final_at: Vec<u32>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Group {
+    first: u32,
+    last: u32,
+    queue: u8,
+    area: Option<Area>,
+    depth: Option<NodeAttachment>,
+    colors: u32,
+    closed: Option<UnmergedWhy>,
+    resolves: Option<ResourceId>,
+    /// Positions on other queues that it waits for, at most.
+    foreign: u32,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Area {
+    size: [u32; 2],
+    samples: u32,
+    layers: u32,
+}
+
+/// How a group uses a memory.
+#[derive(Clone, Copy, Debug)]
+struct GroupUse {
+    group: u32,
+    attachment: bool,
+    color: bool,
+    writes: bool,
+}
+
+/// What [`merge`] reads.
+#[derive(Clone, Copy)]
+pub struct Input<'a> {
+    /// The declaration.
+    pub graph: &'a Graph,
+    /// The device.
+    pub profile: &'a Profile,
+    /// Its shapes.
+    pub shapes: &'a IdVec<ResourceId, Shape>,
+    /// Its facts.
+    pub facts: &'a Facts,
+    /// Live nodes.
+    pub live: &'a [NodeId],
+    /// Their dependencies.
+    pub deps: &'a Dependencies,
+    /// Their linear order.
+    pub order: &'a [u32],
+    /// Their queues.
+    pub queue: &'a [u8],
+    /// GPU queues.
+    pub queues: usize,
+}
+
+/// Groups the nodes of `order` into steps; nodes of one render pass come to stand together. Tells for neighbouring
+/// raster passes that were not merged why.
+pub fn merge(input: Input<'_>, scratch: &mut Scratch, course: &mut Course, unmerged: &mut Vec<Unmerged>) {
+    scratch.group(input);
+    scratch.lay_out(input, course);
+    unmerged.clear();
+    unmerged.extend(scratch.pairs.iter().map(|&(first, second, reason)| Unmerged {
+        first: PlanPassId::new(scratch.final_at[first as usize] as usize),
+        second: PlanPassId::new(scratch.final_at[second as usize] as usize),
+        reason,
+    }));
+    unmerged.sort_unstable_by_key(|pair| (pair.first, pair.second));
+}
+
+impl Scratch {
+    fn group(&mut self, input: Input<'_>) {
+        let lanes = input.queues + 1;
+        let count = input.order.len();
+        self.groups.clear();
+        self.pairs.clear();
+        self.group_of.clear();
+        self.group_of.resize(count, 0);
+        self.next.clear();
+        self.next.resize(count, u32::MAX);
+        self.at.clear();
+        self.at.resize(count, 0);
+        for (at, &node) in input.order.iter().enumerate() {
+            self.at[node as usize] = at as u32;
+        }
+        self.open.clear();
+        self.open.resize(lanes, None);
+        self.previous.clear();
+        self.previous.resize(lanes, None);
+        let blank = GroupUse { group: u32::MAX, attachment: false, color: false, writes: false };
+        self.used.refill(blank, input.shapes.len());
+        for &live in input.order {
+            let lane = usize::from(input.queue[live as usize]);
+            let node = &input.facts.nodes[input.live[live as usize]];
+            if !node.raster {
+                self.new_group(input, live, None);
+                self.open[lane] = None;
+                continue;
+            }
+            let area = area(input, live);
+            let into = self.open[lane].map(|group| (group, self.refusal(input, group, live, area)));
+            match into {
+                Some((group, None)) => self.add(input, group, live),
+                _ => {
+                    if let Some((group, Some(reason))) = into {
+                        self.pairs.push((self.groups[group as usize].last, live, reason));
+                    }
+                    let group = self.new_group(input, live, area);
+                    self.add_uses(input, group, live);
+                    self.open[lane] = Some(group);
+                }
+            }
+        }
+    }
+
+    fn new_group(&mut self, input: Input<'_>, live: u32, area: Option<Area>) -> u32 {
+        let group = self.groups.len() as u32;
+        let queue = input.queue[live as usize];
+        let foreign = self.foreign(input, live);
+        self.groups.push(Group {
+            first: live,
+            last: live,
+            queue,
+            area,
+            depth: None,
+            colors: 0,
+            closed: None,
+            resolves: None,
+            foreign,
+        });
+        self.group_of[live as usize] = group;
+        group
+    }
+
+    /// One past the linear position of the latest dependency on another queue.
+    fn foreign(&self, input: Input<'_>, live: u32) -> u32 {
+        let queue = input.queue[live as usize];
+        let preds = input.deps.deps.preds.row(live as usize).iter();
+        preds.filter(|&&p| input.queue[p as usize] != queue).map(|&p| self.at[p as usize] + 1).max().unwrap_or(0)
+    }
+
+    fn add(&mut self, input: Input<'_>, group: u32, live: u32) {
+        let last = std::mem::replace(&mut self.groups[group as usize].last, live);
+        self.next[last as usize] = live;
+        self.group_of[live as usize] = group;
+        self.add_uses(input, group, live);
+    }
+
+    fn add_uses(&mut self, input: Input<'_>, group: u32, live: u32) {
+        let node = &input.facts.nodes[input.live[live as usize]];
+        for touch in &input.facts.touches[node.touches.range()] {
+            let used = &mut self.used[input.facts.memory[touch.resource]];
+            if used.group != group {
+                *used = GroupUse { group, attachment: true, color: false, writes: false };
+            }
+            let usage = input.graph.accesses().get(touch.declared as usize).map(|access| access.usage);
+            used.attachment &= usage.is_some_and(is_attachment);
+            used.writes |= touch.effect.writes();
+        }
+        for attachment in &input.facts.attachments[node.attachments.range()] {
+            let used = &mut self.used[input.facts.memory[attachment.resource]];
+            let g = &mut self.groups[group as usize];
+            match attachment.usage {
+                Usage::ColorAttachment if !std::mem::replace(&mut used.color, true) => g.colors += 1,
+                Usage::DepthStencilAttachment | Usage::DepthStencilRead => g.depth = Some(*attachment),
+                Usage::ResolveAttachment => g.resolves = Some(attachment.resource),
+                _ => {}
+            }
+        }
+        if node.conditional.is_some() {
+            self.groups[group as usize].closed = Some(UnmergedWhy::Conditional);
+        }
+    }
+
+    /// Why a raster node cannot join a render pass; `None` if it can.
+    fn refusal(&self, input: Input<'_>, group: u32, live: u32, area: Option<Area>) -> Option<UnmergedWhy> {
+        let g = &self.groups[group as usize];
+        let node = &input.facts.nodes[input.live[live as usize]];
+        if let Some(reason) = g.closed {
+            return Some(reason);
+        }
+        if node.conditional.is_some() {
+            return Some(UnmergedWhy::Conditional);
+        }
+        if g.area != area {
+            return Some(UnmergedWhy::Area);
+        }
+        let (mut shared, mut colors) = (false, g.colors);
+        for attachment in &input.facts.attachments[node.attachments.range()] {
+            let memory = input.facts.memory[attachment.resource];
+            let used = &self.used[memory];
+            let known = used.group == group;
+            shared |= known && used.attachment;
+            if known && (attachment.load != Load::Load || attachment.stencil_load != Load::Load) && writes(attachment) {
+                return Some(UnmergedWhy::Reloaded(attachment.resource));
+            }
+            match attachment.usage {
+                Usage::ColorAttachment => colors += u32::from(!known || !used.color),
+                Usage::DepthStencilAttachment | Usage::DepthStencilRead => {
+                    let other = |depth: NodeAttachment| {
+                        (input.facts.memory[depth.resource], depth.mip, depth.layers)
+                            != (memory, attachment.mip, attachment.layers)
+                    };
+                    if g.depth.is_some_and(other) {
+                        return Some(UnmergedWhy::Depth);
+                    }
+                }
+                Usage::ResolveAttachment if known => return Some(UnmergedWhy::NotLocal(attachment.resource)),
+                _ => {}
+            }
+        }
+        for touch in &input.facts.touches[node.touches.range()] {
+            let used = &self.used[input.facts.memory[touch.resource]];
+            if used.group != group || !(used.writes || touch.effect.writes()) {
+                continue;
+            }
+            let usage = input.graph.accesses().get(touch.declared as usize).map(|access| access.usage);
+            if !used.attachment || !usage.is_some_and(is_attachment) || g.resolves.is_some() {
+                return Some(UnmergedWhy::NotLocal(touch.resource));
+            }
+        }
+        if !shared {
+            return Some(UnmergedWhy::NothingShared);
+        }
+        if colors > input.profile.limits.max_color_attachments {
+            return Some(UnmergedWhy::TooMany);
+        }
+        (self.foreign(input, live) > g.foreign).then_some(UnmergedWhy::OtherQueue)
+    }
+
+    /// Nodes in their final order: each group where its first node stood.
+    fn lay_out(&mut self, input: Input<'_>, course: &mut Course) {
+        course.queues = input.queues;
+        course.stops.clear();
+        course.steps.clear();
+        self.final_at.clear();
+        self.final_at.resize(input.order.len(), 0);
+        let mut positions = [0u32; 33];
+        for &live in input.order {
+            let group = &self.groups[self.group_of[live as usize] as usize];
+            if group.first != live {
+                continue;
+            }
+            let start = course.stops.len();
+            let mut at = live;
+            while at != u32::MAX {
+                let position = &mut positions[usize::from(group.queue)];
+                *position += 1;
+                self.final_at[at as usize] = course.stops.len() as u32;
+                course.stops.push(Stop {
+                    node: input.live[at as usize],
+                    queue: group.queue,
+                    position: *position,
+                    step: course.steps.len() as u32,
+                });
+                at = self.next[at as usize];
+            }
+            let raster = group.area.is_some();
+            course.steps.push(Step { stops: Span::new(start, course.stops.len()), queue: group.queue, raster });
+        }
+    }
+
+    /// Position in the final order of a live node.
+    pub fn final_position(&self, live: u32) -> u32 {
+        self.final_at[live as usize]
+    }
+}
+
+fn writes(attachment: &NodeAttachment) -> bool {
+    matches!(attachment.usage, Usage::ColorAttachment | Usage::DepthStencilAttachment | Usage::ResolveAttachment)
+}
+
+/// Size, samples and layers that a raster node renders to.
+fn area(input: Input<'_>, live: u32) -> Option<Area> {
+    let node = &input.facts.nodes[input.live[live as usize]];
+    let attachments = &input.facts.attachments[node.attachments.range()];
+    let target = attachments.iter().find(|a| a.usage != Usage::ResolveAttachment).or(attachments.first())?;
+    match input.shapes[target.resource].kind {
+        PlanKind::Image { size, samples, .. } => {
+            let [width, height, _] = mip_size(size, target.mip);
+            Some(Area { size: [width, height], samples, layers: target.layers[1] - target.layers[0] })
+        }
+        PlanKind::Buffer { .. } => None,
+    }
+}

@@ -1,0 +1,172 @@
+//! Barrier calls: where they stand, and what is gathered in each. A need that an earlier call can still serve goes
+//! there; a new call is made only where a need begins after the last one, so a queue has as few calls as its order
+//! allows (greedy stabbing of intervals, optimal for a given order).
+
+use crate::access::{Accesses, Layout, Stages};
+use crate::plan::{Scope, Why};
+use crate::resource::ResourceId;
+use crate::stages::resolve::piece::Piece;
+
+/// No such thing.
+pub const NONE: u32 = u32::MAX;
+
+/// Where a call stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Spot {
+    /// Before a step.
+    Before(u32),
+    /// At the end of the batch that a step is in.
+    BatchEnd(u32),
+    /// Within a render pass, before a stop.
+    Within(u32),
+}
+
+/// One call.
+#[derive(Clone, Copy, Debug)]
+pub struct Call {
+    /// Where it stands.
+    pub spot: Spot,
+    /// Step after which its last dependency begins, or [`NONE`].
+    pub latest_source: u32,
+    /// Whether it could be split into a set and a wait.
+    pub splittable: bool,
+    memory: u32,
+}
+
+/// What a barrier is about.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum About {
+    /// Memory in general.
+    Memory,
+    /// Part of a buffer that changes hands.
+    Buffer(ResourceId, Piece),
+    /// Part of an image, from one layout to another.
+    Image(ResourceId, Piece, Layout, Layout),
+}
+
+/// One barrier.
+#[derive(Clone, Copy, Debug)]
+pub struct Barrier {
+    /// Its call.
+    pub call: u32,
+    /// What it is about.
+    pub about: About,
+    /// Its scopes.
+    pub scope: Scope,
+    /// Families between which ownership passes.
+    pub families: Option<[u32; 2]>,
+    /// Why it is there.
+    pub why: Why,
+    /// Another barrier of its call about memory.
+    next: u32,
+}
+
+/// Calls and barriers of a plan.
+#[derive(Default, Debug)]
+pub struct Calls {
+    /// Calls in the order they were made.
+    pub calls: Vec<Call>,
+    /// Barriers in the order they were made.
+    pub barriers: Vec<Barrier>,
+}
+
+impl Calls {
+    /// Forgets everything, keeping the memory.
+    pub fn clear(&mut self) {
+        self.calls.clear();
+        self.barriers.clear();
+    }
+
+    /// A new call.
+    pub fn open(&mut self, spot: Spot) -> u32 {
+        self.calls.push(Call { spot, latest_source: NONE, splittable: true, memory: NONE });
+        self.calls.len() as u32 - 1
+    }
+
+    /// Adds a barrier about memory in general, or widens one of the same call with the same source, or the same
+    /// destination. Returns it.
+    pub fn memory(&mut self, call: u32, scope: Scope, why: Why) -> u32 {
+        let mut at = self.calls[call as usize].memory;
+        while at != NONE {
+            let known = &mut self.barriers[at as usize];
+            let same_source = known.scope.src_stages == scope.src_stages && known.scope.src_access == scope.src_access;
+            let same_target = known.scope.dst_stages == scope.dst_stages && known.scope.dst_access == scope.dst_access;
+            if same_source || same_target {
+                widen(&mut known.scope, scope);
+                return at;
+            }
+            at = known.next;
+        }
+        let next = self.calls[call as usize].memory;
+        self.barriers.push(Barrier { call, about: About::Memory, scope, families: None, why, next });
+        let at = self.barriers.len() as u32 - 1;
+        self.calls[call as usize].memory = at;
+        at
+    }
+
+    /// Adds a barrier about an image or a buffer, or lets the last one of the same call reach over the next piece.
+    pub fn about(&mut self, call: u32, about: About, scope: Scope, families: Option<[u32; 2]>, why: Why) -> u32 {
+        if let Some(last) = self.barriers.last_mut()
+            && last.call == call
+            && last.scope == scope
+            && last.families == families
+            && let Some(joined) = joined(&last.about, &about)
+        {
+            last.about = joined;
+        } else {
+            self.barriers.push(Barrier { call, about, scope, families, why, next: NONE });
+        }
+        self.barriers.len() as u32 - 1
+    }
+
+    /// Makes a barrier wait for, and make available, more.
+    pub fn add_source(&mut self, barrier: u32, stages: Stages, access: Accesses) {
+        let scope = &mut self.barriers[barrier as usize].scope;
+        scope.src_stages |= stages;
+        scope.src_access |= access;
+    }
+
+    /// Makes a barrier hold up, and make visible to, more.
+    pub fn add_target(&mut self, barrier: u32, stages: Stages, access: Accesses) {
+        let scope = &mut self.barriers[barrier as usize].scope;
+        scope.dst_stages |= stages;
+        scope.dst_access |= access;
+    }
+
+    /// Notes that a dependency of `call` begins after `step`.
+    pub fn begins_after(&mut self, call: u32, step: u32) {
+        let call = &mut self.calls[call as usize];
+        call.latest_source = if call.latest_source == NONE { step } else { call.latest_source.max(step) };
+    }
+}
+
+fn widen(known: &mut Scope, scope: Scope) {
+    known.src_stages |= scope.src_stages;
+    known.src_access |= scope.src_access;
+    known.dst_stages |= scope.dst_stages;
+    known.dst_access |= scope.dst_access;
+}
+
+/// Two neighbouring parts as one, where they make a rectangle of mips and layers.
+fn joined(a: &About, b: &About) -> Option<About> {
+    let parts = |p: &Piece, q: &Piece| {
+        if p.aspects != q.aspects {
+            (p.mips == q.mips && p.layers == q.layers).then_some(Piece { aspects: p.aspects | q.aspects, ..*p })
+        } else if p.mips == q.mips && p.layers[1] == q.layers[0] {
+            Some(Piece { layers: [p.layers[0], q.layers[1]], ..*p })
+        } else if p.layers == q.layers && p.mips[1] == q.mips[0] {
+            Some(Piece { mips: [p.mips[0], q.mips[1]], ..*p })
+        } else {
+            None
+        }
+    };
+    match (a, b) {
+        (About::Image(r, p, old, new), About::Image(s, q, old2, new2)) if r == s && old == old2 && new == new2 => {
+            Some(About::Image(*r, parts(p, q)?, *old, *new))
+        }
+        (About::Buffer(r, p), About::Buffer(s, q)) if r == s && p.bytes[1] == q.bytes[0] => {
+            Some(About::Buffer(*r, Piece { bytes: [p.bytes[0], q.bytes[1]], ..*p }))
+        }
+        _ => None,
+    }
+}

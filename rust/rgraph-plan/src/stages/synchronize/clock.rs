@@ -1,0 +1,187 @@
+//! Waits between queues. Every node has a vector clock: how far each other queue is known to be done. A node waits
+//! only for what its clock does not know, and only for the latest of what it must wait for.
+//!
+//! A wait holds up its stages only; what relies on it later, directly or not, adds its own stages to it. A signal
+//! takes in everything earlier on its queue and everything that was waited for there. O(nodes · queues + dependencies).
+
+use super::course::Course;
+use super::epoch::NONE;
+use crate::access::Stages;
+use crate::id::Span;
+
+/// One wait of a node for a position on another queue.
+#[derive(Clone, Copy, Debug)]
+pub struct QueueWait {
+    /// The queue waited for.
+    pub queue: u8,
+    /// The position there, from 1.
+    pub position: u32,
+    /// The stages that wait.
+    pub stages: Stages,
+}
+
+/// From here on, a queue knows more of another one, because of a wait.
+#[derive(Clone, Copy, Debug)]
+struct Gain {
+    at: u32,
+    of: u8,
+    wait: u32,
+}
+
+/// Waits and clocks of a course.
+#[derive(Default, Debug)]
+pub struct Clocks {
+    /// All waits.
+    pub waits: Vec<QueueWait>,
+    /// Waits of each stop.
+    pub of_stop: Vec<Span>,
+    lanes: usize,
+    clocks: Vec<u32>,
+    gains: Vec<Gain>,
+    /// The latest knowledge of each queue.
+    front: Vec<u32>,
+    wanted: Vec<u32>,
+    at_position: Vec<Vec<u32>>,
+}
+
+impl Clocks {
+    /// Finds the waits of a course. `earlier(at, follow)` calls `follow` with each stop that the one at `at` must
+    /// follow; `extra` are further orderings `(later, earlier)`, sorted.
+    pub fn find(&mut self, course: &Course, extra: &[(u32, u32)], mut earlier: impl FnMut(u32, &mut dyn FnMut(u32))) {
+        let mut extra = extra.iter().peekable();
+        let lanes = course.queues + 1;
+        self.lanes = lanes;
+        self.waits.clear();
+        self.gains.clear();
+        self.of_stop.clear();
+        self.clocks.clear();
+        self.front.clear();
+        self.front.resize(lanes * lanes, 0);
+        self.wanted.clear();
+        self.wanted.resize(lanes, 0);
+        self.at_position.resize_with(lanes.max(self.at_position.len()), Vec::new);
+        for positions in &mut self.at_position {
+            positions.clear();
+        }
+        for (at, stop) in course.stops.iter().enumerate() {
+            let queue = usize::from(stop.queue);
+            let mut foreign = false;
+            let wanted = &mut self.wanted;
+            let mut follow = |from: u32| {
+                let source = course.stops[from as usize];
+                if source.queue != stop.queue {
+                    let lane = usize::from(source.queue);
+                    wanted[lane] = wanted[lane].max(source.position);
+                    foreign = true;
+                }
+            };
+            earlier(at as u32, &mut follow);
+            while let Some((_, from)) = extra.next_if(|(later, _)| *later == at as u32) {
+                follow(*from);
+            }
+            let start = self.waits.len();
+            if foreign {
+                self.wait(at as u32, queue);
+            }
+            self.of_stop.push(Span::new(start, self.waits.len()));
+            self.front[queue * lanes + queue] = stop.position;
+            self.clocks.extend_from_slice(&self.front[queue * lanes..(queue + 1) * lanes]);
+            self.at_position[queue].push(at as u32);
+        }
+    }
+
+    /// Waits for what is wanted and not known, leaving out what another of the waits implies.
+    fn wait(&mut self, at: u32, queue: usize) {
+        let lanes = self.lanes;
+        for lane in 0..lanes {
+            let position = self.wanted[lane];
+            if position <= self.front[queue * lanes + lane] {
+                continue;
+            }
+            let implied = (0..lanes).any(|other| {
+                let by = self.wanted[other];
+                other != lane && by > self.front[queue * lanes + other] && {
+                    let clock = self.clock_at(other, by);
+                    clock[lane] >= position && !(self.clock_at(lane, position)[other] >= by && lane < other)
+                }
+            });
+            if !implied {
+                self.waits.push(QueueWait { queue: lane as u8, position, stages: Stages::empty() });
+            }
+        }
+        let first = self.of_stop.last().map_or(0, |span| span.end as usize);
+        for wait in first..self.waits.len() {
+            let QueueWait { queue: lane, position, .. } = self.waits[wait];
+            let source = self.at_position[usize::from(lane)][position as usize - 1] as usize;
+            for of in 0..lanes {
+                let known = self.clocks[source * lanes + of];
+                let front = &mut self.front[queue * lanes + of];
+                if of != queue && known > *front {
+                    *front = known;
+                    self.gains.push(Gain { at, of: of as u8, wait: wait as u32 });
+                }
+            }
+        }
+        self.wanted.fill(0);
+    }
+
+    fn clock_at(&self, lane: usize, position: u32) -> &[u32] {
+        self.clock(self.at_position[lane][position as usize - 1])
+    }
+
+    /// How far each queue is known to be done when the stop at `at` begins (its own queue: including itself).
+    #[inline]
+    pub fn clock(&self, at: u32) -> &[u32] {
+        &self.clocks[at as usize * self.lanes..][..self.lanes]
+    }
+
+    /// The stop at a position of a queue.
+    pub fn stop_at(&self, lane: u8, position: u32) -> u32 {
+        self.at_position[usize::from(lane)][position as usize - 1]
+    }
+
+    /// Queues, the host among them.
+    pub fn lanes(&self) -> usize {
+        self.lanes
+    }
+}
+
+/// Follows the course once more and tells through which wait each queue last learnt of each other.
+#[derive(Default, Debug)]
+pub struct Knowledge {
+    next: usize,
+    through: Vec<u32>,
+    stop_of_wait: Vec<u32>,
+}
+
+impl Knowledge {
+    /// At the start of the course.
+    pub fn start(&mut self, clocks: &Clocks) {
+        self.next = 0;
+        self.through.clear();
+        self.through.resize(clocks.lanes * clocks.lanes, NONE);
+        self.stop_of_wait.clear();
+        for (at, span) in clocks.of_stop.iter().enumerate() {
+            self.stop_of_wait.extend(span.range().map(|_| at as u32));
+        }
+    }
+
+    /// Comes to the stop at `at`, which is on `queue`.
+    pub fn reach(&mut self, clocks: &Clocks, at: u32, queue: u8) {
+        while let Some(gain) = clocks.gains.get(self.next).filter(|gain| gain.at <= at) {
+            debug_assert_eq!(gain.at, at, "stops are reached one by one");
+            self.through[usize::from(queue) * clocks.lanes + usize::from(gain.of)] = gain.wait;
+            self.next += 1;
+        }
+    }
+
+    /// The wait through which `queue` last learnt of `of`, and the stop that waits.
+    ///
+    /// # Panics
+    /// If it knows nothing of it: a dependency between queues without a wait would be our fault.
+    pub fn through(&self, clocks: &Clocks, queue: u8, of: u8) -> (u32, u32) {
+        let wait = self.through[usize::from(queue) * clocks.lanes + usize::from(of)];
+        assert!(wait != NONE, "every dependency between queues is covered by a wait");
+        (wait, self.stop_of_wait[wait as usize])
+    }
+}

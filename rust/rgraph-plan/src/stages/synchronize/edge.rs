@@ -1,0 +1,101 @@
+//! What outlives the frame: the state in which the declaration wants it left, and, piece by piece, how the frame
+//! first uses it and how it leaves it.
+
+use super::call::About;
+use super::epoch::NONE;
+use super::hazard::{Hazards, Scene};
+use crate::access::{Accesses, Layout, Sharing, Stages};
+use crate::id::Id;
+use crate::plan::{Edge, Hazard, PlanPassId, QueueId, Scope, State, Why};
+use crate::profile::Profile;
+use crate::stages::validate::queues::resolve_queue;
+
+/// Makes the barriers that leave imported resources as declared, and lists the edges. Notes what could not be done.
+pub fn edges(scene: Scene<'_>, profile: &Profile, hazards: &mut Hazards, out: &mut Vec<Edge>, notes: &mut Vec<String>) {
+    out.clear();
+    let frame = scene.frame;
+    for (memory, &of) in frame.facts.memory.iter_ids() {
+        let leave = frame.graph.resources()[memory].leave;
+        if of != memory || !frame.has_edges(memory) && leave.is_none() {
+            continue;
+        }
+        for piece in frame.facts.pieces.of(memory).range() {
+            let Some(last) = hazards.uses_of(piece).max_by_key(|used| used.last) else { continue };
+            let state = hazards.states[piece];
+            let part = *frame.facts.pieces.get(piece as u32);
+            let queue = |lane: u8| (lane != frame.course.host()).then(|| QueueId::new(usize::from(lane)));
+            let mut exit =
+                State { queue: queue(last.queue), stages: last.stages, access: last.access, layout: state.layout };
+            if let Some(leave) = leave {
+                let layout = leave.layout.filter(|_| frame.is_image(memory)).unwrap_or(state.layout);
+                let to = leave.queue.and_then(|kind| resolve_queue(profile, kind));
+                let exclusive = scene.epochs.sharing[memory] == Sharing::Exclusive;
+                let families = to
+                    .map(|to| [state.family, frame.families[to]])
+                    .filter(|[from, to]| exclusive && *from != NONE && from != to);
+                if last.queue == frame.course.host() {
+                    if layout != state.layout || families.is_some() {
+                        let name = frame.graph.resource_name(memory);
+                        notes.push(format!("\"{name}\" is last used by the host and left as it is"));
+                    }
+                } else if layout != state.layout || families.is_some() {
+                    leave_as(scene, hazards, piece, layout, families);
+                    exit = State { queue: exit.queue, stages: Stages::empty(), access: Accesses::empty(), layout };
+                }
+                if let Some(to) = to.filter(|_| last.queue != frame.course.host() && families.is_some()) {
+                    exit.queue = Some(QueueId::new(to));
+                }
+            }
+            let Some(entry) = state.entry else { continue };
+            let entry =
+                State { queue: queue(entry.queue), stages: entry.stages, access: entry.access, layout: entry.layout };
+            let edge = Edge {
+                resource: memory,
+                mips: part.mips,
+                layers: part.layers,
+                aspects: part.aspects,
+                range: part.bytes,
+                entry,
+                exit,
+            };
+            match out.last_mut() {
+                Some(before) if joins(before, &edge) => {
+                    before.layers[1] = edge.layers[1];
+                    before.range[1] = edge.range[1];
+                }
+                _ => out.push(edge),
+            }
+        }
+    }
+}
+
+fn joins(before: &Edge, edge: &Edge) -> bool {
+    before.resource == edge.resource
+        && (before.entry, before.exit, before.aspects) == (edge.entry, edge.exit, edge.aspects)
+        && before.mips == edge.mips
+        && (before.layers[1] == edge.layers[0] && edge.range == [0, 0]
+            || before.range[1] == edge.range[0] && edge.range[1] > 0)
+}
+
+/// A barrier at the end of the batch of a piece's last use.
+fn leave_as(scene: Scene<'_>, hazards: &mut Hazards, piece: usize, layout: Layout, families: Option<[u32; 2]>) {
+    let state = hazards.states[piece];
+    let last = hazards.uses_of(piece).max_by_key(|used| used.last).expect("only used pieces are left");
+    let mut scope = Scope::default();
+    for used in hazards.uses_of(piece).filter(|used| used.queue == last.queue) {
+        scope.src_stages |= used.stages;
+        scope.src_access |= used.access & Accesses::WRITES;
+    }
+    scope.dst_stages = scope.src_stages;
+    let part = *scene.frame.facts.pieces.get(piece as u32);
+    let batch = scene.batches.batch_of(scene.frame.course.stops[last.last as usize].step);
+    let call = hazards.call_at_end(batch);
+    let about = if scene.frame.is_image(part.memory) {
+        About::Image(part.memory, part, state.layout, layout)
+    } else {
+        About::Buffer(part.memory, part)
+    };
+    let from = Some(PlanPassId::new(last.last as usize));
+    let why = Why { hazard: Hazard::Leave, from, to: None, resource: part.memory };
+    hazards.calls.about(call, about, scope, families, why);
+}

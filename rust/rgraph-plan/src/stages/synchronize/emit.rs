@@ -1,0 +1,460 @@
+//! Writes the commands of every batch: barriers where the walk placed them, render passes with load and store
+//! operations, passes with the layouts they find, waits and signals.
+
+use super::batch::Batches;
+use super::call::{About, Call, NONE};
+use super::hazard::{Hazards, Scene};
+use super::repeat::Repeats;
+use crate::access::{Layout, Load, Stages, Store, Usage};
+use crate::graph::Clear;
+use crate::id::{Id, Span};
+use crate::plan::{
+    Attachment, Barriers, Batch, BufferBarrier, Command, EventId, ImageBarrier, MemoryBarrier, PassLayout,
+    PhysicalPassId, Plan, PlanPassId, QueueId, Wait,
+};
+use crate::stages::resolve::{NodeAttachment, Touch};
+
+/// When a barrier is split into the setting of an event and a wait for it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Split {
+    /// Never.
+    #[default]
+    Never,
+    /// Where the work between takes at least twice the cost of a barrier.
+    Distance,
+    /// Wherever there is work between.
+    Always,
+}
+
+impl Split {
+    /// The policy of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "never" => Self::Never,
+            "distance" => Self::Distance,
+            "always" => Self::Always,
+            _ => return None,
+        })
+    }
+
+    /// Names of all policies.
+    pub const NAMES: [&str; 3] = ["never", "distance", "always"];
+}
+
+/// Memory that emission reuses.
+#[derive(Default, Debug)]
+pub struct Scratch {
+    /// Barriers by call.
+    of_call: Vec<Span>,
+    sorted: Vec<u32>,
+    /// By step: the call whose event is set after it, as a list.
+    set_after: Vec<u32>,
+    next_set: Vec<u32>,
+    event_of: Vec<Option<EventId>>,
+    /// By position in the linear order: its first use.
+    visit_of: Vec<u32>,
+    /// By batch: the value that it signals.
+    value: Vec<Option<u32>>,
+    /// By batch: position of its last step on its queue.
+    physical: Vec<Option<PhysicalPassId>>,
+    attached: Vec<(NodeAttachment, u32)>,
+}
+
+/// What emission reads.
+#[derive(Clone, Copy)]
+pub struct Input<'a> {
+    /// Declaration, facts, course, epochs, clocks, batches.
+    pub scene: Scene<'a>,
+    /// What the walk made.
+    pub hazards: &'a Hazards,
+    /// Waits for the run before.
+    pub repeats: &'a Repeats,
+    /// Stages of the clocks' waits.
+    pub wait_stages: &'a [Stages],
+    /// Duration of the stop at a position in the linear order, and what a barrier costs, in microseconds.
+    pub split: Split,
+    /// Modelled microseconds from the end of one stop to the start of another, on one queue.
+    pub barrier_us: f64,
+}
+
+/// Writes batches, commands and barriers into `plan`, whose passes are there already. O(everything written).
+pub fn emit(input: Input<'_>, scratch: &mut Scratch, plan: &mut Plan) {
+    plan.batches.clear();
+    plan.waits.clear();
+    plan.commands.clear();
+    plan.memory_barriers.clear();
+    plan.buffer_barriers.clear();
+    plan.image_barriers.clear();
+    plan.attachments.clear();
+    plan.layouts.clear();
+    scratch.sort_barriers(input);
+    scratch.number(input, plan);
+    scratch.split_calls(input, plan);
+    let batches = input.scene.batches;
+    for batch in 0..batches.cuts.len() {
+        let (waits, commands) = (plan.waits.len(), plan.commands.len());
+        scratch.write_waits(input, batch, plan);
+        for &step in &batches.steps[batches.cuts[batch].steps.range()] {
+            scratch.write_step(input, step, plan);
+        }
+        let call = input.hazards.at_end[batch];
+        if call != NONE
+            && let Some(barriers) = scratch.barriers(input, call, plan)
+        {
+            plan.commands.push(Command::Barriers(barriers));
+        }
+        let lane = batches.cuts[batch].queue;
+        plan.batches.push(Batch {
+            queue: queue(input, lane),
+            waits: Span::new(waits, plan.waits.len()),
+            commands: Span::new(commands, plan.commands.len()),
+            signal: scratch.value[batch],
+        });
+    }
+    let calls = |command: &&Command| matches!(command, Command::Barriers(_) | Command::SetEvent(..));
+    plan.report.barriers = plan.commands.iter().filter(calls).count() as u32;
+    plan.report.submits = plan.batches.iter().filter(|batch| batch.queue.is_some()).count() as u32;
+}
+
+fn queue(input: Input<'_>, lane: u8) -> Option<QueueId> {
+    (lane != input.scene.frame.course.host()).then(|| QueueId::new(usize::from(lane)))
+}
+
+impl Scratch {
+    /// A counting sort of barriers by call; those that turned out to wait for nothing are dropped.
+    fn sort_barriers(&mut self, input: Input<'_>) {
+        let calls = &input.hazards.calls;
+        let real = |at: &u32| {
+            let barrier = &calls.barriers[*at as usize];
+            barrier.about != About::Memory || !barrier.scope.src_stages.is_empty()
+        };
+        self.of_call.clear();
+        self.of_call.resize(calls.calls.len(), Span::default());
+        for at in (0..calls.barriers.len() as u32).filter(real) {
+            self.of_call[calls.barriers[at as usize].call as usize].end += 1;
+        }
+        let mut start = 0;
+        for span in &mut self.of_call {
+            let count = span.end;
+            *span = Span { start, end: start };
+            start += count;
+        }
+        self.sorted.clear();
+        self.sorted.resize(start as usize, 0);
+        for at in (0..calls.barriers.len() as u32).filter(real) {
+            let span = &mut self.of_call[calls.barriers[at as usize].call as usize];
+            self.sorted[span.end as usize] = at;
+            span.end += 1;
+        }
+    }
+
+    /// First uses of stops, values of signals, numbers of render passes.
+    fn number(&mut self, input: Input<'_>, plan: &mut Plan) {
+        let frame = input.scene.frame;
+        self.visit_of.clear();
+        let mut visit = 0;
+        for at in 0..frame.course.stops.len() {
+            self.visit_of.push(visit);
+            visit += frame.touches(at).iter().map(|touch| touch.count).sum::<u32>();
+        }
+        let batches: &Batches = input.scene.batches;
+        self.value.clear();
+        self.value.resize(batches.cuts.len(), None);
+        for (value, cut) in self.value.iter_mut().zip(&batches.cuts) {
+            *value = cut.signals.then_some(0);
+        }
+        // What the next run waits for is signalled by the first signal at or after it, or by the queue's last batch.
+        for wait in &input.repeats.waits {
+            let from = batches.batch_of(frame.course.stops[wait.last as usize].step) as usize;
+            let on_queue = |batch: &usize| batches.cuts[*batch].queue == wait.queue;
+            let mut later = (from..batches.cuts.len()).filter(on_queue);
+            let signalled = later.clone().find(|&batch| self.value[batch].is_some());
+            let batch = signalled.or_else(|| later.next_back()).expect("the batch of the use itself is one");
+            self.value[batch] = Some(0);
+        }
+        let mut counts = [0u32; 33];
+        for (value, cut) in self.value.iter_mut().zip(&batches.cuts) {
+            if let Some(value) = value {
+                counts[usize::from(cut.queue)] += 1;
+                *value = counts[usize::from(cut.queue)];
+            }
+        }
+        self.physical.clear();
+        let mut next = 0;
+        for step in &frame.course.steps {
+            let id = step.raster.then(|| PhysicalPassId::new(next));
+            next += usize::from(step.raster);
+            self.physical.push(id);
+            for at in step.stops.range() {
+                plan.passes[PlanPassId::new(at)].physical_pass = id;
+            }
+        }
+    }
+
+    /// Decides which calls become events.
+    fn split_calls(&mut self, input: Input<'_>, plan: &Plan) {
+        let course = input.scene.frame.course;
+        self.set_after.clear();
+        self.set_after.resize(course.steps.len(), NONE);
+        self.next_set.clear();
+        self.next_set.resize(input.hazards.calls.calls.len(), NONE);
+        self.event_of.clear();
+        self.event_of.resize(input.hazards.calls.calls.len(), None);
+        if input.split == Split::Never {
+            return;
+        }
+        let mut events = 0;
+        for (step, &call) in input.hazards.before_step.iter().enumerate() {
+            let Some(&Call { latest_source, splittable, .. }) = input.hazards.calls.calls.get(call as usize) else {
+                continue;
+            };
+            if !splittable || latest_source == NONE || self.of_call[call as usize].is_empty() {
+                continue;
+            }
+            let lane = course.steps[step].queue;
+            let between = (latest_source as usize + 1..step).filter(|&s| course.steps[s].queue == lane);
+            let (mut count, mut us) = (0, 0.0);
+            for s in between {
+                count += 1;
+                let stops = course.steps[s].stops.range();
+                us += stops.map(|at| f64::from(plan.passes[PlanPassId::new(at)].why.duration_us)).sum::<f64>();
+            }
+            if count > 0 && (input.split == Split::Always || us >= 2.0 * input.barrier_us) {
+                self.event_of[call as usize] = Some(EventId::new(events));
+                events += 1;
+                self.next_set[call as usize] = self.set_after[latest_source as usize];
+                self.set_after[latest_source as usize] = call;
+            }
+        }
+    }
+
+    fn write_waits(&mut self, input: Input<'_>, batch: usize, plan: &mut Plan) {
+        let Scene { frame, clocks, batches, .. } = input.scene;
+        let start = plan.waits.len();
+        let mut push = |wait: Wait| match plan.waits[start..]
+            .iter_mut()
+            .find(|known| known.queue == wait.queue && known.previous_run == wait.previous_run)
+        {
+            Some(known) => {
+                known.value = known.value.max(wait.value);
+                known.stages |= wait.stages;
+            }
+            None => plan.waits.push(wait),
+        };
+        let first = &frame.course.steps[batches.first_step(batch as u32) as usize];
+        for stop in first.stops.range() {
+            for at in clocks.of_stop[stop].range() {
+                let wait = clocks.waits[at];
+                let source = clocks.stop_at(wait.queue, wait.position);
+                let from = batches.batch_of(frame.course.stops[source as usize].step);
+                push(Wait {
+                    queue: queue(input, wait.queue),
+                    value: self.value[from as usize].expect("a batch that is waited for signals"),
+                    stages: input.wait_stages[at],
+                    previous_run: false,
+                });
+            }
+        }
+        for wait in input.repeats.waits.iter().filter(|wait| wait.batch == batch as u32) {
+            let from = batches.batch_of(frame.course.stops[wait.last as usize].step) as usize;
+            let value = (from..batches.cuts.len())
+                .filter(|&b| batches.cuts[b].queue == wait.queue)
+                .find_map(|b| self.value[b])
+                .expect("a signal was provided for every wait");
+            push(Wait { queue: queue(input, wait.queue), value, stages: wait.stages, previous_run: true });
+        }
+    }
+
+    fn write_step(&mut self, input: Input<'_>, step: u32, plan: &mut Plan) {
+        let frame = input.scene.frame;
+        let call = input.hazards.before_step[step as usize];
+        if call != NONE
+            && let Some(barriers) = self.barriers(input, call, plan)
+        {
+            plan.commands.push(match self.event_of[call as usize] {
+                Some(event) => Command::WaitEvents(event, barriers),
+                None => Command::Barriers(barriers),
+            });
+        }
+        if let Some(physical_pass) = self.physical[step as usize] {
+            let attachments = self.write_attachments(input, step, plan);
+            plan.commands.push(Command::BeginRendering { physical_pass, attachments });
+        }
+        for at in frame.course.steps[step as usize].stops.range() {
+            let call = input.hazards.within[at];
+            if call != NONE
+                && let Some(barriers) = self.barriers(input, call, plan)
+            {
+                plan.commands.push(Command::Barriers(Barriers { by_region: true, ..barriers }));
+            }
+            let layouts = write_layouts(input, at, self.visit_of[at], plan);
+            plan.commands.push(Command::Pass { pass: PlanPassId::new(at), layouts });
+        }
+        if self.physical[step as usize].is_some() {
+            plan.commands.push(Command::EndRendering);
+        }
+        let mut call = self.set_after[step as usize];
+        while call != NONE {
+            if let (Some(event), Some(barriers)) = (self.event_of[call as usize], self.barriers(input, call, plan)) {
+                plan.commands.push(Command::SetEvent(event, barriers));
+            }
+            call = self.next_set[call as usize];
+        }
+    }
+
+    /// Writes the barriers of a call; `None` if it has none.
+    fn barriers(&self, input: Input<'_>, call: u32, plan: &mut Plan) -> Option<Barriers> {
+        let (memory, buffers, images) =
+            (plan.memory_barriers.len(), plan.buffer_barriers.len(), plan.image_barriers.len());
+        for &at in &self.sorted[self.of_call[call as usize].range()] {
+            let barrier = &input.hazards.calls.barriers[at as usize];
+            let (scope, families, why) = (barrier.scope, barrier.families, barrier.why);
+            match barrier.about {
+                About::Memory => plan.memory_barriers.push(MemoryBarrier { scope, why }),
+                About::Buffer(resource, part) => {
+                    plan.buffer_barriers.push(BufferBarrier { resource, range: part.bytes, scope, families, why });
+                }
+                About::Image(resource, part, old_layout, new_layout) => plan.image_barriers.push(ImageBarrier {
+                    resource,
+                    mips: part.mips,
+                    layers: part.layers,
+                    aspects: part.aspects,
+                    scope,
+                    old_layout,
+                    new_layout,
+                    families,
+                    why,
+                }),
+            }
+        }
+        let barriers = Barriers {
+            memory: Span::new(memory, plan.memory_barriers.len()),
+            buffers: Span::new(buffers, plan.buffer_barriers.len()),
+            images: Span::new(images, plan.image_barriers.len()),
+            by_region: false,
+        };
+        let none = barriers.memory.is_empty() && barriers.buffers.is_empty() && barriers.images.is_empty();
+        (!none).then_some(barriers)
+    }
+
+    /// Attachments of a render pass: loaded as its first node wants, stored if anybody looks later.
+    fn write_attachments(&mut self, input: Input<'_>, step: u32, plan: &mut Plan) -> Span {
+        let frame = input.scene.frame;
+        let start = plan.attachments.len();
+        self.attached.clear();
+        for at in frame.course.steps[step as usize].stops.range() {
+            let node = &frame.facts.nodes[frame.course.stops[at].node];
+            for attachment in &frame.facts.attachments[node.attachments.range()] {
+                self.write_attachment(input, at, *attachment, start, plan);
+            }
+        }
+        Span::new(start, plan.attachments.len())
+    }
+
+    fn write_attachment(&mut self, input: Input<'_>, at: usize, one: NodeAttachment, start: usize, plan: &mut Plan) {
+        let frame = input.scene.frame;
+        let details = frame.graph.details_of(&frame.graph.accesses()[one.declared as usize]);
+        let memory = frame.facts.memory[one.resource];
+        if one.usage == Usage::ResolveAttachment {
+            let source = details.resolves.map(|of| frame.facts.memory[of]);
+            let of = |a: &&mut Attachment| Some(frame.facts.memory[a.resource]) == source;
+            if let Some(attachment) = plan.attachments[start..].iter_mut().find(of) {
+                attachment.resolve_to = Some(one.resource);
+            }
+            return;
+        }
+        let input_only = one.usage == Usage::InputAttachment;
+        let read_only = input_only || one.usage == Usage::DepthStencilRead;
+        let kept = self.is_kept(input, at, memory, &one);
+        let store = match (read_only, kept) {
+            (true, _) => Store::Nothing,
+            (false, true) => Store::Store,
+            (false, false) => Store::Discard,
+        };
+        let aspects = frame.shapes[one.resource].aspects;
+        let stencil = aspects.contains(crate::access::Aspects::STENCIL);
+        let same = |a: &&mut Attachment| {
+            frame.facts.memory[a.resource] == memory && a.mip == one.mip && a.layers == one.layers
+        };
+        if let Some(known) = plan.attachments[start..].iter_mut().find(same) {
+            // A later node of the render pass: what it leaves decides, unless it only looks.
+            if !read_only {
+                known.store = store;
+                known.stencil = known.stencil.map(|(load, _)| (load, store));
+                known.input = false;
+            }
+            return;
+        }
+        let load = if read_only { Load::Load } else { one.load };
+        let stencil_load = if read_only { Load::Load } else { one.stencil_load };
+        let default = if aspects.contains(crate::access::Aspects::COLOR) {
+            Clear::Color([0.0; 4])
+        } else {
+            Clear::Depth(1.0, None)
+        };
+        let clears = load == Load::Clear || stencil && stencil_load == Load::Clear;
+        plan.attachments.push(Attachment {
+            resource: one.resource,
+            mip: one.mip,
+            layers: one.layers,
+            load,
+            store,
+            stencil: stencil.then_some((stencil_load, store)),
+            clear: clears.then(|| details.clear.unwrap_or(default)),
+            resolve_to: None,
+            input: input_only,
+        });
+    }
+
+    /// Whether what a node leaves in an attachment is needed after its render pass.
+    fn is_kept(&self, input: Input<'_>, at: usize, memory: crate::resource::ResourceId, one: &NodeAttachment) -> bool {
+        let frame = input.scene.frame;
+        let step = frame.course.stops[at].step;
+        // The last node of the render pass that uses the piece knows; earlier ones hand on to it.
+        frame.course.steps[step as usize].stops.range().any(|stop| {
+            let mut visit = self.visit_of[stop];
+            frame.touches(stop).iter().any(|touch: &Touch| {
+                let first = visit;
+                visit += touch.count;
+                frame.facts.memory[touch.resource] == memory
+                    && touch.pieces().zip(first..).any(|(piece, visit)| {
+                        let part = frame.facts.pieces.get(piece as u32);
+                        let mip = part.mips[0] <= one.mip && one.mip < part.mips[1];
+                        mip && part.layers[0] < one.layers[1] && input.hazards.kept[visit as usize]
+                    })
+            })
+        })
+    }
+}
+
+/// The layouts in which a node finds its images, neighbouring pieces of one layout together.
+fn write_layouts(input: Input<'_>, at: usize, mut visit: u32, plan: &mut Plan) -> Span {
+    let frame = input.scene.frame;
+    let start = plan.layouts.len();
+    for touch in frame.touches(at) {
+        let image = frame.is_image(frame.facts.memory[touch.resource]);
+        for piece in touch.pieces() {
+            let epoch = &input.scene.epochs.epochs[input.scene.epochs.of[visit as usize] as usize];
+            visit += 1;
+            if !image {
+                continue;
+            }
+            let part = frame.facts.pieces.get(piece as u32);
+            let layout: Layout = epoch.layout_of(touch.layout);
+            let one = PassLayout { resource: touch.resource, mips: part.mips, layers: part.layers, layout };
+            match plan.layouts[start..].last_mut() {
+                Some(last) if last.resource == one.resource && last.layout == layout => {
+                    if last.mips == one.mips && last.layers[1] == one.layers[0] {
+                        last.layers[1] = one.layers[1];
+                    } else if last.layers == one.layers && last.mips[1] == one.mips[0] {
+                        last.mips[1] = one.mips[1];
+                    } else if *last != one {
+                        plan.layouts.push(one);
+                    }
+                }
+                _ => plan.layouts.push(one),
+            }
+        }
+    }
+    Span::new(start, plan.layouts.len())
+}

@@ -1,0 +1,804 @@
+//! The walk over all uses in linear order that asks for barriers: what each use must follow, on its own queue by a
+//! barrier, on others by the waits that are there already, in which layout it finds its piece, and whose it is.
+
+use super::batch::Batches;
+use super::call::{About, Calls, Spot};
+use super::clock::{Clocks, Knowledge};
+use super::epoch::{Epoch, Epochs, Frame, NONE};
+use crate::access::{Accesses, Layout, Sharing, Stages};
+use crate::id::Id;
+use crate::plan::{Hazard, PlanPassId, Scope, Why};
+use crate::resource::ResourceId;
+use crate::stages::resolve::Touch;
+use crate::stages::resolve::meaning::Effect;
+use crate::stages::transient::Transients;
+
+/// A use whose barrier is the runtime's, before the frame.
+const ENTRY: u32 = NONE - 1;
+
+/// One queue's uses of a piece within an epoch.
+#[derive(Clone, Copy, Debug)]
+pub struct Used {
+    /// The queue.
+    pub queue: u8,
+    /// Whether one of them may be switched off.
+    pub conditional: bool,
+    /// The last one, by position in the linear order.
+    pub last: u32,
+    /// Their stages.
+    pub stages: Stages,
+    /// Their access kinds.
+    pub access: Accesses,
+    /// The barrier that lets them see the piece, [`NONE`] or [`ENTRY`].
+    barrier: u32,
+    next: u32,
+}
+
+/// What the walk knows of a piece.
+#[derive(Clone, Copy, Debug)]
+pub struct State {
+    epoch: u32,
+    /// Its layout.
+    pub layout: Layout,
+    /// The family that owns it, where one does.
+    pub family: u32,
+    /// Uses of this epoch.
+    uses: u32,
+    /// Uses of the one before.
+    before: u32,
+    /// The barrier at home of the write before, if the layout was changed there.
+    home_barrier: u32,
+    lead: u8,
+    /// The last use on a GPU queue, in the list of uses.
+    owner: u32,
+    /// The use that was last in the order of the course.
+    last_visit: u32,
+    last_step: u32,
+    /// How the frame first uses it, if it is there before.
+    pub entry: Option<Entry>,
+}
+
+/// How a frame first uses a piece that is there before it.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// The queue.
+    pub queue: u8,
+    /// Stages up to the first write or change of layout.
+    pub stages: Stages,
+    /// Access kinds.
+    pub access: Accesses,
+    /// Layout.
+    pub layout: Layout,
+}
+
+/// The first use of a placed piece: what the frame before left there is known only when the walk is done.
+#[derive(Clone, Copy, Debug)]
+pub struct First {
+    /// The use, by position in the linear order.
+    pub at: u32,
+    /// Its stages.
+    pub stages: Stages,
+    /// The placement, or [`NONE`] for what has edges.
+    pub placement: u32,
+    /// The memory.
+    pub memory: ResourceId,
+    /// The barrier to widen, or [`NONE`].
+    pub barrier: u32,
+    /// Position in [`Knowledge`]'s course is that of `at`; the step of the barrier's call.
+    pub step: u32,
+}
+
+/// How some uses end: per queue, for those who follow.
+#[derive(Clone, Copy, Debug)]
+pub struct Left {
+    /// The queue.
+    pub queue: u8,
+    /// The last use there, by position in the linear order.
+    pub last: u32,
+    /// Stages.
+    pub stages: Stages,
+    /// Writes among the accesses.
+    pub writes: Accesses,
+}
+
+/// Everything that the walk makes.
+#[derive(Default, Debug)]
+pub struct Hazards {
+    /// Barriers and their calls.
+    pub calls: Calls,
+    /// By piece.
+    pub states: Vec<State>,
+    /// By use, in the order of the course: whether what it leaves is needed later.
+    pub kept: Vec<bool>,
+    /// First uses, to be completed by what the frame before left.
+    pub firsts: Vec<First>,
+    /// The call before each step, or [`NONE`].
+    pub before_step: Vec<u32>,
+    /// The call at the end of each batch, or [`NONE`].
+    pub at_end: Vec<u32>,
+    /// The call within a render pass before each stop, or [`NONE`].
+    pub within: Vec<u32>,
+    /// Knowledge of queues, as far as the walk has come.
+    pub knowledge: Knowledge,
+    uses: Vec<Used>,
+    open: Vec<u32>,
+    left: Vec<Left>,
+    /// By placement: what its predecessors of this frame left, in `left`; gathered at its first use.
+    handed: Vec<Option<crate::id::Span>>,
+    extra: usize,
+}
+
+/// What the walk reads.
+#[derive(Clone, Copy)]
+pub struct Scene<'a> {
+    /// Declaration, facts, course.
+    pub frame: Frame<'a>,
+    /// Epochs.
+    pub epochs: &'a Epochs,
+    /// Clocks.
+    pub clocks: &'a Clocks,
+    /// Batches.
+    pub batches: &'a Batches,
+    /// Placements.
+    pub transients: &'a Transients,
+}
+
+/// What a use must follow.
+#[derive(Clone, Copy, Debug, Default)]
+struct Need {
+    /// On its own queue, in earlier steps.
+    stages: Stages,
+    writes: Accesses,
+    /// On its own queue, in its own render pass.
+    near_stages: Stages,
+    near_writes: Accesses,
+    /// Whether something on another queue is waited for.
+    foreign: bool,
+    conditional: bool,
+    /// First step before which a barrier may stand.
+    earliest: u32,
+    latest_source: Option<u32>,
+    from: Option<u32>,
+    from_resource: Option<ResourceId>,
+}
+
+/// One use of one piece.
+#[derive(Clone, Copy)]
+struct Here<'a> {
+    at: u32,
+    queue: u8,
+    step: u32,
+    touch: &'a Touch,
+    piece: usize,
+    memory: ResourceId,
+    epoch: u32,
+    conditional: bool,
+}
+
+impl Hazards {
+    /// Walks a course; waits get the stages that rely on them.
+    pub fn walk(&mut self, scene: Scene<'_>, waits: &mut [Stages]) {
+        self.start(scene);
+        let mut visit = 0;
+        for (at, stop) in scene.frame.course.stops.iter().enumerate() {
+            let at = at as u32;
+            self.knowledge.reach(scene.clocks, at, stop.queue);
+            if self.before_step[stop.step as usize] != NONE {
+                self.open[usize::from(stop.queue)] = stop.step;
+            }
+            self.rely_on_extra(scene, at, waits);
+            let node = &scene.frame.facts.nodes[stop.node];
+            for touch in scene.frame.touches(at as usize) {
+                let memory = scene.frame.facts.memory[touch.resource];
+                for piece in touch.pieces() {
+                    let epoch = scene.epochs.of[visit];
+                    let conditional = node.conditional.is_some();
+                    let here =
+                        Here { at, queue: stop.queue, step: stop.step, touch, piece, memory, epoch, conditional };
+                    self.keep(here, visit as u32);
+                    if self.states[piece].epoch == epoch {
+                        self.join(scene, here, waits);
+                    } else {
+                        self.begin(scene, here, waits);
+                    }
+                    visit += 1;
+                }
+            }
+        }
+        self.keep_what_outlives(scene.frame);
+    }
+
+    /// What roots and edges hold at the end is looked at by the caller or the next frame.
+    fn keep_what_outlives(&mut self, frame: Frame<'_>) {
+        for (id, &memory) in frame.facts.memory.iter_ids() {
+            if frame.graph.is_root(id) || id == memory && frame.has_edges(memory) {
+                for piece in frame.facts.pieces.of(memory).range() {
+                    if let Some(kept) = self.kept.get_mut(self.states[piece].last_visit as usize) {
+                        *kept = true;
+                    }
+                }
+            }
+        }
+    }
+
+    fn start(&mut self, scene: Scene<'_>) {
+        let frame = scene.frame;
+        self.calls.clear();
+        self.uses.clear();
+        self.firsts.clear();
+        self.left.clear();
+        self.extra = 0;
+        self.states.clear();
+        let blank = State {
+            epoch: NONE,
+            layout: Layout::Undefined,
+            family: NONE,
+            uses: NONE,
+            before: NONE,
+            home_barrier: NONE,
+            lead: 0,
+            owner: NONE,
+            last_visit: NONE,
+            last_step: NONE,
+            entry: None,
+        };
+        self.states.resize(frame.facts.pieces.count(), blank);
+        self.kept.clear();
+        self.kept.resize(scene.epochs.of.len(), false);
+        let refill = |calls: &mut Vec<u32>, count: usize| {
+            calls.clear();
+            calls.resize(count, NONE);
+        };
+        refill(&mut self.before_step, frame.course.steps.len());
+        refill(&mut self.at_end, scene.batches.cuts.len());
+        refill(&mut self.within, frame.course.stops.len());
+        refill(&mut self.open, frame.course.queues + 1);
+        self.handed.clear();
+        self.handed.resize(scene.transients.placements.len(), None);
+        self.knowledge.start(scene.clocks);
+    }
+
+    /// A stop that was made to follow another one lets its stages rely on the wait.
+    fn rely_on_extra(&mut self, scene: Scene<'_>, at: u32, waits: &mut [Stages]) {
+        while let Some(&(later, earlier)) = scene.epochs.extra.get(self.extra).filter(|(later, _)| *later <= at) {
+            self.extra += 1;
+            let (stop, source) = (scene.frame.course.stops[later as usize], scene.frame.course.stops[earlier as usize]);
+            if stop.queue != source.queue {
+                let stages = scene.frame.touches(later as usize).iter().fold(Stages::empty(), |all, t| all | t.stages);
+                self.rely(scene, stop.queue, source.queue, stages, waits);
+            }
+        }
+    }
+
+    /// `stages` of `queue` rely on what it knows of `of`; returns the step that waits.
+    fn rely(&self, scene: Scene<'_>, queue: u8, of: u8, stages: Stages, waits: &mut [Stages]) -> u32 {
+        let (wait, stop) = self.knowledge.through(scene.clocks, queue, of);
+        waits[wait as usize] |= stages;
+        scene.frame.course.stops[stop as usize].step
+    }
+
+    /// Notes whether the contents that the last use left are needed by this one.
+    fn keep(&mut self, here: Here<'_>, visit: u32) {
+        let state = &mut self.states[here.piece];
+        if state.last_visit != NONE && here.touch.effect != Effect::Replace && state.last_step != here.step {
+            self.kept[state.last_visit as usize] = true;
+        }
+        state.last_visit = visit;
+        state.last_step = here.step;
+    }
+
+    /// Uses in a list.
+    pub fn uses_of(&self, piece: usize) -> impl Iterator<Item = Used> + '_ {
+        self.list(self.states[piece].uses)
+    }
+
+    fn list(&self, mut at: u32) -> impl Iterator<Item = Used> + '_ {
+        std::iter::from_fn(move || {
+            let used = *self.uses.get(at as usize)?;
+            at = used.next;
+            Some(used)
+        })
+    }
+
+    /// What `here` must follow, from a list of uses.
+    fn need(&mut self, scene: Scene<'_>, here: Here<'_>, list: u32, waits: &mut [Stages], need: &mut Need) {
+        let mut at = list;
+        while let Some(&used) = self.uses.get(at as usize) {
+            let left = Left {
+                queue: used.queue,
+                last: used.last,
+                stages: used.stages,
+                writes: used.access & Accesses::WRITES,
+            };
+            self.follow(scene, here, left, waits, need);
+            need.conditional |= used.conditional;
+            at = used.next;
+        }
+    }
+
+    fn follow(&mut self, scene: Scene<'_>, here: Here<'_>, left: Left, waits: &mut [Stages], need: &mut Need) {
+        if left.queue != here.queue {
+            let step = self.rely(scene, here.queue, left.queue, here.touch.stages, waits);
+            need.foreign = true;
+            need.earliest = need.earliest.max(step);
+        } else {
+            let step = scene.frame.course.stops[left.last as usize].step;
+            if step == here.step {
+                need.near_stages |= left.stages;
+                need.near_writes |= left.writes;
+            } else {
+                need.stages |= left.stages;
+                need.writes |= left.writes;
+                need.earliest = need.earliest.max(step + 1);
+                need.latest_source = need.latest_source.max(Some(step));
+            }
+        }
+        need.from = need.from.max(Some(left.last));
+    }
+
+    fn push_use(&mut self, here: Here<'_>, barrier: u32, next: u32) -> u32 {
+        let Here { queue, at, conditional, touch, .. } = here;
+        let (stages, access) = (touch.stages, touch.access);
+        self.uses.push(Used { queue, conditional, last: at, stages, access, barrier, next });
+        self.uses.len() as u32 - 1
+    }
+
+    /// The first use of an epoch.
+    fn begin(&mut self, scene: Scene<'_>, here: Here<'_>, waits: &mut [Stages]) {
+        let frame = scene.frame;
+        let state = self.states[here.piece];
+        let epoch = &scene.epochs.epochs[here.epoch as usize];
+        let image = frame.is_image(here.memory);
+        let target = if image { epoch.layout_of(here.touch.layout) } else { Layout::Undefined };
+        let on_gpu = here.queue != frame.course.host();
+        let mut next = State {
+            epoch: here.epoch,
+            layout: target,
+            family: if on_gpu { frame.families[usize::from(here.queue)] } else { state.family },
+            before: state.uses,
+            home_barrier: NONE,
+            lead: here.queue,
+            ..state
+        };
+        let barrier = if state.epoch == NONE {
+            self.first(scene, here, target, &mut next, waits)
+        } else {
+            let mut need = Need::default();
+            self.need(scene, here, state.uses, waits, &mut need);
+            let discard = here.touch.effect == Effect::Replace;
+            let exclusive = scene.epochs.sharing[here.memory] == Sharing::Exclusive;
+            let moves = exclusive && !discard && on_gpu && state.family != NONE && state.family != next.family;
+            let changes = image && state.layout != target;
+            if moves {
+                self.take_over(scene, here, need, target, next.family)
+            } else if let Some(home) = epoch.home.filter(|&home| {
+                changes && (!on_gpu || !epoch.queues.is_power_of_two()) && self.at_home(scene, here, epoch, home)
+            }) {
+                next.home_barrier = self.change_at_home(scene, here, epoch, home, target);
+                if home == here.queue { next.home_barrier } else { NONE }
+            } else if !on_gpu {
+                self.show_to_host(scene, here, state.uses);
+                NONE
+            } else if changes {
+                let old = if discard { Layout::Undefined } else { state.layout };
+                self.change_layout(scene, here, need, old, target)
+            } else {
+                self.order_memory(scene, here, need)
+            }
+        };
+        next.uses = self.push_use(here, barrier, NONE);
+        next.owner = if on_gpu { next.uses } else { state.owner };
+        self.states[here.piece] = next;
+    }
+
+    /// The first use in the frame.
+    fn first(
+        &mut self,
+        scene: Scene<'_>,
+        here: Here<'_>,
+        target: Layout,
+        next: &mut State,
+        waits: &mut [Stages],
+    ) -> u32 {
+        let frame = scene.frame;
+        let Touch { stages, access, .. } = *here.touch;
+        let first = First { at: here.at, stages, placement: NONE, memory: here.memory, barrier: NONE, step: here.step };
+        if frame.has_edges(here.memory) {
+            next.entry = Some(Entry { queue: here.queue, stages, access, layout: target });
+            self.firsts.push(first);
+            return ENTRY;
+        }
+        let placement = scene.transients.index[here.memory];
+        let mut need = Need::default();
+        let handed = match self.handed[placement as usize] {
+            Some(handed) => handed,
+            None => {
+                let start = self.left.len();
+                for &(before, from_previous_frame) in scene.transients.followed(placement) {
+                    if !from_previous_frame {
+                        let memory = scene.transients.placements[before as usize].memory;
+                        self.gather_left(scene, memory, start);
+                        need.from_resource = Some(memory);
+                    }
+                }
+                let span = crate::id::Span::new(start, self.left.len());
+                self.handed[placement as usize] = Some(span);
+                span
+            }
+        };
+        for at in handed.range() {
+            let left = self.left[at];
+            self.follow(scene, here, left, waits, &mut need);
+        }
+        if here.queue == frame.course.host() {
+            for at in handed.range() {
+                self.show_left_to_host(scene, here, self.left[at]);
+            }
+            self.firsts.push(First { placement, ..first });
+            return NONE;
+        }
+        let barrier = if frame.is_image(here.memory) {
+            self.change_layout(scene, here, need, Layout::Undefined, target)
+        } else {
+            self.order_first(scene, here, need)
+        };
+        let call = self.calls.barriers[barrier as usize].call;
+        let step = match self.calls.calls[call as usize].spot {
+            Spot::Before(step) => step,
+            _ => here.step,
+        };
+        self.firsts.push(First { placement, barrier, step, ..first });
+        barrier
+    }
+
+    /// Adds how the uses of a memory end to those listed from `start` on, one entry a queue.
+    pub fn gather_left(&mut self, scene: Scene<'_>, memory: ResourceId, start: usize) {
+        let mut left = std::mem::take(&mut self.left);
+        self.gather_into(scene, memory, start, &mut left);
+        self.left = left;
+    }
+
+    /// The same into a list of the caller's.
+    pub fn gather_into(&self, scene: Scene<'_>, memory: ResourceId, start: usize, left: &mut Vec<Left>) {
+        for piece in scene.frame.facts.pieces.of(memory).range() {
+            for used in self.uses_of(piece) {
+                let writes = used.access & Accesses::WRITES;
+                match left[start..].iter_mut().find(|l| l.queue == used.queue) {
+                    Some(known) => {
+                        known.last = known.last.max(used.last);
+                        known.stages |= used.stages;
+                        known.writes |= writes;
+                    }
+                    None => left.push(Left { queue: used.queue, last: used.last, stages: used.stages, writes }),
+                }
+            }
+        }
+    }
+
+    /// A further use of an epoch.
+    fn join(&mut self, scene: Scene<'_>, here: Here<'_>, waits: &mut [Stages]) {
+        let state = self.states[here.piece];
+        let epoch = &scene.epochs.epochs[here.epoch as usize];
+        let image = scene.frame.is_image(here.memory);
+        let on_gpu = here.queue != scene.frame.course.host();
+        let mut own = state.uses;
+        while let Some(used) = self.uses.get(own as usize).filter(|used| used.queue != here.queue) {
+            own = used.next;
+        }
+        let target = if image { epoch.layout_of(here.touch.layout) } else { Layout::Undefined };
+        if own != NONE {
+            if state.layout != target {
+                let mut need = Need::default();
+                self.need(scene, here, state.uses, waits, &mut need);
+                let barrier = self.change_layout(scene, here, need, state.layout, target);
+                self.states[here.piece].layout = target;
+                self.uses[own as usize].barrier = barrier;
+            } else {
+                self.let_see(scene, here, state, self.uses[own as usize].barrier, waits);
+            }
+            let used = &mut self.uses[own as usize];
+            used.last = here.at;
+            used.stages |= here.touch.stages;
+            used.access |= here.touch.access;
+            used.conditional |= here.conditional;
+            return;
+        }
+        let at_home = epoch.home == Some(here.queue) && state.home_barrier != NONE;
+        let barrier = if at_home {
+            self.calls.add_target(state.home_barrier, here.touch.stages, here.touch.access);
+            state.home_barrier
+        } else {
+            let mut need = Need::default();
+            self.need(scene, here, state.before, waits, &mut need);
+            self.rely_on_lead(scene, here, state, waits);
+            if !on_gpu {
+                if state.home_barrier == NONE {
+                    self.show_to_host(scene, here, state.before);
+                } else {
+                    self.calls.add_target(state.home_barrier, here.touch.stages, here.touch.access);
+                }
+                NONE
+            } else if state.entry.is_some() && state.before == NONE {
+                NONE
+            } else {
+                self.order_memory(scene, here, need)
+            }
+        };
+        let uses = self.push_use(here, barrier, state.uses);
+        self.states[here.piece].uses = uses;
+    }
+
+    /// Where the first use of an epoch prepares the piece, the others rely on it.
+    fn rely_on_lead(&mut self, scene: Scene<'_>, here: Here<'_>, state: State, waits: &mut [Stages]) {
+        let epoch = &scene.epochs.epochs[here.epoch as usize];
+        let frame = scene.frame;
+        let prepared = here.touch.unordered || frame.is_image(here.memory) || frame.has_edges(here.memory);
+        if epoch.is_led(prepared) && state.lead != here.queue {
+            self.rely(scene, here.queue, state.lead, here.touch.stages, waits);
+        }
+    }
+
+    /// Lets one more use see what others of its queue and epoch see already.
+    fn let_see(&mut self, scene: Scene<'_>, here: Here<'_>, state: State, barrier: u32, waits: &mut [Stages]) {
+        match barrier {
+            ENTRY => {
+                let entry =
+                    self.states[here.piece].entry.as_mut().expect("only pieces with an entry are seen through it");
+                entry.stages |= here.touch.stages;
+                entry.access |= here.touch.access;
+            }
+            NONE => {
+                let mut need = Need::default();
+                self.need(scene, here, state.before, waits, &mut need);
+                self.rely_on_lead(scene, here, state, waits);
+                if here.queue != scene.frame.course.host() && !need.stages.is_empty() {
+                    self.order_memory(scene, here, need);
+                }
+            }
+            barrier => self.calls.add_target(barrier, here.touch.stages, here.touch.access),
+        }
+    }
+
+    /// Whether the layout change before an epoch must happen where the write before it was: others wait for that
+    /// write and may begin before the epoch's first use there.
+    fn at_home(&self, scene: Scene<'_>, here: Here<'_>, epoch: &Epoch, home: u8) -> bool {
+        // With the first use at home, in the same batch as the write, an ordinary barrier before it will do.
+        let Some(write) = self.list(self.states[here.piece].uses).find(|used| used.queue == home) else { return false };
+        let stops = &scene.frame.course.stops;
+        let same_batch = epoch.first_home != NONE
+            && scene.batches.batch_of(stops[epoch.first_home as usize].step)
+                == scene.batches.batch_of(stops[write.last as usize].step);
+        !(same_batch && epoch.first_home == here.at)
+    }
+
+    /// Changes the layout on the queue of the write before: before the first use there if that is in the same
+    /// batch, else at the batch's end.
+    fn change_at_home(&mut self, scene: Scene<'_>, here: Here<'_>, epoch: &Epoch, home: u8, target: Layout) -> u32 {
+        let state = self.states[here.piece];
+        let write = self.list(state.uses).find(|used| used.queue == home).expect("home is the queue of the write");
+        let stops = &scene.frame.course.stops;
+        let step = stops[write.last as usize].step;
+        let batch = scene.batches.batch_of(step);
+        let in_batch = epoch.first_home != NONE
+            && scene.batches.batch_of(stops[epoch.first_home as usize].step) == batch
+            && stops[epoch.first_home as usize].step != step;
+        let call = if in_batch {
+            let step = stops[epoch.first_home as usize].step;
+            self.call_before(step)
+        } else {
+            self.call_at_end(batch)
+        };
+        let mut scope = Scope {
+            src_stages: write.stages,
+            src_access: write.access & Accesses::WRITES,
+            dst_stages: if in_batch { Stages::empty() } else { write.stages },
+            dst_access: Accesses::empty(),
+        };
+        if here.queue == home || here.queue == scene.frame.course.host() {
+            scope.dst_stages |= here.touch.stages;
+            scope.dst_access |= here.touch.access;
+        }
+        let part = *scene.frame.facts.pieces.get(here.piece as u32);
+        let about = About::Image(here.touch.resource, part, state.layout, target);
+        let why = self.why(here, Hazard::ReadAfterWrite, Some(write.last), None);
+        self.calls.calls[call as usize].splittable = false;
+        self.calls.about(call, about, scope, None, why)
+    }
+
+    /// Takes a piece over from another family: a release at the end of the batch that used it last, an acquire here.
+    fn take_over(&mut self, scene: Scene<'_>, here: Here<'_>, need: Need, target: Layout, family: u32) -> u32 {
+        let frame = scene.frame;
+        let state = self.states[here.piece];
+        // The host needs no ownership: what it used last was released by the GPU queue before.
+        let host = frame.course.host();
+        let last = self.list(state.uses).filter(|used| used.queue != host).max_by_key(|used| used.last);
+        let last = last.unwrap_or_else(|| self.uses[state.owner as usize]);
+        let families = Some([state.family, family]);
+        let part = *frame.facts.pieces.get(here.piece as u32);
+        let about = if frame.is_image(here.memory) {
+            About::Image(here.touch.resource, part, state.layout, target)
+        } else {
+            About::Buffer(here.touch.resource, part)
+        };
+        let mut release = Scope::default();
+        for used in self.list(state.uses).filter(|used| used.queue == last.queue) {
+            release.src_stages |= used.stages;
+            release.src_access |= used.access & Accesses::WRITES;
+        }
+        release.src_stages |= last.stages;
+        release.dst_stages = release.src_stages;
+        let batch = scene.batches.batch_of(frame.course.stops[last.last as usize].step);
+        let call = self.call_at_end(batch);
+        let why = self.why(here, Hazard::Release, Some(last.last), None);
+        self.calls.about(call, about, release, families, why);
+        let acquire = Scope {
+            src_stages: here.touch.stages | need.stages,
+            src_access: need.writes,
+            dst_stages: here.touch.stages,
+            dst_access: here.touch.access,
+        };
+        let call = self.place(scene, here, &need);
+        self.calls.calls[call as usize].splittable = false;
+        let why = self.why(here, Hazard::Acquire, Some(last.last), None);
+        self.calls.about(call, about, acquire, families, why)
+    }
+
+    /// A barrier that changes the layout of the piece before this use.
+    fn change_layout(&mut self, scene: Scene<'_>, here: Here<'_>, need: Need, old: Layout, new: Layout) -> u32 {
+        let part = *scene.frame.facts.pieces.get(here.piece as u32);
+        let about = About::Image(here.touch.resource, part, old, new);
+        let mut scope = Scope {
+            src_stages: need.stages,
+            src_access: need.writes,
+            dst_stages: here.touch.stages,
+            dst_access: here.touch.access,
+        };
+        if need.foreign {
+            scope.src_stages |= here.touch.stages;
+        }
+        let hazard = match (old, need.from_resource) {
+            (_, Some(_)) => Hazard::Alias,
+            (Layout::Undefined, None) if need.from.is_none() => Hazard::FirstUse,
+            _ => hazard(here, &need),
+        };
+        let why = self.why(here, hazard, need.from, need.from_resource);
+        if !need.near_stages.is_empty() {
+            if !need.stages.is_empty() {
+                self.order_memory(scene, here, Need { near_stages: Stages::empty(), ..need });
+            }
+            scope.src_stages = need.near_stages;
+            scope.src_access = need.near_writes;
+            let call = self.call_within(here.at);
+            return self.calls.about(call, about, scope, None, why);
+        }
+        let call = self.place(scene, here, &need);
+        self.calls.about(call, about, scope, None, why)
+    }
+
+    /// A barrier that orders this use after earlier ones of its queue, if there are any: memory where something was
+    /// written, execution alone where it was only read.
+    fn order_memory(&mut self, scene: Scene<'_>, here: Here<'_>, need: Need) -> u32 {
+        let target = (here.touch.stages, here.touch.access);
+        let why = self.why(here, hazard(here, &need), need.from, need.from_resource);
+        let scope = |stages, writes: Accesses| Scope {
+            src_stages: stages,
+            src_access: writes,
+            dst_stages: target.0,
+            dst_access: if writes.is_empty() && !need.conditional { Accesses::empty() } else { target.1 },
+        };
+        let mut barrier = NONE;
+        if !need.stages.is_empty() {
+            let call = self.place(scene, here, &need);
+            barrier = self.calls.memory(call, scope(need.stages, need.writes), why);
+        }
+        // Within a render pass attachments follow rasterisation order; what reads its texel otherwise needs a barrier.
+        let input = Accesses::INPUT_ATTACHMENT_READ;
+        if !need.near_stages.is_empty() && (here.touch.access | need_access(need)).intersects(input) {
+            let call = self.call_within(here.at);
+            barrier = self.calls.memory(call, scope(need.near_stages, need.near_writes), why);
+        }
+        barrier
+    }
+
+    /// The barrier of the first use of a buffer's bytes; what the frame before left there is added later.
+    fn order_first(&mut self, scene: Scene<'_>, here: Here<'_>, need: Need) -> u32 {
+        let kind = if need.from_resource.is_some() { Hazard::Alias } else { Hazard::FirstUse };
+        let why = self.why(here, kind, need.from, need.from_resource);
+        let scope = Scope {
+            src_stages: need.stages,
+            src_access: need.writes,
+            dst_stages: here.touch.stages,
+            dst_access: here.touch.access,
+        };
+        let call = self.place(scene, here, &need);
+        self.calls.memory(call, scope, why)
+    }
+
+    /// Device writes reach the host by a barrier at the end of the batch that made them.
+    fn show_to_host(&mut self, scene: Scene<'_>, here: Here<'_>, list: u32) {
+        let mut at = list;
+        while let Some(&used) = self.uses.get(at as usize) {
+            let writes = used.access & Accesses::WRITES;
+            let left = Left { queue: used.queue, last: used.last, stages: used.stages, writes };
+            self.show_left_to_host(scene, here, left);
+            at = used.next;
+        }
+    }
+
+    fn show_left_to_host(&mut self, scene: Scene<'_>, here: Here<'_>, left: Left) {
+        if left.queue == scene.frame.course.host() || left.writes.is_empty() {
+            return;
+        }
+        let batch = scene.batches.batch_of(scene.frame.course.stops[left.last as usize].step);
+        let call = self.call_at_end(batch);
+        let scope = Scope {
+            src_stages: left.stages,
+            src_access: left.writes,
+            dst_stages: Stages::HOST,
+            dst_access: here.touch.access,
+        };
+        let why = self.why(here, Hazard::Host, Some(left.last), None);
+        self.calls.memory(call, scope, why);
+    }
+
+    /// The call for a need: the last one on its queue if that is late enough, else a new one before its step.
+    fn place(&mut self, _scene: Scene<'_>, here: Here<'_>, need: &Need) -> u32 {
+        let open = self.open[usize::from(here.queue)];
+        let step = if open != NONE && open >= need.earliest { open } else { here.step };
+        self.open[usize::from(here.queue)] = step;
+        let call = self.call_before(step);
+        if need.foreign {
+            self.calls.calls[call as usize].splittable = false;
+        }
+        if let Some(source) = need.latest_source {
+            self.calls.begins_after(call, source);
+        } else {
+            self.calls.calls[call as usize].splittable = false;
+        }
+        call
+    }
+
+    fn call_before(&mut self, step: u32) -> u32 {
+        if self.before_step[step as usize] == NONE {
+            self.before_step[step as usize] = self.calls.open(Spot::Before(step));
+        }
+        self.before_step[step as usize]
+    }
+
+    /// The call at the end of a batch.
+    pub fn call_at_end(&mut self, batch: u32) -> u32 {
+        if self.at_end[batch as usize] == NONE {
+            self.at_end[batch as usize] = self.calls.open(Spot::BatchEnd(batch));
+        }
+        self.at_end[batch as usize]
+    }
+
+    fn call_within(&mut self, at: u32) -> u32 {
+        if self.within[at as usize] == NONE {
+            self.within[at as usize] = self.calls.open(Spot::Within(at));
+        }
+        self.within[at as usize]
+    }
+
+    fn why(&self, here: Here<'_>, hazard: Hazard, from: Option<u32>, resource: Option<ResourceId>) -> Why {
+        let pass = |at: u32| PlanPassId::new(at as usize);
+        Why { hazard, from: from.map(pass), to: Some(pass(here.at)), resource: resource.unwrap_or(here.touch.resource) }
+    }
+}
+
+fn need_access(need: Need) -> Accesses {
+    if need.near_stages.intersects(Stages::FRAGMENT_SHADER) {
+        Accesses::INPUT_ATTACHMENT_READ
+    } else {
+        Accesses::empty()
+    }
+}
+
+fn hazard(here: Here<'_>, need: &Need) -> Hazard {
+    match (here.touch.effect.writes(), (need.writes | need.near_writes).is_empty()) {
+        (false, true) => Hazard::Layout,
+        (false, false) => Hazard::ReadAfterWrite,
+        (true, true) => Hazard::WriteAfterRead,
+        (true, false) => Hazard::WriteAfterWrite,
+    }
+}

@@ -1,0 +1,119 @@
+//! A plan may be submitted again while its last run is in flight, on the same memory: the first use of any bytes
+//! follows their last use in the run before. On one queue the first barrier takes care of it; across queues a wait
+//! for the run before does, unless the batch waits already for something later on that queue.
+
+use super::clock::Knowledge;
+use super::epoch::NONE;
+use super::hazard::{First, Hazards, Left, Scene};
+use crate::access::Stages;
+use crate::resource::Life;
+
+/// A batch's wait for a position that a queue reached in the run before.
+#[derive(Clone, Copy, Debug)]
+pub struct RepeatWait {
+    /// The batch that waits.
+    pub batch: u32,
+    /// The queue waited for.
+    pub queue: u8,
+    /// The last use there that must be done, by position in the linear order.
+    pub last: u32,
+    /// The stages that wait.
+    pub stages: Stages,
+}
+
+/// Waits for the run before.
+#[derive(Default, Debug)]
+pub struct Repeats {
+    /// By batch and queue.
+    pub waits: Vec<RepeatWait>,
+    knowledge: Knowledge,
+    left: Vec<Left>,
+}
+
+impl Repeats {
+    /// Completes the first uses of a walk. O(first uses · pieces of what they follow).
+    pub fn complete(&mut self, scene: Scene<'_>, hazards: &mut Hazards, waits: &mut [Stages]) {
+        self.waits.clear();
+        self.knowledge.start(scene.clocks);
+        let firsts = std::mem::take(&mut hazards.firsts);
+        let mut next = firsts.iter().peekable();
+        for (at, stop) in scene.frame.course.stops.iter().enumerate() {
+            self.knowledge.reach(scene.clocks, at as u32, stop.queue);
+            while let Some(first) = next.next_if(|first| first.at == at as u32) {
+                self.left_before(scene, hazards, first);
+                for at in 0..self.left.len() {
+                    self.follow(scene, hazards, first, self.left[at], stop.queue, waits);
+                }
+            }
+        }
+        hazards.firsts = firsts;
+        self.waits.sort_unstable_by_key(|wait| (wait.batch, wait.queue));
+    }
+
+    /// How the run before left the bytes of a first use.
+    fn left_before(&mut self, scene: Scene<'_>, hazards: &Hazards, first: &First) {
+        self.left.clear();
+        if first.placement != NONE {
+            for &(before, from_previous_frame) in scene.transients.followed(first.placement) {
+                if from_previous_frame {
+                    let memory = scene.transients.placements[before as usize].memory;
+                    hazards.gather_into(scene, memory, 0, &mut self.left);
+                }
+            }
+            return;
+        }
+        let graph = scene.frame.graph;
+        if matches!(graph.resources()[first.memory].life, Life::Imported(_)) {
+            return;
+        }
+        // The images of a ring change places from run to run: any of them may have been used by any of its names.
+        let facts = scene.frame.facts;
+        let family = facts.family[first.memory];
+        for (member, &of) in facts.family.iter_ids() {
+            if of == family && facts.memory[member] == member {
+                hazards.gather_into(scene, member, 0, &mut self.left);
+            }
+        }
+    }
+
+    fn follow(
+        &mut self,
+        scene: Scene<'_>,
+        hazards: &mut Hazards,
+        first: &First,
+        left: Left,
+        queue: u8,
+        waits: &mut [Stages],
+    ) {
+        if left.queue == queue {
+            // Its own queue: the barrier of the first use, or the runtime's before the frame.
+            if first.barrier != NONE {
+                hazards.calls.add_source(first.barrier, left.stages, left.writes);
+            }
+            return;
+        }
+        if first.barrier != NONE {
+            hazards.calls.add_source(first.barrier, first.stages, crate::access::Accesses::empty());
+        }
+        let knows = scene.clocks.clock(first.at)[usize::from(left.queue)] > 0;
+        if knows {
+            let (wait, stop) = self.knowledge.through(scene.clocks, queue, left.queue);
+            if scene.frame.course.stops[stop as usize].step <= first.step {
+                waits[wait as usize] |= first.stages;
+                return;
+            }
+        }
+        let batch = scene.batches.batch_of(first.step);
+        let known =
+            self.waits.iter_mut().rev().find(|w| {
+                w.queue == left.queue && scene.batches.cuts[w.batch as usize].queue == queue && w.batch <= batch
+            });
+        match known {
+            Some(wait) if wait.last >= left.last || wait.batch == batch => {
+                wait.last = wait.last.max(left.last);
+                wait.stages |= first.stages;
+            }
+            _ => self.waits.push(RepeatWait { batch, queue: left.queue, last: left.last, stages: first.stages }),
+        }
+    }
+}

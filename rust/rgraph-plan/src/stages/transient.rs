@@ -1,0 +1,201 @@
+//! Transients and roots as things to be placed: one item a memory, alive from the first step that uses it to the
+//! last (a root to the end of the frame), one arena a class of memory; and who hands bytes to whom.
+
+use crate::id::IdVec;
+use crate::plan::PlanKind;
+use crate::profile::Profile;
+use crate::resource::ResourceId;
+use crate::stages::alias::place::{Item, Overflow, Peak, PlaceScratch, place};
+use crate::stages::alias::walk::{HandOffs, Placed, WalkScratch, hand_offs};
+use crate::stages::synchronize::clock::Clocks;
+use crate::stages::synchronize::epoch::Frame;
+
+/// No such thing.
+const NONE: u32 = u32::MAX;
+
+/// A placed memory.
+#[derive(Clone, Copy, Debug)]
+pub struct Placement {
+    /// The memory.
+    pub memory: ResourceId,
+    /// Class of memory, by position in the profile.
+    pub class: u32,
+    /// First byte.
+    pub offset: u64,
+    /// Bytes.
+    pub size: u64,
+    /// First and last step.
+    pub steps: [u32; 2],
+}
+
+/// Where everything is, and who follows whom there.
+#[derive(Default, Debug)]
+pub struct Transients {
+    /// Placed memories, by class and then by id.
+    pub placements: Vec<Placement>,
+    /// Position of each memory in `placements`.
+    pub index: IdVec<ResourceId, u32>,
+    /// Need of each class.
+    pub peaks: Vec<Peak>,
+    /// Memories handed over: `(predecessor, from the frame before)` by position in `placements`.
+    pub followed: Vec<(u32, bool)>,
+    /// Where each placement's predecessors begin in `followed`; one more at the end.
+    pub followed_start: Vec<u32>,
+    /// First and last stop of each placement on each queue (the host too), or none.
+    uses: Vec<[u32; 2]>,
+    host_use: IdVec<ResourceId, bool>,
+    items: Vec<Item>,
+    offsets: Vec<u64>,
+    placed: Vec<Placed>,
+    hand_offs: HandOffs,
+    place: Scratches,
+}
+
+#[derive(Default)]
+struct Scratches {
+    place: PlaceScratch,
+    walk: WalkScratch,
+}
+
+impl std::fmt::Debug for Scratches {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Scratches")
+    }
+}
+
+impl Transients {
+    /// Places all transients and roots.
+    ///
+    /// # Errors
+    /// [`Overflow`] if the offsets do not fit in 64 bits.
+    pub fn place(&mut self, frame: Frame<'_>, clocks: &Clocks, profile: &Profile, effort: u32) -> Result<(), Overflow> {
+        self.find_uses(frame, profile);
+        self.peaks.clear();
+        self.followed.clear();
+        self.followed_start.clear();
+        self.followed_start.push(0);
+        let lanes = clocks.lanes();
+        let (mut start, classes) = (0, profile.memory.len() as u32);
+        for class in 0..classes {
+            let end = start + self.placements[start..].iter().take_while(|p| p.class == class).count();
+            let of_class = &mut self.placements[start..end];
+            self.items.clear();
+            for placement in of_class.iter() {
+                let shape = &frame.shapes[placement.memory];
+                let [first, last] = placement.steps;
+                self.items.push(Item { size: placement.size, align: shape.align, first, last });
+            }
+            separate_kinds(&mut self.items, of_class, frame, profile.buffer_image_granularity);
+            let uses = &self.uses[start * lanes..end * lanes];
+            // Every queue that used the earlier one is known to be done with it wherever the later one begins.
+            let before = |a: u32, b: u32| {
+                let a = &uses[a as usize * lanes..][..lanes];
+                let b = &uses[b as usize * lanes..][..lanes];
+                (0..lanes).all(|to| {
+                    b[to][0] == NONE || {
+                        let clock = clocks.clock(b[to][0]);
+                        (0..lanes).all(|from| {
+                            from == to
+                                || a[from][0] == NONE
+                                || clock[from] >= frame.course.stops[a[from][1] as usize].position
+                        })
+                    }
+                })
+            };
+            let Scratches { place: scratch, walk } = &mut self.place;
+            let one_queue = frame.course.stops.iter().all(|stop| stop.queue == 0);
+            let peak = if one_queue {
+                place(&self.items, None::<fn(u32, u32) -> bool>, effort, scratch, &mut self.offsets)?
+            } else {
+                place(&self.items, Some(before), effort, scratch, &mut self.offsets)?
+            };
+            self.peaks.push(peak);
+            self.placed.clear();
+            for ((placement, &offset), item) in of_class.iter_mut().zip(&self.offsets).zip(&self.items) {
+                placement.offset = offset;
+                self.placed.push(Placed { offset, size: placement.size, order: item.first });
+            }
+            hand_offs(&self.placed, walk, &mut self.hand_offs);
+            for item in 0..self.placed.len() {
+                let followed = self.hand_offs.of(item).iter();
+                self.followed.extend(followed.map(|h| (h.item + start as u32, h.from_previous_frame)));
+                self.followed_start.push(self.followed.len() as u32);
+            }
+            start = end;
+        }
+        Ok(())
+    }
+
+    fn find_uses(&mut self, frame: Frame<'_>, profile: &Profile) {
+        let host = frame.course.host();
+        let host_class = profile.memory.iter().position(|m| m.name.contains("host")).unwrap_or(0) as u32;
+        self.index.refill(NONE, frame.shapes.len());
+        self.placements.clear();
+        self.host_use.refill(false, frame.shapes.len());
+        for (at, stop) in frame.course.stops.iter().enumerate() {
+            for touch in frame.touches(at) {
+                let memory = frame.facts.memory[touch.resource];
+                if frame.has_edges(memory) {
+                    continue;
+                }
+                self.host_use[memory] |= stop.queue == host;
+                let index = &mut self.index[memory];
+                if *index == NONE {
+                    *index = self.placements.len() as u32;
+                    let size = frame.shapes[memory].bytes;
+                    let steps = [stop.step; 2];
+                    self.placements.push(Placement { memory, class: 0, offset: 0, size, steps });
+                } else {
+                    self.placements[*index as usize].steps[1] = stop.step;
+                }
+            }
+        }
+        let end = frame.course.steps.len() as u32;
+        for &root in frame.graph.roots() {
+            if let Some(placement) = self.placements.get_mut(self.index[frame.facts.memory[root]] as usize) {
+                placement.steps[1] = end;
+            }
+        }
+        for placement in &mut self.placements {
+            placement.class = if self.host_use[placement.memory] { host_class } else { 0 };
+        }
+        self.placements.sort_unstable_by_key(|p| (p.class, p.memory));
+        for (at, placement) in self.placements.iter().enumerate() {
+            self.index[placement.memory] = at as u32;
+        }
+        let lanes = frame.course.queues + 1;
+        self.uses.clear();
+        self.uses.resize(self.placements.len() * lanes, [NONE; 2]);
+        for (at, stop) in frame.course.stops.iter().enumerate() {
+            for touch in frame.touches(at) {
+                let index = self.index[frame.facts.memory[touch.resource]];
+                if index != NONE {
+                    let used = &mut self.uses[index as usize * lanes + usize::from(stop.queue)];
+                    used[0] = used[0].min(at as u32);
+                    used[1] = at as u32;
+                }
+            }
+        }
+    }
+
+    /// Memories whose bytes a placement takes over, and whether it does so from the frame before.
+    pub fn followed(&self, placement: u32) -> &[(u32, bool)] {
+        let at = placement as usize;
+        &self.followed[self.followed_start[at] as usize..self.followed_start[at + 1] as usize]
+    }
+}
+
+/// Where buffers and images share an arena, images keep whole pages of the granularity to themselves.
+fn separate_kinds(items: &mut [Item], placements: &[Placement], frame: Frame<'_>, granularity: u64) {
+    let image = |p: &Placement| matches!(frame.shapes[p.memory].kind, PlanKind::Image { .. });
+    let images = placements.iter().filter(|p| image(p)).count();
+    if images == 0 || images == placements.len() {
+        return;
+    }
+    for (item, placement) in items.iter_mut().zip(placements) {
+        if image(placement) && item.align < granularity {
+            item.align = granularity;
+            item.size = item.size.next_multiple_of(granularity);
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! What the scheduler is told of the live nodes: durations, queues that may run them, the bytes that they keep
+//! alive, and which of them could become one render pass. O(touches + dependencies).
+
+use crate::access::PassQueue;
+use crate::graph::Graph;
+use crate::id::{Id, IdVec};
+use crate::plan::{PlanKind, PlanQueue, QueueWhy};
+use crate::profile::Profile;
+use crate::resource::{Life, ResourceId};
+use crate::stages::cull::Live;
+use crate::stages::depend::Dependencies;
+use crate::stages::resolve::{Facts, Node, NodeId, Origin, is_attachment};
+use crate::stages::schedule::deps::Csr;
+use crate::stages::schedule::{Bytes, Costs, HOST, Job};
+use crate::stages::size::{Shape, mip_size};
+use crate::stages::validate::queues::{Needs, access_needs, resolve_queue, stage_needs};
+
+/// Bytes that a pass is guessed to move in a microsecond, where nobody says how long it takes: 500 GB/s, what a
+/// middling discrete GPU streams.
+const BYTES_PER_US: f32 = 500_000.0;
+/// Microseconds that a pass is guessed to take at least.
+const LEAST_US: f32 = 3.0;
+
+/// Memory that a [`Job`] borrows.
+#[derive(Default, Debug)]
+pub struct Weights {
+    weight_us: Vec<f32>,
+    queues: Vec<u32>,
+    unit: Vec<u16>,
+    merges: Vec<(u32, u32)>,
+    bytes: Vec<u64>,
+    kept: Vec<bool>,
+    users: Csr,
+    uses: Csr,
+    index: IdVec<ResourceId, u32>,
+    drawn: IdVec<ResourceId, u32>,
+    by_kind: Vec<Option<usize>>,
+}
+
+/// What [`Weights::job`] reads.
+#[derive(Clone, Copy)]
+pub struct Input<'a> {
+    /// The declaration.
+    pub graph: &'a Graph,
+    /// The device.
+    pub profile: &'a Profile,
+    /// Its queues in the plan.
+    pub plan_queues: &'a [PlanQueue],
+    /// The declaration's shapes.
+    pub shapes: &'a IdVec<ResourceId, Shape>,
+    /// Its facts.
+    pub facts: &'a Facts,
+    /// What runs.
+    pub live: &'a Live,
+    /// In which order it must.
+    pub deps: &'a Dependencies,
+}
+
+impl Weights {
+    /// Describes the live nodes to the scheduler.
+    pub fn job<'a>(&'a mut self, input: Input<'a>) -> Job<'a> {
+        self.weigh(input);
+        self.find_bytes(input);
+        self.find_merges(input);
+        Job {
+            deps: &input.deps.deps,
+            weight_us: &self.weight_us,
+            queues: &self.queues,
+            queue_count: input.plan_queues.len() as u32,
+            unit: &self.unit,
+            merges: &self.merges,
+            bytes: Bytes { bytes: &self.bytes, kept: &self.kept, users: &self.users, uses: &self.uses },
+            costs: Costs {
+                cross_queue_us: input.profile.cross_queue_us as f32,
+                barrier_us: input.profile.barrier_us as f32,
+                submit_us: input.profile.submit_us as f32,
+            },
+        }
+    }
+
+    fn weigh(&mut self, input: Input<'_>) {
+        self.weight_us.clear();
+        self.queues.clear();
+        self.unit.clear();
+        self.by_kind.clear();
+        self.by_kind.extend(PassQueue::ALL.iter().map(|&kind| resolve_queue(input.profile, kind)));
+        for &id in &input.live.nodes {
+            let node = &input.facts.nodes[id];
+            let declared = match node.origin {
+                Origin::Declared(pass) => Some(&input.graph.passes()[pass]),
+                _ => None,
+            };
+            let weight = declared.and_then(|pass| pass.weight_us).map_or_else(|| guess(input, node), |us| us as f32);
+            self.weight_us.push(weight);
+            self.unit
+                .push(declared.and_then(|pass| pass.unit).map_or(0, |unit| (unit.index() as u16).saturating_add(1)));
+            self.queues.push(self.queues_of(input, node));
+        }
+    }
+
+    /// A bit for each queue that may run a node.
+    fn queues_of(&self, input: Input<'_>, node: &Node) -> u32 {
+        match node.queue {
+            PassQueue::Cpu => 1 << HOST,
+            PassQueue::Any => {
+                let mut needs = Needs::empty();
+                for touch in &input.facts.touches[node.touches.range()] {
+                    let access = &input.graph.accesses()[touch.declared as usize];
+                    needs |= access_needs(access, &input.shapes[touch.resource]) | stage_needs(touch.stages);
+                }
+                let able = |queue: &PlanQueue| needs.met_by(queue.capabilities);
+                let queues = input.plan_queues.iter().enumerate();
+                queues.filter(|(_, queue)| able(queue)).map(|(at, _)| 1 << at).sum()
+            }
+            kind => 1 << self.by_kind[kind as usize].expect("validation refuses queues that the profile lacks"),
+        }
+    }
+
+    fn find_bytes(&mut self, input: Input<'_>) {
+        self.index.refill(u32::MAX, input.shapes.len());
+        self.bytes.clear();
+        self.kept.clear();
+        self.uses.clear();
+        for &id in &input.live.nodes {
+            for touch in &input.facts.touches[input.facts.nodes[id].touches.range()] {
+                let memory = input.facts.memory[touch.resource];
+                let placed = input.graph.resources()[memory].life == Life::Transient && !input.facts.remembered[memory];
+                if !placed {
+                    continue;
+                }
+                let index = &mut self.index[memory];
+                if *index == u32::MAX {
+                    *index = self.bytes.len() as u32;
+                    self.bytes.push(input.shapes[memory].bytes);
+                    self.kept.push(false);
+                }
+                self.uses.push(*index);
+            }
+            self.uses.end_row_sorted();
+        }
+        for &root in input.graph.roots() {
+            if let Some(kept) = self.kept.get_mut(self.index[input.facts.memory[root]] as usize) {
+                *kept = true;
+            }
+        }
+        self.users.refill_transposed(self.bytes.len(), &self.uses);
+    }
+
+    /// Raster nodes that draw to what another raster node drew to just before.
+    fn find_merges(&mut self, input: Input<'_>) {
+        self.merges.clear();
+        self.drawn.refill(u32::MAX, input.shapes.len());
+        for (at, &id) in input.live.nodes.iter().enumerate() {
+            let node = &input.facts.nodes[id];
+            for touch in &input.facts.touches[node.touches.range()] {
+                let drawn = &mut self.drawn[input.facts.memory[touch.resource]];
+                let usage = input.graph.accesses().get(touch.declared as usize).map(|access| access.usage);
+                if usage.is_some_and(is_attachment) && node.conditional.is_none() {
+                    let earlier = std::mem::replace(drawn, at as u32);
+                    if earlier != u32::MAX && earlier != at as u32 && self.queues[earlier as usize] == self.queues[at] {
+                        self.merges.push((earlier, at as u32));
+                    }
+                } else {
+                    *drawn = u32::MAX;
+                }
+            }
+        }
+        self.merges.sort_unstable();
+        self.merges.dedup();
+    }
+}
+
+/// A duration for a pass that says none: the bytes it touches at a plausible bandwidth.
+fn guess(input: Input<'_>, node: &Node) -> f32 {
+    let mut bytes = 0.0f32;
+    for touch in &input.facts.touches[node.touches.range()] {
+        let part = input.facts.pieces.get(touch.first);
+        bytes += match input.shapes[touch.resource].kind {
+            PlanKind::Image { format, size, samples, .. } => {
+                let [width, height, depth] = mip_size(size, part.mips[0]).map(|texels| texels as f32);
+                let layers = (part.layers[1] - part.layers[0]) as f32;
+                let [block_width, block_height] = format.block();
+                let texel = format.block_bytes() as f32 / (block_width * block_height) as f32;
+                width * height * depth * layers * texel * samples as f32
+            }
+            PlanKind::Buffer { .. } => (part.bytes[1] - part.bytes[0]) as f32,
+        };
+    }
+    LEAST_US + bytes / BYTES_PER_US
+}
+
+/// Why a node runs on its queue, as far as the declaration decides it.
+pub fn queue_why(profile: &Profile, facts: &Facts, node: NodeId, chosen: QueueWhy) -> QueueWhy {
+    let graphics = resolve_queue(profile, PassQueue::Graphics);
+    match facts.nodes[node].queue {
+        PassQueue::Any => chosen,
+        kind @ (PassQueue::AsyncCompute | PassQueue::Transfer) if resolve_queue(profile, kind) == graphics => {
+            QueueWhy::NoOther
+        }
+        _ => QueueWhy::Named,
+    }
+}
