@@ -2,10 +2,14 @@
 
 mod common;
 
-use common::{golden, plan};
+use common::{golden, id, plan};
+use rgraph_plan::access::{Layout, Load, Sharing, Stages};
 use rgraph_plan::file::read_graph;
 use rgraph_plan::graph::Graph;
-use rgraph_plan::report::{explain, listing};
+use rgraph_plan::plan::{BakeTimes, BatchId, Hazard, Plan, PlanPassId};
+use rgraph_plan::profile::Capabilities;
+use rgraph_plan::report::{diff, dot, explain, listing};
+use rgraph_plan::resource::ResourceId;
 
 #[test]
 fn the_listing_shows_everything_a_plan_says() {
@@ -52,4 +56,91 @@ fn an_explanation_of_an_unknown_pass_offers_the_nearest() {
 fn an_explanation_with_another_graph_says_so() {
     let text = explain(&graph(), &plan(), "fog").unwrap();
     assert!(text.contains("the graph is not the one that this plan was baked from"), "{text}");
+}
+
+#[test]
+fn a_drawing_shows_passes_resources_and_what_connects_them() {
+    golden("frame.dot", &dot(&graph(), &plan()));
+}
+
+/// Another plan of the same frame: a pass fewer, one more, one elsewhere, other barriers, other memory.
+fn other() -> Plan {
+    let mut other = plan();
+    let names = ["gbuffer", "fog", "lighting", "lighting/mips/hdr.1", "tonemap", "print"];
+    let (fog, lighting) = (other.passes[id::<PlanPassId>(2)], other.passes[id::<PlanPassId>(1)]);
+    (other.passes[id::<PlanPassId>(1)], other.passes[id::<PlanPassId>(2)]) = (fog, lighting);
+    let rest: Vec<String> = other.pass_names.iter().skip(6).map(str::to_owned).collect();
+    other.pass_names.clear();
+    for name in names {
+        other.pass_names.push(name);
+    }
+    rest.iter().for_each(|name| _ = other.pass_names.push(name));
+    for (at, pass) in other.passes.iter_mut().enumerate() {
+        pass.name = at as u32;
+    }
+    other.passes[id::<PlanPassId>(6)].culled = None;
+    other.passes[id::<PlanPassId>(6)].queue = Some(id(0));
+    other.image_barriers[1].scope.src_stages |= Stages::FRAGMENT_SHADER;
+    other.memory.placements[3].offset = 0;
+    other.memory.total -= 4096;
+    other.attachments[0].load = Load::Load;
+    other.edges.pop();
+    other.resources[id::<ResourceId>(2)].sharing = Sharing::Exclusive;
+    other.waits.swap(3, 4);
+    other
+}
+
+#[test]
+fn a_difference_names_every_pass_and_resource_that_changed() {
+    golden("diff.txt", &diff(&plan(), &other()).to_string());
+}
+
+#[test]
+fn a_difference_turned_round_has_as_many_changes() {
+    let (there, back) = (diff(&plan(), &other()), diff(&other(), &plan()));
+    assert_eq!(there.changes.len(), back.changes.len());
+    assert!(there.figures.iter().zip(&back.figures).all(|(a, b)| (a.before, a.after) == (b.after, b.before)));
+}
+
+#[test]
+fn equal_plans_have_no_difference_and_any_change_is_one() {
+    let mut timed = plan();
+    timed.report.bake_us = Some(BakeTimes::default());
+    assert!(diff(&plan(), &timed).is_empty());
+    assert_eq!(diff(&plan(), &timed).to_string(), "equal\n");
+    let edits: [fn(&mut Plan); 14] = [
+        |p| p.graph.push('x'),
+        |p| p.profile.push('x'),
+        |p| p.queues.iter_mut().for_each(|q| q.capabilities = Capabilities::empty()),
+        |p| p.passes.iter_mut().for_each(|pass| pass.declared = None),
+        |p| p.image_barriers[0].why.hazard = Hazard::FirstUse,
+        |p| p.waits[0].value += 1,
+        |p| p.batches[id::<BatchId>(0)].signal = None,
+        |p| p.commands[6] = p.commands[3],
+        |p| p.attachments[0].clear = None,
+        |p| p.layouts[0].layout = Layout::General,
+        |p| p.pass_accesses[0].stages = Stages::COPY,
+        |p| p.memory.placements[0].offset += 256,
+        |p| p.subgraphs[0].roots = Default::default(),
+        |p| p.report.frame_us += 1.0,
+    ];
+    for (at, edit) in edits.into_iter().enumerate() {
+        let mut edited = plan();
+        edit(&mut edited);
+        let difference = diff(&plan(), &edited);
+        assert!(!difference.is_empty(), "edit {at}");
+        assert!(difference.to_string().lines().count() > 0);
+    }
+}
+
+#[test]
+fn a_difference_is_json_too() {
+    let json: serde_json::Value = serde_json::from_str(&diff(&plan(), &other()).to_json()).unwrap();
+    assert_eq!(json["equal"], false);
+    assert_eq!(json["figures"][0], serde_json::json!({"what": "passes", "before": 6.0, "after": 7.0}));
+    let first = &json["changes"][0];
+    assert_eq!(first["kind"], "removed");
+    assert_eq!((&first["what"], &first["name"], &first["before"]), (&"pass".into(), &"log".into(), &"host".into()));
+    let equal: serde_json::Value = serde_json::from_str(&diff(&plan(), &plan()).to_json()).unwrap();
+    assert_eq!((&equal["equal"], &equal["changes"]), (&true.into(), &serde_json::json!([])));
 }

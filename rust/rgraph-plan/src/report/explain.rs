@@ -2,12 +2,10 @@
 
 use std::fmt::Write;
 
-use super::text::{all_barriers, lifetime_text};
+use super::text::{all_barriers, lifetime_text, wait_text};
 use super::words::{
-    Positions, bytes_phrase, culled_sentence, plain, queue_label, queue_sentence, quoted, stages_phrase,
-    unmerged_sentence,
+    Positions, bytes_phrase, culled_sentence, plain, queue_label, queue_sentence, quoted, unmerged_sentence, writes,
 };
-use crate::access::Usage;
 use crate::error::{Code, GraphError, Mistake};
 use crate::file::nearest::nearest;
 use crate::graph::{Graph, PassId};
@@ -90,17 +88,9 @@ fn time_and_place(out: &mut String, plan: &Plan, id: PlanPassId) {
     }
     let Some(batch) = batch else { return };
     for wait in &plan.waits[plan.batches[batch].waits.range()] {
-        let run = if wait.previous_run { " of the run before" } else { "" };
-        let label = queue_label(plan, wait.queue);
         let last = signaller(plan, wait.queue, wait.value).filter(|_| !wait.previous_run);
         let last = last.map_or_else(String::new, |pass| format!(", which ends with {}", quoted(plan.pass_name(pass))));
-        let text = format!(
-            "its batch waits for {} {}{run}{last}, at {}",
-            plain(&label),
-            wait.value,
-            stages_phrase(wait.stages)
-        );
-        say(out, "waits", &text);
+        say(out, "waits", &format!("its batch waits for {}{last}", wait_text(plan, wait)));
     }
 }
 
@@ -138,22 +128,6 @@ fn render_pass(out: &mut String, plan: &Plan, id: PlanPassId) {
         let reason = unmerged_sentence(plan, pair.reason);
         say(out, "not merged", &format!("with {}: {reason}", quoted(plan.pass_name(other))));
     }
-}
-
-fn writes(usage: Usage) -> bool {
-    matches!(
-        usage,
-        Usage::ColorAttachment
-            | Usage::DepthStencilAttachment
-            | Usage::ResolveAttachment
-            | Usage::StorageWrite
-            | Usage::StorageReadWrite
-            | Usage::TransferDst
-            | Usage::HostWrite
-            | Usage::AccelerationBuild
-            | Usage::AccelerationUpdate
-            | Usage::AccelerationScratch
-    )
 }
 
 fn written(out: &mut String, graph: &Graph, plan: &Plan, id: PlanPassId, declared: Option<PassId>) {

@@ -8,10 +8,11 @@ use super::words::{
     quoted, stages_phrase, unmerged_sentence,
 };
 use crate::access::{Layout, Load, Store};
+use crate::graph::Clear;
 use crate::id::Id;
 use crate::plan::{
     Attachment, Barriers, Batch, BatchId, BufferBarrier, Command, Edge, ImageBarrier, MemoryBarrier, Plan, PlanKind,
-    PlanLife, PlanPassId, Scope, State, Why,
+    PlanLife, PlanPassId, Scope, State, Wait, Why,
 };
 use crate::resource::ResourceId;
 
@@ -106,9 +107,7 @@ fn batch(out: &mut String, plan: &Plan, id: BatchId, batch: &Batch) {
     out.push('\n');
     line(out, format_args!("batch {} on {}", id.index(), plain(&queue_label(plan, batch.queue))));
     for wait in &plan.waits[batch.waits.range()] {
-        let run = if wait.previous_run { " of the run before" } else { "" };
-        let queue = queue_label(plan, wait.queue);
-        line(out, format_args!("  wait for {} {}{run}, at {}", plain(&queue), wait.value, stages_phrase(wait.stages)));
+        line(out, format_args!("  wait for {}", wait_text(plan, wait)));
     }
     let commands = &plan.commands[batch.commands.range()];
     let names = commands.iter().filter_map(|command| match command {
@@ -130,7 +129,7 @@ fn batch(out: &mut String, plan: &Plan, id: BatchId, batch: &Batch) {
             Command::BeginRendering { physical_pass, attachments } => {
                 line(out, format_args!("{:depth$}render pass {}", "", physical_pass.index()));
                 for attachment in &plan.attachments[attachments.range()] {
-                    self::attachment(out, plan, attachment);
+                    line(out, format_args!("    {}", attachment_text(plan, attachment)));
                 }
                 depth = 4;
             }
@@ -166,23 +165,35 @@ fn operation(load: Load, store: Store) -> String {
     format!("{load} → {store}")
 }
 
-fn attachment(out: &mut String, plan: &Plan, attachment: &Attachment) {
+/// An attachment with what becomes of its contents.
+pub(super) fn attachment_text(plan: &Plan, attachment: &Attachment) -> String {
     let part = part_of_image(plan, attachment.resource, [attachment.mip, attachment.mip + 1], attachment.layers);
-    let mut text = format!(
-        "{}{part}: {}",
-        plain(plan.resource_name(attachment.resource)),
-        operation(attachment.load, attachment.store)
-    );
+    let name = plain(plan.resource_name(attachment.resource));
+    let mut text = format!("{name}{part}: {}", operation(attachment.load, attachment.store));
     if let Some((load, store)) = attachment.stencil {
         write!(text, ", stencil {}", operation(load, store)).expect("memory");
     }
+    match attachment.clear {
+        Some(Clear::Color([r, g, b, a])) => write!(text, ", clear to {r} {g} {b} {a}"),
+        Some(Clear::Depth(depth, None)) => write!(text, ", clear to {depth}"),
+        Some(Clear::Depth(depth, Some(stencil))) => write!(text, ", clear to {depth} and {stencil}"),
+        None => Ok(()),
+    }
+    .expect("memory");
     if let Some(target) = attachment.resolve_to {
         write!(text, ", resolved to {}", quoted(plan.resource_name(target))).expect("memory");
     }
     if attachment.input {
         text.push_str(", input");
     }
-    line(out, format_args!("    {text}"));
+    text
+}
+
+/// What a batch waits for.
+pub(super) fn wait_text(plan: &Plan, wait: &Wait) -> String {
+    let run = if wait.previous_run { " of the run before" } else { "" };
+    let queue = queue_label(plan, wait.queue);
+    format!("{} {}{run}, at {}", plain(&queue), wait.value, stages_phrase(wait.stages))
 }
 
 /// `[mips 1..3, layers 0..2]` where it is not the whole image.
@@ -338,15 +349,21 @@ fn outside(out: &mut String, plan: &Plan) {
     }
     out.push_str("\nfrom and to outside the frame\n");
     for edge in &plan.edges {
-        let name = plain(plan.resource_name(edge.resource));
-        let part = match plan.resources[edge.resource].kind {
-            PlanKind::Image { .. } => part_of_image(plan, edge.resource, edge.mips, edge.layers),
-            PlanKind::Buffer { size } if edge.range == [0, size] => String::new(),
-            PlanKind::Buffer { .. } => format!("[{}..{}]", edge.range[0], edge.range[1]),
-        };
-        let entry = format!("{name}{part}: enters {}", state_text(plan, edge, &edge.entry));
-        remark(out, 2, &entry, &format!("leaves {}", state_text(plan, edge, &edge.exit)));
+        let [entry, exit] = edge_text(plan, edge);
+        remark(out, 2, &entry, &exit);
     }
+}
+
+/// How part of a resource enters the frame, and how it leaves it.
+pub(super) fn edge_text(plan: &Plan, edge: &Edge) -> [String; 2] {
+    let name = plain(plan.resource_name(edge.resource));
+    let part = match plan.resources[edge.resource].kind {
+        PlanKind::Image { .. } => part_of_image(plan, edge.resource, edge.mips, edge.layers),
+        PlanKind::Buffer { size } if edge.range == [0, size] => String::new(),
+        PlanKind::Buffer { .. } => format!("[{}..{}]", edge.range[0], edge.range[1]),
+    };
+    let entry = format!("{name}{part}: enters {}", state_text(plan, edge, &edge.entry));
+    [entry, format!("leaves {}", state_text(plan, edge, &edge.exit))]
 }
 
 fn state_text(plan: &Plan, edge: &Edge, state: &State) -> String {

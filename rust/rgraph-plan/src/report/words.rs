@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::access::{Accesses, Layout, Stages};
+use crate::access::{Accesses, Layout, Stages, Usage};
 use crate::id::Id;
 use crate::plan::{Culled, Hazard, Plan, PlanLife, PlanPassId, QueueId, QueueWhy, UnmergedWhy, Why};
 use crate::resource::ResourceId;
@@ -268,4 +268,21 @@ pub fn queue_label(plan: &Plan, queue: Option<QueueId>) -> String {
         }
         _ => name.to_owned(),
     }
+}
+
+/// Whether a usage changes what is there.
+pub(super) fn writes(usage: Usage) -> bool {
+    matches!(
+        usage,
+        Usage::ColorAttachment
+            | Usage::DepthStencilAttachment
+            | Usage::ResolveAttachment
+            | Usage::StorageWrite
+            | Usage::StorageReadWrite
+            | Usage::TransferDst
+            | Usage::HostWrite
+            | Usage::AccelerationBuild
+            | Usage::AccelerationUpdate
+            | Usage::AccelerationScratch
+    )
 }

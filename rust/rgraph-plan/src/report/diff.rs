@@ -1,0 +1,463 @@
+//! What differs between two plans: passes and resources are matched by name, so that ids may change freely.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+
+use serde::Serialize;
+
+use super::text::{all_barriers, attachment_text, edge_text, wait_text};
+use super::words::{
+    Positions, bytes_phrase, culled_sentence, layout_phrase, life_word, plain, queue_label, quoted, unmerged_sentence,
+};
+use crate::id::{Id, IdVec};
+use crate::plan::{Command, Plan, PlanKind, PlanPassId};
+use crate::resource::ResourceId;
+
+/// How something changed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// Only the second plan has it.
+    Added,
+    /// Only the first plan has it.
+    Removed,
+    /// It stands elsewhere in the order.
+    Moved,
+    /// It says something else.
+    Changed,
+}
+
+/// One difference.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Change {
+    /// How it changed.
+    pub kind: Kind,
+    /// What it is: `plan`, `pass`, `resource`, `queue`.
+    pub what: &'static str,
+    /// Its name; empty for the plan itself.
+    pub name: String,
+    /// What of it changed; empty where it was added or removed as a whole.
+    pub aspect: &'static str,
+    /// What the first plan says.
+    pub before: Option<String>,
+    /// What the second plan says.
+    pub after: Option<String>,
+}
+
+/// One figure of both plans.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Figure {
+    /// What is counted.
+    pub what: &'static str,
+    /// In the first plan.
+    pub before: f64,
+    /// In the second plan.
+    pub after: f64,
+}
+
+/// What differs between two plans.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct Diff {
+    /// Figures of both, whether they differ or not: passes, barriers, batches, waits, bytes, microseconds.
+    pub figures: Vec<Figure>,
+    /// Differences: of passes, of resources, and of the plan around them, each in the order of the plans.
+    pub changes: Vec<Change>,
+}
+
+/// What differs between two plans. Timings do not count. O(n log n) in the size of both.
+pub fn diff(a: &Plan, b: &Plan) -> Diff {
+    let mut diff = Diff { figures: figures(a, b), changes: Vec::new() };
+    if a == b {
+        return diff;
+    }
+    whole(&mut diff, a, b);
+    passes(&mut diff, a, b);
+    resources(&mut diff, a, b);
+    rest(&mut diff, a, b);
+    if diff.changes.is_empty() {
+        let hash = |plan: &Plan| Some(format!("{:032x}", plan.content_hash()));
+        diff.change("plan", "", "content hash", hash(a), hash(b));
+    }
+    diff
+}
+
+impl Diff {
+    /// Whether the plans are equal, timings aside.
+    pub fn is_empty(&self) -> bool {
+        self.changes.is_empty()
+    }
+
+    /// The same as JSON on one line: `{"equal", "figures": […], "changes": […]}`.
+    pub fn to_json(&self) -> String {
+        #[derive(Serialize)]
+        struct Shown<'d> {
+            equal: bool,
+            #[serde(flatten)]
+            diff: &'d Diff,
+        }
+        serde_json::to_string(&Shown { equal: self.is_empty(), diff: self }).expect("plain data serializes")
+    }
+
+    /// Notes a change, if there is one.
+    fn change(
+        &mut self,
+        what: &'static str,
+        name: &str,
+        aspect: &'static str,
+        before: Option<String>,
+        after: Option<String>,
+    ) {
+        if before != after {
+            let name = name.to_owned();
+            self.changes.push(Change { kind: Kind::Changed, what, name, aspect, before, after });
+        }
+    }
+
+    /// Notes what one list has and the other has not; equal entries count as often as they stand there.
+    fn lists(&mut self, what: &'static str, name: &str, aspect: &'static str, before: &[String], after: &[String]) {
+        if before == after {
+            return;
+        }
+        let mut surplus: BTreeMap<&str, i64> = BTreeMap::new();
+        before.iter().for_each(|entry| *surplus.entry(entry).or_default() -= 1);
+        after.iter().for_each(|entry| *surplus.entry(entry).or_default() += 1);
+        let entry = |kind, text: &str| Change {
+            kind,
+            what,
+            name: name.to_owned(),
+            aspect,
+            before: (kind == Kind::Removed).then(|| text.to_owned()),
+            after: (kind == Kind::Added).then(|| text.to_owned()),
+        };
+        let mut any = false;
+        for (kind, list, sign) in [(Kind::Removed, before, -1), (Kind::Added, after, 1)] {
+            for text in list {
+                let left = surplus.get_mut(text.as_str()).expect("every entry was counted");
+                if *left * sign > 0 {
+                    *left -= sign;
+                    self.changes.push(entry(kind, text));
+                    any = true;
+                }
+            }
+        }
+        if !any {
+            let order = |list: &[String]| Some(list.join("; "));
+            let change = Change { before: order(before), after: order(after), ..entry(Kind::Moved, "") };
+            self.changes.push(change);
+        }
+    }
+}
+
+fn figures(a: &Plan, b: &Plan) -> Vec<Figure> {
+    let figure = |what, of: fn(&Plan) -> f64| Figure { what, before: of(a), after: of(b) };
+    vec![
+        figure("passes", |plan| plan.live().count() as f64),
+        figure("culled", |plan| plan.culled().count() as f64),
+        figure("barrier calls", |plan| f64::from(plan.report.barriers)),
+        figure("barriers", |plan| {
+            (plan.memory_barriers.len() + plan.buffer_barriers.len() + plan.image_barriers.len()) as f64
+        }),
+        figure("batches", |plan| plan.batches.len() as f64),
+        figure("waits", |plan| plan.waits.len() as f64),
+        figure("memory", |plan| plan.memory.total as f64),
+        figure("memory bound", |plan| plan.memory.lower_bound as f64),
+        figure("memory without aliasing", |plan| plan.memory.without_aliasing as f64),
+        figure("frame", |plan| plan.report.frame_us),
+    ]
+}
+
+fn whole(diff: &mut Diff, a: &Plan, b: &Plan) {
+    let mut both = |aspect, of: &dyn Fn(&Plan) -> String| diff.change("plan", "", aspect, Some(of(a)), Some(of(b)));
+    both("graph", &|plan| plan.graph.clone());
+    both("profile", &|plan| plan.profile.clone());
+    both("policy", &|plan| plan.report.policy.to_owned());
+    both("proven optimal", &|plan| plan.report.optimal.to_string());
+    both("graph hash", &|plan| format!("{:032x}", plan.graph_hash));
+    let queues = |plan: &Plan| -> Vec<String> {
+        plan.queues.iter().map(|q| format!("{} (family {})", plain(&q.name), q.family)).collect()
+    };
+    diff.lists("plan", "", "queues", &queues(a), &queues(b));
+}
+
+/// What is said of the plan as a whole and follows from its passes and resources.
+fn rest(diff: &mut Diff, a: &Plan, b: &Plan) {
+    let heaps = |plan: &Plan| -> Vec<String> {
+        plan.memory
+            .heaps
+            .iter()
+            .map(|heap| format!("{} of {}", plain(&heap.memory_type), bytes_phrase(heap.size)))
+            .collect()
+    };
+    diff.lists("plan", "", "heaps", &heaps(a), &heaps(b));
+    let unmerged = |plan: &Plan| -> Vec<String> {
+        let pair = |first, second| format!("{} and {}", quoted(plan.pass_name(first)), quoted(plan.pass_name(second)));
+        let pairs = plan.unmerged.iter();
+        pairs.map(|p| format!("{}: {}", pair(p.first, p.second), unmerged_sentence(plan, p.reason))).collect()
+    };
+    diff.lists("plan", "", "not merged", &unmerged(a), &unmerged(b));
+    let parts = |plan: &Plan| -> Vec<String> {
+        plan.subgraphs.iter().map(|part| format!("{:016x} of {} passes", part.key, part.passes.len())).collect()
+    };
+    diff.lists("plan", "", "independent parts", &parts(a), &parts(b));
+    diff.lists("plan", "", "notes", &a.report.notes, &b.report.notes);
+}
+
+/// Everything that a plan says of each pass, by its id.
+struct PassTexts {
+    waits: IdVec<PlanPassId, Vec<String>>,
+    barriers: IdVec<PlanPassId, Vec<String>>,
+    rendering: IdVec<PlanPassId, Option<String>>,
+    layouts: IdVec<PlanPassId, Vec<String>>,
+    /// Barriers that lead to no pass.
+    last: Vec<String>,
+}
+
+fn pass_texts(plan: &Plan) -> PassTexts {
+    let count = plan.passes.len();
+    let mut texts = PassTexts {
+        waits: IdVec::filled(Vec::new(), count),
+        barriers: IdVec::filled(Vec::new(), count),
+        rendering: IdVec::filled(None, count),
+        layouts: IdVec::filled(Vec::new(), count),
+        last: Vec::new(),
+    };
+    for barrier in all_barriers(plan) {
+        let text = format!("{}, {}", barrier.text, barrier.why);
+        match barrier.to {
+            Some(pass) => texts.barriers[pass].push(text),
+            None => texts.last.push(text),
+        }
+    }
+    for batch in &plan.batches {
+        let mut waits: Vec<String> = plan.waits[batch.waits.range()].iter().map(|wait| wait_text(plan, wait)).collect();
+        let mut rendering = None;
+        for command in &plan.commands[batch.commands.range()] {
+            match command {
+                Command::BeginRendering { attachments, .. } => {
+                    let list = plan.attachments[attachments.range()].iter().map(|one| attachment_text(plan, one));
+                    rendering = Some(list.collect::<Vec<_>>().join("; "));
+                }
+                Command::EndRendering => rendering = None,
+                Command::Pass { pass, layouts } => {
+                    texts.waits[*pass].append(&mut waits);
+                    texts.rendering[*pass].clone_from(&rendering);
+                    let layout = |of: &crate::plan::PassLayout| {
+                        let ([first, end], [low, high]) = (of.mips, of.layers);
+                        let name = plain(plan.resource_name(of.resource));
+                        format!("{name}[mips {first}..{end}, layers {low}..{high}] {}", layout_phrase(of.layout))
+                    };
+                    texts.layouts[*pass] = plan.layouts[layouts.range()].iter().map(layout).collect();
+                }
+                _ => {}
+            }
+        }
+    }
+    texts
+}
+
+fn passes(diff: &mut Diff, a: &Plan, b: &Plan) {
+    let index = |plan: &Plan| -> HashMap<String, PlanPassId> {
+        plan.passes.ids().rev().map(|id| (plan.pass_name(id).to_owned(), id)).collect()
+    };
+    let (in_a, in_b) = (index(a), index(b));
+    let queue = |plan: &Plan, id: PlanPassId| {
+        let pass = &plan.passes[id];
+        pass.culled.is_none().then(|| queue_label(plan, pass.queue))
+    };
+    for id in a.passes.ids().filter(|id| !in_b.contains_key(a.pass_name(*id))) {
+        let name = a.pass_name(id).to_owned();
+        let before = queue(a, id);
+        diff.changes.push(Change { kind: Kind::Removed, what: "pass", name, aspect: "", before, after: None });
+    }
+    for id in b.passes.ids().filter(|id| !in_a.contains_key(b.pass_name(*id))) {
+        let name = b.pass_name(id).to_owned();
+        let after = queue(b, id);
+        diff.changes.push(Change { kind: Kind::Added, what: "pass", name, aspect: "", before: None, after });
+    }
+    // Of the passes that live in both plans, those outside a longest common order moved.
+    let live = |plan: &Plan, id: PlanPassId| plan.passes[id].culled.is_none();
+    let common: Vec<(PlanPassId, PlanPassId)> = a
+        .passes
+        .ids()
+        .filter_map(|id| Some((id, *in_b.get(a.pass_name(id))?)))
+        .filter(|(one, two)| live(a, *one) && live(b, *two))
+        .collect();
+    let stays = longest_increasing(&common.iter().map(|(_, two)| two.index()).collect::<Vec<_>>());
+    for ((one, two), _) in common.iter().zip(&stays).filter(|(_, stays)| !**stays) {
+        let name = a.pass_name(*one).to_owned();
+        let (before, after) = (Some(one.index().to_string()), Some(two.index().to_string()));
+        diff.changes.push(Change { kind: Kind::Moved, what: "pass", name, aspect: "position", before, after });
+    }
+    let (texts_a, texts_b) = (pass_texts(a), pass_texts(b));
+    let (positions_a, positions_b) = (Positions::new(a), Positions::new(b));
+    for one in a.passes.ids() {
+        let Some(&two) = in_b.get(a.pass_name(one)) else { continue };
+        let name = a.pass_name(one);
+        let culled = |plan: &Plan, positions, id: PlanPassId| {
+            plan.passes[id].culled.map(|why| culled_sentence(plan, positions, why))
+        };
+        diff.change("pass", name, "culled", culled(a, &positions_a, one), culled(b, &positions_b, two));
+        diff.change("pass", name, "queue", queue(a, one), queue(b, two));
+        // Starts are left out: one longer pass shifts all after it.
+        let time = |plan: &Plan, id: PlanPassId| Some(format!("{} µs", plan.passes[id].why.duration_us));
+        diff.change("pass", name, "duration", time(a, one), time(b, two));
+        diff.lists("pass", name, "waits", &texts_a.waits[one], &texts_b.waits[two]);
+        diff.lists("pass", name, "barriers", &texts_a.barriers[one], &texts_b.barriers[two]);
+        diff.change("pass", name, "render pass", texts_a.rendering[one].clone(), texts_b.rendering[two].clone());
+        diff.lists("pass", name, "layouts", &texts_a.layouts[one], &texts_b.layouts[two]);
+    }
+    diff.lists("plan", "", "barriers at the end", &texts_a.last, &texts_b.last);
+}
+
+/// Which numbers belong to a longest increasing subsequence. O(n log n).
+///
+/// # Source
+/// Patience sorting; Fredman, "On computing the length of longest increasing subsequences", 1975.
+fn longest_increasing(numbers: &[usize]) -> Vec<bool> {
+    let mut tops: Vec<usize> = Vec::new();
+    let mut before = vec![None; numbers.len()];
+    for (at, number) in numbers.iter().enumerate() {
+        let pile = tops.partition_point(|top| numbers[*top] < *number);
+        before[at] = pile.checked_sub(1).map(|under| tops[under]);
+        match tops.get_mut(pile) {
+            Some(top) => *top = at,
+            None => tops.push(at),
+        }
+    }
+    let mut inside = vec![false; numbers.len()];
+    let mut at = tops.last().copied();
+    while let Some(here) = at {
+        inside[here] = true;
+        at = before[here];
+    }
+    inside
+}
+
+fn resources(diff: &mut Diff, a: &Plan, b: &Plan) {
+    let index = |plan: &Plan| -> HashMap<String, ResourceId> {
+        plan.resources.ids().rev().map(|id| (plan.resource_name(id).to_owned(), id)).collect()
+    };
+    let (in_a, in_b) = (index(a), index(b));
+    let (places_a, places_b) = (places(a), places(b));
+    for id in a.resources.ids().filter(|id| !in_b.contains_key(a.resource_name(*id))) {
+        let (name, before) = (a.resource_name(id).to_owned(), Some(what_it_is(a, id)));
+        diff.changes.push(Change { kind: Kind::Removed, what: "resource", name, aspect: "", before, after: None });
+    }
+    for id in b.resources.ids().filter(|id| !in_a.contains_key(b.resource_name(*id))) {
+        let (name, after) = (b.resource_name(id).to_owned(), Some(what_it_is(b, id)));
+        diff.changes.push(Change { kind: Kind::Added, what: "resource", name, aspect: "", before: None, after });
+    }
+    let (edges_a, edges_b) = (edges(a), edges(b));
+    for one in a.resources.ids() {
+        let Some(&two) = in_b.get(a.resource_name(one)) else { continue };
+        let name = a.resource_name(one);
+        diff.change("resource", name, "declaration", Some(what_it_is(a, one)), Some(what_it_is(b, two)));
+        let sharing = |plan: &Plan, id: ResourceId| Some(plan.resources[id].sharing.name().to_owned());
+        diff.change("resource", name, "sharing", sharing(a, one), sharing(b, two));
+        diff.change("resource", name, "lifetime", lifetime(a, one), lifetime(b, two));
+        diff.change("resource", name, "memory", places_a[one].clone(), places_b[two].clone());
+        diff.lists("resource", name, "outside", &edges_a[one], &edges_b[two]);
+    }
+}
+
+fn lifetime(plan: &Plan, id: ResourceId) -> Option<String> {
+    plan.resources[id].lifetime.map(|ends| ends.map(|pass| quoted(plan.pass_name(pass))).join(" to "))
+}
+
+fn places(plan: &Plan) -> IdVec<ResourceId, Option<String>> {
+    let mut places = IdVec::filled(None, plan.resources.len());
+    for place in &plan.memory.placements {
+        places[place.resource] =
+            Some(format!("{} at {:#x} of heap {}", bytes_phrase(place.size), place.offset, place.heap.index()));
+    }
+    places
+}
+
+fn edges(plan: &Plan) -> IdVec<ResourceId, Vec<String>> {
+    let mut edges = IdVec::filled(Vec::new(), plan.resources.len());
+    for edge in &plan.edges {
+        edges[edge.resource].push(edge_text(plan, edge).join(", "));
+    }
+    edges
+}
+
+/// Kind, format and sizes of a resource.
+fn what_it_is(plan: &Plan, id: ResourceId) -> String {
+    let resource = &plan.resources[id];
+    let life = life_word(resource.life);
+    match resource.kind {
+        PlanKind::Image { format, size, mips, layers, samples, volume, cube } => {
+            let size: Vec<String> = size[..if volume { 3 } else { 2 }].iter().map(u32::to_string).collect();
+            let cube = if cube { " cube" } else { "" };
+            let size = size.join("×");
+            format!("{life}{cube} image {format} {size}, {mips} mips, {layers} layers, {samples} samples")
+        }
+        PlanKind::Buffer { size } => format!("{life} buffer of {size} bytes"),
+    }
+}
+
+impl fmt::Display for Diff {
+    /// A line of figures that differ, then one line for each change: `+` added, `-` removed, `>` moved, `~` changed.
+    /// Nothing but `equal` where nothing differs.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_empty() {
+            return f.write_str("equal\n");
+        }
+        let changed = self.figures.iter().filter(|figure| figure.before != figure.after);
+        let figures: Vec<String> = changed.map(Figure::to_string).collect();
+        if !figures.is_empty() {
+            writeln!(f, "{}", figures.join(" · "))?;
+        }
+        self.changes.iter().try_for_each(|change| writeln!(f, "{change}"))
+    }
+}
+
+impl fmt::Display for Figure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let show = |value: f64| match self.what {
+            "frame" => format!("{value:.1} µs"),
+            what if what.starts_with("memory") => bytes_phrase(value as u64),
+            _ => value.to_string(),
+        };
+        write!(f, "{} {} → {}", self.what, show(self.before), show(self.after))
+    }
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sign = match self.kind {
+            Kind::Added => '+',
+            Kind::Removed => '-',
+            Kind::Moved => '>',
+            Kind::Changed => '~',
+        };
+        write!(f, "{sign} {}", self.what)?;
+        if !self.name.is_empty() {
+            write!(f, " {}", quoted(&self.name))?;
+        }
+        if !self.aspect.is_empty() {
+            write!(f, " {}", self.aspect)?;
+        }
+        match (&self.before, &self.after) {
+            (Some(before), Some(after)) => write!(f, ": {} → {}", plain(before), plain(after)),
+            (Some(one), None) if self.kind == Kind::Changed => write!(f, ": {} → nothing", plain(one)),
+            (None, Some(one)) if self.kind == Kind::Changed => write!(f, ": nothing → {}", plain(one)),
+            (Some(one), None) | (None, Some(one)) => write!(f, ": {}", plain(one)),
+            (None, None) => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::longest_increasing;
+
+    #[test]
+    fn a_longest_common_order_leaves_out_as_few_as_possible() {
+        assert_eq!(longest_increasing(&[]), []);
+        assert_eq!(longest_increasing(&[0, 1, 2]), [true, true, true]);
+        assert_eq!(longest_increasing(&[2, 0, 1]), [false, true, true]);
+        let long = longest_increasing(&[5, 1, 2, 0, 3, 4]);
+        assert_eq!(long, [false, true, true, false, true, true]);
+    }
+}
