@@ -1,6 +1,6 @@
 //! Words for the mistakes that later stages find.
 
-use rgraph_plan::access::{Load, PassQueue, Usage};
+use rgraph_plan::access::{Aspects, Load, PassQueue, Usage};
 use rgraph_plan::error::Mistake;
 use rgraph_plan::format::Format;
 use rgraph_plan::graph::Use;
@@ -214,4 +214,18 @@ fn too_little_memory_names_what_fills_it() {
             "  help: make the largest of them smaller, keep fewer roots, or plan for a device with more memory",
         ]
     );
+}
+
+#[test]
+fn a_flood_of_unwritten_reads_is_said_in_full() {
+    let mut film = Film::new();
+    let mut problems = Vec::new();
+    for at in 0..30_000 {
+        let image = film.image(&format!("image {at}"), Format::R8unorm);
+        let pass = film.pass(&format!("pass {at}"), PassQueue::Compute);
+        film.uses(pass, image, Usage::Sampled);
+        let part = Part { mips: [0, 1], layers: [0, 1], aspects: Aspects::COLOR, bytes: [0, 0] };
+        problems.push(Problem::NeverWritten { access: Some(at), resource: image, part });
+    }
+    assert_eq!(words(&film, &problems).len(), 4 * problems.len());
 }

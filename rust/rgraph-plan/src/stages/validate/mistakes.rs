@@ -4,9 +4,10 @@
 use std::collections::HashMap;
 
 use super::usages::writes;
-use super::words::{counted, nearest, part_words};
+use super::words::{counted, part_words};
 use crate::access::Usage;
 use crate::error::{Code, Mistake};
+use crate::file::nearest::nearest;
 use crate::graph::{Access, FlagId, Graph, PassId, Place};
 use crate::id::{Id, IdVec};
 use crate::resource::{Life, Resource, ResourceId};
@@ -18,10 +19,10 @@ use crate::stages::size::Shape;
 const SHOWN_PASSES: usize = 12;
 
 /// Mistakes that look for the nearest known name; the rest of a flood goes without.
-const NAMED: usize = 16;
+const NAMED: usize = 8;
 
 /// The mistakes that `problems` are, in their order. O(accesses log accesses + problems log accesses), and once for
-/// each of the first 16 a look at all names.
+/// each of the first 8 a look at all names.
 pub fn of_problems(graph: &Graph, shapes: &IdVec<ResourceId, Shape>, problems: &[Problem]) -> Vec<Mistake> {
     if problems.is_empty() {
         return Vec::new();
@@ -181,17 +182,16 @@ impl<'a> Uses<'a> {
         let graph = self.graph;
         let name = graph.resource_name(resource);
         let image = graph.resources()[resource].as_image().is_some();
-        let meant = graph.resources().iter_ids().filter(|(id, other)| {
+        let holds = |(id, other): &(ResourceId, &Resource)| {
             *id != resource
                 && other.as_image().is_some() == image
                 && (self.writer[*id].is_some() || !matches!(other.life, Life::Transient))
-        });
-        match nearest(name, meant.map(|(id, _)| graph.resource_name(id)).take_while(|_| named)) {
-            Some(meant) => {
-                format!("add a pass that writes \"{name}\"{when}, import \"{name}\", or did you mean \"{meant}\"?")
-            }
-            None => format!("add a pass that writes \"{name}\"{when}, or import \"{name}\""),
-        }
+        };
+        let names = || graph.resources().iter_ids().filter(holds).map(|(id, _)| graph.resource_name(id));
+        let meant = if named { nearest(name, names()) } else { None };
+        let meant = meant.map(|meant| format!("import \"{name}\", or did you mean \"{meant}\"?"));
+        let meant = meant.unwrap_or_else(|| format!("or import \"{name}\""));
+        format!("add a pass that writes \"{name}\"{when}, {meant}")
     }
 
     /// Passes that must run before each other: each one before the next because of what stands beside it, the last

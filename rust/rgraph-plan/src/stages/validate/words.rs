@@ -103,23 +103,3 @@ pub(super) fn part_words(part: &Part, whole: &Part) -> String {
 pub(super) fn as_usage(usage: Usage) -> String {
     format!("as {usage}")
 }
-
-/// The known name most like `wanted`, if any is alike enough to be meant. O(names × length²).
-pub fn nearest<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    // Long names are told apart by eye; comparing them would be quadratic in their length.
-    const LONGEST: usize = 64;
-    if wanted.len() > LONGEST {
-        return None;
-    }
-    let mut best: Option<(f64, &str)> = None;
-    for name in known {
-        if name.len() > LONGEST || name == wanted {
-            continue;
-        }
-        let likeness = strsim::normalized_damerau_levenshtein(wanted, name);
-        if likeness >= 0.5 && best.is_none_or(|(most, _)| likeness > most) {
-            best = Some((likeness, name));
-        }
-    }
-    best.map(|(_, name)| name)
-}
