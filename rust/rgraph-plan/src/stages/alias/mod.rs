@@ -1,8 +1,15 @@
 //! Byte offsets of transient resources, and who takes over whose bytes.
+//!
+//! [`place`](place::place) shortens lifetimes to a timeline, sweeps it with an arena of holes, and with more effort tries
+//! greedy rules and a depth-first search over all conflicts. [`hand_offs`](walk::hand_offs) then walks the bytes.
 
 pub mod place;
 pub mod walk;
 
+mod anytime;
 mod arena;
+mod conflict;
+mod greedy;
 mod online;
+mod search;
 mod timeline;

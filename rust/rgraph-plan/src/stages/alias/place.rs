@@ -5,6 +5,7 @@
 
 use std::fmt;
 
+use super::anytime::{self, Anytime};
 use super::online::{self, Direction, Online};
 use super::timeline::Timeline;
 
@@ -44,12 +45,16 @@ impl fmt::Display for Overflow {
 
 impl std::error::Error for Overflow {}
 
+/// Work per item at effort 1, in items looked at; each further effort may take twelve times as much.
+const WORK: u64 = 1600;
+
 /// Memory that [`place`] works in. A second call of the same size allocates nothing.
 #[derive(Default)]
 pub struct PlaceScratch {
     timeline: Timeline,
     online: Online,
     other: Vec<u64>,
+    anytime: Anytime,
 }
 
 /// Gives every item an offset.
@@ -57,6 +62,13 @@ pub struct PlaceScratch {
 /// Two items may share bytes only if one ends before the other begins (`last < first`) and, where `before` is given,
 /// `before(earlier, later)` holds: every use of the first happens before every use of the second, on all queues.
 /// `before` is asked only about such pairs and must be transitive; `None` means one queue.
+///
+/// `effort` says how much may be spent as long as the peak is above the lower bound:
+/// - 0: two sweeps in time order (forward and backward), O(n) whatever the overlaps, and O(n log n) where positions are
+///   much sparser than items;
+/// - 1: also greedy rules over all conflicts, and short searches, O((n + conflicts) log n); skipped, so that nothing is
+///   quadratic, where the pairs to look at (with `before`: all of them) are more than 200 an item and 131,072;
+/// - each further effort: searches with twelve times the work, until the bound is reached or proven to be out of reach.
 ///
 /// # Errors
 /// [`Overflow`] if the offsets do not fit in 64 bits.
@@ -67,9 +79,8 @@ pub fn place<B: Fn(u32, u32) -> bool>(
     scratch: &mut PlaceScratch,
     offsets: &mut Vec<u64>,
 ) -> Result<Peak, Overflow> {
-    let _ = effort;
     let before = before.as_ref();
-    let PlaceScratch { timeline, online, other } = scratch;
+    let PlaceScratch { timeline, online, other, anytime } = scratch;
     timeline.build(items)?;
     let bound = timeline.bound;
     let mut peak = Peak { total: 0, lower_bound: bound, nodes: items.len() as u64 };
@@ -84,6 +95,10 @@ pub fn place<B: Fn(u32, u32) -> bool>(
         } else {
             forward?;
         }
+    }
+    if effort > 0 && peak.total > bound {
+        let work = (items.len() as u64).saturating_mul(WORK.saturating_mul(12u64.saturating_pow(effort - 1)));
+        anytime::improve(items, timeline, before, work, anytime, offsets, &mut peak);
     }
     Ok(peak)
 }

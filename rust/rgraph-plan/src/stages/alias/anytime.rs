@@ -1,0 +1,179 @@
+//! Better placements for more work: greedy rules, then searches below ever lower capacities.
+
+use super::conflict::Conflicts;
+use super::greedy::{self, Greedy, Hole, Order, UNPLACED};
+use super::place::{Item, Peak};
+use super::search::{Outcome, Problem, Search, search};
+use super::timeline::Timeline;
+
+/// What the searches try in turn: an order, best first, and the eighths of the bound that an item's busiest moment must
+/// reach for it to be searched for. The others are fitted around those; the last search is for all items, so exact.
+const SEARCHES: [(Order, u64); 6] = [
+    (Order::ContentionLength, 5),
+    (Order::Birth, 6),
+    (Order::Area, 7),
+    (Order::ContentionSize, 5),
+    (Order::ContentionArea, 6),
+    (Order::Length, 0),
+];
+
+/// Work that a greedy rule does for a conflict, compared with a search's look at an item.
+const PLACING: u64 = 8;
+
+/// So many pairs are looked at for conflicts whatever the work allowed: a millisecond or less.
+const FEW: u64 = 1 << 17;
+
+/// Scratch of [`improve`].
+#[derive(Default)]
+pub(super) struct Anytime {
+    conflicts: Conflicts,
+    contention: Vec<u64>,
+    order: Vec<u32>,
+    subset: Vec<u32>,
+    trial: Vec<u64>,
+    greedy: Greedy,
+    search: Search,
+}
+
+/// The best placement so far and what is left to spend.
+struct State<'a> {
+    items: &'a [Item],
+    timeline: &'a Timeline,
+    one_queue: bool,
+    offsets: &'a mut Vec<u64>,
+    peak: &'a mut Peak,
+    /// No placement is lower.
+    low: u64,
+    /// Items looked at that are still allowed.
+    work: u64,
+}
+
+/// Lowers `peak` and changes `offsets` accordingly as long as that is possible and `work` (items looked at) lasts.
+///
+/// The result is never above greedy by size with either fit, unless more than [`FEW`] pairs and more than an eighth of `work` would have
+/// to be looked at for conflicts: then nothing is tried.
+pub(super) fn improve<B: Fn(u32, u32) -> bool>(
+    items: &[Item],
+    timeline: &Timeline,
+    before: Option<&B>,
+    work: u64,
+    scratch: &mut Anytime,
+    offsets: &mut Vec<u64>,
+    peak: &mut Peak,
+) {
+    if !scratch.conflicts.build(items, timeline, before, (work / 8).max(FEW)) {
+        return;
+    }
+    greedy::contention(timeline, &mut scratch.contention);
+    scratch.trial.clear();
+    scratch.trial.resize(items.len(), 0);
+    let low = peak.lower_bound;
+    let mut state = State { items, timeline, one_queue: before.is_none(), offsets, peak, low, work };
+    state.skyline(Order::ContentionLength, scratch);
+    if !state.open() {
+        return;
+    }
+    for hole in [Hole::First, Hole::Best] {
+        if state.open() {
+            state.fit(hole, scratch);
+        }
+    }
+    for order in [Order::Birth, Order::Area, Order::ContentionArea] {
+        // Near the bound a search is the better use of little work.
+        let far = (state.peak.total - low) / 16 > low / 256;
+        if state.open() && (far || state.work > 8 * PLACING * scratch.conflicts.total()) {
+            state.skyline(order, scratch);
+        }
+    }
+    state.rounds(scratch);
+}
+
+impl State<'_> {
+    fn open(&self) -> bool {
+        self.peak.total > self.low
+    }
+
+    /// Keeps the trial if it is lower.
+    fn offer(&mut self, total: u64, trial: &mut Vec<u64>) {
+        if total < self.peak.total {
+            self.peak.total = total;
+            std::mem::swap(self.offsets, trial);
+        }
+    }
+
+    fn sort(&self, order: Order, scratch: &mut Anytime) {
+        greedy::sort(self.items, self.timeline, &scratch.contention, order, &mut scratch.order);
+    }
+
+    fn charge(&mut self, scratch: &Anytime) {
+        self.peak.nodes += scratch.order.len() as u64;
+        self.work = self.work.saturating_sub(PLACING * scratch.conflicts.total());
+    }
+
+    fn skyline(&mut self, order: Order, scratch: &mut Anytime) {
+        self.sort(order, scratch);
+        let Anytime { conflicts, order, trial, greedy, .. } = scratch;
+        if let Ok(total) = greedy::skyline(self.items, conflicts, order, greedy, trial) {
+            self.offer(total, trial);
+        }
+        self.charge(scratch);
+    }
+
+    fn fit(&mut self, hole: Hole, scratch: &mut Anytime) {
+        self.sort(Order::Size, scratch);
+        let Anytime { conflicts, order, trial, greedy, .. } = scratch;
+        trial.fill(UNPLACED);
+        if let Ok(total) = greedy::fit(self.items, conflicts, order, hole, greedy, trial) {
+            self.offer(total, trial);
+        }
+        self.charge(scratch);
+    }
+
+    /// Searches below `capacity` for the items that meet at least `eighths` of the bound, and fits the others around them.
+    fn search(&mut self, order: Order, eighths: u64, capacity: u64, limit: u64, scratch: &mut Anytime) -> Outcome {
+        self.sort(order, scratch);
+        let Anytime { conflicts, contention, order, subset, trial, greedy, search: tree, .. } = scratch;
+        let busy = u128::from(self.peak.lower_bound) * u128::from(eighths);
+        subset.clear();
+        subset.extend(order.iter().filter(|&&id| u128::from(contention[id as usize]) * 8 >= busy));
+        trial.fill(UNPLACED);
+        let problem =
+            Problem { items: self.items, timeline: self.timeline, conflicts, capacity, one_queue: self.one_queue };
+        let mut left = limit.min(self.work);
+        self.work -= left;
+        let outcome = search(&problem, subset, &mut left, tree, trial, &mut self.peak.nodes);
+        self.work += left;
+        match outcome {
+            Outcome::Placed => {
+                if let Ok(total) = greedy::fit(self.items, conflicts, order, Hole::Best, greedy, trial) {
+                    self.offer(total, trial);
+                }
+            }
+            Outcome::Impossible => self.low = self.low.max(capacity + 1),
+            Outcome::Spent => {}
+        }
+        outcome
+    }
+
+    /// Searches with growing limits, halving the distance between the best placement and what is known to be impossible.
+    fn rounds(&mut self, scratch: &mut Anytime) {
+        let n = self.items.len() as u64;
+        let mut limit = n * (n.min(1000) + 200);
+        let mut target = self.low;
+        while self.open() && self.work > 0 {
+            for (order, eighths) in SEARCHES {
+                let best = self.peak.total;
+                target = target.max(self.low);
+                self.search(order, eighths, target, limit, scratch);
+                if !self.open() || self.work == 0 {
+                    return;
+                }
+                if self.peak.total < best {
+                    target = self.low + (self.peak.total - self.low) / 2;
+                }
+            }
+            target += (self.peak.total - 1).saturating_sub(target) / 2;
+            limit += limit / 2;
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! Placement by a fixed order of items, with all conflicts at hand.
+//!
+//! Two rules: *fit* takes the items in order and puts each into a hole below those that are there, or on top;
+//! *skyline* always places the item that can lie lowest, the order deciding between equals.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::arena::align_up;
+use super::conflict::Conflicts;
+use super::place::{Item, Overflow};
+use super::timeline::Timeline;
+
+/// The offset of an item that has none yet.
+pub(super) const UNPLACED: u64 = u64::MAX;
+
+/// What decides which item comes first. Larger is earlier, except for births; ties go by id.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Order {
+    /// Bytes, then length in positions: what others do.
+    Size,
+    /// Most bytes alive during its life, then length in sections. The best single rule on frames.
+    ContentionLength,
+    /// Most bytes alive during its life, then bytes.
+    ContentionSize,
+    /// Most bytes alive during its life, then bytes times length.
+    ContentionArea,
+    /// Length in sections, then bytes.
+    Length,
+    /// Bytes times length in sections.
+    Area,
+    /// Earliest birth, then bytes. The best single rule on hard instances.
+    Birth,
+}
+
+/// Which hole *fit* takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Hole {
+    /// The lowest.
+    First,
+    /// The smallest.
+    Best,
+}
+
+/// Scratch of the two rules.
+#[derive(Default)]
+pub(super) struct Greedy {
+    spans: Vec<[u64; 2]>,
+    lowest: BinaryHeap<Reverse<(u64, u32, u32)>>,
+    floor: Vec<u64>,
+}
+
+/// Most bytes alive during each item's life. O(n + sections of all lives).
+pub(super) fn contention(timeline: &Timeline, out: &mut Vec<u64>) {
+    out.clear();
+    out.extend(
+        timeline
+            .first
+            .iter()
+            .zip(&timeline.last)
+            .map(|(&first, &last)| timeline.load[first as usize..=last as usize].iter().copied().max().unwrap_or(0)),
+    );
+}
+
+/// Sorts the items that have bytes. O(n log n).
+pub(super) fn sort(items: &[Item], timeline: &Timeline, contention: &[u64], order: Order, out: &mut Vec<u32>) {
+    out.clear();
+    out.extend((0..items.len() as u32).filter(|&id| items[id as usize].size > 0));
+    out.sort_unstable_by_key(|&id| {
+        let id = id as usize;
+        let size = items[id].size;
+        let length = u64::from(timeline.last[id] - timeline.first[id]) + 1;
+        let area = u128::from(size) * u128::from(length);
+        let key = match order {
+            Order::Size => (u128::from(size), u128::from(items[id].last - items[id].first)),
+            Order::ContentionLength => (u128::from(contention[id]), u128::from(length)),
+            Order::ContentionSize => (u128::from(contention[id]), u128::from(size)),
+            Order::ContentionArea => (u128::from(contention[id]), area),
+            Order::Length => (u128::from(length), u128::from(size)),
+            Order::Area => (area, u128::from(size)),
+            Order::Birth => (u128::from(u32::MAX - timeline.first[id]), u128::from(size)),
+        };
+        (Reverse(key), id)
+    });
+}
+
+/// Places those items of `order` that are [`UNPLACED`], each into a hole; returns the highest end of all.
+///
+/// O(neighbours · log neighbours) per item.
+pub(super) fn fit(
+    items: &[Item],
+    conflicts: &Conflicts,
+    order: &[u32],
+    hole: Hole,
+    scratch: &mut Greedy,
+    offsets: &mut [u64],
+) -> Result<u64, Overflow> {
+    let spans = &mut scratch.spans;
+    let mut total = 0;
+    for &id in order {
+        let Item { size, align, .. } = items[id as usize];
+        if offsets[id as usize] == UNPLACED {
+            let placed = conflicts.of(id).iter().map(|&other| (offsets[other as usize], items[other as usize].size));
+            spans.clear();
+            spans
+                .extend(placed.filter(|&(offset, _)| offset != UNPLACED).map(|(offset, size)| [offset, offset + size]));
+            spans.sort_unstable();
+            offsets[id as usize] = find_hole(spans, size, align, hole).ok_or(Overflow)?;
+        }
+        total = total.max(offsets[id as usize].checked_add(size).ok_or(Overflow)?);
+    }
+    Ok(total)
+}
+
+fn find_hole(spans: &[[u64; 2]], size: u64, align: u64, hole: Hole) -> Option<u64> {
+    let (mut top, mut found, mut smallest) = (0, None, u64::MAX);
+    for &[start, end] in spans {
+        if start > top && start - top < smallest {
+            let offset = align_up(top, align)?;
+            if offset < start && start - offset >= size {
+                if hole == Hole::First {
+                    return Some(offset);
+                }
+                (found, smallest) = (Some(offset), start - top);
+            }
+        }
+        top = top.max(end);
+    }
+    found.or_else(|| align_up(top, align))
+}
+
+/// Places all items of `order` by the skyline rule; returns the highest end.
+///
+/// O((n + conflicts) log n).
+pub(super) fn skyline(
+    items: &[Item],
+    conflicts: &Conflicts,
+    order: &[u32],
+    scratch: &mut Greedy,
+    offsets: &mut [u64],
+) -> Result<u64, Overflow> {
+    let Greedy { lowest, floor, .. } = scratch;
+    offsets.fill(UNPLACED);
+    floor.clear();
+    floor.resize(items.len(), 0);
+    lowest.clear();
+    lowest.extend(order.iter().enumerate().map(|(rank, &id)| Reverse((0, rank as u32, id))));
+    let mut total = 0;
+    while let Some(mut top) = lowest.peek_mut() {
+        let Reverse((offset, _, id)) = *top;
+        if floor[id as usize] > offset {
+            // Neighbours rose since it was queued: it sinks back to where it belongs.
+            top.0.0 = floor[id as usize];
+            continue;
+        }
+        std::collections::binary_heap::PeekMut::pop(top);
+        offsets[id as usize] = offset;
+        let end = offset.checked_add(items[id as usize].size).ok_or(Overflow)?;
+        total = total.max(end);
+        for &other in conflicts.of(id) {
+            if offsets[other as usize] == UNPLACED && floor[other as usize] < end {
+                floor[other as usize] = align_up(end, items[other as usize].align).ok_or(Overflow)?;
+            }
+        }
+    }
+    Ok(total)
+}
