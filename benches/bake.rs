@@ -34,7 +34,8 @@ fn whole_bakes(criterion: &mut Criterion) {
             group.throughput(criterion::Throughput::Elements(n as u64));
             group.sample_size(if n > 10_000 { 10 } else { 30 });
             group.bench_function(n.to_string(), |bencher| {
-                bencher.iter(|| bake_into(&graph, &profile, &options(), &mut scratch, &mut plan).expect("a good graph"));
+                bencher
+                    .iter(|| bake_into(&graph, &profile, &options(), &mut scratch, &mut plan).expect("a good graph"));
             });
         }
         group.finish();

@@ -77,9 +77,8 @@ pub fn layered(n: usize) -> Graph {
         let compute = random(100) < 20;
         let depth = !compute && random(100) < 30;
         let dead = random(100) < 10 && i + 1 < n;
-        let depth = depth.then(|| {
-            g.sized_image(&format!("d{i}"), Format::Depth32float, Size::scaled(None, scale, scale))
-        });
+        let depth =
+            depth.then(|| g.sized_image(&format!("d{i}"), Format::Depth32float, Size::scaled(None, scale, scale)));
         let mut reads: Vec<ResourceId> = Vec::new();
         if !recent.is_empty() {
             for _ in 0..1 + random(4) {

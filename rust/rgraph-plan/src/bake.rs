@@ -95,6 +95,7 @@ pub struct Scratch {
     hazards: Hazards,
     repeats: Repeats,
     wait_stages: Vec<Stages>,
+    after: Vec<(u32, u32)>,
     emit: emit::Scratch,
     describe: describe::Scratch,
 }
@@ -241,7 +242,11 @@ impl Scratch {
     fn synchronize(&mut self, graph: &Graph, profile: &Profile, options: &Options, plan: &mut Plan) {
         let Self { facts, course, epochs, clocks, batches, transients, hazards, repeats, wait_stages, .. } = self;
         let frame = Frame { graph, shapes: &self.shapes, facts, course, families: &self.families };
-        let scene = Scene { frame, epochs, clocks, batches, transients };
+        let at = |live: u32| self.merge.final_position(live);
+        self.after.clear();
+        self.after.extend(self.deps.after.iter().map(|&(later, earlier)| (at(later), at(earlier))));
+        self.after.sort_unstable();
+        let scene = Scene { frame, epochs, clocks, batches, transients, after: &self.after };
         wait_stages.clear();
         wait_stages.resize(clocks.waits.len(), Stages::empty());
         plan.report.notes.clear();

@@ -345,6 +345,8 @@ pub enum Hazard {
     Host,
     /// The state in which the declaration wants it left.
     Leave,
+    /// `after` orders two passes that share nothing.
+    Ordered,
 }
 
 /// A global memory barrier.
@@ -540,8 +542,8 @@ pub enum UnmergedWhy {
     TooMany,
     /// An attachment is cleared or discarded between them.
     Reloaded(ResourceId),
-    /// Work was inserted between them.
-    Inserted,
+    /// `after` orders them, and nothing within a render pass would.
+    Ordered,
 }
 
 /// What a bake says of itself.

@@ -11,7 +11,7 @@ use crate::resource::ResourceId;
 pub const POLICIES: [&str; 4] = ["declared", "overlap", "weighted", "exact"];
 
 /// Every hazard and its word.
-const HAZARDS: [(Hazard, &str); 10] = [
+const HAZARDS: [(Hazard, &str); 11] = [
     (Hazard::ReadAfterWrite, "read_after_write"),
     (Hazard::WriteAfterRead, "write_after_read"),
     (Hazard::WriteAfterWrite, "write_after_write"),
@@ -22,6 +22,7 @@ const HAZARDS: [(Hazard, &str); 10] = [
     (Hazard::Acquire, "acquire"),
     (Hazard::Host, "host"),
     (Hazard::Leave, "leave"),
+    (Hazard::Ordered, "ordered"),
 ];
 
 /// Its word in plan files.
@@ -56,6 +57,7 @@ pub fn hazard_sentence(plan: &Plan, why: &Why, own: Option<ResourceId>) -> Strin
         Hazard::Acquire => format!("{to} takes it over from the queue of {from}"),
         Hazard::Host => format!("{to} sees on the host what {from} wrote{of}"),
         Hazard::Leave => format!("left after {from} as declared"),
+        Hazard::Ordered => format!("{to} runs after {from} as declared"),
     }
 }
 
@@ -181,7 +183,7 @@ pub fn culled_word(culled: Culled) -> &'static str {
 
 /// Words for why two neighbours are not one render pass.
 pub const UNMERGED_WORDS: [&str; 9] =
-    ["area", "depth", "not_local", "other_queue", "nothing_shared", "conditional", "too_many", "reloaded", "inserted"];
+    ["area", "depth", "not_local", "other_queue", "nothing_shared", "conditional", "too_many", "reloaded", "ordered"];
 
 /// Its word in plan files.
 pub fn unmerged_word(why: UnmergedWhy) -> &'static str {
@@ -194,7 +196,7 @@ pub fn unmerged_word(why: UnmergedWhy) -> &'static str {
         UnmergedWhy::Conditional => 5,
         UnmergedWhy::TooMany => 6,
         UnmergedWhy::Reloaded(_) => 7,
-        UnmergedWhy::Inserted => 8,
+        UnmergedWhy::Ordered => 8,
     }]
 }
 
@@ -213,7 +215,7 @@ pub fn unmerged_sentence(plan: &Plan, why: UnmergedWhy) -> String {
         UnmergedWhy::Reloaded(resource) => {
             format!("{} is cleared or discarded between them", quoted(plan.resource_name(resource)))
         }
-        UnmergedWhy::Inserted => "work was inserted between them".to_owned(),
+        UnmergedWhy::Ordered => "the declaration orders them".to_owned(),
     }
 }
 

@@ -16,7 +16,8 @@ pub struct Dependencies {
     pub index: IdVec<NodeId, u32>,
     hazards: Hazards,
     earlier: Vec<u32>,
-    after: Vec<(u32, u32)>,
+    /// What `after` says of live nodes, `(later, earlier)`, sorted.
+    pub after: Vec<(u32, u32)>,
     seen: Vec<u32>,
 }
 

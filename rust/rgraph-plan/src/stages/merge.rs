@@ -253,6 +253,11 @@ impl Scratch {
         if colors > input.profile.limits.max_color_attachments {
             return Some(UnmergedWhy::TooMany);
         }
+        let after = &input.deps.after[input.deps.after.partition_point(|(later, _)| *later < live)..];
+        let mut of_this = after.iter().take_while(|(later, _)| *later == live);
+        if of_this.any(|&(_, earlier)| self.group_of[earlier as usize] == group) {
+            return Some(UnmergedWhy::Ordered);
+        }
         (self.foreign(input, live) > g.foreign).then_some(UnmergedWhy::OtherQueue)
     }
 

@@ -142,7 +142,7 @@ fn unmerged(node: Node<'_, '_>, counts: &Counts) -> Option<Unmerged> {
         5 => UnmergedWhy::Conditional,
         6 => UnmergedWhy::TooMany,
         7 => UnmergedWhy::Reloaded(resource()?),
-        _ => UnmergedWhy::Inserted,
+        _ => UnmergedWhy::Ordered,
     };
     Some(Unmerged { first: first?, second: second?, reason })
 }

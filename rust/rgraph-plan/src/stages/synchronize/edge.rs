@@ -39,8 +39,8 @@ pub fn edges(scene: Scene<'_>, profile: &Profile, hazards: &mut Hazards, out: &m
                         notes.push(format!("\"{name}\" is last used by the host and left as it is"));
                     }
                 } else if layout != state.layout || families.is_some() {
-                    leave_as(scene, hazards, piece, layout, families);
-                    exit = State { queue: exit.queue, stages: Stages::empty(), access: Accesses::empty(), layout };
+                    let stages = leave_as(scene, hazards, piece, layout, families);
+                    exit = State { queue: exit.queue, stages, access: Accesses::empty(), layout };
                 }
                 if let Some(to) = to.filter(|_| last.queue != frame.course.host() && families.is_some()) {
                     exit.queue = Some(QueueId::new(to));
@@ -77,8 +77,14 @@ fn joins(before: &Edge, edge: &Edge) -> bool {
             || before.range[1] == edge.range[0] && edge.range[1] > 0)
 }
 
-/// A barrier at the end of the batch of a piece's last use.
-fn leave_as(scene: Scene<'_>, hazards: &mut Hazards, piece: usize, layout: Layout, families: Option<[u32; 2]>) {
+/// A barrier at the end of the batch of a piece's last use; returns the stages that it holds up.
+fn leave_as(
+    scene: Scene<'_>,
+    hazards: &mut Hazards,
+    piece: usize,
+    layout: Layout,
+    families: Option<[u32; 2]>,
+) -> Stages {
     let state = hazards.states[piece];
     let last = hazards.uses_of(piece).max_by_key(|used| used.last).expect("only used pieces are left");
     let mut scope = Scope::default();
@@ -98,4 +104,5 @@ fn leave_as(scene: Scene<'_>, hazards: &mut Hazards, piece: usize, layout: Layou
     let from = Some(PlanPassId::new(last.last as usize));
     let why = Why { hazard: Hazard::Leave, from, to: None, resource: part.memory };
     hazards.calls.about(call, about, scope, families, why);
+    scope.dst_stages
 }

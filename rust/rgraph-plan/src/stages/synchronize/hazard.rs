@@ -78,6 +78,8 @@ pub struct First {
     pub at: u32,
     /// Its stages.
     pub stages: Stages,
+    /// Its access kinds.
+    pub access: Accesses,
     /// The placement, or [`NONE`] for what has edges.
     pub placement: u32,
     /// The memory.
@@ -126,6 +128,7 @@ pub struct Hazards {
     /// By placement: what its predecessors of this frame left, in `left`; gathered at its first use.
     handed: Vec<Option<crate::id::Span>>,
     extra: usize,
+    after: usize,
 }
 
 /// What the walk reads.
@@ -141,6 +144,8 @@ pub struct Scene<'a> {
     pub batches: &'a Batches,
     /// Placements.
     pub transients: &'a Transients,
+    /// What `after` says: positions in the linear order, `(later, earlier)`, sorted.
+    pub after: &'a [(u32, u32)],
 }
 
 /// What a use must follow.
@@ -187,6 +192,7 @@ impl Hazards {
                 self.open[usize::from(stop.queue)] = stop.step;
             }
             self.rely_on_extra(scene, at, waits);
+            self.order_after(scene, at, waits);
             let node = &scene.frame.facts.nodes[stop.node];
             for touch in scene.frame.touches(at as usize) {
                 let memory = scene.frame.facts.memory[touch.resource];
@@ -228,6 +234,7 @@ impl Hazards {
         self.firsts.clear();
         self.left.clear();
         self.extra = 0;
+        self.after = 0;
         self.states.clear();
         let blank = State {
             epoch: NONE,
@@ -267,6 +274,35 @@ impl Hazards {
                 let stages = scene.frame.touches(later as usize).iter().fold(Stages::empty(), |all, t| all | t.stages);
                 self.rely(scene, stop.queue, source.queue, stages, waits);
             }
+        }
+    }
+
+    /// `after` orders all of a pass after all of another.
+    fn order_after(&mut self, scene: Scene<'_>, at: u32, waits: &mut [Stages]) {
+        let stop = scene.frame.course.stops[at as usize];
+        let all = |at: u32| scene.frame.touches(at as usize).iter().fold(Stages::empty(), |all, t| all | t.stages);
+        let stages = all(at);
+        while let Some(&(_, earlier)) = scene.after.get(self.after).filter(|(later, _)| *later <= at) {
+            self.after += 1;
+            let source = scene.frame.course.stops[earlier as usize];
+            if source.queue != stop.queue {
+                self.rely(scene, stop.queue, source.queue, stages, waits);
+                continue;
+            }
+            let src_stages = all(earlier);
+            if stop.queue == scene.frame.course.host() || stages.is_empty() || src_stages.is_empty() {
+                continue;
+            }
+            let open = self.open[usize::from(stop.queue)];
+            let step = if open != NONE && open > source.step { open } else { stop.step };
+            self.open[usize::from(stop.queue)] = step;
+            let call = self.call_before(step);
+            self.calls.begins_after(call, source.step);
+            let scope =
+                Scope { src_stages, src_access: Accesses::empty(), dst_stages: stages, dst_access: Accesses::empty() };
+            let [from, to] = [earlier, at].map(|at| Some(PlanPassId::new(at as usize)));
+            let resource = scene.frame.touches(at as usize)[0].resource;
+            self.calls.memory(call, scope, Why { hazard: Hazard::Ordered, from, to, resource });
         }
     }
 
@@ -387,8 +423,21 @@ impl Hazards {
             }
         };
         next.uses = self.push_use(here, barrier, NONE);
+        self.keep_attached(scene, here, state.uses, next.uses);
         next.owner = if on_gpu { next.uses } else { state.owner };
         self.states[here.piece] = next;
+    }
+
+    /// An attachment is stored (or thrown away) at the end of its render pass, whatever uses it last in there.
+    fn keep_attached(&mut self, scene: Scene<'_>, here: Here<'_>, before: u32, now: u32) {
+        let mut at = before;
+        while let Some(&used) = self.uses.get(at as usize) {
+            if used.queue == here.queue && scene.frame.course.stops[used.last as usize].step == here.step {
+                self.uses[now as usize].stages |= used.stages;
+                self.uses[now as usize].access |= used.access & Accesses::WRITES;
+            }
+            at = used.next;
+        }
     }
 
     /// The first use in the frame.
@@ -402,7 +451,8 @@ impl Hazards {
     ) -> u32 {
         let frame = scene.frame;
         let Touch { stages, access, .. } = *here.touch;
-        let first = First { at: here.at, stages, placement: NONE, memory: here.memory, barrier: NONE, step: here.step };
+        let first =
+            First { at: here.at, stages, access, placement: NONE, memory: here.memory, barrier: NONE, step: here.step };
         if frame.has_edges(here.memory) {
             next.entry = Some(Entry { queue: here.queue, stages, access, layout: target });
             self.firsts.push(first);
@@ -494,7 +544,8 @@ impl Hazards {
                 self.states[here.piece].layout = target;
                 self.uses[own as usize].barrier = barrier;
             } else {
-                self.let_see(scene, here, state, self.uses[own as usize].barrier, waits);
+                let barrier = self.let_see(scene, here, state, self.uses[own as usize].barrier, waits);
+                self.uses[own as usize].barrier = barrier;
             }
             let used = &mut self.uses[own as usize];
             used.last = here.at;
@@ -512,7 +563,9 @@ impl Hazards {
             self.need(scene, here, state.before, waits, &mut need);
             self.rely_on_lead(scene, here, state, waits);
             if !on_gpu {
-                if state.home_barrier == NONE {
+                if state.entry.is_some() && state.before == NONE {
+                    self.show_entry_to_host(scene, here, state);
+                } else if state.home_barrier == NONE {
                     self.show_to_host(scene, here, state.before);
                 } else {
                     self.calls.add_target(state.home_barrier, here.touch.stages, here.touch.access);
@@ -538,8 +591,8 @@ impl Hazards {
         }
     }
 
-    /// Lets one more use see what others of its queue and epoch see already.
-    fn let_see(&mut self, scene: Scene<'_>, here: Here<'_>, state: State, barrier: u32, waits: &mut [Stages]) {
+    /// Lets one more use see what others of its queue and epoch see already; returns the barrier through which.
+    fn let_see(&mut self, scene: Scene<'_>, here: Here<'_>, state: State, barrier: u32, waits: &mut [Stages]) -> u32 {
         match barrier {
             ENTRY => {
                 let entry =
@@ -552,10 +605,25 @@ impl Hazards {
                 self.need(scene, here, state.before, waits, &mut need);
                 self.rely_on_lead(scene, here, state, waits);
                 if here.queue != scene.frame.course.host() && !need.stages.is_empty() {
-                    self.order_memory(scene, here, need);
+                    return self.order_memory(scene, here, need);
                 }
             }
+            // What is seen within a render pass is stored at its end: others see it behind a barrier of their own.
+            inner if self.is_within_another_step(scene, inner, here.step) => {
+                let mut need = Need::default();
+                self.need(scene, here, state.uses, waits, &mut need);
+                return self.order_memory(scene, here, need);
+            }
             barrier => self.calls.add_target(barrier, here.touch.stages, here.touch.access),
+        }
+        barrier
+    }
+
+    fn is_within_another_step(&self, scene: Scene<'_>, barrier: u32, step: u32) -> bool {
+        let call = self.calls.barriers[barrier as usize].call;
+        match self.calls.calls[call as usize].spot {
+            Spot::Within(at) => scene.frame.course.stops[at as usize].step != step,
+            _ => false,
         }
     }
 
@@ -680,11 +748,14 @@ impl Hazards {
     fn order_memory(&mut self, scene: Scene<'_>, here: Here<'_>, need: Need) -> u32 {
         let target = (here.touch.stages, here.touch.access);
         let why = self.why(here, hazard(here, &need), need.from, need.from_resource);
+        // What was only read may be overwritten without a look; what keeps old contents must see them, and so must
+        // what follows a pass that may be switched off.
+        let looks = need.conditional || here.touch.effect != Effect::Replace;
         let scope = |stages, writes: Accesses| Scope {
             src_stages: stages,
             src_access: writes,
             dst_stages: target.0,
-            dst_access: if writes.is_empty() && !need.conditional { Accesses::empty() } else { target.1 },
+            dst_access: if writes.is_empty() && !looks { Accesses::empty() } else { target.1 },
         };
         let mut barrier = NONE;
         if !need.stages.is_empty() {
@@ -719,25 +790,48 @@ impl Hazards {
         let mut at = list;
         while let Some(&used) = self.uses.get(at as usize) {
             let writes = used.access & Accesses::WRITES;
-            let left = Left { queue: used.queue, last: used.last, stages: used.stages, writes };
-            self.show_left_to_host(scene, here, left);
+            if !writes.is_empty() {
+                let left = Left { queue: used.queue, last: used.last, stages: used.stages, writes };
+                self.show_left_to_host(scene, here, left);
+            }
             at = used.next;
         }
     }
 
+    /// What was there before the frame is seen first by the queue that leads; from there the host sees it.
+    fn show_entry_to_host(&mut self, scene: Scene<'_>, here: Here<'_>, state: State) {
+        let Some(lead) = self.list(state.uses).find(|used| used.queue == state.lead) else { return };
+        let batch = scene.batches.batch_of(scene.frame.course.stops[lead.last as usize].step);
+        let call = self.call_at_end(batch);
+        let scope = Scope {
+            src_stages: lead.stages,
+            src_access: Accesses::empty(),
+            dst_stages: Stages::HOST,
+            dst_access: here.touch.access,
+        };
+        let why = self.why(here, Hazard::Host, Some(lead.last), None);
+        self.calls.memory(call, scope, why);
+    }
+
     fn show_left_to_host(&mut self, scene: Scene<'_>, here: Here<'_>, left: Left) {
-        if left.queue == scene.frame.course.host() || left.writes.is_empty() {
+        let why = self.why(here, Hazard::Host, Some(left.last), None);
+        self.show(scene, left, here.touch.access, why);
+    }
+
+    /// The host is the first to use bytes that the run before left on a queue of the device.
+    pub fn show_to_next_run(&mut self, scene: Scene<'_>, first: &First, left: Left) {
+        let from = Some(PlanPassId::new(left.last as usize));
+        let why = Why { hazard: Hazard::Host, from, to: None, resource: first.memory };
+        self.show(scene, left, first.access, why);
+    }
+
+    fn show(&mut self, scene: Scene<'_>, left: Left, dst_access: Accesses, why: Why) {
+        if left.queue == scene.frame.course.host() {
             return;
         }
         let batch = scene.batches.batch_of(scene.frame.course.stops[left.last as usize].step);
         let call = self.call_at_end(batch);
-        let scope = Scope {
-            src_stages: left.stages,
-            src_access: left.writes,
-            dst_stages: Stages::HOST,
-            dst_access: here.touch.access,
-        };
-        let why = self.why(here, Hazard::Host, Some(left.last), None);
+        let scope = Scope { src_stages: left.stages, src_access: left.writes, dst_stages: Stages::HOST, dst_access };
         self.calls.memory(call, scope, why);
     }
 

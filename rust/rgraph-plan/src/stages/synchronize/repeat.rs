@@ -6,7 +6,6 @@ use super::clock::Knowledge;
 use super::epoch::NONE;
 use super::hazard::{First, Hazards, Left, Scene};
 use crate::access::Stages;
-use crate::resource::Life;
 
 /// A batch's wait for a position that a queue reached in the run before.
 #[derive(Clone, Copy, Debug)]
@@ -62,10 +61,6 @@ impl Repeats {
             }
             return;
         }
-        let graph = scene.frame.graph;
-        if matches!(graph.resources()[first.memory].life, Life::Imported(_)) {
-            return;
-        }
         // The images of a ring change places from run to run: any of them may have been used by any of its names.
         let facts = scene.frame.facts;
         let family = facts.family[first.memory];
@@ -94,6 +89,9 @@ impl Repeats {
         }
         if first.barrier != NONE {
             hazards.calls.add_source(first.barrier, first.stages, crate::access::Accesses::empty());
+        }
+        if queue == scene.frame.course.host() && first.placement != NONE {
+            hazards.show_to_next_run(scene, first, left);
         }
         let knows = scene.clocks.clock(first.at)[usize::from(left.queue)] > 0;
         if knows {

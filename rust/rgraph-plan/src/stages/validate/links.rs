@@ -5,8 +5,10 @@ use super::words::describe;
 use super::{Check, ValidateScratch};
 use crate::access::{Load, Usage};
 use crate::error::{Code, Mistake};
+use crate::format::{Format, Numbers};
 use crate::graph::{Access, Fallback, Graph, PassId};
 use crate::id::{Id, IdVec};
+use crate::plan::PlanKind;
 use crate::resource::{Life, ResourceId};
 
 /// Memory that the checks reuse.
@@ -102,7 +104,7 @@ impl Check<'_> {
                 format!("but does not write \"{out}\""),
                 format!("write \"{out}\" in the pass, or leave the fallback out"),
             ))
-        } else if !stand_in && self.shapes[output].kind != self.shapes[input].kind {
+        } else if !stand_in && !stands_in_for(&self.shapes[output].kind, &self.shapes[input].kind) {
             let what = [output, input].map(|resource| describe(&self.shapes[resource]));
             Some((format!("but one is {} and the other {}", what[0], what[1]), "give both one shape".to_owned()))
         } else if let Some(&Some(by)) = scratch.links.modified_by.get(output) {
@@ -230,4 +232,26 @@ fn of_pass(scratch: &ValidateScratch, pass: PassId) -> &[u32] {
     let end = |at: usize| scratch.pass_end[at] as usize;
     let start = if pass.index() == 0 { 0 } else { end(pass.index() - 1) };
     &scratch.by_pass[start..end(pass.index())]
+}
+
+/// Whether readers of one can be given the other: the same size, and numbers that a shader declares alike.
+fn stands_in_for(output: &PlanKind, input: &PlanKind) -> bool {
+    match (*output, *input) {
+        (PlanKind::Image { format: a, .. }, PlanKind::Image { format: b, .. }) => {
+            let class = |format: Format| match format.numbers() {
+                Numbers::Float | Numbers::Unorm | Numbers::Snorm | Numbers::Block => 0,
+                Numbers::Uint => 1,
+                Numbers::Sint => 2,
+                Numbers::Depth => 3,
+            };
+            let shape = |kind: &PlanKind| match *kind {
+                PlanKind::Image { size, mips, layers, samples, volume, cube, .. } => {
+                    Some((size, mips, layers, samples, volume, cube))
+                }
+                PlanKind::Buffer { .. } => None,
+            };
+            class(a) == class(b) && shape(output) == shape(input)
+        }
+        (a, b) => a == b,
+    }
 }
