@@ -8,8 +8,8 @@ BIN := $(VENV)/bin
 MATURIN := env -u CONDA_PREFIX VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin
 SECONDS_OF_FUZZ ?= 60
 SEED ?= 1
-# Optimised, with every overflow check and debug assertion on; shares what `cargo test` compiled.
-PROFILE ?= test
+# Optimised, with every overflow check and debug assertion on.
+PROFILE ?= checked
 
 .PHONY: demo test build lint lint-rust lint-python test-rust test-python fuzz bench clean
 

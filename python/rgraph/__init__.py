@@ -10,12 +10,13 @@ from rgraph._core import (
     Image,
     Module,
     Pass,
+    Plan,
     Profile,
     Resource,
     __version__,
     set_source_tracking,
 )
-from rgraph._errors import GraphError, InternalError, Mistake, RgError, Side
+from rgraph._errors import GraphError, InternalError, Mistake, PlanError, RgError, Side
 from rgraph._records import (
     Barrier,
     Batch,
@@ -42,6 +43,8 @@ __all__ = [
     "Module",
     "Pass",
     "Placement",
+    "Plan",
+    "PlanError",
     "PlannedPass",
     "PlannedQueue",
     "Profile",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["GraphError", "InternalError", "Mistake", "RgError", "Side"]
+__all__ = ["GraphError", "InternalError", "Mistake", "PlanError", "RgError", "Side"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +113,10 @@ class GraphError(RgError, ValueError):
     def notes(self) -> list[str]:
         """Both sides of the first mistake, with their places, as text."""
         return [str(side) for side in self._first.sides] if self._first else []
+
+
+class PlanError(RgError, ValueError):
+    """A plan cannot be run: it ends in a deadlock, or computes different things in different orders of its queues."""
 
 
 class InternalError(RgError, RuntimeError):

@@ -29,6 +29,21 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Text<'a> {
     }
 }
 
+/// The bytes of a file, given as text or as bytes.
+#[derive(Clone, Copy)]
+pub struct FileText<'a>(pub &'a [u8]);
+
+impl<'a, 'py> FromPyObject<'a, 'py> for FileText<'a> {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        if value.is_instance_of::<PyString>() {
+            return value.extract::<Text<'a>>().map(|Text(text)| Self(text.as_bytes()));
+        }
+        Ok(Self(value.extract::<&'a [u8]>()?))
+    }
+}
+
 /// A whole number of 32 bits: a size, a count, an index.
 #[derive(Clone, Copy)]
 pub struct Count(pub u32);

@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use rgraph_plan::error::GraphError;
 use rgraph_plan::file;
 use rgraph_plan::graph::Graph;
+use rgraph_plan::plan::Plan;
 use rgraph_plan::profile::Profile;
 
 use crate::error::{graph_error, guarded};
@@ -46,8 +47,8 @@ pub fn load_graph(py: Python<'_>, path: &Path) -> PyResult<Graph> {
 }
 
 /// Reads the text of a graph file.
-pub fn graph(py: Python<'_>, text: &str) -> PyResult<Graph> {
-    read_with(py, text.as_bytes(), TEXT, file::read_graph)
+pub fn graph(py: Python<'_>, text: &[u8]) -> PyResult<Graph> {
+    read_with(py, text, TEXT, file::read_graph)
 }
 
 /// The text of a graph file.
@@ -62,13 +63,23 @@ pub fn load_profile(py: Python<'_>, path: &Path) -> PyResult<Profile> {
 }
 
 /// Reads the text of a profile file.
-pub fn profile(py: Python<'_>, text: &str) -> PyResult<Profile> {
-    read_with(py, text.as_bytes(), TEXT, file::read_profile)
+pub fn profile(py: Python<'_>, text: &[u8]) -> PyResult<Profile> {
+    read_with(py, text, TEXT, file::read_profile)
 }
 
 /// The text of a profile file.
 pub fn profile_text(py: Python<'_>, profile: &Profile) -> PyResult<String> {
     guarded(py, || file::write_profile(profile))
+}
+
+/// Reads a plan file.
+pub fn load_plan(py: Python<'_>, path: &Path) -> PyResult<Plan> {
+    load(py, path, file::read_plan)
+}
+
+/// Reads the text of a plan file.
+pub fn plan(py: Python<'_>, text: &[u8]) -> PyResult<Plan> {
+    read_with(py, text, TEXT, file::read_plan)
 }
 
 /// Plain values of a JSON text.

@@ -2,20 +2,23 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::pyclass::{PyTraverseError, PyVisit};
 use rgraph_plan::graph::Graph;
+use rgraph_plan::prelude::{Options, Profile};
 
-use crate::convert::{Count, Text, items};
-use crate::error::{Refusal, one};
-use crate::files;
+use crate::convert::{Count, FileText, Text, items};
+use crate::error::{Refusal, graph_error, guarded, one};
+use crate::made::Key;
 use crate::module::PyGraphModule;
 use crate::pass::PyPass;
+use crate::plan::PyPlan;
 use crate::resource::PyResource;
 use crate::state::{Setup, State};
+use crate::{files, options};
 
 static IDENTITIES: AtomicU64 = AtomicU64::new(1);
 
@@ -72,8 +75,8 @@ impl PyGraph {
         self.state().graph.as_ref().map(look).unwrap_or_default()
     }
 
-    /// What is baked: names found, setup functions called on a copy, modules flattened.
-    fn resolved(slf: &Bound<'_, Self>) -> PyResult<Graph> {
+    /// What is baked: names found, setup functions called on a copy, in the order of its graph file.
+    pub fn resolved(slf: &Bound<'_, Self>) -> PyResult<Graph> {
         let py = slf.py();
         let (copy, setups) = {
             let mut state = slf.get().state();
@@ -84,8 +87,9 @@ impl PyGraph {
             }
             (copy, state.setups.iter().map(|setup| setup.copy(py)).collect::<Vec<_>>())
         };
-        let whole = if setups.is_empty() { copy } else { Self::set_up(slf, copy, setups)? };
-        Ok(whole.flattened().unwrap_or(whole))
+        let mut whole = if setups.is_empty() { copy } else { Self::set_up(slf, copy, setups)? };
+        whole.to_file_order();
+        Ok(whole)
     }
 
     /// Calls the setup functions on a working copy, which shares the graph's identity so that its handles fit.
@@ -104,6 +108,34 @@ impl PyGraph {
             whole.add_mistake(mistake);
         }
         Ok(whole)
+    }
+
+    /// The hash of the declaration if nothing in it is open: no function to call, no name to be found.
+    fn settled_hash(&self) -> Option<u128> {
+        let mut state = self.state();
+        state.settle();
+        let open = !state.late.is_empty() || !state.setups.is_empty();
+        (!open).then(|| state.graph.as_ref().map(Graph::content_hash)).flatten()
+    }
+
+    fn baked<'py>(
+        slf: &Bound<'py, Self>,
+        key: Key,
+        whole: Graph,
+        profile: Profile,
+        options: Options,
+    ) -> PyResult<Bound<'py, PyPlan>> {
+        let py = slf.py();
+        let mut scratch = slf.get().state().made.scratch.take().unwrap_or_default();
+        let (baked, whole, scratch) = guarded(py, move || {
+            let baked = rgraph_plan::prelude::bake(&whole, &profile, &options, &mut scratch);
+            (baked, whole, scratch)
+        })?;
+        slf.get().state().made.scratch = Some(scratch);
+        let plan = PyPlan::object(py, baked.map_err(|error| graph_error(py, &error))?, Some(Arc::new(whole)))?;
+        let forgotten = slf.get().state().made.remember(key, plan.clone().unbind());
+        drop(forgotten);
+        Ok(plan)
     }
 }
 
@@ -161,10 +193,67 @@ impl PyGraph {
     fn hash(&self) -> String {
         let mut state = self.state();
         state.settle();
-        let graph = state.graph.as_ref();
-        let hash =
-            graph.map(|graph| graph.flattened().map_or_else(|| graph.content_hash(), |flat| flat.content_hash()));
-        format!("{:032x}", hash.unwrap_or_default())
+        let mut copy = state.graph.clone().unwrap_or_else(|| Graph::new("", [0, 0]));
+        for mistake in state.missing() {
+            copy.add_mistake(mistake);
+        }
+        drop(state);
+        copy.to_file_order();
+        format!("{:032x}", copy.content_hash())
+    }
+
+    /// Plan the frame for a device.
+    ///
+    /// A declaration that did not change since its last bake with the same profile and options gives the same `Plan`
+    /// object again. The interpreter lock is released while planning; other threads may declare meanwhile, which
+    /// changes the graph and not this plan.
+    ///
+    /// Parameters
+    /// ----------
+    /// profile
+    ///     The device: a `Profile`, the name of a built-in one, or the path of a profile file; default: `discrete`.
+    /// policy
+    ///     How the order of passes is chosen: `"auto"`, `"declared"`, `"overlap"`, `"weighted"` or `"exact"`.
+    /// split_barriers
+    ///     Where barriers are split into events: `"never"`, `"distance"` (where there is work between) or `"always"`.
+    /// timings
+    ///     Whether the plan says how long each stage took; such a plan differs from run to run.
+    /// effort
+    ///     How hard to search for orders and placements: 0 is one look, 1 (default) a handful, more is a search. For
+    ///     policy `"exact"`: how many partial schedules it may open; default 200,000.
+    ///
+    /// Returns
+    /// -------
+    /// Plan
+    ///     Immutable; it remembers this declaration, so that `Plan.check` needs no argument.
+    ///
+    /// Raises
+    /// ------
+    /// GraphError
+    ///     If anything is wrong with the declaration: `GraphError.mistakes` has all of it. The graph is unchanged.
+    #[pyo3(signature = (profile = None, *, policy = Text("auto"), split_barriers = Text("never"), timings = false, effort = None),
+           text_signature = "($self, profile=None, *, policy='auto', split_barriers='never', timings=False, effort=None)")]
+    fn bake<'py>(
+        slf: &Bound<'py, Self>,
+        profile: Option<&Bound<'py, PyAny>>,
+        policy: Text<'_>,
+        split_barriers: Text<'_>,
+        timings: bool,
+        effort: Option<Count>,
+    ) -> PyResult<Bound<'py, PyPlan>> {
+        let py = slf.py();
+        let profile = options::profile(py, profile)?;
+        let options = options::options(py, policy, split_barriers, timings, effort)?;
+        let settled = slf.get().settled_hash();
+        if let Some(hash) = settled {
+            let key = Key::new(hash, &profile, &options);
+            if let Some(plan) = slf.get().state().made.find(&key, py) {
+                return Ok(plan.into_bound(py));
+            }
+        }
+        let whole = Self::resolved(slf)?;
+        let key = Key::new(settled.unwrap_or_else(|| whole.content_hash()), &profile, &options);
+        Self::baked(slf, key, whole, profile, options)
     }
 
     /// The graph file as text. Setup functions are called; execute functions are not part of it.
@@ -223,7 +312,7 @@ impl PyGraph {
     /// GraphError
     ///     If the text is not what FORMATS says.
     #[staticmethod]
-    fn from_json<'py>(py: Python<'py>, text: Text<'_>) -> PyResult<Bound<'py, Self>> {
+    fn from_json<'py>(py: Python<'py>, text: FileText<'_>) -> PyResult<Bound<'py, Self>> {
         Self::object(py, files::graph(py, text.0)?)
     }
 
@@ -235,7 +324,7 @@ impl PyGraph {
     ///     As `to_dict` gives them.
     #[staticmethod]
     fn from_dict<'py>(py: Python<'py>, values: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
-        Self::object(py, files::graph(py, &files::dumps(values)?)?)
+        Self::object(py, files::graph(py, files::dumps(values)?.as_bytes())?)
     }
 
     fn __repr__(&self) -> String {

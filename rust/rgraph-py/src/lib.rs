@@ -9,9 +9,15 @@ mod details;
 mod error;
 mod files;
 mod graph;
+mod judge;
+mod made;
 mod module;
+mod options;
+mod parts;
 mod pass;
+mod plan;
 mod profile;
+mod record;
 mod resource;
 mod source;
 mod state;
@@ -23,9 +29,13 @@ mod core {
     #[pymodule_export]
     use crate::graph::PyGraph;
     #[pymodule_export]
+    use crate::judge::{fuzz, generate};
+    #[pymodule_export]
     use crate::module::PyGraphModule;
     #[pymodule_export]
     use crate::pass::PyPass;
+    #[pymodule_export]
+    use crate::plan::PyPlan;
     #[pymodule_export]
     use crate::profile::PyProfile;
     #[pymodule_export]

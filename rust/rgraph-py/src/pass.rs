@@ -37,6 +37,11 @@ impl PyPass {
         Bound::new(graph.py(), Self { graph: graph.clone().unbind(), id, prefix })
     }
 
+    /// Its name with those of the modules around it.
+    pub fn full_name(&self) -> String {
+        self.graph.get().look(|graph| graph.pass_name(self.id).to_owned())
+    }
+
     fn declare<'py>(
         slf: Bound<'py, Self>,
         resources: &Bound<'py, PyTuple>,
@@ -119,7 +124,7 @@ impl PyPass {
     /// Full name, with the names of the modules around it.
     #[getter]
     fn name(&self) -> String {
-        self.graph.get().look(|graph| graph.pass_name(self.id).to_owned())
+        self.full_name()
     }
 
     /// Where it was declared to run.
@@ -762,7 +767,7 @@ impl PyPass {
     }
 
     fn __repr__(&self) -> String {
-        format!("<Pass \"{}\">", self.name())
+        format!("<Pass \"{}\">", self.full_name())
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {

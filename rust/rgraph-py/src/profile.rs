@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use pyo3::prelude::*;
 use rgraph_plan::profile::Profile;
 
-use crate::convert::Text;
+use crate::convert::FileText;
 use crate::files;
 
 /// A device as the planner sees it: queues, limits, memory, costs.
@@ -59,7 +59,7 @@ impl PyProfile {
     /// text
     ///     JSON, as `to_json` writes it.
     #[staticmethod]
-    fn from_json(py: Python<'_>, text: Text<'_>) -> PyResult<Self> {
+    fn from_json(py: Python<'_>, text: FileText<'_>) -> PyResult<Self> {
         files::profile(py, text.0).map(Self)
     }
 
@@ -71,7 +71,7 @@ impl PyProfile {
     ///     As `to_dict` gives them; everything but `rprofile` and `queues` has a default.
     #[staticmethod]
     fn from_dict(py: Python<'_>, values: &Bound<'_, PyAny>) -> PyResult<Self> {
-        files::profile(py, &files::dumps(values)?).map(Self)
+        files::profile(py, files::dumps(values)?.as_bytes()).map(Self)
     }
 
     /// The profile file as text.

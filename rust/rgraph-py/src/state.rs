@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use crate::error::{Refusal, refusal};
+use crate::made::Made;
 use pyo3::prelude::*;
 use rgraph_plan::error::{Code, Mistake};
 use rgraph_plan::file::nearest::nearest;
@@ -150,6 +151,8 @@ pub struct State {
     pub executes: HashMap<PassId, Py<PyAny>>,
     /// Extension points by full name, and whether they were declared or only extended so far.
     pub points: BTreeMap<Box<str>, (SlotId, bool)>,
+    /// The last plans.
+    pub made: Made,
 }
 
 impl State {

@@ -1,0 +1,150 @@
+//! The judge, the interpreter and random graphs: what `rgraph-check` offers, for Python.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use pyo3::types::PyList;
+use rgraph_check::Finding;
+use rgraph_check::generate::Limits;
+use rgraph_plan::error::Code;
+use rgraph_plan::file;
+use rgraph_plan::graph::Graph;
+use rgraph_plan::plan::Plan;
+use rgraph_plan::prelude::{Options, Policy, Profile, Scratch, Split, bake};
+
+use crate::convert::{Bytes, Count};
+use crate::error::{bad, guarded};
+use crate::graph::PyGraph;
+use crate::profile::PyProfile;
+use crate::record::record;
+
+/// Every rule that the plan breaks.
+pub fn check(py: Python<'_>, graph: Arc<Graph>, plan: Arc<Plan>) -> PyResult<Bound<'_, PyList>> {
+    let findings = guarded(py, move || rgraph_check::check(&graph, &plan))?;
+    let findings = findings.iter().map(|Finding { rule, pass, resource, message }| {
+        record!(py, "Finding", (rule.name(), pass.as_deref(), resource.as_deref(), message))
+    });
+    PyList::new(py, findings.collect::<PyResult<Vec<_>>>()?)
+}
+
+/// A random well-formed graph and a profile that it can be baked for: the same for the same seed on every machine.
+///
+/// Parameters
+/// ----------
+/// seed
+///     0 to 2^64 - 1.
+/// fewest
+///     Fewest passes, about.
+/// most
+///     Most passes, about.
+///
+/// Returns
+/// -------
+/// tuple of Graph and Profile
+///     Aimed at the edges: every usage and queue, sub-ranges, histories, conditions, forward reads.
+#[pyfunction]
+#[pyo3(signature = (seed, *, fewest = Count(5), most = Count(40)), text_signature = "(seed, *, fewest=5, most=40)")]
+pub fn generate<'py>(
+    py: Python<'py>,
+    seed: Bytes,
+    fewest: Count,
+    most: Count,
+) -> PyResult<(Bound<'py, PyGraph>, Bound<'py, PyProfile>)> {
+    if fewest.0 > most.0 || most.0 > 100_000 {
+        let message = format!("cannot generate graphs of {} to {} passes", fewest.0, most.0);
+        return Err(bad(py, Code::BadNumber, message, "fewest is at most most, which is at most 100000"));
+    }
+    let limits = Limits { fewest_passes: fewest.0, most_passes: most.0, ..Limits::default() };
+    let (graph, profile) = guarded(py, move || rgraph_check::generate::generate(seed.0, limits))?;
+    Ok((PyGraph::object(py, graph)?, Bound::new(py, PyProfile(profile))?))
+}
+
+/// Try generated graphs against the laws that every plan obeys.
+///
+/// Each is baked with a policy and a split of barriers that its seed picks, judged, interpreted, written and read.
+///
+/// Parameters
+/// ----------
+/// seed
+///     The first seed.
+/// count
+///     How many seeds.
+///
+/// Returns
+/// -------
+/// list of tuple
+///     For each seed that breaks a law: (seed, what is broken, graph, profile, plan or None).
+#[pyfunction]
+#[pyo3(signature = (seed, count))]
+pub fn fuzz<'py>(py: Python<'py>, seed: Bytes, count: Count) -> PyResult<Bound<'py, PyList>> {
+    let broken = guarded(py, move || {
+        let mut scratch = Scratch::default();
+        let seeds = (0..u64::from(count.0)).map(|at| seed.0.wrapping_add(at));
+        seeds.filter_map(|seed| Case::of(seed).broken(&mut scratch)).collect::<Vec<_>>()
+    })?;
+    let found = PyList::empty(py);
+    for (case, law, plan) in broken {
+        let plan = plan.map(|plan| crate::plan::PyPlan::object(py, plan, None)).transpose()?;
+        let graph = PyGraph::object(py, case.graph)?;
+        found.append((case.seed, law, graph, Bound::new(py, PyProfile(case.profile))?, plan))?;
+    }
+    Ok(found)
+}
+
+/// A generated graph and how it is baked.
+struct Case {
+    seed: u64,
+    graph: Graph,
+    profile: Profile,
+    options: Options,
+}
+
+impl Case {
+    fn of(seed: u64) -> Self {
+        let (mut graph, profile) = rgraph_check::generate::generate(seed, Limits::default());
+        graph.to_file_order();
+        let policies =
+            [Policy::Auto, Policy::Weighted, Policy::Overlap, Policy::Declared, Policy::Exact { nodes: 200 }];
+        let policy = policies[(seed % 5) as usize];
+        let split = [Split::Never, Split::Distance, Split::Always][(seed / 5 % 3) as usize];
+        Self { seed, graph, profile, options: Options { policy, split, ..Options::default() } }
+    }
+
+    /// The law that the case breaks, if any; a panic breaks one too.
+    fn broken(self, scratch: &mut Scratch) -> Option<(Self, String, Option<Plan>)> {
+        let tried = catch_unwind(AssertUnwindSafe(|| self.laws(scratch)));
+        let (law, plan) = tried.unwrap_or_else(|_| {
+            *scratch = Scratch::default();
+            Some((format!("a stage panics ({:?})", self.options), None))
+        })?;
+        Some((self, law, plan))
+    }
+
+    fn laws(&self, scratch: &mut Scratch) -> Option<(String, Option<Plan>)> {
+        let plan = match bake(&self.graph, &self.profile, &self.options, scratch) {
+            Ok(plan) => plan,
+            Err(error) => return Some((format!("a well-formed graph is refused: {error}"), None)),
+        };
+        let law = self.law_of(&plan, scratch);
+        law.map(|law| (law, Some(plan)))
+    }
+
+    fn law_of(&self, plan: &Plan, scratch: &mut Scratch) -> Option<String> {
+        if let Some(finding) = rgraph_check::check(&self.graph, plan).first() {
+            return Some(format!("the plan does not check clean: {}", finding.message));
+        }
+        if bake(&self.graph, &self.profile, &self.options, scratch).as_ref() != Ok(plan) {
+            return Some("baking twice gives two plans".to_owned());
+        }
+        let text = file::write_graph(&self.graph);
+        if file::read_graph(text.as_bytes(), "graph").as_ref().map(Graph::content_hash) != Ok(self.graph.content_hash())
+        {
+            return Some("the graph file declares another graph".to_owned());
+        }
+        if file::read_plan(file::write_plan(plan).as_bytes(), "plan").as_ref() != Ok(plan) {
+            return Some("the plan file holds another plan".to_owned());
+        }
+        None
+    }
+}

@@ -1,0 +1,53 @@
+//! Plans already made of a graph, so that an unchanged declaration costs no more than its hash.
+
+use pyo3::prelude::*;
+use rgraph_plan::prelude::{Options, Policy, Profile, Scratch, Split};
+
+use crate::plan::PyPlan;
+
+/// Plans remembered a graph: enough to go back and forth between a few profiles or policies.
+const REMEMBERED: usize = 4;
+
+/// What a plan was made of.
+#[derive(PartialEq)]
+pub struct Key {
+    hash: u128,
+    profile: Profile,
+    policy: Policy,
+    split: Split,
+    effort: u32,
+    timings: bool,
+}
+
+impl Key {
+    /// The key of a declaration's hash, a device, and how it is baked.
+    pub fn new(hash: u128, profile: &Profile, options: &Options) -> Self {
+        let Options { policy, split, effort, clock } = *options;
+        Self { hash, profile: profile.clone(), policy, split, effort, timings: clock.is_some() }
+    }
+}
+
+/// The last plans, the latest first, and the memory that baking reuses.
+#[derive(Default)]
+pub struct Made {
+    plans: Vec<(Key, Py<PyPlan>)>,
+    /// `None` while a bake has it; two bakes at once make one more.
+    pub scratch: Option<Box<Scratch>>,
+}
+
+impl Made {
+    /// The plan made of the same before.
+    pub fn find(&mut self, key: &Key, py: Python<'_>) -> Option<Py<PyPlan>> {
+        let at = self.plans.iter().position(|(known, _)| known == key)?;
+        self.plans[..=at].rotate_right(1);
+        Some(self.plans[0].1.clone_ref(py))
+    }
+
+    /// Remembers a plan; the one forgotten for it is handed back, to be dropped without the lock.
+    #[must_use]
+    pub fn remember(&mut self, key: Key, plan: Py<PyPlan>) -> Option<(Key, Py<PyPlan>)> {
+        let forgotten = if self.plans.len() == REMEMBERED { self.plans.pop() } else { None };
+        self.plans.insert(0, (key, plan));
+        forgotten
+    }
+}

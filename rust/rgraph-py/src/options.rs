@@ -1,0 +1,64 @@
+//! Arguments of a bake.
+
+use std::sync::OnceLock;
+use std::time::Instant;
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+use rgraph_plan::prelude::{Options, Policy, Profile, Split};
+
+use crate::convert::{Count, Text, word};
+use crate::files;
+use crate::profile::PyProfile;
+
+const POLICIES: [&str; 5] = ["auto", "declared", "overlap", "weighted", "exact"];
+
+/// A profile from an argument: a `Profile`, a built-in one's name, a path; `None` means `discrete`.
+pub fn profile(py: Python<'_>, value: Option<&Bound<'_, PyAny>>) -> PyResult<Profile> {
+    let Some(value) = value else { return Ok(Profile::discrete()) };
+    if let Ok(profile) = value.cast::<PyProfile>() {
+        return Ok(profile.get().0.clone());
+    }
+    if value.is_instance_of::<PyString>() {
+        let Text(name) = value.extract()?;
+        if let Some(profile) = Profile::built_in(name) {
+            return Ok(profile);
+        }
+        let path = std::path::Path::new(name);
+        if path.extension().is_none() && !path.exists() {
+            return word(py, "profile", name, Profile::built_in, Profile::BUILT_IN.into_iter());
+        }
+        return files::load_profile(py, path);
+    }
+    match value.extract::<std::path::PathBuf>() {
+        Ok(path) => files::load_profile(py, &path),
+        Err(_) => Err(PyTypeError::new_err("profile is a Profile, the name of a built-in one, or the path of a file")),
+    }
+}
+
+/// How to bake, from arguments.
+pub fn options(
+    py: Python<'_>,
+    Text(policy): Text<'_>,
+    split: Text<'_>,
+    timings: bool,
+    effort: Option<Count>,
+) -> PyResult<Options> {
+    let mut policy = word(py, "policy", policy, Policy::from_name, POLICIES.into_iter())?;
+    let split = word(py, "policy of split barriers", split.0, Split::from_name, Split::NAMES.into_iter())?;
+    let clock = timings.then_some(microseconds as fn() -> f64);
+    let Some(Count(effort)) = effort else {
+        return Ok(Options { policy, split, clock, ..Options::default() });
+    };
+    if let Policy::Exact { nodes } = &mut policy {
+        *nodes = effort;
+    }
+    Ok(Options { policy, split, effort, clock })
+}
+
+/// Microseconds since this was first asked.
+fn microseconds() -> f64 {
+    static START: OnceLock<Instant> = OnceLock::new();
+    START.get_or_init(Instant::now).elapsed().as_secs_f64() * 1e6
+}

@@ -1,0 +1,321 @@
+//! `rgraph.Plan`: what a bake decided.
+
+use std::ffi::OsStr;
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use rgraph_plan::graph::Graph;
+use rgraph_plan::plan::Plan;
+use rgraph_plan::report;
+
+use crate::convert::{FileText, Text, word};
+use crate::error::{graph_error, guarded};
+use crate::graph::PyGraph;
+use crate::pass::PyPass;
+use crate::{files, judge, parts};
+
+/// What a bake decided: the order and queues of passes, barriers, memory, and why.
+///
+/// Immutable; comparable, hashable, picklable. `str(plan)` is a listing. Made by `Graph.bake`, or read from a file.
+#[pyclass(name = "Plan", module = "rgraph", frozen, weakref)]
+pub struct PyPlan {
+    plan: Arc<Plan>,
+    /// What it was baked of; `None`: it was read.
+    graph: Option<Arc<Graph>>,
+    hash: OnceLock<u128>,
+}
+
+impl PyPlan {
+    /// The Python object of a plan.
+    pub fn object(py: Python<'_>, plan: Plan, graph: Option<Arc<Graph>>) -> PyResult<Bound<'_, Self>> {
+        Bound::new(py, Self { plan: Arc::new(plan), graph, hash: OnceLock::new() })
+    }
+
+    fn content_hash(&self) -> u128 {
+        *self.hash.get_or_init(|| self.plan.content_hash())
+    }
+
+    fn text(&self, py: Python<'_>, write: fn(&Plan) -> String) -> PyResult<String> {
+        let plan = Arc::clone(&self.plan);
+        guarded(py, move || write(&plan))
+    }
+
+    /// The graph that the plan is checked against.
+    fn graph_or_own(&self, graph: Option<&Bound<'_, PyGraph>>) -> PyResult<Arc<Graph>> {
+        match (graph, &self.graph) {
+            (Some(graph), _) => PyGraph::resolved(graph).map(Arc::new),
+            (None, Some(graph)) => Ok(Arc::clone(graph)),
+            (None, None) => Err(PyTypeError::new_err("a plan that was read knows no graph: give it as graph=")),
+        }
+    }
+}
+
+#[pymethods]
+impl PyPlan {
+    /// Read a plan file.
+    ///
+    /// Parameters
+    /// ----------
+    /// path
+    ///     The file.
+    ///
+    /// Raises
+    /// ------
+    /// GraphError
+    ///     If the file is not what FORMATS says; the message names path and line.
+    /// OSError
+    ///     If it cannot be read.
+    #[staticmethod]
+    fn load(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, Self>> {
+        Self::object(py, files::load_plan(py, &path)?, None)
+    }
+
+    /// Read the text of a plan file.
+    ///
+    /// Parameters
+    /// ----------
+    /// text
+    ///     JSON, as `to_json` writes it.
+    #[staticmethod]
+    fn from_json<'py>(py: Python<'py>, text: FileText<'_>) -> PyResult<Bound<'py, Self>> {
+        Self::object(py, files::plan(py, text.0)?, None)
+    }
+
+    /// The plan file as text.
+    fn to_json(&self, py: Python<'_>) -> PyResult<String> {
+        self.text(py, rgraph_plan::file::write_plan)
+    }
+
+    /// The plan file as plain values.
+    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        files::loads(py, &self.to_json(py)?)
+    }
+
+    /// The plan as a drawing in the DOT language.
+    ///
+    /// Parameters
+    /// ----------
+    /// graph
+    ///     What it is a plan of; default: the graph that it was baked of, as it was then.
+    #[pyo3(signature = (graph = None))]
+    fn to_dot(&self, py: Python<'_>, graph: Option<&Bound<'_, PyGraph>>) -> PyResult<String> {
+        let (graph, plan) = (self.graph_or_own(graph)?, Arc::clone(&self.plan));
+        guarded(py, move || report::dot(&graph, &plan))
+    }
+
+    /// Write the plan: beside its place first, then renamed, so that there never is half a file.
+    ///
+    /// Parameters
+    /// ----------
+    /// path
+    ///     Where to write. The suffix says what: `.json` the plan file, `.txt` the listing, `.dot` a drawing (of a plan
+    ///     that was baked; one that was read knows no graph).
+    ///
+    /// Raises
+    /// ------
+    /// GraphError
+    ///     If the suffix is none of these.
+    /// OSError
+    ///     If the file cannot be written.
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        let known = ["json", "dot", "txt"];
+        let suffix = path.extension().and_then(OsStr::to_str).unwrap_or("");
+        let suffix =
+            word(py, "suffix of plans", suffix, |name| known.into_iter().find(|k| *k == name), known.into_iter())?;
+        let text = match suffix {
+            "json" => self.to_json(py)?,
+            "txt" => self.text(py, report::listing)?,
+            _ => self.to_dot(py, None)?,
+        };
+        files::write(py, &path, &text)
+    }
+
+    /// What differs from another plan, as text.
+    ///
+    /// Parameters
+    /// ----------
+    /// other
+    ///     The plan after the change.
+    fn diff(&self, py: Python<'_>, other: &Bound<'_, Self>) -> PyResult<String> {
+        let (before, after) = (Arc::clone(&self.plan), Arc::clone(&other.get().plan));
+        guarded(py, move || report::diff(&before, &after).to_string())
+    }
+
+    /// What differs from another plan, as plain values.
+    ///
+    /// Parameters
+    /// ----------
+    /// other
+    ///     The plan after the change.
+    fn diff_dict<'py>(&self, py: Python<'py>, other: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let (before, after) = (Arc::clone(&self.plan), Arc::clone(&other.get().plan));
+        files::loads(py, &guarded(py, move || report::diff(&before, &after).to_json())?)
+    }
+
+    /// Why a pass is where it is: its queue, its place in the order, each barrier before it; or why it is culled.
+    ///
+    /// Parameters
+    /// ----------
+    /// name
+    ///     A pass of the plan, or its name.
+    /// graph
+    ///     What it is a plan of; default: the graph that it was baked of, as it was then.
+    ///
+    /// Raises
+    /// ------
+    /// GraphError
+    ///     If the plan has no such pass; the message offers the nearest name.
+    #[pyo3(signature = (name, graph = None))]
+    fn explain(&self, py: Python<'_>, name: &Bound<'_, PyAny>, graph: Option<&Bound<'_, PyGraph>>) -> PyResult<String> {
+        let name = match name.cast::<PyPass>() {
+            Ok(pass) => pass.get().full_name(),
+            Err(_) => name.extract::<Text>()?.0.to_owned(),
+        };
+        let (graph, plan) = (self.graph_or_own(graph)?, Arc::clone(&self.plan));
+        let explained = guarded(py, move || report::explain(&graph, &plan, &name))?;
+        explained.map_err(|error| graph_error(py, &error))
+    }
+
+    /// Judge the plan on an abstract machine that shares no code with the planner.
+    ///
+    /// Parameters
+    /// ----------
+    /// graph
+    ///     What it is a plan of; default: the graph that it was baked of, as it was then.
+    ///
+    /// Returns
+    /// -------
+    /// list of Finding
+    ///     Every rule that the plan breaks; empty if it is right.
+    #[pyo3(signature = (graph = None))]
+    fn check<'py>(&self, py: Python<'py>, graph: Option<&Bound<'py, PyGraph>>) -> PyResult<Bound<'py, PyList>> {
+        judge::check(py, self.graph_or_own(graph)?, Arc::clone(&self.plan))
+    }
+
+    /// Name of the graph that it is a plan of.
+    #[getter]
+    fn graph_name(&self) -> &str {
+        &self.plan.graph
+    }
+
+    /// Hash of the graph that it is a plan of, in hexadecimal: equal to that graph's `hash`.
+    #[getter]
+    fn graph_hash(&self) -> String {
+        format!("{:032x}", self.plan.graph_hash)
+    }
+
+    /// Name of the profile that it was baked for.
+    #[getter]
+    fn profile(&self) -> &str {
+        &self.plan.profile
+    }
+
+    /// Names of the passes that run, in an order in which they may run alone.
+    #[getter]
+    fn pass_names(&self) -> Vec<&str> {
+        self.plan.live().map(|id| self.plan.pass_name(id)).collect()
+    }
+
+    /// The passes that run, in the order of `pass_names`.
+    #[getter]
+    fn passes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        parts::passes(py, &self.plan)
+    }
+
+    /// The queues that it is planned for.
+    #[getter]
+    fn queues<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        parts::queues(py, &self.plan)
+    }
+
+    /// The batches, in an order in which they may be submitted.
+    #[getter]
+    fn batches<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        parts::batches(py, &self.plan)
+    }
+
+    /// The dependencies of all barrier calls, in the order of submission.
+    #[getter]
+    fn barriers<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        parts::barriers(py, &self.plan)
+    }
+
+    /// Where transients and roots are in memory.
+    #[getter]
+    fn memory<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        parts::memory(py, &self.plan)
+    }
+
+    /// Passes that do not run, and why: {name: reason}.
+    #[getter]
+    fn culled<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        parts::culled(py, &self.plan)
+    }
+
+    /// The parts of the graph that share nothing with each other.
+    #[getter]
+    fn subgraphs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        parts::subgraphs(py, &self.plan)
+    }
+
+    /// What could not be done as asked.
+    #[getter]
+    fn notes(&self) -> Vec<String> {
+        self.plan.report.notes.clone()
+    }
+
+    /// Modelled time of the frame in microseconds.
+    #[getter]
+    fn frame_us(&self) -> f64 {
+        self.plan.report.frame_us
+    }
+
+    /// The policy that made the order.
+    #[getter]
+    fn policy(&self) -> &str {
+        self.plan.report.policy
+    }
+
+    /// Whether the order is proven to be the best (policy `"exact"`).
+    #[getter]
+    fn optimal(&self) -> bool {
+        self.plan.report.optimal
+    }
+
+    /// Hash of all that it decides, in hexadecimal: equal on every machine; timings do not count.
+    #[getter]
+    fn hash(&self) -> String {
+        format!("{:032x}", self.content_hash())
+    }
+
+    fn __str__(&self, py: Python<'_>) -> PyResult<String> {
+        self.text(py, report::listing)
+    }
+
+    fn __repr__(&self) -> String {
+        let plan = &self.plan;
+        let (live, batches, barriers) = (plan.live().count(), plan.batches.len(), plan.report.barriers);
+        format!(
+            "<Plan of \"{}\" for {}: {live} passes, {batches} batches, {barriers} barriers>",
+            plan.graph, plan.profile
+        )
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        other.cast::<Self>().is_ok_and(|other| {
+            Arc::ptr_eq(&other.get().plan, &self.plan) || other.get().content_hash() == self.content_hash()
+        })
+    }
+
+    fn __hash__(&self) -> u64 {
+        self.content_hash() as u64
+    }
+
+    fn __reduce__(slf: &Bound<'_, Self>) -> PyResult<(Py<PyAny>, (String,))> {
+        let read = slf.get_type().getattr("from_json")?.unbind();
+        Ok((read, (slf.get().to_json(slf.py())?,)))
+    }
+}
