@@ -4,6 +4,8 @@
 //! run it and which bytes it keeps alive; [`schedule`] fills an [`Order`]. One [`model`] prices every order, whoever
 //! made it.
 
+mod bits;
+pub mod boxtree;
 pub mod deps;
 mod exact;
 mod job;
@@ -14,6 +16,7 @@ mod serial;
 mod subsets;
 mod weighted;
 
+pub use boxtree::{BoxKind, BoxTree};
 pub use deps::{Csr, Cycle, Deps, Topology, topological};
 pub use job::{Bytes, Costs, HOST, Job, Order, Policy};
 pub use model::{Times, evaluate};

@@ -1,0 +1,142 @@
+//! Sets of passes as bits, and which pass comes before which.
+
+use super::deps::Deps;
+
+/// A set of passes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Bits(Vec<u64>);
+
+impl Bits {
+    /// All of that many passes.
+    pub fn full(passes: usize) -> Self {
+        let mut bits = Self(vec![u64::MAX; passes.div_ceil(64)]);
+        if let (Some(last), 1..) = (bits.0.last_mut(), passes % 64) {
+            *last = (1 << (passes % 64)) - 1;
+        }
+        bits
+    }
+
+    /// None, with room for as many as the other has.
+    pub fn empty_like(other: &Self) -> Self {
+        Self(vec![0; other.0.len()])
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.iter().all(|&word| word == 0)
+    }
+
+    pub fn count(&self) -> u32 {
+        self.0.iter().map(|word| word.count_ones()).sum()
+    }
+
+    /// How many passes are in both.
+    pub fn count_common(&self, other: &Self) -> u32 {
+        self.0.iter().zip(&other.0).map(|(a, b)| (a & b).count_ones()).sum()
+    }
+
+    /// The smallest pass.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub fn first(&self) -> u32 {
+        self.iter().next().expect("a box has a pass")
+    }
+
+    pub fn contains(&self, pass: u32) -> bool {
+        self.0[pass as usize / 64] >> (pass % 64) & 1 != 0
+    }
+
+    pub fn insert(&mut self, pass: u32) {
+        self.0[pass as usize / 64] |= 1 << (pass % 64);
+    }
+
+    pub fn remove(&mut self, pass: u32) {
+        self.0[pass as usize / 64] &= !(1 << (pass % 64));
+    }
+
+    pub fn insert_all(&mut self, other: &Self) {
+        self.0.iter_mut().zip(&other.0).for_each(|(a, b)| *a |= b);
+    }
+
+    pub fn remove_all(&mut self, other: &Self) {
+        self.0.iter_mut().zip(&other.0).for_each(|(a, b)| *a &= !b);
+    }
+
+    /// Keeps what is in the other too.
+    pub fn keep(&mut self, other: &Self) {
+        self.0.iter_mut().zip(&other.0).for_each(|(a, b)| *a &= b);
+    }
+
+    /// Passes, ascending.
+    pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
+        self.iter_common(self)
+    }
+
+    /// Passes that are in both, ascending.
+    pub fn iter_common<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = u32> + 'a {
+        self.0.iter().zip(&other.0).enumerate().flat_map(|(i, (&a, &b))| {
+            let mut left = a & b;
+            std::iter::from_fn(move || {
+                let bit = left.trailing_zeros();
+                left &= left.wrapping_sub(1);
+                (bit < 64).then_some(i as u32 * 64 + bit)
+            })
+        })
+    }
+}
+
+/// Which pass comes before which, through whatever lies between: two bits a pair.
+pub(super) struct Reach {
+    after: Vec<Bits>,
+    before: Vec<Bits>,
+}
+
+impl Reach {
+    /// O(edges · nodes / 64).
+    pub fn new(deps: &Deps, order: &[u32]) -> Self {
+        let none = Bits(vec![0; deps.len().div_ceil(64)]);
+        let gather = |order: &mut dyn Iterator<Item = &u32>, rows: &super::Csr| {
+            let mut reach = vec![none.clone(); deps.len()];
+            for &pass in order {
+                let mut bits = none.clone();
+                for &next in rows.row(pass as usize) {
+                    bits.insert(next);
+                    bits.insert_all(&reach[next as usize]);
+                }
+                reach[pass as usize] = bits;
+            }
+            reach
+        };
+        Self { after: gather(&mut order.iter().rev(), &deps.succs), before: gather(&mut order.iter(), &deps.preds) }
+    }
+
+    /// Passes that come after a pass.
+    pub fn after(&self, pass: u32) -> &Bits {
+        &self.after[pass as usize]
+    }
+
+    /// Passes that come before a pass.
+    pub fn before(&self, pass: u32) -> &Bits {
+        &self.before[pass as usize]
+    }
+
+    /// Overwrites bits with the passes that come before or after a pass.
+    pub fn related(&self, pass: u32, into: &mut Bits) {
+        into.0.copy_from_slice(&self.after(pass).0);
+        into.insert_all(self.before(pass));
+    }
+
+    /// Overwrites bits with the passes that come neither before nor after a pass, and itself.
+    pub fn unrelated(&self, pass: u32, into: &mut Bits) {
+        self.related(pass, into);
+        into.0.iter_mut().for_each(|word| *word = !*word);
+    }
+
+    /// Overwrites bits with the passes that see two passes differently (and perhaps the two).
+    pub fn told_apart(&self, a: u32, b: u32, into: &mut Bits) {
+        let (after, before) = ([self.after(a), self.after(b)], [self.before(a), self.before(b)]);
+        for (i, word) in into.0.iter_mut().enumerate() {
+            *word = (after[0].0[i] ^ after[1].0[i]) | (before[0].0[i] ^ before[1].0[i]);
+        }
+    }
+}

@@ -1,0 +1,557 @@
+//! The tree of boxes that stands for every permissible order of the passes at once.
+//!
+//! A *sequence* box runs its children one after the other. A *parallel* box runs them in any way, interleaved too. A
+//! *prime* box can be taken apart no further: its children keep an order among them that is neither. The tree is n-ary
+//! and collapsed: no sequence stands in a sequence, no parallel box in a parallel one, no box has a single child.
+//!
+//! ```text
+//!   a ─→ b ─┐                       sequence
+//!           ├─→ e          is       ├ parallel
+//!   c ─→ d ─┘                       │ ├ sequence a b
+//!                                   │ └ sequence c d
+//!                                   └ e
+//! ```
+//!
+//! # Source
+//! Boxes, their weights and flattening: Jeremy Ong's articles on render graphs. The decomposition: Möhring &
+//! Radermacher, "Substitution decomposition for discrete structures", Annals of Discrete Mathematics 19 (1984); its
+//! refinement step: Ehrenfeucht, Gabow, McConnell & Sullivan, "An O(n²) divide-and-conquer algorithm for the prime
+//! tree decomposition", J. Algorithms 16 (1994); Habib & Paul, "A survey of the algorithmic aspects of modular
+//! decomposition" (2010).
+
+use std::collections::BTreeMap;
+
+use super::bits::{Bits, Reach};
+use super::deps::{Cycle, Deps, Topology, topological};
+use super::subsets::mix;
+
+/// What a box is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum BoxKind {
+    /// A pass, by node.
+    Pass(u32),
+    /// Children one after the other, in their order.
+    Sequence,
+    /// Children in any way, interleaved too.
+    Parallel,
+    /// Children bound by [`BoxTree::quotient`].
+    Prime,
+}
+
+/// A box of a tree.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Node {
+    kind: BoxKind,
+    /// Children, by position in [`BoxTree::boxes`]; each behind this one.
+    children: Vec<u32>,
+    /// Of a prime box: pairs of children, by position among them, of which the first comes wholly before the second,
+    /// without those that follow from others.
+    quotient: Vec<(u32, u32)>,
+    passes: u32,
+}
+
+/// All permissible orders of the passes of a job. Boxes are numbered from the root, 0; children come after parents.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct BoxTree {
+    boxes: Vec<Node>,
+}
+
+impl BoxTree {
+    /// Takes the dependencies apart.
+    ///
+    /// O(nodes³ / 64) time in a prime box at worst, near O(nodes²) in practice, and O(nodes² / 64) in each other, O(nodes²) bits of memory: made for
+    /// looking at a graph, not for every bake.
+    ///
+    /// # Errors
+    /// A [`Cycle`] if the dependencies have one.
+    pub fn new(deps: &Deps) -> Result<Self, Cycle> {
+        let mut topology = Topology::default();
+        topological(deps, &mut topology)?;
+        let reach = Reach::new(deps, &topology.order);
+        let mut tree = Self { boxes: Vec::new() };
+        let mut work = Vec::new();
+        if !deps.is_empty() {
+            tree.boxes.push(Node::default());
+            work.push((0, Bits::full(deps.len())));
+        }
+        while let Some((at, set)) = work.pop() {
+            let (kind, parts) = split(&reach, &set);
+            let mut node = Node { kind, passes: set.count(), ..Node::default() };
+            if kind == BoxKind::Prime {
+                node.quotient = covers(&reach, &parts);
+            }
+            for part in parts {
+                node.children.push(tree.boxes.len() as u32);
+                work.push((tree.boxes.len(), part));
+                tree.boxes.push(Node::default());
+            }
+            tree.boxes[at] = node;
+        }
+        Ok(tree)
+    }
+
+    /// Number of boxes, passes included.
+    pub fn len(&self) -> usize {
+        self.boxes.len()
+    }
+
+    /// Whether there is no pass.
+    pub fn is_empty(&self) -> bool {
+        self.boxes.is_empty()
+    }
+
+    /// What a box is.
+    ///
+    /// # Panics
+    /// If there is no such box; so do the others.
+    pub fn kind(&self, at: usize) -> BoxKind {
+        self.boxes[at].kind
+    }
+
+    /// The children of a box: a sequence's in order, a prime box's in an order in which they may run, a parallel
+    /// box's by their smallest pass.
+    pub fn children(&self, at: usize) -> &[u32] {
+        &self.boxes[at].children
+    }
+
+    /// Of a prime box: which child comes before which, as pairs of positions in [`children`](Self::children), without
+    /// those that follow from others.
+    pub fn quotient(&self, at: usize) -> &[(u32, u32)] {
+        &self.boxes[at].quotient
+    }
+
+    /// The box's cardinality: how many passes are in it.
+    pub fn passes(&self, at: usize) -> u32 {
+        self.boxes[at].passes
+    }
+
+    /// How many orders there are; `None` if they are more than a `u128` counts, or if a prime box has more than
+    /// `budget` sets of passes that may have run.
+    ///
+    /// Sequences multiply; parallel boxes multiply by the ways to interleave; in a prime box each child counts as a
+    /// chain (its passes look alike from outside), whose interleavings are counted over such sets. O(boxes + sets ·
+    /// children).
+    pub fn count_orders(&self, budget: usize) -> Option<u128> {
+        let mut count = 1u128;
+        for (at, node) in self.boxes.iter().enumerate() {
+            count = count.checked_mul(match node.kind {
+                BoxKind::Pass(_) | BoxKind::Sequence => 1,
+                BoxKind::Parallel => interleavings(node.children.iter().map(|&child| self.passes(child as usize)))?,
+                BoxKind::Prime => Words::new(self, at, budget)?.count(),
+            })?;
+        }
+        Some(count)
+    }
+
+    /// A random permissible order: the same for the same seed, and uniform among all of them wherever
+    /// [`count_orders`](Self::count_orders) counts each prime box within that budget. O(passes · depth of the tree),
+    /// plus what counting costs.
+    pub fn sample(&self, seed: u64, budget: usize) -> Vec<u32> {
+        let mut random = Random(seed);
+        self.assemble(|at, picks| {
+            let sizes: Vec<u32> = self.children(at).iter().map(|&child| self.passes(child as usize)).collect();
+            match self.kind(at) {
+                BoxKind::Pass(_) | BoxKind::Sequence => in_turn(&sizes, picks),
+                BoxKind::Parallel => {
+                    let mut left = sizes;
+                    let mut sum: u32 = left.iter().sum();
+                    while sum > 0 {
+                        // A uniform interleaving goes on with each child as often as it has passes left.
+                        let mut pick = random.below(u128::from(sum)) as u32;
+                        let child = left.iter().position(|&left| match pick.checked_sub(left) {
+                            Some(rest) => {
+                                pick = rest;
+                                false
+                            }
+                            None => true,
+                        });
+                        let child = child.expect("a number below the sum falls to one of the terms");
+                        left[child] -= 1;
+                        sum -= 1;
+                        picks.push(child as u32);
+                    }
+                }
+                BoxKind::Prime => match Words::new(self, at, budget) {
+                    Some(words) => words.sample(&mut random, picks),
+                    None => {
+                        let mut state = vec![0; sizes.len()];
+                        let before = self.before(at);
+                        while state != sizes {
+                            let open: Vec<usize> = open_children(&sizes, &before, &state).collect();
+                            let child = open[random.below(open.len() as u128) as usize];
+                            state[child] += 1;
+                            picks.push(child as u32);
+                        }
+                    }
+                },
+            }
+        })
+    }
+
+    /// One order that keeps boxes together, the heaviest first wherever the tree leaves it open; on equal weights the
+    /// one with the smallest pass. A box weighs what its passes weigh. O(passes · depth of the tree + children²).
+    ///
+    /// # Panics
+    /// If a pass has no weight.
+    pub fn flatten(&self, weight: &[f32]) -> Vec<u32> {
+        let mut weights = vec![(0.0f64, u32::MAX); self.len()];
+        for at in (0..self.len()).rev() {
+            weights[at] = match self.kind(at) {
+                BoxKind::Pass(pass) => (f64::from(weight[pass as usize]), pass),
+                _ => self.children(at).iter().fold((0.0, u32::MAX), |(sum, least), &child| {
+                    let child = weights[child as usize];
+                    (sum + child.0, least.min(child.1))
+                }),
+            };
+        }
+        self.assemble(|at, picks| {
+            let children = self.children(at);
+            let sizes: Vec<u32> = children.iter().map(|&child| self.passes(child as usize)).collect();
+            if matches!(self.kind(at), BoxKind::Pass(_) | BoxKind::Sequence) {
+                return in_turn(&sizes, picks);
+            }
+            let before = self.before(at);
+            let mut state = vec![0; sizes.len()];
+            while state != sizes {
+                let heaviest = open_children(&sizes, &before, &state).min_by(|&a, &b| {
+                    let (a, b) = (weights[children[a] as usize], weights[children[b] as usize]);
+                    b.0.total_cmp(&a.0).then(a.1.cmp(&b.1))
+                });
+                let child = heaviest.expect("a box without cycles has a child to go on with");
+                state[child] = sizes[child];
+                picks.extend((0..sizes[child]).map(|_| child as u32));
+            }
+        })
+    }
+
+    /// Puts an order together: `pick` says for each box from which children its passes come, one after the other.
+    fn assemble(&self, mut pick: impl FnMut(usize, &mut Vec<u32>)) -> Vec<u32> {
+        let mut lists: Vec<Vec<u32>> = vec![Vec::new(); self.len()];
+        let mut picks = Vec::new();
+        let mut taken = Vec::new();
+        for at in (0..self.len()).rev() {
+            lists[at] = match self.kind(at) {
+                BoxKind::Pass(pass) => vec![pass],
+                _ => {
+                    picks.clear();
+                    pick(at, &mut picks);
+                    let children = self.children(at);
+                    taken.clear();
+                    taken.resize(children.len(), 0usize);
+                    let next = |&child: &u32| {
+                        let position = taken[child as usize];
+                        taken[child as usize] += 1;
+                        lists[children[child as usize] as usize][position]
+                    };
+                    picks.iter().map(next).collect()
+                }
+            };
+            for &child in self.children(at) {
+                lists[child as usize] = Vec::new();
+            }
+        }
+        lists.into_iter().next().unwrap_or_default()
+    }
+
+    /// For each child of a prime box, those that come right before it; nothing for other boxes.
+    fn before(&self, at: usize) -> Vec<Vec<u32>> {
+        let mut before = vec![Vec::new(); self.children(at).len()];
+        for &(earlier, later) in self.quotient(at) {
+            before[later as usize].push(earlier);
+        }
+        before
+    }
+}
+
+impl Default for Node {
+    fn default() -> Self {
+        Self { kind: BoxKind::Sequence, children: Vec::new(), quotient: Vec::new(), passes: 0 }
+    }
+}
+
+/// Takes one box apart: what it is, and its parts in order.
+fn split(reach: &Reach, set: &Bits) -> (BoxKind, Vec<Bits>) {
+    if set.count() == 1 {
+        return (BoxKind::Pass(set.first()), Vec::new());
+    }
+    let parallel = components(set, |pass, into| reach.related(pass, into));
+    if parallel.len() > 1 {
+        return (BoxKind::Parallel, parallel);
+    }
+    let mut sequence = components(set, |pass, into| reach.unrelated(pass, into));
+    if sequence.len() > 1 {
+        // Each part lies wholly before or after each other: the number of passes before it tells where it stands.
+        sequence.sort_by_key(|part| reach.before(part.first()).count_common(set));
+        return (BoxKind::Sequence, sequence);
+    }
+    (BoxKind::Prime, modules(reach, set))
+}
+
+/// Connected parts of a set, by smallest pass. `neighbours` overwrites bits with the neighbours of a pass.
+fn components(set: &Bits, neighbours: impl Fn(u32, &mut Bits)) -> Vec<Bits> {
+    let mut left = set.clone();
+    let mut row = set.clone();
+    let mut parts = Vec::new();
+    while !left.is_empty() {
+        let mut part = Bits::empty_like(set);
+        let mut work = vec![left.first()];
+        left.remove(left.first());
+        while let Some(pass) = work.pop() {
+            part.insert(pass);
+            neighbours(pass, &mut row);
+            row.keep(&left);
+            left.remove_all(&row);
+            work.extend(row.iter());
+        }
+        parts.push(part);
+    }
+    parts
+}
+
+/// The largest proper modules of a set that is neither parallel nor a sequence, in an order in which they may run.
+/// Passes outside a module see all passes in it alike.
+fn modules(reach: &Reach, set: &Bits) -> Vec<Bits> {
+    let pivot = set.first();
+    let classes = classes_without(reach, set, pivot);
+    // The largest module with the pivot: all classes from which telling apart from the pivot does not spread to all.
+    let mut heads = Bits::empty_like(set);
+    classes.iter().for_each(|class| heads.insert(class.first()));
+    let mut own = Bits::empty_like(set);
+    let mut row = Bits::empty_like(set);
+    let mut whole = Bits::empty_like(set);
+    for head in heads.iter() {
+        if own.contains(head) {
+            continue;
+        }
+        let mut left = heads.clone();
+        left.remove(head);
+        let mut spread = vec![head];
+        let mut next = 0;
+        while let Some(&from) = spread.get(next) {
+            next += 1;
+            reach.told_apart(from, pivot, &mut row);
+            if row.count_common(&whole) > 0 {
+                // From there it spreads to all.
+                left = Bits::empty_like(set);
+                break;
+            }
+            row.keep(&left);
+            left.remove_all(&row);
+            spread.extend(row.iter());
+        }
+        if left.is_empty() {
+            whole.insert(head);
+        } else {
+            spread.iter().for_each(|&head| own.insert(head));
+        }
+    }
+    let mut pivots = Bits::empty_like(set);
+    pivots.insert(pivot);
+    let mut parts = Vec::new();
+    for class in classes {
+        if own.contains(class.first()) {
+            pivots.insert_all(&class);
+        } else {
+            parts.push(class);
+        }
+    }
+    parts.push(pivots);
+    parts.sort_by_key(|part| (reach.before(part.first()).count_common(set), part.first()));
+    parts
+}
+
+/// The largest modules of a set without the pivot: whatever some pass tells apart falls apart, until nothing does.
+fn classes_without(reach: &Reach, set: &Bits, pivot: u32) -> Vec<Bits> {
+    let top = set.iter().last().map_or(0, |last| last as usize + 1);
+    let mut class_of = vec![1u32; top];
+    class_of[pivot as usize] = 0;
+    let mut sizes = vec![1, set.count() - 1];
+    // Of the classes that one side of a pass meets: how often, and what the part met becomes.
+    let mut met = vec![0u32; 2];
+    let mut becomes = vec![u32::MAX; 2];
+    let mut touched = Vec::new();
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for pass in set.iter() {
+            for side in [reach.after(pass), reach.before(pass)] {
+                for other in side.iter_common(set) {
+                    let class = class_of[other as usize];
+                    if met[class as usize] == 0 {
+                        touched.push(class);
+                    }
+                    met[class as usize] += 1;
+                }
+                for &class in &touched {
+                    if met[class as usize] < sizes[class as usize] && class != class_of[pass as usize] {
+                        becomes[class as usize] = sizes.len() as u32;
+                        sizes[class as usize] -= met[class as usize];
+                        sizes.push(met[class as usize]);
+                        met.push(0);
+                        becomes.push(u32::MAX);
+                        changed = true;
+                    }
+                }
+                for other in side.iter_common(set) {
+                    let class = &mut class_of[other as usize];
+                    if becomes[*class as usize] != u32::MAX {
+                        *class = becomes[*class as usize];
+                    }
+                }
+                for class in touched.drain(..) {
+                    met[class as usize] = 0;
+                    becomes[class as usize] = u32::MAX;
+                }
+            }
+        }
+    }
+    let mut classes = vec![Bits::empty_like(set); sizes.len() - 1];
+    for pass in set.iter().filter(|&pass| pass != pivot) {
+        classes[class_of[pass as usize] as usize - 1].insert(pass);
+    }
+    classes
+}
+
+/// Pairs of parts of which the first comes before the second, without those that follow from others.
+fn covers(reach: &Reach, parts: &[Bits]) -> Vec<(u32, u32)> {
+    let Some(any) = parts.first() else { return Vec::new() };
+    let mut heads = Bits::empty_like(any);
+    parts.iter().for_each(|part| heads.insert(part.first()));
+    let part_of: BTreeMap<u32, u32> = parts.iter().zip(0..).map(|(part, i)| (part.first(), i)).collect();
+    let mut pairs = Vec::new();
+    for (part, i) in parts.iter().zip(0..) {
+        let mut after = reach.after(part.first()).clone();
+        after.keep(&heads);
+        let mut next = after.clone();
+        after.iter().for_each(|between| next.remove_all(reach.after(between)));
+        pairs.extend(next.iter().map(|later| (i, part_of[&later])));
+    }
+    pairs.sort_unstable();
+    pairs
+}
+
+/// Ways to interleave lists of those lengths; `None` beyond a `u128`.
+fn interleavings(sizes: impl Iterator<Item = u32>) -> Option<u128> {
+    let mut sum = 0u128;
+    let mut ways = 1u128;
+    for size in sizes {
+        // ways · (sum + 1)…(sum + size) / size!, each step a whole number.
+        let mut choose = 1u128;
+        for i in 1..=u128::from(size) {
+            sum += 1;
+            let common = gcd(choose, i);
+            let rest = i / common;
+            choose = (choose / common).checked_mul(sum / gcd(sum, rest))?;
+            choose /= rest / gcd(sum, rest);
+        }
+        ways = ways.checked_mul(choose)?;
+    }
+    Some(ways)
+}
+
+fn gcd(a: u128, b: u128) -> u128 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+fn in_turn(sizes: &[u32], picks: &mut Vec<u32>) {
+    picks.extend(sizes.iter().enumerate().flat_map(|(child, &size)| (0..size).map(move |_| child as u32)));
+}
+
+/// Children that may go on: not finished, and all that come before them are.
+fn open_children<'a>(sizes: &'a [u32], before: &'a [Vec<u32>], state: &'a [u32]) -> impl Iterator<Item = usize> + 'a {
+    let full = |&child: &u32| state[child as usize] == sizes[child as usize];
+    (0..sizes.len()).filter(move |&child| state[child] < sizes[child] && before[child].iter().all(full))
+}
+
+/// The ways through a prime box: for each number of passes of each child that may have run, how many ways lead on.
+struct Words {
+    sizes: Vec<u32>,
+    before: Vec<Vec<u32>>,
+    ways: BTreeMap<Vec<u32>, u128>,
+}
+
+impl Words {
+    /// `None` beyond the budget, or a `u128`.
+    fn new(tree: &BoxTree, at: usize, budget: usize) -> Option<Self> {
+        let sizes: Vec<u32> = tree.children(at).iter().map(|&child| tree.passes(child as usize)).collect();
+        let before = tree.before(at);
+        let mut layers = vec![vec![vec![0; sizes.len()]]];
+        let mut known = 1;
+        for _ in 0..tree.passes(at) {
+            let mut layer = Vec::new();
+            for state in &layers[layers.len() - 1] {
+                for child in open_children(&sizes, &before, state) {
+                    let mut next = state.clone();
+                    next[child] += 1;
+                    layer.push(next);
+                }
+                if layer.len() > budget.saturating_mul(sizes.len()) {
+                    return None;
+                }
+            }
+            layer.sort_unstable();
+            layer.dedup();
+            known += layer.len();
+            if known > budget {
+                return None;
+            }
+            layers.push(layer);
+        }
+        let mut ways = BTreeMap::from([(sizes.clone(), 1u128)]);
+        for layer in layers.into_iter().rev().skip(1) {
+            for mut state in layer {
+                let mut sum = 0u128;
+                for child in open_children(&sizes, &before, &state).collect::<Vec<_>>() {
+                    state[child] += 1;
+                    sum = sum.checked_add(ways[&state])?;
+                    state[child] -= 1;
+                }
+                ways.insert(state, sum);
+            }
+        }
+        Some(Self { sizes, before, ways })
+    }
+
+    fn count(&self) -> u128 {
+        self.ways[&vec![0; self.sizes.len()]]
+    }
+
+    fn sample(&self, random: &mut Random, picks: &mut Vec<u32>) {
+        let mut state = vec![0; self.sizes.len()];
+        while state != self.sizes {
+            let mut pick = random.below(self.ways[&state]);
+            for child in open_children(&self.sizes, &self.before, &state).collect::<Vec<_>>() {
+                state[child] += 1;
+                let ways = self.ways[&state];
+                if pick < ways {
+                    picks.push(child as u32);
+                    break;
+                }
+                pick -= ways;
+                state[child] -= 1;
+            }
+        }
+    }
+}
+
+/// A deterministic random source.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        mix(self.0)
+    }
+
+    /// Uniform below a bound above 0.
+    fn below(&mut self, bound: u128) -> u128 {
+        // Numbers of the last, incomplete run of `bound` would favour small results.
+        let whole = u128::MAX - u128::MAX % bound;
+        loop {
+            let number = u128::from(self.next()) << 64 | u128::from(self.next());
+            if number < whole {
+                return number % bound;
+            }
+        }
+    }
+}
