@@ -58,6 +58,10 @@ pub fn cull(graph: &Graph, facts: &Facts, live: &mut Live) {
         for &source in &facts.sources[node.sources.range()] {
             need(source, stack);
         }
+        let mutual = &facts.mutual[facts.mutual.partition_point(|(earlier, _)| *earlier < id)..];
+        for &(_, later) in mutual.iter().take_while(|(earlier, _)| *earlier == id) {
+            need(later, stack);
+        }
         for &piece in &facts.entry_reads[node.entry_reads.range()] {
             // The same part of what is remembered: families are cut alike.
             let memory = facts.pieces.get(piece).memory;

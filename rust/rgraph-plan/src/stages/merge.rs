@@ -4,14 +4,14 @@
 //! Source: Vulkan 1.3 specification, "Render Pass" (framebuffer-local dependencies, `VK_DEPENDENCY_BY_REGION_BIT`).
 //! O(touches + dependencies).
 
-use crate::access::{Load, Usage};
+use crate::access::{Accesses, Layout, Load, Usage};
 use crate::graph::Graph;
 use crate::id::{Id, IdVec, Span};
 use crate::plan::{PlanKind, PlanPassId, Unmerged, UnmergedWhy};
 use crate::profile::Profile;
 use crate::resource::ResourceId;
 use crate::stages::depend::Dependencies;
-use crate::stages::resolve::{Facts, NodeAttachment, NodeId, is_attachment};
+use crate::stages::resolve::{Facts, NodeAttachment, NodeId, Touch};
 use crate::stages::size::{Shape, mip_size};
 use crate::stages::synchronize::course::{Course, Step, Stop};
 
@@ -57,6 +57,7 @@ struct GroupUse {
     attachment: bool,
     color: bool,
     writes: bool,
+    layout: Layout,
 }
 
 /// What [`merge`] reads.
@@ -115,7 +116,8 @@ impl Scratch {
         self.open.resize(lanes, None);
         self.previous.clear();
         self.previous.resize(lanes, None);
-        let blank = GroupUse { group: u32::MAX, attachment: false, color: false, writes: false };
+        let blank =
+            GroupUse { group: u32::MAX, attachment: false, color: false, writes: false, layout: Layout::Undefined };
         self.used.refill(blank, input.shapes.len());
         for &live in input.order {
             let lane = usize::from(input.queue[live as usize]);
@@ -179,10 +181,9 @@ impl Scratch {
         for touch in &input.facts.touches[node.touches.range()] {
             let used = &mut self.used[input.facts.memory[touch.resource]];
             if used.group != group {
-                *used = GroupUse { group, attachment: true, color: false, writes: false };
+                *used = GroupUse { group, attachment: true, color: false, writes: false, layout: touch.layout };
             }
-            let usage = input.graph.accesses().get(touch.declared as usize).map(|access| access.usage);
-            used.attachment &= usage.is_some_and(is_attachment);
+            used.attachment &= is_local(touch);
             used.writes |= touch.effect.writes();
         }
         for attachment in &input.facts.attachments[node.attachments.range()] {
@@ -239,11 +240,11 @@ impl Scratch {
         }
         for touch in &input.facts.touches[node.touches.range()] {
             let used = &self.used[input.facts.memory[touch.resource]];
-            if used.group != group || !(used.writes || touch.effect.writes()) {
+            // Layouts of what is no attachment cannot change within a render pass.
+            if used.group != group || !(used.writes || touch.effect.writes() || used.layout != touch.layout) {
                 continue;
             }
-            let usage = input.graph.accesses().get(touch.declared as usize).map(|access| access.usage);
-            if !used.attachment || !usage.is_some_and(is_attachment) || g.resolves.is_some() {
+            if !used.attachment || !is_local(touch) || g.resolves.is_some() {
                 return Some(UnmergedWhy::NotLocal(touch.resource));
             }
         }
@@ -297,6 +298,16 @@ impl Scratch {
     pub fn final_position(&self, live: u32) -> u32 {
         self.final_at[live as usize]
     }
+}
+
+/// Whether a node touches nothing but the texel under the fragment.
+fn is_local(touch: &Touch) -> bool {
+    let local = Accesses::COLOR_ATTACHMENT_READ
+        | Accesses::COLOR_ATTACHMENT_WRITE
+        | Accesses::DEPTH_STENCIL_ATTACHMENT_READ
+        | Accesses::DEPTH_STENCIL_ATTACHMENT_WRITE
+        | Accesses::INPUT_ATTACHMENT_READ;
+    local.contains(touch.access)
 }
 
 fn writes(attachment: &NodeAttachment) -> bool {

@@ -189,6 +189,9 @@ pub struct Facts {
     pub sources: Vec<NodeId>,
     /// Last writers of pieces whose contents outlive the frame or are roots.
     pub pieces: Pieces,
+    /// Uses that commute may see each other whatever their order: `(earlier, later)`, sorted; who needs the earlier
+    /// one needs the later one too.
+    pub mutual: Vec<(NodeId, NodeId)>,
     /// By piece: the last node that writes it.
     pub final_writer: Vec<Option<NodeId>>,
     /// By node: a resource of it that a later node replaces before anybody reads it.

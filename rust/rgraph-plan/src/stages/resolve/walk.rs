@@ -17,6 +17,8 @@ pub(super) struct State {
     read_since: bool,
     /// Whether it has contents from before the frame that some writer of the frame makes.
     entry: bool,
+    /// Whether the last use commutes with others.
+    unordered: bool,
     pub(super) level: u32,
 }
 
@@ -36,7 +38,8 @@ pub(super) fn level(facts: &Facts, node: NodeId, touch: &Touch) -> u32 {
 
 impl Facts {
     fn entry_states(&mut self, Source { graph, .. }: Source<'_>) {
-        let blank = State { written: Written::No, writer: None, read_since: false, entry: false, level: 0 };
+        let blank =
+            State { written: Written::No, writer: None, read_since: false, entry: false, unordered: false, level: 0 };
         self.states.clear();
         self.states.resize(self.pieces.count(), blank);
         for (id, resource) in graph.resources().iter_ids() {
@@ -99,6 +102,7 @@ impl Facts {
         self.entry_states(source);
         self.sources.clear();
         self.entry_reads.clear();
+        self.mutual.clear();
         self.replaced.refill(None, self.nodes.len());
         for at in 0..self.nodes.len() {
             let id = NodeId::new(at);
@@ -121,6 +125,7 @@ impl Facts {
             node.sources = Span::new(sources, self.sources.len());
             node.entry_reads = Span::new(entry_reads, self.entry_reads.len());
         }
+        self.mutual.sort_unstable();
         self.final_writer.clear();
         self.final_writer.extend(self.states.iter().map(|state| state.writer));
         self.check_roots(source, problems);
@@ -210,6 +215,9 @@ impl Facts {
             } else {
                 match state.writer {
                     Some(writer) if writer != id => {
+                        if touch.unordered && state.unordered {
+                            self.mutual.push((writer, id));
+                        }
                         if self.sources[sources_start..].last() != Some(&writer) {
                             self.sources.push(writer);
                         }
@@ -218,6 +226,7 @@ impl Facts {
                     _ => {}
                 }
             }
+            state.unordered = touch.unordered;
             if touch.effect.writes() {
                 state.writer = Some(id);
                 state.read_since = false;

@@ -40,10 +40,9 @@ pub fn edges(scene: Scene<'_>, profile: &Profile, hazards: &mut Hazards, out: &m
                     }
                 } else if layout != state.layout || families.is_some() {
                     let stages = leave_as(scene, hazards, piece, layout, families);
+                    // A release is half a step: whoever acquires it names the same layouts, and completes it.
+                    let layout = if families.is_some() { state.layout } else { layout };
                     exit = State { queue: exit.queue, stages, access: Accesses::empty(), layout };
-                }
-                if let Some(to) = to.filter(|_| last.queue != frame.course.host() && families.is_some()) {
-                    exit.queue = Some(QueueId::new(to));
                 }
             }
             let Some(entry) = state.entry else { continue };

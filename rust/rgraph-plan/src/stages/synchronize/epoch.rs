@@ -194,13 +194,16 @@ impl Epochs {
                 let (own, ring) = (self.use_of[id], self.use_of[family]);
                 if ring.last == NONE {
                     self.use_of[family] = own;
-                } else if own.last != NONE && (own.last != ring.last || own.switches > 0) {
+                } else if own.last != NONE
+                    && (own.last != ring.last || own.switches > 0)
+                    && frame.graph.resources()[family].sharing.is_none()
+                {
                     self.sharing[family] = Sharing::Concurrent;
                 }
             }
         }
         for (id, &family) in frame.facts.family.iter_ids() {
-            if family != id && frame.facts.memory[id] == id && frame.graph.resources()[family].sharing.is_none() {
+            if family != id && frame.facts.memory[id] == id {
                 self.sharing[id] = self.sharing[family];
             }
         }

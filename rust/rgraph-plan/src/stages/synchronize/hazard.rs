@@ -578,7 +578,12 @@ impl Hazards {
             }
         };
         let uses = self.push_use(here, barrier, state.uses);
-        self.states[here.piece].uses = uses;
+        let next = &mut self.states[here.piece];
+        next.uses = uses;
+        if on_gpu && next.family == NONE {
+            next.family = scene.frame.families[usize::from(here.queue)];
+            next.owner = uses;
+        }
     }
 
     /// Where the first use of an epoch prepares the piece, the others rely on it.
@@ -610,8 +615,12 @@ impl Hazards {
             }
             // What is seen within a render pass is stored at its end: others see it behind a barrier of their own.
             inner if self.is_within_another_step(scene, inner, here.step) => {
+                let own =
+                    self.list(state.uses).find(|used| used.queue == here.queue).expect("it is seen on this queue");
                 let mut need = Need::default();
-                self.need(scene, here, state.uses, waits, &mut need);
+                let writes = own.access & Accesses::WRITES;
+                let left = Left { queue: own.queue, last: own.last, stages: own.stages, writes };
+                self.follow(scene, here, left, waits, &mut need);
                 return self.order_memory(scene, here, need);
             }
             barrier => self.calls.add_target(barrier, here.touch.stages, here.touch.access),
@@ -694,7 +703,13 @@ impl Hazards {
             release.src_access |= used.access & Accesses::WRITES;
         }
         release.src_stages |= last.stages;
+        release.src_access |= last.access & Accesses::WRITES;
         release.dst_stages = release.src_stages;
+        // The host looks at what is released meanwhile.
+        for used in self.list(state.uses).filter(|used| used.queue == host) {
+            release.dst_stages |= used.stages;
+            release.dst_access |= used.access;
+        }
         let batch = scene.batches.batch_of(frame.course.stops[last.last as usize].step);
         let call = self.call_at_end(batch);
         let why = self.why(here, Hazard::Release, Some(last.last), None);
