@@ -40,6 +40,10 @@ impl Graph {
         for id in self.resource_index.values_mut().chain(&mut self.roots) {
             *id = new_id[*id];
         }
+        self.is_root.refill(false, order.len());
+        for root in &self.roots {
+            self.is_root[*root] = true;
+        }
         for details in self.details.iter_mut() {
             details.resolves = details.resolves.map(|of| new_id[of]);
         }
@@ -130,5 +134,7 @@ mod tests {
         let read = read_graph(text.as_bytes(), "text").expect("the file is good");
         assert_eq!(read.content_hash(), graph.content_hash());
         assert_eq!(graph.find_resource("buffer"), Some(graph.roots()[0]));
+        let roots: Vec<_> = graph.resources().ids().filter(|id| graph.is_root(*id)).collect();
+        assert_eq!(roots, graph.roots());
     }
 }
