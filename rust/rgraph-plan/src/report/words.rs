@@ -8,7 +8,7 @@ use crate::plan::{Culled, Hazard, Plan, PlanLife, PlanPassId, QueueId, QueueWhy,
 use crate::resource::ResourceId;
 
 /// Scheduling policies, as [`Report::policy`](crate::plan::Report::policy) names them.
-pub const POLICIES: [&str; 4] = ["declared", "overlap", "weighted", "exact"];
+pub const POLICIES: [&str; 5] = ["auto", "declared", "overlap", "weighted", "exact"];
 
 /// Every hazard and its word.
 const HAZARDS: [(Hazard, &str); 11] = [
