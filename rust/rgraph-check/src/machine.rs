@@ -311,9 +311,21 @@ impl<'a> Machine<'a> {
         }
     }
 
+    /// The runtime's entry barriers stand before the batch of the plan's first use, whether that is switched on or not.
+    fn enter_all(&mut self, queue: usize, job: usize) {
+        let facts = self.facts;
+        for at in &facts.jobs[job].uses {
+            for resource in std::iter::once(at.resource).chain(at.fallbacks.iter().map(|(_, input)| *input)) {
+                let store = self.store(resource);
+                self.enter_store(queue, store, resource);
+            }
+        }
+    }
+
     /// The operations of a pass, cell by cell.
     fn pass(&mut self, queue: usize, pass: PlanPassId, layouts: std::ops::Range<usize>) {
         let Some(job) = self.job_of[pass.index()] else { return };
+        self.enter_all(queue, job);
         if !self.facts.runs(job, &self.flags) {
             return;
         }
@@ -324,7 +336,6 @@ impl<'a> Machine<'a> {
         for (number, at) in facts.jobs[job].uses.iter().enumerate() {
             let (resource, cells) = facts.effective_cells(at, &self.flags);
             let store = self.store(resource);
-            self.enter_store(queue, store, resource);
             touched.extend(cells.into_iter().map(|cell| (store, cell, number, resource)));
         }
         touched.sort_unstable();

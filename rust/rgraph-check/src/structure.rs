@@ -410,6 +410,11 @@ pub(crate) fn places(facts: &Facts, plan: &Plan, job_of: &[Option<usize>], findi
         let (said, plan_says) = (resource.sharing, plan.resources[id].sharing);
         if said.is_some_and(|said| said != plan_says) && plan.resources[id].lifetime.is_some() {
             let what = facts.name(id.index());
+            // What could not be as declared is fine if the plan says so.
+            let quoted = format!("\"{what}\"");
+            if plan.report.notes.iter().any(|note| note.contains(&quoted)) {
+                continue;
+            }
             let message = format!("\"{what}\" is declared otherwise than {plan_says}");
             findings.add(Rule::Ownership, None, Some(what), message);
         }

@@ -140,7 +140,8 @@ pub fn bake_into(
     times.schedule = watch.lap();
     scratch.merge(&flat, profile, plan);
     times.merge = watch.lap();
-    scratch.order_queues(&flat);
+    plan.report.notes.clear();
+    scratch.order_queues(&flat, &mut plan.report.notes);
     times.synchronize = watch.lap();
     scratch.alias(&flat, profile, options.effort)?;
     times.alias = watch.lap();
@@ -204,10 +205,10 @@ impl Scratch {
     }
 
     /// Epochs, clocks and batches: what the queues know of each other decides who may follow whom in memory.
-    fn order_queues(&mut self, graph: &Graph) {
+    fn order_queues(&mut self, graph: &Graph, notes: &mut Vec<String>) {
         let (facts, course) = (&self.facts, &self.course);
         let frame = Frame { graph, shapes: &self.shapes, facts, course, families: &self.families };
-        self.epochs.find(frame);
+        self.epochs.find(frame, notes);
         let Self { clocks, epochs, merge, deps, .. } = self;
         clocks.find(course, &epochs.extra, |at, follow| {
             let live = deps.index[course.stops[at as usize].node];
@@ -249,7 +250,6 @@ impl Scratch {
         let scene = Scene { frame, epochs, clocks, batches, transients, after: &self.after };
         wait_stages.clear();
         wait_stages.resize(clocks.waits.len(), Stages::empty());
-        plan.report.notes.clear();
         hazards.walk(scene, wait_stages);
         repeats.complete(scene, hazards, wait_stages);
         edges(scene, profile, hazards, &mut plan.edges, &mut plan.report.notes);

@@ -224,6 +224,10 @@ impl Scratch {
                 return Some(UnmergedWhy::Reloaded(attachment.resource));
             }
             match attachment.usage {
+                // What is loaded for input cannot be loaded for drawing too.
+                Usage::ColorAttachment if known && !used.color => {
+                    return Some(UnmergedWhy::NotLocal(attachment.resource));
+                }
                 Usage::ColorAttachment => colors += u32::from(!known || !used.color),
                 Usage::DepthStencilAttachment | Usage::DepthStencilRead => {
                     let other = |depth: NodeAttachment| {

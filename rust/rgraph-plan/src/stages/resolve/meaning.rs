@@ -92,7 +92,17 @@ pub fn meaning(access: &Access, queue: PassQueue, raster: bool, depth: bool) -> 
             }
         }
         Usage::DepthStencilRead => read(tests, Accesses::DEPTH_STENCIL_ATTACHMENT_READ, Layout::DepthStencilReadOnly),
-        Usage::InputAttachment => read(Stages::FRAGMENT_SHADER, Accesses::INPUT_ATTACHMENT_READ, read_only),
+        // What no earlier pass of the render pass made is loaded first.
+        Usage::InputAttachment if depth => read(
+            Stages::FRAGMENT_SHADER | Stages::EARLY_FRAGMENT_TESTS,
+            Accesses::INPUT_ATTACHMENT_READ | Accesses::DEPTH_STENCIL_ATTACHMENT_READ,
+            read_only,
+        ),
+        Usage::InputAttachment => read(
+            Stages::FRAGMENT_SHADER | Stages::COLOR_ATTACHMENT_OUTPUT,
+            Accesses::INPUT_ATTACHMENT_READ | Accesses::COLOR_ATTACHMENT_READ,
+            read_only,
+        ),
         Usage::ResolveAttachment => Meaning {
             stages: Stages::COLOR_ATTACHMENT_OUTPUT,
             access: Accesses::COLOR_ATTACHMENT_WRITE,

@@ -37,6 +37,8 @@ pub struct Epoch {
     /// Whether it is a group of unordered uses, or follows one that spans queues: spread over queues itself, it
     /// stays in [`Layout::General`], since no queue could change the layout for all.
     pub spread: bool,
+    /// Whether it begins with a change of owner.
+    pub moved: bool,
     members: u32,
 }
 
@@ -59,7 +61,7 @@ impl Epoch {
     /// Whether its first use prepares the piece for all: `prepared`, it must be by somebody, and no single write
     /// before it does so on its own queue.
     pub fn is_led(&self, prepared: bool) -> bool {
-        prepared && self.home.is_none()
+        (prepared || self.moved) && self.home.is_none()
     }
 
     /// The layout of all its uses, if they share one; else each use has its own in turn.
@@ -86,10 +88,10 @@ pub struct Epochs {
 
 #[derive(Clone, Copy, Debug)]
 struct MemoryUse {
-    families: u32,
     last: u32,
     switches: u32,
     attachment: bool,
+    host_first: bool,
 }
 
 /// What [`epochs`] reads.
@@ -126,9 +128,9 @@ impl Frame<'_> {
 }
 
 impl Epochs {
-    /// Finds the epochs of `frame`.
-    pub fn find(&mut self, frame: Frame<'_>) {
-        self.choose_sharing(frame);
+    /// Finds the epochs of `frame`; notes what cannot be as declared.
+    pub fn find(&mut self, frame: Frame<'_>, notes: &mut Vec<String>) {
+        self.choose_sharing(frame, notes);
         self.epochs.clear();
         self.of.clear();
         self.extra.clear();
@@ -151,11 +153,15 @@ impl Epochs {
 
     /// Exclusive where one family uses it, or an attachment passes once from one family to another; concurrent
     /// where transfers of ownership would cost more than the compression that they keep.
-    fn choose_sharing(&mut self, frame: Frame<'_>) {
-        let blank = MemoryUse { families: 0, last: NONE, switches: 0, attachment: false };
+    fn choose_sharing(&mut self, frame: Frame<'_>, notes: &mut Vec<String>) {
+        let blank = MemoryUse { last: NONE, switches: 0, attachment: false, host_first: false };
         self.use_of.refill(blank, frame.shapes.len());
         for (at, stop) in frame.course.stops.iter().enumerate() {
             if stop.queue == frame.course.host() {
+                for touch in frame.touches(at) {
+                    let used = &mut self.use_of[frame.facts.memory[touch.resource]];
+                    used.host_first |= used.last == NONE;
+                }
                 continue;
             }
             let family = frame.families[usize::from(stop.queue)];
@@ -163,7 +169,6 @@ impl Epochs {
                 let used = &mut self.use_of[frame.facts.memory[touch.resource]];
                 if used.last != family {
                     used.switches += u32::from(used.last != NONE);
-                    used.families |= 1 << (family % 32);
                     used.last = family;
                 }
                 let declared = frame.graph.accesses().get(touch.declared as usize);
@@ -176,7 +181,16 @@ impl Epochs {
                 continue;
             }
             let used = self.use_of[id];
-            self.sharing[id] = resource.sharing.unwrap_or_else(|| match resource.life {
+            // The host takes no ownership, so a family could not tell from whom to take what the host wrote.
+            let host_gives = used.host_first && used.switches > 0 && !matches!(resource.life, Life::Imported(_));
+            if host_gives && resource.sharing == Some(Sharing::Exclusive) {
+                let name = frame.graph.resource_name(id);
+                notes.push(format!(
+                    "\"{name}\" is used by the host first and then by several queue families, so it is concurrent"
+                ));
+            }
+            let said = resource.sharing.filter(|_| !host_gives);
+            self.sharing[id] = said.unwrap_or_else(|| match resource.life {
                 Life::Imported(_) => Sharing::Exclusive,
                 _ if used.switches == 0 => Sharing::Exclusive,
                 _ if frame.has_edges(id) => Sharing::Concurrent,
@@ -251,6 +265,7 @@ impl Epochs {
                 home,
                 first_home: if home == Some(queue) { at } else { NONE },
                 spread,
+                moved: moves,
                 members: self.members.len() as u32 - 1,
             });
             self.epochs.len() as u32 - 1

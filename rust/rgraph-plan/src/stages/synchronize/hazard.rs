@@ -23,7 +23,9 @@ pub struct Used {
     pub queue: u8,
     /// Whether one of them may be switched off.
     pub conditional: bool,
-    /// The last one, by position in the linear order.
+    /// The first one, by position in the linear order.
+    first: u32,
+    /// The last one.
     pub last: u32,
     /// Their stages.
     pub stages: Stages,
@@ -375,7 +377,7 @@ impl Hazards {
     fn push_use(&mut self, here: Here<'_>, barrier: u32, next: u32) -> u32 {
         let Here { queue, at, conditional, touch, .. } = here;
         let (stages, access) = (touch.stages, touch.access);
-        self.uses.push(Used { queue, conditional, last: at, stages, access, barrier, next });
+        self.uses.push(Used { queue, conditional, first: at, last: at, stages, access, barrier, next });
         self.uses.len() as u32 - 1
     }
 
@@ -563,8 +565,9 @@ impl Hazards {
             self.need(scene, here, state.before, waits, &mut need);
             self.rely_on_lead(scene, here, state, waits);
             if !on_gpu {
-                if state.entry.is_some() && state.before == NONE {
-                    self.show_entry_to_host(scene, here, state);
+                let written = self.list(state.before).any(|used| used.access.intersects(Accesses::WRITES));
+                if epoch.moved || !written && state.home_barrier == NONE {
+                    self.show_lead_to_host(scene, here, state);
                 } else if state.home_barrier == NONE {
                     self.show_to_host(scene, here, state.before);
                 } else {
@@ -623,7 +626,14 @@ impl Hazards {
                 self.follow(scene, here, left, waits, &mut need);
                 return self.order_memory(scene, here, need);
             }
-            barrier => self.calls.add_target(barrier, here.touch.stages, here.touch.access),
+            barrier => {
+                self.calls.add_target(barrier, here.touch.stages, here.touch.access);
+                // A barrier about memory says nothing of what came from other queues: the waits do.
+                if self.calls.barriers[barrier as usize].about == About::Memory {
+                    self.need(scene, here, state.before, waits, &mut Need::default());
+                    self.rely_on_lead(scene, here, state, waits);
+                }
+            }
         }
         barrier
     }
@@ -726,6 +736,16 @@ impl Hazards {
         self.calls.about(call, about, acquire, families, why)
     }
 
+    /// Stages and accesses of a use within its own render pass: loading is done before it begins.
+    fn inner_target(here: Here<'_>) -> (Stages, Accesses) {
+        let Touch { stages, access, effect, .. } = *here.touch;
+        if effect == Effect::Read && access.contains(Accesses::INPUT_ATTACHMENT_READ) {
+            (stages & Stages::FRAGMENT_SHADER, Accesses::INPUT_ATTACHMENT_READ)
+        } else {
+            (stages, access)
+        }
+    }
+
     /// A barrier that changes the layout of the piece before this use.
     fn change_layout(&mut self, scene: Scene<'_>, here: Here<'_>, need: Need, old: Layout, new: Layout) -> u32 {
         let part = *scene.frame.facts.pieces.get(here.piece as u32);
@@ -751,6 +771,7 @@ impl Hazards {
             }
             scope.src_stages = need.near_stages;
             scope.src_access = need.near_writes;
+            (scope.dst_stages, scope.dst_access) = Self::inner_target(here);
             let call = self.call_within(here.at);
             return self.calls.about(call, about, scope, None, why);
         }
@@ -781,7 +802,9 @@ impl Hazards {
         let input = Accesses::INPUT_ATTACHMENT_READ;
         if !need.near_stages.is_empty() && (here.touch.access | need_access(need)).intersects(input) {
             let call = self.call_within(here.at);
-            barrier = self.calls.memory(call, scope(need.near_stages, need.near_writes), why);
+            let (dst_stages, dst_access) = Self::inner_target(here);
+            let inner = Scope { dst_stages, dst_access, ..scope(need.near_stages, need.near_writes) };
+            barrier = self.calls.memory(call, inner, why);
         }
         barrier
     }
@@ -813,10 +836,12 @@ impl Hazards {
         }
     }
 
-    /// What was there before the frame is seen first by the queue that leads; from there the host sees it.
-    fn show_entry_to_host(&mut self, scene: Scene<'_>, here: Here<'_>, state: State) {
+    /// What was there before the frame, or changed hands, is seen first by the queue that leads; from there the host
+    /// sees it.
+    fn show_lead_to_host(&mut self, scene: Scene<'_>, here: Here<'_>, state: State) {
         let Some(lead) = self.list(state.uses).find(|used| used.queue == state.lead) else { return };
-        let batch = scene.batches.batch_of(scene.frame.course.stops[lead.last as usize].step);
+        // The host waits for the first use.
+        let batch = scene.batches.batch_of(scene.frame.course.stops[lead.first as usize].step);
         let call = self.call_at_end(batch);
         let scope = Scope {
             src_stages: lead.stages,
@@ -824,7 +849,7 @@ impl Hazards {
             dst_stages: Stages::HOST,
             dst_access: here.touch.access,
         };
-        let why = self.why(here, Hazard::Host, Some(lead.last), None);
+        let why = self.why(here, Hazard::Host, Some(lead.first), None);
         self.calls.memory(call, scope, why);
     }
 

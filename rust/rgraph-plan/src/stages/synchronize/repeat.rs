@@ -6,6 +6,7 @@ use super::clock::Knowledge;
 use super::epoch::NONE;
 use super::hazard::{First, Hazards, Left, Scene};
 use crate::access::Stages;
+use crate::id::Id;
 
 /// A batch's wait for a position that a queue reached in the run before.
 #[derive(Clone, Copy, Debug)]
@@ -27,6 +28,7 @@ pub struct Repeats {
     pub waits: Vec<RepeatWait>,
     knowledge: Knowledge,
     left: Vec<Left>,
+    entered: Vec<u32>,
 }
 
 impl Repeats {
@@ -34,7 +36,8 @@ impl Repeats {
     pub fn complete(&mut self, scene: Scene<'_>, hazards: &mut Hazards, waits: &mut [Stages]) {
         self.waits.clear();
         self.knowledge.start(scene.clocks);
-        let firsts = std::mem::take(&mut hazards.firsts);
+        let mut firsts = std::mem::take(&mut hazards.firsts);
+        self.enter_whole(scene, &mut firsts);
         let mut next = firsts.iter().peekable();
         for (at, stop) in scene.frame.course.stops.iter().enumerate() {
             self.knowledge.reach(scene.clocks, at as u32, stop.queue);
@@ -47,6 +50,22 @@ impl Repeats {
         }
         hazards.firsts = firsts;
         self.waits.sort_unstable_by_key(|wait| (wait.batch, wait.queue));
+    }
+
+    /// The runtime's barrier before the first use of any part of a resource on a queue is about all of its parts.
+    fn enter_whole(&mut self, scene: Scene<'_>, firsts: &mut [First]) {
+        let lanes = scene.clocks.lanes();
+        self.entered.clear();
+        if firsts.iter().all(|first| first.placement != NONE) {
+            return;
+        }
+        self.entered.resize(scene.frame.shapes.len() * lanes, NONE);
+        for first in firsts.iter_mut().filter(|first| first.placement == NONE) {
+            let queue = usize::from(scene.frame.course.stops[first.at as usize].queue);
+            let entered = &mut self.entered[first.memory.index() * lanes + queue];
+            *entered = first.step.min(*entered);
+            first.step = *entered;
+        }
     }
 
     /// How the run before left the bytes of a first use.
