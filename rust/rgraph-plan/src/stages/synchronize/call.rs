@@ -133,6 +133,12 @@ impl Calls {
         scope.dst_access |= access;
     }
 
+    /// Keeps the call of a barrier that follows a wait from being split: an event would be set before the wait.
+    pub fn keep_whole(&mut self, barrier: u32) {
+        let call = self.barriers[barrier as usize].call;
+        self.calls[call as usize].splittable = false;
+    }
+
     /// Notes that a dependency of `call` begins after `step`.
     pub fn begins_after(&mut self, call: u32, step: u32) {
         let call = &mut self.calls[call as usize];

@@ -108,6 +108,7 @@ impl Repeats {
         }
         if first.barrier != NONE {
             hazards.calls.add_source(first.barrier, first.stages, crate::access::Accesses::empty());
+            hazards.calls.keep_whole(first.barrier);
         }
         if queue == scene.frame.course.host() && first.placement != NONE {
             hazards.show_to_next_run(scene, first, left);
