@@ -217,6 +217,13 @@ impl<'g> Facts<'g> {
         Some(((self.chain[resource], self.jobs[job].position, self.jobs[job].step), 0))
     }
 
+    /// Whether all work that a cell's contents at the end of a frame come from is needed.
+    pub(crate) fn is_kept(&self, memory: usize, cell: usize) -> bool {
+        let mut writers = Vec::new();
+        self.writers_before(memory, cell, (u32::MAX, u32::MAX, u32::MAX), usize::MAX, &mut writers);
+        writers.into_iter().all(|job| self.needed[job])
+    }
+
     fn declare_jobs(&mut self) {
         let graph = self.graph;
         let mut by_pass: Vec<Vec<&Access>> = vec![Vec::new(); graph.passes().len()];

@@ -4,6 +4,7 @@ mod support;
 
 use rgraph_check::check;
 use rgraph_check::generate::{Limits, generate};
+use rgraph_check::interpret::{interpret_graph, interpret_plan};
 
 #[test]
 fn naive_plans_of_generated_graphs_check_clean() {
@@ -18,4 +19,24 @@ fn naive_plans_of_generated_graphs_check_clean() {
     let shown: Vec<_> =
         wrong.iter().take(8).map(|(seed, list)| format!("{seed}: {} of {}", list[0], list.len())).collect();
     assert!(wrong.is_empty(), "{} plans are judged wrong:\n{}", wrong.len(), shown.join("\n"));
+}
+
+#[test]
+fn naive_plans_compute_what_the_declaration_says() {
+    let mut wrong = Vec::new();
+    for seed in 0..1000 {
+        let (graph, _) = generate(seed, Limits::default());
+        let serial = interpret_graph(&graph);
+        assert!(serial.frames[0].values().any(Option::is_some), "graph {seed} computes nothing");
+        match interpret_plan(&graph, &support::naive(&graph), 2) {
+            Ok(outcome) => wrong.extend(serial.difference(&outcome).map(|what| format!("{seed}: {what}"))),
+            Err(fault) => wrong.push(format!("{seed}: {fault}")),
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "{} plans compute something else:\n{}",
+        wrong.len(),
+        wrong[..wrong.len().min(8)].join("\n")
+    );
 }
