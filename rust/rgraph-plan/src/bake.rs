@@ -30,6 +30,7 @@ use crate::resource::ResourceId;
 use crate::stages::cull::{Live, cull};
 use crate::stages::depend::{Dependencies, depend};
 use crate::stages::merge::merge;
+use crate::stages::regroup::Regroup;
 use crate::stages::resolve::{Facts, Problem, Source, resolve};
 use crate::stages::schedule::{self, schedule};
 use crate::stages::schedule::{HOST, Order, Policy};
@@ -90,6 +91,8 @@ pub struct Scratch {
     course: Course,
     epochs: Epochs,
     clocks: Clocks,
+    groups: Vec<u32>,
+    regroup: Regroup,
     batches: Batches,
     transients: Transients,
     hazards: Hazards,
@@ -217,6 +220,15 @@ impl Scratch {
             }
         });
         self.batches.cut(course, clocks);
+        self.course.find_groups(&mut self.groups, |node, follow| {
+            for &earlier in self.deps.deps.preds.row(self.deps.index[node] as usize) {
+                follow(self.merge.final_position(earlier));
+            }
+        });
+        let (facts, course) = (&self.facts, &self.course);
+        let frame = Frame { graph, shapes: &self.shapes, facts, course, families: &self.families };
+        let cuts = self.regroup.cuts(frame, &self.live.nodes);
+        self.course.cut_groups(cuts);
     }
 
     fn alias(&mut self, graph: &Graph, profile: &Profile, effort: u32) -> Result<(), GraphError> {

@@ -294,7 +294,12 @@ impl Scratch {
                 at = self.next[at as usize];
             }
             let raster = group.area.is_some();
-            course.steps.push(Step { stops: Span::new(start, course.stops.len()), queue: group.queue, raster });
+            course.steps.push(Step {
+                stops: Span::new(start, course.stops.len()),
+                queue: group.queue,
+                raster,
+                group: 0,
+            });
         }
     }
 

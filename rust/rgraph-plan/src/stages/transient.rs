@@ -88,6 +88,8 @@ impl Transients {
             separate_kinds(&mut self.items, of_class, frame, profile.buffer_image_granularity);
             let uses = &self.uses[start * lanes..end * lanes];
             // Every queue that used the earlier one is known to be done with it wherever the later one begins.
+            // On one queue in different groups, so that no barrier is needed that the dependencies do not need too.
+            let group = |stop: u32| frame.course.steps[frame.course.stops[stop as usize].step as usize].group;
             let before = |a: u32, b: u32| {
                 let a = &uses[a as usize * lanes..][..lanes];
                 let b = &uses[b as usize * lanes..][..lanes];
@@ -95,15 +97,25 @@ impl Transients {
                     b[to][0] == NONE || {
                         let clock = clocks.clock(b[to][0]);
                         (0..lanes).all(|from| {
-                            from == to
-                                || a[from][0] == NONE
-                                || clock[from] >= frame.course.stops[a[from][1] as usize].position
+                            a[from][0] == NONE
+                                || if from == to {
+                                    group(a[from][1]) < group(b[to][0])
+                                } else {
+                                    clock[from] >= frame.course.stops[a[from][1] as usize].position
+                                }
                         })
                     }
                 })
             };
             let Scratches { place: scratch, walk } = &mut self.place;
             let one_queue = frame.course.stops.iter().all(|stop| stop.queue == 0);
+            if one_queue {
+                for item in &mut self.items {
+                    let steps = &frame.course.steps;
+                    item.first = steps[item.first as usize].group;
+                    item.last = steps.get(item.last as usize).map_or(u32::MAX / 2, |step| step.group);
+                }
+            }
             let peak = if one_queue {
                 place(&self.items, None::<fn(u32, u32) -> bool>, effort, scratch, &mut self.offsets)?
             } else {

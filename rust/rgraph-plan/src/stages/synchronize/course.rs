@@ -26,6 +26,8 @@ pub struct Step {
     pub queue: u8,
     /// Whether it is a render pass.
     pub raster: bool,
+    /// Steps of one group and queue need no barrier between them: no step follows another of its group.
+    pub group: u32,
 }
 
 /// Live nodes in linear order.
@@ -40,6 +42,37 @@ pub struct Course {
 }
 
 impl Course {
+    /// Groups the steps of each queue: a new group begins where a step follows one of the present group.
+    /// `earlier(node, follow)` calls `follow` with each stop that `node` must follow. O(dependencies).
+    pub fn find_groups(&mut self, groups: &mut Vec<u32>, mut earlier: impl FnMut(NodeId, &mut dyn FnMut(u32))) {
+        groups.clear();
+        groups.resize(self.queues + 1, 0);
+        for at in 0..self.steps.len() {
+            let step = self.steps[at];
+            let now = groups[usize::from(step.queue)];
+            let mut follows = false;
+            for stop in step.stops.range() {
+                earlier(self.stops[stop].node, &mut |from| {
+                    let source = &self.steps[self.stops[from as usize].step as usize];
+                    let own = self.stops[from as usize].step as usize == at;
+                    follows |= !own && source.queue == step.queue && source.group == now;
+                });
+            }
+            groups[usize::from(step.queue)] += u32::from(follows);
+            self.steps[at].group = groups[usize::from(step.queue)];
+        }
+    }
+
+    /// Begins a new group before each of these steps, which are ascending and on one queue.
+    pub fn cut_groups(&mut self, cuts: &[u32]) {
+        let mut next = cuts.iter().peekable();
+        let mut more = 0;
+        for (at, step) in self.steps.iter_mut().enumerate() {
+            more += u32::from(next.next_if_eq(&&(at as u32)).is_some());
+            step.group += more;
+        }
+    }
+
     /// The number that stands for the host among queues.
     pub fn host(&self) -> u8 {
         self.queues as u8
