@@ -11,7 +11,7 @@ SEED ?= 1
 # Optimised, with every overflow check and debug assertion on.
 PROFILE ?= checked
 
-.PHONY: demo test build lint lint-rust lint-python test-rust test-python fuzz bench clean
+.PHONY: demo test build lint lint-rust lint-python test-rust test-python fuzz bench readme clean
 
 demo: $(VENV)/.ready
 	$(MATURIN) develop --quiet --release
@@ -42,6 +42,10 @@ test-rust:
 
 test-python: build
 	$(BIN)/python -m pytest
+
+# Writes what README's example prints into README.
+readme: build
+	$(BIN)/python tests/readme.py
 
 fuzz: build
 	@mkdir -p out

@@ -44,6 +44,13 @@ fn mistake<'py>(py: Python<'py>, mistake: &Mistake) -> PyResult<Bound<'py, PyAny
     ))
 }
 
+/// The Python exception of a plan that cannot be run.
+pub fn plan_error(py: Python<'_>, message: &str) -> PyErr {
+    static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    let exception = class(py, &CLASS, "PlanError").and_then(|class| class.call1((message,)));
+    exception.map_or_else(|failure| failure, PyErr::from_value)
+}
+
 /// A mistake found where no exception may be made yet.
 pub type Refusal = Box<Mistake>;
 

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::pyclass::{PyTraverseError, PyVisit};
+use pyo3::types::PyList;
 use rgraph_plan::graph::Graph;
 use rgraph_plan::prelude::{Options, Profile};
 
@@ -254,6 +255,23 @@ impl PyGraph {
         let whole = Self::resolved(slf)?;
         let key = Key::new(settled.unwrap_or_else(|| whole.content_hash()), &profile, &options);
         Self::baked(slf, key, whole, profile, options)
+    }
+
+    /// What the frame computes, by symbolic execution in declared order: nothing is planned.
+    ///
+    /// Returns
+    /// -------
+    /// list of dict
+    ///     For each of some frames in a row, under several conditions: {name and piece: symbol} of all that somebody
+    ///     outside can see. Equal symbols are equal contents; None is undefined.
+    ///
+    /// Raises
+    /// ------
+    /// GraphError
+    ///     If a name in the declaration stands for nothing.
+    fn interpret<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyList>> {
+        let whole = Self::resolved(slf)?;
+        crate::judge::interpret_graph(slf.py(), whole)
     }
 
     /// The graph file as text. Setup functions are called; execute functions are not part of it.

@@ -1,20 +1,22 @@
 //! The judge, the interpreter and random graphs: what `rgraph-check` offers, for Python.
 
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use pyo3::types::PyList;
+use pyo3::types::{PyDict, PyList};
 use rgraph_check::Finding;
 use rgraph_check::generate::Limits;
-use rgraph_plan::error::Code;
+use rgraph_check::interpret::{self, Outcome};
+use rgraph_plan::error::{Code, GraphError};
 use rgraph_plan::file;
 use rgraph_plan::graph::Graph;
 use rgraph_plan::plan::Plan;
 use rgraph_plan::prelude::{Options, Policy, Profile, Scratch, Split, bake};
 
 use crate::convert::{Bytes, Count};
-use crate::error::{bad, guarded};
+use crate::error::{bad, graph_error, guarded, plan_error};
 use crate::graph::PyGraph;
 use crate::profile::PyProfile;
 use crate::record::record;
@@ -26,6 +28,29 @@ pub fn check(py: Python<'_>, graph: Arc<Graph>, plan: Arc<Plan>) -> PyResult<Bou
         record!(py, "Finding", (rule.name(), pass.as_deref(), resource.as_deref(), message))
     });
     PyList::new(py, findings.collect::<PyResult<Vec<_>>>()?)
+}
+
+/// What the declaration computes.
+pub fn interpret_graph(py: Python<'_>, graph: Graph) -> PyResult<Bound<'_, PyList>> {
+    GraphError::check(graph.mistakes().to_vec()).map_err(|error| graph_error(py, &error))?;
+    frames(py, &guarded(py, move || interpret::interpret_graph(&graph))?)
+}
+
+/// What the plan computes, in as many interleavings of its queues.
+pub fn interpret_plan(py: Python<'_>, graph: Arc<Graph>, plan: Arc<Plan>, orders: u64) -> PyResult<Bound<'_, PyList>> {
+    let computed = guarded(py, move || interpret::interpret_plan(&graph, &plan, orders))?;
+    frames(py, &computed.map_err(|fault| plan_error(py, &fault.to_string()))?)
+}
+
+fn frames<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Bound<'py, PyList>> {
+    let frame = |frame: &BTreeMap<String, Option<u128>>| {
+        let symbols = PyDict::new(py);
+        for (name, symbol) in frame {
+            symbols.set_item(name, symbol.map(|symbol| format!("{symbol:032x}")))?;
+        }
+        Ok(symbols)
+    };
+    PyList::new(py, outcome.frames.iter().map(frame).collect::<PyResult<Vec<_>>>()?)
 }
 
 /// A random well-formed graph and a profile that it can be baked for: the same for the same seed on every machine.
@@ -133,6 +158,14 @@ impl Case {
     fn law_of(&self, plan: &Plan, scratch: &mut Scratch) -> Option<String> {
         if let Some(finding) = rgraph_check::check(&self.graph, plan).first() {
             return Some(format!("the plan does not check clean: {}", finding.message));
+        }
+        match interpret::interpret_plan(&self.graph, plan, 3) {
+            Err(fault) => return Some(fault.to_string()),
+            Ok(computed) => {
+                if let Some(what) = interpret::interpret_graph(&self.graph).difference(&computed) {
+                    return Some(format!("the plan does not compute what the declaration says: {what}"));
+                }
+            }
         }
         if bake(&self.graph, &self.profile, &self.options, scratch).as_ref() != Ok(plan) {
             return Some("baking twice gives two plans".to_owned());

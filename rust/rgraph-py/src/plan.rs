@@ -11,7 +11,7 @@ use rgraph_plan::graph::Graph;
 use rgraph_plan::plan::Plan;
 use rgraph_plan::report;
 
-use crate::convert::{FileText, Text, word};
+use crate::convert::{Count, FileText, Text, word};
 use crate::error::{graph_error, guarded};
 use crate::graph::PyGraph;
 use crate::pass::PyPass;
@@ -193,6 +193,35 @@ impl PyPlan {
     #[pyo3(signature = (graph = None))]
     fn check<'py>(&self, py: Python<'py>, graph: Option<&Bound<'py, PyGraph>>) -> PyResult<Bound<'py, PyList>> {
         judge::check(py, self.graph_or_own(graph)?, Arc::clone(&self.plan))
+    }
+
+    /// What the plan computes, by symbolic execution of its batches on shared memory.
+    ///
+    /// Parameters
+    /// ----------
+    /// graph
+    ///     What it is a plan of; default: the graph that it was baked of, as it was then.
+    /// interleavings
+    ///     In how many legal orders of its queues it is run; all of them must compute the same.
+    ///
+    /// Returns
+    /// -------
+    /// list of dict
+    ///     Equal to what `Graph.interpret` gives, if the plan is right.
+    ///
+    /// Raises
+    /// ------
+    /// PlanError
+    ///     If the plan cannot be run, or computes different things in different orders.
+    #[pyo3(signature = (graph = None, *, interleavings = Count(4)),
+           text_signature = "($self, graph=None, *, interleavings=4)")]
+    fn interpret<'py>(
+        &self,
+        py: Python<'py>,
+        graph: Option<&Bound<'py, PyGraph>>,
+        interleavings: Count,
+    ) -> PyResult<Bound<'py, PyList>> {
+        judge::interpret_plan(py, self.graph_or_own(graph)?, Arc::clone(&self.plan), interleavings.0.into())
     }
 
     /// Name of the graph that it is a plan of.

@@ -1,0 +1,25 @@
+"""What tests share: where things are, and how much hypothesis tries."""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "rgraph", max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+)
+settings.register_profile("long", settings.get_profile("rgraph"), max_examples=5000)
+settings.load_profile(os.environ.get("RGRAPH_HYPOTHESIS", "rgraph"))
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """Top folder of the repository."""
+    return Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def deferred(root: Path) -> Path:
+    """A whole frame's graph file."""
+    return root / "examples" / "deferred.rgraph.json"
