@@ -142,7 +142,8 @@ def test_more_queues_never_lengthen_the_frame_where_they_are_left_open(graph: rg
 def test_memory_lies_between_its_bound_and_no_aliasing(graph: rgraph.Graph, profile: rgraph.Profile):
     memory = graph.bake(profile).memory
     assert memory.lower_bound <= memory.total
-    assert memory.without_aliasing == sum(placement.size for placement in memory.placements)
+    # Less where a resource modifies another in its memory: that is one memory under two names.
+    assert memory.without_aliasing <= sum(placement.size for placement in memory.placements)
     assert memory.total <= memory.without_aliasing + GRANULE * len(memory.placements)
 
 
