@@ -100,10 +100,11 @@ fn memory_and_barriers() {
         let most_live = most_live(&graph, &plan);
         let levels = levels(&plan);
         println!(
-            "layered-{n}: {} calls, {levels} levels, ratio {:.3}; {} bytes, declared order's most live {}, ratio {:.3}",
+            "layered-{n}: {} calls, {levels} levels, ratio {:.3}; {} bytes (bound {}), declared order's most live {}, ratio {:.3}",
             plan.report.barriers,
             f64::from(plan.report.barriers) / levels as f64,
             plan.memory.total,
+            plan.memory.lower_bound,
             most_live,
             plan.memory.total as f64 / most_live as f64
         );

@@ -30,7 +30,7 @@ use crate::resource::ResourceId;
 use crate::stages::cull::{Live, cull};
 use crate::stages::depend::{Dependencies, depend};
 use crate::stages::merge::merge;
-use crate::stages::regroup::Regroup;
+use crate::stages::regroup::{GROUPS_A_CUT, Regroup};
 use crate::stages::resolve::{Facts, Problem, Source, resolve};
 use crate::stages::schedule::{self, schedule};
 use crate::stages::schedule::{HOST, Order, Policy};
@@ -108,6 +108,9 @@ impl std::fmt::Debug for Scratch {
         f.write_str("Scratch")
     }
 }
+
+/// Steps of a course up to which bytes above the declared order's are worth several placements.
+const MOST_STEPS_CUT: usize = 512;
 
 /// Bakes a graph for a device.
 ///
@@ -220,6 +223,11 @@ impl Scratch {
             }
         });
         self.batches.cut(course, clocks);
+        self.find_groups(graph, 1);
+    }
+
+    /// Groups the steps of the course, and cuts groups for bytes.
+    fn find_groups(&mut self, graph: &Graph, times: u32) {
         self.course.find_groups(&mut self.groups, |node, follow| {
             for &earlier in self.deps.deps.preds.row(self.deps.index[node] as usize) {
                 follow(self.merge.final_position(earlier));
@@ -227,11 +235,32 @@ impl Scratch {
         });
         let (facts, course) = (&self.facts, &self.course);
         let frame = Frame { graph, shapes: &self.shapes, facts, course, families: &self.families };
-        let cuts = self.regroup.cuts(frame, &self.live.nodes);
+        let cuts = self.regroup.cuts(frame, &self.live.nodes, times);
         self.course.cut_groups(cuts);
     }
 
+    /// Places transients. Where a small graph would need more bytes than its declared order does, more groups are cut.
     fn alias(&mut self, graph: &Graph, profile: &Profile, effort: u32) -> Result<(), GraphError> {
+        self.place(graph, profile, effort)?;
+        let groups = self.course.steps.last().map_or(0, |step| step.group + 1);
+        let total = |scratch: &Self| scratch.transients.peaks.iter().map(|peak| peak.total).sum::<u64>();
+        if effort == 0 || self.course.steps.len() > MOST_STEPS_CUT || total(self) <= self.regroup.declared {
+            return Ok(());
+        }
+        let mut times = 1;
+        while groups * times / GROUPS_A_CUT < self.course.steps.len() as u32 {
+            times *= 2;
+            self.find_groups(graph, times);
+            self.place(graph, profile, effort)?;
+            if total(self) <= self.regroup.declared {
+                return Ok(());
+            }
+        }
+        self.find_groups(graph, 1);
+        self.place(graph, profile, effort)
+    }
+
+    fn place(&mut self, graph: &Graph, profile: &Profile, effort: u32) -> Result<(), GraphError> {
         let (facts, course) = (&self.facts, &self.course);
         let frame = Frame { graph, shapes: &self.shapes, facts, course, families: &self.families };
         let placed = self.transients.place(frame, &self.clocks, profile, effort);

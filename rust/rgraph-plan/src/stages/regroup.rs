@@ -2,8 +2,8 @@
 //! would need more bytes than the declared order does, a group is cut in two: one barrier call for the bytes.
 //!
 //! Cuts are found greedily from the left, which makes them fewest for a given cap; the cap is the declared order's
-//! most live bytes, or as near to it as cutting at most one group in twelve comes. One queue only. O(k · touches),
-//! k = caps tried.
+//! most live bytes, or as near to it as the allowed number of cuts comes. One queue only. O(k · touches), k = caps
+//! tried.
 
 use crate::id::IdVec;
 use crate::resource::{Life, ResourceId};
@@ -12,8 +12,8 @@ use crate::stages::synchronize::epoch::Frame;
 
 /// Caps tried between the declared order's bytes and what no cut at all would need.
 const TRIES: u32 = 12;
-/// One cut is allowed for so many groups: 8 %.
-const GROUPS_A_CUT: u32 = 13;
+/// At first one cut is allowed for so many groups: 8 %.
+pub const GROUPS_A_CUT: u32 = 13;
 /// Room for what a placement wastes, in parts of 256 of the cap.
 const ROOM: u64 = 5;
 
@@ -27,19 +27,23 @@ pub struct Regroup {
     end: Vec<u64>,
     cuts: Vec<u32>,
     best: Vec<u32>,
+    /// Most live bytes of the declared order, on one queue.
+    pub declared: u64,
 }
 
 impl Regroup {
-    /// Finds the steps before which groups are to be cut, ascending.
-    pub fn cuts(&mut self, frame: Frame<'_>, live: &[NodeId]) -> &[u32] {
+    /// Finds the steps before which groups are to be cut, ascending: `times` as many at most as one in twelve.
+    pub fn cuts(&mut self, frame: Frame<'_>, live: &[NodeId], times: u32) -> &[u32] {
         self.cuts.clear();
         self.best.clear();
+        self.declared = u64::MAX;
         if frame.course.stops.iter().any(|stop| stop.queue != 0) || frame.course.steps.is_empty() {
             return &self.best;
         }
         let touched = |at: usize| frame.facts.touches[frame.facts.nodes[live[at]].touches.range()].iter();
         self.collect(frame, live.len(), |at| touched(at).map(|touch| touch.resource));
         let declared = self.peak_of_steps();
+        self.declared = declared;
         let stops = &frame.course.stops;
         self.collect(frame, frame.course.steps.len(), |step| {
             let all = frame.course.steps[step].stops.range();
@@ -54,7 +58,7 @@ impl Regroup {
             return &self.best;
         }
         let groups = frame.course.steps.last().map_or(0, |step| step.group + 1);
-        let allowed = (groups / GROUPS_A_CUT) as usize;
+        let allowed = (groups * times / GROUPS_A_CUT) as usize;
         // The least cap that needs no more cuts than allowed: the target itself, or found by bisection.
         let (mut low, mut high) = (target, whole);
         let mut cap = target;

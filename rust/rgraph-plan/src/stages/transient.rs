@@ -117,6 +117,8 @@ impl Transients {
                 }
             }
             let peak = if one_queue {
+                // Without a partial order to ask, a step more of search costs little.
+                let effort = effort + u32::from(effort > 0);
                 place(&self.items, None::<fn(u32, u32) -> bool>, effort, scratch, &mut self.offsets)?
             } else {
                 place(&self.items, Some(before), effort, scratch, &mut self.offsets)?

@@ -92,6 +92,26 @@ impl Candidate {
     }
 }
 
+/// Soft and hard caps that are tried for orders in which groups free bytes late, in percent of the declared order's peak.
+const LATE_CAPS: [(u64, u64); 12] = [
+    (90, 95),
+    (80, 95),
+    (70, 95),
+    (60, 95),
+    (95, 95),
+    (50, 95),
+    (85, 95),
+    (75, 95),
+    (65, 95),
+    (40, 95),
+    (93, 95),
+    (30, 95),
+];
+/// Groups beyond the longest chain that such an order may need, in percent.
+const LATE_GROUPS: u32 = 8;
+/// Percent of the declared order's peak that such an order may keep alive: the rest is room for placement.
+const LATE_ROOM: u64 = 96;
+
 /// Percentages of the declared order's peak up to which waiting and urgent nodes fill memory, in the order tried.
 /// Lower ones leave room for what has to run later, and are tried where the first run out of it.
 const CAPS: [(u64, u64); 12] = [
@@ -142,6 +162,34 @@ impl Scratch {
         self.judge(job, frame_us);
     }
 
+    /// An order of hardly more groups than there must be, in which no group needs more bytes than the declared order
+    /// does even if what dies in it is not taken over before it ends; false if none was found.
+    fn find_late_order(
+        job: &Job<'_>,
+        topology: &Topology,
+        overlap: &mut OverlapScratch,
+        list: &mut Vec<u32>,
+        trial: &mut Vec<u32>,
+        declared: u64,
+        effort: u32,
+    ) -> bool {
+        let part = |percent: u64| (u128::from(declared) * u128::from(percent) / 100) as u64;
+        let enough = topology.depth + topology.depth * LATE_GROUPS / 100;
+        let mut best = (u32::MAX, 0);
+        for &(soft, hard) in LATE_CAPS.iter().take(4 + 8 * effort as usize) {
+            let caps = Caps { soft: part(soft), hard: part(hard), late: true };
+            let (groups, peak) = overlap.order(job, topology, caps, trial);
+            if peak <= part(LATE_ROOM) && (groups, peak) < best && groups <= enough {
+                best = (groups, peak);
+                std::mem::swap(list, trial);
+            }
+            if best.0 == topology.depth {
+                break;
+            }
+        }
+        best.0 != u32::MAX
+    }
+
     /// Makes `overlap_order` the order of fewest groups found that keeps no more bytes alive than the declared order,
     /// unless it is known.
     fn find_overlap_order(&mut self, job: &Job<'_>, effort: u32) {
@@ -156,9 +204,12 @@ impl Scratch {
             list.extend_from_slice(&topology.order);
             return;
         }
+        if Self::find_late_order(job, topology, overlap, list, &mut trial.nodes, declared, effort) {
+            return;
+        }
         let mut best = (u32::MAX, 0);
         for (attempt, &(soft, hard)) in CAPS.iter().enumerate().take(CAPS.len().min(8 + effort as usize)) {
-            let caps = Caps { soft: part(soft), hard: part(hard) };
+            let caps = Caps { soft: part(soft), hard: part(hard), late: false };
             let (groups, peak) = overlap.order(job, topology, caps, &mut trial.nodes);
             if peak <= declared && (groups, peak) < best {
                 best = (groups, peak);

@@ -26,6 +26,9 @@ pub(super) struct Caps {
     pub soft: u64,
     /// Live bytes up to which nodes run that would cost a group if they waited.
     pub hard: u64,
+    /// Whether what dies in a group is dead only when the group ends: taking its bytes over sooner would need a
+    /// barrier within the group.
+    pub late: bool,
 }
 
 /// Working memory.
@@ -113,7 +116,7 @@ impl OverlapScratch {
         self.begin(job);
         out.clear();
         let n = job.len();
-        let mut live = Live { now: 0, peak: 0 };
+        let mut live = Live { now: 0, peak: 0, dying: 0, late: caps.late };
         for node in 0..n as u32 {
             if self.pending[node as usize] == 0 {
                 self.next.push(node);
@@ -121,6 +124,7 @@ impl OverlapScratch {
         }
         while out.len() < n {
             self.groups += 1;
+            live.now -= std::mem::take(&mut live.dying);
             let mut arrivals = std::mem::take(&mut self.next);
             for &node in &arrivals {
                 if self.state[node as usize] == State::Waiting {
@@ -292,7 +296,11 @@ impl OverlapScratch {
             }
         }
         live.peak = live.peak.max(live.now);
-        live.now -= dying;
+        if live.late {
+            live.dying += dying;
+        } else {
+            live.now -= dying;
+        }
         for &succ in job.deps.succs.row(node as usize) {
             self.pending[succ as usize] -= 1;
             if self.pending[succ as usize] == 0 {
@@ -311,4 +319,7 @@ impl OverlapScratch {
 struct Live {
     now: u64,
     peak: u64,
+    /// Bytes that die when the group ends.
+    dying: u64,
+    late: bool,
 }

@@ -31,6 +31,9 @@ pub struct Used {
     pub stages: Stages,
     /// Their access kinds.
     pub access: Accesses,
+    /// Of those before the step of the last one: stages, and the last of them, if there are any.
+    outer_stages: Stages,
+    outer_last: u32,
     /// The barrier that lets them see the piece, [`NONE`] or [`ENTRY`].
     barrier: u32,
     next: u32,
@@ -349,6 +352,10 @@ impl Hazards {
                 writes: used.access & Accesses::WRITES,
             };
             self.follow(scene, here, left, waits, need);
+            if used.queue == here.queue && used.outer_last != NONE {
+                let outer = Left { last: used.outer_last, stages: used.outer_stages, ..left };
+                self.follow(scene, here, outer, waits, need);
+            }
             need.conditional |= used.conditional;
             at = used.next;
         }
@@ -377,7 +384,19 @@ impl Hazards {
     fn push_use(&mut self, here: Here<'_>, barrier: u32, next: u32) -> u32 {
         let Here { queue, at, conditional, touch, .. } = here;
         let (stages, access) = (touch.stages, touch.access);
-        self.uses.push(Used { queue, conditional, first: at, last: at, stages, access, barrier, next });
+        let (outer_stages, outer_last) = (Stages::empty(), NONE);
+        self.uses.push(Used {
+            queue,
+            conditional,
+            first: at,
+            last: at,
+            stages,
+            access,
+            outer_stages,
+            outer_last,
+            barrier,
+            next,
+        });
         self.uses.len() as u32 - 1
     }
 
@@ -550,6 +569,9 @@ impl Hazards {
                 self.uses[own as usize].barrier = barrier;
             }
             let used = &mut self.uses[own as usize];
+            if scene.frame.course.stops[used.last as usize].step != here.step {
+                (used.outer_stages, used.outer_last) = (used.stages, used.last);
+            }
             used.last = here.at;
             used.stages |= here.touch.stages;
             used.access |= here.touch.access;

@@ -1,0 +1,48 @@
+//! Render graphs that others made (converted; see the folder's SOURCES.md) bake on every built-in profile, cull
+//! exactly and place no more bytes than known.
+
+use std::path::PathBuf;
+
+use rgraph_plan::file::graph::read_graph;
+use rgraph_plan::prelude::*;
+
+fn folder() -> Option<PathBuf> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    if !folder.join("graphs").is_dir() {
+        println!("skipped: there is no folder shared/data beside the checkout");
+        return None;
+    }
+    Some(folder)
+}
+
+#[test]
+fn graphs_of_others_cull_exactly_and_are_placed_within_the_known_bytes() {
+    let Some(folder) = folder() else { return };
+    let sources = std::fs::read_to_string(folder.join("SOURCES.md")).unwrap();
+    let rows = sources.lines().filter_map(|line| {
+        let cells: Vec<_> = line.split('|').map(str::trim).collect();
+        let numbers: Vec<u64> = cells.iter().filter_map(|cell| cell.parse().ok()).collect();
+        (numbers.len() == 8).then(|| (cells[1].to_owned(), numbers))
+    });
+    let mut seen = 0;
+    for (name, numbers) in rows {
+        let (passes, needed, placed) = (numbers[0], numbers[1], numbers[6]);
+        let path = folder.join("graphs").join(format!("{name}.rgraph.json"));
+        let text = std::fs::read(path).unwrap();
+        let graph = read_graph(&text, &name).unwrap_or_else(|e| panic!("{name}: {e}"));
+        assert_eq!(graph.passes().len() as u64, passes, "{name}");
+        for profile in Profile::BUILT_IN {
+            let profile = Profile::built_in(profile).unwrap();
+            let plan = bake(&graph, &profile, &Options::default(), &mut Scratch::default())
+                .unwrap_or_else(|e| panic!("{name} on {}: {e}", profile.name));
+            let live = plan.passes.iter().filter(|p| p.culled.is_none() && p.declared.is_some()).count() as u64;
+            assert_eq!(live, needed, "{name} on {}", profile.name);
+            if profile.queues.len() == 1 {
+                let (total, bound) = (plan.memory.total, plan.memory.lower_bound);
+                assert!(total <= placed, "{name}: {total} bytes (bound {bound}), known {placed}");
+            }
+        }
+        seen += 1;
+    }
+    assert_eq!(seen, 25);
+}
