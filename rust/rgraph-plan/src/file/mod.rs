@@ -8,9 +8,11 @@ mod json;
 pub mod nearest;
 pub mod plan;
 pub mod profile;
+pub mod schema;
 mod word;
 mod write;
 
 pub use graph::{read_graph, write_graph};
 pub use plan::{read_plan, write_plan};
 pub use profile::{read_profile, write_profile};
+pub use schema::schema;

@@ -1,5 +1,6 @@
 //! Reading batches: waits, commands, signals.
 
+use super::keys;
 use super::read::{Counts, own_id, subresource};
 use crate::access::{Accesses, Aspects, Layout, Load, Stages, Store};
 use crate::error::Code;
@@ -12,37 +13,6 @@ use crate::plan::{
 };
 use crate::report::words::{hazard_from_word, hazard_words};
 use crate::resource::ResourceId;
-
-const BATCH_KEYS: [&str; 5] = ["id", "queue", "waits", "commands", "signals"];
-const WAIT_KEYS: [&str; 4] = ["queue", "value", "stages", "frame"];
-const SIGNAL_KEYS: [&str; 2] = ["queue", "value"];
-const BARRIERS_KEYS: [&str; 5] = ["op", "by_region", "memory", "buffers", "images"];
-const EVENT_KEYS: [&str; 5] = ["op", "event", "memory", "buffers", "images"];
-const BEGIN_KEYS: [&str; 3] = ["op", "physical_pass", "attachments"];
-const PASS_KEYS: [&str; 3] = ["op", "pass", "layouts"];
-const END_KEYS: [&str; 1] = ["op"];
-const MEMORY_KEYS: [&str; 5] = ["src_stages", "src_access", "dst_stages", "dst_access", "why"];
-const BUFFER_KEYS: [&str; 9] =
-    ["resource", "range", "src_stages", "src_access", "dst_stages", "dst_access", "src_queue", "dst_queue", "why"];
-const IMAGE_KEYS: [&str; 13] = [
-    "resource",
-    "mips",
-    "layers",
-    "aspects",
-    "src_stages",
-    "src_access",
-    "dst_stages",
-    "dst_access",
-    "old_layout",
-    "new_layout",
-    "src_queue",
-    "dst_queue",
-    "why",
-];
-const WHY_KEYS: [&str; 4] = ["hazard", "from", "to", "resource"];
-const ATTACHMENT_KEYS: [&str; 10] =
-    ["resource", "mip", "layers", "load", "store", "stencil_load", "stencil_store", "clear", "resolve_to", "input"];
-const LAYOUT_KEYS: [&str; 4] = ["resource", "mips", "layers", "layout"];
 
 /// What a command does.
 #[derive(Clone, Copy)]
@@ -86,7 +56,7 @@ impl Word for Hazard {
 
 /// A batch; what it points to is appended to the plan.
 pub(super) fn batch(node: Node<'_, '_>, index: usize, counts: &Counts, plan: &mut Plan) -> Option<Batch> {
-    let fields = node.fields("a batch", &BATCH_KEYS)?;
+    let fields = node.fields("a batch", &keys::BATCH)?;
     own_id(&fields, index);
     let queue = fields.given("queue").map_or(Some(None), |queue| queue.id(counts.queues, "queues").map(Some));
     let first_wait = plan.waits.len();
@@ -114,7 +84,7 @@ pub(super) fn batch(node: Node<'_, '_>, index: usize, counts: &Counts, plan: &mu
 }
 
 fn wait(node: Node<'_, '_>, counts: &Counts) -> Option<Wait> {
-    let fields = node.fields("a wait", &WAIT_KEYS)?;
+    let fields = node.fields("a wait", &keys::WAIT)?;
     let queue = fields.given("queue").map_or(Some(None), |queue| queue.id(counts.queues, "queues").map(Some));
     let value = fields.need("value").and_then(|value| value.u32());
     let stages = fields.need("stages").and_then(|stages| stages.joined());
@@ -130,7 +100,7 @@ fn wait(node: Node<'_, '_>, counts: &Counts) -> Option<Wait> {
 }
 
 fn read_signal(node: Node<'_, '_>, counts: &Counts, own: Option<QueueId>) -> Option<u32> {
-    let fields = node.fields("a signal", &SIGNAL_KEYS)?;
+    let fields = node.fields("a signal", &keys::SIGNAL)?;
     let queue = fields.given("queue").map_or(Some(None), |queue| queue.id(counts.queues, "queues").map(Some))?;
     if queue != own {
         node.mistake(Code::BadFile, "signals another queue than its batch's", "a batch signals its own queue");
@@ -151,23 +121,23 @@ fn command(node: Node<'_, '_>, counts: &Counts, plan: &mut Plan) -> Option<Comma
     };
     match op? {
         Op::Barriers => {
-            let fields = node.fields("a barrier call", &BARRIERS_KEYS)?;
+            let fields = node.fields("a barrier call", &keys::BARRIERS)?;
             let mut barriers = dependency(&fields, counts, plan);
             barriers.by_region = fields.flag("by_region");
             Some(Command::Barriers(barriers))
         }
         Op::SetEvent => {
-            let fields = node.fields("an event", &EVENT_KEYS)?;
+            let fields = node.fields("an event", &keys::EVENT)?;
             let event = fields.need("event")?.id(counts.commands, "commands")?;
             Some(Command::SetEvent(event, dependency(&fields, counts, plan)))
         }
         Op::WaitEvents => {
-            let fields = node.fields("a wait for an event", &EVENT_KEYS)?;
+            let fields = node.fields("a wait for an event", &keys::EVENT)?;
             let event = fields.need("event")?.id(counts.commands, "commands")?;
             Some(Command::WaitEvents(event, dependency(&fields, counts, plan)))
         }
         Op::BeginRendering => {
-            let fields = node.fields("a render pass", &BEGIN_KEYS)?;
+            let fields = node.fields("a render pass", &keys::BEGIN)?;
             let physical_pass = fields.need("physical_pass")?.id(counts.passes, "passes")?;
             let start = plan.attachments.len();
             if let Some(list) = fields.get("attachments") {
@@ -180,7 +150,7 @@ fn command(node: Node<'_, '_>, counts: &Counts, plan: &mut Plan) -> Option<Comma
             Some(Command::BeginRendering { physical_pass, attachments })
         }
         Op::Pass => {
-            let fields = node.fields("a pass command", &PASS_KEYS)?;
+            let fields = node.fields("a pass command", &keys::PASS_COMMAND)?;
             let pass = fields.need("pass")?.id(counts.passes, "passes")?;
             let start = plan.layouts.len();
             if let Some(list) = fields.get("layouts") {
@@ -191,7 +161,7 @@ fn command(node: Node<'_, '_>, counts: &Counts, plan: &mut Plan) -> Option<Comma
             }
             Some(Command::Pass { pass, layouts: Span::new(start, plan.layouts.len()) })
         }
-        Op::EndRendering => node.fields("an end of a render pass", &END_KEYS).map(|_| Command::EndRendering),
+        Op::EndRendering => node.fields("an end of a render pass", &keys::END).map(|_| Command::EndRendering),
     }
 }
 
@@ -250,7 +220,7 @@ fn why<const N: usize>(
 ) -> Option<Why> {
     let node = fields.given("why");
     let inner = match node.as_ref() {
-        Some(node) => Some(node.fields("why a barrier is there", &WHY_KEYS)?),
+        Some(node) => Some(node.fields("why a barrier is there", &keys::WHY)?),
         None => None,
     };
     let (mut hazard, mut from, mut to, mut resource) = (shown, None, None, own);
@@ -282,13 +252,13 @@ fn hazard(scope: &Scope) -> Hazard {
 }
 
 fn memory_barrier(node: Node<'_, '_>, counts: &Counts) -> Option<MemoryBarrier> {
-    let fields = node.fields("a memory barrier", &MEMORY_KEYS)?;
+    let fields = node.fields("a memory barrier", &keys::MEMORY_BARRIER)?;
     let scope = scope(&fields)?;
     Some(MemoryBarrier { scope, why: why(&fields, counts, None, hazard(&scope))? })
 }
 
 fn buffer_barrier(node: Node<'_, '_>, counts: &Counts, plan: &Plan) -> Option<BufferBarrier> {
-    let fields = node.fields("a buffer barrier", &BUFFER_KEYS)?;
+    let fields = node.fields("a buffer barrier", &keys::BUFFER_BARRIER)?;
     let resource: ResourceId = fields.need("resource").and_then(|id| id.id(counts.resources, "resources"))?;
     let PlanKind::Buffer { size } = plan.resources[resource].kind else {
         fields.node().mistake(Code::BadFile, "is a buffer barrier for an image", "");
@@ -311,7 +281,7 @@ fn buffer_barrier(node: Node<'_, '_>, counts: &Counts, plan: &Plan) -> Option<Bu
 }
 
 fn image_barrier(node: Node<'_, '_>, counts: &Counts, plan: &Plan) -> Option<ImageBarrier> {
-    let fields = node.fields("an image barrier", &IMAGE_KEYS)?;
+    let fields = node.fields("an image barrier", &keys::IMAGE_BARRIER)?;
     let resource: ResourceId = fields.need("resource").and_then(|id| id.id(counts.resources, "resources"))?;
     let ranges = subresource(&fields, resource, plan);
     let PlanKind::Image { format, .. } = plan.resources[resource].kind else { return None };
@@ -341,7 +311,7 @@ fn image_barrier(node: Node<'_, '_>, counts: &Counts, plan: &Plan) -> Option<Ima
 }
 
 fn attachment(node: Node<'_, '_>, counts: &Counts, plan: &Plan) -> Option<Attachment> {
-    let fields = node.fields("an attachment", &ATTACHMENT_KEYS)?;
+    let fields = node.fields("an attachment", &keys::ATTACHMENT)?;
     let image = |key| {
         let id: ResourceId = fields.get(key)?.id(counts.resources, "resources")?;
         match plan.resources[id].kind {
@@ -386,7 +356,7 @@ fn attachment(node: Node<'_, '_>, counts: &Counts, plan: &Plan) -> Option<Attach
 }
 
 fn layout(node: Node<'_, '_>, counts: &Counts, plan: &Plan) -> Option<PassLayout> {
-    let fields = node.fields("a layout", &LAYOUT_KEYS)?;
+    let fields = node.fields("a layout", &keys::LAYOUT)?;
     let resource = fields.need("resource").and_then(|id| id.id(counts.resources, "resources"))?;
     let ranges = subresource(&fields, resource, plan);
     let layout = fields.need("layout").and_then(|layout| layout.word());

@@ -1,6 +1,7 @@
 //! Plan files (`*.rplan.json`): what a bake decides.
 
 mod command;
+pub(super) mod keys;
 mod outcome;
 mod read;
 mod write;

@@ -1,5 +1,6 @@
 //! Reading what a plan says beside its passes and commands: memory, edges, subgraphs, pairs not merged, the report.
 
+use super::keys;
 use super::read::{Counts, hexadecimal, own_id, position_word, subresource};
 use crate::access::{Aspects, Layout};
 use crate::error::Code;
@@ -11,24 +12,14 @@ use crate::plan::{
 use crate::report::words::{POLICIES, UNMERGED_WORDS};
 use crate::resource::ResourceId;
 
-const MEMORY_KEYS: [&str; 5] = ["heaps", "placements", "total", "without_aliasing", "lower_bound"];
-const HEAP_KEYS: [&str; 3] = ["id", "type", "size"];
-const PLACEMENT_KEYS: [&str; 4] = ["resource", "heap", "offset", "size"];
-const EDGE_KEYS: [&str; 7] = ["resource", "mips", "layers", "aspects", "range", "entry", "exit"];
-const STATE_KEYS: [&str; 4] = ["queue", "stages", "access", "layout"];
-const SUBGRAPH_KEYS: [&str; 3] = ["key", "passes", "roots"];
-const UNMERGED_KEYS: [&str; 5] = ["first", "second", "why", "resource", "reason"];
-const REPORT_KEYS: [&str; 7] = ["bake_us", "barriers", "submits", "frame_us", "policy", "optimal", "notes"];
-const TIMES_KEYS: [&str; 6] = ["validate", "cull", "schedule", "merge", "alias", "synchronize"];
-
 position_word!(UnmergedRule, UNMERGED_WORDS, "a reason for not merging");
 position_word!(Policy, POLICIES, "a scheduling policy");
 
 pub(super) fn read_memory(node: Node<'_, '_>, counts: &Counts, plan: &mut Plan) -> Option<()> {
-    let fields = node.fields("memory", &MEMORY_KEYS)?;
+    let fields = node.fields("memory", &keys::MEMORY)?;
     if let Some(heaps) = fields.get("heaps") {
         heaps.elements(" of heaps", |index, node| {
-            let Some(fields) = node.fields("a heap", &HEAP_KEYS) else { return };
+            let Some(fields) = node.fields("a heap", &keys::HEAP) else { return };
             own_id(&fields, index);
             let memory_type = fields.need("type").and_then(|name| name.name());
             let size = fields.need("size").and_then(|size| size.u64());
@@ -52,7 +43,7 @@ pub(super) fn read_memory(node: Node<'_, '_>, counts: &Counts, plan: &mut Plan) 
 }
 
 fn placement(node: Node<'_, '_>, counts: &Counts, heaps: usize) -> Option<Placement> {
-    let fields = node.fields("a placement", &PLACEMENT_KEYS)?;
+    let fields = node.fields("a placement", &keys::PLACEMENT)?;
     let resource = fields.need("resource").and_then(|id| id.id(counts.resources, "resources"));
     let heap = fields.need("heap").and_then(|heap| heap.id(heaps, "heaps"));
     let offset = fields.need("offset").and_then(|offset| offset.u64());
@@ -83,7 +74,7 @@ pub(super) fn read_rest<const N: usize>(fields: &Fields<'_, '_, N>, counts: &Cou
 }
 
 fn edge(node: Node<'_, '_>, counts: &Counts, plan: &Plan) -> Option<Edge> {
-    let fields = node.fields("an edge", &EDGE_KEYS)?;
+    let fields = node.fields("an edge", &keys::EDGE)?;
     let resource: ResourceId = fields.need("resource").and_then(|id| id.id(counts.resources, "resources"))?;
     let (mips, layers, aspects, range);
     match plan.resources[resource].kind {
@@ -105,7 +96,7 @@ fn edge(node: Node<'_, '_>, counts: &Counts, plan: &Plan) -> Option<Edge> {
 }
 
 fn read_state(node: Node<'_, '_>, counts: &Counts) -> Option<State> {
-    let fields = node.fields("a state", &STATE_KEYS)?;
+    let fields = node.fields("a state", &keys::STATE)?;
     let queue = fields.given("queue").map_or(Some(None), |queue| queue.id(counts.queues, "queues").map(Some));
     let stages = fields.need("stages").and_then(|stages| stages.joined());
     let access = fields.need("access").and_then(|access| access.joined());
@@ -114,7 +105,7 @@ fn read_state(node: Node<'_, '_>, counts: &Counts) -> Option<State> {
 }
 
 fn subgraph(node: Node<'_, '_>, counts: &Counts, plan: &mut Plan) -> Option<()> {
-    let fields = node.fields("a subgraph", &SUBGRAPH_KEYS)?;
+    let fields = node.fields("a subgraph", &keys::SUBGRAPH)?;
     let key = fields.need("key").and_then(|key| hexadecimal(&key, 16))? as u64;
     let passes: Vec<PlanPassId> = fields.need("passes")?.list(" of passes", |id| id.id(counts.passes, "passes"))?;
     let roots: Vec<ResourceId> =
@@ -128,7 +119,7 @@ fn subgraph(node: Node<'_, '_>, counts: &Counts, plan: &mut Plan) -> Option<()> 
 }
 
 fn unmerged(node: Node<'_, '_>, counts: &Counts) -> Option<Unmerged> {
-    let fields = node.fields("a pair of passes", &UNMERGED_KEYS)?;
+    let fields = node.fields("a pair of passes", &keys::UNMERGED)?;
     let first = fields.need("first").and_then(|pass| pass.id(counts.passes, "passes"));
     let second = fields.need("second").and_then(|pass| pass.id(counts.passes, "passes"));
     let rule = fields.need("why").and_then(|why| why.word::<UnmergedRule>())?;
@@ -148,7 +139,7 @@ fn unmerged(node: Node<'_, '_>, counts: &Counts) -> Option<Unmerged> {
 }
 
 pub(super) fn read_report(node: Node<'_, '_>) -> Option<Report> {
-    let fields = node.fields("a report", &REPORT_KEYS)?;
+    let fields = node.fields("a report", &keys::REPORT)?;
     let bake_us = fields.given("bake_us").map_or(Some(None), |times| bake_times(times).map(Some));
     let count = |key| fields.get(key).map_or(Some(0), |count| count.u32());
     let notes = fields.get("notes").map_or(Some(Vec::new()), |notes| {
@@ -166,7 +157,7 @@ pub(super) fn read_report(node: Node<'_, '_>) -> Option<Report> {
 }
 
 fn bake_times(node: Node<'_, '_>) -> Option<BakeTimes> {
-    let fields = node.fields("times of stages", &TIMES_KEYS)?;
+    let fields = node.fields("times of stages", &keys::TIMES)?;
     let time = |key| fields.get(key).map_or(Some(0.0), |time| time.number());
     Some(BakeTimes {
         validate: time("validate")?,

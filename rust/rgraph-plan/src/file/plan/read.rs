@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 
 use super::command::batch;
+use super::keys;
 use super::outcome::{read_memory, read_report, read_rest};
 use crate::access::{Accesses, Layout, Sharing, Stages};
 use crate::error::{Code, GraphError};
@@ -16,33 +17,6 @@ use crate::plan::{
 use crate::profile::Capabilities;
 use crate::report::words::{CULLED_WORDS, life_from_word, life_words, queue_from_word, queue_words};
 use crate::resource::ResourceId;
-
-const PLAN_KEYS: [&str; 12] = [
-    "rplan",
-    "graph",
-    "graph_hash",
-    "device_profile",
-    "passes",
-    "resources",
-    "batches",
-    "memory",
-    "edges",
-    "subgraphs",
-    "unmerged",
-    "report",
-];
-const PROFILE_KEYS: [&str; 2] = ["name", "queues"];
-const QUEUE_KEYS: [&str; 3] = ["name", "family", "capabilities"];
-const PASS_KEYS: [&str; 10] =
-    ["id", "name", "declared", "queue", "culled", "reason", "physical_pass", "culled_why", "why", "accesses"];
-const CULLED_KEYS: [&str; 3] = ["rule", "resource", "reader"];
-const PASS_WHY_KEYS: [&str; 4] = ["queue", "after", "start_us", "duration_us"];
-const ACCESS_KEYS: [&str; 6] = ["resource", "stages", "access", "layout", "mips", "layers"];
-const RESOURCE_KEYS: [&str; 15] = [
-    "id", "name", "kind", "bytes", "lifetime", "aliases", "sharing", "life", "format", "size", "mips", "layers",
-    "samples", "cube", "inserted",
-];
-const LIFETIME_KEYS: [&str; 2] = ["first", "last"];
 
 /// Most mip levels: an image of 2³¹ texels has 32.
 const MOST_MIPS: u64 = 32;
@@ -130,7 +104,7 @@ pub fn read_plan(text: &[u8], file_name: &str) -> Result<Plan, GraphError> {
 }
 
 fn plan(root: Node<'_, '_>) -> Option<Plan> {
-    let fields = root.fields("a plan", &PLAN_KEYS)?;
+    let fields = root.fields("a plan", &keys::PLAN)?;
     let mut plan = Plan {
         graph: fields.get("graph").and_then(|name| name.title()).unwrap_or_default().into_owned(),
         graph_hash: fields.get("graph_hash").and_then(|hash| hexadecimal(&hash, 32)).unwrap_or_default(),
@@ -241,7 +215,7 @@ pub(super) fn own_id<const N: usize>(fields: &Fields<'_, '_, N>, index: usize) {
 }
 
 fn read_profile(node: Node<'_, '_>, plan: &mut Plan) -> Option<()> {
-    let fields = node.fields("a device profile", &PROFILE_KEYS)?;
+    let fields = node.fields("a device profile", &keys::PROFILE)?;
     plan.profile = fields.get("name").and_then(|name| name.title()).unwrap_or_default().into_owned();
     fields.need("queues")?.elements(" of queues", |_, node| {
         if let Some(queue) = queue(node) {
@@ -251,7 +225,7 @@ fn read_profile(node: Node<'_, '_>, plan: &mut Plan) -> Option<()> {
 }
 
 fn queue(node: Node<'_, '_>) -> Option<PlanQueue> {
-    let fields = node.fields("a queue", &QUEUE_KEYS)?;
+    let fields = node.fields("a queue", &keys::QUEUE)?;
     let name = fields.need("name").and_then(|name| name.name());
     let family = fields.need("family").and_then(|family| family.u32());
     let capabilities = fields.get("capabilities").map_or(Some(Capabilities::all()), |words| words.joined());
@@ -290,7 +264,7 @@ fn resource(
     by_name: &HashMap<String, ResourceId>,
     plan: &mut Plan,
 ) -> Option<PlanResource> {
-    let fields = node.fields("a resource", &RESOURCE_KEYS)?;
+    let fields = node.fields("a resource", &keys::RESOURCE)?;
     own_id(&fields, index);
     fields.need("name")?;
     let bytes = fields.need("bytes").and_then(|bytes| bytes.u64());
@@ -319,7 +293,7 @@ fn resource(
     })
 }
 
-fn image(fields: &Fields<'_, '_, { RESOURCE_KEYS.len() }>) -> Option<PlanKind> {
+fn image(fields: &Fields<'_, '_, { keys::RESOURCE.len() }>) -> Option<PlanKind> {
     let format = fields.need("format").and_then(|format| format.word::<Format>());
     let size = fields.need("size").and_then(|node| {
         let size = node.is_list().then(|| node.list("", |axis| axis.u32()))??;
@@ -350,19 +324,19 @@ fn image(fields: &Fields<'_, '_, { RESOURCE_KEYS.len() }>) -> Option<PlanKind> {
     Some(PlanKind::Image { format: format?, size, mips: mips?, layers: layers?, samples: samples?, volume, cube })
 }
 
-fn buffer(fields: &Fields<'_, '_, { RESOURCE_KEYS.len() }>, bytes: u64) -> Option<PlanKind> {
+fn buffer(fields: &Fields<'_, '_, { keys::RESOURCE.len() }>, bytes: u64) -> Option<PlanKind> {
     Some(PlanKind::Buffer { size: fields.get("size").map_or(Some(bytes), |size| size.u64())? })
 }
 
 fn lifetime(node: Node<'_, '_>, counts: &Counts) -> Option<[PlanPassId; 2]> {
-    let fields = node.fields("a lifetime", &LIFETIME_KEYS)?;
+    let fields = node.fields("a lifetime", &keys::LIFETIME)?;
     let first = fields.need("first").and_then(|pass| pass.id(counts.passes, "passes"));
     let last = fields.need("last").and_then(|pass| pass.id(counts.passes, "passes"));
     Some([first?, last?])
 }
 
 fn pass(node: Node<'_, '_>, index: usize, counts: &Counts, plan: &mut Plan) -> Option<PlanPass> {
-    let fields = node.fields("a pass", &PASS_KEYS)?;
+    let fields = node.fields("a pass", &keys::PASS)?;
     own_id(&fields, index);
     let name = fields.need("name").and_then(|name| name.name())?;
     let declared = fields.given("declared").map_or(Some(None), |declared| declared.u32().map(Some));
@@ -396,7 +370,7 @@ fn pass(node: Node<'_, '_>, index: usize, counts: &Counts, plan: &mut Plan) -> O
 }
 
 fn read_culled(node: Node<'_, '_>, counts: &Counts) -> Option<Culled> {
-    let fields = node.fields("a reason for culling", &CULLED_KEYS)?;
+    let fields = node.fields("a reason for culling", &keys::CULLED)?;
     let rule = fields.need("rule").and_then(|rule| rule.word::<CulledRule>())?;
     let resource = || fields.need("resource").and_then(|id| id.id(counts.resources, "resources"));
     Some(match rule.0 {
@@ -409,7 +383,7 @@ fn read_culled(node: Node<'_, '_>, counts: &Counts) -> Option<Culled> {
 }
 
 fn pass_why(node: Node<'_, '_>, counts: &Counts) -> Option<PassWhy> {
-    let fields = node.fields("why a pass stands where it does", &PASS_WHY_KEYS)?;
+    let fields = node.fields("why a pass stands where it does", &keys::PASS_WHY)?;
     let time = |key| fields.given(key).map_or(Some(0.0), |time| time.number32());
     Some(PassWhy {
         queue: fields.get("queue").map_or(Some(QueueWhy::Named), |why| why.word())?,
@@ -436,7 +410,7 @@ pub(super) fn subresource<const N: usize>(
 }
 
 fn access(node: Node<'_, '_>, counts: &Counts, plan: &Plan) -> Option<PlanAccess> {
-    let fields = node.fields("an access", &ACCESS_KEYS)?;
+    let fields = node.fields("an access", &keys::ACCESS)?;
     let resource: ResourceId = fields.need("resource").and_then(|id| id.id(counts.resources, "resources"))?;
     let stages = fields.need("stages").and_then(|stages| stages.joined::<Stages>());
     let access = fields.need("access").and_then(|access| access.joined::<Accesses>());

@@ -1,0 +1,100 @@
+//! The keys of a plan file: what the reader knows, and what the schema is held against.
+
+/// Of a plan file.
+pub(in crate::file) const PLAN: [&str; 12] = [
+    "rplan",
+    "graph",
+    "graph_hash",
+    "device_profile",
+    "passes",
+    "resources",
+    "batches",
+    "memory",
+    "edges",
+    "subgraphs",
+    "unmerged",
+    "report",
+];
+/// Of the device profile.
+pub(in crate::file) const PROFILE: [&str; 2] = ["name", "queues"];
+/// Of a queue.
+pub(in crate::file) const QUEUE: [&str; 3] = ["name", "family", "capabilities"];
+/// Of a pass.
+pub(in crate::file) const PASS: [&str; 10] =
+    ["id", "name", "declared", "queue", "culled", "reason", "physical_pass", "culled_why", "why", "accesses"];
+/// Of why a pass is culled.
+pub(in crate::file) const CULLED: [&str; 3] = ["rule", "resource", "reader"];
+/// Of why a pass stands where it does.
+pub(in crate::file) const PASS_WHY: [&str; 4] = ["queue", "after", "start_us", "duration_us"];
+/// Of an access of an inserted pass.
+pub(in crate::file) const ACCESS: [&str; 6] = ["resource", "stages", "access", "layout", "mips", "layers"];
+/// Of a resource.
+pub(in crate::file) const RESOURCE: [&str; 15] = [
+    "id", "name", "kind", "bytes", "lifetime", "aliases", "sharing", "life", "format", "size", "mips", "layers",
+    "samples", "cube", "inserted",
+];
+/// Of a lifetime.
+pub(in crate::file) const LIFETIME: [&str; 2] = ["first", "last"];
+/// Of a batch.
+pub(in crate::file) const BATCH: [&str; 5] = ["id", "queue", "waits", "commands", "signals"];
+/// Of a wait.
+pub(in crate::file) const WAIT: [&str; 4] = ["queue", "value", "stages", "frame"];
+/// Of a signal.
+pub(in crate::file) const SIGNAL: [&str; 2] = ["queue", "value"];
+/// Of a barrier call.
+pub(in crate::file) const BARRIERS: [&str; 5] = ["op", "by_region", "memory", "buffers", "images"];
+/// Of an event.
+pub(in crate::file) const EVENT: [&str; 5] = ["op", "event", "memory", "buffers", "images"];
+/// Of the begin of a render pass.
+pub(in crate::file) const BEGIN: [&str; 3] = ["op", "physical_pass", "attachments"];
+/// Of a pass command.
+pub(in crate::file) const PASS_COMMAND: [&str; 3] = ["op", "pass", "layouts"];
+/// Of the end of a render pass.
+pub(in crate::file) const END: [&str; 1] = ["op"];
+/// Of a memory barrier.
+pub(in crate::file) const MEMORY_BARRIER: [&str; 5] = ["src_stages", "src_access", "dst_stages", "dst_access", "why"];
+/// Of a buffer barrier.
+pub(in crate::file) const BUFFER_BARRIER: [&str; 9] =
+    ["resource", "range", "src_stages", "src_access", "dst_stages", "dst_access", "src_queue", "dst_queue", "why"];
+/// Of an image barrier.
+pub(in crate::file) const IMAGE_BARRIER: [&str; 13] = [
+    "resource",
+    "mips",
+    "layers",
+    "aspects",
+    "src_stages",
+    "src_access",
+    "dst_stages",
+    "dst_access",
+    "old_layout",
+    "new_layout",
+    "src_queue",
+    "dst_queue",
+    "why",
+];
+/// Of why a barrier is there.
+pub(in crate::file) const WHY: [&str; 4] = ["hazard", "from", "to", "resource"];
+/// Of an attachment.
+pub(in crate::file) const ATTACHMENT: [&str; 10] =
+    ["resource", "mip", "layers", "load", "store", "stencil_load", "stencil_store", "clear", "resolve_to", "input"];
+/// Of a layout of a pass.
+pub(in crate::file) const LAYOUT: [&str; 4] = ["resource", "mips", "layers", "layout"];
+/// Of memory.
+pub(in crate::file) const MEMORY: [&str; 5] = ["heaps", "placements", "total", "without_aliasing", "lower_bound"];
+/// Of a heap.
+pub(in crate::file) const HEAP: [&str; 3] = ["id", "type", "size"];
+/// Of a placement.
+pub(in crate::file) const PLACEMENT: [&str; 4] = ["resource", "heap", "offset", "size"];
+/// Of an edge.
+pub(in crate::file) const EDGE: [&str; 7] = ["resource", "mips", "layers", "aspects", "range", "entry", "exit"];
+/// Of a state.
+pub(in crate::file) const STATE: [&str; 4] = ["queue", "stages", "access", "layout"];
+/// Of a subgraph.
+pub(in crate::file) const SUBGRAPH: [&str; 3] = ["key", "passes", "roots"];
+/// Of a pair of passes that were not merged.
+pub(in crate::file) const UNMERGED: [&str; 5] = ["first", "second", "why", "resource", "reason"];
+/// Of the report.
+pub(in crate::file) const REPORT: [&str; 7] =
+    ["bake_us", "barriers", "submits", "frame_us", "policy", "optimal", "notes"];
+/// Of times of stages.
+pub(in crate::file) const TIMES: [&str; 6] = ["validate", "cull", "schedule", "merge", "alias", "synchronize"];

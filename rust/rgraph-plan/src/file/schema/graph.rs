@@ -1,0 +1,195 @@
+//! The schema of graph files.
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::access::{
+    Accesses, Aspects, Layout, Load, PassQueue, ResolveMode, STAGE_NAMES, Sharing, Stages, Transfer, Usage,
+};
+use crate::file::word::DeclaredStages;
+use crate::format::Format;
+
+pub(super) fn schema() -> Value {
+    let map = |values: Value| {
+        let names = json!({"minLength": 1, "maxLength": crate::graph::MAX_NAME});
+        json!({"type": "object", "propertyNames": names, "additionalProperties": values})
+    };
+    object(
+        &["rgraph"],
+        [
+            ("rgraph", json!({"const": 1})),
+            ("name", text()),
+            ("reference_size", tuple(u32(), 2)),
+            ("images", map(image())),
+            ("buffers", map(buffer())),
+            ("passes", list(pass())),
+            ("roots", list(name())),
+        ],
+    )
+}
+
+/// Layouts, with the shorter spellings that a reader takes.
+fn layout() -> Value {
+    const SHORT: [&str; 7] = [
+        "color_attachment",
+        "depth_stencil_attachment",
+        "depth_stencil_read_only",
+        "shader_read_only",
+        "transfer_src",
+        "transfer_dst",
+        "present_src_khr",
+    ];
+    word::<Layout>(&SHORT)
+}
+
+fn load() -> Value {
+    word::<Load>(&["dont_care"])
+}
+
+fn format() -> Value {
+    let long: Vec<String> = Format::all().map(|format| format!("VK_FORMAT_{}", format.vulkan_name())).collect();
+    word::<Format>(&long.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+fn image() -> Value {
+    object(
+        &[],
+        [
+            ("format", format()),
+            ("size", size()),
+            ("layers", u32()),
+            ("mips", any_of([u32(), json!({"const": "full"})])),
+            ("samples", u32()),
+            ("cube", boolean()),
+            ("modifies", name()),
+            ("history_of", name()),
+            ("frames", u32()),
+            ("first_frame", words_of(&["zeros", "undefined"])),
+            ("imported", any_of([boolean(), imported()])),
+            ("leave", leave()),
+            ("persistent", boolean()),
+            ("sharing", word::<Sharing>(&[])),
+        ],
+    )
+}
+
+fn buffer() -> Value {
+    let mut schema = object(
+        &[],
+        [
+            ("size", u64()),
+            ("acceleration_structure", boolean()),
+            ("modifies", name()),
+            ("history_of", name()),
+            ("frames", u32()),
+            ("first_frame", words_of(&["zeros", "undefined"])),
+            ("imported", any_of([boolean(), imported()])),
+            ("leave", leave()),
+            ("persistent", boolean()),
+            ("sharing", word::<Sharing>(&[])),
+        ],
+    );
+    let has = |key: &str| json!({"required": [key]});
+    schema["anyOf"] = json!([has("size"), has("modifies"), has("history_of")]);
+    schema
+}
+
+fn imported() -> Value {
+    object(
+        &[],
+        [
+            ("layout", layout()),
+            ("queue", word::<PassQueue>(&[])),
+            ("stages", list(word::<DeclaredStages>(&STAGE_NAMES))),
+            ("access", list(word::<Accesses>(&[]))),
+            ("contents", words_of(&["defined", "undefined"])),
+        ],
+    )
+}
+
+fn leave() -> Value {
+    object(&[], [("layout", layout()), ("queue", word::<PassQueue>(&[]))])
+}
+
+fn size() -> Value {
+    let round = || words_of(&["down", "up"]);
+    let factors = any_of([tuple(number(), 2), tuple(number(), 3)]);
+    let relative = object(&[], [("relative_to", name()), ("scale", factors), ("round", round())]);
+    let axis = || {
+        let relative = object(&[], [("relative_to", name()), ("scale", number()), ("round", round())]);
+        any_of([u32(), relative])
+    };
+    let axes = object(&["x", "y"], [("x", axis()), ("y", axis()), ("z", axis()), ("round", round())]);
+    any_of([tuple(u32(), 2), tuple(u32(), 3), relative, axes])
+}
+
+fn pass() -> Value {
+    object(
+        &["name"],
+        [
+            ("name", name()),
+            ("queue", word::<PassQueue>(&[])),
+            ("accesses", list(access())),
+            ("weight_us", number()),
+            ("unit", name()),
+            ("device", any_of([u32(), json!({"const": "any"})])),
+            ("side_effects", boolean()),
+            ("after", list(name())),
+            ("conditional", name()),
+            ("fallback", json!({"type": "object", "additionalProperties": name()})),
+            ("setup", boolean()),
+        ],
+    )
+}
+
+fn access() -> Value {
+    object(
+        &["resource", "usage"],
+        [
+            ("resource", name()),
+            ("usage", word::<Usage>(&[])),
+            ("stages", list(word::<DeclaredStages>(&Stages::words()))),
+            ("mips", range32()),
+            ("layers", range32()),
+            ("aspects", list(word::<Aspects>(&[]))),
+            ("range", range64()),
+            ("load", load()),
+            ("stencil_load", load()),
+            ("clear", clear()),
+            ("generate_mips", boolean()),
+            ("resolves", name()),
+            ("resolve_mode", word::<ResolveMode>(&[])),
+            ("transfer", word::<Transfer>(&[])),
+            ("unordered", boolean()),
+        ],
+    )
+}
+
+/// Four numbers of a colour, `[depth, stencil]`, or a depth.
+pub(super) fn clear() -> Value {
+    let depth_stencil = json!({"type": "array", "prefixItems": [number(), u32()], "minItems": 2, "maxItems": 2});
+    any_of([number(), depth_stencil, tuple(number(), 4)])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::file::graph::{ACCESS_KEYS, BUFFER_KEYS, GRAPH_KEYS, IMAGE_KEYS, IMPORTED_KEYS, PASS_KEYS};
+
+    #[test]
+    fn the_schema_has_the_keys_that_the_reader_knows() {
+        assert_keys(&schema(), &GRAPH_KEYS);
+        assert_keys(&pass(), &PASS_KEYS);
+        assert_keys(&access(), &ACCESS_KEYS);
+        assert_keys(&image(), &IMAGE_KEYS);
+        assert_keys(&buffer(), &BUFFER_KEYS);
+        assert_keys(&imported(), &IMPORTED_KEYS);
+    }
+
+    #[test]
+    fn every_spelling_of_a_layout_in_the_schema_is_read() {
+        for name in layout()["enum"].as_array().unwrap() {
+            assert!(Layout::from_name(name.as_str().unwrap()).is_some(), "{name}");
+        }
+    }
+}
