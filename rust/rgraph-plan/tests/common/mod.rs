@@ -416,7 +416,7 @@ pub fn plan() -> Plan {
         UnmergedWhy::Conditional,
         UnmergedWhy::TooMany,
         UnmergedWhy::Reloaded(id(DEPTH)),
-        UnmergedWhy::Inserted,
+        UnmergedWhy::Ordered,
     ];
     plan.unmerged = whys.map(|reason| Unmerged { first: id(0), second: id(2), reason }).to_vec();
     plan.report = Report {
