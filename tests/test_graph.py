@@ -3,6 +3,7 @@
 import gc
 import json
 import math
+import pickle
 import sys
 import weakref
 from pathlib import Path
@@ -321,6 +322,7 @@ def test_previous_frame_is_one_resource_however_often_it_is_asked_for():
         lambda g, i: g.add_pass("new", fallback=[i]),
         lambda g, i: g.add_pass("new", setup=3),
         lambda g, i: g.add_pass("new", execute="run"),
+        lambda g, i: g.passes[0].color(),
         lambda g, i: g.passes[0].color(i, 3),
         lambda g, i: g.passes[0].color(i, rgraph.Graph().image("other")),
         lambda g, i: g.passes[0].color(i, laod="clear"),
@@ -335,6 +337,7 @@ def test_previous_frame_is_one_resource_however_often_it_is_asked_for():
         lambda g, i: g.passes[0].uses(i, "sampeld"),
         lambda g, i: g.passes[0].copy(i, 3),
         lambda g, i: g.root(i, rgraph.Graph().image("other")),
+        lambda g, i: g.root(),
         lambda g, i: g.root(None),
         lambda g, i: i.previous(-1),
         lambda g, i: i.previous(first_frame="ones"),
@@ -356,6 +359,16 @@ def test_graph_error_is_a_value_error_with_an_empty_first_mistake_where_there_is
     error = rgraph.GraphError("text")
     assert (error.code, error.pass_name, error.resource, error.hint, error.notes) == (None, None, None, "", [])
     assert str(error) == "text"
+
+
+def test_graph_error_pickles():
+    graph = rgraph.Graph()
+    graph.add_pass("p").sampled("nothing")
+    with pytest.raises(rgraph.GraphError) as caught:
+        graph.to_json()
+    copy = pickle.loads(pickle.dumps(caught.value))
+    assert str(copy) == str(caught.value)
+    assert copy.mistakes == caught.value.mistakes
 
 
 def test_numpy_like_integers_are_numbers():

@@ -1,7 +1,8 @@
 //! Files: reading them whole, and writing them beside their place and then renaming.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -12,6 +13,9 @@ use rgraph_plan::plan::Plan;
 use rgraph_plan::profile::Profile;
 
 use crate::error::{graph_error, guarded};
+
+/// Files written so far: what tells two that are written at once apart.
+static WRITTEN: AtomicU64 = AtomicU64::new(0);
 
 /// What messages call text that came from no file.
 const TEXT: &str = "text";
@@ -102,13 +106,16 @@ pub fn write(py: Python<'_>, path: &Path, text: &str) -> PyResult<()> {
 }
 
 fn write_aside(path: &Path, text: &str) -> io::Result<()> {
-    let name = path.file_name().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidFilename))?;
+    if path.file_name().is_none() {
+        return Err(io::ErrorKind::InvalidFilename.into());
+    }
     // A pipe or a device is no place to rename to.
     if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
         return std::fs::write(path, text);
     }
     let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let aside: PathBuf = target.with_file_name(format!(".{}.{}.part", name.to_string_lossy(), std::process::id()));
+    let count = WRITTEN.fetch_add(1, Ordering::Relaxed);
+    let aside = target.with_file_name(format!(".rgraph-{}-{count}.part", std::process::id()));
     let done = std::fs::write(&aside, text).and_then(|()| std::fs::rename(&aside, &target));
     if done.is_err() {
         // The first error is what the user needs; that the rest could not be cleared away adds nothing.

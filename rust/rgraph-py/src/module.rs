@@ -566,6 +566,9 @@ impl PyGraphModule {
     #[pyo3(signature = (*resources), text_signature = "($self, *resources)")]
     fn root(slf: &Bound<'_, Self>, resources: &Bound<'_, PyTuple>) -> PyResult<()> {
         let py = slf.py();
+        if resources.is_empty() {
+            return Err(PyTypeError::new_err("expected at least one resource"));
+        }
         let items: Vec<_> = resources.iter().collect();
         let wanted = items.iter().map(given).collect::<PyResult<Vec<_>>>()?;
         let graph = Self::graph(slf)?;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::pyclass::{PyTraverseError, PyVisit};
 use pyo3::types::{PyDict, PyTuple};
@@ -65,6 +66,9 @@ impl PyPass {
         resolves: Option<Given<'static>>,
     ) -> Chained<'py> {
         let py = slf.py();
+        if resources.is_empty() {
+            return Err(PyTypeError::new_err("expected at least one resource"));
+        }
         let place = source::place(py);
         let pass = slf.get();
         let graph = pass.graph.get();
