@@ -82,6 +82,14 @@ def test_diff_says_what_differs(plan: Path, deferred: Path, tmp_path: Path):
     assert run("diff", "-", plan, given=plan.read_bytes()).returncode == 0
 
 
+def test_schema_is_json_and_names_every_usage(deferred: Path):
+    for kind in ("graph", "profile", "plan"):
+        done = run("schema", kind)
+        assert done.returncode == 0
+        assert json.loads(done.stdout)["$schema"]
+    assert b"storage_read_write" in run("schema", "graph").stdout
+
+
 def test_explain_tells_of_one_pass(deferred: Path):
     done = run("explain", deferred, "ao")
     assert done.returncode == 0
@@ -114,6 +122,7 @@ def test_fuzz_counts_graphs_and_keeps_what_breaks_a_law(tmp_path: Path):
         (["check", "-", "--graph", "-"], 2),
         (["diff", "-", "-"], 2),
         (["diff", "GRAPH", "GRAPH"], 1),
+        (["schema", "image"], 2),
         (["fuzz", "-o", "nowhere"], 2),
         (["fuzz", "--seed", "many"], 2),
         (["--version"], 0),

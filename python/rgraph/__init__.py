@@ -14,6 +14,7 @@ from rgraph._core import (
     Profile,
     Resource,
     __version__,
+    schema,
     set_source_tracking,
 )
 from rgraph._errors import GraphError, InternalError, Mistake, PlanError, RgError, Side
@@ -54,5 +55,6 @@ __all__ = [
     "Subgraph",
     "Wait",
     "__version__",
+    "schema",
     "set_source_tracking",
 ]

@@ -23,6 +23,7 @@ __all__ = [
     "__version__",
     "fuzz",
     "generate",
+    "schema",
     "set_source_tracking",
 ]
 
@@ -399,4 +400,5 @@ class Plan:
 
 def fuzz(seed: int, count: int) -> list[tuple[int, str, Graph, Profile, Plan | None]]: ...
 def generate(seed: int, *, fewest: int = 5, most: int = 40) -> tuple[Graph, Profile]: ...
+def schema(kind: str) -> str: ...
 def set_source_tracking(on: bool) -> None: ...

@@ -106,6 +106,11 @@ def _diff(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _schema(arguments: argparse.Namespace) -> int:
+    _print(_core.schema(arguments.kind))
+    return 0
+
+
 def _explain(arguments: argparse.Namespace) -> int:
     if arguments.graph == arguments.profile == _STANDARD:
         raise _CallError("only one file can be standard input")
@@ -201,6 +206,9 @@ def _parser() -> argparse.ArgumentParser:
     diff.add_argument("before", metavar="A", help="a plan file")
     diff.add_argument("after", metavar="B", help="a plan file")
     diff.add_argument("--json", action="store_true", help="for programs")
+
+    schema = command("schema", _schema, "print the JSON Schema of a file format")
+    schema.add_argument("kind", choices=("graph", "profile", "plan"))
 
     explain = command("explain", _explain, "say why a pass runs where and when it does, and why each barrier before it")
     explain.add_argument("graph", metavar="GRAPH", help="a graph file")

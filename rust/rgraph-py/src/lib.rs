@@ -53,6 +53,18 @@ mod core {
         crate::source::set_tracking(on);
     }
 
+    /// The JSON Schema of a file format.
+    ///
+    /// Parameters
+    /// ----------
+    /// kind
+    ///     `"graph"`, `"profile"` or `"plan"`.
+    #[pyfunction]
+    fn schema(py: Python<'_>, kind: crate::convert::Text<'_>) -> PyResult<String> {
+        let kinds = rgraph_plan::file::schema::KINDS.into_iter();
+        crate::convert::word(py, "file format", kind.0, rgraph_plan::file::schema, kinds)
+    }
+
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         crate::source::read_environment();
