@@ -8,7 +8,7 @@ use rgraph_plan::resource::ResourceId;
 use crate::cell::{Gone, Later};
 use crate::clock::Node;
 use crate::finding::Rule;
-use crate::machine::Machine;
+use crate::machine::{Exit, Machine};
 use crate::shape::Part;
 
 fn part_of(edge: &Edge) -> Part {
@@ -84,7 +84,7 @@ impl Machine<'_> {
             let state = &self.stores[store].cells[cell];
             for done in state.writes.iter().map(|write| write.done).chain(state.reads.iter().map(|read| read.done)) {
                 let x = &self.done[done];
-                let handed = x.queue == queue || self.exits.get(&(store, cell)) == Some(&queue);
+                let handed = x.queue == queue || self.exits.get(&(store, cell)).is_some_and(|exit| exit.queue == queue);
                 if !handed && x.node.is_none_or(|_| x.pass.is_some()) && !court.is_ordered(x, &y) {
                     late.push(done);
                 }
@@ -118,7 +118,6 @@ impl Machine<'_> {
         if self.rendering.take().is_some() {
             self.findings.add(Rule::Malformed, None, None, "a render pass does not end".to_owned());
         }
-        self.exits.clear();
         for at in 0..self.plan.edges.len() {
             let edge = self.plan.edges[at];
             if edge.resource.index() < self.facts.memory.len() {
@@ -204,7 +203,7 @@ impl Machine<'_> {
                 );
                 self.findings.add(Rule::Edge, None, Some(what), message);
             }
-            self.exits.insert((store, cell), queue);
+            self.exits.insert((store, cell), Exit { queue, run: self.run });
         }
     }
 
@@ -219,7 +218,7 @@ impl Machine<'_> {
             for (cell, here) in state.cells.iter().enumerate() {
                 let dones = here.writes.iter().map(|w| w.done).chain(here.reads.iter().map(|r| r.done));
                 let mut used = dones.filter(|done| self.done[*done].run == run).peekable();
-                if used.peek().is_some() && !self.exits.contains_key(&(store, cell)) {
+                if used.peek().is_some() && self.exits.get(&(store, cell)).is_none_or(|exit| exit.run != run) {
                     missing.push((state.memory, cell));
                 }
             }

@@ -135,7 +135,7 @@ impl Runner<'_> {
                         let Some(job) = self.job_of[pass.index()] else { continue };
                         for at in &self.facts.jobs[job].uses {
                             touch(at.resource);
-                            at.fallbacks.iter().for_each(|(_, input)| touch(*input));
+                            at.fallbacks.iter().for_each(|stand_in| touch(stand_in.input));
                         }
                     }
                     Command::Barriers(b) | Command::WaitEvents(_, b) => {

@@ -42,7 +42,15 @@ pub(crate) struct JobUse {
     pub clear: Option<Clear>,
     pub resolves: Option<usize>,
     /// Flags that, while off, make it read another resource, in the order in which they are asked.
-    pub fallbacks: Vec<(usize, usize)>,
+    pub fallbacks: Vec<StandIn>,
+}
+
+/// While a flag is off, readers of one resource get another.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StandIn {
+    pub output: usize,
+    pub flag: usize,
+    pub input: usize,
 }
 
 impl JobUse {
@@ -190,7 +198,14 @@ impl<'g> Facts<'g> {
 
     /// The resource that a use is of while the flags are so.
     pub(crate) fn effective(&self, at: &JobUse, flags: &[bool]) -> usize {
-        at.fallbacks.iter().find(|(flag, _)| !flags[*flag]).map_or(at.resource, |(_, input)| *input)
+        // What stands in may itself be the output of a pass that is switched off.
+        let mut resource = at.resource;
+        for _ in 0..at.fallbacks.len() {
+            let off = |stand_in: &&StandIn| stand_in.output == resource && !flags[stand_in.flag];
+            let Some(stand_in) = at.fallbacks.iter().find(off) else { break };
+            resource = stand_in.input;
+        }
+        resource
     }
 
     /// The cells of a use, in the resource that it is of while the flags are so.
@@ -535,23 +550,39 @@ impl<'g> Facts<'g> {
     }
 
     fn find_fallbacks(&mut self) {
-        let mut found = Vec::new();
+        let mut known = Vec::new();
         for fallback in self.graph.fallbacks() {
             let (pass, output, input) = (fallback.pass.index(), fallback.output.index(), fallback.input.index());
             if pass >= self.graph.passes().len() || output >= self.memory.len() || input >= self.memory.len() {
                 continue;
             }
-            let Some(flag) = self.jobs[pass].flag else { continue };
-            for (index, job) in self.jobs.iter().enumerate() {
-                for (number, at) in job.uses.iter().enumerate() {
-                    if at.resource == output && at.must_read && !at.writes && self.follows(pass, index, number) {
-                        found.push((index, number, flag, input));
+            if let Some(flag) = self.jobs[pass].flag {
+                known.push((pass, StandIn { output, flag, input }));
+            }
+        }
+        let mut found = Vec::new();
+        for (index, job) in self.jobs.iter().enumerate() {
+            for (number, at) in job.uses.iter().enumerate().filter(|(_, at)| at.must_read && !at.writes) {
+                let mut outputs = vec![at.resource];
+                let mut next = 0;
+                while let Some(&output) = outputs.get(next) {
+                    next += 1;
+                    for &(pass, stand_in) in known.iter().filter(|(_, stand_in)| stand_in.output == output) {
+                        let after = match output == at.resource {
+                            true => self.follows(pass, index, number),
+                            false => self.jobs[pass].position < job.position,
+                        };
+                        if after && !outputs.contains(&stand_in.input) {
+                            outputs.push(stand_in.input);
+                            found.push((index, number, stand_in));
+                        }
                     }
                 }
             }
         }
-        for (job, at, flag, input) in found {
-            self.jobs[job].uses[at].fallbacks.push((flag, input));
+        for (job, at, stand_in) in found {
+            let input = stand_in.input;
+            self.jobs[job].uses[at].fallbacks.push(stand_in);
             if self.frames_ago[input] > 0 {
                 continue;
             }
@@ -606,7 +637,7 @@ impl<'g> Facts<'g> {
                     }
                 };
                 read(at.resource, &at.cells);
-                for &(_, input) in &at.fallbacks {
+                for input in at.fallbacks.iter().map(|stand_in| stand_in.input) {
                     read(input, &self.grids[self.memory[input]].cells(&at.part));
                 }
             }

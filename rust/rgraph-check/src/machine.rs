@@ -50,6 +50,13 @@ type Event = (Vec<Option<usize>>, Barriers, usize);
 /// What a signal left: its value and clock.
 type Signals = Vec<Vec<(u32, Clock)>>;
 
+/// The queue on which a run left a cell; it stays known while later runs do not use that image of a ring.
+#[derive(Clone, Copy)]
+pub(crate) struct Exit {
+    pub queue: usize,
+    pub run: u32,
+}
+
 pub(crate) struct Machine<'a> {
     pub facts: &'a Facts<'a>,
     pub plan: &'a Plan,
@@ -73,7 +80,7 @@ pub(crate) struct Machine<'a> {
     pub events: Vec<Option<Event>>,
     pub instances: u32,
     /// By store and cell: the queue on which the run before left it.
-    pub exits: HashMap<(usize, usize), usize>,
+    pub exits: HashMap<(usize, usize), Exit>,
     /// By job: queue and position in this run.
     pub ran_at: Vec<Option<(usize, u32)>>,
     /// Pure orderings, sorted: later and earlier job.
@@ -315,7 +322,7 @@ impl<'a> Machine<'a> {
     fn enter_all(&mut self, queue: usize, job: usize) {
         let facts = self.facts;
         for at in &facts.jobs[job].uses {
-            for resource in std::iter::once(at.resource).chain(at.fallbacks.iter().map(|(_, input)| *input)) {
+            for resource in std::iter::once(at.resource).chain(at.fallbacks.iter().map(|stand_in| stand_in.input)) {
                 let store = self.store(resource);
                 self.enter_store(queue, store, resource);
             }

@@ -320,7 +320,7 @@ impl Scratch {
             plan.report.notes.push(format!("the profile has {asked} queues; the plan uses at most {used} of them"));
         }
         plan.report.frame_us = self.order.frame_us;
-        plan.report.policy = options.policy.name();
+        plan.report.policy = self.order.policy.name();
         plan.report.optimal = self.order.optimal;
     }
 }

@@ -305,6 +305,11 @@ impl Graph {
 
     /// Declares that `pass` uses `resource`.
     pub fn access(&mut self, pass: PassId, resource: ResourceId, how: &Use, place: Option<Place>) {
+        // A clear value says that the attachment is cleared.
+        let clears = matches!(how.usage, Usage::ColorAttachment | Usage::DepthStencilAttachment)
+            && how.details.clear.is_some()
+            && how.load.is_none();
+        let how = &Use { load: if clears { Some(Load::Clear) } else { how.load }, ..*how };
         let ranges = (how.ranges != Ranges::default()).then(|| self.ranges.push(how.ranges));
         let details = (how.details != Details::default()).then(|| self.details.push(how.details));
         let access = Access {

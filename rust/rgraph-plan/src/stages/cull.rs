@@ -46,7 +46,8 @@ pub fn cull(graph: &Graph, facts: &Facts, live: &mut Live) {
         }
     };
     for &root in graph.roots() {
-        need_writers(facts.memory[root], stack);
+        // A history that the caller looks at is what earlier frames made.
+        need_writers(facts.family[facts.memory[root]], stack);
     }
     for (id, resource) in graph.resources().iter_ids() {
         if facts.memory[id] == id && matches!(resource.life, Life::Imported(_)) {

@@ -48,7 +48,7 @@ pub fn depend(facts: &Facts, live: &Live, out: &mut Dependencies) {
         for touch in &facts.touches[facts.nodes[id].touches.range()] {
             let exclusive = touch.effect != Effect::Read;
             for piece in touch.pieces() {
-                hazards.touch(piece, id, exclusive, touch.unordered, |from| {
+                hazards.touch(piece, id, exclusive, touch.group, |from| {
                     let from = index[from];
                     if std::mem::replace(&mut seen[from as usize], at) != at {
                         earlier.push(from);

@@ -45,6 +45,7 @@ pub struct Transients {
     uses: Vec<[u32; 2]>,
     host_use: IdVec<ResourceId, bool>,
     items: Vec<Item>,
+    change: Vec<(u32, i64)>,
     offsets: Vec<u64>,
     placed: Vec<Placed>,
     hand_offs: HandOffs,
@@ -85,7 +86,7 @@ impl Transients {
                 let [first, last] = placement.steps;
                 self.items.push(Item { size: placement.size, align: shape.align, first, last });
             }
-            separate_kinds(&mut self.items, of_class, frame, profile.buffer_image_granularity);
+            let padded = separate_kinds(&mut self.items, of_class, frame, profile.buffer_image_granularity);
             let uses = &self.uses[start * lanes..end * lanes];
             // Every queue that used the earlier one is known to be done with it wherever the later one begins.
             // On one queue in different groups, so that no barrier is needed that the dependencies do not need too.
@@ -116,13 +117,16 @@ impl Transients {
                     item.last = steps.get(item.last as usize).map_or(u32::MAX / 2, |step| step.group);
                 }
             }
-            let peak = if one_queue {
+            let mut peak = if one_queue {
                 // Without a partial order to ask, a step more of search costs little.
                 let effort = effort + u32::from(effort > 0);
                 place(&self.items, None::<fn(u32, u32) -> bool>, effort, scratch, &mut self.offsets)?
             } else {
                 place(&self.items, Some(before), effort, scratch, &mut self.offsets)?
             };
+            if padded {
+                peak.lower_bound = most_live(&self.items, of_class, &mut self.change);
+            }
             self.peaks.push(peak);
             self.placed.clear();
             for ((placement, &offset), item) in of_class.iter_mut().zip(&self.offsets).zip(&self.items) {
@@ -199,17 +203,37 @@ impl Transients {
     }
 }
 
-/// Where buffers and images share an arena, images keep whole pages of the granularity to themselves.
-fn separate_kinds(items: &mut [Item], placements: &[Placement], frame: Frame<'_>, granularity: u64) {
+/// Where buffers and images share an arena, images keep whole pages of the granularity to themselves; whether that
+/// made any larger.
+fn separate_kinds(items: &mut [Item], placements: &[Placement], frame: Frame<'_>, granularity: u64) -> bool {
     let image = |p: &Placement| matches!(frame.shapes[p.memory].kind, PlanKind::Image { .. });
     let images = placements.iter().filter(|p| image(p)).count();
     if images == 0 || images == placements.len() {
-        return;
+        return false;
     }
+    let mut padded = false;
     for (item, placement) in items.iter_mut().zip(placements) {
         if image(placement) && item.align < granularity {
             item.align = granularity;
             item.size = item.size.next_multiple_of(granularity);
+            padded = true;
         }
     }
+    padded
+}
+
+/// Most bytes alive at once, padding aside.
+fn most_live(items: &[Item], placements: &[Placement], change: &mut Vec<(u32, i64)>) -> u64 {
+    change.clear();
+    for (item, placement) in items.iter().zip(placements) {
+        change.push((item.first, placement.size as i64));
+        change.push((item.last + 1, -(placement.size as i64)));
+    }
+    change.sort_unstable();
+    let (mut live, mut most) = (0i64, 0);
+    for &(_, bytes) in change.iter() {
+        live += bytes;
+        most = live.max(most);
+    }
+    most as u64
 }

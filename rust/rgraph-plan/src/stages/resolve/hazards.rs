@@ -11,7 +11,8 @@ struct State {
     writers: u32,
     readers: u32,
     base: u32,
-    open: bool,
+    /// The group of unordered uses that is open, 0 for none.
+    open: u32,
 }
 
 /// The hazards of every piece, fed node by node in serial order.
@@ -25,20 +26,13 @@ impl Hazards {
     /// Forgets everything, keeping the memory.
     pub fn clear(&mut self, pieces: usize) {
         self.states.clear();
-        self.states.resize(pieces, State { writers: NONE, readers: NONE, base: NONE, open: false });
+        self.states.resize(pieces, State { writers: NONE, readers: NONE, base: NONE, open: 0 });
         self.links.clear();
     }
 
-    /// `node` uses `piece`: calls `follow` for each node that it must follow. O(nodes followed).
+    /// `node` uses `piece`, in a group of unordered uses or (0) not: calls `follow` for each node that it must follow. O(nodes followed).
     #[inline]
-    pub fn touch(
-        &mut self,
-        piece: usize,
-        node: NodeId,
-        exclusive: bool,
-        unordered: bool,
-        mut follow: impl FnMut(NodeId),
-    ) {
+    pub fn touch(&mut self, piece: usize, node: NodeId, exclusive: bool, group: u32, mut follow: impl FnMut(NodeId)) {
         let state = &mut self.states[piece];
         let links = &mut self.links;
         let mut each = |mut at: u32, links: &[(NodeId, u32)]| {
@@ -54,20 +48,20 @@ impl Hazards {
             links.push((node, *head));
             *head = links.len() as u32 - 1;
         };
-        if unordered {
-            if !state.open {
+        if group != 0 {
+            if state.open != group {
                 state.base = if state.readers == NONE { state.writers } else { state.readers };
-                (state.writers, state.readers, state.open) = (NONE, NONE, true);
+                (state.writers, state.readers, state.open) = (NONE, NONE, group);
             }
             each(state.base, links);
             push(&mut state.writers, links);
         } else if exclusive {
             each(if state.readers == NONE { state.writers } else { state.readers }, links);
-            (state.writers, state.readers, state.open) = (NONE, NONE, false);
+            (state.writers, state.readers, state.open) = (NONE, NONE, 0);
             push(&mut state.writers, links);
         } else {
             each(state.writers, links);
-            state.open = false;
+            state.open = 0;
             push(&mut state.readers, links);
         }
     }

@@ -3,7 +3,7 @@
 //! Source: Vulkan 1.3 specification, "Access Types" (table of access flags and the stages that perform them) and
 //! "Image Layouts".
 
-use crate::access::{Accesses, Layout, Load, PassQueue, Stages, Transfer, Usage};
+use crate::access::{Accesses, Aspects, Layout, Load, PassQueue, Stages, Transfer, Usage};
 use crate::graph::Access;
 
 /// What a pass does to one piece of a resource.
@@ -35,6 +35,15 @@ pub enum Effect {
 }
 
 impl Effect {
+    /// The effect on both of two aspects.
+    fn with(self, other: Self) -> Self {
+        match (self, other) {
+            (a, b) if a == b => a,
+            (Self::Replace, b @ Self::KeepIfWritten) | (b @ Self::KeepIfWritten, Self::Replace) => b,
+            _ => Self::Keep,
+        }
+    }
+
     /// Whether contents change.
     pub fn writes(self) -> bool {
         !matches!(self, Self::Read | Self::Present)
@@ -50,9 +59,10 @@ pub fn default_shader_stage(queue: PassQueue, raster: bool) -> Stages {
     }
 }
 
-/// The meaning of `access`, made by a pass on `queue` (`raster`: it has attachments or draws) to a resource that is
-/// an image with depth or stencil (`depth`) or not.
-pub fn meaning(access: &Access, queue: PassQueue, raster: bool, depth: bool) -> Meaning {
+/// The meaning of `access`, made by a pass on `queue` (`raster`: it has attachments or draws) to a resource that has
+/// these aspects: none for a buffer.
+pub fn meaning(access: &Access, queue: PassQueue, raster: bool, aspects: Aspects) -> Meaning {
+    let depth = !aspects.contains(Aspects::COLOR) && !aspects.is_empty();
     let said = access.stages;
     let or = |default: Stages| if said.is_empty() { default } else { said };
     let shader = || or(default_shader_stage(queue, raster));
@@ -82,8 +92,11 @@ pub fn meaning(access: &Access, queue: PassQueue, raster: bool, depth: bool) -> 
         }
         Usage::DepthStencilAttachment => {
             // Depth and stencil are one piece unless accesses name aspects: what either keeps is kept.
-            let (depth_load, stencil_load) = (kept(access.load), kept(access.stencil_load.or(access.load)));
-            let effect = if depth_load == stencil_load { depth_load } else { Effect::Keep };
+            let effect = match aspects {
+                Aspects::DEPTH => kept(access.load),
+                Aspects::STENCIL => kept(access.stencil_load.or(access.load)),
+                _ => kept(access.load).with(kept(access.stencil_load)),
+            };
             Meaning {
                 stages: tests,
                 access: Accesses::DEPTH_STENCIL_ATTACHMENT_READ | Accesses::DEPTH_STENCIL_ATTACHMENT_WRITE,

@@ -13,7 +13,7 @@ mod order;
 pub mod piece;
 mod walk;
 
-use crate::access::{Accesses, Layout, Load, PassQueue, Stages, Usage};
+use crate::access::{Accesses, Aspects, Layout, Load, PassQueue, Stages, Usage};
 use crate::graph::{Access, FlagId, Graph, PassId};
 use crate::id::{Id, IdVec, Span};
 use crate::plan::PlanKind;
@@ -92,6 +92,8 @@ pub struct Touch {
     pub effect: Effect,
     /// Whether it commutes with others that say so.
     pub unordered: bool,
+    /// The group of uses that it commutes with, 0 for none; found by the walk.
+    pub group: u32,
 }
 
 impl Touch {
@@ -373,7 +375,7 @@ impl Facts {
                 let declared = self.by_pass[at];
                 let access = &graph.accesses()[declared as usize];
                 let shape = &shapes[access.resource];
-                let means = meaning(access, pass.queue, draws, is_depth(shape));
+                let means = meaning(access, pass.queue, draws, shape.aspects);
                 let part = part_of(graph, access, shape);
                 twice |= self.touch(node, access.resource, declared, &part, means, access.unordered);
                 if means.effect == Effect::Read && self.fallback_of[access.resource] {
@@ -387,7 +389,7 @@ impl Facts {
                         layers: part.layers,
                         usage: access.usage,
                         load: declared_load(means.effect, access.load),
-                        stencil_load: declared_load(means.effect, access.stencil_load.or(access.load)),
+                        stencil_load: declared_load(means.effect, said_of_stencil(access, shape)),
                     });
                 }
             }
@@ -439,7 +441,18 @@ impl Facts {
         let touches = &mut self.touches;
         self.pieces.runs(memory, part, |first, count| {
             if count > 0 {
-                touches.push(Touch { first, count, resource, stages, access, declared, layout, effect, unordered });
+                touches.push(Touch {
+                    first,
+                    count,
+                    resource,
+                    stages,
+                    access,
+                    declared,
+                    layout,
+                    effect,
+                    unordered,
+                    group: 0,
+                });
             }
         });
         twice
@@ -455,15 +468,26 @@ impl Facts {
         part: &Part,
         means: meaning::Meaning,
     ) -> bool {
-        let output = graph.accesses()[declared as usize].resource;
+        // What stands in may itself be the output of a pass that is switched off.
+        let mut outputs = vec![graph.accesses()[declared as usize].resource];
         let mut twice = false;
-        for fallback in graph.fallbacks().iter().filter(|f| f.output == output && f.pass < reader) {
-            let shape = &shapes[fallback.input];
-            let whole = Part::whole(shape);
-            let fits =
-                part.mips[1] <= whole.mips[1] && part.layers[1] <= whole.layers[1] && part.bytes[1] <= whole.bytes[1];
-            let same = if fits { Part { aspects: part.aspects & whole.aspects, ..*part } } else { whole };
-            twice |= self.touch(node, fallback.input, declared, &same, means, false);
+        let mut next = 0;
+        while let Some(&output) = outputs.get(next) {
+            next += 1;
+            let earlier = graph.fallbacks().iter().filter(|f| f.output == output && f.pass < reader);
+            for fallback in earlier {
+                if outputs.contains(&fallback.input) {
+                    continue;
+                }
+                outputs.push(fallback.input);
+                let shape = &shapes[fallback.input];
+                let whole = Part::whole(shape);
+                let fits = part.mips[1] <= whole.mips[1]
+                    && part.layers[1] <= whole.layers[1]
+                    && part.bytes[1] <= whole.bytes[1];
+                let same = if fits { Part { aspects: part.aspects & whole.aspects, ..*part } } else { whole };
+                twice |= self.touch(node, fallback.input, declared, &same, means, false);
+            }
         }
         twice
     }
@@ -477,9 +501,9 @@ fn shares_memory(shapes: &IdVec<ResourceId, Shape>, top: ResourceId, below: Reso
     }
 }
 
-/// Whether it has depth or stencil.
-pub fn is_depth(shape: &Shape) -> bool {
-    matches!(shape.kind, PlanKind::Image { format, .. } if format.is_depth_stencil())
+/// What an access says of the stencil aspect's old contents; where there is nothing but stencil, `load` is about it.
+fn said_of_stencil(access: &Access, shape: &Shape) -> Option<Load> {
+    access.stencil_load.or(access.load.filter(|_| shape.aspects == Aspects::STENCIL))
 }
 
 /// Whether a usage makes its pass a raster pass.

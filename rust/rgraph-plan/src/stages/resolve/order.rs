@@ -109,7 +109,7 @@ impl Facts {
                 None if this.position % 2 == 1 => Via::Forward(this.resource),
                 None => Via::Resource(this.resource),
             };
-            hazards.touch(this.piece as usize, this.node, this.exclusive, this.unordered, |from| {
+            hazards.touch(this.piece as usize, this.node, this.exclusive, u32::from(this.unordered), |from| {
                 edges.push((from, this.node, via));
             });
             below = Some(*this);

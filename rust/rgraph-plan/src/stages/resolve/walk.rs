@@ -17,8 +17,10 @@ pub(super) struct State {
     read_since: bool,
     /// Whether it has contents from before the frame that some writer of the frame makes.
     entry: bool,
-    /// Whether the last use commutes with others.
-    unordered: bool,
+    /// Groups of uses that commute which came so far; any other use ends one.
+    group: u32,
+    /// The group of the last use, 0 for none.
+    in_group: u32,
     pub(super) level: u32,
 }
 
@@ -38,8 +40,15 @@ pub(super) fn level(facts: &Facts, node: NodeId, touch: &Touch) -> u32 {
 
 impl Facts {
     fn entry_states(&mut self, Source { graph, .. }: Source<'_>) {
-        let blank =
-            State { written: Written::No, writer: None, read_since: false, entry: false, unordered: false, level: 0 };
+        let blank = State {
+            written: Written::No,
+            writer: None,
+            read_since: false,
+            entry: false,
+            group: 1,
+            in_group: 0,
+            level: 0,
+        };
         self.states.clear();
         self.states.resize(self.pieces.count(), blank);
         for (id, resource) in graph.resources().iter_ids() {
@@ -151,7 +160,7 @@ impl Facts {
             let default = if written { Load::Load } else { Load::Discard };
             let attachment = &mut self.attachments[at];
             attachment.load = access.load.unwrap_or(default);
-            attachment.stencil_load = access.stencil_load.or(access.load).unwrap_or(default);
+            attachment.stencil_load = super::said_of_stencil(access, &shapes[resource]).unwrap_or(default);
         }
     }
 
@@ -178,6 +187,9 @@ impl Facts {
         }
         if touch.effect == Effect::Replace && node.conditional.is_some() && !has_fallback && any_written {
             touch.effect = Effect::Keep;
+        }
+        if touch.unordered {
+            touch.group = self.states[touch.pieces()].iter().map(|state| state.group).max().unwrap_or(1);
         }
         self.touches[touch_at] = touch;
         let must_be_written = match touch.effect {
@@ -215,7 +227,7 @@ impl Facts {
             } else {
                 match state.writer {
                     Some(writer) if writer != id => {
-                        if touch.unordered && state.unordered {
+                        if touch.group != 0 && state.in_group == touch.group {
                             self.mutual.push((writer, id));
                         }
                         if self.sources[sources_start..].last() != Some(&writer) {
@@ -226,7 +238,8 @@ impl Facts {
                     _ => {}
                 }
             }
-            state.unordered = touch.unordered;
+            state.in_group = touch.group;
+            state.group = if touch.unordered { touch.group } else { state.group + 1 };
             if touch.effect.writes() {
                 state.writer = Some(id);
                 state.read_since = false;

@@ -10,7 +10,7 @@ use crate::graph::Clear;
 use crate::id::{Id, Span};
 use crate::plan::{
     Attachment, Barriers, Batch, BufferBarrier, Command, EventId, ImageBarrier, MemoryBarrier, PassLayout,
-    PhysicalPassId, Plan, PlanPassId, QueueId, Wait,
+    PhysicalPassId, Plan, PlanKind, PlanPassId, QueueId, Wait,
 };
 use crate::stages::resolve::{NodeAttachment, Touch};
 
@@ -356,8 +356,16 @@ impl Scratch {
         let details = frame.graph.details_of(&frame.graph.accesses()[one.declared as usize]);
         let memory = frame.facts.memory[one.resource];
         if one.usage == Usage::ResolveAttachment {
+            // Without a name it is the one attachment with several samples.
             let source = details.resolves.map(|of| frame.facts.memory[of]);
-            let of = |a: &&mut Attachment| Some(frame.facts.memory[a.resource]) == source;
+            let of = |a: &&mut Attachment| match source {
+                Some(source) => frame.facts.memory[a.resource] == source,
+                None => {
+                    let color = |of: crate::resource::ResourceId| frame.shapes[of].aspects;
+                    matches!(frame.shapes[a.resource].kind, PlanKind::Image { samples, .. } if samples > 1)
+                        && color(a.resource) == color(one.resource)
+                }
+            };
             if let Some(attachment) = plan.attachments[start..].iter_mut().find(of) {
                 attachment.resolve_to = Some(one.resource);
             }

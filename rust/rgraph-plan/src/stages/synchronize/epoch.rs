@@ -54,7 +54,7 @@ struct Member {
 struct State {
     epoch: u32,
     family: u32,
-    group: bool,
+    group: u32,
 }
 
 impl Epoch {
@@ -136,7 +136,7 @@ impl Epochs {
         self.extra.clear();
         self.members.clear();
         self.states.clear();
-        self.states.resize(frame.facts.pieces.count(), State { epoch: NONE, family: NONE, group: false });
+        self.states.resize(frame.facts.pieces.count(), State { epoch: NONE, family: NONE, group: 0 });
         for at in 0..frame.course.stops.len() {
             for touch in frame.touches(at) {
                 let memory = frame.facts.memory[touch.resource];
@@ -241,7 +241,11 @@ impl Epochs {
         let moves = exclusive && state.family != NONE && family != state.family && touch.effect != Effect::Replace;
         let joins = state.epoch != NONE
             && !moves
-            && if touch.unordered { state.group } else { reads && self.epochs[state.epoch as usize].reads };
+            && if touch.group != 0 {
+                state.group == touch.group
+            } else {
+                reads && self.epochs[state.epoch as usize].reads
+            };
         let epoch = if joins {
             self.join(at, touch, state.epoch, queue);
             state.epoch
@@ -256,7 +260,7 @@ impl Epochs {
             });
             self.members.push(Member { queue, first: at, last: at, next: NONE });
             let spread =
-                touch.unordered || before.is_some_and(|e| reads && !e.reads && !moves && !e.queues.is_power_of_two());
+                touch.group != 0 || before.is_some_and(|e| reads && !e.reads && !moves && !e.queues.is_power_of_two());
             self.epochs.push(Epoch {
                 queues: 1 << queue,
                 layout: touch.layout,
@@ -272,17 +276,13 @@ impl Epochs {
         };
         // A use on another queue than the first follows it wherever the first one prepares the piece for both.
         if joins {
-            let led = self.led_by_first(frame, epoch, memory, touch.unordered);
+            let led = self.led_by_first(frame, epoch, memory, touch.group != 0);
             if led {
                 self.follow_first(epoch, at, queue);
             }
         }
         self.of.push(epoch);
-        self.states[piece] = State {
-            epoch,
-            family: if on_gpu { family } else { state.family },
-            group: touch.unordered && (!joins || state.group),
-        };
+        self.states[piece] = State { epoch, family: if on_gpu { family } else { state.family }, group: touch.group };
     }
 
     /// Whether the first use of an epoch prepares the piece for the others.

@@ -615,7 +615,7 @@ impl Hazards {
     fn rely_on_lead(&mut self, scene: Scene<'_>, here: Here<'_>, state: State, waits: &mut [Stages]) {
         let epoch = &scene.epochs.epochs[here.epoch as usize];
         let frame = scene.frame;
-        let prepared = here.touch.unordered || frame.is_image(here.memory) || frame.has_edges(here.memory);
+        let prepared = here.touch.group != 0 || frame.is_image(here.memory) || frame.has_edges(here.memory);
         if epoch.is_led(prepared) && state.lead != here.queue {
             self.rely(scene, here.queue, state.lead, here.touch.stages, waits);
         }
