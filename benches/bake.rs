@@ -3,6 +3,8 @@
 //! microseconds per pass by stage, the median of several runs each, all in one process so that ratios mean something.
 
 mod families;
+#[path = "../rust/rgraph-plan/tests/common/most_live.rs"]
+mod most_live;
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -97,7 +99,7 @@ fn memory_and_barriers() {
             bake(&graph, &profile, &options, &mut Scratch::default()).expect("a good graph")
         };
         let plan = bake(Policy::Auto);
-        let most_live = most_live(&graph, &plan);
+        let most_live = most_live::most_live(&graph, &plan);
         let levels = levels(&plan);
         println!(
             "layered-{n}: {} calls, {levels} levels, ratio {:.3}; {} bytes (bound {}), declared order's most live {}, ratio {:.3}",
@@ -109,39 +111,6 @@ fn memory_and_barriers() {
             plan.memory.total as f64 / most_live as f64
         );
     }
-}
-
-/// Most bytes alive at one pass of the declared order, live passes only.
-fn most_live(graph: &Graph, plan: &Plan) -> u64 {
-    use rgraph_plan::id::Id;
-    let mut spans = vec![None::<[usize; 2]>; plan.resources.len()];
-    let mut live = vec![false; graph.passes().len()];
-    for pass in plan.live() {
-        live[plan.passes[pass].declared.expect("nothing is inserted here") as usize] = true;
-    }
-    for access in graph.accesses().iter().filter(|access| live[access.pass.index()]) {
-        let (at, span) = (access.pass.index(), &mut spans[access.resource.index()]);
-        *span = Some(span.map_or([at, at], |[first, last]| [first.min(at), last.max(at)]));
-    }
-    for root in graph.roots() {
-        spans[root.index()].as_mut().expect("a root is written")[1] = live.len();
-    }
-    let mut change = vec![0i64; live.len() + 2];
-    for (resource, span) in plan.resources.iter().zip(&spans) {
-        if let Some([first, last]) = span {
-            change[*first] += resource.bytes as i64;
-            change[last + 1] -= resource.bytes as i64;
-        }
-    }
-    let mut now = 0;
-    change
-        .iter()
-        .map(|change| {
-            now += change;
-            now
-        })
-        .max()
-        .unwrap_or(0) as u64
 }
 
 /// Dependency levels: the longest path of live passes, following the latest pass that each waited for is not enough,
