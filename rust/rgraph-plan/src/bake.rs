@@ -297,7 +297,9 @@ impl Scratch {
         plan.graph.clear();
         plan.graph.push_str(graph.name());
         plan.profile.clone_from(&profile.name);
-        plan.queues.as_vec_mut().clone_from(&self.queues);
+        if plan.queues.as_slice() != self.queues {
+            plan.queues.as_vec_mut().clone_from(&self.queues);
+        }
         let tables = describe::Input {
             frame,
             profile,

@@ -65,7 +65,7 @@ impl Regroup {
         for _ in 0..TRIES {
             self.cut(frame, cap);
             if self.cuts.len() <= allowed {
-                std::mem::swap(&mut self.cuts, &mut self.best);
+                self.best.clone_from(&self.cuts);
                 high = cap;
             } else {
                 low = cap;
