@@ -176,7 +176,7 @@ impl Scratch {
         let part = |percent: u64| (u128::from(declared) * u128::from(percent) / 100) as u64;
         let enough = topology.depth + topology.depth * LATE_GROUPS / 100;
         let mut best = (u32::MAX, 0);
-        for &(soft, hard) in LATE_CAPS.iter().take(4 + 8 * effort as usize) {
+        for &(soft, hard) in LATE_CAPS.iter().take(1 + 11 * effort as usize) {
             let caps = Caps { soft: part(soft), hard: part(hard), late: true };
             let (groups, peak) = overlap.order(job, topology, caps, trial);
             if peak <= part(LATE_ROOM) && (groups, peak) < best && groups <= enough {
