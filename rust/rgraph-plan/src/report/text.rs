@@ -12,7 +12,7 @@ use crate::graph::Clear;
 use crate::id::Id;
 use crate::plan::{
     Attachment, Barriers, Batch, BatchId, BufferBarrier, Command, Edge, ImageBarrier, MemoryBarrier, Plan, PlanKind,
-    PlanLife, PlanPassId, Scope, State, Wait, Why,
+    PlanLife, PlanPassId, Scope, State, Wait,
 };
 use crate::resource::ResourceId;
 
@@ -47,15 +47,43 @@ fn line(out: &mut String, text: std::fmt::Arguments<'_>) {
     out.push('\n');
 }
 
-/// Text and a remark after it: on one line where both fit, else the remark on a line of its own.
-fn remark(out: &mut String, indent: usize, text: &str, remark: &str) {
-    let one = indent + text.chars().count() + 2 + remark.chars().count();
-    if remark.is_empty() || one <= COLUMNS {
-        line(out, format_args!("{:indent$}{text}  {remark}", ""));
-    } else {
-        line(out, format_args!("{:indent$}{text}", ""));
-        line(out, format_args!("{:1$}{remark}", "", indent + 4));
+/// Parts of one entry, as many on a line as fit, the further lines indented.
+fn entry<S: AsRef<str>>(out: &mut String, indent: usize, parts: &[S]) {
+    let (mut text, mut margin) = (String::new(), indent);
+    for part in parts.iter().map(AsRef::as_ref).filter(|part| !part.is_empty()) {
+        let width = margin + text.chars().count() + 2 + part.chars().count();
+        if !text.is_empty() && width > COLUMNS {
+            line(out, format_args!("{:margin$}{text}", ""));
+            text.clear();
+            margin = indent + 4;
+        }
+        if !text.is_empty() {
+            text.push_str("  ");
+        }
+        text.push_str(part);
     }
+    line(out, format_args!("{:margin$}{text}", ""));
+}
+
+/// `shares with 'a', 'b', 'c'` in parts that each fit on a line.
+fn enumeration<'n>(title: &str, names: impl Iterator<Item = &'n str>) -> Vec<String> {
+    const PART: usize = COLUMNS * 3 / 4;
+    let mut parts: Vec<String> = Vec::new();
+    for name in names.map(quoted) {
+        match parts.last_mut() {
+            None => parts.push(format!("{title} {name}")),
+            Some(part) => {
+                part.push(',');
+                if part.chars().count() + 1 + name.chars().count() <= PART {
+                    part.push(' ');
+                    part.push_str(&name);
+                } else {
+                    parts.push(name);
+                }
+            }
+        }
+    }
+    parts
 }
 
 fn counted(count: usize, one: &str, many: &str) -> String {
@@ -213,17 +241,9 @@ fn part_of_image(plan: &Plan, resource: ResourceId, mips: [u32; 2], layers: [u32
 
 fn dependency(out: &mut String, plan: &Plan, depth: usize, title: &str, barriers: &Barriers) {
     line(out, format_args!("{:depth$}{title}", ""));
-    for barrier in &plan.memory_barriers[barriers.memory.range()] {
-        remark(out, depth + 2, &memory_text(barrier), &hazard_sentence(plan, &barrier.why, None));
-    }
-    for barrier in &plan.buffer_barriers[barriers.buffers.range()] {
-        let why = hazard_sentence(plan, &barrier.why, Some(barrier.resource));
-        remark(out, depth + 2, &buffer_text(plan, barrier), &why);
-    }
-    for barrier in &plan.image_barriers[barriers.images.range()] {
-        let why = hazard_sentence(plan, &barrier.why, Some(barrier.resource));
-        remark(out, depth + 2, &image_text(plan, barrier), &why);
-    }
+    for_each_barrier(plan, barriers, |_, parts, why| {
+        entry(out, depth + 2, &[&parts[0], &parts[1], &parts[2], &why]);
+    });
 }
 
 fn scope_text(scope: &Scope) -> String {
@@ -231,25 +251,35 @@ fn scope_text(scope: &Scope) -> String {
 }
 
 fn families_text(families: Option<[u32; 2]>) -> String {
-    families.map_or_else(String::new, |[source, target]| format!("  family {source} → {target}"))
+    families.map_or_else(String::new, |[source, target]| format!("family {source} → {target}"))
 }
 
-/// A memory barrier without what it is for.
-fn memory_text(barrier: &MemoryBarrier) -> String {
-    format!("memory  {}", scope_text(&barrier.scope))
+/// Calls `each` with every barrier of a call: the pass on its later side, what it does, and what it is for.
+fn for_each_barrier(plan: &Plan, call: &Barriers, mut each: impl FnMut(Option<PlanPassId>, [String; 3], String)) {
+    for MemoryBarrier { scope, why } in &plan.memory_barriers[call.memory.range()] {
+        let parts = ["memory".to_owned(), scope_text(scope), String::new()];
+        each(why.to, parts, hazard_sentence(plan, why, None));
+    }
+    for barrier in &plan.buffer_barriers[call.buffers.range()] {
+        let parts = [buffer_text(plan, barrier), scope_text(&barrier.scope), families_text(barrier.families)];
+        each(barrier.why.to, parts, hazard_sentence(plan, &barrier.why, Some(barrier.resource)));
+    }
+    for barrier in &plan.image_barriers[call.images.range()] {
+        let parts = [image_text(plan, barrier), scope_text(&barrier.scope), families_text(barrier.families)];
+        each(barrier.why.to, parts, hazard_sentence(plan, &barrier.why, Some(barrier.resource)));
+    }
 }
 
-/// A buffer barrier without what it is for.
+/// The bytes that a buffer barrier is for.
 fn buffer_text(plan: &Plan, barrier: &BufferBarrier) -> String {
     let whole =
         matches!(plan.resources[barrier.resource].kind, PlanKind::Buffer { size } if barrier.range == [0, size]);
     let [first, end] = barrier.range;
     let part = if whole { String::new() } else { format!("[{first}..{end}]") };
-    let name = plain(plan.resource_name(barrier.resource));
-    format!("{name}{part}  {}{}", scope_text(&barrier.scope), families_text(barrier.families))
+    format!("{}{part}", plain(plan.resource_name(barrier.resource)))
 }
 
-/// An image barrier without what it is for.
+/// The part of an image that a barrier is for, and its layouts.
 fn image_text(plan: &Plan, barrier: &ImageBarrier) -> String {
     let mut part = part_of_image(plan, barrier.resource, barrier.mips, barrier.layers);
     if let PlanKind::Image { format, .. } = plan.resources[barrier.resource].kind
@@ -258,12 +288,11 @@ fn image_text(plan: &Plan, barrier: &ImageBarrier) -> String {
         write!(part, "[{}]", barrier.aspects.names().collect::<Vec<_>>().join(", ")).expect("memory");
     }
     let name = plain(plan.resource_name(barrier.resource));
-    let layouts = if barrier.old_layout == barrier.new_layout {
-        format!("stays {}", layout_phrase(barrier.new_layout))
+    if barrier.old_layout == barrier.new_layout {
+        format!("{name}{part}: stays {}", layout_phrase(barrier.new_layout))
     } else {
-        format!("{} → {}", layout_phrase(barrier.old_layout), layout_phrase(barrier.new_layout))
-    };
-    format!("{name}{part}: {layouts}  {}{}", scope_text(&barrier.scope), families_text(barrier.families))
+        format!("{name}{part}: {} → {}", layout_phrase(barrier.old_layout), layout_phrase(barrier.new_layout))
+    }
 }
 
 /// A barrier of a plan in words.
@@ -281,18 +310,11 @@ pub(super) fn all_barriers(plan: &Plan) -> Vec<BarrierText> {
     let mut all = Vec::new();
     for command in &plan.commands {
         let (Command::Barriers(call) | Command::SetEvent(_, call)) = command else { continue };
-        let mut add = |why: &Why, own, text| {
-            all.push(BarrierText { to: why.to, text, why: hazard_sentence(plan, why, own) });
-        };
-        for barrier in &plan.memory_barriers[call.memory.range()] {
-            add(&barrier.why, None, memory_text(barrier));
-        }
-        for barrier in &plan.buffer_barriers[call.buffers.range()] {
-            add(&barrier.why, Some(barrier.resource), buffer_text(plan, barrier));
-        }
-        for barrier in &plan.image_barriers[call.images.range()] {
-            add(&barrier.why, Some(barrier.resource), image_text(plan, barrier));
-        }
+        for_each_barrier(plan, call, |to, parts, why| {
+            let parts = parts.iter().filter(|part| !part.is_empty());
+            let text = parts.map(String::as_str).collect::<Vec<_>>().join("  ");
+            all.push(BarrierText { to, text, why });
+        });
     }
     all
 }
@@ -328,17 +350,14 @@ fn memory(out: &mut String, plan: &Plan) {
         for at in inside {
             let place = &plan.memory.placements[at];
             let resource = &plan.resources[place.resource];
-            let aliases = plan.aliases[resource.aliases.range()].iter().map(|other| quoted(plan.resource_name(*other)));
-            let aliases: Vec<String> = aliases.collect();
-            let shares = if aliases.is_empty() { String::new() } else { format!("shares with {}", aliases.join(", ")) };
             let life = &lives[at];
             let name = plain(plan.resource_name(place.resource));
-            let text = format!(
-                "{:#010x}  {:>9}  {name:name_width$}  {life:life_width$}",
-                place.offset,
-                bytes_phrase(place.size)
-            );
-            remark(out, 4, text.trim_end(), &shares);
+            let size = bytes_phrase(place.size);
+            let mut parts = vec![format!("{:#010x}  {size:>9}  {name:name_width$}", place.offset)];
+            let aliases = plan.aliases[resource.aliases.range()].iter().map(|other| plan.resource_name(*other));
+            parts.push(if resource.aliases.is_empty() { life.clone() } else { format!("{life:life_width$}") });
+            parts.extend(enumeration("shares with", aliases));
+            entry(out, 4, &parts);
         }
     }
 }
@@ -349,8 +368,7 @@ fn outside(out: &mut String, plan: &Plan) {
     }
     out.push_str("\nfrom and to outside the frame\n");
     for edge in &plan.edges {
-        let [entry, exit] = edge_text(plan, edge);
-        remark(out, 2, &entry, &exit);
+        entry(out, 2, &edge_text(plan, edge));
     }
 }
 
@@ -388,7 +406,7 @@ fn culled(out: &mut String, plan: &Plan) {
     let width = names.max().unwrap_or(0).min(32);
     for (pass, why) in culled {
         let name = plain(plan.pass_name(pass));
-        remark(out, 2, &format!("{name:width$}"), &culled_sentence(plan, &positions, why));
+        entry(out, 2, &[format!("{name:width$}"), culled_sentence(plan, &positions, why)]);
     }
 }
 
@@ -399,7 +417,7 @@ fn unmerged(out: &mut String, plan: &Plan) {
     out.push_str("\nnot merged\n");
     for pair in &plan.unmerged {
         let names = [pair.first, pair.second].map(|pass| quoted(plan.pass_name(pass)));
-        remark(out, 2, &format!("{} and {}:", names[0], names[1]), &unmerged_sentence(plan, pair.reason));
+        entry(out, 2, &[format!("{} and {}:", names[0], names[1]), unmerged_sentence(plan, pair.reason)]);
     }
 }
 
@@ -410,9 +428,9 @@ fn subgraphs(out: &mut String, plan: &Plan) {
     out.push_str("\nindependent parts\n");
     for part in &plan.subgraphs {
         let passes = counted(part.passes.len(), "pass", "passes");
-        let roots = plan.subgraph_roots[part.roots.range()].iter().map(|root| quoted(plan.resource_name(*root)));
-        let roots: Vec<String> = roots.collect();
-        let roots = if roots.is_empty() { String::new() } else { format!("for {}", roots.join(", ")) };
-        remark(out, 2, &format!("{:016x}  {passes}", part.key), &roots);
+        let roots = plan.subgraph_roots[part.roots.range()].iter().map(|root| plan.resource_name(*root));
+        let mut parts = vec![format!("{:016x}  {passes}", part.key)];
+        parts.extend(enumeration("for", roots));
+        entry(out, 2, &parts);
     }
 }

@@ -165,10 +165,12 @@ fn access() -> Value {
     )
 }
 
-/// Four numbers of a colour, `[depth, stencil]`, or a depth.
+/// Four numbers of a colour, `[depth, stencil]`, or a depth; within a list a number may be a text that holds one.
 pub(super) fn clear() -> Value {
-    let depth_stencil = json!({"type": "array", "prefixItems": [number(), u32()], "minItems": 2, "maxItems": 2});
-    any_of([number(), depth_stencil, tuple(number(), 4)])
+    let written = r"^\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*$";
+    let component = any_of([number(), json!({"type": "string", "pattern": written})]);
+    let depth_stencil = json!({"type": "array", "prefixItems": [component, u32()], "minItems": 2, "maxItems": 2});
+    any_of([number(), depth_stencil, tuple(component, 4)])
 }
 
 #[cfg(test)]
