@@ -299,30 +299,82 @@ impl Machine<'_> {
                 return;
             }
         };
-        let mut scopes: Vec<Scope> =
+        if !runs {
+            return;
+        }
+        let rendering = self.renderings;
+        let global: Vec<Scope> =
             self.plan.memory_barriers[barriers.memory.range()].iter().map(|barrier| barrier.scope).collect();
-        for (named, scope) in self.named(barriers) {
-            scopes.push(scope);
-            let Some([old, new]) = named.layouts else { continue };
-            if named.resource >= self.facts.memory.len() || !runs {
-                continue;
-            }
-            let store = self.store(named.resource);
-            let what = self.facts.name(named.resource);
-            for cell in self.facts.grids[self.facts.memory[named.resource]].cells(&named.part) {
-                let state = &mut self.stores[store].cells[cell];
-                if old != state.layout {
-                    let message = format!(
-                        "the by-region barrier on \"{what}\" says old layout {old}, but the image is in {}",
-                        state.layout
-                    );
-                    self.findings.add(Rule::Layout, None, Some(what), message);
+        for scope in global {
+            let node = self.region(queue, scope, rendering);
+            let attachments = self.rendering.as_ref().map_or(0..0, |rendering| rendering.attachments.clone());
+            for entry in &self.plan.attachments[attachments] {
+                let resource = entry.resource.index();
+                if resource < self.facts.memory.len() {
+                    let part = Part::image([entry.mip, entry.mip + 1], entry.layers, Aspects::all());
+                    self.take_region(resource, &part, node, None);
                 }
-                state.layout = new;
+            }
+        }
+        for (named, scope) in self.named(barriers) {
+            if named.resource < self.facts.memory.len() {
+                let node = self.region(queue, scope, rendering);
+                self.nodes[node].pass = meant(&named.why).filter(|pass| *pass < self.plan.passes.len());
+                let moves = named.layouts.filter(|[old, new]| old != new);
+                self.take_region(named.resource, &named.part, node, moves);
             }
         }
         if let Some(rendering) = &mut self.rendering {
-            rendering.regions.extend(scopes.into_iter().map(|scope| (position, scope)));
+            let scopes = self.nodes.iter().rev().take_while(|node| node.rendering == rendering.id);
+            let here = scopes.filter(|node| node.enter == position).map(|node| (position, node.scope));
+            rendering.regions.extend(here);
+        }
+    }
+
+    fn region(&mut self, queue: usize, scope: Scope, rendering: u32) -> usize {
+        let position = self.now[queue];
+        let mut node = Node::new(queue, position, position, scope, self.lanes.nothing());
+        node.rendering = rendering;
+        self.nodes.push(node);
+        self.nodes.len() - 1
+    }
+
+    /// Lets what its render pass wrote enter a by-region dependency, and changes the layout where it says so.
+    fn take_region(&mut self, resource: usize, part: &Part, node: usize, layouts: Option<[Layout; 2]>) {
+        let facts = self.facts;
+        let store = self.store(resource);
+        let what = facts.name(resource);
+        let rendering = self.nodes[node].rendering;
+        let pass = self.nodes[node].pass;
+        for cell in facts.grids[facts.memory[resource]].cells(part) {
+            let n = &self.nodes[node];
+            let state = &mut self.stores[store].cells[cell];
+            for write in &mut state.writes {
+                let x = &self.done[write.done];
+                let within = x.rendering == rendering && x.node.is_none();
+                if within && n.takes(x.queue, x.position, usize::from(x.op.stage), x.op.access) {
+                    write.at.push(node);
+                }
+            }
+            state.nodes.push(node);
+            let Some([old, new]) = layouts else { continue };
+            let current = state.layout;
+            state.layout = new;
+            if old != current {
+                let message =
+                    format!("the by-region barrier on \"{what}\" says old layout {old}, but the image is in {current}");
+                self.findings.add(Rule::Layout, self.pass_name(pass), Some(what), message);
+            }
+            // Reads of its own render pass enter by their stage alone.
+            let state = &mut self.stores[store].cells[cell];
+            let earlier = crate::tables::with_earlier(self.nodes[node].scope.src_stages);
+            let done = &self.done;
+            state.reads.retain(|read| {
+                let x = &done[read.done];
+                x.rendering != rendering || !earlier.contains(leaf(usize::from(x.op.stage)))
+            });
+            self.judge(store, cell, &Later::Node(node), 0, resource);
+            self.record_node(store, cell, node, pass);
         }
     }
 

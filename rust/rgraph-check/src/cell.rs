@@ -152,26 +152,28 @@ pub(crate) struct Court<'a> {
 }
 
 impl Court<'_> {
-    /// Whether `x` is ordered before the later side.
-    pub(crate) fn is_ordered(&self, x: &Done, y: &Later) -> bool {
-        let (queue, stage, clock) = match y {
+    /// Whether `x` is ordered before the later side; `through` are nodes that it entered for certain.
+    pub(crate) fn is_ordered(&self, x: &Done, through: &[usize], y: &Later) -> bool {
+        let (clock, place) = match y {
+            Later::Op(y) if x.queue == self.host && y.queue == self.host => return true,
             Later::Op(y) => {
-                if x.queue == self.host && y.queue == self.host {
-                    return true;
-                }
-                (y.queue, usize::from(y.op.stage), self.lanes.at(y.queue, usize::from(y.op.stage)))
+                let stage = usize::from(y.op.stage);
+                (self.lanes.at(y.queue, stage), Some((y.queue, stage, y.rendering)))
             }
-            Later::Node(n) => {
-                let clock = &self.nodes[*n].clock;
-                return match x.node {
-                    Some(node) => node != *n && self.nodes[node].reaches(clock),
-                    None => ordered(clock, x.queue, x.position, usize::from(x.op.stage)),
-                };
-            }
+            Later::Node(n) => (&self.nodes[*n].clock, None),
+        };
+        let from = |node: usize| {
+            let n = &self.nodes[node];
+            let direct = match (place, y) {
+                (Some((queue, stage, rendering)), _) => n.orders(queue, stage, rendering),
+                (None, Later::Node(own)) => node == *own && x.node != Some(node),
+                (None, Later::Op(_)) => false,
+            };
+            direct || n.reaches(clock)
         };
         match x.node {
-            Some(node) => self.nodes[node].orders(queue, stage) || self.nodes[node].reaches(clock),
-            None => ordered(clock, x.queue, x.position, usize::from(x.op.stage)),
+            Some(node) => from(node) || through.iter().any(|&n| n != node && from(n)),
+            None => ordered(clock, x.queue, x.position, usize::from(x.op.stage)) || through.iter().any(|&n| from(n)),
         }
     }
 
@@ -194,7 +196,9 @@ impl Court<'_> {
             let clock = self.lanes.at(queue, stage);
             return write.queue == self.host || x.host.iter().any(|&n| self.nodes[n].reaches(clock));
         }
-        let named = |n: &usize| self.nodes[*n].shows(queue, stage, y.op.access) && self.is_available(write, &x.at, *n);
+        let named = |n: &usize| {
+            self.nodes[*n].shows(queue, stage, y.op.access, y.rendering) && self.is_available(write, &x.at, *n)
+        };
         if nodes.iter().any(|list| list.iter().any(named)) {
             return true;
         }
@@ -207,7 +211,7 @@ impl Court<'_> {
     /// What is missing between a write and the later side, if anything.
     pub(crate) fn after_write(&self, x: &Write, nodes: [&[usize]; 2], y: &Later) -> Option<Missing> {
         let write = &self.done[x.done];
-        if !self.is_ordered(write, y) {
+        if !self.is_ordered(write, &x.at, y) {
             return Some(Missing::Order);
         }
         if self.is_visible(x, nodes, y) {

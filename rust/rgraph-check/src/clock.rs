@@ -37,6 +37,8 @@ pub(crate) struct Node {
     pub clock: Clock,
     /// The pass of the plan that it says it is for.
     pub pass: Option<usize>,
+    /// The render pass that it holds within; 0: everywhere.
+    pub rendering: u32,
 }
 
 /// Running clocks of every queue; the host is the last queue.
@@ -91,6 +93,11 @@ impl Lanes {
                 clock[queue * WIDTH + ORDERS + write_slot(stage)] = position;
             }
         }
+    }
+
+    /// A clock before which nothing is.
+    pub(crate) fn nothing(&self) -> Clock {
+        vec![0; self.queues * WIDTH].into()
     }
 
     /// The clock of a signal: everything before it, and every write available.
@@ -169,7 +176,7 @@ pub(crate) fn available(clock: &Clock, queue: usize, position: u32, stage: usize
 impl Node {
     /// A node and its clock.
     pub(crate) fn new(queue: usize, enter: u32, leave: u32, scope: Scope, clock: Clock) -> Self {
-        Self { queue, enter, leave, scope, later: with_later(scope.dst_stages), clock, pass: None }
+        Self { queue, enter, leave, scope, later: with_later(scope.dst_stages), clock, pass: None, rendering: 0 }
     }
 
     /// Whether this node chains to the point of a clock.
@@ -178,14 +185,17 @@ impl Node {
         self.leave < own[TRANSITION] || leaves(self.later).any(|stage| self.leave < own[stage])
     }
 
-    /// Whether an operation that stands at `queue`, `position`, `stage` is in its second synchronization scope.
-    pub(crate) fn orders(&self, queue: usize, stage: usize) -> bool {
-        self.queue == queue && self.later.contains(leaf(stage))
+    /// Whether an operation that stands at `queue` and `stage` after it is in its second synchronization scope.
+    pub(crate) fn orders(&self, queue: usize, stage: usize, rendering: u32) -> bool {
+        self.queue == queue && (self.rendering == 0 || self.rendering == rendering) && self.later.contains(leaf(stage))
     }
 
     /// Whether what is available at it is visible to an operation.
-    pub(crate) fn shows(&self, queue: usize, stage: usize, access: Accesses) -> bool {
-        self.queue == queue && self.scope.dst_stages.contains(leaf(stage)) && self.scope.dst_access.intersects(access)
+    pub(crate) fn shows(&self, queue: usize, stage: usize, access: Accesses, rendering: u32) -> bool {
+        self.queue == queue
+            && (self.rendering == 0 || self.rendering == rendering)
+            && self.scope.dst_stages.contains(leaf(stage))
+            && self.scope.dst_access.intersects(access)
     }
 
     /// Whether it makes an operation's write available itself.

@@ -85,7 +85,7 @@ impl Machine<'_> {
             for done in state.writes.iter().map(|write| write.done).chain(state.reads.iter().map(|read| read.done)) {
                 let x = &self.done[done];
                 let handed = x.queue == queue || self.exits.get(&(store, cell)).is_some_and(|exit| exit.queue == queue);
-                if !handed && x.node.is_none_or(|_| x.pass.is_some()) && !court.is_ordered(x, &y) {
+                if !handed && x.node.is_none_or(|_| x.pass.is_some()) && !court.is_ordered(x, &[], &y) {
                     late.push(done);
                 }
             }
@@ -167,10 +167,10 @@ impl Machine<'_> {
                         self.nodes[n].queue == queue
                             && (self.nodes[n].scope.dst_stages.is_empty()
                                 || self.nodes[n].later.intersects(crate::tables::with_earlier(exit.stages)))
-                            || court.is_ordered(x, &Later::Node(node))
+                            || court.is_ordered(x, &[], &Later::Node(node))
                     }
                     None => {
-                        court.is_ordered(x, &Later::Node(node))
+                        court.is_ordered(x, write.map_or(&[], |write| &write.at), &Later::Node(node))
                             && write.is_none_or(|write| {
                                 self.nodes[node].takes(x.queue, x.position, stage, x.op.access)
                                     || court.is_available(x, &write.at, node)
@@ -190,8 +190,13 @@ impl Machine<'_> {
                     "the exit state of \"{what}\"{piece} on {} ({}) does not cover its last use by {} ({}) on {}",
                     self.queue_name(queue),
                     Self::words(exit.stages, exit.access),
-                    name.map_or("a transition".to_owned(), |pass| format!("pass \"{pass}\"")),
-                    Self::words(crate::tables::leaf(usize::from(x.op.stage)), x.op.access),
+                    name.map_or("a transition".to_owned(), |pass| {
+                        format!("{}pass \"{pass}\"", if x.node.is_some() { "a transition after " } else { "" })
+                    }),
+                    match x.node {
+                        Some(n) => Self::words(self.nodes[n].scope.dst_stages, self.nodes[n].scope.dst_access),
+                        None => Self::words(crate::tables::leaf(usize::from(x.op.stage)), x.op.access),
+                    },
                     self.queue_name(x.queue)
                 );
                 self.findings.add(Rule::Edge, name, Some(what), message);

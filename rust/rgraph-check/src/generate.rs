@@ -538,6 +538,14 @@ impl Maker {
         at
     }
 
+    /// Gives an image another's format.
+    fn same_format(&mut self, at: usize, other: usize) {
+        let format = self.graph.resources()[self.known[other].id].as_image().and_then(|image| image.format);
+        if let Kind::Image(image) = &mut self.graph.resource_mut(self.known[at].id).kind {
+            image.format = format;
+        }
+    }
+
     /// Every mip from the one before, read and written in one pass each.
     fn bloom(&mut self) {
         let queue = *self.random.pick(&[PassQueue::Graphics, PassQueue::Compute, PassQueue::AsyncCompute]);
@@ -580,10 +588,7 @@ impl Maker {
         let many = self.fresh_image(What::Color, size, 1, 1, 4);
         let one = self.fresh_image(What::Color, size, 1, 1, 1);
         let id = self.known[many].id;
-        let format = self.graph.resources()[id].as_image().and_then(|image| image.format);
-        if let Kind::Image(image) = &mut self.graph.resource_mut(self.known[one].id).kind {
-            image.format = format;
-        }
+        self.same_format(one, many);
         let pass = self.pass("msaa", PassQueue::Graphics);
         let mut how = Use::new(Usage::ColorAttachment);
         how.load = Some(Load::Clear);
@@ -735,6 +740,7 @@ impl Maker {
             return self.ordinary_pass(None);
         }
         let output = self.fresh_target(What::Color, self.known[input].size);
+        self.same_format(output, input);
         let (pass, _) = self.conditional_pass(queue);
         self.access(pass, output, Use::new(writes));
         if self.random.chance(1, 2) {

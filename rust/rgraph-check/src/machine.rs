@@ -479,7 +479,7 @@ impl<'a> Machine<'a> {
                     && there.reads.iter().any(|read| {
                         let read = &self.done[read.done];
                         let own = matches!(y, Later::Op(y) if y.instance == read.instance);
-                        x.sequence < read.sequence && (own || court.is_ordered(read, y))
+                        x.sequence < read.sequence && (own || court.is_ordered(read, &[], y))
                     });
             if !seen {
                 found.push((write.done, missing, since.is_some()));
@@ -488,7 +488,7 @@ impl<'a> Machine<'a> {
         if writes {
             for read in &there.reads {
                 let x = &self.done[read.done];
-                if !exempt(x, read.group) && !court.is_ordered(x, y) {
+                if !exempt(x, read.group) && !court.is_ordered(x, &[], y) {
                     found.push((read.done, Missing::Order, since.is_some()));
                 }
             }
