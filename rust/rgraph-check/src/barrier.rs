@@ -333,7 +333,7 @@ impl Machine<'_> {
 
     fn region(&mut self, queue: usize, scope: Scope, rendering: u32) -> usize {
         let position = self.now[queue];
-        let mut node = Node::new(queue, position, position, scope, self.lanes.nothing());
+        let mut node = Node::new(queue, position, position, scope, self.lanes.chain(queue, scope.src_stages));
         node.rendering = rendering;
         self.nodes.push(node);
         self.nodes.len() - 1
@@ -351,8 +351,10 @@ impl Machine<'_> {
             let state = &mut self.stores[store].cells[cell];
             for write in &mut state.writes {
                 let x = &self.done[write.done];
-                let within = x.rendering == rendering && x.node.is_none();
-                if within && n.takes(x.queue, x.position, usize::from(x.op.stage), x.op.access) {
+                let direct = x.rendering == rendering
+                    && x.node.is_none()
+                    && n.takes(x.queue, x.position, usize::from(x.op.stage), x.op.access);
+                if direct || write.at.iter().any(|&earlier| self.nodes[earlier].enters(n)) {
                     write.at.push(node);
                 }
             }

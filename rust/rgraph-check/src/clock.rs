@@ -78,9 +78,8 @@ impl Lanes {
 
     /// What is ordered before a node at `position` with these source stages, itself included.
     pub(crate) fn enter(&self, queue: usize, position: u32, stages: Stages) -> Clock {
-        let mut clock: Clock = vec![0; self.queues * WIDTH].into();
+        let mut clock = self.chain(queue, stages);
         for stage in leaves(with_earlier(stages)) {
-            join(&mut clock, &self.order[queue * STAGES + stage]);
             clock[queue * WIDTH + stage] = position;
         }
         clock
@@ -95,9 +94,13 @@ impl Lanes {
         }
     }
 
-    /// A clock before which nothing is.
-    pub(crate) fn nothing(&self) -> Clock {
-        vec![0; self.queues * WIDTH].into()
+    /// What is ordered before a node with these source stages through the nodes before it, and no more.
+    pub(crate) fn chain(&self, queue: usize, stages: Stages) -> Clock {
+        let mut clock: Clock = vec![0; self.queues * WIDTH].into();
+        for stage in leaves(with_earlier(stages)) {
+            join(&mut clock, &self.order[queue * STAGES + stage]);
+        }
+        clock
     }
 
     /// The clock of a signal: everything before it, and every write available.
@@ -183,6 +186,13 @@ impl Node {
     pub(crate) fn reaches(&self, clock: &Clock) -> bool {
         let own = &clock[self.queue * WIDTH..];
         self.leave < own[TRANSITION] || leaves(self.later).any(|stage| self.leave < own[stage])
+    }
+
+    /// Whether this node chains to a later one directly.
+    pub(crate) fn enters(&self, later: &Self) -> bool {
+        self.queue == later.queue
+            && self.leave < later.enter
+            && self.later.intersects(with_earlier(later.scope.src_stages))
     }
 
     /// Whether an operation that stands at `queue` and `stage` after it is in its second synchronization scope.

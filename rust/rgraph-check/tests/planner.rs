@@ -1,0 +1,62 @@
+//! The planner's plans, judged: under every policy and split they check clean and compute what the declaration says.
+
+use rgraph_check::check;
+use rgraph_check::generate::{Limits, generate};
+use rgraph_check::interpret::{interpret_graph, interpret_plan};
+use rgraph_plan::bake::{Options, Scratch, bake};
+use rgraph_plan::prelude::{Policy, Split};
+
+/// Graphs of a run; `RGRAPH_GRAPHS` asks for more in long runs.
+fn graphs() -> u64 {
+    std::env::var("RGRAPH_GRAPHS").ok().and_then(|count| count.parse().ok()).unwrap_or(10_000)
+}
+
+/// Bakes, judges and runs graphs of some seeds; returns what is wrong, a line each.
+fn wrong(seeds: impl Iterator<Item = u64>, options: impl Fn(u64) -> Options) -> Vec<String> {
+    let mut scratch = Scratch::default();
+    let mut wrong = Vec::new();
+    for seed in seeds {
+        let (graph, profile) = generate(seed, Limits::default());
+        let plan = match bake(&graph, &profile, &options(seed), &mut scratch) {
+            Ok(plan) => plan,
+            Err(error) => {
+                wrong.push(format!("{seed} is refused: {error}"));
+                continue;
+            }
+        };
+        let findings = check(&graph, &plan);
+        if let Some(first) = findings.first() {
+            wrong.push(format!("{seed}: {first} (the first of {})", findings.len()));
+        }
+        match interpret_plan(&graph, &plan, 4) {
+            Ok(outcome) => {
+                let difference = interpret_graph(&graph).difference(&outcome);
+                wrong.extend(difference.map(|what| format!("{seed} computes something else: {what}")));
+            }
+            Err(fault) => wrong.push(format!("{seed}: {fault}")),
+        }
+    }
+    wrong
+}
+
+fn assert_right(wrong: &[String]) {
+    assert!(wrong.is_empty(), "{} plans are wrong:\n{}", wrong.len(), wrong[..wrong.len().min(40)].join("\n"));
+}
+
+#[test]
+fn plans_of_generated_graphs_check_clean_and_compute_what_the_declaration_says() {
+    assert_right(&wrong(0..graphs(), |_| Options::default()));
+}
+
+#[test]
+fn plans_of_every_policy_split_and_effort_check_clean_and_compute_what_the_declaration_says() {
+    let policies = [Policy::Declared, Policy::Overlap, Policy::Weighted, Policy::Exact { nodes: 200 }];
+    let splits = [Split::Never, Split::Distance, Split::Always];
+    let choose = |seed: u64| Options {
+        policy: policies[(seed % 4) as usize],
+        split: splits[(seed / 4 % 3) as usize],
+        effort: (seed / 12 % 3) as u32,
+        ..Options::default()
+    };
+    assert_right(&wrong(1_000_000..1_000_000 + graphs() / 5, choose));
+}
