@@ -7,7 +7,12 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
-    "rgraph", max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+    "rgraph",
+    max_examples=200,
+    derandomize=True,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    print_blob=True,
 )
 settings.register_profile("long", settings.get_profile("rgraph"), max_examples=5000)
 settings.load_profile(os.environ.get("RGRAPH_HYPOTHESIS", "rgraph"))

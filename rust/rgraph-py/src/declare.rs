@@ -5,10 +5,11 @@ use std::sync::Arc;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyString};
-use rgraph_plan::access::{Layout, PassQueue};
+use rgraph_plan::access::{Layout, PassQueue, Sharing};
 use rgraph_plan::error::Code;
+use rgraph_plan::format::Format;
 use rgraph_plan::graph::Place;
-use rgraph_plan::resource::{History, Imported, Kind, Leave, Life, Mips, Resource, ResourceId, Round};
+use rgraph_plan::resource::{History, Image, Imported, Kind, Leave, Life, Mips, Resource, ResourceId, Round};
 
 use crate::convert::{Count, Number, Text, accesses, items, stages, word};
 use crate::error::{Refusal, bad};
@@ -262,4 +263,64 @@ pub fn mips(value: &Bound<'_, PyAny>) -> PyResult<Mips> {
         return word(value.py(), "number of mips", value.extract::<Text>()?.0, full, ["full"].into_iter());
     }
     value.extract::<Count>().map(|Count(mips)| Mips::Count(mips))
+}
+
+/// The words of `first_frame`.
+pub fn zero_first(py: Python<'_>, Text(name): Text<'_>) -> PyResult<bool> {
+    let known = |name: &str| match name {
+        "zero" => Some(true),
+        "undefined" => Some(false),
+        _ => None,
+    };
+    word(py, "first frame", name, known, ["zero", "undefined"].into_iter())
+}
+
+/// An image without its size, from arguments.
+pub fn image(
+    py: Python<'_>,
+    format: Option<Text<'_>>,
+    layers: Option<Count>,
+    mips: Option<&Bound<'_, PyAny>>,
+    samples: Option<Count>,
+    cube: bool,
+) -> PyResult<Image> {
+    let format = format.map(|Text(name)| word(py, "format", name, Format::from_name, Format::all().map(Format::name)));
+    Ok(Image {
+        format: format.transpose()?,
+        size: None,
+        layers: layers.map(|Count(layers)| layers),
+        mips: mips.map(self::mips).transpose()?,
+        samples: samples.map(|Count(samples)| samples),
+        cube,
+    })
+}
+
+/// What a resource's declaration says of others, from arguments.
+pub fn links<'a>(
+    py: Python<'_>,
+    size: Option<SizeOf<Given<'static>>>,
+    modifies: Option<&'a Bound<'_, PyAny>>,
+    history_of: Option<&'a Bound<'_, PyAny>>,
+    frames: Count,
+    first_frame: Text<'_>,
+) -> PyResult<Links<'a>> {
+    let zero_first = zero_first(py, first_frame)?;
+    let history = history_of.map(|of| Ok::<_, PyErr>((given(of)?, frames.0, zero_first))).transpose()?;
+    Ok(Links { size, modifies: modifies.map(given).transpose()?, history })
+}
+
+/// A resource without its links, from arguments.
+pub fn resource(
+    py: Python<'_>,
+    kind: Kind,
+    imported: Option<Imported>,
+    persistent: bool,
+    links: &Links<'_>,
+    leave: Option<&Bound<'_, PyAny>>,
+    sharing: Option<Text<'_>>,
+) -> PyResult<Resource> {
+    let known = || Sharing::ALL.iter().map(|sharing| sharing.name());
+    let sharing = sharing.map(|Text(name)| word(py, "sharing", name, Sharing::from_name, known())).transpose()?;
+    let life = life(py, imported, persistent, links.history.is_some())?;
+    Ok(Resource { kind, life, modifies: None, leave: leave.map(self::leave).transpose()?, sharing })
 }

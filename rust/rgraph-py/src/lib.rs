@@ -1,8 +1,9 @@
 //! `rgraph._core`: the planner for Python. Values cross this border, logic does not.
 //!
-//! One file per class; `convert.rs`, `declare.rs` and `details.rs` read arguments, `error.rs` makes exceptions,
+//! One file per class; `convert.rs`, `declare.rs`, `link.rs` and `details.rs` read arguments, `error.rs` makes exceptions,
 //! `files.rs` reads and writes.
 
+mod access;
 mod convert;
 mod declare;
 mod details;
@@ -10,6 +11,7 @@ mod error;
 mod files;
 mod graph;
 mod judge;
+mod link;
 mod made;
 mod module;
 mod options;

@@ -5,21 +5,20 @@ use std::sync::Arc;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::pyclass::{PyTraverseError, PyVisit};
-use pyo3::types::{PyDict, PyString, PyTuple};
-use rgraph_plan::access::Sharing;
+use pyo3::types::{PyDict, PyTuple};
 use rgraph_plan::error::Code;
-use rgraph_plan::format::Format;
-use rgraph_plan::graph::{Pass, PassId, SlotId};
-use rgraph_plan::resource::{Buffer, Image, Imported, Kind, Resource};
+use rgraph_plan::graph::{Pass, SlotId};
+use rgraph_plan::resource::{Buffer, Kind, Resource};
 
-use crate::convert::{Bytes, Count, Number, Text, one_or_many, word};
+use crate::convert::{Bytes, Count, Number, Text, one_or_many};
 use crate::declare::{self, Links, given};
-use crate::error::{Refusal, one, refusal};
+use crate::error::{one, refusal};
 use crate::graph::PyGraph;
+use crate::link;
 use crate::pass::PyPass;
 use crate::resource::{PyBuffer, PyImage, PyResource};
 use crate::source;
-use crate::state::{Given, Late, Setup, State, Target, Want, find_outwards};
+use crate::state::{Late, Setup, Want, find_outwards};
 
 /// A part of a graph with names of its own.
 ///
@@ -57,115 +56,6 @@ impl PyGraphModule {
     }
 }
 
-/// The words of `first_frame`.
-pub fn zero_first(py: Python<'_>, Text(name): Text<'_>) -> PyResult<bool> {
-    let known = |name: &str| match name {
-        "zero" => Some(true),
-        "undefined" => Some(false),
-        _ => None,
-    };
-    word(py, "first frame", name, known, ["zero", "undefined"].into_iter())
-}
-
-/// A pass in an argument.
-enum Earlier {
-    Handle(u64, PassId),
-    Name(Box<str>),
-}
-
-fn earlier(value: &Bound<'_, PyAny>) -> PyResult<Earlier> {
-    if let Ok(pass) = value.cast::<PyPass>() {
-        return Ok(Earlier::Handle(pass.get().graph.get().identity, pass.get().id));
-    }
-    if !value.is_instance_of::<PyString>() {
-        return Err(PyTypeError::new_err("after= takes passes and names of passes"));
-    }
-    value.extract::<Text>().map(|Text(name)| Earlier::Name(name.into()))
-}
-
-/// What a pass's declaration says of other passes and of resources.
-enum Link {
-    After(Target<PassId>),
-    Fallback(Target, Target),
-}
-
-impl Link {
-    fn of(self, pass: PassId) -> Want {
-        match self {
-            Self::After(earlier) => Want::After(pass, earlier),
-            Self::Fallback(output, input) => Want::Fallback(pass, output, input),
-        }
-    }
-}
-
-type Fallbacks = Vec<(Given<'static>, Given<'static>)>;
-
-fn fallbacks(dict: &Bound<'_, PyDict>) -> PyResult<Fallbacks> {
-    dict.iter().map(|(output, input)| Ok((given(&output)?.owned(), given(&input)?.owned()))).collect()
-}
-
-fn device_index(value: &Bound<'_, PyAny>) -> PyResult<Option<u32>> {
-    if value.is_instance_of::<PyString>() {
-        let any = |name: &str| (name == "any").then_some(None);
-        return word(value.py(), "device", value.extract::<Text>()?.0, any, ["any"].into_iter());
-    }
-    value.extract::<Count>().map(|Count(index)| Some(index))
-}
-
-fn image(
-    py: Python<'_>,
-    format: Option<Text<'_>>,
-    layers: Option<Count>,
-    mips: Option<&Bound<'_, PyAny>>,
-    samples: Option<Count>,
-    cube: bool,
-) -> PyResult<Image> {
-    let format = format.map(|Text(name)| word(py, "format", name, Format::from_name, Format::all().map(Format::name)));
-    Ok(Image {
-        format: format.transpose()?,
-        size: None,
-        layers: layers.map(|Count(layers)| layers),
-        mips: mips.map(declare::mips).transpose()?,
-        samples: samples.map(|Count(samples)| samples),
-        cube,
-    })
-}
-
-fn links<'a>(
-    py: Python<'_>,
-    size: Option<crate::state::SizeOf<Given<'static>>>,
-    modifies: Option<&'a Bound<'_, PyAny>>,
-    history_of: Option<&'a Bound<'_, PyAny>>,
-    frames: Count,
-    first_frame: Text<'_>,
-) -> PyResult<Links<'a>> {
-    let zero_first = zero_first(py, first_frame)?;
-    let history = history_of.map(|of| Ok::<_, PyErr>((given(of)?, frames.0, zero_first))).transpose()?;
-    Ok(Links { size, modifies: modifies.map(given).transpose()?, history })
-}
-
-fn resource(
-    py: Python<'_>,
-    kind: Kind,
-    imported: Option<Imported>,
-    persistent: bool,
-    links: &Links<'_>,
-    leave: Option<&Bound<'_, PyAny>>,
-    sharing: Option<Text<'_>>,
-) -> PyResult<Resource> {
-    let known = || Sharing::ALL.iter().map(|sharing| sharing.name());
-    let sharing = sharing.map(|Text(name)| word(py, "sharing", name, Sharing::from_name, known())).transpose()?;
-    let life = declare::life(py, imported, persistent, links.history.is_some())?;
-    Ok(Resource { kind, life, modifies: None, leave: leave.map(declare::leave).transpose()?, sharing })
-}
-
-fn function(value: Option<Bound<'_, PyAny>>, what: &str) -> PyResult<Option<Py<PyAny>>> {
-    match value {
-        Some(value) if !value.is_callable() => Err(PyTypeError::new_err(format!("{what}= takes a function"))),
-        value => Ok(value.map(Bound::unbind)),
-    }
-}
-
 impl PyGraphModule {
     fn add_resource<'py>(
         slf: &Bound<'py, Self>,
@@ -179,31 +69,6 @@ impl PyGraphModule {
         let scope = (graph.get().identity, &module.prefix);
         let added = graph.get().change(|state| declare::add(state, scope, &full, resource, links, place));
         added.map(|id| (graph, id)).map_err(|mistake| one(slf.py(), mistake))
-    }
-
-    fn pass_links(
-        &self,
-        state: &State,
-        identity: u64,
-        after: &[Earlier],
-        fallbacks: &Fallbacks,
-    ) -> Result<Vec<Link>, Refusal> {
-        let mut links = Vec::new();
-        for earlier in after {
-            links.push(Link::After(match earlier {
-                Earlier::Handle(of, id) if *of == identity => Target::Known(*id),
-                Earlier::Handle(..) => {
-                    let help = "use the passes that this graph's add_pass() returned, or names";
-                    return Err(refusal(Code::UnknownName, "a pass belongs to another graph", help));
-                }
-                Earlier::Name(name) => Target::Later(name.clone()),
-            }));
-        }
-        for (output, input) in fallbacks {
-            let target = |given| state.target(identity, &self.prefix, given);
-            links.push(Link::Fallback(target(output)?, target(input)?));
-        }
-        Ok(links)
     }
 }
 
@@ -296,10 +161,17 @@ impl PyGraphModule {
         sharing: Option<Text<'_>>,
     ) -> PyResult<Bound<'py, PyImage>> {
         let py = slf.py();
-        let image = image(py, format, layers, mips, samples, cube)?;
-        let links = links(py, declare::size(size, like, scale, round, py)?, modifies, history_of, frames, first_frame)?;
+        let image = declare::image(py, format, layers, mips, samples, cube)?;
+        let links = declare::links(
+            py,
+            declare::size(size, like, scale, round, py)?,
+            modifies,
+            history_of,
+            frames,
+            first_frame,
+        )?;
         let imported = imported.map(declare::imported).transpose()?.flatten();
-        let resource = resource(py, Kind::Image(image), imported, persistent, &links, leave, sharing)?;
+        let resource = declare::resource(py, Kind::Image(image), imported, persistent, &links, leave, sharing)?;
         let (graph, id) = Self::add_resource(slf, name, resource, links)?;
         PyResource::image(&graph, id)
     }
@@ -358,10 +230,10 @@ impl PyGraphModule {
         sharing: Option<Text<'_>>,
     ) -> PyResult<Bound<'py, PyImage>> {
         let py = slf.py();
-        let image = image(py, format, layers, mips, samples, cube)?;
+        let image = declare::image(py, format, layers, mips, samples, cube)?;
         let imported = declare::state(py, [layout, queue, stages, access, contents])?;
         let links = Links { size: declare::size(size, None, None, None, py)?, ..Links::default() };
-        let resource = resource(py, Kind::Image(image), Some(imported), false, &links, leave, sharing)?;
+        let resource = declare::resource(py, Kind::Image(image), Some(imported), false, &links, leave, sharing)?;
         let (graph, id) = Self::add_resource(slf, name, resource, links)?;
         PyResource::image(&graph, id)
     }
@@ -406,9 +278,9 @@ impl PyGraphModule {
     ) -> PyResult<Bound<'py, PyBuffer>> {
         let py = slf.py();
         let buffer = Buffer { size: size.map(|Bytes(size)| size), acceleration_structure };
-        let links = links(py, None, modifies, history_of, frames, first_frame)?;
+        let links = declare::links(py, None, modifies, history_of, frames, first_frame)?;
         let imported = imported.map(declare::imported).transpose()?.flatten();
-        let resource = resource(py, Kind::Buffer(buffer), imported, persistent, &links, leave, sharing)?;
+        let resource = declare::resource(py, Kind::Buffer(buffer), imported, persistent, &links, leave, sharing)?;
         let (graph, id) = Self::add_resource(slf, name, resource, links)?;
         PyResource::buffer(&graph, id)
     }
@@ -453,7 +325,7 @@ impl PyGraphModule {
         let buffer = Buffer { size: Some(size.0), acceleration_structure };
         let imported = declare::state(py, [None, queue, stages, access, contents])?;
         let links = Links::default();
-        let resource = resource(py, Kind::Buffer(buffer), Some(imported), false, &links, leave, sharing)?;
+        let resource = declare::resource(py, Kind::Buffer(buffer), Some(imported), false, &links, leave, sharing)?;
         let (graph, id) = Self::add_resource(slf, name, resource, links)?;
         PyResource::buffer(&graph, id)
     }
@@ -520,19 +392,20 @@ impl PyGraphModule {
         let queue = queue.map_or(Ok(rgraph_plan::access::PassQueue::Graphics), declare::queue)?;
         let mut pass = Pass::new(queue);
         pass.weight_us = weight_us.map(|Number(weight)| weight);
-        pass.device = device.map(device_index).transpose()?.flatten();
+        pass.device = device.map(link::device_index).transpose()?.flatten();
         pass.side_effects = side_effects;
         pass.slot = slf.get().slot;
-        let fallbacks = fallback.map(fallbacks).transpose()?.unwrap_or_default();
-        let after = after.map(|after| one_or_many(after)?.iter().map(earlier).collect()).unwrap_or(Ok(Vec::new()))?;
-        let (setup, execute) = (function(setup, "setup")?, function(execute, "execute")?);
+        let fallbacks = fallback.map(link::fallbacks).transpose()?.unwrap_or_default();
+        let after =
+            after.map(|after| one_or_many(after)?.iter().map(link::earlier).collect()).unwrap_or(Ok(Vec::new()))?;
+        let (setup, execute) = (link::function(setup, "setup")?, link::function(execute, "execute")?);
         pass.setup = setup.is_some();
         let graph = Self::graph(slf)?;
         let place = source::place(py);
         let module = slf.get();
         let identity = graph.get().identity;
         let added = graph.get().change(|state| {
-            let links = module.pass_links(state, identity, &after, &fallbacks)?;
+            let links = link::pass_links(state, identity, &module.prefix, &after, &fallbacks)?;
             let declaration = state.open()?;
             pass.unit = unit.map(|Text(unit)| declaration.unit(unit));
             pass.conditional = conditional.map(|Text(flag)| declaration.flag(flag));
@@ -541,7 +414,8 @@ impl PyGraphModule {
                 false => declaration.add_pass(&module.full(name), pass, place.clone()),
             };
             if !links.is_empty() {
-                let late = |want: Link| Late { prefix: module.prefix.clone(), place: place.clone(), want: want.of(id) };
+                let late =
+                    |want: link::Link| Late { prefix: module.prefix.clone(), place: place.clone(), want: want.of(id) };
                 state.late.extend(links.into_iter().map(late));
                 state.settle();
             }

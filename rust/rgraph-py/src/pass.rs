@@ -2,22 +2,17 @@
 
 use std::sync::Arc;
 
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::pyclass::{PyTraverseError, PyVisit};
 use pyo3::types::{PyDict, PyTuple};
 use rgraph_plan::access::{Transfer, Usage};
 use rgraph_plan::graph::{PassId, Use};
 use rgraph_plan::id::Id;
-use rgraph_plan::resource::ResourceId;
 
 use crate::convert::{Text, word};
 use crate::declare::given;
-use crate::details::{Allowed, read};
-use crate::error::one;
+use crate::details::Allowed;
 use crate::graph::PyGraph;
-use crate::source;
-use crate::state::{Given, Late, Target, Want};
 
 /// A pass of one graph: its methods declare what it does with resources.
 ///
@@ -27,10 +22,11 @@ use crate::state::{Given, Late, Target, Want};
 pub struct PyPass {
     pub graph: Py<PyGraph>,
     pub id: PassId,
-    prefix: Arc<str>,
+    pub prefix: Arc<str>,
 }
 
-type Chained<'py> = PyResult<Bound<'py, PyPass>>;
+/// The pass again, so that calls can be chained.
+pub type Chained<'py> = PyResult<Bound<'py, PyPass>>;
 
 impl PyPass {
     /// A handle of a pass whose names are looked for in module `prefix` first.
@@ -41,85 +37,6 @@ impl PyPass {
     /// Its name with those of the modules around it.
     pub fn full_name(&self) -> String {
         self.graph.get().look(|graph| graph.pass_name(self.id).to_owned())
-    }
-
-    fn declare<'py>(
-        slf: Bound<'py, Self>,
-        resources: &Bound<'py, PyTuple>,
-        usage: Usage,
-        details: Option<&Bound<'py, PyDict>>,
-        allowed: Allowed,
-    ) -> Chained<'py> {
-        let mut how = Use::new(usage);
-        let resolves = match details {
-            Some(details) => read(&mut how, details, allowed)?,
-            None => None,
-        };
-        Self::add(slf, resources, &how, resolves)
-    }
-
-    /// Declares one access for each resource, or none if any of them cannot be.
-    fn add<'py>(
-        slf: Bound<'py, Self>,
-        resources: &Bound<'py, PyTuple>,
-        how: &Use,
-        resolves: Option<Given<'static>>,
-    ) -> Chained<'py> {
-        let py = slf.py();
-        if resources.is_empty() {
-            return Err(PyTypeError::new_err("expected at least one resource"));
-        }
-        let place = source::place(py);
-        let pass = slf.get();
-        let graph = pass.graph.get();
-        let handle = |value: &Bound<'py, PyAny>| match value.cast::<crate::resource::PyResource>() {
-            Ok(handle) if handle.get().identity == graph.identity => Some(handle.get().id),
-            _ => None,
-        };
-        // The common case, without a list: a few handles of this graph.
-        if let (None, 1..=4) = (&resolves, resources.len()) {
-            let mut ids = [None; 4];
-            for (id, value) in ids.iter_mut().zip(resources.iter_borrowed()) {
-                *id = handle(&value);
-            }
-            if ids.iter().take(resources.len()).all(Option::is_some) {
-                let done = graph.change(|state| {
-                    let declaration = state.open()?;
-                    let count = declaration.resources().len();
-                    if ids.iter().flatten().any(|id: &ResourceId| id.index() >= count) {
-                        return Ok(false);
-                    }
-                    for id in ids.iter().flatten() {
-                        declaration.access(pass.id, *id, how, place.clone());
-                    }
-                    Ok(true)
-                });
-                if done.map_err(|mistake| one(py, mistake))? {
-                    return Ok(slf);
-                }
-            }
-        }
-        let items: Vec<_> = resources.iter().collect();
-        let wanted = items.iter().map(given).collect::<PyResult<Vec<_>>>()?;
-        let done = graph.change(|state| {
-            let target = |given: &Given<'_>| state.target(graph.identity, &pass.prefix, given);
-            let targets = wanted.iter().map(target).collect::<Result<Vec<_>, _>>()?;
-            let resolves = resolves.as_ref().map(target).transpose()?;
-            state.open()?;
-            for resource in targets {
-                let mut how = *how;
-                how.details.resolves = resolves.as_ref().and_then(Target::known);
-                if let (Target::Known(id), None | Some(Target::Known(_))) = (&resource, &resolves) {
-                    state.open()?.access(pass.id, *id, &how, place.clone());
-                    continue;
-                }
-                let want = Want::Access(pass.id, resource, Box::new(how), resolves.clone());
-                state.late.push(Late { prefix: pass.prefix.clone(), place: place.clone(), want });
-            }
-            Ok(())
-        });
-        done.map_err(|mistake| one(py, mistake))?;
-        Ok(slf)
     }
 }
 
@@ -187,15 +104,13 @@ impl PyPass {
     /// *images
     ///     Images, or their names.
     /// load
-    ///     What becomes of the old contents: `"clear"`, `"load"` (kept) or `"discard"`.
+    ///     See `color`.
     /// clear
     ///     Clear with depth, or (depth, stencil).
     /// stencil_load
     ///     The same for stencil.
-    /// mips
-    ///     Mip levels, half-open `(first, end)`, or one level.
-    /// layers
-    ///     Array layers, half-open `(first, end)`, or one layer.
+    /// mips, layers
+    ///     See `color`.
     /// aspects
     ///     `"color"`, `"depth"`, `"stencil"`, one or several; default all.
     #[pyo3(signature = (*images, **details),
@@ -221,12 +136,10 @@ impl PyPass {
     /// ----------
     /// *images
     ///     Images, or their names.
-    /// mips
-    ///     Mip levels, half-open `(first, end)`, or one level.
-    /// layers
-    ///     Array layers, half-open `(first, end)`, or one layer.
+    /// mips, layers
+    ///     See `color`.
     /// aspects
-    ///     `"color"`, `"depth"`, `"stencil"`, one or several; default all.
+    ///     See `depth`.
     #[pyo3(signature = (*images, **details), text_signature = "($self, *images, mips=None, layers=None, aspects=None)")]
     fn depth_read<'py>(
         slf: Bound<'py, Self>,
@@ -242,12 +155,10 @@ impl PyPass {
     /// ----------
     /// *images
     ///     Images, or their names.
-    /// mips
-    ///     Mip levels, half-open `(first, end)`, or one level.
-    /// layers
-    ///     Array layers, half-open `(first, end)`, or one layer.
+    /// mips, layers
+    ///     See `color`.
     /// aspects
-    ///     `"color"`, `"depth"`, `"stencil"`, one or several; default all.
+    ///     See `depth`.
     #[pyo3(signature = (*images, **details), text_signature = "($self, *images, mips=None, layers=None, aspects=None)")]
     fn input_attachment<'py>(
         slf: Bound<'py, Self>,
@@ -267,12 +178,10 @@ impl PyPass {
     ///     The attachment whose samples are resolved, or its name.
     /// mode
     ///     How samples become one: `"average"` (default), `"sample_zero"`, `"min"` or `"max"`.
-    /// mips
-    ///     Mip levels, half-open `(first, end)`, or one level.
-    /// layers
-    ///     Array layers, half-open `(first, end)`, or one layer.
+    /// mips, layers
+    ///     See `color`.
     /// aspects
-    ///     `"color"`, `"depth"`, `"stencil"`, one or several; default all.
+    ///     See `depth`.
     #[pyo3(signature = (*images, **details),
            text_signature = "($self, *images, resolves=None, mode=None, mips=None, layers=None, aspects=None)")]
     fn resolve<'py>(
@@ -297,12 +206,10 @@ impl PyPass {
     ///     Images and buffers, or their names.
     /// stages
     ///     Shader stages, one name or several; default: what the queue implies (graphics: `fragment`).
-    /// mips
-    ///     Mip levels, half-open `(first, end)`, or one level.
-    /// layers
-    ///     Array layers, half-open `(first, end)`, or one layer.
+    /// mips, layers
+    ///     See `color`.
     /// aspects
-    ///     `"color"`, `"depth"`, `"stencil"`, one or several; default all.
+    ///     See `depth`.
     /// range
     ///     Bytes of a buffer, half-open `(offset, end)`; default all.
     /// unordered
@@ -325,17 +232,13 @@ impl PyPass {
     /// *resources
     ///     Images and buffers, or their names.
     /// stages
-    ///     Shader stages, one name or several; default: what the queue implies (graphics: `fragment`).
-    /// mips
-    ///     Mip levels, half-open `(first, end)`, or one level.
-    /// layers
-    ///     Array layers, half-open `(first, end)`, or one layer.
+    ///     See `sampled`.
+    /// mips, layers
+    ///     See `color`.
     /// aspects
-    ///     `"color"`, `"depth"`, `"stencil"`, one or several; default all.
-    /// range
-    ///     Bytes of a buffer, half-open `(offset, end)`; default all.
-    /// unordered
-    ///     Commute with the other accesses of the resource that say so.
+    ///     See `depth`.
+    /// range, unordered
+    ///     See `sampled`.
     #[pyo3(signature = (*resources, **details),
            text_signature = "($self, *resources, stages=None, mips=None, layers=None, aspects=None, range=None, \
                              unordered=False)")]
@@ -354,21 +257,19 @@ impl PyPass {
     /// *resources
     ///     Images and buffers, or their names.
     /// stages
-    ///     Shader stages, one name or several; default: what the queue implies (graphics: `fragment`).
-    /// mips
-    ///     Mip levels, half-open `(first, end)`, or one level.
-    /// layers
-    ///     Array layers, half-open `(first, end)`, or one layer.
+    ///     See `sampled`.
+    /// mips, layers
+    ///     See `color`.
     /// aspects
-    ///     `"color"`, `"depth"`, `"stencil"`, one or several; default all.
+    ///     See `depth`.
     /// range
-    ///     Bytes of a buffer, half-open `(offset, end)`; default all.
+    ///     See `sampled`.
     /// load
-    ///     What becomes of the old contents: `"clear"`, `"load"` (kept) or `"discard"`.
+    ///     See `color`.
     /// unordered
-    ///     Commute with the other accesses of the resource that say so.
+    ///     See `sampled`.
     /// generate_mips
-    ///     Fill the mips below what is written, at the end of the pass.
+    ///     See `color`.
     #[pyo3(signature = (*resources, **details),
            text_signature = "($self, *resources, stages=None, mips=None, layers=None, aspects=None, range=None, \
                              load=None, unordered=False, generate_mips=False)")]
@@ -387,19 +288,15 @@ impl PyPass {
     /// *resources
     ///     Images and buffers, or their names.
     /// stages
-    ///     Shader stages, one name or several; default: what the queue implies (graphics: `fragment`).
-    /// mips
-    ///     Mip levels, half-open `(first, end)`, or one level.
-    /// layers
-    ///     Array layers, half-open `(first, end)`, or one layer.
+    ///     See `sampled`.
+    /// mips, layers
+    ///     See `color`.
     /// aspects
-    ///     `"color"`, `"depth"`, `"stencil"`, one or several; default all.
-    /// range
-    ///     Bytes of a buffer, half-open `(offset, end)`; default all.
-    /// unordered
-    ///     Commute with the other accesses of the resource that say so.
+    ///     See `depth`.
+    /// range, unordered
+    ///     See `sampled`.
     /// generate_mips
-    ///     Fill the mips below what is written, at the end of the pass.
+    ///     See `color`.
     #[pyo3(signature = (*resources, **details),
            text_signature = "($self, *resources, stages=None, mips=None, layers=None, aspects=None, range=None, \
                              unordered=False, generate_mips=False)")]
@@ -427,10 +324,8 @@ impl PyPass {
     /// ----------
     /// *buffers
     ///     Buffers, or their names.
-    /// stages
-    ///     Shader stages, one name or several; default: what the queue implies (graphics: `fragment`).
-    /// range
-    ///     Bytes of a buffer, half-open `(offset, end)`; default all.
+    /// stages, range
+    ///     See `sampled`.
     #[pyo3(signature = (*buffers, **details), text_signature = "($self, *buffers, stages=None, range=None)")]
     fn uniform<'py>(
         slf: Bound<'py, Self>,
@@ -447,7 +342,7 @@ impl PyPass {
     /// *buffers
     ///     Buffers, or their names.
     /// range
-    ///     Bytes of a buffer, half-open `(offset, end)`; default all.
+    ///     See `sampled`.
     #[pyo3(signature = (*buffers, **details), text_signature = "($self, *buffers, range=None)")]
     fn vertex<'py>(
         slf: Bound<'py, Self>,
@@ -464,7 +359,7 @@ impl PyPass {
     /// *buffers
     ///     Buffers, or their names.
     /// range
-    ///     Bytes of a buffer, half-open `(offset, end)`; default all.
+    ///     See `sampled`.
     #[pyo3(signature = (*buffers, **details), text_signature = "($self, *buffers, range=None)")]
     fn index<'py>(
         slf: Bound<'py, Self>,
@@ -481,7 +376,7 @@ impl PyPass {
     /// *buffers
     ///     Buffers, or their names.
     /// range
-    ///     Bytes of a buffer, half-open `(offset, end)`; default all.
+    ///     See `sampled`.
     #[pyo3(signature = (*buffers, **details), text_signature = "($self, *buffers, range=None)")]
     fn indirect<'py>(
         slf: Bound<'py, Self>,
@@ -499,14 +394,12 @@ impl PyPass {
     ///     Images and buffers, or their names.
     /// transfer
     ///     `"copy"` (default), `"blit"` or `"resolve"`.
-    /// mips
-    ///     Mip levels, half-open `(first, end)`, or one level.
-    /// layers
-    ///     Array layers, half-open `(first, end)`, or one layer.
+    /// mips, layers
+    ///     See `color`.
     /// aspects
-    ///     `"color"`, `"depth"`, `"stencil"`, one or several; default all.
+    ///     See `depth`.
     /// range
-    ///     Bytes of a buffer, half-open `(offset, end)`; default all.
+    ///     See `sampled`.
     #[pyo3(signature = (*resources, **details),
            text_signature = "($self, *resources, transfer=None, mips=None, layers=None, aspects=None, range=None)")]
     fn transfer_src<'py>(
@@ -532,19 +425,17 @@ impl PyPass {
     /// transfer
     ///     `"copy"` (default), `"blit"`, `"clear"`, `"fill"` or `"resolve"`.
     /// load
-    ///     What becomes of the old contents: `"clear"`, `"load"` (kept) or `"discard"`.
+    ///     See `color`.
     /// clear
     ///     The value that `transfer="clear"` writes.
-    /// mips
-    ///     Mip levels, half-open `(first, end)`, or one level.
-    /// layers
-    ///     Array layers, half-open `(first, end)`, or one layer.
+    /// mips, layers
+    ///     See `color`.
     /// aspects
-    ///     `"color"`, `"depth"`, `"stencil"`, one or several; default all.
+    ///     See `depth`.
     /// range
-    ///     Bytes of a buffer, half-open `(offset, end)`; default all.
+    ///     See `sampled`.
     /// generate_mips
-    ///     Fill the mips below what is written, at the end of the pass.
+    ///     See `color`.
     #[pyo3(signature = (*resources, **details),
            text_signature = "($self, *resources, transfer=None, load=None, clear=None, mips=None, layers=None, \
                              aspects=None, range=None, generate_mips=False)")]
@@ -573,14 +464,12 @@ impl PyPass {
     /// ----------
     /// *resources
     ///     Images and buffers, or their names.
-    /// mips
-    ///     Mip levels, half-open `(first, end)`, or one level.
-    /// layers
-    ///     Array layers, half-open `(first, end)`, or one layer.
+    /// mips, layers
+    ///     See `color`.
     /// aspects
-    ///     `"color"`, `"depth"`, `"stencil"`, one or several; default all.
+    ///     See `depth`.
     /// range
-    ///     Bytes of a buffer, half-open `(offset, end)`; default all.
+    ///     See `sampled`.
     #[pyo3(signature = (*resources, **details),
            text_signature = "($self, *resources, mips=None, layers=None, aspects=None, range=None)")]
     fn host_read<'py>(
@@ -597,16 +486,14 @@ impl PyPass {
     /// ----------
     /// *resources
     ///     Images and buffers, or their names.
-    /// mips
-    ///     Mip levels, half-open `(first, end)`, or one level.
-    /// layers
-    ///     Array layers, half-open `(first, end)`, or one layer.
+    /// mips, layers
+    ///     See `color`.
     /// aspects
-    ///     `"color"`, `"depth"`, `"stencil"`, one or several; default all.
+    ///     See `depth`.
     /// range
-    ///     Bytes of a buffer, half-open `(offset, end)`; default all.
+    ///     See `sampled`.
     /// load
-    ///     What becomes of the old contents: `"clear"`, `"load"` (kept) or `"discard"`.
+    ///     See `color`.
     #[pyo3(signature = (*resources, **details),
            text_signature = "($self, *resources, mips=None, layers=None, aspects=None, range=None, load=None)")]
     fn host_write<'py>(
@@ -630,7 +517,7 @@ impl PyPass {
     /// *images
     ///     Images, or their names.
     /// layers
-    ///     Array layers, half-open `(first, end)`, or one layer.
+    ///     See `color`.
     #[pyo3(signature = (*images, **details), text_signature = "($self, *images, layers=None)")]
     fn present<'py>(
         slf: Bound<'py, Self>,
@@ -647,7 +534,7 @@ impl PyPass {
     /// *buffers
     ///     Buffers, or their names.
     /// range
-    ///     Bytes of a buffer, half-open `(offset, end)`; default all.
+    ///     See `sampled`.
     #[pyo3(signature = (*buffers, **details), text_signature = "($self, *buffers, range=None)")]
     fn acceleration_input<'py>(
         slf: Bound<'py, Self>,
@@ -664,7 +551,7 @@ impl PyPass {
     /// *buffers
     ///     Buffers, or their names.
     /// range
-    ///     Bytes of a buffer, half-open `(offset, end)`; default all.
+    ///     See `sampled`.
     #[pyo3(signature = (*buffers, **details), text_signature = "($self, *buffers, range=None)")]
     fn acceleration_build<'py>(
         slf: Bound<'py, Self>,
@@ -681,7 +568,7 @@ impl PyPass {
     /// *buffers
     ///     Buffers, or their names.
     /// range
-    ///     Bytes of a buffer, half-open `(offset, end)`; default all.
+    ///     See `sampled`.
     #[pyo3(signature = (*buffers, **details), text_signature = "($self, *buffers, range=None)")]
     fn acceleration_update<'py>(
         slf: Bound<'py, Self>,
@@ -698,7 +585,7 @@ impl PyPass {
     /// *buffers
     ///     Buffers, or their names.
     /// range
-    ///     Bytes of a buffer, half-open `(offset, end)`; default all.
+    ///     See `sampled`.
     #[pyo3(signature = (*buffers, **details), text_signature = "($self, *buffers, range=None)")]
     fn acceleration_scratch<'py>(
         slf: Bound<'py, Self>,
@@ -714,10 +601,8 @@ impl PyPass {
     /// ----------
     /// *buffers
     ///     Buffers, or their names.
-    /// stages
-    ///     Shader stages, one name or several; default: what the queue implies (graphics: `fragment`).
-    /// range
-    ///     Bytes of a buffer, half-open `(offset, end)`; default all.
+    /// stages, range
+    ///     See `sampled`.
     #[pyo3(signature = (*buffers, **details), text_signature = "($self, *buffers, stages=None, range=None)")]
     fn acceleration_read<'py>(
         slf: Bound<'py, Self>,

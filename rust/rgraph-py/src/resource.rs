@@ -94,7 +94,7 @@ impl PyResource {
         name: Option<Text<'_>>,
         first_frame: Text<'_>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let zero_first = crate::module::zero_first(py, first_frame)?;
+        let zero_first = crate::declare::zero_first(py, first_frame)?;
         let history = History { of: self.id, frames: frames.0, zero_first };
         let place = source::place(py);
         let graph = self.graph.bind(py);
