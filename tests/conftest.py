@@ -14,7 +14,7 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
     print_blob=True,
 )
-settings.register_profile("long", settings.get_profile("rgraph"), max_examples=5000)
+settings.register_profile("long", settings.get_profile("rgraph"), max_examples=5000, derandomize=False)
 settings.load_profile(os.environ.get("RGRAPH_HYPOTHESIS", "rgraph"))
 
 
