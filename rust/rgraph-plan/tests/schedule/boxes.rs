@@ -61,8 +61,8 @@ fn members(tree: &BoxTree) -> Vec<Vec<u32>> {
 fn assert_tree(deps: &Deps, tree: &BoxTree) {
     let n = deps.len();
     let mut after = vec![vec![false; n]; n];
-    for middle in 0..n {
-        deps.succs.row(middle).iter().for_each(|&succ| after[middle][succ as usize] = true);
+    for (node, row) in after.iter_mut().enumerate() {
+        deps.succs.row(node).iter().for_each(|&succ| row[succ as usize] = true);
     }
     for middle in 0..n {
         for a in 0..n {

@@ -170,16 +170,15 @@ impl Scratch {
         overlap: &mut OverlapScratch,
         list: &mut Vec<u32>,
         trial: &mut Vec<u32>,
-        declared: u64,
+        [declared, enough]: [u64; 2],
         effort: u32,
     ) -> bool {
         let part = |percent: u64| (u128::from(declared) * u128::from(percent) / 100) as u64;
-        let enough = topology.depth + topology.depth * LATE_GROUPS / 100;
         let mut best = (u32::MAX, 0);
         for &(soft, hard) in LATE_CAPS.iter().take(1 + 11 * effort as usize) {
             let caps = Caps { soft: part(soft), hard: part(hard), late: true };
             let (groups, peak) = overlap.order(job, topology, caps, trial);
-            if peak <= part(LATE_ROOM) && (groups, peak) < best && groups <= enough {
+            if peak <= part(LATE_ROOM) && (groups, peak) < best && u64::from(groups) <= enough {
                 best = (groups, peak);
                 std::mem::swap(list, trial);
             }
@@ -204,7 +203,11 @@ impl Scratch {
             list.extend_from_slice(&topology.order);
             return;
         }
-        if Self::find_late_order(job, topology, overlap, list, &mut trial.nodes, declared, effort) {
+        trial.queue.clear();
+        trial.queue.resize(job.len(), 0);
+        let most = model::groups(job, &topology.order, &trial.queue, &mut pool.marks);
+        let enough = most.min(topology.depth + topology.depth * LATE_GROUPS / 100);
+        if Self::find_late_order(job, topology, overlap, list, &mut trial.nodes, [declared, enough.into()], effort) {
             return;
         }
         let mut best = (u32::MAX, 0);
