@@ -125,7 +125,7 @@ const ACCESSES: [(&str, &str, &str); 25] = [
     (
         r#"{"resource": "lit", "usage": "sampled", "mips": [0]}"#,
         "RG-E222",
-        ".mips is a list, but must be a range [first, end]",
+        ".mips is a list of 1, but must be a range [first, end]",
     ),
     (r#"{"resource": "lit", "usage": "sampled", "mips": [-1, 2]}"#, "RG-E213", ".mips[0] is -1, but must be 0 or more"),
     (
@@ -340,6 +340,8 @@ fn all_mistakes_of_a_file_are_said_at_once() {
         said,
         [
             "RG-E222 bad.rgraph.json:1: colour is not a key of a graph",
+            "RG-E201 two resources are called \"a\"",
+            "RG-E201 two resources are called \"a\"",
             "RG-E222 bad.rgraph.json:2: images.a.format is \"rgb\", which is not a format",
             "RG-E213 bad.rgraph.json:2: images.a.size[1] is -1, but must be 0 or more",
             "RG-E202 bad.rgraph.json:3: images.b.modifies names resource \"c\", which nothing declares",
@@ -349,13 +351,11 @@ fn all_mistakes_of_a_file_are_said_at_once() {
             "RG-E222 bad.rgraph.json:6: passes[1].accesses[0] has no \"usage\"",
             "RG-E202 bad.rgraph.json:6: passes[1].accesses[1].resource names resource \"zz\", which nothing declares",
             "RG-E222 bad.rgraph.json:6: passes[1].accesses[1].usage is \"vertx\", which is not a usage",
-            "RG-E222 bad.rgraph.json:7: roots[1] is 4, but must be text",
-            "RG-E201 two resources are called \"a\"",
-            "RG-E201 two resources are called \"a\"",
             "RG-E201 two passes are called \"p\"",
+            "RG-E222 bad.rgraph.json:7: roots[1] is 4, but must be text",
         ]
     );
-    let twice = &error.mistakes()[11];
+    let twice = &error.mistakes()[1];
     let places: Vec<String> = twice.sides.iter().map(|side| side.place.as_ref().unwrap().to_string()).collect();
     assert_eq!(places, ["bad.rgraph.json:2", "bad.rgraph.json:3"]);
 }
@@ -382,6 +382,30 @@ fn millions_of_mistakes_end_after_a_thousand() {
     let error = refusal(&text);
     assert_eq!(error.mistakes().len(), 1001);
     assert!(error.mistakes()[1000].message.contains("reading stopped after 1000 mistakes"));
+}
+
+#[test]
+fn a_name_given_a_million_times_is_said_a_thousand_times() {
+    let mut text = b"{\"rgraph\": 1, \"images\": {\"a\": {}".to_vec();
+    for _ in 0..1_000_000 {
+        text.extend_from_slice(b",\"a\":{}");
+    }
+    text.extend_from_slice(b"}}");
+    let error = refusal(&text);
+    assert_eq!(error.mistakes().len(), 1001);
+    assert_eq!(error.mistakes()[999].code, Code::DuplicateName);
+}
+
+#[test]
+fn more_declarations_than_can_be_planned_are_one_message() {
+    let mut text = "{\"rgraph\": 1,\n\"images\": {\"a\": {}".to_owned();
+    for image in 0..1_100_000 {
+        text += &format!(",\"{image}\":{{}}");
+    }
+    text += "}}";
+    let message =
+        "RG-E223 bad.rgraph.json:2: images.1048575 is one of more than 1048576 images and buffers\n  help: use fewer";
+    assert_eq!(refusal(text.as_bytes()).to_string(), message);
 }
 
 #[test]

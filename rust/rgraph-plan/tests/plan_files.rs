@@ -200,7 +200,7 @@ const EDITS: [(&str, &str, &str); 30] = [
     (
         "\"size\": [4, 4]",
         "\"size\": [4]",
-        "RG-E222 bad.rplan.json:6: resources[0].size is a list, but must be [width, height] or [width, height, depth]",
+        "RG-E222 bad.rplan.json:6: resources[0].size is a list of 1, but must be [width, height] or [width, height, depth]",
     ),
     (
         "\"mips\": 1, \"layers\": 1, \"size\"",

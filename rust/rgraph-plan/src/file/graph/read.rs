@@ -48,6 +48,8 @@ pub(in crate::file) const ACCESS_KEYS: [&str; 15] = [
 /// Reference size of a graph that says none.
 pub(in crate::file) const REFERENCE_SIZE: [u32; 2] = [1920, 1080];
 
+/// Most passes, and most resources.
+const MOST: usize = 1 << 20;
 /// Most flags, and most occupancy classes.
 const MOST_WORDS: usize = 4096;
 
@@ -63,12 +65,6 @@ const MOST_WORDS: usize = 4096;
 pub fn read_graph(text: &[u8], file_name: &str) -> Result<Graph, GraphError> {
     let source = Source::open(text, file_name)?;
     let graph = source.root().version("rgraph", "a graph").and_then(|()| graph(source.root()));
-    if let Some(graph) = &graph {
-        // Bad names were said above, with their lines.
-        for mistake in graph.mistakes().iter().filter(|mistake| mistake.code != Code::BadName) {
-            source.push(mistake.clone());
-        }
-    }
     source.finish(graph)
 }
 
@@ -80,7 +76,11 @@ fn graph(root: Node<'_, '_>) -> Option<Graph> {
     resources(&fields, &mut graph);
     let mut orderings = Vec::new();
     if let Some(passes) = fields.get("passes") {
-        passes.elements(" of passes", |_, node| pass(node, &mut graph, &mut orderings));
+        let mut seen = graph.mistakes().len();
+        passes.elements(" of passes", |_, node| {
+            pass(node, &mut graph, &mut orderings);
+            declared(&node, &graph, &mut seen, graph.passes().len(), "passes");
+        });
         root.source().about_pass(None);
         if !orderings.is_empty() {
             passes.elements("", |index, node| after(node, PassId::new(index), &orderings, &mut graph));
@@ -98,18 +98,31 @@ fn graph(root: Node<'_, '_>) -> Option<Graph> {
 }
 
 fn reference_size(node: &Node<'_, '_>) -> Option<[u32; 2]> {
-    let list = node.list(" [width, height]", |axis| axis.u32())?;
-    <[u32; 2]>::try_from(list).map_err(|_| node.wrong("a list [width, height]")).ok()
+    node.short_list(&[2], "a list [width, height]", |axis| axis.u32())?.try_into().ok()
+}
+
+/// Says what declaring `count` of something found wrong, right after the last of them. Bad names were said already.
+fn declared(node: &Node<'_, '_>, graph: &Graph, seen: &mut usize, count: usize, what: &str) {
+    for mistake in graph.mistakes().iter().skip(*seen).filter(|mistake| mistake.code != Code::BadName) {
+        node.source().push(mistake.clone());
+    }
+    *seen = graph.mistakes().len();
+    if count > MOST {
+        node.mistake(Code::TooLarge, format_args!("is one of more than {MOST} {what}"), "use fewer");
+        node.source().stop();
+    }
 }
 
 /// Declares all names first: sizes, `modifies` and `history_of` may refer to what comes later.
 fn resources<const N: usize>(fields: &Fields<'_, '_, N>, graph: &mut Graph) {
+    let mut seen = 0;
     for (key, kind) in [("images", " of images by name"), ("buffers", " of buffers by name")] {
         if let Some(node) = fields.get(key) {
             node.entries(kind, |name, value| {
                 let nothing = if key == "images" { Resource::image(Image::default()) } else { Resource::buffer(0) };
                 let _: Option<()> = value.check_name(name);
                 graph.add_resource(name, nothing, Some(value.place()));
+                declared(&value, graph, &mut seen, graph.resources().len(), "images and buffers");
             });
         }
     }
@@ -281,24 +294,13 @@ pub(in crate::file) fn clear(node: &Node<'_, '_>) -> Option<Clear> {
         }
         return node.number().map(|depth| Clear::Depth(depth, None));
     }
-    let mut length = 0;
-    node.elements("", |_, _| length += 1)?;
-    match length {
-        4 => {
-            let list = node.list("", |one| component(&one))?;
-            <[f64; 4]>::try_from(list).ok().map(Clear::Color)
-        }
-        2 => {
-            let (mut depth, mut stencil) = (None, None);
-            node.elements("", |index, one| match index {
-                0 => depth = component(&one),
-                _ => stencil = one.u32(),
-            })?;
-            Some(Clear::Depth(depth?, Some(stencil?)))
-        }
-        _ => {
-            node.mistake(Code::BadFile, format_args!("is a list of {length}, but must be {WANTED}"), "");
-            None
-        }
+    if node.count() == 2 {
+        let (mut depth, mut stencil) = (None, None);
+        node.elements("", |index, one| match index {
+            0 => depth = component(&one),
+            _ => stencil = one.u32(),
+        })?;
+        return Some(Clear::Depth(depth?, Some(stencil?)));
     }
+    node.short_list(&[4], WANTED, |one| component(&one))?.try_into().ok().map(Clear::Color)
 }

@@ -206,15 +206,10 @@ const SIZE: &str = "[width, height], [width, height, depth], or an object that s
 
 fn read_size(node: Node<'_, '_>, graph: &Graph) -> Option<Size> {
     if node.is_list() {
-        let axes = node.list(" of texels", |axis| axis.u32())?;
-        return match axes[..] {
+        return match node.short_list(&[2, 3], SIZE, |axis| axis.u32())?[..] {
             [width, height] => Some(Size::absolute(width, height)),
             [width, height, depth] => Some(Size::volume(width, height, depth)),
-            _ => {
-                let problem = format!("is a list of {}, but must be {SIZE}", axes.len());
-                node.mistake(Code::BadFile, problem, "");
-                None
-            }
+            _ => None,
         };
     }
     if !node.is_object() {
@@ -231,19 +226,10 @@ fn relative_size(node: Node<'_, '_>, graph: &Graph) -> Option<Size> {
     let of = fields.get("relative_to").map_or(Some(None), |name| relative_to(&name, graph))?;
     let round = fields.get("round").map_or(Some(Round::Down), |round| round.word())?;
     let Some(scale) = fields.get("scale") else { return Some(Size { round, ..Size::scaled(of, 1.0, 1.0) }) };
-    if !scale.is_list() {
-        scale.wrong("a list of factors [x, y]");
-        return None;
-    }
-    let factors = scale.list(" of factors [x, y]", |factor| factor.number())?;
-    match factors[..] {
+    match scale.short_list(&[2, 3], "a list of factors [x, y]", |factor| factor.number())?[..] {
         [x, y] => Some(Size { round, ..Size::scaled(of, x, y) }),
         [x, y, z] => Some(Size { round, z: Some(Axis::Scaled(of, z)), ..Size::scaled(of, x, y) }),
-        _ => {
-            let problem = format!("is a list of {}, but must be factors [x, y] or [x, y, z]", factors.len());
-            scale.mistake(Code::BadFile, problem, "");
-            None
-        }
+        _ => None,
     }
 }
 

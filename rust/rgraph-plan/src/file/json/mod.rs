@@ -40,6 +40,7 @@ pub(super) struct Source<'a> {
     breaks: Vec<u32>,
     mistakes: RefCell<Vec<Mistake>>,
     comparisons: Cell<usize>,
+    stopped: Cell<bool>,
     /// The pass or resource being read: what mistakes name.
     subject: RefCell<Subject>,
 }
@@ -94,6 +95,7 @@ impl<'a> Source<'a> {
             breaks,
             mistakes: RefCell::default(),
             comparisons: Cell::new(0),
+            stopped: Cell::new(false),
             subject: RefCell::default(),
         })
     }
@@ -108,14 +110,18 @@ impl<'a> Source<'a> {
     /// # Errors
     /// All mistakes found, in the order of the text.
     pub(super) fn finish<T>(self, value: Option<T>) -> Result<T, GraphError> {
-        let full = self.full();
         let mut mistakes = self.mistakes.into_inner();
-        if full {
+        if mistakes.len() >= MOST_MISTAKES {
             let what = format!("{}: reading stopped after {MOST_MISTAKES} mistakes", self.file);
             mistakes.push(Mistake::new(Code::BadFile, what, "there may be more"));
         }
         GraphError::check(mistakes)?;
         Ok(value.expect("a reader that finds no mistake returns a value"))
+    }
+
+    /// Ends the reading after what was said last.
+    pub(super) fn stop(&self) {
+        self.stopped.set(true);
     }
 
     /// Adds a mistake that knows its place already.
@@ -136,7 +142,7 @@ impl<'a> Source<'a> {
     }
 
     fn full(&self) -> bool {
-        self.mistakes.borrow().len() >= MOST_MISTAKES
+        self.stopped.get() || self.mistakes.borrow().len() >= MOST_MISTAKES
     }
 
     fn line(&self, offset: usize) -> u32 {

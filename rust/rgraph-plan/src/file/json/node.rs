@@ -1,6 +1,7 @@
 //! A value of a file: what it is, where it stands, and what is wrong with it.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::fmt;
 
 use serde::Deserializer as _;
@@ -103,32 +104,68 @@ impl<'a, 'p> Node<'a, 'p> {
         self.mistake(Code::BadFile, format_args!("cannot be read: {}", bare(error)), help);
     }
 
-    /// Calls `each` with every element of a list; `None` if it is none.
-    pub(in crate::file) fn elements(&self, what: &str, mut each: impl FnMut(usize, Node<'a, '_>)) -> Option<()> {
+    /// Calls `each` with the elements of a list until it returns `false`; `None` if it is none.
+    pub(in crate::file) fn elements_while(
+        &self,
+        what: &str,
+        mut each: impl FnMut(usize, Node<'a, '_>) -> bool,
+    ) -> Option<()> {
         if !self.is_list() {
             self.wrong(format_args!("a list{what}"));
             return None;
         }
+        let stopped = Cell::new(false);
         let visitor = EachElement(|index, raw: &'a RawValue| {
-            each(index, Node { source: self.source, raw: raw.get(), path: Path::Index(&self.path, index) });
-            !self.source.full()
+            let node = Node { source: self.source, raw: raw.get(), path: Path::Index(&self.path, index) };
+            stopped.set(!each(index, node) || self.source.full());
+            !stopped.get()
         });
-        let result = serde_json::Deserializer::from_str(self.raw).deserialize_seq(visitor);
-        result.map_err(|error| self.broken(&error)).ok()
+        self.walked(&stopped, serde_json::Deserializer::from_str(self.raw).deserialize_seq(visitor))
     }
 
-    /// Calls `each` with every key and value of an object; `None` if it is none.
-    pub(in crate::file) fn entries(&self, what: &str, mut each: impl FnMut(&str, Node<'a, '_>)) -> Option<()> {
+    /// Calls `each` with the keys and values of an object until it returns `false`; `None` if it is none.
+    pub(in crate::file) fn entries_while(
+        &self,
+        what: &str,
+        mut each: impl FnMut(&str, Node<'a, '_>) -> bool,
+    ) -> Option<()> {
         if !self.is_object() {
             self.wrong(format_args!("an object{what}"));
             return None;
         }
+        let stopped = Cell::new(false);
         let visitor = EachEntry(|key: Cow<'a, str>, raw: &'a RawValue| {
-            each(&key, Node { source: self.source, raw: raw.get(), path: Path::Key(&self.path, &key) });
-            !self.source.full()
+            let node = Node { source: self.source, raw: raw.get(), path: Path::Key(&self.path, &key) };
+            stopped.set(!each(&key, node) || self.source.full());
+            !stopped.get()
         });
-        let result = serde_json::Deserializer::from_str(self.raw).deserialize_map(visitor);
-        result.map_err(|error| self.broken(&error)).ok()
+        self.walked(&stopped, serde_json::Deserializer::from_str(self.raw).deserialize_map(visitor))
+    }
+
+    fn walked(&self, stopped: &Cell<bool>, result: Result<(), serde_json::Error>) -> Option<()> {
+        match result {
+            Err(error) if !stopped.get() => {
+                self.broken(&error);
+                None
+            }
+            _ => Some(()),
+        }
+    }
+
+    /// Calls `each` with every element of a list; `None` if it is none.
+    pub(in crate::file) fn elements(&self, what: &str, mut each: impl FnMut(usize, Node<'a, '_>)) -> Option<()> {
+        self.elements_while(what, |index, node| {
+            each(index, node);
+            true
+        })
+    }
+
+    /// Calls `each` with every key and value of an object; `None` if it is none.
+    pub(in crate::file) fn entries(&self, what: &str, mut each: impl FnMut(&str, Node<'a, '_>)) -> Option<()> {
+        self.entries_while(what, |key, node| {
+            each(key, node);
+            true
+        })
     }
 
     /// The fields of an object that may have `keys` only; `what` it is goes into messages ("a pass").
@@ -298,15 +335,37 @@ impl<'a, 'p> Node<'a, 'p> {
         all
     }
 
-    /// A half-open range `[first, end)` of integers up to `most`.
-    pub(in crate::file) fn range(&self, most: u64) -> Option<[u64; 2]> {
-        let wrong = || self.wrong("a range [first, end]");
+    /// How many elements a list has; 0 where it is none.
+    pub(in crate::file) fn count(&self) -> usize {
+        let mut count = 0;
+        if self.is_list() {
+            self.elements("", |_, _| count += 1);
+        }
+        count
+    }
+
+    /// A list whose length is one of `lengths`; `wanted` is what it must be, in messages.
+    pub(in crate::file) fn short_list<T>(
+        &self,
+        lengths: &[usize],
+        wanted: &str,
+        each: impl FnMut(Node<'a, '_>) -> Option<T>,
+    ) -> Option<Vec<T>> {
         if !self.is_list() {
-            wrong();
+            self.wrong(wanted);
             return None;
         }
-        let list = self.list("", |node| node.integer(most))?;
-        <[u64; 2]>::try_from(list).map_err(|_| wrong()).ok()
+        let count = self.count();
+        if !lengths.contains(&count) {
+            self.mistake(Code::BadFile, format_args!("is a list of {count}, but must be {wanted}"), "");
+            return None;
+        }
+        self.list("", each)
+    }
+
+    /// A half-open range `[first, end)` of integers up to `most`.
+    pub(in crate::file) fn range(&self, most: u64) -> Option<[u64; 2]> {
+        self.short_list(&[2], "a range [first, end]", |node| node.integer(most))?.try_into().ok()
     }
 
     /// The same of 32 bits.
@@ -328,8 +387,8 @@ impl<'a, 'p> Node<'a, 'p> {
     pub(in crate::file) fn version(&self, key: &'static str, kind: &str) -> Option<()> {
         const KEYS: [(&str, &str); 3] = [("rgraph", "a graph"), ("rprofile", "a profile"), ("rplan", "a plan")];
         let (mut good, mut seen, mut other) = (None, false, None);
-        self.entries(&format!(": {kind} file"), |name, value| {
-            if name == key && !seen {
+        self.entries_while(&format!(": {kind} file"), |name, value| {
+            if name == key {
                 seen = true;
                 good = value.u64().filter(|version| *version == 1).map(|_| ());
                 if good.is_none() && self.source.mistakes.borrow().is_empty() {
@@ -339,6 +398,7 @@ impl<'a, 'p> Node<'a, 'p> {
             } else if let Some((_, kind)) = KEYS.iter().find(|(known, _)| *known == name) {
                 other = other.or(Some(*kind));
             }
+            !seen
         })?;
         if !seen {
             let help = match other {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::de::{MapAccess, SeqAccess, Visitor};
+use serde::de::{Error, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
@@ -29,7 +29,7 @@ impl<'de> Deserialize<'de> for Key<'de> {
     }
 }
 
-/// Calls its function with every element of a list, until that says to stop.
+/// Calls its function with every element of a list; an error if that says to stop.
 pub(super) struct EachElement<F>(pub(super) F);
 
 impl<'de, F: FnMut(usize, &'de RawValue) -> bool> Visitor<'de> for EachElement<F> {
@@ -41,8 +41,7 @@ impl<'de, F: FnMut(usize, &'de RawValue) -> bool> Visitor<'de> for EachElement<F
         let mut index = 0;
         while let Some(raw) = seq.next_element()? {
             if !(self.0)(index, raw) {
-                while seq.next_element::<serde::de::IgnoredAny>()?.is_some() {}
-                break;
+                return Err(A::Error::custom("stopped"));
             }
             index += 1;
         }
@@ -50,7 +49,7 @@ impl<'de, F: FnMut(usize, &'de RawValue) -> bool> Visitor<'de> for EachElement<F
     }
 }
 
-/// Calls its function with every key and value of an object, until that says to stop.
+/// Calls its function with every key and value of an object; an error if that says to stop.
 pub(super) struct EachEntry<F>(pub(super) F);
 
 impl<'de, F: FnMut(Cow<'de, str>, &'de RawValue) -> bool> Visitor<'de> for EachEntry<F> {
@@ -61,8 +60,7 @@ impl<'de, F: FnMut(Cow<'de, str>, &'de RawValue) -> bool> Visitor<'de> for EachE
     fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
         while let Some(Key(key)) = map.next_key()? {
             if !(self.0)(key, map.next_value()?) {
-                while map.next_entry::<serde::de::IgnoredAny, serde::de::IgnoredAny>()?.is_some() {}
-                break;
+                return Err(A::Error::custom("stopped"));
             }
         }
         Ok(())

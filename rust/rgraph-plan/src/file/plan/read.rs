@@ -163,15 +163,6 @@ fn count_commands(batches: &Node<'_, '_>) -> usize {
 }
 
 impl Node<'_, '_> {
-    /// How many elements a list has; 0 where it is none.
-    fn count(&self) -> usize {
-        let mut count = 0;
-        if self.is_list() {
-            self.elements("", |_, _| count += 1);
-        }
-        count
-    }
-
     /// An id of one of `count` things.
     pub(super) fn id<I: Id>(&self, count: usize, what: &str) -> Option<I> {
         let id = self.integer(u64::MAX)?;
@@ -296,16 +287,11 @@ fn resource(
 fn image(fields: &Fields<'_, '_, { keys::RESOURCE.len() }>) -> Option<PlanKind> {
     let format = fields.need("format").and_then(|format| format.word::<Format>());
     let size = fields.need("size").and_then(|node| {
-        let size = node.is_list().then(|| node.list("", |axis| axis.u32()))??;
-        match size[..] {
+        match node.short_list(&[2, 3], "[width, height] or [width, height, depth]", |axis| axis.u32())?[..] {
             [width, height] => Some(([width, height, 1], false)),
             [width, height, depth] => Some(([width, height, depth], true)),
             _ => None,
         }
-        .or_else(|| {
-            node.wrong("[width, height] or [width, height, depth]");
-            None
-        })
     });
     let count = |key, most| match fields.get(key) {
         None => Some(1),
