@@ -125,6 +125,14 @@ impl Machine<'_> {
         let state = &self.stores[store].cells[cell];
         let Some(gone) = state.gone else { return };
         let lost = state.lost == run;
+        // A read may reach over parts that nobody wrote as long as some of its range means something.
+        if matches!(gone, Gone::Unwritten) {
+            let (_, cells) = facts.effective_cells(at, &self.flags);
+            let means = |cell: &usize| !matches!(self.stores[store].cells[*cell].gone, Some(Gone::Unwritten));
+            if cells.iter().any(means) {
+                return;
+            }
+        }
         let attachment = matches!(at.usage, Usage::ColorAttachment | Usage::DepthStencilAttachment);
         if !(at.must_read && !attachment || needs && lost) {
             return;

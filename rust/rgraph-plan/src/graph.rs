@@ -184,6 +184,18 @@ impl Use {
     }
 }
 
+impl Use {
+    /// A clear value says that the attachment is cleared.
+    fn with_implied_clears(&self) -> Self {
+        let mut how = *self;
+        let attachment = matches!(how.usage, Usage::ColorAttachment | Usage::DepthStencilAttachment);
+        if attachment && how.details.clear.is_some() {
+            how.load = how.load.or(Some(Load::Clear));
+        }
+        how
+    }
+}
+
 /// While a conditional pass is off, readers of `output` get `input`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Fallback {
@@ -305,11 +317,7 @@ impl Graph {
 
     /// Declares that `pass` uses `resource`.
     pub fn access(&mut self, pass: PassId, resource: ResourceId, how: &Use, place: Option<Place>) {
-        // A clear value says that the attachment is cleared.
-        let clears = matches!(how.usage, Usage::ColorAttachment | Usage::DepthStencilAttachment)
-            && how.details.clear.is_some()
-            && how.load.is_none();
-        let how = &Use { load: if clears { Some(Load::Clear) } else { how.load }, ..*how };
+        let how = &how.with_implied_clears();
         let ranges = (how.ranges != Ranges::default()).then(|| self.ranges.push(how.ranges));
         let details = (how.details != Details::default()).then(|| self.details.push(how.details));
         let access = Access {

@@ -81,7 +81,7 @@ cases! {
         "  help: write \"b\" in the pass, or leave the fallback out",
     ];
     a_fallback_has_the_shape_of_the_output_and_is_said_once: |film| {
-        let (a, b) = (film.image("a", Format::R8unorm), film.image("b", Format::Rgba8unorm));
+        let (a, b) = (film.image("a", Format::R8unorm), film.image("b", Format::Rgba8uint));
         let c = film.image("c", Format::R8unorm);
         let glow = switched(&mut film, "glow", a);
         film.graph.fallback(glow, a, b);
@@ -89,10 +89,10 @@ cases! {
         film.graph.fallback(blur, c, c);
         film.graph.fallback(blur, c, a);
     } => [
-        "RG-E215 pass \"glow\" falls back from \"a\" to \"b\", but one is r8unorm, 64×64 and the other rgba8unorm, 64×64",
+        "RG-E215 pass \"glow\" falls back from \"a\" to \"b\", but one is r8unorm, 64×64 and the other rgba8uint, 64×64",
         "  glow  film.py:6  declared here, on queue graphics",
         "  a     film.py:3  r8unorm, 64×64",
-        "  b     film.py:4  rgba8unorm, 64×64",
+        "  b     film.py:4  rgba8uint, 64×64",
         "  help: give both one shape",
         "RG-E215 pass \"blur\" falls back from \"c\" to \"c\", which is the same",
         "  blur  film.py:8  declared here, on queue graphics",

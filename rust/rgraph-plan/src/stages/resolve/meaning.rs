@@ -124,6 +124,13 @@ pub fn meaning(access: &Access, queue: PassQueue, raster: bool, aspects: Aspects
         },
         Usage::Sampled => read(shader(), Accesses::SHADER_SAMPLED_READ, read_only),
         Usage::StorageRead => read(shader(), Accesses::SHADER_STORAGE_READ, Layout::General),
+        // No shader runs in a build: what is stored there is scratch memory.
+        Usage::StorageWrite | Usage::StorageReadWrite if said == build => Meaning {
+            stages: build,
+            access: Accesses::ACCELERATION_STRUCTURE_READ | Accesses::ACCELERATION_STRUCTURE_WRITE,
+            layout: Layout::Undefined,
+            effect: if access.usage == Usage::StorageWrite { over_part } else { Effect::Keep },
+        },
         Usage::StorageWrite => Meaning {
             stages: shader(),
             access: Accesses::SHADER_STORAGE_WRITE,
