@@ -1,0 +1,326 @@
+//! What the walk asks for: barriers in the right calls, changes of layout at home or here, changes of owner, and
+//! what the host is to see.
+
+use super::{Hazards, Here, Left, Need, State};
+use crate::access::{Accesses, Layout, Stages};
+use crate::id::Id;
+use crate::plan::{Hazard, PlanPassId, Scope, Why};
+use crate::resource::ResourceId;
+use crate::stages::resolve::Touch;
+use crate::stages::resolve::meaning::Effect;
+use crate::stages::synchronize::call::{About, Spot};
+use crate::stages::synchronize::epoch::{Epoch, NONE};
+use crate::stages::synchronize::hazard::{First, Scene};
+
+impl Hazards {
+    /// Whether the layout change before an epoch must happen where the write before it was: others wait for that
+    /// write and may begin before the epoch's first use there.
+    pub(super) fn at_home(&self, scene: Scene<'_>, here: Here<'_>, epoch: &Epoch, home: u8) -> bool {
+        // With the first use at home, in the same batch as the write, an ordinary barrier before it will do.
+        let Some(write) = self.list(self.states[here.piece].uses).find(|used| used.queue == home) else { return false };
+        let stops = &scene.frame.course.stops;
+        let same_batch = epoch.first_home != NONE
+            && scene.batches.batch_of(stops[epoch.first_home as usize].step)
+                == scene.batches.batch_of(stops[write.last as usize].step);
+        !(same_batch && epoch.first_home == here.at)
+    }
+
+    /// Changes the layout on the queue of the write before: before the first use there if that is in the same
+    /// batch, else at the batch's end.
+    pub(super) fn change_at_home(
+        &mut self,
+        scene: Scene<'_>,
+        here: Here<'_>,
+        epoch: &Epoch,
+        home: u8,
+        target: Layout,
+    ) -> u32 {
+        let state = self.states[here.piece];
+        let write = self.list(state.uses).find(|used| used.queue == home).expect("home is the queue of the write");
+        let stops = &scene.frame.course.stops;
+        let step = stops[write.last as usize].step;
+        let batch = scene.batches.batch_of(step);
+        let in_batch = epoch.first_home != NONE
+            && scene.batches.batch_of(stops[epoch.first_home as usize].step) == batch
+            && stops[epoch.first_home as usize].step != step;
+        let call = if in_batch {
+            let step = stops[epoch.first_home as usize].step;
+            self.call_before(step)
+        } else {
+            self.call_at_end(batch)
+        };
+        let mut scope = Scope {
+            src_stages: write.stages,
+            src_access: write.access & Accesses::WRITES,
+            dst_stages: if in_batch { Stages::empty() } else { write.stages },
+            dst_access: Accesses::empty(),
+        };
+        if here.queue == home || here.queue == scene.frame.course.host() {
+            scope.dst_stages |= here.touch.stages;
+            scope.dst_access |= here.touch.access;
+        }
+        let part = *scene.frame.facts.pieces.get(here.piece as u32);
+        let about = About::Image(here.touch.resource, part, state.layout, target);
+        let why = self.why(here, Hazard::ReadAfterWrite, Some(write.last), None);
+        self.calls.calls[call as usize].splittable = false;
+        self.calls.about(call, about, scope, None, why)
+    }
+
+    /// Takes a piece over from another family: a release at the end of the batch that used it last, an acquire here.
+    pub(super) fn take_over(
+        &mut self,
+        scene: Scene<'_>,
+        here: Here<'_>,
+        need: Need,
+        target: Layout,
+        family: u32,
+    ) -> u32 {
+        let frame = scene.frame;
+        let state = self.states[here.piece];
+        // The host needs no ownership: what it used last was released by the GPU queue before.
+        let host = frame.course.host();
+        let last = self.list(state.uses).filter(|used| used.queue != host).max_by_key(|used| used.last);
+        let last = last.unwrap_or_else(|| self.uses[state.owner as usize]);
+        let families = Some([state.family, family]);
+        let part = *frame.facts.pieces.get(here.piece as u32);
+        let about = if frame.is_image(here.memory) {
+            About::Image(here.touch.resource, part, state.layout, target)
+        } else {
+            About::Buffer(here.touch.resource, part)
+        };
+        let mut release = Scope::default();
+        for used in self.list(state.uses).filter(|used| used.queue == last.queue) {
+            release.src_stages |= used.stages;
+            release.src_access |= used.access & Accesses::WRITES;
+        }
+        release.src_stages |= last.stages;
+        release.src_access |= last.access & Accesses::WRITES;
+        release.dst_stages = release.src_stages;
+        // The host looks at what is released meanwhile.
+        for used in self.list(state.uses).filter(|used| used.queue == host) {
+            release.dst_stages |= used.stages;
+            release.dst_access |= used.access;
+        }
+        let batch = scene.batches.batch_of(frame.course.stops[last.last as usize].step);
+        let call = self.call_at_end(batch);
+        let why = self.why(here, Hazard::Release, Some(last.last), None);
+        self.calls.about(call, about, release, families, why);
+        let acquire = Scope {
+            src_stages: here.touch.stages | need.stages,
+            src_access: need.writes,
+            dst_stages: here.touch.stages,
+            dst_access: here.touch.access,
+        };
+        let call = self.place(scene, here, &need);
+        self.calls.calls[call as usize].splittable = false;
+        let why = self.why(here, Hazard::Acquire, Some(last.last), None);
+        self.calls.about(call, about, acquire, families, why)
+    }
+
+    /// Stages and accesses of a use within its own render pass: loading is done before it begins.
+    pub(super) fn inner_target(here: Here<'_>) -> (Stages, Accesses) {
+        let Touch { stages, access, effect, .. } = *here.touch;
+        if effect == Effect::Read && access.contains(Accesses::INPUT_ATTACHMENT_READ) {
+            (stages & Stages::FRAGMENT_SHADER, Accesses::INPUT_ATTACHMENT_READ)
+        } else {
+            (stages, access)
+        }
+    }
+
+    /// A barrier that changes the layout of the piece before this use.
+    pub(super) fn change_layout(
+        &mut self,
+        scene: Scene<'_>,
+        here: Here<'_>,
+        need: Need,
+        old: Layout,
+        new: Layout,
+    ) -> u32 {
+        let part = *scene.frame.facts.pieces.get(here.piece as u32);
+        let about = About::Image(here.touch.resource, part, old, new);
+        let mut scope = Scope {
+            src_stages: need.stages,
+            src_access: need.writes,
+            dst_stages: here.touch.stages,
+            dst_access: here.touch.access,
+        };
+        if need.foreign {
+            scope.src_stages |= here.touch.stages;
+        }
+        let hazard = match (old, need.from_resource) {
+            (_, Some(_)) => Hazard::Alias,
+            (Layout::Undefined, None) if need.from.is_none() => Hazard::FirstUse,
+            _ => hazard(here, &need),
+        };
+        let why = self.why(here, hazard, need.from, need.from_resource);
+        if !need.near_stages.is_empty() {
+            if !need.stages.is_empty() {
+                self.order_memory(scene, here, Need { near_stages: Stages::empty(), ..need });
+            }
+            scope.src_stages = need.near_stages;
+            scope.src_access = need.near_writes;
+            (scope.dst_stages, scope.dst_access) = Self::inner_target(here);
+            let call = self.call_within(here.at);
+            return self.calls.about(call, about, scope, None, why);
+        }
+        let call = self.place(scene, here, &need);
+        self.calls.about(call, about, scope, None, why)
+    }
+
+    /// A barrier that orders this use after earlier ones of its queue, if there are any: memory where something was
+    /// written, execution alone where it was only read.
+    pub(super) fn order_memory(&mut self, scene: Scene<'_>, here: Here<'_>, need: Need) -> u32 {
+        let target = (here.touch.stages, here.touch.access);
+        let why = self.why(here, hazard(here, &need), need.from, need.from_resource);
+        // What was only read may be overwritten without a look; what keeps old contents must see them, and so must
+        // what follows a pass that may be switched off.
+        let looks = need.conditional || here.touch.effect != Effect::Replace;
+        let scope = |stages, writes: Accesses| Scope {
+            src_stages: stages,
+            src_access: writes,
+            dst_stages: target.0,
+            dst_access: if writes.is_empty() && !looks { Accesses::empty() } else { target.1 },
+        };
+        let mut barrier = NONE;
+        if !need.stages.is_empty() {
+            let call = self.place(scene, here, &need);
+            barrier = self.calls.memory(call, scope(need.stages, need.writes), why);
+        }
+        // Within a render pass attachments follow rasterisation order; what reads its texel otherwise needs a barrier.
+        let input = Accesses::INPUT_ATTACHMENT_READ;
+        if !need.near_stages.is_empty() && (here.touch.access | need_access(need)).intersects(input) {
+            let call = self.call_within(here.at);
+            let (dst_stages, dst_access) = Self::inner_target(here);
+            let inner = Scope { dst_stages, dst_access, ..scope(need.near_stages, need.near_writes) };
+            barrier = self.calls.memory(call, inner, why);
+        }
+        barrier
+    }
+
+    /// The barrier of the first use of a buffer's bytes; what the frame before left there is added later.
+    pub(super) fn order_first(&mut self, scene: Scene<'_>, here: Here<'_>, need: Need) -> u32 {
+        let kind = if need.from_resource.is_some() { Hazard::Alias } else { Hazard::FirstUse };
+        let why = self.why(here, kind, need.from, need.from_resource);
+        let scope = Scope {
+            src_stages: need.stages,
+            src_access: need.writes,
+            dst_stages: here.touch.stages,
+            dst_access: here.touch.access,
+        };
+        let call = self.place(scene, here, &need);
+        self.calls.memory(call, scope, why)
+    }
+
+    /// Device writes reach the host by a barrier at the end of the batch that made them.
+    pub(super) fn show_to_host(&mut self, scene: Scene<'_>, here: Here<'_>, list: u32) {
+        let mut at = list;
+        while let Some(&used) = self.uses.get(at as usize) {
+            let writes = used.access & Accesses::WRITES;
+            if !writes.is_empty() {
+                let left = Left { queue: used.queue, last: used.last, stages: used.stages, writes };
+                self.show_left_to_host(scene, here, left);
+            }
+            at = used.next;
+        }
+    }
+
+    /// What was there before the frame, or changed hands, is seen first by the queue that leads; from there the host
+    /// sees it.
+    pub(super) fn show_lead_to_host(&mut self, scene: Scene<'_>, here: Here<'_>, state: State) {
+        let Some(lead) = self.list(state.uses).find(|used| used.queue == state.lead) else { return };
+        // The host waits for the first use.
+        let batch = scene.batches.batch_of(scene.frame.course.stops[lead.first as usize].step);
+        let call = self.call_at_end(batch);
+        let scope = Scope {
+            src_stages: lead.stages,
+            src_access: Accesses::empty(),
+            dst_stages: Stages::HOST,
+            dst_access: here.touch.access,
+        };
+        let why = self.why(here, Hazard::Host, Some(lead.first), None);
+        self.calls.memory(call, scope, why);
+    }
+
+    pub(super) fn show_left_to_host(&mut self, scene: Scene<'_>, here: Here<'_>, left: Left) {
+        let why = self.why(here, Hazard::Host, Some(left.last), None);
+        self.show(scene, left, here.touch.access, why);
+    }
+
+    /// The host is the first to use bytes that the run before left on a queue of the device.
+    pub fn show_to_next_run(&mut self, scene: Scene<'_>, first: &First, left: Left) {
+        let from = Some(PlanPassId::new(left.last as usize));
+        let why = Why { hazard: Hazard::Host, from, to: None, resource: first.memory };
+        self.show(scene, left, first.access, why);
+    }
+
+    pub(super) fn show(&mut self, scene: Scene<'_>, left: Left, dst_access: Accesses, why: Why) {
+        if left.queue == scene.frame.course.host() {
+            return;
+        }
+        let batch = scene.batches.batch_of(scene.frame.course.stops[left.last as usize].step);
+        let call = self.call_at_end(batch);
+        let scope = Scope { src_stages: left.stages, src_access: left.writes, dst_stages: Stages::HOST, dst_access };
+        self.calls.memory(call, scope, why);
+    }
+
+    /// The call for a need: the last one on its queue if that is late enough, else a new one before its step.
+    pub(super) fn place(&mut self, _scene: Scene<'_>, here: Here<'_>, need: &Need) -> u32 {
+        let open = self.open[usize::from(here.queue)];
+        let step = if open != NONE && open >= need.earliest { open } else { here.step };
+        self.open[usize::from(here.queue)] = step;
+        let call = self.call_before(step);
+        if need.foreign {
+            self.calls.calls[call as usize].splittable = false;
+        }
+        if let Some(source) = need.latest_source {
+            self.calls.begins_after(call, source);
+        } else {
+            self.calls.calls[call as usize].splittable = false;
+        }
+        call
+    }
+
+    pub(super) fn call_before(&mut self, step: u32) -> u32 {
+        if self.before_step[step as usize] == NONE {
+            self.before_step[step as usize] = self.calls.open(Spot::Before(step));
+        }
+        self.before_step[step as usize]
+    }
+
+    /// The call at the end of a batch.
+    pub fn call_at_end(&mut self, batch: u32) -> u32 {
+        if self.at_end[batch as usize] == NONE {
+            self.at_end[batch as usize] = self.calls.open(Spot::BatchEnd(batch));
+        }
+        self.at_end[batch as usize]
+    }
+
+    pub(super) fn call_within(&mut self, at: u32) -> u32 {
+        if self.within[at as usize] == NONE {
+            self.within[at as usize] = self.calls.open(Spot::Within(at));
+        }
+        self.within[at as usize]
+    }
+
+    pub(super) fn why(&self, here: Here<'_>, hazard: Hazard, from: Option<u32>, resource: Option<ResourceId>) -> Why {
+        let pass = |at: u32| PlanPassId::new(at as usize);
+        Why { hazard, from: from.map(pass), to: Some(pass(here.at)), resource: resource.unwrap_or(here.touch.resource) }
+    }
+}
+
+fn need_access(need: Need) -> Accesses {
+    if need.near_stages.intersects(Stages::FRAGMENT_SHADER) {
+        Accesses::INPUT_ATTACHMENT_READ
+    } else {
+        Accesses::empty()
+    }
+}
+
+fn hazard(here: Here<'_>, need: &Need) -> Hazard {
+    match (here.touch.effect.writes(), (need.writes | need.near_writes).is_empty()) {
+        (false, true) => Hazard::Layout,
+        (false, false) => Hazard::ReadAfterWrite,
+        (true, true) => Hazard::WriteAfterRead,
+        (true, false) => Hazard::WriteAfterWrite,
+    }
+}
