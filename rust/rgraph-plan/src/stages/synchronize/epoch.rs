@@ -91,7 +91,7 @@ struct MemoryUse {
     last: u32,
     switches: u32,
     attachment: bool,
-    host_writes: bool,
+    host: bool,
 }
 
 /// What [`epochs`] reads.
@@ -154,13 +154,13 @@ impl Epochs {
     /// Exclusive where one family uses it, or an attachment passes once from one family to another; concurrent
     /// where transfers of ownership would cost more than the compression that they keep.
     fn choose_sharing(&mut self, frame: Frame<'_>, notes: &mut Vec<String>) {
-        let blank = MemoryUse { last: NONE, switches: 0, attachment: false, host_writes: false };
+        let blank = MemoryUse { last: NONE, switches: 0, attachment: false, host: false };
         self.use_of.refill(blank, frame.shapes.len());
         for (at, stop) in frame.course.stops.iter().enumerate() {
             if stop.queue == frame.course.host() {
                 for touch in frame.touches(at) {
                     let used = &mut self.use_of[frame.facts.memory[touch.resource]];
-                    used.host_writes |= touch.effect.writes();
+                    used.host = true;
                 }
                 continue;
             }
@@ -181,17 +181,17 @@ impl Epochs {
                 continue;
             }
             let used = self.use_of[id];
-            // The host takes no ownership, so a family could not tell from whom to take what the host wrote.
-            let host_gives = used.host_writes && used.switches > 0 && !matches!(resource.life, Life::Imported(_));
+            // The host takes no ownership: a family could not tell from whom to take what the host wrote, nor when to give
+            // what the host reads.
+            let host_gives = used.host && used.switches > 0;
             if host_gives && resource.sharing == Some(Sharing::Exclusive) {
                 let name = frame.graph.resource_name(id);
-                notes.push(format!(
-                    "\"{name}\" is written by the host and used by several queue families, so it is concurrent"
-                ));
+                notes
+                    .push(format!("\"{name}\" is used by the host and by several queue families, so it is concurrent"));
             }
             let said = resource.sharing.filter(|_| !host_gives);
             self.sharing[id] = said.unwrap_or_else(|| match resource.life {
-                Life::Imported(_) => Sharing::Exclusive,
+                Life::Imported(_) if !host_gives => Sharing::Exclusive,
                 _ if used.switches == 0 => Sharing::Exclusive,
                 _ if frame.has_edges(id) => Sharing::Concurrent,
                 _ if frame.is_image(id) && used.attachment && used.switches == 1 => Sharing::Exclusive,
