@@ -1,6 +1,6 @@
 //! Layouts, owners and contents that a pass meets, and the words in which a hazard is told.
 
-use rgraph_plan::access::{Accesses, Layout, Usage};
+use rgraph_plan::access::{Accesses, Layout};
 use rgraph_plan::id::Id;
 use rgraph_plan::plan::PlanPassId;
 
@@ -86,12 +86,13 @@ impl Machine<'_> {
         &mut self,
         queue: usize,
         pass: PlanPassId,
-        at: &JobUse,
+        [job, number]: [usize; 2],
         resource: usize,
         store: usize,
         cell: usize,
     ) {
         let facts = self.facts;
+        let at = &facts.jobs[job].uses[number];
         let memory = facts.memory[resource];
         let aspect = facts.grids[memory].aspect(cell);
         let needs = at.must_read || at.keeps_aspect(aspect);
@@ -122,11 +123,9 @@ impl Machine<'_> {
             }
             state.owner = Some(family);
         }
-        let state = &self.stores[store].cells[cell];
-        let Some(gone) = state.gone else { return };
-        let lost = state.lost == run;
-        let attachment = matches!(at.usage, Usage::ColorAttachment | Usage::DepthStencilAttachment);
-        if !(at.must_read && !attachment || needs && lost) {
+        let Some(gone) = self.stores[store].cells[cell].gone else { return };
+        // What nobody wrote by declaration is garbage by declaration.
+        if !needs || !facts.finds(resource, cell, facts.key(resource, cell, job, number), &self.flags) {
             return;
         }
         let why = match gone {

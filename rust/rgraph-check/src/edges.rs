@@ -102,7 +102,7 @@ impl Machine<'_> {
             self.findings.add(Rule::Race, self.pass_name(x.pass), Some(what), message);
         }
         self.record_node(store, cell, node, None);
-        let defined = self.defined_at_entry(resource);
+        let defined = facts.frames_ago[resource] > 0 || facts.filled[memory];
         let family = self.family(queue);
         let image = facts.shapes[resource].is_image();
         let state = &mut self.stores[store].cells[cell];

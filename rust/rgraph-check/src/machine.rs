@@ -10,7 +10,6 @@ use std::collections::HashMap;
 use rgraph_plan::access::{Sharing, Stages};
 use rgraph_plan::id::Id;
 use rgraph_plan::plan::{Barriers, BatchId, Command, Plan, PlanPassId, Scope};
-use rgraph_plan::resource::{Life, ResourceId};
 
 use crate::cell::{Cell, Court, Done, Gone, Later, Local, Missing, Read, TRANSITION, Write};
 use crate::clock::{Clock, Lanes, Node};
@@ -372,7 +371,7 @@ impl<'a> Machine<'a> {
             let at = &facts.jobs[job].uses[number];
             self.check_layout(pass, at, resource, store, cell, layouts.clone());
             self.check_order(pass, job, number, resource, store, cell);
-            self.check_contents(queue, pass, at, resource, store, cell);
+            self.check_contents(queue, pass, [job, number], resource, store, cell);
             let local = match at.usage {
                 usage if crate::tables::is_attachment(usage) => Local::Attachment,
                 rgraph_plan::access::Usage::InputAttachment => Local::Input,
@@ -649,18 +648,5 @@ impl<'a> Machine<'a> {
             );
             self.findings.add(Rule::Order, Some(name), Some(what), message);
         }
-    }
-
-    /// Whether a resource's contents are there at the start of a run.
-    pub(crate) fn defined_at_entry(&self, resource: usize) -> bool {
-        let facts = self.facts;
-        if facts.frames_ago[resource] > 0 {
-            return true;
-        }
-        facts.names(facts.memory[resource]).any(|name| match facts.graph.resources()[ResourceId::new(name)].life {
-            Life::Transient => false,
-            Life::Imported(imported) => imported.defined,
-            Life::Persistent | Life::History(_) => true,
-        })
     }
 }
