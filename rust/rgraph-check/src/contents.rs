@@ -128,16 +128,21 @@ impl Machine<'_> {
         if !needs || !facts.finds(resource, cell, facts.key(resource, cell, job, number), &self.flags) {
             return;
         }
-        let why = match gone {
+        let why = self.told(gone);
+        let message = format!("pass \"{name}\" reads \"{what}\"{piece} ({}), but {why}", at.usage);
+        self.findings.add(Rule::Undefined, Some(name), Some(what), message);
+    }
+
+    /// What became of contents, in words.
+    pub(crate) fn told(&self, gone: Gone) -> String {
+        match gone {
             Gone::Unwritten => "nothing wrote it in this run".to_owned(),
             Gone::Transition => "a barrier from layout undefined discarded it".to_owned(),
-            Gone::Alias(by) => format!("\"{}\" overwrote it in the same bytes", facts.name(by)),
+            Gone::Alias(by) => format!("\"{}\" overwrote it in the same bytes", self.facts.name(by)),
             Gone::NotStored => "a render pass did not store it".to_owned(),
             Gone::Family => "another queue family used it without a transfer of ownership".to_owned(),
             Gone::Garbage => "its writer leaves garbage".to_owned(),
-        };
-        let message = format!("pass \"{name}\" reads \"{what}\"{piece} ({}), but {why}", at.usage);
-        self.findings.add(Rule::Undefined, Some(name), Some(what), message);
+        }
     }
 
     /// What a pass leaves in a cell.
