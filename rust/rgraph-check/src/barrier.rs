@@ -38,6 +38,11 @@ impl Machine<'_> {
         self.publish(queue, barriers, &nodes);
     }
 
+    /// The cells of a part of a resource.
+    fn cells_of(&self, resource: usize, part: &Part) -> Vec<usize> {
+        self.facts.grids[self.facts.memory[resource]].cells(part)
+    }
+
     fn named(&self, barriers: &Barriers) -> Vec<(Named, Scope)> {
         let plan = self.plan;
         let buffers = plan.buffer_barriers[barriers.buffers.range()].iter().map(|b| {
@@ -70,6 +75,8 @@ impl Machine<'_> {
             let mut clock = clock_of(&self.lanes, barrier.scope.src_stages);
             Lanes::make_available(&mut clock, queue, position, &barrier.scope);
             self.nodes.push(Node::new(queue, position, position, barrier.scope, clock));
+            #[cfg(test)]
+            self.log.covers.push((self.nodes.len() - 1, None));
             made.push(Some(self.nodes.len() - 1));
         }
         for (named, scope) in self.named(barriers) {
@@ -82,6 +89,8 @@ impl Machine<'_> {
             let node = self.nodes.len() - 1;
             made.push(Some(node));
             let store = self.store(named.resource);
+            #[cfg(test)]
+            self.log.covers.push((node, Some((store, self.cells_of(named.resource, &named.part)))));
             self.enter_store(queue, store, named.resource);
             self.take(store, &named.part, node);
         }
@@ -162,8 +171,6 @@ impl Machine<'_> {
     }
 
     fn named_barrier(&mut self, queue: usize, named: &Named, node: usize) {
-        let facts = self.facts;
-        let memory = facts.memory[named.resource];
         let store = self.store(named.resource);
         let pass = meant(&named.why).filter(|pass| *pass < self.plan.passes.len());
         self.nodes[node].pass = pass;
@@ -171,7 +178,7 @@ impl Machine<'_> {
         let families = named.families.filter(|[from, to]| from != to);
         let moves = named.layouts.is_some_and(|[old, new]| old != new || old == Layout::Undefined);
         let destroys = named.layouts.is_some_and(|[old, _]| old == Layout::Undefined);
-        let cells = facts.grids[memory].cells(&named.part);
+        let cells = self.cells_of(named.resource, &named.part);
         if destroys && moves {
             self.destroy_aliases(store);
         }
@@ -183,7 +190,7 @@ impl Machine<'_> {
                 }
                 continue;
             }
-            self.judge(store, cell, &Later::Node(node), 0, named.resource);
+            self.judge(store, cell, &Later::Node(node), named.resource);
             self.check_transition(queue, named, families, store, cell, pass);
             self.record_node(store, cell, node, pass);
             if to_host(&scope) {
@@ -346,7 +353,7 @@ impl Machine<'_> {
         let what = facts.name(resource);
         let rendering = self.nodes[node].rendering;
         let pass = self.nodes[node].pass;
-        for cell in facts.grids[facts.memory[resource]].cells(part) {
+        for cell in self.cells_of(resource, part) {
             let n = &self.nodes[node];
             let state = &mut self.stores[store].cells[cell];
             for write in &mut state.writes {
@@ -375,7 +382,7 @@ impl Machine<'_> {
                 let x = &done[read.done];
                 x.rendering != rendering || !earlier.contains(leaf(usize::from(x.op.stage)))
             });
-            self.judge(store, cell, &Later::Node(node), 0, resource);
+            self.judge(store, cell, &Later::Node(node), resource);
             self.record_node(store, cell, node, pass);
         }
     }

@@ -26,6 +26,12 @@ pub(crate) struct Done {
     /// A write within a render pass after its load operation: what that saw, this one need not see again.
     pub inner: bool,
     pub run: u32,
+    #[cfg_attr(not(test), allow(dead_code, reason = "the exact judge of the tests asks for it"))]
+    pub store: usize,
+    #[cfg_attr(not(test), allow(dead_code, reason = "the exact judge of the tests asks for it"))]
+    pub cell: usize,
+    /// The unordered group that it is in; 0: none.
+    pub group: u32,
     /// Counts all operations.
     pub sequence: u64,
 }
@@ -45,7 +51,6 @@ pub(crate) enum Local {
 #[derive(Clone, Debug)]
 pub(crate) struct Write {
     pub done: usize,
-    pub group: u32,
     /// Nodes of the cell at which it was made available by name.
     pub at: Vec<usize>,
     /// Nodes at which it was made visible to the host.
@@ -56,7 +61,6 @@ pub(crate) struct Write {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Read {
     pub done: usize,
-    pub group: u32,
 }
 
 /// Half of a transfer of ownership that waits for the other half.

@@ -1,6 +1,6 @@
 //! Layouts, owners and contents that a pass meets, and the words in which a hazard is told.
 
-use rgraph_plan::access::{Accesses, Layout, Usage};
+use rgraph_plan::access::{Accesses, Layout};
 use rgraph_plan::id::Id;
 use rgraph_plan::plan::PlanPassId;
 
@@ -86,12 +86,13 @@ impl Machine<'_> {
         &mut self,
         queue: usize,
         pass: PlanPassId,
-        at: &JobUse,
+        [job, number]: [usize; 2],
         resource: usize,
         store: usize,
         cell: usize,
     ) {
         let facts = self.facts;
+        let at = &facts.jobs[job].uses[number];
         let memory = facts.memory[resource];
         let aspect = facts.grids[memory].aspect(cell);
         let needs = at.must_read || at.keeps_aspect(aspect);
@@ -122,31 +123,26 @@ impl Machine<'_> {
             }
             state.owner = Some(family);
         }
-        let state = &self.stores[store].cells[cell];
-        let Some(gone) = state.gone else { return };
-        let lost = state.lost == run;
-        // A read may reach over parts that nobody wrote as long as some of its range means something.
-        if matches!(gone, Gone::Unwritten) {
-            let (_, cells) = facts.effective_cells(at, &self.flags);
-            let means = |cell: &usize| !matches!(self.stores[store].cells[*cell].gone, Some(Gone::Unwritten));
-            if cells.iter().any(means) {
-                return;
-            }
-        }
-        let attachment = matches!(at.usage, Usage::ColorAttachment | Usage::DepthStencilAttachment);
-        if !(at.must_read && !attachment || needs && lost) {
+        let Some(gone) = self.stores[store].cells[cell].gone else { return };
+        // What nobody wrote by declaration is garbage by declaration.
+        if !needs || !facts.finds(resource, cell, facts.key(resource, cell, job, number), &self.flags) {
             return;
         }
-        let why = match gone {
+        let why = self.told(gone);
+        let message = format!("pass \"{name}\" reads \"{what}\"{piece} ({}), but {why}", at.usage);
+        self.findings.add(Rule::Undefined, Some(name), Some(what), message);
+    }
+
+    /// What became of contents, in words.
+    pub(crate) fn told(&self, gone: Gone) -> String {
+        match gone {
             Gone::Unwritten => "nothing wrote it in this run".to_owned(),
             Gone::Transition => "a barrier from layout undefined discarded it".to_owned(),
-            Gone::Alias(by) => format!("\"{}\" overwrote it in the same bytes", facts.name(by)),
+            Gone::Alias(by) => format!("\"{}\" overwrote it in the same bytes", self.facts.name(by)),
             Gone::NotStored => "a render pass did not store it".to_owned(),
             Gone::Family => "another queue family used it without a transfer of ownership".to_owned(),
             Gone::Garbage => "its writer leaves garbage".to_owned(),
-        };
-        let message = format!("pass \"{name}\" reads \"{what}\"{piece} ({}), but {why}", at.usage);
-        self.findings.add(Rule::Undefined, Some(name), Some(what), message);
+        }
     }
 
     /// What a pass leaves in a cell.

@@ -102,7 +102,7 @@ impl Machine<'_> {
             self.findings.add(Rule::Race, self.pass_name(x.pass), Some(what), message);
         }
         self.record_node(store, cell, node, None);
-        let defined = self.defined_at_entry(resource);
+        let defined = facts.frames_ago[resource] > 0 || facts.filled[memory];
         let family = self.family(queue);
         let image = facts.shapes[resource].is_image();
         let state = &mut self.stores[store].cells[cell];
@@ -236,33 +236,24 @@ impl Machine<'_> {
         }
     }
 
-    /// Roots hold what was written when the frame ends.
+    /// Roots, and what outlives the frame, hold what was written when the frame ends.
     fn check_roots(&mut self) {
         let facts = self.facts;
-        for &root in facts.graph.roots() {
-            let resource = root.index();
-            if resource >= facts.memory.len() || facts.frames_ago[resource] > 0 {
-                continue;
-            }
+        for at in 0..self.kept.len() {
+            let (resource, cell) = self.kept[at];
             let memory = facts.memory[resource];
             let store = self.store(resource);
-            for cell in 0..facts.grids[memory].len() {
-                let writer = facts.writers[memory][cell]
-                    .iter()
-                    .any(|u| facts.runs(u.job, &self.flags) && !facts.jobs[u.job].uses[u.at].garbage);
-                if let (true, Some(gone)) = (writer, self.stores[store].cells[cell].gone) {
-                    let what = facts.name(resource);
-                    let piece = self.piece(memory, cell);
-                    let why = match gone {
-                        Gone::Alias(by) => format!("\"{}\" is in the same bytes", facts.name(by)),
-                        Gone::NotStored => "a render pass did not store it".to_owned(),
-                        Gone::Transition => "a barrier from layout undefined discarded it".to_owned(),
-                        _ => "nothing wrote it".to_owned(),
-                    };
-                    let message = format!("root \"{what}\"{piece} does not hold its contents at the end: {why}");
-                    self.findings.add(Rule::Undefined, None, Some(what), message);
-                }
+            let Some(gone) = self.stores[store].cells[cell].gone else { continue };
+            let used = !facts.edged[memory] || self.stores[store].entered_run == self.run + 1;
+            let untouched = gone == Gone::Unwritten && facts.writers[memory][cell].is_empty();
+            if !used || untouched || !facts.finds(resource, cell, None, &self.flags) {
+                continue;
             }
+            let what = facts.name(resource);
+            let piece = self.piece(memory, cell);
+            let why = self.told(gone);
+            let message = format!("\"{what}\"{piece} does not hold its contents at the end of the frame: {why}");
+            self.findings.add(Rule::Undefined, None, Some(what), message);
         }
     }
 

@@ -1,13 +1,13 @@
 //! Runs the batches of a plan on symbolic memory, in one legal interleaving of its queues.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rgraph_plan::access::{Aspects, Layout, Load, Store};
 use rgraph_plan::id::Id;
 use rgraph_plan::plan::{Attachment, Barriers, BatchId, Command, Plan};
 
 use crate::facts::Facts;
-use crate::interpret::{Fault, Memory, Outcome, cleared, frames, is_loaded, note_job, watched};
+use crate::interpret::{Fault, Memory, Outcome, Watched, cleared, frames, is_loaded, note_job, watched};
 use crate::random::Random;
 use crate::shape::Part;
 
@@ -33,7 +33,8 @@ pub(crate) fn run(facts: &Facts, plan: &Plan, job_of: &[Option<usize>], seed: Op
     }
     let mut runner = Runner { facts, plan, job_of, memory: Memory::new(facts), overlaps, seen: BTreeMap::new() };
     let conditions = frames(facts);
-    let touching = runner.touching();
+    let watch = watched(facts);
+    let (seen_by, by_batch) = runner.touching(&watch);
     let host = plan.queues.len();
     let queues: Vec<Vec<usize>> = (0..=host)
         .map(|queue| {
@@ -44,13 +45,12 @@ pub(crate) fn run(facts: &Facts, plan: &Plan, job_of: &[Option<usize>], seed: Op
     let runs = conditions.len();
     let mut next = vec![(0usize, 0usize); host + 1];
     let mut signals = vec![vec![0u32; host + 1]; runs];
-    let mut left: Vec<Vec<usize>> = vec![touching.iter().map(Vec::len).collect(); runs];
+    let mut left: Vec<Vec<u32>> = vec![seen_by.clone(); runs];
     let mut unfinished = vec![plan.batches.len(); runs];
     let mut random = Random::new(seed.unwrap_or(0));
     if plan.batches.is_empty() {
         unfinished.fill(0);
     }
-    let watch = watched(facts);
     for run in 0..runs {
         runner.seen.insert(run as u32, BTreeMap::new());
     }
@@ -89,23 +89,18 @@ pub(crate) fn run(facts: &Facts, plan: &Plan, job_of: &[Option<usize>], seed: Op
         if let Some(value) = plan.batches[BatchId::new(batch)].signal {
             signals[run][queue] = signals[run][queue].max(value);
         }
-        for memory in 0..touching.len() {
-            if touching[memory].binary_search(&batch).is_err() {
-                continue;
-            }
-            left[run][memory] -= 1;
-            // A root holds its contents from its last use to the end of the run; later runs may come first.
-            if left[run][memory] == 0 {
-                let names = watch.iter().filter(|resource| facts.memory[**resource] == memory);
-                names.for_each(|resource| runner.capture(*resource, run as u32));
+        for &at in &by_batch[batch] {
+            left[run][at] -= 1;
+            // A piece of a root holds its contents from its last use to the end of the run; later runs may come first.
+            if left[run][at] == 0 {
+                runner.capture(&watch[at], run as u32);
             }
         }
         unfinished[run] -= 1;
         if unfinished[run] == 0 {
-            for &resource in &watch {
-                if seed.is_none() || touching[facts.memory[resource]].is_empty() {
-                    runner.capture(resource, run as u32);
-                }
+            for (at, piece) in watch.iter().enumerate().filter(|(at, _)| seed.is_none() || seen_by[*at] == 0) {
+                debug_assert_eq!(left[run][at], 0, "every batch of a finished run has run");
+                runner.capture(piece, run as u32);
             }
         }
     }
@@ -113,41 +108,50 @@ pub(crate) fn run(facts: &Facts, plan: &Plan, job_of: &[Option<usize>], seed: Op
 }
 
 impl Runner<'_> {
-    fn capture(&mut self, resource: usize, run: u32) {
+    fn capture(&mut self, at: &Watched, run: u32) {
         let seen = self.seen.entry(run).or_default();
-        self.memory.capture(self.facts, resource, run, seen);
+        self.memory.capture(self.facts, at, run, seen);
     }
 
-    /// By memory: the batches that use it, ascending.
-    fn touching(&self) -> Vec<Vec<usize>> {
-        let mut touching: Vec<Vec<usize>> = vec![Vec::new(); self.facts.memory.len()];
-        for (id, batch) in self.plan.batches.iter_ids() {
-            let mut touch = |resource: usize| {
-                if let Some(&memory) = self.facts.memory.get(resource)
-                    && touching[memory].last() != Some(&id.index())
-                {
-                    touching[memory].push(id.index());
+    /// How many batches use each watched piece, and the watched pieces that each batch uses.
+    fn touching(&self, watch: &[Watched]) -> (Vec<u32>, Vec<Vec<usize>>) {
+        let facts = self.facts;
+        let mut pieces: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
+        for (at, piece) in watch.iter().enumerate() {
+            pieces.entry((facts.memory[piece.resource], piece.cell)).or_default().push(at);
+        }
+        let mut counts = vec![0; watch.len()];
+        let mut by_batch = Vec::new();
+        for batch in &self.plan.batches {
+            let mut used = BTreeSet::new();
+            let mut touch = |resource: usize, part: &Part| {
+                let Some(&memory) = facts.memory.get(resource) else { return };
+                for cell in facts.grids[memory].cells(part) {
+                    used.extend(pieces.get(&(memory, cell)).into_iter().flatten().copied());
                 }
             };
             for command in &self.plan.commands[batch.commands.range()] {
                 match command {
                     Command::Pass { pass, .. } => {
                         let Some(job) = self.job_of[pass.index()] else { continue };
-                        for at in &self.facts.jobs[job].uses {
-                            touch(at.resource);
-                            at.fallbacks.iter().for_each(|stand_in| touch(stand_in.input));
+                        for at in &facts.jobs[job].uses {
+                            touch(at.resource, &at.part);
+                            at.fallbacks.iter().for_each(|stand_in| touch(stand_in.input, &at.part));
                         }
                     }
                     Command::Barriers(b) | Command::WaitEvents(_, b) => {
                         for barrier in &self.plan.image_barriers[b.images.range()] {
-                            touch(barrier.resource.index());
+                            let part = Part::image(barrier.mips, barrier.layers, Aspects::all());
+                            touch(barrier.resource.index(), &part);
                         }
                     }
                     _ => {}
                 }
             }
+            used.iter().for_each(|at| counts[*at] += 1);
+            by_batch.push(used.into_iter().collect());
         }
-        touching
+        (counts, by_batch)
     }
 
     fn batch(&mut self, id: BatchId, run: u32, flags: &[bool]) {

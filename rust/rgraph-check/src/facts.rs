@@ -127,6 +127,8 @@ pub(crate) struct Facts<'g> {
     pub persistent: Vec<bool>,
     /// By memory: whether it outlives the frame, so that its first and last states are edges.
     pub edged: Vec<bool>,
+    /// By memory: whether it holds something before anything is written.
+    pub filled: Vec<bool>,
     /// Jobs that must run.
     pub needed: Vec<bool>,
 }
@@ -156,10 +158,16 @@ impl<'g> Facts<'g> {
             names_of[memory_of[name]].push(name);
         }
         let mut persistent = vec![false; count];
+        let mut filled = vec![false; count];
         let mut edged: Vec<bool> = ring.iter().map(|copies| *copies > 1).collect();
         for (id, resource) in graph.resources().iter_ids() {
             persistent[memory[id.index()]] |= resource.life == Life::Persistent;
             edged[memory_of[id.index()]] |= resource.life != Life::Transient;
+            filled[memory[id.index()]] |= match resource.life {
+                Life::Transient | Life::History(_) => false,
+                Life::Imported(imported) => imported.defined,
+                Life::Persistent => true,
+            };
         }
         let mut facts = Self {
             graph,
@@ -175,6 +183,7 @@ impl<'g> Facts<'g> {
             writers: Vec::new(),
             persistent,
             edged,
+            filled,
             needed: Vec::new(),
         };
         facts.declare_jobs();
@@ -237,6 +246,18 @@ impl<'g> Facts<'g> {
         let mut writers = Vec::new();
         self.writers_before(memory, cell, (u32::MAX, u32::MAX, u32::MAX), usize::MAX, &mut writers);
         writers.into_iter().all(|job| self.needed[job])
+    }
+
+    /// Whether a use finds contents in a cell while the flags are so: of an earlier writer, or there from the start.
+    pub(crate) fn finds(&self, resource: usize, cell: usize, key: Option<(Key, u32)>, flags: &[bool]) -> bool {
+        if self.frames_ago[resource] > 0 {
+            return true;
+        }
+        let memory = self.memory[resource];
+        let writers = &self.writers[memory][cell];
+        let before = key.map_or(writers.len(), |(key, _)| writers.partition_point(|u| u.key < key));
+        let last = writers[..before].iter().rev().find(|u| self.runs(u.job, flags));
+        last.map_or_else(|| self.filled[memory], |u| !self.jobs[u.job].uses[u.at].garbage)
     }
 
     fn declare_jobs(&mut self) {
@@ -451,8 +472,9 @@ impl<'g> Facts<'g> {
                 }
                 let resource = &self.graph.resources()[ResourceId::new(at.resource)];
                 let fresh = resource.life == Life::Transient && resource.modifies.is_none();
+                // Nothing of the range was written before, and something of it is later: the read comes just after.
+                let first = at.cells.iter().map(|&cell| first_writer[at.resource][cell]).min().unwrap_or(u32::MAX);
                 for &cell in &at.cells {
-                    let first = first_writer[at.resource][cell];
                     let chain = self.chain[at.resource];
                     let key = match job.inserted {
                         Some(Inserted::Scaled { from, .. }) if from == at.resource => (chain, u32::MAX, 0),

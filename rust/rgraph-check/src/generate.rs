@@ -613,10 +613,12 @@ impl Maker {
         self.order(pass);
     }
 
-    /// A read whose writer is declared later; the writer depends on nothing.
+    /// A read whose writer is declared later; the writer depends on nothing. It may reach over a mip that is only
+    /// written after it.
     fn forward_read(&mut self) {
         let queue = *self.random.pick(&[PassQueue::Graphics, PassQueue::Compute, PassQueue::AsyncCompute]);
-        let early = self.fresh_target(What::Color, SIZES[1]);
+        let mips = *self.random.pick(&[1, 1, 1, 2]);
+        let early = self.fresh_image(What::Color, SIZES[1], mips, 1, 1);
         let pass = self.pass("early", queue);
         self.access(pass, early, Use::new(Usage::Sampled));
         let mut used = vec![early];
@@ -631,14 +633,18 @@ impl Maker {
     fn keep_promise(&mut self) {
         let Some(at) = self.promised.pop() else { return };
         let queue = *self.random.pick(&[PassQueue::Graphics, PassQueue::AsyncCompute, PassQueue::Transfer]);
-        let pass = self.pass("late", queue);
         let usage = match queue {
             PassQueue::Graphics => Usage::ColorAttachment,
             PassQueue::Transfer => Usage::TransferDst,
             _ => Usage::StorageWrite,
         };
-        self.access(pass, at, Use::new(usage));
-        self.known[at].defined = 1;
+        for mip in 0..self.known[at].mips {
+            let pass = self.pass("late", queue);
+            let mut how = Use::new(usage);
+            how.ranges.mips = Some([mip, mip + 1]);
+            self.access(pass, at, how);
+        }
+        self.known[at].defined = self.known[at].mips;
     }
 
     /// The same memory under a second name.

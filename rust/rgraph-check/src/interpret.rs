@@ -87,6 +87,7 @@ pub fn interpret_graph(graph: &Graph) -> Outcome {
     let facts = Facts::new(flat.as_ref().unwrap_or(graph), None);
     let order = serial_order(&facts);
     let mut memory = Memory::new(&facts);
+    let watch = watched(&facts);
     let mut outcome = Outcome::default();
     for (run, flags) in frames(&facts).into_iter().enumerate() {
         let run = run as u32;
@@ -97,8 +98,8 @@ pub fn interpret_graph(graph: &Graph) -> Outcome {
                 note_job(&facts, job, base, &mut seen);
             }
         }
-        for resource in watched(&facts) {
-            memory.capture(&facts, resource, run, &mut seen);
+        for at in &watch {
+            memory.capture(&facts, at, run, &mut seen);
         }
         outcome.frames.push(seen);
     }
@@ -138,21 +139,36 @@ pub(crate) fn frames(facts: &Facts) -> Vec<Vec<bool>> {
     frames
 }
 
-/// Resources whose contents somebody outside sees, as far as needed work touches them.
-pub(crate) fn watched(facts: &Facts) -> Vec<usize> {
+/// A piece whose contents somebody outside sees at the end of a frame.
+pub(crate) struct Watched {
+    pub resource: usize,
+    pub cell: usize,
+    name: String,
+}
+
+/// Pieces whose contents somebody outside sees, as far as needed work touches them.
+pub(crate) fn watched(facts: &Facts) -> Vec<Watched> {
     let mut touched = vec![false; facts.memory.len()];
     for (job, needed) in facts.jobs.iter().zip(&facts.needed) {
         for at in job.uses.iter().filter(|_| *needed) {
             touched[facts.memory[at.resource]] = true;
         }
     }
-    (0..facts.memory.len())
-        .filter(|&resource| {
-            let root = facts.graph.roots().contains(&ResourceId::new(resource));
-            let seen = root || facts.edged[facts.memory[resource]];
-            seen && facts.frames_ago[resource] == 0 && touched[facts.memory[resource]]
-        })
-        .collect()
+    let mut watched = Vec::new();
+    for resource in (0..facts.memory.len()).filter(|resource| facts.frames_ago[*resource] == 0) {
+        let memory = facts.memory[resource];
+        let root = facts.graph.roots().contains(&ResourceId::new(resource));
+        if !touched[memory] || !root && !facts.edged[memory] {
+            continue;
+        }
+        let grid = &facts.grids[memory];
+        // What nobody reads, in this frame or the next, may be left out.
+        for cell in (0..grid.len()).filter(|cell| facts.is_kept(memory, *cell)) {
+            let name = format!("\"{}\" {}", facts.name(resource), grid.describe(cell)).trim_end().to_owned();
+            watched.push(Watched { resource, cell, name });
+        }
+    }
+    watched
 }
 
 pub(crate) fn note_job(facts: &Facts, job: usize, base: u128, seen: &mut BTreeMap<String, Option<u128>>) {
@@ -339,17 +355,9 @@ impl Memory {
         base
     }
 
-    /// Notes what a resource holds in a run.
-    pub(crate) fn capture(&self, facts: &Facts, resource: usize, run: u32, seen: &mut BTreeMap<String, Option<u128>>) {
-        let grid = &facts.grids[facts.memory[resource]];
-        for cell in 0..grid.len() {
-            // What nobody reads, in this frame or the next, may be left out.
-            if !facts.is_kept(facts.memory[resource], cell) {
-                continue;
-            }
-            let name = format!("\"{}\" {}", facts.name(resource), grid.describe(cell));
-            seen.insert(name.trim_end().to_owned(), self.read(facts, resource, cell, run));
-        }
+    /// Notes what a piece holds in a run.
+    pub(crate) fn capture(&self, facts: &Facts, at: &Watched, run: u32, seen: &mut BTreeMap<String, Option<u128>>) {
+        seen.insert(at.name.clone(), self.read(facts, at.resource, at.cell, run));
     }
 }
 

@@ -9,6 +9,8 @@ mod cell;
 mod clock;
 mod contents;
 mod edges;
+#[cfg(test)]
+mod exact;
 mod execute;
 mod facts;
 mod finding;

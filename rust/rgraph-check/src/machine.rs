@@ -10,7 +10,6 @@ use std::collections::HashMap;
 use rgraph_plan::access::{Sharing, Stages};
 use rgraph_plan::id::Id;
 use rgraph_plan::plan::{Barriers, BatchId, Command, Plan, PlanPassId, Scope};
-use rgraph_plan::resource::{Life, ResourceId};
 
 use crate::cell::{Cell, Court, Done, Gone, Later, Local, Missing, Read, TRANSITION, Write};
 use crate::clock::{Clock, Lanes, Node};
@@ -47,8 +46,17 @@ pub(crate) struct Rendering {
 /// An event that is set: its nodes, its dependency, its queue.
 type Event = (Vec<Option<usize>>, Barriers, usize);
 
-/// What a signal left: its value and clock.
-type Signals = Vec<Vec<(u32, Clock)>>;
+/// What a signal left.
+#[derive(Clone)]
+pub(crate) struct Signal {
+    pub value: u32,
+    #[cfg_attr(not(test), allow(dead_code, reason = "the exact judge of the tests asks for it"))]
+    pub position: u32,
+    pub clock: Clock,
+}
+
+/// By queue: its signals of one run.
+type Signals = Vec<Vec<Signal>>;
 
 /// The queue on which a run left a cell; it stays known while later runs do not use that image of a ring.
 #[derive(Clone, Copy)]
@@ -81,10 +89,15 @@ pub(crate) struct Machine<'a> {
     pub instances: u32,
     /// By store and cell: the queue on which the run before left it.
     pub exits: HashMap<(usize, usize), Exit>,
+    /// Resources and cells whose contents somebody sees after the frame.
+    pub kept: Vec<(usize, usize)>,
     /// By job: queue and position in this run.
     pub ran_at: Vec<Option<(usize, u32)>>,
     /// Pure orderings, sorted: later and earlier job.
     pub after: Vec<(usize, usize)>,
+    /// What the exact judge of the tests asks for.
+    #[cfg(test)]
+    pub log: crate::exact::Log,
 }
 
 /// The conditions of each run of the walk.
@@ -103,6 +116,19 @@ pub(crate) fn conditions(flags: usize) -> Vec<Vec<bool>> {
         runs.push(combination);
     }
     runs
+}
+
+/// Roots and what outlives the frame, as far as the work behind it is needed.
+fn kept(facts: &Facts) -> Vec<(usize, usize)> {
+    let mut kept = Vec::new();
+    for (id, _) in facts.graph.resources().iter_ids().filter(|(id, _)| facts.frames_ago[id.index()] == 0) {
+        let memory = facts.memory[id.index()];
+        if facts.edged[memory] || facts.graph.roots().contains(&id) {
+            let cells = (0..facts.grids[memory].len()).filter(|cell| facts.is_kept(memory, *cell));
+            kept.extend(cells.map(|cell| (id.index(), cell)));
+        }
+    }
+    kept
 }
 
 impl<'a> Machine<'a> {
@@ -174,8 +200,11 @@ impl<'a> Machine<'a> {
             events: vec![None; events],
             instances: 0,
             exits: HashMap::new(),
+            kept: kept(facts),
             ran_at: vec![None; facts.jobs.len()],
             after,
+            #[cfg(test)]
+            log: crate::exact::Log::default(),
         }
     }
 
@@ -238,12 +267,19 @@ impl<'a> Machine<'a> {
         for wait in &self.plan.waits[batch.waits.range()] {
             let from = wait.queue.map_or(self.host, Id::index);
             let list = if wait.previous_run { &self.before[from] } else { &self.signals[from] };
-            let found = list.iter().find(|(value, _)| *value >= wait.value);
+            let found = list.iter().find(|signal| signal.value >= wait.value).cloned();
             match found {
-                Some((_, clock)) => {
-                    let clock = clock.clone();
+                Some(signal) => {
                     let stages = if queue == self.host { Stages::HOST } else { wait.stages };
-                    self.lanes.wait(queue, stages, &clock);
+                    #[cfg(test)]
+                    self.log.waits.push(crate::exact::Met {
+                        from,
+                        signal: signal.position,
+                        queue,
+                        at: self.now[queue],
+                        stages,
+                    });
+                    self.lanes.wait(queue, stages, &signal.clock);
                 }
                 None if wait.previous_run && self.run == 0 => {}
                 None => {
@@ -265,7 +301,7 @@ impl<'a> Machine<'a> {
         self.now[queue] += 2;
         if let Some(value) = batch.signal {
             let clock = self.lanes.signal(queue, self.now[queue]);
-            if self.signals[queue].last().is_some_and(|(last, _)| *last >= value) {
+            if self.signals[queue].last().is_some_and(|last| last.value >= value) {
                 let message = format!(
                     "batch {} signals value {value} on {}, which is not above the value before",
                     id.index(),
@@ -273,7 +309,7 @@ impl<'a> Machine<'a> {
                 );
                 self.findings.add(Rule::Semaphore, None, None, message);
             }
-            self.signals[queue].push((value, clock));
+            self.signals[queue].push(Signal { value, position: self.now[queue], clock });
         }
     }
 
@@ -372,7 +408,7 @@ impl<'a> Machine<'a> {
             let at = &facts.jobs[job].uses[number];
             self.check_layout(pass, at, resource, store, cell, layouts.clone());
             self.check_order(pass, job, number, resource, store, cell);
-            self.check_contents(queue, pass, at, resource, store, cell);
+            self.check_contents(queue, pass, [job, number], resource, store, cell);
             let local = match at.usage {
                 usage if crate::tables::is_attachment(usage) => Local::Attachment,
                 rgraph_plan::access::Usage::InputAttachment => Local::Input,
@@ -406,31 +442,34 @@ impl<'a> Machine<'a> {
                 local,
                 inner,
                 run: self.run,
+                store,
+                cell,
+                group,
                 sequence: self.done.len() as u64 + 1,
             };
-            list.push((done, group, resource));
+            list.push((done, resource));
         }
-        for (done, group, resource) in &list {
-            self.judge(store, cell, &Later::Op(done), *group, *resource);
+        for (done, resource) in &list {
+            self.judge(store, cell, &Later::Op(done), *resource);
         }
-        self.record(store, cell, list.into_iter().map(|(done, group, _)| (done, group)).collect());
+        self.record(store, cell, list.into_iter().map(|(done, _)| done).collect());
         for &(.., number, _) in touched {
             self.note_contents(&facts.jobs[job].uses[number], store, cell);
         }
     }
 
     /// Judges one later side against everything that is still to be seen in the cell and in the same bytes.
-    pub(crate) fn judge(&mut self, store: usize, cell: usize, y: &Later, group: u32, resource: usize) {
+    pub(crate) fn judge(&mut self, store: usize, cell: usize, y: &Later, resource: usize) {
         let mut found = Vec::new();
         {
             let court = self.court();
             let here = &self.stores[store].cells[cell];
-            self.judge_pairs(&court, here, &here.nodes, y, group, None, &mut found);
+            self.judge_pairs(&court, here, &here.nodes, y, None, &mut found);
             for &other in &self.stores[store].overlaps {
                 if self.stores[other].last > here.alias_seen {
                     for there in &self.stores[other].cells {
                         let since = Some(here.alias_seen);
-                        self.judge_pairs(&court, there, &here.nodes, y, 0, since, &mut found);
+                        self.judge_pairs(&court, there, &here.nodes, y, since, &mut found);
                     }
                 }
             }
@@ -440,14 +479,12 @@ impl<'a> Machine<'a> {
         }
     }
 
-    #[allow(clippy::too_many_arguments, reason = "one pair needs both sides and both cells")]
     fn judge_pairs(
         &self,
         court: &Court,
         there: &Cell,
         nodes: &[usize],
         y: &Later,
-        group: u32,
         since: Option<u64>,
         found: &mut Vec<(usize, Missing, bool)>,
     ) {
@@ -455,19 +492,20 @@ impl<'a> Machine<'a> {
             Later::Op(y) => y.op.write,
             Later::Node(_) => true,
         };
-        let exempt = |x: &Done, x_group: u32| {
+        let exempt = |x: &Done| {
             if since.is_some_and(|since| x.sequence <= since) {
                 return true;
             }
-            if since.is_none() && group != 0 && group == x_group && x.run == self.run {
+            let Later::Op(y) = y else { return false };
+            if since.is_none() && y.group != 0 && y.group == x.group && x.run == self.run {
                 return true;
             }
-            let Later::Op(y) = y else { return false };
-            x.instance == y.instance && x.node.is_none() || self.is_local(x, y)
+            // One pass may use one cell in several ways, but not two resources in the same bytes.
+            since.is_none() && (x.instance == y.instance && x.node.is_none() || self.is_local(x, y))
         };
         for write in &there.writes {
             let x = &self.done[write.done];
-            if exempt(x, write.group) {
+            if exempt(x) {
                 continue;
             }
             let Some(missing) = court.after_write(write, [nodes, &there.nodes], y) else { continue };
@@ -488,7 +526,7 @@ impl<'a> Machine<'a> {
         if writes {
             for read in &there.reads {
                 let x = &self.done[read.done];
-                if !exempt(x, read.group) && !court.is_ordered(x, &[], y) {
+                if !exempt(x) && !court.is_ordered(x, &[], y) {
                     found.push((read.done, Missing::Order, since.is_some()));
                 }
             }
@@ -516,36 +554,36 @@ impl<'a> Machine<'a> {
     }
 
     /// Puts operations into a cell's state.
-    pub(crate) fn record(&mut self, store: usize, cell: usize, list: Vec<(Done, u32)>) {
-        let Some((first, _)) = list.first() else { return };
+    pub(crate) fn record(&mut self, store: usize, cell: usize, list: Vec<Done>) {
+        let Some(first) = list.first() else { return };
         let (sequence, instance) = (first.sequence, first.instance);
-        let grouped = list.iter().all(|(_, group)| *group != 0);
-        let writes = list.iter().any(|(done, _)| done.op.write);
+        let grouped = list.iter().all(|done| done.group != 0);
+        let writes = list.iter().any(|done| done.op.write);
         let state = &mut self.stores[store].cells[cell];
         if writes && !grouped {
             state.writes.clear();
             state.reads.clear();
             state.nodes.clear();
         }
-        for (done, group) in list {
+        for done in list {
             let index = self.done.len();
             if done.op.write {
                 let at = done.node.into_iter().collect();
                 state.nodes.extend(done.node);
-                state.writes.push(Write { done: index, group, at, host: Vec::new() });
+                state.writes.push(Write { done: index, at, host: Vec::new() });
             } else {
                 let known = &self.done;
                 let same = |read: &Read| {
                     let x = &known[read.done];
                     let alike = x.queue == done.queue && x.op.stage == done.op.stage && x.rendering == done.rendering;
-                    alike && read.group == group && !writes
+                    alike && x.group == done.group && !writes
                 };
                 // An earlier read of the same stage and queue is ordered before all that this one is ordered before.
                 match state.reads.iter().position(same) {
                     Some(at) if self.done[state.reads[at].done].instance != instance => {
-                        state.reads[at] = Read { done: index, group };
+                        state.reads[at] = Read { done: index };
                     }
-                    _ => state.reads.push(Read { done: index, group }),
+                    _ => state.reads.push(Read { done: index }),
                 }
             }
             self.done.push(done);
@@ -568,9 +606,12 @@ impl<'a> Machine<'a> {
             local: Local::No,
             inner: false,
             run: self.run,
+            store,
+            cell,
+            group: 0,
             sequence: self.done.len() as u64 + 1,
         };
-        self.record(store, cell, vec![(done, 0)]);
+        self.record(store, cell, vec![done]);
     }
 
     /// Makes a write of other contents destroy what the same bytes held.
@@ -649,18 +690,5 @@ impl<'a> Machine<'a> {
             );
             self.findings.add(Rule::Order, Some(name), Some(what), message);
         }
-    }
-
-    /// Whether a resource's contents are there at the start of a run.
-    pub(crate) fn defined_at_entry(&self, resource: usize) -> bool {
-        let facts = self.facts;
-        if facts.frames_ago[resource] > 0 {
-            return true;
-        }
-        facts.names(facts.memory[resource]).any(|name| match facts.graph.resources()[ResourceId::new(name)].life {
-            Life::Transient => false,
-            Life::Imported(imported) => imported.defined,
-            Life::Persistent | Life::History(_) => true,
-        })
     }
 }

@@ -1,0 +1,342 @@
+//! The exact judge of the tests: every pair of operations, every chain of nodes by search, no clocks, nothing
+//! dropped once judged. Quadratic; it exists so that the walk, which is linear, can be held against it.
+//!
+//! It takes the operations and nodes of the walk as they happened and judges them anew. Left out on both sides are
+//! resources that outlive the frame (the runtime's barriers stand around them) and by-region dependencies.
+
+use rgraph_plan::access::{Accesses, Stages};
+use rgraph_plan::graph::Graph;
+use rgraph_plan::plan::{Command, Plan};
+
+use crate::cell::{Done, Local};
+use crate::facts::Facts;
+use crate::finding::{Findings, Rule};
+use crate::machine::Machine;
+use crate::tables::{leaf, with_earlier, with_later};
+
+/// A wait that was met.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Met {
+    pub from: usize,
+    /// Position of the signal on its queue.
+    pub signal: u32,
+    pub queue: usize,
+    pub at: u32,
+    pub stages: Stages,
+}
+
+/// What the walk did, besides its operations and nodes.
+#[derive(Default)]
+pub(crate) struct Log {
+    pub waits: Vec<Met>,
+    /// Barriers: the node, and store and cells where it names some.
+    pub covers: Vec<(usize, Option<(usize, Vec<usize>)>)>,
+}
+
+/// A vertex of the search: a barrier of the log, or a wait.
+enum Vertex {
+    Barrier(usize),
+    Wait(usize),
+}
+
+struct Exact<'m, 'a> {
+    machine: &'m Machine<'a>,
+    vertices: Vec<Vertex>,
+    /// By vertex: the vertices that it chains to, itself included.
+    reach: Vec<Vec<bool>>,
+}
+
+impl<'m, 'a> Exact<'m, 'a> {
+    fn new(machine: &'m Machine<'a>) -> Self {
+        let log = &machine.log;
+        let barriers = (0..log.covers.len()).map(Vertex::Barrier);
+        let vertices: Vec<_> = barriers.chain((0..log.waits.len()).map(Vertex::Wait)).collect();
+        let mut exact = Self { machine, vertices, reach: Vec::new() };
+        let count = exact.vertices.len();
+        let next: Vec<Vec<usize>> = (0..count).map(|a| (0..count).filter(|b| exact.chains(a, *b)).collect()).collect();
+        exact.reach = (0..count)
+            .map(|start| {
+                let mut seen = vec![false; count];
+                let mut work = vec![start];
+                while let Some(at) = work.pop() {
+                    if !std::mem::replace(&mut seen[at], true) {
+                        work.extend(&next[at]);
+                    }
+                }
+                seen
+            })
+            .collect();
+        exact
+    }
+
+    /// Queue, position and stages of a vertex's second scope.
+    fn out(&self, vertex: usize) -> (usize, u32, Stages) {
+        match self.vertices[vertex] {
+            Vertex::Barrier(at) => {
+                let node = &self.machine.nodes[self.machine.log.covers[at].0];
+                (node.queue, node.leave, with_later(node.scope.dst_stages))
+            }
+            Vertex::Wait(at) => {
+                let wait = &self.machine.log.waits[at];
+                (wait.queue, wait.at, with_later(wait.stages))
+            }
+        }
+    }
+
+    /// Whether what stands at a queue, position and stages enters a vertex; no stages: a transition, a signal only.
+    fn takes_in(&self, vertex: usize, queue: usize, position: u32, stages: Stages) -> bool {
+        match self.vertices[vertex] {
+            Vertex::Barrier(at) => {
+                let node = &self.machine.nodes[self.machine.log.covers[at].0];
+                let earlier = with_earlier(node.scope.src_stages);
+                node.queue == queue && position < node.enter && earlier.intersects(stages)
+            }
+            Vertex::Wait(at) => {
+                let wait = &self.machine.log.waits[at];
+                wait.from == queue && position < wait.signal
+            }
+        }
+    }
+
+    fn chains(&self, a: usize, b: usize) -> bool {
+        let (queue, position, stages) = self.out(a);
+        self.takes_in(b, queue, position, stages)
+    }
+
+    fn covers(&self, at: usize, x: &Done, y: Option<&Done>) -> bool {
+        match &self.machine.log.covers[at].1 {
+            None => true,
+            Some((store, cells)) => {
+                let named = |done: &Done| done.store == *store && cells.contains(&done.cell);
+                // Who takes a write in may do so under any name of the bytes; who shows it, under one of the pair's.
+                match y {
+                    Some(y) => named(x) || named(y),
+                    None => named(x) || self.machine.stores[x.store].overlaps.contains(store),
+                }
+            }
+        }
+    }
+
+    fn own(&self, done: &Done) -> Option<usize> {
+        let node = done.node?;
+        self.machine.log.covers.iter().position(|(other, _)| *other == node)
+    }
+
+    /// Vertices that an operation enters.
+    fn entered(&self, x: &Done) -> Vec<usize> {
+        match self.own(x) {
+            Some(own) => vec![own],
+            None => {
+                let stage = leaf(usize::from(x.op.stage));
+                (0..self.vertices.len()).filter(|v| self.takes_in(*v, x.queue, x.position, stage)).collect()
+            }
+        }
+    }
+
+    /// Vertices that an operation is ordered after directly.
+    fn reached(&self, y: &Done) -> Vec<usize> {
+        match self.own(y) {
+            Some(own) => vec![own],
+            None => (0..self.vertices.len())
+                .filter(|v| {
+                    let (queue, position, stages) = self.out(*v);
+                    queue == y.queue && position < y.position && stages.contains(leaf(usize::from(y.op.stage)))
+                })
+                .collect(),
+        }
+    }
+
+    fn meets(&self, from: &[usize], to: &[usize]) -> bool {
+        from.iter().any(|a| to.iter().any(|b| self.reach[*a][*b]))
+    }
+
+    fn is_ordered(&self, x: &Done, y: &Done) -> bool {
+        let host = self.machine.host;
+        if x.queue == host && y.queue == host {
+            return true;
+        }
+        if x.node.is_some() && x.node == y.node {
+            return false;
+        }
+        let mut from = self.entered(x);
+        if let Some(own) = self.own(x) {
+            // A transition is itself a point of the chain: it may not count as reached by standing there.
+            if self.own(y) == Some(own) {
+                from.clear();
+            }
+        }
+        self.meets(&from, &self.reached(y))
+    }
+
+    /// Vertices at which a write becomes available.
+    fn available(&self, x: &Done) -> Vec<usize> {
+        if let Some(own) = self.own(x) {
+            return vec![own];
+        }
+        let stage = leaf(usize::from(x.op.stage));
+        let takes = |v: &usize| match self.vertices[*v] {
+            Vertex::Barrier(at) => {
+                let node = &self.machine.nodes[self.machine.log.covers[at].0];
+                node.queue == x.queue
+                    && x.position < node.enter
+                    && node.scope.src_stages.contains(stage)
+                    && node.scope.src_access.intersects(x.op.access)
+                    && self.covers(at, x, None)
+            }
+            Vertex::Wait(_) => self.takes_in(*v, x.queue, x.position, stage),
+        };
+        (0..self.vertices.len()).filter(takes).collect()
+    }
+
+    fn is_visible(&self, x: &Done, y: &Done) -> bool {
+        let available = self.available(x);
+        if let Some(own) = self.own(y) {
+            return self.meets(&available, &[own]);
+        }
+        let host = self.machine.host;
+        if y.queue == host {
+            let shown: Vec<usize> = (0..self.machine.log.covers.len())
+                .filter(|&at| {
+                    let scope = &self.machine.nodes[self.machine.log.covers[at].0].scope;
+                    scope.dst_stages.contains(Stages::HOST)
+                        && scope.dst_access.intersects(Accesses::HOST_READ | Accesses::HOST_WRITE)
+                        && self.covers(at, x, Some(x))
+                        && available.iter().any(|v| self.reach[*v][at])
+                })
+                .collect();
+            return x.queue == host || self.meets(&shown, &self.reached(y));
+        }
+        let stage = leaf(usize::from(y.op.stage));
+        let shows = |v: &usize| match self.vertices[*v] {
+            Vertex::Barrier(at) => {
+                let node = &self.machine.nodes[self.machine.log.covers[at].0];
+                node.queue == y.queue
+                    && node.leave < y.position
+                    && node.scope.dst_stages.contains(stage)
+                    && node.scope.dst_access.intersects(y.op.access)
+                    && self.covers(at, x, Some(y))
+            }
+            Vertex::Wait(at) => {
+                let wait = &self.machine.log.waits[at];
+                wait.queue == y.queue && wait.at < y.position && wait.stages.contains(stage)
+            }
+        };
+        let shows: Vec<usize> = (0..self.vertices.len()).filter(shows).collect();
+        self.meets(&available, &shows)
+    }
+
+    /// The first hazard among all pairs, in words.
+    fn first_hazard(&self) -> Option<String> {
+        let facts = self.machine.facts;
+        let outlives = |done: &Done| facts.edged[self.machine.stores[done.store].memory];
+        let list: Vec<&Done> = self.machine.done.iter().filter(|done| !outlives(done)).collect();
+        for (later, y) in list.iter().enumerate() {
+            for x in &list[..later] {
+                let same = x.store == y.store && x.cell == y.cell;
+                let aliased = self.machine.stores[x.store].overlaps.contains(&y.store);
+                let own = same && x.instance == y.instance;
+                if !(same || aliased) || !(x.op.write || y.op.write) || own {
+                    continue;
+                }
+                let commute = same && x.group != 0 && x.group == y.group && x.run == y.run;
+                let raster = same
+                    && x.rendering != 0
+                    && x.rendering == y.rendering
+                    && (x.local, y.local) == (Local::Attachment, Local::Attachment);
+                if commute || raster {
+                    continue;
+                }
+                if !self.is_ordered(x, y) {
+                    return Some(format!("{y:?} is not ordered after {x:?}"));
+                }
+                if !x.op.write || y.inner {
+                    continue;
+                }
+                let between = |z: &&&Done| z.sequence > x.sequence && z.sequence < y.sequence;
+                let on = |z: &Done, w: &Done| z.store == w.store && z.cell == w.cell;
+                let replaced = list
+                    .iter()
+                    .filter(between)
+                    .any(|z| z.op.write && z.group == 0 && z.instance != x.instance && (on(z, x) || on(z, y)));
+                let seen = y.op.write
+                    && list
+                        .iter()
+                        .filter(between)
+                        .any(|r| !r.op.write && on(r, x) && r.instance != x.instance && self.is_ordered(r, y));
+                if !replaced && !seen && !self.is_visible(x, y) {
+                    return Some(format!("{x:?} is not visible to {y:?}"));
+                }
+            }
+        }
+        None
+    }
+}
+
+/// What the walk and the exact judge say of the hazards of a plan, each its first one.
+fn both(graph: &Graph, plan: &Plan) -> [Option<String>; 2] {
+    let facts = Facts::new(graph, Some(plan));
+    let mut findings = Findings::default();
+    assert!(crate::structure::is_well_formed(&facts, plan, &mut findings));
+    let job_of = crate::structure::passes(&facts, plan, &mut findings);
+    let mut walked = Findings::default();
+    let mut machine = Machine::new(&facts, plan, &job_of, &mut walked);
+    machine.walk();
+    let exact = Exact::new(&machine).first_hazard();
+    let hazards = [Rule::ReadAfterWrite, Rule::WriteAfterRead, Rule::WriteAfterWrite, Rule::Race, Rule::Alias];
+    let inside = |name: &str| graph.find_resource(name).is_some_and(|id| !facts.edged[facts.memory[index(id)]]);
+    let found = walked
+        .into_vec()
+        .into_iter()
+        .find(|finding| hazards.contains(&finding.rule) && finding.resource.as_deref().is_some_and(inside));
+    [found.map(|finding| finding.to_string()), exact]
+}
+
+fn index(id: rgraph_plan::resource::ResourceId) -> usize {
+    rgraph_plan::id::Id::index(id)
+}
+
+#[path = "../tests/support/mutate.rs"]
+mod mutate;
+
+mod tests {
+    use rgraph_plan::bake::{Options, Scratch, bake};
+
+    use super::*;
+    use crate::generate::{Limits, generate};
+
+    /// Of faulty plans as of right ones, the walk says what a judgement of all pairs says.
+    #[test]
+    fn the_walk_agrees_with_the_exact_judge_on_right_and_faulty_plans() {
+        let mut scratch = Scratch::default();
+        let (mut judged, mut faulty) = (0, 0);
+        let seeds: u64 = std::env::var("RGRAPH_EXACT").ok().and_then(|n| n.parse().ok()).unwrap_or(150);
+        for seed in 0..seeds {
+            let limits = Limits { fewest_passes: 3, most_passes: 9, most_flags: 0 };
+            let (graph, profile) = generate(seed, limits);
+            let plan = bake(&graph, &profile, &Options::default(), &mut scratch).expect("generated graphs are right");
+            let regions = plan.commands.iter().any(|c| matches!(c, Command::Barriers(b) if b.by_region));
+            if regions || !graph.flags().is_empty() {
+                continue;
+            }
+            let synchronization = |mutant: &mutate::Mutant| {
+                ["barrier", "stage", "source access", "destination access", "wait", "transfer", "place"]
+                    .iter()
+                    .any(|kind| mutant.kind.contains(kind))
+            };
+            let mutants = mutate::mutants(&plan).into_iter().filter(synchronization);
+            let plans = std::iter::once(("nothing".to_owned(), plan.clone()))
+                .chain(mutants.map(|mutant| (format!("{} {}", mutant.kind, mutant.what), mutant.plan)));
+            for (what, plan) in plans {
+                let [walk, exact] = both(&graph, &plan);
+                judged += 1;
+                faulty += usize::from(exact.is_some());
+                assert_eq!(
+                    walk.is_some(),
+                    exact.is_some(),
+                    "seed {seed} without {what}: the walk says {walk:?}, the exact judge {exact:?}"
+                );
+            }
+        }
+        assert!(faulty > 100, "only {faulty} of {judged} plans were faulty");
+    }
+}
