@@ -25,12 +25,15 @@ pub(crate) struct Met {
     pub stages: Stages,
 }
 
+/// A node and, where it has one, what it is about: a store and its cells.
+pub(crate) type Cover = (usize, Option<(usize, Vec<usize>)>);
+
 /// What the walk did, besides its operations and nodes.
 #[derive(Default)]
 pub(crate) struct Log {
     pub waits: Vec<Met>,
     /// Barriers: the node, and store and cells where it names some.
-    pub covers: Vec<(usize, Option<(usize, Vec<usize>)>)>,
+    pub covers: Vec<Cover>,
 }
 
 /// A vertex of the search: a barrier of the log, or a wait.
