@@ -1,0 +1,185 @@
+//! What a shader asks of its pass: bindings with their accesses, push data, vertex inputs, colour outputs.
+
+use crate::block::{Scalar, Type};
+use rgraph_plan::access::{Stages, Usage};
+
+/// Everything that a program asks of its pass; stages merged.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Interface {
+    /// Bindings by (group, binding).
+    pub bindings: Vec<Binding>,
+    /// Push data, if any.
+    pub push: Option<Push>,
+    /// Invocations of a workgroup in x, y, z; zeros for raster programs.
+    pub workgroup: [u32; 3],
+    /// Inputs of the vertex stage by location.
+    pub vertex_inputs: Vec<VertexInput>,
+    /// Colour outputs of the fragment stage by location.
+    pub outputs: Vec<Output>,
+    /// Whether the fragment stage writes the depth itself.
+    pub writes_depth: bool,
+}
+
+/// A resource that a shader uses.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Binding {
+    /// The variable's name; of a block without instance name, the block's.
+    pub name: String,
+    /// Descriptor set.
+    pub group: u32,
+    /// Binding within the set.
+    pub binding: u32,
+    /// Number of descriptors: 1, or the length of an array.
+    pub count: u32,
+    /// What it is.
+    pub kind: BindingKind,
+    /// Stages that use it.
+    pub stages: Stages,
+    /// Whether any stage reads it.
+    pub reads: bool,
+    /// Whether any stage writes it.
+    pub writes: bool,
+    /// Layout of the data, of buffers.
+    pub ty: Option<Type>,
+}
+
+/// What a binding is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum BindingKind {
+    /// Uniform buffer.
+    Uniform,
+    /// Storage buffer.
+    Storage,
+    /// Image that is sampled or fetched from, without a sampler of its own.
+    Sampled {
+        /// Shape of its view.
+        dimension: Dimension,
+        /// Whether it is an array of layers.
+        arrayed: bool,
+        /// Whether it has several samples a texel.
+        multisampled: bool,
+        /// What a texel reads as.
+        sample: SampleKind,
+    },
+    /// The same together with its sampler (SPIR-V modules only).
+    Combined {
+        /// Shape of its view.
+        dimension: Dimension,
+        /// Whether it is an array of layers.
+        arrayed: bool,
+        /// Whether it has several samples a texel.
+        multisampled: bool,
+        /// What a texel reads as.
+        sample: SampleKind,
+    },
+    /// Storage image.
+    Image {
+        /// Shape of its view.
+        dimension: Dimension,
+        /// Whether it is an array of layers.
+        arrayed: bool,
+        /// The format that the shader names, if it names one.
+        format: Option<rgraph_plan::format::Format>,
+        /// What a texel reads as.
+        sample: SampleKind,
+    },
+    /// Sampler.
+    Sampler {
+        /// Whether it compares.
+        comparison: bool,
+    },
+    /// Input attachment (SPIR-V modules only).
+    InputAttachment {
+        /// Its index.
+        index: u32,
+    },
+}
+
+/// Shapes of image views.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Dimension {
+    /// A line.
+    D1,
+    /// A plane.
+    D2,
+    /// A volume.
+    D3,
+    /// Six planes.
+    Cube,
+}
+
+/// What a texel reads as.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SampleKind {
+    /// Floats.
+    Float,
+    /// Signed integers.
+    Int,
+    /// Unsigned integers.
+    Uint,
+    /// Depth.
+    Depth,
+}
+
+/// Push data: one block over all stages.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Push {
+    /// The variable's name.
+    pub name: String,
+    /// Layout.
+    pub ty: Type,
+    /// Bytes, a multiple of 4.
+    pub size: u32,
+    /// Stages that read it.
+    pub stages: Stages,
+}
+
+/// An input of the vertex stage.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct VertexInput {
+    /// Its name.
+    pub name: String,
+    /// Its location.
+    pub location: u32,
+    /// Kind of number.
+    pub scalar: Scalar,
+    /// One to four.
+    pub components: u32,
+}
+
+/// A colour output of the fragment stage.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Output {
+    /// Its name.
+    pub name: String,
+    /// Its location: the position of the colour target.
+    pub location: u32,
+    /// Kind of number.
+    pub scalar: Scalar,
+    /// One to four.
+    pub components: u32,
+}
+
+impl Binding {
+    /// The usage that this binding makes of its resource; `None`: a sampler, which is no resource.
+    pub fn usage(&self) -> Option<Usage> {
+        Some(match self.kind {
+            BindingKind::Uniform => Usage::Uniform,
+            BindingKind::Sampled { .. } | BindingKind::Combined { .. } => Usage::Sampled,
+            BindingKind::InputAttachment { .. } => Usage::InputAttachment,
+            BindingKind::Sampler { .. } => return None,
+            BindingKind::Storage | BindingKind::Image { .. } => match (self.reads, self.writes) {
+                (_, false) => Usage::StorageRead,
+                (false, true) => Usage::StorageWrite,
+                (true, true) => Usage::StorageReadWrite,
+            },
+        })
+    }
+}
+
+impl Interface {
+    /// The binding of that name.
+    pub fn find(&self, name: &str) -> Option<(usize, &Binding)> {
+        self.bindings.iter().enumerate().find(|(_, binding)| binding.name == name)
+    }
+}

@@ -1,0 +1,13 @@
+//! Shaders as the render graph sees them: WGSL, Vulkan GLSL or SPIR-V in; SPIR-V, binding names, accesses and data
+//! layouts out. No Vulkan here: what a shader asks of its pass is known before any device is.
+#![forbid(unsafe_code)]
+
+pub mod block;
+pub mod error;
+pub mod interface;
+pub mod program;
+
+pub use block::{Block, Member, Scalar, Type, Value};
+pub use error::ShaderError;
+pub use interface::{Binding, BindingKind, Dimension, Interface, Output, Push, SampleKind, VertexInput};
+pub use program::{Kind, Language, Module, Program, Source, Stage};
