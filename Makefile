@@ -11,7 +11,11 @@ SEED ?= 1
 # Optimised, with every overflow check and debug assertion on.
 PROFILE ?= checked
 
-.PHONY: demo test build lint lint-rust lint-python test-rust test-python fuzz bench readme clean
+# Tests run on lavapipe under the validation layer where both are or can be had, and then must find it; elsewhere they
+# skip what needs a device, and say why.
+UNDER_LAYERS = if scripts/driver.sh; then exec scripts/with-layers A $(1); else exec $(1); fi
+
+.PHONY: demo test build lint lint-rust lint-python test-rust test-python test-matrix driver fuzz bench readme clean
 
 demo: $(VENV)/.ready
 	$(MATURIN) develop --quiet --release
@@ -38,10 +42,21 @@ lint-python:
 	$(BIN)/python -m mypy.stubtest rgraph --mypy-config-file pyproject.toml
 
 test-rust:
-	cargo test --workspace --locked
+	$(call UNDER_LAYERS,cargo test --workspace --locked)
 
 test-python: build
-	$(BIN)/python -m pytest
+	$(call UNDER_LAYERS,$(BIN)/python -m pytest)
+
+# Tests that run plans, on the other drivers and layers: see scripts/with-layers.
+test-matrix: build
+	scripts/driver.sh && scripts/swiftshader.sh
+	scripts/with-layers B cargo test --package rgraph-vk --locked
+	scripts/with-layers C cargo test --package rgraph-vk --locked
+	scripts/with-layers C $(BIN)/python -m pytest
+
+# A Vulkan driver that needs no GPU, and the validation layer.
+driver:
+	scripts/driver.sh
 
 # Writes what README's example prints into README.
 readme: build
@@ -57,7 +72,7 @@ bench: $(VENV)/.ready
 	$(BIN)/python benches/declare.py
 
 clean:
-	rm -rf $(VENV) out
+	rm -rf $(VENV) .vulkan out
 	cargo clean
 
 # What the package and its tests are pinned to in pyproject.toml, without the package itself.
