@@ -9,6 +9,7 @@ pub mod error;
 pub mod file;
 pub mod format;
 pub mod graph;
+pub mod heap;
 pub mod id;
 pub mod plan;
 pub mod profile;

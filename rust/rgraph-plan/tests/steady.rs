@@ -1,47 +1,17 @@
 //! A re-bake with the same scratch and plan allocates nothing, counted by an allocator of this test.
 
+#[path = "common/counting.rs"]
+mod counting;
 #[path = "../../../benches/families.rs"]
 mod families;
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
-
 use rgraph_plan::prelude::*;
-
-struct Counting;
-
-thread_local! {
-    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-}
-
-// SAFETY: every call goes to the system allocator unchanged; counting touches a thread-local without a destructor.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.with(|count| count.set(count.get() + 1));
-        // SAFETY: the caller's promises are passed on.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promises are passed on.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-
-    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        ALLOCATIONS.with(|count| count.set(count.get() + 1));
-        // SAFETY: the caller's promises are passed on.
-        unsafe { System.realloc(pointer, layout, size) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 #[test]
 fn the_allocator_of_this_test_counts() {
-    let before = ALLOCATIONS.with(Cell::get);
+    let before = counting::allocations();
     let boxed = std::hint::black_box(Box::new(7));
-    assert_eq!(ALLOCATIONS.with(Cell::get) - before, 1, "{boxed}");
+    assert_eq!(counting::allocations() - before, 1, "{boxed}");
 }
 
 #[test]
@@ -57,9 +27,9 @@ fn a_second_bake_of_the_same_frame_allocates_nothing() {
                         let options = Options { policy, effort, ..Options::default() };
                         bake_into(&graph, &profile, &options, &mut scratch, &mut plan).expect("a good graph");
                         let first = plan.clone();
-                        let before = ALLOCATIONS.with(Cell::get);
+                        let before = counting::allocations();
                         bake_into(&graph, &profile, &options, &mut scratch, &mut plan).expect("a good graph");
-                        let allocations = ALLOCATIONS.with(Cell::get) - before;
+                        let allocations = counting::allocations() - before;
                         let case = format!("{name}-{n} on {}, {}, effort {effort}", profile.name, policy.name());
                         assert_eq!(allocations, 0, "{case}");
                         assert!(plan == first, "{case}: another plan");
