@@ -1,4 +1,4 @@
-//! The functions: for each one that may fail a wrapper that asks [`enter`](super::enter) first, for each that makes or
+//! Functions that fit a pattern: for each one that may fail a wrapper that asks [`enter`](super::enter) first, for each that makes or
 //! gives back objects one that keeps the ledger. Errors are those that `vk.xml` of 1.3 lists for the call.
 
 #![allow(non_snake_case, reason = "functions have their Vulkan names")]
@@ -6,26 +6,25 @@
 use std::ffi::{CStr, c_char, c_void};
 use std::mem::transmute;
 use std::sync::atomic::{AtomicPtr, Ordering};
-use std::sync::mpsc;
-use std::time::Duration;
 
 use ash::vk;
-use ash::vk::Handle;
 
+use super::enter;
 use super::ledger::name;
-use super::{enter, loader, state};
+use super::notes::{emptied, freed, given_back, made, made_each, made_memory, too_much};
 
 type Alloc<'a> = *const vk::AllocationCallbacks<'a>;
-type Function = unsafe extern "system" fn();
+/// A function whose own type was set aside.
+pub type Function = unsafe extern "system" fn();
 
 /// A function of the table.
 pub struct Call {
     /// Its name, with the zero at the end.
-    symbol: &'static CStr,
+    pub symbol: &'static CStr,
     /// The table's function.
-    wrapper: Function,
+    pub wrapper: Function,
     /// The loader's, once anybody asked for it.
-    real: AtomicPtr<c_void>,
+    pub real: AtomicPtr<c_void>,
     /// Errors that it may give.
     pub may: &'static [vk::Result],
 }
@@ -36,7 +35,8 @@ impl Call {
         self.symbol.to_str().unwrap_or_default()
     }
 
-    const fn new(symbol: &'static CStr, wrapper: Function, may: &'static [vk::Result]) -> Self {
+    /// A function nobody asked for yet.
+    pub const fn new(symbol: &'static CStr, wrapper: Function, may: &'static [vk::Result]) -> Self {
         Self { symbol, wrapper, real: AtomicPtr::new(std::ptr::null_mut()), may }
     }
 
@@ -50,10 +50,11 @@ impl Call {
 
 /// What became of a call.
 #[derive(Clone, Copy)]
-struct Outcome {
-    result: vk::Result,
+pub struct Outcome {
+    /// What the caller gets.
+    pub result: vk::Result,
     /// Whether the driver was asked.
-    real: bool,
+    pub real: bool,
 }
 
 const NOBODY: vk::Instance = vk::Instance::null();
@@ -75,7 +76,7 @@ const FORMAT: vk::Result = vk::Result::ERROR_FORMAT_NOT_SUPPORTED;
 macro_rules! calls {
     ($module:ident; $($name:ident [$($may:ident),*])*) => {
         #[allow(non_upper_case_globals, reason = "they are called as the functions are")]
-        mod $module {
+        pub mod $module {
             use super::*;
             $(pub static $name: Call = Call::new(
                 match CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
@@ -90,6 +91,8 @@ macro_rules! calls {
         }
     };
 }
+
+pub(super) use calls;
 
 /// `name(arguments) of first, may [errors], unless check => what the ledger notes;`
 macro_rules! fallible {
@@ -314,6 +317,21 @@ fallible! {
     vkQueueSubmit2(
         queue: vk::Queue, submit_count: u32, submits: *const vk::SubmitInfo2<'_>, fence: vk::Fence
     ) of queue, may [HOST, DEVICE, LOST];
+    vkMergePipelineCaches(
+        device: vk::Device, dst_cache: vk::PipelineCache, src_cache_count: u32, src_caches: *const vk::PipelineCache
+    ) of device, may [HOST, DEVICE];
+    vkCreateFramebuffer(
+        device: vk::Device, info: *const vk::FramebufferCreateInfo<'_>, alloc: Alloc<'_>,
+        framebuffer: *mut vk::Framebuffer
+    ) of device, may [HOST, DEVICE] => made(framebuffer);
+    vkCreateRenderPass(
+        device: vk::Device, info: *const vk::RenderPassCreateInfo<'_>, alloc: Alloc<'_>,
+        render_pass: *mut vk::RenderPass
+    ) of device, may [HOST, DEVICE] => made(render_pass);
+    vkCreateRenderPass2(
+        device: vk::Device, info: *const vk::RenderPassCreateInfo2<'_>, alloc: Alloc<'_>,
+        render_pass: *mut vk::RenderPass
+    ) of device, may [HOST, DEVICE] => made(render_pass);
     vkCreateDebugUtilsMessengerEXT(
         instance: vk::Instance, info: *const vk::DebugUtilsMessengerCreateInfoEXT<'_>, alloc: Alloc<'_>,
         messenger: *mut vk::DebugUtilsMessengerEXT
@@ -356,243 +374,9 @@ destroys! {
     vkDestroyDescriptorUpdateTemplate(
         device: vk::Device, descriptor_update_template: vk::DescriptorUpdateTemplate, alloc: Alloc<'_>
     ) gives back descriptor_update_template;
+    vkDestroyFramebuffer(device: vk::Device, framebuffer: vk::Framebuffer, alloc: Alloc<'_>) gives back framebuffer;
+    vkDestroyRenderPass(device: vk::Device, render_pass: vk::RenderPass, alloc: Alloc<'_>) gives back render_pass;
     vkDestroyDebugUtilsMessengerEXT(
         instance: vk::Instance, messenger: vk::DebugUtilsMessengerEXT, alloc: Alloc<'_>
     ) gives back messenger;
-}
-
-/// An object was made.
-unsafe fn made<T: Handle + Copy>(outcome: Outcome, object: *mut T) {
-    if outcome.real && outcome.result.as_raw() >= 0 {
-        // SAFETY: the real call succeeded and filled it.
-        state().ledger.add(name(unsafe { *object }), 0, 0);
-    }
-}
-
-/// Memory was allocated.
-unsafe fn made_memory(outcome: Outcome, memory: *mut vk::DeviceMemory, bytes: u64) {
-    if outcome.real && outcome.result.as_raw() >= 0 {
-        // SAFETY: the real call succeeded and filled it.
-        state().ledger.add(name(unsafe { *memory }), 0, bytes);
-    }
-}
-
-/// Several objects were made, or null handles stand in the places of those that were not.
-unsafe fn made_each<P: Handle, T: Handle + Copy>(outcome: Outcome, pool: P, objects: *mut T, count: usize) {
-    let pool = pool.as_raw();
-    for i in 0..count {
-        // SAFETY: the caller's array has `count` places.
-        let place = unsafe { objects.add(i) };
-        if !outcome.real {
-            // SAFETY: as above; the specification wants nulls after an error.
-            unsafe { place.write(T::from_raw(0)) };
-            continue;
-        }
-        // SAFETY: as above; the real call filled it, with null where there is nothing.
-        let object = unsafe { *place };
-        if !object.is_null() {
-            state().ledger.add(name(object), pool, 0);
-        }
-    }
-}
-
-/// Objects go back to their pool.
-unsafe fn freed<T: Handle + Copy>(_: Outcome, objects: *const T, count: usize) {
-    for i in 0..count {
-        // SAFETY: the caller's array has `count` places.
-        let object = unsafe { *objects.add(i) };
-        if !object.is_null() {
-            state().ledger.remove(name(object), "freeing");
-        }
-    }
-}
-
-/// All objects go back to a pool.
-unsafe fn emptied<P: Handle>(_: Outcome, pool: P) {
-    state().ledger.empty(pool.as_raw());
-}
-
-/// Whether the small world has no room for so many bytes.
-unsafe fn too_much(bytes: u64) -> Option<vk::Result> {
-    let state = state();
-    let (count, held) = state.ledger.memory();
-    state.small.refuses(count, held, bytes)
-}
-
-/// Notes that an object is given back. Returns whether the real call is to be made.
-fn given_back(call: &'static Call, owner: (i32, u64), object: (i32, u64)) -> bool {
-    if object.1 == 0 {
-        return true;
-    }
-    let finished = owner.0 != vk::ObjectType::DEVICE.as_raw() || settled(owner.1);
-    let mut state = state();
-    let alive = state.ledger.remove(object, call.name());
-    if object.0 == vk::ObjectType::DEVICE.as_raw() {
-        state.ledger.forget_device(object.1);
-    }
-    alive && finished
-}
-
-/// Lets a lost device finish what it was doing, which a real one would have dropped: objects in use must not go.
-/// Returns whether it did; one that waits for ever for a signal of the host does not.
-fn settled(device: u64) -> bool {
-    match state().ledger.settled(device) {
-        None => return true,
-        Some(Some(finished)) => return finished,
-        Some(None) => {}
-    }
-    let (sender, receiver) = mpsc::channel();
-    std::thread::spawn(move || {
-        // SAFETY: the loader gave this pointer for this name, whose type is this.
-        let wait: vk::PFN_vkDeviceWaitIdle = unsafe { transmute(slot::vkDeviceWaitIdle.real()) };
-        // SAFETY: the device is alive: its owner is about to give back an object of it.
-        let _ = sender.send(unsafe { wait(vk::Device::from_raw(device)) });
-    });
-    let finished = receiver.recv_timeout(Duration::from_secs(5)).is_ok();
-    state().ledger.settle(device, finished);
-    finished
-}
-
-unsafe extern "system" fn vkFreeCommandBuffers(
-    device: vk::Device,
-    pool: vk::CommandPool,
-    count: u32,
-    buffers: *const vk::CommandBuffer,
-) {
-    let finished = settled(device.as_raw());
-    let outcome = Outcome { result: vk::Result::SUCCESS, real: true };
-    // SAFETY: the caller's array has `count` places.
-    unsafe { freed(outcome, buffers, count as usize) };
-    if finished {
-        // SAFETY: the loader gave this pointer for this name, whose type is this.
-        let real: vk::PFN_vkFreeCommandBuffers = unsafe { transmute(by_hand::vkFreeCommandBuffers.real()) };
-        // SAFETY: the caller's arguments are passed on as they are.
-        unsafe { real(device, pool, count, buffers) };
-    }
-}
-
-unsafe extern "system" fn vkGetDeviceQueue(device: vk::Device, family: u32, index: u32, queue: *mut vk::Queue) {
-    // SAFETY: the loader gave this pointer for this name, whose type is this.
-    let real: vk::PFN_vkGetDeviceQueue = unsafe { transmute(by_hand::vkGetDeviceQueue.real()) };
-    // SAFETY: the caller's arguments are passed on as they are.
-    unsafe { real(device, family, index, queue) };
-    // SAFETY: the real call filled it.
-    let queue = unsafe { *queue };
-    state().ledger.queues.insert(queue.as_raw(), device.as_raw());
-}
-
-unsafe extern "system" fn vkGetDeviceQueue2(
-    device: vk::Device,
-    info: *const vk::DeviceQueueInfo2<'_>,
-    queue: *mut vk::Queue,
-) {
-    // SAFETY: the loader gave this pointer for this name, whose type is this.
-    let real: vk::PFN_vkGetDeviceQueue2 = unsafe { transmute(by_hand::vkGetDeviceQueue2.real()) };
-    // SAFETY: the caller's arguments are passed on as they are.
-    unsafe { real(device, info, queue) };
-    // SAFETY: the real call filled it.
-    let queue = unsafe { *queue };
-    state().ledger.queues.insert(queue.as_raw(), device.as_raw());
-}
-
-/// `name(arguments, out): type;` asks the driver and lets the small world narrow the answer.
-macro_rules! narrowed {
-    ($($name:ident($device:ident, $out:ident: $type:ty) as $pfn:ident;)*) => {
-        $(
-            unsafe extern "system" fn $name($device: vk::PhysicalDevice, $out: *mut $type) {
-                // SAFETY: the loader gave this pointer for this name, whose type is this.
-                let real: vk::$pfn = unsafe { transmute(by_hand::$name.real()) };
-                // SAFETY: the caller's arguments are passed on as they are.
-                unsafe { real($device, $out) };
-                // SAFETY: the real call filled it.
-                state().small.narrow(unsafe { &mut *$out });
-            }
-        )*
-    };
-}
-
-narrowed! {
-    vkGetPhysicalDeviceProperties(device, out: vk::PhysicalDeviceProperties) as PFN_vkGetPhysicalDeviceProperties;
-    vkGetPhysicalDeviceProperties2(device, out: vk::PhysicalDeviceProperties2<'_>) as PFN_vkGetPhysicalDeviceProperties2;
-    vkGetPhysicalDeviceMemoryProperties(device, out: vk::PhysicalDeviceMemoryProperties)
-        as PFN_vkGetPhysicalDeviceMemoryProperties;
-    vkGetPhysicalDeviceMemoryProperties2(device, out: vk::PhysicalDeviceMemoryProperties2<'_>)
-        as PFN_vkGetPhysicalDeviceMemoryProperties2;
-}
-
-unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyProperties(
-    device: vk::PhysicalDevice,
-    count: *mut u32,
-    families: *mut vk::QueueFamilyProperties,
-) {
-    // SAFETY: the loader gave this pointer for this name, whose type is this.
-    let real: vk::PFN_vkGetPhysicalDeviceQueueFamilyProperties =
-        unsafe { transmute(by_hand::vkGetPhysicalDeviceQueueFamilyProperties.real()) };
-    // SAFETY: the caller's arguments are passed on as they are.
-    unsafe { real(device, count, families) };
-    if !families.is_null() {
-        // SAFETY: the real call filled so many.
-        state().small.narrow(unsafe { std::slice::from_raw_parts_mut(families, *count as usize) });
-    }
-}
-
-unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyProperties2(
-    device: vk::PhysicalDevice,
-    count: *mut u32,
-    families: *mut vk::QueueFamilyProperties2<'_>,
-) {
-    // SAFETY: the loader gave this pointer for this name, whose type is this.
-    let real: vk::PFN_vkGetPhysicalDeviceQueueFamilyProperties2 =
-        unsafe { transmute(by_hand::vkGetPhysicalDeviceQueueFamilyProperties2.real()) };
-    // SAFETY: the caller's arguments are passed on as they are.
-    unsafe { real(device, count, families) };
-    if !families.is_null() {
-        // SAFETY: the real call filled so many.
-        state().small.narrow(unsafe { std::slice::from_raw_parts_mut(families, *count as usize) });
-    }
-}
-
-/// Every function of an instance, the table's where it has one.
-unsafe extern "system" fn vkGetInstanceProcAddr(
-    instance: vk::Instance,
-    symbol: *const c_char,
-) -> vk::PFN_vkVoidFunction {
-    let loader = loader().ok()?.static_fn().get_instance_proc_addr;
-    // SAFETY: the caller's arguments are passed on as they are.
-    let real = unsafe { loader(instance, symbol) }?;
-    // SAFETY: names end with a zero, as for the real call.
-    let Some(call) = find(unsafe { CStr::from_ptr(symbol) }) else { return Some(real) };
-    call.real.store(real as *mut c_void, Ordering::Release);
-    Some(call.wrapper)
-}
-
-/// Every function of a device, the table's where it has one. What the table calls is the instance's function of that
-/// name: it serves all devices, where a device's own would serve one.
-unsafe extern "system" fn vkGetDeviceProcAddr(device: vk::Device, symbol: *const c_char) -> vk::PFN_vkVoidFunction {
-    // SAFETY: the loader gave this pointer for this name, whose type is this.
-    let ask: vk::PFN_vkGetDeviceProcAddr = unsafe { transmute(by_hand::vkGetDeviceProcAddr.real()) };
-    // SAFETY: the caller's arguments are passed on as they are.
-    let real = unsafe { ask(device, symbol) }?;
-    // SAFETY: names end with a zero, as for the real call.
-    let Some(call) = find(unsafe { CStr::from_ptr(symbol) }) else { return Some(real) };
-    let instance = state().ledger.instance();
-    // SAFETY: the instance is alive: a device is.
-    unsafe { vkGetInstanceProcAddr(instance, symbol) }.or(Some(call.wrapper))
-}
-
-calls! { by_hand;
-    vkGetInstanceProcAddr [] vkGetDeviceProcAddr [] vkFreeCommandBuffers [] vkGetDeviceQueue [] vkGetDeviceQueue2 []
-    vkGetPhysicalDeviceProperties [] vkGetPhysicalDeviceProperties2 [] vkGetPhysicalDeviceMemoryProperties []
-    vkGetPhysicalDeviceMemoryProperties2 [] vkGetPhysicalDeviceQueueFamilyProperties []
-    vkGetPhysicalDeviceQueueFamilyProperties2 []
-}
-
-fn find(symbol: &CStr) -> Option<&'static Call> {
-    [slot::ALL, gone::ALL, by_hand::ALL].into_iter().flatten().find(|call| call.symbol == symbol).copied()
-}
-
-/// An entry whose functions are the table's.
-pub fn entry() -> ash::Entry {
-    // SAFETY: the table's functions behave as the loader's, which is never closed.
-    unsafe { ash::Entry::from_static_fn(ash::StaticFn { get_instance_proc_addr: vkGetInstanceProcAddr }) }
 }

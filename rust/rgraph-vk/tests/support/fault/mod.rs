@@ -9,6 +9,8 @@
 
 mod calls;
 mod ledger;
+mod notes;
+mod procs;
 mod small;
 
 use std::collections::BTreeMap;
@@ -77,7 +79,7 @@ impl Faults {
 
     /// An entry whose functions, and those of all that is made with it, are the table's.
     pub fn entry(&self) -> ash::Entry {
-        calls::entry()
+        procs::entry()
     }
 
     /// Makes the `k`-th (from 1) of the coming calls that may give `error` give it.
