@@ -1,5 +1,7 @@
 //! How data lies in a uniform block, a push-constant block or a storage buffer, and how values are written into it.
 
+use std::fmt;
+
 /// Kinds of number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Scalar {
@@ -28,7 +30,7 @@ pub enum Type {
     Scalar(Scalar),
     /// Two to four numbers.
     Vector(Scalar, u32),
-    /// Columns of rows; `stride` bytes from column to column.
+    /// Columns of rows; `stride` bytes from column to column, or from row to row where rows come one after the other.
     Matrix {
         /// Kind of number.
         scalar: Scalar,
@@ -36,8 +38,10 @@ pub enum Type {
         columns: u32,
         /// Number of rows.
         rows: u32,
-        /// Bytes from column to column.
+        /// Bytes from column to column, or from row to row.
         stride: u32,
+        /// Whether rows come one after the other (GLSL's `row_major`), not columns.
+        row_major: bool,
     },
     /// Several of one type; `len` `None`: as many as the buffer holds.
     Array {
@@ -89,4 +93,84 @@ pub enum Value {
     Map(Vec<(String, Value)>),
     /// Bytes exactly as they lie in memory.
     Bytes(Vec<u8>),
+}
+
+impl Scalar {
+    /// Bytes of one.
+    pub fn size(self) -> u32 {
+        match self {
+            Self::F16 => 2,
+            Self::F32 | Self::I32 | Self::U32 | Self::Bool => 4,
+            Self::F64 | Self::I64 | Self::U64 => 8,
+        }
+    }
+
+    /// WGSL's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::F32 => "f32",
+            Self::F16 => "f16",
+            Self::F64 => "f64",
+            Self::I32 => "i32",
+            Self::U32 => "u32",
+            Self::I64 => "i64",
+            Self::U64 => "u64",
+            Self::Bool => "bool",
+        }
+    }
+}
+
+impl Type {
+    /// Bytes, without an array of open length.
+    pub fn size(&self) -> u32 {
+        match self {
+            Self::Scalar(scalar) => scalar.size(),
+            Self::Vector(scalar, components) => scalar.size() * components,
+            Self::Matrix { columns, rows, stride, row_major, .. } => stride * if *row_major { rows } else { columns },
+            Self::Array { len, stride, .. } => stride.saturating_mul(len.unwrap_or(0)),
+            Self::Struct(block) => block.size,
+        }
+    }
+
+    /// Bytes from element to element of the array of open length that the type is or ends with; `None`: it has a fixed size.
+    pub fn open_stride(&self) -> Option<u32> {
+        match self {
+            Self::Array { len: None, stride, .. } => Some(*stride),
+            Self::Struct(block) => block.members.last().and_then(|member| member.ty.open_stride()),
+            _ => None,
+        }
+    }
+
+    /// The type as WGSL spells it: `vec3<f32>`, `array<Light, 4>`.
+    pub fn describe(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl fmt::Display for Type {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Scalar(scalar) => f.write_str(scalar.name()),
+            Self::Vector(scalar, components) => write!(f, "vec{components}<{}>", scalar.name()),
+            Self::Matrix { scalar, columns, rows, .. } => write!(f, "mat{columns}x{rows}<{}>", scalar.name()),
+            Self::Array { of, len: Some(len), .. } => write!(f, "array<{of}, {len}>"),
+            Self::Array { of, len: None, .. } => write!(f, "array<{of}>"),
+            Self::Struct(block) if block.name.is_empty() => f.write_str("struct"),
+            Self::Struct(block) => f.write_str(&block.name),
+        }
+    }
+}
+
+impl Value {
+    /// What the value is, for messages: `an integer`, `a list of 3`.
+    pub fn describe(&self) -> String {
+        match self {
+            Self::Bool(value) => value.to_string(),
+            Self::Int(value) => value.to_string(),
+            Self::Float(value) => value.to_string(),
+            Self::List(values) => format!("a list of {}", values.len()),
+            Self::Map(values) => format!("a mapping of {}", values.len()),
+            Self::Bytes(bytes) => format!("{} bytes", bytes.len()),
+        }
+    }
 }

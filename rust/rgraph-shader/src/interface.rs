@@ -18,6 +18,8 @@ pub struct Interface {
     pub outputs: Vec<Output>,
     /// Whether the fragment stage writes the depth itself.
     pub writes_depth: bool,
+    /// Names of bindings that the shader declares and does not use: they take nothing.
+    pub unused: Vec<String>,
 }
 
 /// A resource that a shader uses.

@@ -5,7 +5,13 @@
 pub mod block;
 pub mod error;
 pub mod interface;
+mod link;
+mod naga_type;
+mod pack;
+mod part;
 pub mod program;
+mod scan;
+mod text;
 
 pub use block::{Block, Member, Scalar, Type, Value};
 pub use error::ShaderError;

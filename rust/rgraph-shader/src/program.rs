@@ -1,6 +1,11 @@
 //! Programs: one compute stage, or vertex and fragment stages, ready for a pipeline.
 
+use crate::error::{self, ShaderError};
 use crate::interface::Interface;
+use crate::link;
+use crate::part::Part;
+use crate::scan;
+use crate::text::Text;
 
 /// A shader language.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -64,4 +69,227 @@ pub struct Program {
     pub interface: Interface,
     /// A hash of all its code: equal programs have equal hashes.
     pub hash: u64,
+}
+
+/// Stack of the thread that compiles: naga's front ends and back ends recurse. Reserved, not used, unless a text is deep.
+const STACK: usize = 256 << 20;
+
+/// The vertex stage of programs that have only a fragment stage: one triangle that covers everything, `uv` (0, 0) at
+/// the top left.
+const FULL_SCREEN: &str = "
+struct Corner { @builtin(position) position: vec4<f32>, @location(0) uv: vec2<f32> }
+@vertex fn full_screen(@builtin(vertex_index) index: u32) -> Corner {
+    let uv = vec2<f32>(f32((index << 1u) & 2u), f32(index & 2u));
+    return Corner(vec4<f32>(uv * 2.0 - 1.0, 0.0, 1.0), uv);
+}
+";
+
+/// A source whose entry points are known.
+enum Loaded<'a> {
+    Text(Box<Text<'a>>),
+}
+
+impl<'a> Loaded<'a> {
+    fn new(name: &'a str, source: Source<'a>, kind: Kind) -> Result<Self, ShaderError> {
+        match source {
+            Source::Text(language, text) => {
+                let stage = match (language, kind) {
+                    (Language::Glsl, Kind::Raster) => scan::glsl_stage(text),
+                    (_, Kind::Compute) => Stage::Compute,
+                    (Language::Wgsl, Kind::Raster) => Stage::Fragment,
+                };
+                Ok(Self::Text(Box::new(Text::new(name, language, text, stage)?)))
+            }
+            Source::Spirv(_) => Err(error::plain("RG-E305", name, "SPIR-V is not read yet".to_owned(), "")),
+        }
+    }
+
+    fn entries(&self) -> Vec<(Stage, String)> {
+        match self {
+            Self::Text(text) => text.entries().map(|(stage, name)| (stage, name.to_owned())).collect(),
+        }
+    }
+
+    fn part(&self, stage: Stage, entry: &str) -> Result<Part, ShaderError> {
+        match self {
+            Self::Text(text) => text.part(stage, entry),
+        }
+    }
+}
+
+impl Language {
+    /// The language that a text seems to be in: GLSL if it says `#version`, else WGSL.
+    pub fn of(text: &str) -> Self {
+        let glsl = scan::without_comments(text, Self::Glsl).lines().any(|line| {
+            line.trim_start().strip_prefix('#').is_some_and(|rest| rest.trim_start().starts_with("version"))
+        });
+        if glsl { Self::Glsl } else { Self::Wgsl }
+    }
+}
+
+impl Program {
+    /// The language that a text seems to be in: GLSL if it says `#version`, else WGSL.
+    pub fn language_of(text: &str) -> Language {
+        Language::of(text)
+    }
+
+    /// Compiles sources into the stages of a program and joins what they ask of their pass. `name` is for messages.
+    ///
+    /// A compute program has one source; a raster program one source with a vertex and a fragment stage (or only a
+    /// vertex stage: depth only), or one with only a fragment stage (a triangle that covers the target is then
+    /// supplied, to be drawn as three vertices, at depth 0, with `@location(0) uv: vec2<f32>`), or two sources.
+    /// `entry` chooses where there are several entry points; of a raster program it may name both, with a comma.
+    ///
+    /// Coordinates are Vulkan's in every language, nothing is flipped: (-1, -1) in clip space and (0, 0) of `uv` and
+    /// of fragment coordinates are the top left of the picture, whose first texel is (0, 0). Depth goes from 0 to 1.
+    ///
+    /// Text is compiled so that no access leaves its resource: reads outside give zero, writes outside do nothing.
+    /// SPIR-V is handed on as it is.
+    ///
+    /// # Errors
+    /// `RG-E301` it does not compile, `RG-E302` entry points, `RG-E303` stages that do not fit each other,
+    /// `RG-E304` bindings that clash or are not supported, `RG-E305` bad SPIR-V.
+    pub fn new(name: &str, kind: Kind, sources: &[Source<'_>], entry: Option<&str>) -> Result<Self, ShaderError> {
+        std::thread::scope(|scope| {
+            let compile = || Self::compile(name, kind, sources, entry);
+            let thread = std::thread::Builder::new().name("rgraph shader".to_owned()).stack_size(STACK);
+            match thread.spawn_scoped(scope, compile) {
+                Ok(thread) => thread.join().unwrap_or_else(|panic| {
+                    let said = panic
+                        .downcast_ref::<String>()
+                        .map(String::as_str)
+                        .or_else(|| panic.downcast_ref::<&str>().copied())
+                        .unwrap_or("no message");
+                    let help = "simplify the shader, or give it as SPIR-V; please report the shader";
+                    Err(error::plain("RG-E301", name, format!("the compiler failed on it: {said}"), help))
+                }),
+                Err(fault) => {
+                    let message = format!("there is no thread to compile it: {fault}");
+                    Err(error::plain("RG-E301", name, message, "free memory or threads"))
+                }
+            }
+        })
+    }
+
+    fn compile(name: &str, kind: Kind, sources: &[Source<'_>], entry: Option<&str>) -> Result<Self, ShaderError> {
+        let most = if kind == Kind::Compute { 1 } else { 2 };
+        if sources.is_empty() || sources.len() > most {
+            let message =
+                format!("it has {} sources; this kind of program has at least one and at most {most}", sources.len());
+            return Err(error::plain("RG-E302", name, message, ""));
+        }
+        let loaded = sources.iter().map(|source| Loaded::new(name, *source, kind)).collect::<Result<Vec<_>, _>>()?;
+        let wanted: Vec<&str> = entry.map(|entry| entry.split(',').map(str::trim).collect()).unwrap_or_default();
+        let points = Points::new(name, &loaded, wanted)?;
+        points.all_found()?;
+        let mut parts = Vec::new();
+        if kind == Kind::Compute {
+            let (source, entry) = points.pick(Stage::Compute)?.ok_or_else(|| points.none("compute"))?;
+            parts.push(loaded[source].part(Stage::Compute, entry)?);
+        } else {
+            let vertex = points.pick(Stage::Vertex)?;
+            let fragment = points.pick(Stage::Fragment)?;
+            if let Some((source, entry)) = vertex {
+                parts.push(loaded[source].part(Stage::Vertex, entry)?);
+            }
+            if let Some((source, entry)) = fragment {
+                parts.push(loaded[source].part(Stage::Fragment, entry)?);
+            }
+            match (vertex, fragment) {
+                (None, None) => return Err(points.none("vertex or fragment")),
+                (None, Some(_)) => {
+                    let supplied = Text::new("full screen", Language::Wgsl, FULL_SCREEN, Stage::Vertex)?;
+                    parts.insert(0, supplied.part(Stage::Vertex, "full_screen")?);
+                }
+                _ => {}
+            }
+        }
+        let interface = link::join(name, &parts)?;
+        let modules: Vec<Module> = parts.into_iter().map(|part| part.module).collect();
+        let hash = hash(&modules);
+        Ok(Self { name: name.to_owned(), kind, modules, interface, hash })
+    }
+}
+
+/// The entry points of all sources, and those that the user wants.
+struct Points<'a> {
+    name: &'a str,
+    all: Vec<(usize, Stage, String)>,
+    wanted: Vec<&'a str>,
+}
+
+impl<'a> Points<'a> {
+    fn new(name: &'a str, loaded: &[Loaded<'_>], wanted: Vec<&'a str>) -> Result<Self, ShaderError> {
+        let mut all = Vec::new();
+        for (source, loaded) in loaded.iter().enumerate() {
+            all.extend(loaded.entries().into_iter().map(|(stage, entry)| (source, stage, entry)));
+        }
+        Ok(Self { name, all, wanted })
+    }
+
+    /// The entry point of a stage: the one that is wanted, else the only one.
+    fn pick(&self, stage: Stage) -> Result<Option<(usize, &str)>, ShaderError> {
+        let of_stage: Vec<_> = self.all.iter().filter(|(_, of, _)| *of == stage).collect();
+        let chosen: Vec<_> = of_stage.iter().filter(|(_, _, entry)| self.wanted.contains(&entry.as_str())).collect();
+        match (chosen.as_slice(), of_stage.as_slice()) {
+            ([one], _) => Ok(Some((one.0, &one.2))),
+            ([], []) => Ok(None),
+            ([], [one]) => Ok(Some((one.0, &one.2))),
+            _ => {
+                let message = format!("it has several {} entry points: {}", stage.name(), self.list(Some(stage)));
+                Err(error::plain("RG-E302", self.name, message, "choose one with `entry`"))
+            }
+        }
+    }
+
+    fn list(&self, stage: Option<Stage>) -> String {
+        let names: Vec<String> = self
+            .all
+            .iter()
+            .filter(|(_, of, _)| stage.is_none_or(|stage| stage == *of))
+            .map(
+                |(_, of, entry)| {
+                    if stage.is_none() { format!("'{entry}' ({})", of.name()) } else { format!("'{entry}'") }
+                },
+            )
+            .collect();
+        names.join(", ")
+    }
+
+    fn none(&self, what: &str) -> ShaderError {
+        let help = match self.list(None) {
+            list if list.is_empty() => format!("mark a function as @{}", what.split(' ').next().unwrap_or(what)),
+            list => format!("it has {list}"),
+        };
+        error::plain("RG-E302", self.name, format!("it has no {what} entry point"), help)
+    }
+
+    /// Every wanted name must be an entry point.
+    fn all_found(&self) -> Result<(), ShaderError> {
+        for wanted in &self.wanted {
+            if !self.all.iter().any(|(_, _, entry)| entry == wanted) {
+                let message = format!("it has no entry point '{wanted}'");
+                return Err(error::plain("RG-E302", self.name, message, format!("it has {}", self.list(None))));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// FNV-1a over stages, entry points and code.
+fn hash(modules: &[Module]) -> u64 {
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    let mut eat = |word: u32| {
+        for byte in word.to_le_bytes() {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+    };
+    for module in modules {
+        eat(module.stage as u32);
+        eat(module.entry.len() as u32);
+        module.entry.bytes().for_each(|byte| eat(u32::from(byte)));
+        eat(module.spirv.len() as u32);
+        module.spirv.iter().for_each(|word| eat(*word));
+    }
+    hash
 }

@@ -1,0 +1,198 @@
+//! Joins the stages of a program: values handed from stage to stage, bindings and push data of all.
+
+use crate::block::{Block, Type};
+use crate::error::{self, ShaderError};
+use crate::interface::{Binding, BindingKind, Interface, Output, Push, VertexInput};
+use crate::part::{Part, Varying};
+use crate::program::Stage;
+
+/// The interface of all parts together; parts in pipeline order.
+///
+/// # Errors
+/// `RG-E303`: the fragment stage reads what the vertex stage does not write, or another type.
+/// `RG-E304`: two bindings of one place or one name differ, or push blocks contradict each other.
+pub(crate) fn join(name: &str, parts: &[Part]) -> Result<Interface, ShaderError> {
+    let mut out = Interface::default();
+    for pair in parts.windows(2) {
+        hand_over(name, &pair[0], &pair[1])?;
+    }
+    for part in parts {
+        let stage = part.module.stage;
+        for binding in &part.bindings {
+            bind(name, &mut out, binding, stage)?;
+        }
+        if let Some((variable, ty)) = &part.push {
+            push(name, &mut out, variable, ty, stage)?;
+        }
+        if stage == Stage::Vertex {
+            out.vertex_inputs = part.inputs.iter().map(vertex_input).collect();
+            out.vertex_inputs.sort_by_key(|input| input.location);
+        }
+        if stage == Stage::Fragment {
+            out.outputs = part.outputs.iter().map(output).collect();
+            out.outputs.sort_by_key(|output| output.location);
+            out.writes_depth = part.writes_depth;
+        }
+        if stage == Stage::Compute {
+            out.workgroup = part.workgroup;
+        }
+    }
+    out.bindings.sort_by_key(|binding| (binding.group, binding.binding));
+    for part in parts {
+        for unused in &part.unused {
+            if out.find(unused).is_none() && !out.unused.contains(unused) {
+                out.unused.push(unused.clone());
+            }
+        }
+    }
+    Ok(out)
+}
+
+fn vertex_input(varying: &Varying) -> VertexInput {
+    let Varying { name, location, scalar, components, .. } = varying.clone();
+    VertexInput { name, location, scalar, components }
+}
+
+fn output(varying: &Varying) -> Output {
+    let Varying { name, location, scalar, components, .. } = varying.clone();
+    Output { name, location, scalar, components }
+}
+
+/// Everything that a stage reads must be written by the one before it, with the same type.
+fn hand_over(name: &str, from: &Part, to: &Part) -> Result<(), ShaderError> {
+    let (before, after) = (from.module.stage.name(), to.module.stage.name());
+    for input in &to.inputs {
+        let place = |varying: &Varying| (varying.location, varying.component);
+        let message = match from.outputs.iter().find(|output| place(output) == place(input)) {
+            Some(output) if output.ty() == input.ty() => continue,
+            Some(output) => format!(
+                "the {after} stage reads '{}' at location {} as {}, and the {before} stage writes '{}' there as {}",
+                input.name,
+                input.location,
+                input.ty(),
+                output.name,
+                output.ty()
+            ),
+            None => format!(
+                "the {after} stage reads '{}' ({}) at location {}, which the {before} stage does not write",
+                input.name,
+                input.ty(),
+                input.location
+            ),
+        };
+        let written: Vec<String> = from
+            .outputs
+            .iter()
+            .map(|output| format!("{}: '{}' {}", output.location, output.name, output.ty()))
+            .collect();
+        let help = match written.is_empty() {
+            true => format!("the {before} stage writes no location; add an output"),
+            false => format!("the {before} stage writes location {}", written.join(", ")),
+        };
+        return Err(error::plain("RG-E303", name, message, help));
+    }
+    Ok(())
+}
+
+/// Adds a stage's binding to those of the stages before.
+fn bind(name: &str, out: &mut Interface, new: &Binding, stage: Stage) -> Result<(), ShaderError> {
+    let clash = |message: String, help: &str| Err(error::plain("RG-E304", name, message, help));
+    let (group, slot) = (new.group, new.binding);
+    let Some(old) = out.bindings.iter_mut().find(|old| (old.group, old.binding) == (group, slot)) else {
+        if let Some(other) = out.bindings.iter().find(|other| other.name == new.name) {
+            let message = format!(
+                "two bindings are called '{}': ({}, {}) and ({group}, {slot})",
+                new.name, other.group, other.binding
+            );
+            return clash(message, "give each a name of its own, or both the same group and binding");
+        }
+        out.bindings.push(new.clone());
+        return Ok(());
+    };
+    if old.name != new.name {
+        let message = format!(
+            "binding ({group}, {slot}) is called '{}' and, in the {} stage, '{}'",
+            old.name,
+            stage.name(),
+            new.name
+        );
+        return clash(message, "give it one name, or two bindings");
+    }
+    let layouts = match (&old.ty, &new.ty) {
+        (Some(one), Some(other)) => same_layout(one, other),
+        (one, other) => one.is_none() == other.is_none(),
+    };
+    let kind = match (old.kind, new.kind) {
+        // Whether a sampler compares and whether an image is read as depth is known only where it is used so.
+        (BindingKind::Sampler { comparison: one }, BindingKind::Sampler { comparison: other }) if one != other => None,
+        (one, other) => (one == other).then_some(one),
+    };
+    let Some(kind) = kind.filter(|_| layouts && old.count == new.count) else {
+        let message =
+            format!("'{}' at ({group}, {slot}) is not the same in the {} stage as before it", new.name, stage.name());
+        return clash(message, "declare it alike in both stages, or give it another name and binding");
+    };
+    old.kind = kind;
+    old.stages |= new.stages;
+    old.reads |= new.reads;
+    old.writes |= new.writes;
+    Ok(())
+}
+
+/// Whether two layouts put the same members at the same places; names of structs do not matter.
+fn same_layout(one: &Type, other: &Type) -> bool {
+    match (one, other) {
+        (Type::Struct(one), Type::Struct(other)) => {
+            one.members.len() == other.members.len()
+                && one.members.iter().zip(&other.members).all(|(one, other)| {
+                    one.name == other.name && one.offset == other.offset && same_layout(&one.ty, &other.ty)
+                })
+        }
+        (Type::Array { of, len, stride }, Type::Array { of: other, len: other_len, stride: other_stride }) => {
+            len == other_len && stride == other_stride && same_layout(of, other)
+        }
+        _ => one == other,
+    }
+}
+
+/// Push data of several stages is one block: members that both have must agree, and none may overlap.
+fn push(name: &str, out: &mut Interface, variable: &str, ty: &Type, stage: Stage) -> Result<(), ShaderError> {
+    let Type::Struct(new) = ty else { return Ok(()) };
+    let Some(old) = &mut out.push else {
+        let size = ty.size().next_multiple_of(4);
+        out.push = Some(Push { name: variable.to_owned(), ty: ty.clone(), size, stages: stage.stages() });
+        return Ok(());
+    };
+    let Type::Struct(block) = &mut old.ty else { return Ok(()) };
+    for member in &new.members {
+        let end = member.offset + member.ty.size();
+        let meets = |old: &&crate::block::Member| {
+            old.name == member.name || (old.offset < end && member.offset < old.offset + old.ty.size())
+        };
+        match block.members.iter().find(meets) {
+            None => block.members.push(member.clone()),
+            Some(old) if old.name == member.name && old.offset == member.offset && same_layout(&old.ty, &member.ty) => {
+            }
+            Some(old) => {
+                let message = format!(
+                    "push data: '{}' ({}, at byte {}) contradicts '{}' ({}, at byte {}) of the {} stage",
+                    old.name,
+                    old.ty,
+                    old.offset,
+                    member.name,
+                    member.ty,
+                    member.offset,
+                    stage.name()
+                );
+                let help = "declare the same block in both stages, or members at bytes that do not meet";
+                return Err(error::plain("RG-E304", name, message, help));
+            }
+        }
+    }
+    block.members.sort_by_key(|member| member.offset);
+    let Block { size, .. } = block;
+    *size = (*size).max(new.size);
+    old.size = size.next_multiple_of(4);
+    old.stages |= stage.stages();
+    Ok(())
+}

@@ -1,0 +1,58 @@
+//! One stage of a program as it comes out of a text or a SPIR-V module, before stages are joined.
+
+use crate::block::{Scalar, Type};
+use crate::interface::Binding;
+use crate::program::{Module, Stage};
+use rgraph_plan::access::Stages;
+
+/// A stage with all that it asks for.
+pub(crate) struct Part {
+    pub module: Module,
+    pub bindings: Vec<Binding>,
+    /// Name and layout of the push data.
+    pub push: Option<(String, Type)>,
+    pub workgroup: [u32; 3],
+    pub inputs: Vec<Varying>,
+    pub outputs: Vec<Varying>,
+    pub writes_depth: bool,
+    /// Bindings that are declared and not used.
+    pub unused: Vec<String>,
+}
+
+/// A value that enters or leaves a stage.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Varying {
+    pub name: String,
+    pub location: u32,
+    /// First component within the location.
+    pub component: u32,
+    pub scalar: Scalar,
+    pub components: u32,
+}
+
+impl Varying {
+    /// Its type in WGSL's words.
+    pub fn ty(&self) -> Type {
+        if self.components == 1 { Type::Scalar(self.scalar) } else { Type::Vector(self.scalar, self.components) }
+    }
+}
+
+impl Stage {
+    /// The stage's name in messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Compute => "compute",
+            Self::Vertex => "vertex",
+            Self::Fragment => "fragment",
+        }
+    }
+
+    /// The stage as plans name it.
+    pub fn stages(self) -> Stages {
+        match self {
+            Self::Compute => Stages::COMPUTE_SHADER,
+            Self::Vertex => Stages::VERTEX_SHADER,
+            Self::Fragment => Stages::FRAGMENT_SHADER,
+        }
+    }
+}

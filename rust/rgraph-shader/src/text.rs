@@ -1,0 +1,325 @@
+//! WGSL and GLSL texts through naga: parsed, validated, written as SPIR-V and reflected, one stage at a time.
+
+use crate::block::{Block, Member, Type};
+use crate::error::{self, Label, ShaderError};
+use crate::interface::{Binding, BindingKind};
+use crate::naga_type;
+use crate::part::{Part, Varying};
+use crate::program::{Language, Module, Stage};
+use crate::scan;
+use naga::back::spv;
+use naga::proc::{BoundsCheckPolicies, BoundsCheckPolicy};
+use naga::valid::{Capabilities, GlobalUse, ModuleInfo, ValidationFlags, Validator};
+use naga::{AddressSpace, Handle, ShaderStage, TypeInner, WithSpan};
+use std::borrow::Cow;
+
+/// A text that is valid.
+pub(crate) struct Text<'a> {
+    name: &'a str,
+    /// What was compiled: the user's text after `lead` bytes.
+    text: Cow<'a, str>,
+    lead: usize,
+    module: naga::Module,
+    info: ModuleInfo,
+}
+
+impl<'a> Text<'a> {
+    /// Parses and validates a text; `stage` is what GLSL texts are for.
+    pub fn new(name: &'a str, language: Language, text: &'a str, stage: Stage) -> Result<Self, ShaderError> {
+        scan::guard(name, language, text)?;
+        let (text, lead) = match language {
+            Language::Wgsl => scan::spell(text),
+            Language::Glsl => (scan::without_pragma(text), 0),
+        };
+        let mut new = Self { name, text, lead, module: naga::Module::default(), info: ModuleInfo::default() };
+        new.module = match language {
+            Language::Wgsl => naga::front::wgsl::parse_str(&new.text).map_err(|fault| new.wgsl_error(&fault))?,
+            Language::Glsl => {
+                let options = naga::front::glsl::Options::from(naga_stage(stage));
+                naga::front::glsl::Frontend::default()
+                    .parse(&options, &new.text)
+                    .map_err(|fault| new.glsl_error(&fault))?
+            }
+        };
+        let unsupported = Capabilities::MESH_SHADER
+            | Capabilities::MESH_SHADER_POINT_TOPOLOGY
+            | Capabilities::RAY_QUERY
+            | Capabilities::RAY_HIT_VERTEX_POSITION
+            | Capabilities::RAY_TRACING_PIPELINE
+            | Capabilities::COOPERATIVE_MATRIX;
+        let mut validator = Validator::new(ValidationFlags::all(), spv::supported_capabilities() - unsupported);
+        new.info = validator.validate(&new.module).map_err(|fault| new.invalid(&fault))?;
+        Ok(new)
+    }
+
+    /// Entry points in the order of the text; those of stages that are not supported are left out.
+    pub fn entries(&self) -> impl Iterator<Item = (Stage, &str)> {
+        self.module.entry_points.iter().filter_map(|entry| {
+            let stage = match entry.stage {
+                ShaderStage::Compute => Stage::Compute,
+                ShaderStage::Vertex => Stage::Vertex,
+                ShaderStage::Fragment => Stage::Fragment,
+                _ => return None,
+            };
+            Some((stage, entry.name.as_str()))
+        })
+    }
+
+    /// Writes one entry point as SPIR-V and says what it asks for.
+    pub fn part(&self, stage: Stage, entry: &str) -> Result<Part, ShaderError> {
+        let constants = naga::back::PipelineConstants::default();
+        let chosen = Some((naga_stage(stage), entry));
+        let (module, info) =
+            naga::back::pipeline_constants::process_overrides(&self.module, &self.info, chosen, &constants).map_err(
+                |fault| {
+                    let help = "give the override a value in the shader: `override x: f32 = 1.0;`";
+                    error::plain("RG-E301", self.name, fault.to_string(), help)
+                },
+            )?;
+        let spirv = spv::write_vec(
+            &module,
+            &info,
+            &options(),
+            Some(&spv::PipelineOptions { shader_stage: naga_stage(stage), entry_point: entry.to_owned() }),
+        )
+        .map_err(|fault| error::plain("RG-E301", self.name, format!("it cannot be written as SPIR-V: {fault}"), ""))?;
+        let index = module
+            .entry_points
+            .iter()
+            .position(|point| point.stage == naga_stage(stage) && point.name == entry)
+            .ok_or_else(|| error::plain("RG-E302", self.name, format!("there is no entry point '{entry}'"), ""))?;
+        let point = &module.entry_points[index];
+        let mut part = Part {
+            module: Module { stage, entry: entry.to_owned(), spirv },
+            bindings: Vec::new(),
+            push: None,
+            workgroup: if stage == Stage::Compute { point.workgroup_size } else { [0; 3] },
+            inputs: Vec::new(),
+            outputs: Vec::new(),
+            writes_depth: false,
+            unused: Vec::new(),
+        };
+        let uses = info.get_entry_point(index);
+        for (handle, variable) in module.global_variables.iter() {
+            if variable.binding.is_none() && variable.space != AddressSpace::Immediate {
+                continue;
+            }
+            self.global(&module, handle, uses[handle], stage, &mut part)?;
+        }
+        // Of what process_overrides dropped because no entry point uses it, the names are still in the first module.
+        for (_, variable) in self.module.global_variables.iter() {
+            let Some(name) = variable.name.as_ref().filter(|_| variable.binding.is_some()) else { continue };
+            if !part.bindings.iter().any(|binding| binding.name == *name) && !part.unused.contains(name) {
+                part.unused.push(name.clone());
+            }
+        }
+        for argument in &point.function.arguments {
+            self.varyings(&module, argument.name.as_deref(), argument.ty, argument.binding.as_ref(), true, &mut part)?;
+        }
+        if let Some(result) = &point.function.result {
+            self.varyings(&module, None, result.ty, result.binding.as_ref(), false, &mut part)?;
+        }
+        Ok(part)
+    }
+
+    fn global(
+        &self,
+        module: &naga::Module,
+        handle: Handle<naga::GlobalVariable>,
+        uses: GlobalUse,
+        stage: Stage,
+        part: &mut Part,
+    ) -> Result<(), ShaderError> {
+        if uses.is_empty() {
+            return Ok(());
+        }
+        let variable = &module.global_variables[handle];
+        let named = &module.types[variable.ty];
+        let name = match (&variable.name, &variable.binding) {
+            (Some(name), _) if !name.is_empty() => name.clone(),
+            (_, Some(at)) => named.name.clone().unwrap_or_else(|| format!("group{}_binding{}", at.group, at.binding)),
+            _ => "push".to_owned(),
+        };
+        let unsupported = |why: String| {
+            let span = module.global_variables.get_span(handle);
+            self.error("RG-E304", format!("'{name}': {why}"), &[(span, String::new())], String::new())
+        };
+        let mut parts = 0;
+        let Some(at) = variable.binding else {
+            let ty = naga_type::layout(module, variable.ty, &mut parts).map_err(unsupported)?;
+            part.push = Some((name.clone(), as_block(&name, ty)));
+            return Ok(());
+        };
+        let (ty, count) = match named.inner {
+            TypeInner::BindingArray { base, size: naga::ArraySize::Constant(len) } => (base, len.get()),
+            TypeInner::BindingArray { .. } => return Err(unsupported("arrays of bindings need a length".to_owned())),
+            _ => (variable.ty, 1),
+        };
+        let kind = match (naga_type::opaque(&module.types[ty].inner), variable.space) {
+            (Some(kind), _) => kind.map_err(unsupported)?,
+            (None, AddressSpace::Uniform) => BindingKind::Uniform,
+            (None, _) => BindingKind::Storage,
+        };
+        let layout = match kind {
+            BindingKind::Uniform | BindingKind::Storage => {
+                Some(naga_type::layout(module, ty, &mut parts).map_err(unsupported)?)
+            }
+            _ => None,
+        };
+        part.bindings.push(Binding {
+            name,
+            group: at.group,
+            binding: at.binding,
+            count,
+            kind,
+            stages: stage.stages(),
+            reads: uses.intersects(GlobalUse::READ | GlobalUse::ATOMIC),
+            writes: uses.intersects(GlobalUse::WRITE | GlobalUse::ATOMIC),
+            ty: layout,
+        });
+        Ok(())
+    }
+
+    fn varyings(
+        &self,
+        module: &naga::Module,
+        name: Option<&str>,
+        ty: Handle<naga::Type>,
+        binding: Option<&naga::Binding>,
+        input: bool,
+        part: &mut Part,
+    ) -> Result<(), ShaderError> {
+        match binding {
+            None => {
+                if let TypeInner::Struct { members, .. } = &module.types[ty].inner {
+                    for member in members.iter().filter(|member| member.binding.is_some()) {
+                        self.varyings(module, member.name.as_deref(), member.ty, member.binding.as_ref(), input, part)?;
+                    }
+                }
+            }
+            Some(naga::Binding::BuiltIn(naga::BuiltIn::FragDepth)) => part.writes_depth |= !input,
+            Some(naga::Binding::BuiltIn(_)) => {}
+            // The second source of dual source blending has no target of its own.
+            Some(naga::Binding::Location { blend_src: Some(1), .. }) => {}
+            Some(naga::Binding::Location { location, .. }) => {
+                let name = name.map_or_else(|| format!("location{location}"), str::to_owned);
+                let (scalar, components) = naga_type::varying(module, ty)
+                    .map_err(|why| error::plain("RG-E304", self.name, format!("'{name}': {why}"), ""))?;
+                let list = if input { &mut part.inputs } else { &mut part.outputs };
+                list.push(Varying { name, location: *location, component: 0, scalar, components });
+            }
+        }
+        Ok(())
+    }
+
+    fn error(&self, code: &'static str, message: String, spans: &[(naga::Span, String)], help: String) -> ShaderError {
+        let labels: Vec<Label> = spans
+            .iter()
+            .filter_map(|(span, text)| {
+                let range = span.to_range()?;
+                let lead = self.lead;
+                Some(Label {
+                    span: range.start.saturating_sub(lead)..range.end.saturating_sub(lead),
+                    text: text.clone(),
+                })
+            })
+            .collect();
+        error::in_text(code, self.name, &self.text[self.lead..], message, &labels, help)
+    }
+
+    fn wgsl_error(&self, fault: &naga::front::wgsl::ParseError) -> ShaderError {
+        let spans: Vec<_> = fault.labels().map(|(span, text)| (span, text.to_owned())).collect();
+        let notes: Vec<&str> = fault.notes().take(6).collect();
+        self.error("RG-E301", fault.message().to_owned(), &spans, notes.join("; "))
+    }
+
+    fn glsl_error(&self, faults: &naga::front::glsl::ParseErrors) -> ShaderError {
+        let Some(first) = faults.errors.first() else {
+            return self.error("RG-E301", "it does not compile".to_owned(), &[], String::new());
+        };
+        let more = match faults.errors.len() - 1 {
+            0 => String::new(),
+            more => format!(" (and {more} more)"),
+        };
+        let combined =
+            ["sampler1D", "sampler2D", "sampler3D", "samplerCube"].iter().any(|word| self.text.contains(word));
+        let help = if combined {
+            "declare image and sampler apart: `uniform texture2D t; uniform sampler s;` and `sampler2D(t, s)` where it samples"
+        } else {
+            ""
+        };
+        self.error("RG-E301", format!("{}{more}", first.kind), &[(first.meta, String::new())], help.to_owned())
+    }
+
+    fn invalid(&self, fault: &WithSpan<naga::valid::ValidationError>) -> ShaderError {
+        // Naga names the arenas of its representation in labels and messages; nobody outside it knows them.
+        let ours = |text: &str| if text.starts_with("naga::") { String::new() } else { text.to_owned() };
+        let spans: Vec<_> = fault.spans().map(|(span, text)| (*span, ours(text))).collect();
+        let mut message = fault.as_inner().to_string();
+        let mut source = std::error::Error::source(fault.as_inner());
+        while let Some(inner) = source {
+            message = format!("{}: {inner}", message.trim_end_matches('.'));
+            source = inner.source();
+        }
+        self.error("RG-E301", without_handles(&message), &spans, String::new())
+    }
+}
+
+/// A message of naga without its indices: `Function [3] 'f'` is `Function 'f'`.
+fn without_handles(message: &str) -> String {
+    let mut parts = message.split(" [");
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        match part.split_once(']') {
+            Some((digits, rest)) if !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) => {
+                out.push_str(rest)
+            }
+            _ => {
+                out.push_str(" [");
+                out.push_str(part);
+            }
+        }
+    }
+    out
+}
+
+/// Push data is always a struct: a bare variable becomes the one member of its name.
+fn as_block(name: &str, ty: Type) -> Type {
+    match ty {
+        Type::Struct(_) => ty,
+        ty => {
+            let size = ty.size();
+            Type::Struct(Block {
+                name: String::new(),
+                members: vec![Member { name: name.to_owned(), offset: 0, ty }],
+                size,
+            })
+        }
+    }
+}
+
+fn naga_stage(stage: Stage) -> ShaderStage {
+    match stage {
+        Stage::Compute => ShaderStage::Compute,
+        Stage::Vertex => ShaderStage::Vertex,
+        Stage::Fragment => ShaderStage::Fragment,
+    }
+}
+
+/// SPIR-V 1.3 with names, Vulkan's clip space as it is, and no access beyond what there is: out-of-range reads give
+/// zero and writes are skipped, whatever the device's robustness.
+fn options() -> spv::Options<'static> {
+    let policy = BoundsCheckPolicy::ReadZeroSkipWrite;
+    spv::Options {
+        lang_version: (1, 3),
+        flags: spv::WriterFlags::DEBUG | spv::WriterFlags::LABEL_VARYINGS | spv::WriterFlags::CLAMP_FRAG_DEPTH,
+        fake_missing_bindings: true,
+        bounds_check_policies: BoundsCheckPolicies {
+            index: policy,
+            buffer: policy,
+            image_load: policy,
+            binding_array: BoundsCheckPolicy::Restrict,
+        },
+        ..spv::Options::default()
+    }
+}
