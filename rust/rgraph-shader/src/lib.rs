@@ -11,6 +11,7 @@ mod pack;
 mod part;
 pub mod program;
 mod scan;
+mod spirv;
 mod text;
 
 pub use block::{Block, Member, Scalar, Type, Value};

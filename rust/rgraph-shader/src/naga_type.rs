@@ -37,6 +37,10 @@ pub(crate) fn layout(module: &naga::Module, ty: Handle<naga::Type>, parts: &mut 
         },
         TypeInner::Struct { members, span } => {
             let mut block = Block { name: named.name.clone().unwrap_or_default(), members: Vec::new(), size: *span };
+            // Long names count like many parts: they are copied wherever the type occurs.
+            let letters = |name: &Option<String>| name.as_ref().map_or(0, String::len);
+            *parts += ((letters(&named.name) + members.iter().map(|member| letters(&member.name)).sum::<usize>()) / 64)
+                as u32;
             for (index, member) in members.iter().enumerate() {
                 block.members.push(Member {
                     name: member.name.clone().unwrap_or_else(|| format!("member{index}")),

@@ -5,6 +5,7 @@ use crate::interface::Interface;
 use crate::link;
 use crate::part::Part;
 use crate::scan;
+use crate::spirv::Code;
 use crate::text::Text;
 
 /// A shader language.
@@ -87,6 +88,7 @@ struct Corner { @builtin(position) position: vec4<f32>, @location(0) uv: vec2<f3
 /// A source whose entry points are known.
 enum Loaded<'a> {
     Text(Box<Text<'a>>),
+    Spirv(Box<Code<'a>>),
 }
 
 impl<'a> Loaded<'a> {
@@ -100,19 +102,21 @@ impl<'a> Loaded<'a> {
                 };
                 Ok(Self::Text(Box::new(Text::new(name, language, text, stage)?)))
             }
-            Source::Spirv(_) => Err(error::plain("RG-E305", name, "SPIR-V is not read yet".to_owned(), "")),
+            Source::Spirv(bytes) => Ok(Self::Spirv(Box::new(Code::new(name, bytes)?))),
         }
     }
 
     fn entries(&self) -> Vec<(Stage, String)> {
         match self {
             Self::Text(text) => text.entries().map(|(stage, name)| (stage, name.to_owned())).collect(),
+            Self::Spirv(code) => code.entries().map(|(stage, name)| (stage, name.to_owned())).collect(),
         }
     }
 
     fn part(&self, stage: Stage, entry: &str) -> Result<Part, ShaderError> {
         match self {
             Self::Text(text) => text.part(stage, entry),
+            Self::Spirv(code) => code.part(stage, entry),
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::program::{Language, Module, Stage};
 use crate::scan;
 use naga::back::spv;
 use naga::proc::{BoundsCheckPolicies, BoundsCheckPolicy};
-use naga::valid::{Capabilities, GlobalUse, ModuleInfo, ValidationFlags, Validator};
+use naga::valid::{Capabilities, EntryPointError, GlobalUse, ModuleInfo, ValidationError, ValidationFlags, Validator};
 use naga::{AddressSpace, Handle, ShaderStage, TypeInner, WithSpan};
 use std::borrow::Cow;
 
@@ -241,27 +241,41 @@ impl<'a> Text<'a> {
             0 => String::new(),
             more => format!(" (and {more} more)"),
         };
-        let combined =
-            ["sampler1D", "sampler2D", "sampler3D", "samplerCube"].iter().any(|word| self.text.contains(word));
-        let help = if combined {
-            "declare image and sampler apart: `uniform texture2D t; uniform sampler s;` and `sampler2D(t, s)` where it samples"
+        let word = first.meta.to_range().and_then(|range| self.text.get(range)).unwrap_or_default();
+        let is_combined =
+            |word: &str| word.trim_start_matches(['i', 'u']).starts_with("sampler") && word.len() > "sampler".len();
+        let (message, help) = if is_combined(word) {
+            (
+                format!("naga's GLSL has no image joined with its sampler ({word})"),
+                "declare them apart, `uniform texture2D t; uniform sampler s;`, and sample `sampler2D(t, s)`; or give SPIR-V",
+            )
         } else {
-            ""
+            (first.kind.to_string(), "")
         };
-        self.error("RG-E301", format!("{}{more}", first.kind), &[(first.meta, String::new())], help.to_owned())
+        self.error("RG-E301", format!("{message}{more}"), &[(first.meta, String::new())], help.to_owned())
     }
 
-    fn invalid(&self, fault: &WithSpan<naga::valid::ValidationError>) -> ShaderError {
+    fn invalid(&self, fault: &WithSpan<ValidationError>) -> ShaderError {
         // Naga names the arenas of its representation in labels and messages; nobody outside it knows them.
         let ours = |text: &str| if text.starts_with("naga::") { String::new() } else { text.to_owned() };
         let spans: Vec<_> = fault.spans().map(|(span, text)| (*span, ours(text))).collect();
+        if let ValidationError::EntryPoint { source: EntryPointError::BindingCollision(handle), .. } = fault.as_inner()
+        {
+            let name = self.module.global_variables[*handle].name.as_deref().unwrap_or("a variable");
+            let message = format!("'{name}' has the group and the binding of another variable");
+            return self.error("RG-E304", message, &spans, "give it a binding of its own".to_owned());
+        }
         let mut message = fault.as_inner().to_string();
         let mut source = std::error::Error::source(fault.as_inner());
         while let Some(inner) = source {
             message = format!("{}: {inner}", message.trim_end_matches('.'));
             source = inner.source();
         }
-        self.error("RG-E301", without_handles(&message), &spans, String::new())
+        let help = match message.contains("forbidden at this stage") {
+            true => "only fragment stages have derivatives: sample with a level (textureSampleLevel, textureLod)",
+            false => "",
+        };
+        self.error("RG-E301", without_handles(&message), &spans, help.to_owned())
     }
 }
 

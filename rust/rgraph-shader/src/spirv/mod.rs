@@ -1,0 +1,310 @@
+//! SPIR-V modules of others: read, and reflected as far as a pass needs.
+//!
+//! A reader of its own, for three reasons: which buffer a function reads or writes is followed through access chains,
+//! calls and parameters, which decorations do not tell; unknown instructions must not stop it; and bytes of anybody
+//! must neither panic, loop nor fill the memory. Source: SPIR-V specification 1.6; the tests hold it against spirq.
+
+mod access;
+mod reflect;
+mod types;
+
+use crate::error::{self, ShaderError};
+use crate::program::Stage;
+use std::collections::HashMap;
+use types::Form;
+
+/// Opcodes that are read here.
+mod op {
+    pub const NAME: u16 = 5;
+    pub const MEMBER_NAME: u16 = 6;
+    pub const EXT_INST: u16 = 12;
+    pub const ENTRY_POINT: u16 = 15;
+    pub const EXECUTION_MODE: u16 = 16;
+    pub const TYPE_BOOL: u16 = 20;
+    pub const TYPE_INT: u16 = 21;
+    pub const TYPE_FLOAT: u16 = 22;
+    pub const TYPE_VECTOR: u16 = 23;
+    pub const TYPE_MATRIX: u16 = 24;
+    pub const TYPE_IMAGE: u16 = 25;
+    pub const TYPE_SAMPLER: u16 = 26;
+    pub const TYPE_SAMPLED_IMAGE: u16 = 27;
+    pub const TYPE_ARRAY: u16 = 28;
+    pub const TYPE_RUNTIME_ARRAY: u16 = 29;
+    pub const TYPE_STRUCT: u16 = 30;
+    pub const TYPE_POINTER: u16 = 32;
+    pub const CONSTANT: u16 = 43;
+    pub const CONSTANT_COMPOSITE: u16 = 44;
+    pub const SPEC_CONSTANT: u16 = 50;
+    pub const SPEC_CONSTANT_COMPOSITE: u16 = 51;
+    pub const FUNCTION: u16 = 54;
+    pub const FUNCTION_PARAMETER: u16 = 55;
+    pub const FUNCTION_END: u16 = 56;
+    pub const VARIABLE: u16 = 59;
+    pub const DECORATE: u16 = 71;
+    pub const MEMBER_DECORATE: u16 = 72;
+    pub const GROUP_DECORATE: u16 = 74;
+    pub const GROUP_MEMBER_DECORATE: u16 = 75;
+    pub const EXECUTION_MODE_ID: u16 = 331;
+}
+
+/// Decorations that are read here.
+mod decoration {
+    pub const BUFFER_BLOCK: u32 = 3;
+    pub const ROW_MAJOR: u32 = 4;
+    pub const ARRAY_STRIDE: u32 = 6;
+    pub const MATRIX_STRIDE: u32 = 7;
+    pub const BUILT_IN: u32 = 11;
+    pub const LOCATION: u32 = 30;
+    pub const COMPONENT: u32 = 31;
+    pub const INDEX: u32 = 32;
+    pub const BINDING: u32 = 33;
+    pub const DESCRIPTOR_SET: u32 = 34;
+    pub const OFFSET: u32 = 35;
+    pub const INPUT_ATTACHMENT_INDEX: u32 = 43;
+}
+
+/// Storage classes that are read here.
+mod class {
+    pub const UNIFORM_CONSTANT: u32 = 0;
+    pub const INPUT: u32 = 1;
+    pub const UNIFORM: u32 = 2;
+    pub const OUTPUT: u32 = 3;
+    pub const PUSH_CONSTANT: u32 = 9;
+    pub const STORAGE_BUFFER: u32 = 12;
+    pub const PHYSICAL_STORAGE_BUFFER: u32 = 5349;
+}
+
+/// The most ids that Vulkan implementations must take ("Universal Limits").
+const MOST_IDS: u32 = 4_194_303;
+
+/// An instruction: its opcode and its operands.
+#[derive(Clone, Copy)]
+struct Instruction<'a> {
+    op: u16,
+    operands: &'a [u32],
+}
+
+impl<'a> Instruction<'a> {
+    /// An operand; 0, which is no id, where the instruction ends before it.
+    fn at(&self, index: usize) -> u32 {
+        self.operands.get(index).copied().unwrap_or(0)
+    }
+
+    fn from(&self, index: usize) -> &'a [u32] {
+        self.operands.get(index..).unwrap_or(&[])
+    }
+}
+
+/// An entry point.
+struct Entry {
+    /// `None`: of a stage that is not supported.
+    stage: Option<Stage>,
+    function: u32,
+    name: String,
+    interface: Vec<u32>,
+}
+
+/// A variable outside functions.
+struct Variable {
+    id: u32,
+    pointer: u32,
+    class: u32,
+}
+
+/// A SPIR-V module that was read.
+pub(crate) struct Code<'a> {
+    name: &'a str,
+    /// Header and instructions in this machine's byte order.
+    words: Vec<u32>,
+    entries: Vec<Entry>,
+    names: HashMap<u32, String>,
+    member_names: HashMap<(u32, u32), String>,
+    decorations: HashMap<(u32, u32), u32>,
+    member_decorations: HashMap<(u32, u32, u32), u32>,
+    /// Execution modes: entry point, mode, operands.
+    modes: Vec<(u32, u32, [u32; 3])>,
+    types: HashMap<u32, Form>,
+    /// Low words of numbers, by id.
+    constants: HashMap<u32, u32>,
+    composites: HashMap<u32, [u32; 3]>,
+    variables: Vec<Variable>,
+    /// First and last word of each function, in order.
+    functions: Vec<(u32, std::ops::Range<usize>)>,
+}
+
+fn bad(name: &str, message: String) -> ShaderError {
+    error::plain("RG-E305", name, message, "give a module that spirv-val accepts")
+}
+
+/// The words of a module in this machine's byte order.
+fn words(name: &str, bytes: &[u8]) -> Result<Vec<u32>, ShaderError> {
+    if !bytes.len().is_multiple_of(4) {
+        return Err(bad(name, format!("SPIR-V comes in words of 4 bytes, and this has {} bytes", bytes.len())));
+    }
+    if bytes.len() < 20 {
+        return Err(bad(name, format!("it has {} bytes, and the header of SPIR-V alone has 20", bytes.len())));
+    }
+    let word = |bytes: &[u8]| [bytes[0], bytes[1], bytes[2], bytes[3]];
+    let read: fn([u8; 4]) -> u32 = match word(bytes) {
+        [0x03, 0x02, 0x23, 0x07] => u32::from_le_bytes,
+        [0x07, 0x23, 0x02, 0x03] => u32::from_be_bytes,
+        [a, b, c, d] => {
+            let message = format!("it is no SPIR-V: it begins with {a:02x} {b:02x} {c:02x} {d:02x}, not 03 02 23 07");
+            return Err(bad(name, message));
+        }
+    };
+    Ok(bytes.chunks_exact(4).map(|bytes| read(word(bytes))).collect())
+}
+
+/// A literal string: bytes of little-endian words up to a zero; and the words that follow it.
+fn string(words: &[u32]) -> (String, &[u32]) {
+    let end = words.iter().position(|word| word.to_le_bytes().contains(&0)).map_or(words.len(), |at| at + 1);
+    let bytes: Vec<u8> =
+        words[..end].iter().flat_map(|word| word.to_le_bytes()).take_while(|byte| *byte != 0).collect();
+    (String::from_utf8_lossy(&bytes).into_owned(), &words[end..])
+}
+
+impl<'a> Code<'a> {
+    /// Reads a module, in either byte order. O(bytes) in time and memory.
+    ///
+    /// # Errors
+    /// `RG-E305`: no SPIR-V, of a version beyond 1.6, truncated, or with instructions that contradict each other.
+    pub fn new(name: &'a str, bytes: &[u8]) -> Result<Self, ShaderError> {
+        let words = words(name, bytes)?;
+        let (version, bound) = (words[1], words[3]);
+        if !(0x1_0000..=0x1_06ff).contains(&version) {
+            let message = format!(
+                "it is of SPIR-V version {}.{}; Vulkan 1.3 takes 1.0 to 1.6",
+                version >> 16,
+                version >> 8 & 0xff
+            );
+            return Err(bad(name, message));
+        }
+        if bound > MOST_IDS {
+            return Err(bad(name, format!("its ids go up to {bound}; Vulkan takes {MOST_IDS}")));
+        }
+        let mut new = Self {
+            name,
+            words,
+            entries: Vec::new(),
+            names: HashMap::new(),
+            member_names: HashMap::new(),
+            decorations: HashMap::new(),
+            member_decorations: HashMap::new(),
+            modes: Vec::new(),
+            types: HashMap::new(),
+            constants: HashMap::new(),
+            composites: HashMap::new(),
+            variables: Vec::new(),
+            functions: Vec::new(),
+        };
+        let words = std::mem::take(&mut new.words);
+        let read = new.read(&words);
+        new.words = words;
+        read?;
+        Ok(new)
+    }
+
+    fn read(&mut self, words: &[u32]) -> Result<(), ShaderError> {
+        let mut at = 5;
+        let mut function: Option<(u32, usize)> = None;
+        while at < words.len() {
+            let length = (words[at] >> 16) as usize;
+            let Some(operands) = words.get(at + 1..at + length).filter(|_| length > 0) else {
+                let message =
+                    format!("the instruction at word {at} has {length} words, and {} are left", words.len() - at);
+                return Err(bad(self.name, message));
+            };
+            let instruction = Instruction { op: words[at] as u16, operands };
+            match instruction.op {
+                op::FUNCTION if function.is_none() => function = Some((instruction.at(1), at)),
+                op::FUNCTION => return Err(bad(self.name, format!("a function begins inside another, at word {at}"))),
+                op::FUNCTION_END => match function.take() {
+                    Some((id, start)) => self.functions.push((id, start..at)),
+                    None => return Err(bad(self.name, format!("a function ends before it begins, at word {at}"))),
+                },
+                _ if function.is_none() => self.declare(instruction)?,
+                _ => {}
+            }
+            at += length;
+        }
+        if function.is_some() {
+            return Err(bad(self.name, "its last function does not end".to_owned()));
+        }
+        if self.entries.is_empty() {
+            return Err(error::plain("RG-E302", self.name, "the SPIR-V has no entry point".to_owned(), ""));
+        }
+        Ok(())
+    }
+
+    /// Takes in an instruction outside functions.
+    fn declare(&mut self, instruction: Instruction<'_>) -> Result<(), ShaderError> {
+        let at = |index| instruction.at(index);
+        match instruction.op {
+            op::NAME => {
+                self.names.insert(at(0), string(instruction.from(1)).0);
+            }
+            op::MEMBER_NAME => {
+                self.member_names.insert((at(0), at(1)), string(instruction.from(2)).0);
+            }
+            op::ENTRY_POINT => {
+                let stage = match at(0) {
+                    0 => Some(Stage::Vertex),
+                    4 => Some(Stage::Fragment),
+                    5 => Some(Stage::Compute),
+                    _ => None,
+                };
+                let (name, rest) = string(instruction.from(2));
+                self.entries.push(Entry { stage, function: at(1), name, interface: rest.to_vec() });
+            }
+            op::EXECUTION_MODE | op::EXECUTION_MODE_ID => self.modes.push((at(0), at(1), [at(2), at(3), at(4)])),
+            op::DECORATE => {
+                self.decorations.insert((at(0), at(1)), at(2));
+            }
+            op::MEMBER_DECORATE => {
+                self.member_decorations.insert((at(0), at(1), at(2)), at(3));
+            }
+            op::GROUP_DECORATE | op::GROUP_MEMBER_DECORATE => {
+                let message = "it has decoration groups, which are not supported".to_owned();
+                return Err(error::plain("RG-E305", self.name, message, "run spirv-opt --flatten-decorations over it"));
+            }
+            op::CONSTANT | op::SPEC_CONSTANT => {
+                self.constants.insert(at(1), at(2));
+            }
+            op::CONSTANT_COMPOSITE | op::SPEC_CONSTANT_COMPOSITE => {
+                self.composites.insert(at(1), [at(2), at(3), at(4)]);
+            }
+            op::VARIABLE => self.variables.push(Variable { pointer: at(0), id: at(1), class: at(2) }),
+            _ => {
+                if let Some((id, form)) = Form::read(instruction) {
+                    self.types.insert(id, form);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Entry points in order; those of stages that are not supported are left out.
+    pub fn entries(&self) -> impl Iterator<Item = (Stage, &str)> {
+        self.entries.iter().filter_map(|entry| Some((entry.stage?, entry.name.as_str())))
+    }
+
+    fn decoration(&self, id: u32, decoration: u32) -> Option<u32> {
+        self.decorations.get(&(id, decoration)).copied()
+    }
+
+    fn member(&self, id: u32, member: u32, decoration: u32) -> Option<u32> {
+        self.member_decorations.get(&(id, member, decoration)).copied()
+    }
+
+    /// The instructions of a range of words, which was checked when it was read.
+    fn instructions(&self, range: std::ops::Range<usize>) -> impl Iterator<Item = Instruction<'_>> {
+        let mut rest = &self.words[range];
+        std::iter::from_fn(move || {
+            let head = *rest.first()?;
+            let (now, next) = rest.split_at_checked((head >> 16) as usize)?;
+            rest = next;
+            Some(Instruction { op: head as u16, operands: now.get(1..)? })
+        })
+    }
+}
