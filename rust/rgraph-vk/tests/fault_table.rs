@@ -1,6 +1,7 @@
 //! The fault table held against a small program of its own: every call fails once, and nothing stays alive.
 
 mod support {
+    pub mod demand;
     pub mod fault;
 }
 
@@ -8,6 +9,7 @@ use std::time::Duration;
 
 use ash::vk;
 
+use support::demand::demand;
 use support::fault::{Faults, SmallWorld};
 
 const MIB: u64 = 1 << 20;
@@ -130,21 +132,13 @@ fn program(entry: &ash::Entry, bytes: u64) -> Result<u32, vk::Result> {
     }
 }
 
-/// The table, or the reason why the test is skipped; where a device is demanded that is a failure.
+/// The table, where there is a device.
 fn table() -> Option<Faults> {
-    let demanded = std::env::var_os("RGRAPH_REQUIRE_DEVICE").is_some_and(|value| value != "0" && !value.is_empty());
-    let table = Faults::new().and_then(|table| match program(&table.entry(), 256) {
+    let found = Faults::new().and_then(|table| match program(&table.entry(), 256) {
         Ok(_) => Ok(table),
         Err(error) => Err(error.to_string()),
     });
-    match table {
-        Ok(table) => Some(table),
-        Err(reason) if demanded => panic!("RGRAPH_REQUIRE_DEVICE is set, and there is no device: {reason}"),
-        Err(reason) => {
-            eprintln!("skipped: there is no Vulkan device: {reason}");
-            None
-        }
-    }
+    demand(found)
 }
 
 #[test]
