@@ -20,11 +20,14 @@
 mod mask;
 mod nodes;
 mod shape;
+mod ticket;
 
+use std::num::NonZeroU8;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use nodes::{NONE, Nodes};
 use shape::{NODE_SLOTS, Shape};
+use ticket::{Ticket, Tickets};
 
 /// Bytes of a chunk where nothing speaks for smaller ones.
 pub const DEFAULT_CHUNK: u64 = 64 << 20;
@@ -38,8 +41,6 @@ const CHUNK_BITS: std::ops::RangeInclusive<u32> = 20..=30;
 pub struct Heap {
     /// Which heap a range is of.
     id: u32,
-    /// The serial number of the newest range.
-    serial: u32,
     spare: u32,
     /// Chunks held that no range is in.
     empty: u32,
@@ -50,6 +51,7 @@ pub struct Heap {
     chunks: Vec<Chunk>,
     /// Indices of chunks that are not held.
     unheld: Vec<u32>,
+    tickets: Tickets,
 }
 
 #[derive(Debug)]
@@ -62,14 +64,14 @@ struct Chunk {
 /// Bytes of one chunk, from [`Heap::allocate`] to [`Heap::free`]. Copies are the same range and can be freed once.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Range {
-    offset: u64,
-    size: u64,
+    offset: u32,
+    size: u32,
     chunk: u32,
     node: u32,
-    serial: u32,
     heap: u32,
+    ticket: Ticket,
     slot: u8,
-    count: u8,
+    count: NonZeroU8,
 }
 
 impl Range {
@@ -82,13 +84,13 @@ impl Range {
     /// Bytes from the start of the chunk.
     #[inline]
     pub fn offset(&self) -> u64 {
-        self.offset
+        self.offset.into()
     }
 
     /// Bytes, as asked for; what is taken may be more by less than a slot.
     #[inline]
     pub fn size(&self) -> u64 {
-        self.size
+        self.size.into()
     }
 }
 
@@ -99,13 +101,13 @@ pub enum FreeError {
     /// The range was freed before.
     #[error(
         "bytes {offset} to {end} of chunk {chunk} were freed before; free a range once, whichever of its copies",
-        offset = .0.offset, end = .0.offset + .0.size, chunk = .0.chunk
+        offset = .0.offset, end = .0.offset() + .0.size(), chunk = .0.chunk
     )]
     Twice(Range),
     /// The range is of another heap.
     #[error(
         "bytes {offset} to {end} of chunk {chunk} are of another heap; free a range with the heap that allocated it",
-        offset = .0.offset, end = .0.offset + .0.size, chunk = .0.chunk
+        offset = .0.offset, end = .0.offset() + .0.size(), chunk = .0.chunk
     )]
     Foreign(Range),
 }
@@ -120,7 +122,6 @@ impl Heap {
         let size = chunk_size.clamp(1 << CHUNK_BITS.start(), 1 << CHUNK_BITS.end()).next_power_of_two();
         Self {
             id: NEWEST.fetch_add(1, Ordering::Relaxed),
-            serial: 0,
             spare,
             empty: 0,
             held: 0,
@@ -129,6 +130,7 @@ impl Heap {
             nodes: Nodes::new(),
             chunks: Vec::new(),
             unheld: Vec::new(),
+            tickets: Tickets::default(),
         }
     }
 
@@ -158,23 +160,20 @@ impl Heap {
             None => (self.make(fit.class, grow)?, 0),
         };
         self.nodes.take(node, slot, fit.count);
-        // 0 says that no range starts at a slot.
-        self.serial = self.serial.checked_add(1).unwrap_or(1);
-        *self.nodes.serial(node, slot as u8) = self.serial;
         let it = self.nodes.node(node);
         let chunk = &mut self.chunks[it.chunk as usize];
         self.empty -= u32::from(chunk.live == 0);
         chunk.live += size;
         self.live += size;
         Ok(Some(Range {
-            offset: it.offset + (u64::from(slot) << self.shape.slot_bits[fit.class]),
-            size,
+            offset: it.offset + (slot << self.shape.slot_bits[fit.class]),
+            size: size as u32,
             chunk: it.chunk,
             node,
-            serial: self.serial,
             heap: self.id,
+            ticket: self.tickets.issue(),
             slot: slot as u8,
-            count: fit.count as u8,
+            count: fit.slots(),
         }))
     }
 
@@ -223,15 +222,13 @@ impl Heap {
         if range.heap != self.id {
             return Err(FreeError::Foreign(range));
         }
-        let serial = self.nodes.serial(range.node, range.slot);
-        if *serial != range.serial {
+        if !self.tickets.end(range.ticket) {
             return Err(FreeError::Twice(range));
         }
-        *serial = 0;
-        self.nodes.give(range.node, range.slot.into(), range.count.into());
-        self.live -= range.size;
+        self.nodes.give(range.node, range.slot.into(), range.count.get().into());
+        self.live -= range.size();
         let chunk = &mut self.chunks[range.chunk as usize];
-        chunk.live -= range.size;
+        chunk.live -= range.size();
         if chunk.live > 0 {
             return Ok(None);
         }

@@ -12,7 +12,7 @@ pub struct Node {
     /// A bit for each free slot.
     pub free: u64,
     /// Bytes from the start of the chunk.
-    pub offset: u64,
+    pub offset: u32,
     pub chunk: u32,
     /// The node of the coarser class in which this one takes [`NODE_SLOTS`] slots from `slot` on; `NONE` for a chunk's.
     pub parent: u32,
@@ -28,8 +28,6 @@ pub struct Node {
 #[derive(Debug)]
 pub struct Nodes {
     nodes: Vec<Node>,
-    /// The serial number of the range that starts at each slot of each node, 0 where none does.
-    serials: Vec<[u32; SLOTS as usize]>,
     released: Vec<u32>,
     /// First node by class and longest run.
     heads: [[u32; SLOTS as usize + 1]; MAX_CLASSES],
@@ -43,7 +41,6 @@ impl Nodes {
     pub fn new() -> Self {
         Self {
             nodes: Vec::new(),
-            serials: Vec::new(),
             released: Vec::new(),
             heads: [[NONE; SLOTS as usize + 1]; MAX_CLASSES],
             listed: [0; MAX_CLASSES],
@@ -54,11 +51,6 @@ impl Nodes {
     #[inline]
     pub fn node(&self, node: u32) -> &Node {
         &self.nodes[node as usize]
-    }
-
-    #[inline]
-    pub fn serial(&mut self, node: u32, slot: u8) -> &mut u32 {
-        &mut self.serials[node as usize][usize::from(slot) % SLOTS as usize]
     }
 
     /// A node of `class` and the slot in it where `count` free ones begin at a multiple of `stride`.
@@ -99,7 +91,7 @@ impl Nodes {
     pub fn make(&mut self, chunk: u32, parent: Option<(u32, u32)>, slot_bits: &[u32; MAX_CLASSES]) -> u32 {
         let (parent, slot, class, offset) = parent.map_or((NONE, 0, 0, 0), |(parent, slot)| {
             let above = self.node(parent);
-            let offset = above.offset + (u64::from(slot) << slot_bits[usize::from(above.class)]);
+            let offset = above.offset + (slot << slot_bits[usize::from(above.class)]);
             (parent, slot as u8, above.class + 1, offset)
         });
         let made =
@@ -109,7 +101,6 @@ impl Nodes {
             *it = made;
         } else {
             self.nodes.push(made);
-            self.serials.push([0; SLOTS as usize]);
             // Room for every node's index, so that releasing never allocates.
             self.released.reserve(self.nodes.len());
         }
