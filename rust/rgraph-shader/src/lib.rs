@@ -6,6 +6,7 @@ pub mod block;
 pub mod error;
 pub mod interface;
 mod link;
+mod macros;
 mod naga_type;
 mod pack;
 mod part;

@@ -9,11 +9,18 @@ use rgraph_plan::format::Format;
 /// memory has bytes.
 pub(crate) const MOST_PARTS: u32 = 1 << 16;
 
+/// Deepest nesting of types.
+pub(crate) const DEEPEST: u32 = 64;
+
 /// The layout of a type; `Err`: why it has none.
-pub(crate) fn layout(module: &naga::Module, ty: Handle<naga::Type>, parts: &mut u32) -> Result<Type, String> {
+pub(crate) fn layout(module: &naga::Module, ty: Handle<naga::Type>) -> Result<Type, String> {
+    lay(module, ty, 0, &mut 0)
+}
+
+fn lay(module: &naga::Module, ty: Handle<naga::Type>, depth: u32, parts: &mut u32) -> Result<Type, String> {
     *parts += 1;
-    if *parts > MOST_PARTS {
-        return Err(format!("its type has more than {MOST_PARTS} parts"));
+    if depth > DEEPEST || *parts > MOST_PARTS {
+        return Err(format!("its type is nested more than {DEEPEST} deep, or has more than {MOST_PARTS} parts"));
     }
     let named = &module.types[ty];
     Ok(match &named.inner {
@@ -27,7 +34,7 @@ pub(crate) fn layout(module: &naga::Module, ty: Handle<naga::Type>, parts: &mut 
             row_major: false,
         },
         TypeInner::Array { base, size, stride } => Type::Array {
-            of: Box::new(layout(module, *base, parts)?),
+            of: Box::new(lay(module, *base, depth + 1, parts)?),
             len: match size {
                 ArraySize::Constant(len) => Some(len.get()),
                 ArraySize::Dynamic => None,
@@ -45,7 +52,7 @@ pub(crate) fn layout(module: &naga::Module, ty: Handle<naga::Type>, parts: &mut 
                 block.members.push(Member {
                     name: member.name.clone().unwrap_or_else(|| format!("member{index}")),
                     offset: member.offset,
-                    ty: layout(module, member.ty, parts)?,
+                    ty: lay(module, member.ty, depth + 1, parts)?,
                 });
             }
             if let Some(last) = block.members.last().filter(|last| last.ty.open_stride().is_some()) {

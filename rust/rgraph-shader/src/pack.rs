@@ -272,3 +272,36 @@ pub(crate) fn half(value: f64) -> u16 {
     // A carry out of the mantissa raises the exponent, up to infinity, as it should.
     sign | (kept + u64::from(rest > tie || rest == tie && kept & 1 == 1)) as u16
 }
+
+#[cfg(test)]
+mod tests {
+    use super::half;
+
+    /// What a half float is worth, by the definition.
+    fn worth(bits: u16) -> f64 {
+        let (exponent, mantissa) = (i32::from(bits >> 10 & 31), f64::from(bits & 1023));
+        let size = match exponent {
+            0 => mantissa * 2f64.powi(-24),
+            _ => (1024.0 + mantissa) * 2f64.powi(exponent - 25),
+        };
+        if bits >> 15 == 1 { -size } else { size }
+    }
+
+    #[test]
+    fn every_half_float_is_itself_and_what_lies_between_two_goes_to_the_nearer_and_ties_to_the_even_one() {
+        for bits in (0..0x7c00_u16).chain(0x8000..0xfc00) {
+            assert_eq!(half(worth(bits)), bits, "{bits:#x}");
+        }
+        for bits in 0..0x7bff_u16 {
+            let middle = (worth(bits) + worth(bits + 1)) / 2.0;
+            assert_eq!(half(middle), bits + (bits & 1), "{bits:#x} and the next");
+            assert_eq!(half(middle.next_down()), bits);
+            assert_eq!(half(middle.next_up()), bits + 1);
+        }
+        assert_eq!(half(65519.99), 0x7bff);
+        assert_eq!(half(65520.0), 0x7c00);
+        assert_eq!(half(f64::NEG_INFINITY), 0xfc00);
+        assert_eq!(half(f64::NAN) & 0x7e00, 0x7e00);
+        assert_eq!(half(1e-300), 0);
+    }
+}

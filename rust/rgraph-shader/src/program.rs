@@ -73,7 +73,7 @@ pub struct Program {
 }
 
 /// Stack of the thread that compiles: naga's front ends and back ends recurse. Reserved, not used, unless a text is deep.
-const STACK: usize = 256 << 20;
+const STACK: usize = 128 << 20;
 
 /// The vertex stage of programs that have only a fragment stage: one triangle that covers everything, `uv` (0, 0) at
 /// the top left.

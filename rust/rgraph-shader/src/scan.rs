@@ -2,11 +2,12 @@
 //! a recursive compiler would run out of stack.
 
 use crate::error::{self, Label, ShaderError};
+use crate::macros;
 use crate::program::{Language, Stage};
 use std::borrow::Cow;
 
 /// Largest text in bytes.
-const LONGEST: usize = 4 << 20;
+const LONGEST: usize = 1 << 20;
 /// Deepest nesting of brackets, operators and statements: an upper bound of how deep a compiler recurses.
 const DEEPEST: usize = 2000;
 
@@ -126,15 +127,25 @@ pub(crate) fn guard(name: &str, language: Language, text: &str) -> Result<(), Sh
         return Err(error::plain("RG-E301", name, message, "split the shader, or give SPIR-V"));
     }
     let bare = without_comments(text, language);
-    match too_deep(&bare) {
-        None => Ok(()),
-        Some(at) => {
-            let labels = [Label { span: at..at + 1, text: String::new() }];
-            let message = format!("it is nested more than {DEEPEST} deep");
-            let help = "name parts of the expression or move them to functions".to_owned();
-            Err(error::in_text("RG-E301", name, text, message, &labels, help))
+    let refuse = |at: Option<usize>, message: String, help: &str| {
+        let labels: Vec<Label> = at.map(|at| Label { span: at..at + 1, text: String::new() }).into_iter().collect();
+        Err(error::in_text("RG-E301", name, text, message, &labels, help.to_owned()))
+    };
+    let deep = format!("it is nested more than {DEEPEST} deep");
+    let shallower = "name parts of the expression or move them to functions";
+    if let Some(at) = too_deep(&bare) {
+        return refuse(Some(at), deep, shallower);
+    }
+    if language == Language::Glsl && bare.contains("define") {
+        if let Some((at, message)) = macros::too_much(&bare) {
+            return refuse(Some(at), message, "use functions");
+        }
+        // Where expanding fails, naga says why.
+        if macros::expanded(&without_pragma(&bare)).is_some_and(|expanded| too_deep(&expanded).is_some()) {
+            return refuse(None, format!("{deep} once its macros are expanded"), shallower);
         }
     }
+    Ok(())
 }
 
 /// The byte where the nesting exceeds [`DEEPEST`]. Counted are open brackets, and in each of them the operators,

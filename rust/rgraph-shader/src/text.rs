@@ -144,9 +144,8 @@ impl<'a> Text<'a> {
             let span = module.global_variables.get_span(handle);
             self.error("RG-E304", format!("'{name}': {why}"), &[(span, String::new())], String::new())
         };
-        let mut parts = 0;
         let Some(at) = variable.binding else {
-            let ty = naga_type::layout(module, variable.ty, &mut parts).map_err(unsupported)?;
+            let ty = naga_type::layout(module, variable.ty).map_err(unsupported)?;
             part.push = Some((name.clone(), as_block(&name, ty)));
             return Ok(());
         };
@@ -161,9 +160,7 @@ impl<'a> Text<'a> {
             (None, _) => BindingKind::Storage,
         };
         let layout = match kind {
-            BindingKind::Uniform | BindingKind::Storage => {
-                Some(naga_type::layout(module, ty, &mut parts).map_err(unsupported)?)
-            }
+            BindingKind::Uniform | BindingKind::Storage => Some(naga_type::layout(module, ty).map_err(unsupported)?),
             _ => None,
         };
         part.bindings.push(Binding {

@@ -3,11 +3,8 @@
 use super::{Code, Instruction, class, decoration, op};
 use crate::block::{Block, Member, Scalar, Type};
 use crate::interface::{BindingKind, Dimension, SampleKind};
-use crate::naga_type::MOST_PARTS;
+use crate::naga_type::{DEEPEST, MOST_PARTS};
 use rgraph_plan::format::Format;
-
-/// Deepest nesting of types; a type that contains itself has no end.
-const DEEPEST: u32 = 64;
 
 /// A type as it is declared.
 #[derive(Clone, Debug)]
