@@ -57,6 +57,15 @@ pub struct Module {
     pub spirv: Vec<u32>,
 }
 
+impl Module {
+    /// The SPIR-V capabilities (by number, in the order of the module) that a device must support to run it.
+    pub fn capabilities(&self) -> impl Iterator<Item = u32> {
+        // Capabilities come first: two words each, opcode 17.
+        let declared = self.spirv.get(5..).unwrap_or(&[]).chunks_exact(2);
+        declared.take_while(|words| words[0] == 2 << 16 | 17).map(|words| words[1])
+    }
+}
+
 /// A compute program, or the vertex and fragment stages of a raster program.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Program {
@@ -95,10 +104,10 @@ impl<'a> Loaded<'a> {
     fn new(name: &'a str, source: Source<'a>, kind: Kind) -> Result<Self, ShaderError> {
         match source {
             Source::Text(language, text) => {
-                let stage = match (language, kind) {
-                    (Language::Glsl, Kind::Raster) => scan::glsl_stage(text),
-                    (_, Kind::Compute) => Stage::Compute,
-                    (Language::Wgsl, Kind::Raster) => Stage::Fragment,
+                // A text of WGSL says itself which stages it has.
+                let stage = match language {
+                    Language::Glsl => scan::glsl_stage(text, kind),
+                    Language::Wgsl => Stage::Compute,
                 };
                 Ok(Self::Text(Box::new(Text::new(name, language, text, stage)?)))
             }
@@ -187,6 +196,7 @@ impl Program {
         let points = Points::new(name, &loaded, wanted)?;
         points.all_found()?;
         let mut parts = Vec::new();
+        let mut supplied = false;
         if kind == Kind::Compute {
             let (source, entry) = points.pick(Stage::Compute)?.ok_or_else(|| points.none("compute"))?;
             parts.push(loaded[source].part(Stage::Compute, entry)?);
@@ -202,17 +212,30 @@ impl Program {
             match (vertex, fragment) {
                 (None, None) => return Err(points.none("vertex or fragment")),
                 (None, Some(_)) => {
-                    let supplied = Text::new("full screen", Language::Wgsl, FULL_SCREEN, Stage::Vertex)?;
-                    parts.insert(0, supplied.part(Stage::Vertex, "full_screen")?);
+                    supplied = true;
+                    let corners = Text::new("full screen", Language::Wgsl, FULL_SCREEN, Stage::Vertex)?;
+                    parts.insert(0, corners.part(Stage::Vertex, "full_screen")?);
                 }
                 _ => {}
             }
         }
-        let interface = link::join(name, &parts)?;
+        let interface =
+            link::join(name, &parts).map_err(|fault| if supplied { supplied_help(fault) } else { fault })?;
         let modules: Vec<Module> = parts.into_iter().map(|part| part.module).collect();
         let hash = hash(&modules);
         Ok(Self { name: name.to_owned(), kind, modules, interface, hash })
     }
+}
+
+/// What the supplied vertex stage writes is known, so its help says more.
+fn supplied_help(mut fault: ShaderError) -> ShaderError {
+    if fault.code == "RG-E303" {
+        fault.help =
+            "the supplied vertex stage writes location 0: 'uv' vec2<f32>, (0, 0) at the top left; for others, \
+                      add a vertex stage"
+                .to_owned();
+    }
+    fault
 }
 
 /// The entry points of all sources, and those that the user wants.

@@ -3,7 +3,7 @@
 
 use crate::error::{self, Label, ShaderError};
 use crate::macros;
-use crate::program::{Language, Stage};
+use crate::program::{Kind, Language, Stage};
 use std::borrow::Cow;
 
 /// Largest text in bytes.
@@ -54,8 +54,9 @@ fn comment_end(text: &[u8], start: usize, nests: bool) -> usize {
     text.len()
 }
 
-/// The stage that a GLSL text is for: `#pragma shader_stage(…)`, else what only that stage has.
-pub(crate) fn glsl_stage(text: &str) -> Stage {
+/// The stage that a GLSL text is for: `#pragma shader_stage(…)`, else compute if that is wanted, else what
+/// only that stage has.
+pub(crate) fn glsl_stage(text: &str, kind: Kind) -> Stage {
     let text = without_comments(text, Language::Glsl);
     for line in text.lines() {
         match pragma_stage(line) {
@@ -66,7 +67,9 @@ pub(crate) fn glsl_stage(text: &str) -> Stage {
         }
     }
     let mut words = words(&text);
-    if words.clone().any(|word| word.starts_with("local_size_") || word == "gl_GlobalInvocationID") {
+    if kind == Kind::Compute
+        || words.clone().any(|word| word.starts_with("local_size_") || word == "gl_GlobalInvocationID")
+    {
         Stage::Compute
     } else if words.any(|word| word == "gl_Position") {
         Stage::Vertex

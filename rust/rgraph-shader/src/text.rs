@@ -225,7 +225,9 @@ impl<'a> Text<'a> {
     }
 
     fn wgsl_error(&self, fault: &naga::front::wgsl::ParseError) -> ShaderError {
-        let spans: Vec<_> = fault.labels().map(|(span, text)| (span, text.to_owned())).collect();
+        // Where a label only points back at the message, the carets say enough.
+        let ours = |text: &str| if text == "see msg" { String::new() } else { text.to_owned() };
+        let spans: Vec<_> = fault.labels().map(|(span, text)| (span, ours(text))).collect();
         let notes: Vec<&str> = fault.notes().take(6).collect();
         self.error("RG-E301", fault.message().to_owned(), &spans, notes.join("; "))
     }
