@@ -5,22 +5,22 @@ use crate::interface::{BindingKind, Dimension, SampleKind};
 use naga::{ArraySize, Handle, ImageClass, ImageDimension, ScalarKind, StorageFormat, TypeInner};
 use rgraph_plan::format::Format;
 
-/// Most parts of one layout: a struct that contains two of the one before it, thirty times over, has more parts than
+/// Most parts of all layouts of a stage: a struct that contains two of the one before it, thirty times over, has more parts than
 /// memory has bytes.
 pub(crate) const MOST_PARTS: u32 = 1 << 16;
 
 /// Deepest nesting of types.
 pub(crate) const DEEPEST: u32 = 64;
 
-/// The layout of a type; `Err`: why it has none.
-pub(crate) fn layout(module: &naga::Module, ty: Handle<naga::Type>) -> Result<Type, String> {
-    lay(module, ty, 0, &mut 0)
+/// The layout of a type; `Err`: why it has none. `parts` counts those of the layouts before it.
+pub(crate) fn layout(module: &naga::Module, ty: Handle<naga::Type>, parts: &mut u32) -> Result<Type, String> {
+    lay(module, ty, 0, parts)
 }
 
 fn lay(module: &naga::Module, ty: Handle<naga::Type>, depth: u32, parts: &mut u32) -> Result<Type, String> {
     *parts += 1;
     if depth > DEEPEST || *parts > MOST_PARTS {
-        return Err(format!("its type is nested more than {DEEPEST} deep, or has more than {MOST_PARTS} parts"));
+        return Err(too_large());
     }
     let named = &module.types[ty];
     Ok(match &named.inner {
@@ -62,6 +62,13 @@ fn lay(module: &naga::Module, ty: Handle<naga::Type>, depth: u32, parts: &mut u3
         }
         _ => return Err("its type cannot lie in a buffer".to_owned()),
     })
+}
+
+/// Why a type has no layout that is [`DEEPEST`] or has [`MOST_PARTS`].
+pub(crate) fn too_large() -> String {
+    format!(
+        "its type is nested more than {DEEPEST} deep, or the bindings of its stage have more than {MOST_PARTS} parts"
+    )
 }
 
 /// The kind of a number.

@@ -17,6 +17,8 @@ pub(crate) struct Part {
     pub writes_depth: bool,
     /// Bindings that are declared and not used.
     pub unused: Vec<String>,
+    /// Parts of all layouts so far; there is a most of them.
+    pub parts: u32,
 }
 
 /// A value that enters or leaves a stage.

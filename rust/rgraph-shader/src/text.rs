@@ -98,6 +98,7 @@ impl<'a> Text<'a> {
             outputs: Vec::new(),
             writes_depth: false,
             unused: Vec::new(),
+            parts: 0,
         };
         let uses = info.get_entry_point(index);
         for (handle, variable) in module.global_variables.iter() {
@@ -145,7 +146,7 @@ impl<'a> Text<'a> {
             self.error("RG-E304", format!("'{name}': {why}"), &[(span, String::new())], String::new())
         };
         let Some(at) = variable.binding else {
-            let ty = naga_type::layout(module, variable.ty).map_err(unsupported)?;
+            let ty = naga_type::layout(module, variable.ty, &mut part.parts).map_err(unsupported)?;
             part.push = Some((name.clone(), as_block(&name, ty)));
             return Ok(());
         };
@@ -160,7 +161,9 @@ impl<'a> Text<'a> {
             (None, _) => BindingKind::Storage,
         };
         let layout = match kind {
-            BindingKind::Uniform | BindingKind::Storage => Some(naga_type::layout(module, ty).map_err(unsupported)?),
+            BindingKind::Uniform | BindingKind::Storage => {
+                Some(naga_type::layout(module, ty, &mut part.parts).map_err(unsupported)?)
+            }
             _ => None,
         };
         part.bindings.push(Binding {

@@ -91,6 +91,12 @@ fn a_type_of_a_million_parts_is_refused_before_it_is_spelt_out() {
         ".a".repeat(21)
     );
     assert!(message(Language::Wgsl, &text).contains("more than 65536 parts"));
+    // The same in many bindings, each of which alone would do.
+    let twice = &twice[twice.find("struct S6").expect("the seventh")..];
+    let many: String = (0..200).map(|i| format!("@group(0) @binding({i}) var<storage> s{i}: S6; ")).collect();
+    let uses: String = (0..200).map(|i| format!("_ = &s{i}; ")).collect();
+    let text = format!("{twice} struct S20 {{ a: f32 }} {many} @compute @workgroup_size(1) fn main() {{ {uses} }}");
+    assert!(message(Language::Wgsl, &text).starts_with("RG-E304 's1': "));
 }
 
 #[test]

@@ -34,6 +34,7 @@ impl Code<'_> {
             outputs: Vec::new(),
             writes_depth: false,
             unused: Vec::new(),
+            parts: 0,
         };
         if stage == Stage::Compute && part.workgroup.contains(&0) {
             return Err(bad(self.name, format!("entry point '{}' has no size of workgroups", entry.name)));
@@ -97,7 +98,7 @@ impl Code<'_> {
         let unsupported = |why: String| error::plain("RG-E304", self.name, format!("'{name}': {why}"), "");
         let ty = self.pointee(variable.pointer).ok_or_else(|| unsupported("its type is no pointer".to_owned()))?;
         if variable.class == class::PUSH_CONSTANT {
-            let ty = self.layout(ty).map_err(unsupported)?;
+            let ty = self.layout(ty, &mut part.parts).map_err(unsupported)?;
             if !matches!(ty, Type::Struct(_)) {
                 return Err(unsupported("push data must be a block".to_owned()));
             }
@@ -119,7 +120,7 @@ impl Code<'_> {
             _ => BindingKind::Storage,
         };
         let layout = match kind {
-            BindingKind::Uniform | BindingKind::Storage => Some(self.layout(ty).map_err(unsupported)?),
+            BindingKind::Uniform | BindingKind::Storage => Some(self.layout(ty, &mut part.parts).map_err(unsupported)?),
             _ => None,
         };
         let sampler = matches!(kind, BindingKind::Sampler { .. });

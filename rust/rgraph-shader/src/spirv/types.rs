@@ -3,7 +3,7 @@
 use super::{Code, Instruction, class, decoration, op};
 use crate::block::{Block, Member, Scalar, Type};
 use crate::interface::{BindingKind, Dimension, SampleKind};
-use crate::naga_type::{DEEPEST, MOST_PARTS};
+use crate::naga_type::{DEEPEST, MOST_PARTS, too_large};
 use rgraph_plan::format::Format;
 
 /// A type as it is declared.
@@ -93,15 +93,15 @@ impl Code<'_> {
         }
     }
 
-    /// The layout of data; `Err`: why it has none.
-    pub(super) fn layout(&self, id: u32) -> Result<Type, String> {
-        self.lay(id, Rows::default(), 0, &mut 0)
+    /// The layout of data; `Err`: why it has none. `parts` counts those of the layouts before it.
+    pub(super) fn layout(&self, id: u32, parts: &mut u32) -> Result<Type, String> {
+        self.lay(id, Rows::default(), 0, parts)
     }
 
     fn lay(&self, id: u32, rows: Rows, depth: u32, parts: &mut u32) -> Result<Type, String> {
         *parts += 1;
         if depth > DEEPEST || *parts > MOST_PARTS {
-            return Err(format!("its type is nested more than {DEEPEST} deep, or has more than {MOST_PARTS} parts"));
+            return Err(too_large());
         }
         let array = |of: u32, len: Option<u32>, parts: &mut u32| {
             let of = self.lay(of, rows, depth + 1, parts)?;
