@@ -20,6 +20,8 @@ pub trait Peer {
     type Range;
     /// What the tables call it.
     const NAME: &'static str;
+    /// So slow that it gets only the first twentieth of the operations, once.
+    const IS_SLOW: bool = false;
     /// An allocator that holds nothing.
     fn new() -> Self;
     /// A range of `size` bytes.
@@ -96,13 +98,10 @@ impl Peer for OffsetAllocator {
 /// VMA's virtual block (TLSF), one arena; its default strategy.
 pub struct Vma(vk_mem::VirtualBlock);
 
-impl Peer for Vma {
-    type Range = (vk_mem::VirtualAllocation, u64);
-    const NAME: &'static str = "vk-mem 0.5 (VMA virtual block), one arena";
-
-    fn new() -> Self {
+impl Vma {
+    fn of(size: u64) -> Self {
         let info = vk_mem::VirtualBlockCreateInfo {
-            size: ARENA,
+            size,
             flags: vk_mem::VirtualBlockCreateFlags::empty(),
             allocation_callbacks: None,
         };
@@ -110,7 +109,7 @@ impl Peer for Vma {
     }
 
     #[inline]
-    fn allocate(&mut self, size: u64) -> Self::Range {
+    fn find(&mut self, size: u64) -> Option<(vk_mem::VirtualAllocation, u64)> {
         let info = vk_mem::VirtualAllocationCreateInfo {
             size,
             alignment: ALIGN,
@@ -118,7 +117,21 @@ impl Peer for Vma {
             flags: vk_mem::VirtualAllocationCreateFlags::empty(),
         };
         // SAFETY: the block lives as long as `self`; nothing else uses it.
-        unsafe { self.0.allocate(info) }.expect("the arena is large enough")
+        unsafe { self.0.allocate(info) }.ok()
+    }
+}
+
+impl Peer for Vma {
+    type Range = (vk_mem::VirtualAllocation, u64);
+    const NAME: &'static str = "vk-mem 0.5 (VMA virtual block), one arena";
+
+    fn new() -> Self {
+        Self::of(ARENA)
+    }
+
+    #[inline]
+    fn allocate(&mut self, size: u64) -> Self::Range {
+        self.find(size).expect("the arena is large enough")
     }
 
     #[inline]
@@ -143,12 +156,51 @@ impl Drop for Vma {
     }
 }
 
+/// VMA's virtual blocks of a chunk each, the first that has room, as VMA itself goes through its blocks.
+pub struct VmaBlocks(Vec<(Vma, u32)>);
+
+impl Peer for VmaBlocks {
+    type Range = (vk_mem::VirtualAllocation, u64);
+    const NAME: &'static str = "vk-mem 0.5, a virtual block for each chunk";
+
+    fn new() -> Self {
+        Self(Vec::new())
+    }
+
+    fn allocate(&mut self, size: u64) -> Self::Range {
+        let found = self.0.iter_mut().enumerate().find_map(|(i, (block, _))| Some((i, block.find(size)?)));
+        let (index, (allocation, offset)) = found.unwrap_or_else(|| {
+            let mut block = Vma::of(CHUNK);
+            let range = block.find(size).expect("a size below a chunk's");
+            self.0.push((block, 0));
+            (self.0.len() - 1, range)
+        });
+        self.0[index].1 += 1;
+        (allocation, index as u64 * CHUNK + offset)
+    }
+
+    fn free(&mut self, range: Self::Range) {
+        let (block, live) = &mut self.0[(range.1 / CHUNK) as usize];
+        block.free(range);
+        *live -= 1;
+    }
+
+    fn start(range: &Self::Range) -> u64 {
+        range.1
+    }
+
+    fn held(&self) -> Option<u64> {
+        Some(self.0.iter().filter(|(_, live)| *live > 0).count() as u64 * CHUNK)
+    }
+}
+
 /// The crate gpu-allocator with blocks of a chunk, on a driver that only counts.
 pub struct GpuAllocator(gpu_allocator::vulkan::Allocator);
 
 impl Peer for GpuAllocator {
     type Range = gpu_allocator::vulkan::Allocation;
     const NAME: &'static str = "gpu-allocator 0.28";
+    const IS_SLOW: bool = true;
 
     fn new() -> Self {
         Self(driver::allocator())
@@ -188,6 +240,7 @@ pub struct RangeAlloc(range_alloc::RangeAllocator<u64>);
 impl Peer for RangeAlloc {
     type Range = std::ops::Range<u64>;
     const NAME: &'static str = "range-alloc 0.1, one arena";
+    const IS_SLOW: bool = true;
 
     fn new() -> Self {
         Self(range_alloc::RangeAllocator::new(0..ARENA))
