@@ -24,7 +24,7 @@ use crate::access::Stages;
 use crate::error::GraphError;
 use crate::graph::Graph;
 use crate::id::IdVec;
-use crate::plan::{BakeTimes, Plan, PlanQueue};
+use crate::plan::{BakeTimes, Plan, PlanKind, PlanQueue};
 use crate::profile::Profile;
 use crate::resource::ResourceId;
 use crate::stages::cull::{Live, cull};
@@ -124,6 +124,34 @@ pub fn bake(graph: &Graph, profile: &Profile, options: &Options, scratch: &mut S
     Ok(plan)
 }
 
+/// Bytes and alignment of a resource as a driver wants them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Measured {
+    /// Bytes in memory.
+    pub bytes: u64,
+    /// Alignment in bytes, a power of two.
+    pub align: u64,
+}
+
+/// Asks a driver for what a resource of that shape needs; `None`: as the profile says.
+pub type Measure<'a> = &'a dyn Fn(ResourceId, &PlanKind) -> Option<Measured>;
+
+/// Bakes with the sizes and alignments of a real driver instead of the profile's estimates.
+///
+/// # Errors
+/// As [`bake`].
+pub fn bake_measured(
+    graph: &Graph,
+    profile: &Profile,
+    options: &Options,
+    measure: Measure<'_>,
+    scratch: &mut Scratch,
+) -> Result<Plan, GraphError> {
+    let mut plan = Plan::default();
+    bake_with(graph, profile, options, Some(measure), scratch, &mut plan)?;
+    Ok(plan)
+}
+
 /// Bakes into a plan whose memory is reused.
 ///
 /// # Errors
@@ -135,10 +163,24 @@ pub fn bake_into(
     scratch: &mut Scratch,
     plan: &mut Plan,
 ) -> Result<(), GraphError> {
+    bake_with(graph, profile, options, None, scratch, plan)
+}
+
+fn bake_with(
+    graph: &Graph,
+    profile: &Profile,
+    options: &Options,
+    measure: Option<Measure<'_>>,
+    scratch: &mut Scratch,
+    plan: &mut Plan,
+) -> Result<(), GraphError> {
     let flat = graph.flattened().map_or(Cow::Borrowed(graph), Cow::Owned);
     let mut watch = Watch::new(options.clock);
     let mut times = BakeTimes::default();
     scratch.validate(&flat, profile)?;
+    if let Some(measure) = measure {
+        scratch.measure(measure);
+    }
     times.validate = watch.lap();
     cull(&flat, &scratch.facts, &mut scratch.live);
     times.cull = watch.lap();
@@ -170,6 +212,17 @@ impl Scratch {
             return Ok(());
         }
         GraphError::check(mistakes::of_problems(graph, &self.shapes, &self.problems))
+    }
+
+    fn measure(&mut self, measure: Measure<'_>) {
+        for id in self.shapes.ids() {
+            let shape = &mut self.shapes[id];
+            if let Some(measured) = measure(id, &shape.kind) {
+                let align = measured.align.max(1).next_power_of_two();
+                shape.align = align;
+                shape.bytes = measured.bytes.next_multiple_of(align);
+            }
+        }
     }
 
     fn schedule(&mut self, graph: &Graph, profile: &Profile, options: &Options) {

@@ -71,6 +71,10 @@ codes! {
     BadFile = 222,
     /// A declaration that is too large to plan.
     TooLarge = 223,
+    /// Work of a pass that does not fit what the pass declares.
+    BadWork = 224,
+    /// An input, an output array or a parameter of a run that does not fit the graph.
+    BadInput = 225,
 }
 
 impl fmt::Display for Code {

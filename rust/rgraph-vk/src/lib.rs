@@ -1,3 +1,50 @@
 //! Runs plans on Vulkan 1.3: an obedient executor that decides nothing.
+//!
+//! A [`Device`] compiles a [`work::Workload`] (a declaration, and what its passes do) into a [`Compiled`] graph, which
+//! runs as often as wanted; each run is a [`Frame`] whose roots can be read.
 
+mod bind;
+mod cache;
+mod compiled;
+mod context;
+mod convert;
+mod device;
+mod enter;
+mod error;
+mod frame;
+mod garbage;
+mod host;
+mod memory;
+mod onetime;
+mod physical;
+mod pipeline;
+mod prepared;
+mod queue;
+mod raster;
+mod record;
+mod rendering;
+mod report;
+mod resource;
+mod scene;
+mod spirv;
+mod staging;
+mod state;
+mod store;
+mod submit;
+mod subpass;
+mod timing;
+mod transfer;
+mod variant;
 pub mod work;
+
+pub use compiled::{Compiled, Inputs, Poll, Upload};
+pub use context::INSTALL;
+pub use device::{BorrowedDevice, Device, DeviceOptions, EntryTable, devices};
+pub use error::{BusyError, DeviceError, Error};
+pub use frame::{Frame, Readback};
+pub use memory::{DomainReport, HeapReport, MemoryReport};
+pub use physical::{DeviceInfo, DeviceKind, Family, HeapInfo};
+pub use queue::Point;
+pub use report::{FrameReport, PassTime};
+pub use resource::{BorrowedHandle, Resource};
+pub use state::ResourceState;

@@ -1,0 +1,114 @@
+//! The file that keeps compiled pipelines between processes. Whatever is in it was written by this device's driver, or
+//! it is ignored: drivers are known to crash on foreign bytes.
+
+use std::path::{Path, PathBuf};
+
+use ash::vk;
+use xxhash_rust::xxh3::xxh3_64;
+
+const MAGIC: &[u8; 8] = b"rgraphp1";
+/// Largest file that is believed.
+const MOST: u64 = 1 << 30;
+
+/// Who wrote a cache.
+#[derive(Clone, Debug)]
+pub(crate) struct CacheFile {
+    path: PathBuf,
+    device: [u8; 28],
+}
+
+impl CacheFile {
+    /// The cache of a device at a path.
+    pub fn new(path: PathBuf, properties: &vk::PhysicalDeviceProperties) -> Self {
+        let mut device = [0; 28];
+        device[..4].copy_from_slice(&properties.vendor_id.to_le_bytes());
+        device[4..8].copy_from_slice(&properties.device_id.to_le_bytes());
+        device[8..12].copy_from_slice(&properties.driver_version.to_le_bytes());
+        device[12..].copy_from_slice(&properties.pipeline_cache_uuid);
+        Self { path, device }
+    }
+
+    /// What the driver wrote last time, or nothing, with a note in the log where the file is of no use.
+    pub fn read(&self) -> Vec<u8> {
+        match self.try_read() {
+            Ok(data) => data,
+            Err(why) => {
+                log::warn!(target: "rgraph", "pipeline cache {} is ignored: {why}", self.path.display());
+                Vec::new()
+            }
+        }
+    }
+
+    fn try_read(&self) -> Result<Vec<u8>, String> {
+        let length = match std::fs::metadata(&self.path) {
+            Ok(metadata) => metadata.len(),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(error.to_string()),
+        };
+        if length > MOST {
+            return Err("it is larger than 1 GiB".to_owned());
+        }
+        let file = std::fs::read(&self.path).map_err(|error| error.to_string())?;
+        let rest = file.strip_prefix(MAGIC).ok_or("it is no cache of this version")?;
+        let (device, rest) = rest.split_at_checked(self.device.len()).ok_or("it is cut short")?;
+        if device != self.device {
+            return Err("it is of another device or driver".to_owned());
+        }
+        let (sum, data) = rest.split_at_checked(8).ok_or("it is cut short")?;
+        if sum != xxh3_64(data).to_le_bytes() {
+            return Err("it is damaged".to_owned());
+        }
+        Ok(data.to_vec())
+    }
+
+    /// Writes beside the file first, then renames: there never is half a cache.
+    pub fn write(&self, data: &[u8]) {
+        let mut file = Vec::with_capacity(data.len() + 64);
+        file.extend_from_slice(MAGIC);
+        file.extend_from_slice(&self.device);
+        file.extend_from_slice(&xxh3_64(data).to_le_bytes());
+        file.extend_from_slice(data);
+        let beside = beside(&self.path);
+        let written = std::fs::write(&beside, &file).and_then(|()| std::fs::rename(&beside, &self.path));
+        if let Err(error) = written {
+            let _ = std::fs::remove_file(&beside);
+            log::warn!(target: "rgraph", "pipeline cache {} was not written: {error}", self.path.display());
+        }
+    }
+}
+
+fn beside(path: &Path) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}", std::process::id()));
+    path.with_file_name(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn damaged_and_foreign_files_are_ignored() {
+        let folder = std::env::temp_dir().join(format!("rgraph-cache-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let path = folder.join("cache");
+        let file = CacheFile::new(path.clone(), &vk::PhysicalDeviceProperties::default());
+        assert!(file.read().is_empty());
+        file.write(b"pipelines");
+        assert_eq!(file.read(), b"pipelines");
+        let foreign = vk::PhysicalDeviceProperties { vendor_id: 1, ..Default::default() };
+        assert!(CacheFile::new(path.clone(), &foreign).read().is_empty());
+        let whole = std::fs::read(&path).unwrap();
+        for length in 0..whole.len() {
+            std::fs::write(&path, &whole[..length]).unwrap();
+            assert!(file.read().is_empty(), "cut to {length} bytes");
+        }
+        for at in 0..whole.len() {
+            let mut damaged = whole.clone();
+            damaged[at] ^= 1;
+            std::fs::write(&path, &damaged).unwrap();
+            assert!(file.read().is_empty(), "byte {at} changed");
+        }
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+}

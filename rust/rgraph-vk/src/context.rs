@@ -1,0 +1,250 @@
+//! The loader, the instance, its messages, and the devices that it knows.
+
+use std::ffi::{CStr, CString, c_char, c_void};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use ash::{ext, vk};
+
+use crate::error::{Called, DeviceError, Error, NO_DRIVER, NO_LAYER};
+
+/// Most messages kept; later ones still go to the log.
+const MOST_MESSAGES: usize = 1000;
+
+/// Name of the validation layer.
+const LAYER: &CStr = c"VK_LAYER_KHRONOS_validation";
+
+/// Warnings and errors of layers and drivers so far.
+#[derive(Default, Debug)]
+pub struct Messages(Mutex<Vec<String>>);
+
+impl Messages {
+    fn push(&self, message: String) {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() < MOST_MESSAGES {
+            kept.push(message);
+        }
+    }
+
+    /// All of them.
+    pub fn all(&self) -> Vec<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// How an instance is made.
+#[derive(Clone, Default)]
+pub struct ContextOptions {
+    /// The Vulkan loader, or a driver itself; `None`: the system's.
+    pub loader: Option<PathBuf>,
+    /// A function table of the caller's instead of a loader.
+    pub entry: Option<ash::Entry>,
+    /// Whether the validation layer watches.
+    pub validation: bool,
+}
+
+impl std::fmt::Debug for ContextOptions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ContextOptions")
+            .field("loader", &self.loader)
+            .field("entry", &self.entry.is_some())
+            .field("validation", &self.validation)
+            .finish()
+    }
+}
+
+/// An instance, its messages, and the library that it came from.
+pub struct Context {
+    /// Keeps the library loaded.
+    entry: ash::Entry,
+    raw: ash::Instance,
+    debug: Option<(ext::debug_utils::Instance, vk::DebugUtilsMessengerEXT)>,
+    messages: Arc<Messages>,
+    /// Whether debug names and labels can be given.
+    pub labels: bool,
+    owned: bool,
+}
+
+impl std::fmt::Debug for Context {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Context")
+    }
+}
+
+impl Context {
+    /// Makes an instance of Vulkan 1.3 without any surface.
+    ///
+    /// # Errors
+    /// RG-E101 if there is no loader or it refuses; RG-E106 if validation is asked for and the layer is missing.
+    pub fn new(options: &ContextOptions) -> Result<Arc<Self>, Error> {
+        let entry = match &options.entry {
+            Some(entry) => entry.clone(),
+            None => load(options.loader.as_deref())?,
+        };
+        // SAFETY: the entry is loaded.
+        let version = unsafe { entry.try_enumerate_instance_version() }.called("vkEnumerateInstanceVersion")?;
+        if version.is_none_or(|version| version < vk::API_VERSION_1_1) {
+            let error =
+                DeviceError::new(NO_DRIVER, "the Vulkan loader is older than 1.1", "install a newer libvulkan1");
+            return Err(error.into());
+        }
+        // SAFETY: no layer is named, so this asks the loader itself.
+        let extensions = unsafe { entry.enumerate_instance_extension_properties(None) };
+        let extensions = extensions.called("vkEnumerateInstanceExtensionProperties")?;
+        let labels = extensions.iter().any(|one| one.extension_name_as_c_str() == Ok(ext::debug_utils::NAME));
+        let mut layers: Vec<*const c_char> = Vec::new();
+        if options.validation {
+            // SAFETY: the entry is loaded.
+            let known = unsafe { entry.enumerate_instance_layer_properties() };
+            let known = known.called("vkEnumerateInstanceLayerProperties")?;
+            if !known.iter().any(|one| one.layer_name_as_c_str() == Ok(LAYER)) {
+                let help = "apt-get install -y --no-install-recommends vulkan-validationlayers";
+                let message = "validation was asked for, but the layer VK_LAYER_KHRONOS_validation is not installed";
+                return Err(DeviceError::new(NO_LAYER, message, help).into());
+            }
+            layers.push(LAYER.as_ptr());
+        }
+        let names: Vec<_> = if labels { vec![ext::debug_utils::NAME.as_ptr()] } else { Vec::new() };
+        let application = vk::ApplicationInfo::default()
+            .application_name(c"rgraph")
+            .engine_name(c"rgraph")
+            .api_version(vk::API_VERSION_1_3);
+        let messages = Arc::new(Messages::default());
+        let mut messenger = messenger_info(&messages);
+        let enabled = [vk::ValidationFeatureEnableEXT::SYNCHRONIZATION_VALIDATION];
+        let mut features = vk::ValidationFeaturesEXT::default().enabled_validation_features(&enabled);
+        let mut info = vk::InstanceCreateInfo::default()
+            .application_info(&application)
+            .enabled_layer_names(&layers)
+            .enabled_extension_names(&names);
+        if options.validation {
+            info = info.push_next(&mut features);
+        }
+        if labels {
+            info = info.push_next(&mut messenger);
+        }
+        // SAFETY: everything that the info points to lives until the call returns; `messages` outlives the instance.
+        let raw = unsafe { entry.create_instance(&info, None) }.map_err(refused)?;
+        let mut context = Self { entry, raw, debug: None, messages, labels, owned: true };
+        if labels {
+            let debug = ext::debug_utils::Instance::new(&context.entry, &context.raw);
+            let info = messenger_info(&context.messages);
+            // SAFETY: the instance was created with the extension.
+            let messenger = unsafe { debug.create_debug_utils_messenger(&info, None) };
+            context.debug = Some((debug, messenger.called("vkCreateDebugUtilsMessengerEXT")?));
+        }
+        Ok(Arc::new(context))
+    }
+
+    /// Borrows an instance of the caller's.
+    ///
+    /// # Safety
+    /// `instance` belongs to `entry`, was made for Vulkan 1.3, and outlives the context and everything made of it.
+    pub unsafe fn borrow(entry: ash::Entry, instance: vk::Instance, labels: bool) -> Arc<Self> {
+        // SAFETY: the caller says that the handle is valid and of this entry.
+        let raw = unsafe { ash::Instance::load(entry.static_fn(), instance) };
+        Arc::new(Self { entry, raw, debug: None, messages: Arc::default(), labels, owned: false })
+    }
+
+    /// The instance.
+    pub fn raw(&self) -> &ash::Instance {
+        &self.raw
+    }
+
+    /// Warnings and errors of layers and drivers so far.
+    pub fn messages(&self) -> Vec<String> {
+        self.messages.all()
+    }
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        if let Some((debug, messenger)) = self.debug.take() {
+            // SAFETY: made of this instance, which is still there.
+            unsafe { debug.destroy_debug_utils_messenger(messenger, None) };
+        }
+        if self.owned {
+            // SAFETY: devices hold the context, so none is left.
+            unsafe { self.raw.destroy_instance(None) };
+        }
+    }
+}
+
+/// Opens the loader (or a driver itself).
+///
+/// # Errors
+/// RG-E101 if it cannot be opened.
+pub fn load(path: Option<&Path>) -> Result<ash::Entry, Error> {
+    let entry = match path {
+        // SAFETY: loading a Vulkan loader runs its initialisers, as every Vulkan program does.
+        Some(path) => unsafe { ash::Entry::load_from(path) },
+        // SAFETY: as above.
+        None => unsafe { ash::Entry::load() },
+    };
+    entry.map_err(|error| {
+        let named = path.map_or_else(|| "libvulkan.so.1".to_owned(), |path| path.display().to_string());
+        DeviceError::new(NO_DRIVER, "no Vulkan driver found (planning still works)", INSTALL)
+            .note(format!("loader: {named}: {error}"))
+            .into()
+    })
+}
+
+/// The line that gives a machine without a GPU a driver.
+pub const INSTALL: &str = "apt-get install -y --no-install-recommends mesa-vulkan-drivers";
+
+fn refused(result: vk::Result) -> Error {
+    if matches!(result, vk::Result::ERROR_INCOMPATIBLE_DRIVER | vk::Result::ERROR_INITIALIZATION_FAILED) {
+        let error = DeviceError::new(NO_DRIVER, "no Vulkan driver found (planning still works)", INSTALL);
+        return error.note(format!("loader: found; drivers: none that answers (vkCreateInstance: {result:?})")).into();
+    }
+    DeviceError::call("vkCreateInstance", result).into()
+}
+
+fn messenger_info(messages: &Arc<Messages>) -> vk::DebugUtilsMessengerCreateInfoEXT<'static> {
+    use vk::{DebugUtilsMessageSeverityFlagsEXT as Severity, DebugUtilsMessageTypeFlagsEXT as Kind};
+    vk::DebugUtilsMessengerCreateInfoEXT::default()
+        .message_severity(Severity::WARNING | Severity::ERROR)
+        .message_type(Kind::GENERAL | Kind::VALIDATION | Kind::PERFORMANCE)
+        .pfn_user_callback(Some(on_message))
+        .user_data(Arc::as_ptr(messages).cast_mut().cast())
+}
+
+/// Hands a message to the log and keeps it.
+unsafe extern "system" fn on_message(
+    severity: vk::DebugUtilsMessageSeverityFlagsEXT,
+    kind: vk::DebugUtilsMessageTypeFlagsEXT,
+    data: *const vk::DebugUtilsMessengerCallbackDataEXT<'_>,
+    user: *mut c_void,
+) -> vk::Bool32 {
+    let text = |text: *const c_char| {
+        if text.is_null() {
+            return String::new();
+        }
+        // SAFETY: Vulkan hands over terminated strings.
+        unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
+    };
+    // SAFETY: Vulkan hands over valid callback data.
+    let Some(data) = (unsafe { data.as_ref() }) else { return vk::FALSE };
+    let (id, message) = (text(data.p_message_id_name), text(data.p_message));
+    if id == "Loader Message" || kind == vk::DebugUtilsMessageTypeFlagsEXT::GENERAL && id.is_empty() {
+        log::debug!(target: "rgraph", "{message}");
+        return vk::FALSE;
+    }
+    let level = if severity.contains(vk::DebugUtilsMessageSeverityFlagsEXT::ERROR) {
+        log::Level::Error
+    } else {
+        log::Level::Warn
+    };
+    log::log!(target: "rgraph", level, "{id}: {message}");
+    // SAFETY: the context keeps the messages while the instance and its messenger live.
+    if let Some(messages) = unsafe { user.cast::<Messages>().as_ref() } {
+        messages.push(format!("{id}: {message}"));
+    }
+    vk::FALSE
+}
+
+/// A name for the driver; bytes after a NUL are dropped.
+pub(crate) fn c_string(name: &str) -> CString {
+    let end = name.find('\0').unwrap_or(name.len());
+    CString::new(&name[..end]).unwrap_or_default()
+}

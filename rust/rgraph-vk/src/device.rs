@@ -1,0 +1,676 @@
+//! A logical device: its queues, features and profile, its memory, and what waits to be destroyed.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use ash::{ext, vk};
+use rgraph_plan::profile::{Capabilities, Limits, MemoryType, Profile, Queue as ProfileQueue};
+use rgraph_plan::stages::validate::queues::expanded_queues;
+
+use crate::context::{Context, ContextOptions};
+use crate::error::{CLOSED, Called, DeviceError, Error, FORKED, LOST};
+use crate::garbage::{Garbage, Graveyard};
+use crate::memory::{Memory, MemoryReport};
+use crate::physical::{self, DeviceInfo, Family, Physical};
+use crate::pipeline::Pipelines;
+use crate::queue::{Point, Queue};
+
+/// How a device is opened.
+#[derive(Clone, Debug, Default)]
+pub struct DeviceOptions {
+    /// `uuid:…`, `pci:…`, `name:…` or an index; `None`: the environment's `RGRAPH_DEVICE`, else the first usable one.
+    pub device: Option<String>,
+    /// The Vulkan loader, or a driver itself; `None`: the system's.
+    pub loader: Option<PathBuf>,
+    /// Whether the validation layer watches; `None`: the environment's `RGRAPH_VALIDATE`.
+    pub validation: Option<bool>,
+    /// Frames that may be under way at once, 1 to 8; 0: two.
+    pub frames_in_flight: u32,
+    /// A file that keeps compiled pipelines; `None`: they are kept in memory only.
+    pub cache: Option<PathBuf>,
+    /// Most queues of each kind; 0: one.
+    pub queues: u32,
+    /// Whether passes carry labels for debuggers and captures; `None`: where the driver has them.
+    pub labels: Option<bool>,
+    /// A function table of the caller's instead of a loader.
+    pub entry: Option<EntryTable>,
+}
+
+/// A Vulkan function table of the caller's.
+#[derive(Clone)]
+pub struct EntryTable(pub ash::Entry);
+
+impl std::fmt::Debug for EntryTable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("EntryTable")
+    }
+}
+
+impl DeviceOptions {
+    fn context(&self) -> ContextOptions {
+        let from_environment = || std::env::var("RGRAPH_VALIDATE").is_ok_and(|value| !matches!(&*value, "" | "0"));
+        ContextOptions {
+            loader: self.loader.clone(),
+            entry: self.entry.as_ref().map(|table| table.0.clone()),
+            validation: self.validation.unwrap_or_else(from_environment),
+        }
+    }
+}
+
+/// The devices that exist, usable or not.
+///
+/// # Errors
+/// If there is no loader or driver, or it fails.
+pub fn devices(options: &DeviceOptions) -> Result<Vec<DeviceInfo>, Error> {
+    let context = Context::new(&options.context())?;
+    Ok(physical::list(&context)?.into_iter().map(|device| device.info).collect())
+}
+
+/// A device and everything that belongs to it. Clones are the same device.
+#[derive(Clone, Debug)]
+pub struct Device(pub(crate) Arc<Shared>);
+
+/// See [`Device`].
+pub(crate) struct Shared {
+    pub raw: ash::Device,
+    pub physical: vk::PhysicalDevice,
+    pub info: DeviceInfo,
+    pub profile: Profile,
+    pub limits: vk::PhysicalDeviceLimits,
+    pub enabled: Enabled,
+    pub queues: Vec<Queue>,
+    pub frames_in_flight: usize,
+    pub labels: Option<ext::debug_utils::Device>,
+    pub pipelines: Pipelines,
+    memory: Mutex<Option<Memory>>,
+    graveyard: Mutex<Graveyard>,
+    turn: Mutex<()>,
+    lost: AtomicBool,
+    closed: AtomicBool,
+    pid: u32,
+    budget: bool,
+    owned: bool,
+    pub context: Arc<Context>,
+}
+
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Device").field("name", &self.info.name).finish_non_exhaustive()
+    }
+}
+
+/// Features that are switched on.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Enabled {
+    pub core: vk::PhysicalDeviceFeatures,
+    pub float16: bool,
+    pub host_query_reset: bool,
+}
+
+/// Handles of a caller's own Vulkan objects.
+///
+/// The device must have been made with `timelineSemaphore`, `synchronization2`, `dynamicRendering` and `maintenance4`.
+#[derive(Clone, Debug)]
+pub struct BorrowedDevice {
+    /// The function table that the instance came from.
+    pub entry: EntryTable,
+    /// The instance, made for Vulkan 1.3.
+    pub instance: vk::Instance,
+    /// The physical device.
+    pub physical: vk::PhysicalDevice,
+    /// The device.
+    pub device: vk::Device,
+    /// Family and handle of each queue that rgraph may submit to.
+    pub queues: Vec<(u32, vk::Queue)>,
+    /// Features that the device was made with.
+    pub features: vk::PhysicalDeviceFeatures,
+    /// Whether the instance was made with `VK_EXT_debug_utils`.
+    pub labels: bool,
+}
+
+impl Device {
+    /// Opens a device.
+    ///
+    /// # Errors
+    /// RG-E101 to RG-E106 if there is none that fits; else what the driver says.
+    pub fn new(options: &DeviceOptions) -> Result<Self, Error> {
+        let context = Context::new(&options.context())?;
+        let selector = options.device.clone().or_else(|| std::env::var("RGRAPH_DEVICE").ok());
+        let chosen = physical::choose(physical::list(&context)?, selector.as_deref())?;
+        let profile = profile(&context, &chosen, options.queues.max(1));
+        let Created { raw, enabled, budget } = create(&context, &chosen, &profile)?;
+        let mut taken = vec![0; chosen.info.families.len()];
+        let mut handles = Vec::new();
+        for queue in expanded_queues(&profile) {
+            let index = &mut taken[queue.family as usize];
+            // SAFETY: the device was made with that many queues of the family.
+            let handle = unsafe { raw.get_device_queue(queue.family, *index) };
+            *index += 1;
+            handles.push((queue.name, queue.family, queue.capabilities, handle));
+        }
+        Self::assemble(Parts { context, chosen, profile, raw, enabled, budget, handles, owned: true }, options)
+    }
+
+    /// Uses the caller's device, whose queues are then rgraph's to submit to: the caller does not use them at the same
+    /// time from another thread.
+    ///
+    /// # Errors
+    /// If a queue family does not exist, or the driver fails.
+    ///
+    /// # Safety
+    /// All handles are valid and belong together, and outlive the device and everything made of it.
+    pub unsafe fn borrow(borrowed: &BorrowedDevice, options: &DeviceOptions) -> Result<Self, Error> {
+        let BorrowedDevice { entry, instance, physical, device, queues, features, labels } = borrowed;
+        // SAFETY: the caller says so.
+        let context = unsafe { Context::borrow(entry.0.clone(), *instance, *labels) };
+        let Some(chosen) = physical::list(&context)?.into_iter().find(|one| one.raw == *physical) else {
+            let error = DeviceError::new(crate::error::NOT_FOUND, "the physical device is not one of the instance", "");
+            return Err(error.into());
+        };
+        // SAFETY: the caller says that the device is of this instance.
+        let raw = unsafe { ash::Device::load(context.raw().fp_v1_0(), *device) };
+        let mut handles = Vec::new();
+        for (at, (family, handle)) in queues.iter().enumerate() {
+            let Some(known) = chosen.info.families.get(*family as usize) else {
+                let message = format!("queue family {family} does not exist");
+                return Err(DeviceError::new(crate::error::NOT_FOUND, message, "").into());
+            };
+            let name = match (at, known.capabilities) {
+                (0, _) => "graphics".to_owned(),
+                (at, has) if has.contains(Capabilities::COMPUTE) => format!("compute{at}"),
+                (at, _) => format!("transfer{at}"),
+            };
+            handles.push((name, *family, known.capabilities, *handle));
+        }
+        let queues = handles.iter().map(|(name, family, capabilities, _)| ProfileQueue {
+            name: name.clone(),
+            family: *family,
+            count: 1,
+            capabilities: *capabilities,
+        });
+        let profile = Profile { queues: queues.collect(), ..profile(&context, &chosen, 1) };
+        let enabled = Enabled { core: *features, ..Enabled::default() };
+        Self::assemble(Parts { context, chosen, profile, raw, enabled, budget: false, handles, owned: false }, options)
+    }
+
+    fn assemble(parts: Parts, options: &DeviceOptions) -> Result<Self, Error> {
+        let Parts { context, chosen, mut profile, raw, enabled, budget, handles, owned } = parts;
+        // From here on the device is destroyed if anything fails.
+        let mut guard = Guard { raw: &raw, owned, semaphores: Vec::new(), armed: true };
+        let mut queues = Vec::new();
+        for (name, family, capabilities, handle) in handles {
+            let mut kind = vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE);
+            let info = vk::SemaphoreCreateInfo::default().push_next(&mut kind);
+            // SAFETY: timeline semaphores are enabled.
+            let semaphore = unsafe { raw.create_semaphore(&info, None) }.called("vkCreateSemaphore")?;
+            guard.semaphores.push(semaphore);
+            let bits = chosen.info.families[family as usize].timestamp_bits;
+            queues.push(Queue::new(handle, name, family, capabilities, bits, semaphore));
+        }
+        let memory = Memory::new(context.raw(), chosen.raw, &raw)?;
+        if memory.is_unified() {
+            // What the host uses may lie beside what it does not.
+            profile.memory.truncate(1);
+        }
+        // SAFETY: the physical device is of this instance.
+        let properties = unsafe { context.raw().get_physical_device_properties(chosen.raw) };
+        let pipelines = Pipelines::new(&raw, &properties, options.cache.clone())?;
+        guard.armed = false;
+        drop(guard);
+        let labels = context.labels && options.labels.unwrap_or(true);
+        let shared = Shared {
+            labels: labels.then(|| ext::debug_utils::Device::new(context.raw(), &raw)),
+            raw,
+            physical: chosen.raw,
+            info: chosen.info,
+            profile,
+            limits: properties.limits,
+            enabled,
+            queues,
+            frames_in_flight: match options.frames_in_flight {
+                0 => 2,
+                frames => frames.min(8) as usize,
+            },
+            pipelines,
+            memory: Mutex::new(Some(memory)),
+            graveyard: Mutex::default(),
+            turn: Mutex::default(),
+            lost: AtomicBool::new(false),
+            closed: AtomicBool::new(false),
+            pid: std::process::id(),
+            budget,
+            owned,
+            context,
+        };
+        for queue in &shared.queues {
+            shared.name(queue.semaphore, &format!("{} timeline", queue.name));
+        }
+        Ok(Self(Arc::new(shared)))
+    }
+
+    /// What it is.
+    pub fn info(&self) -> &DeviceInfo {
+        &self.0.info
+    }
+
+    /// The device as the planner sees it.
+    pub fn profile(&self) -> &Profile {
+        &self.0.profile
+    }
+
+    /// Warnings and errors of layers and drivers so far.
+    pub fn messages(&self) -> Vec<String> {
+        self.0.context.messages()
+    }
+
+    /// Frames that may be under way at once.
+    pub fn frames_in_flight(&self) -> usize {
+        self.0.frames_in_flight
+    }
+
+    /// Whether debug names and labels reach the driver.
+    pub fn has_labels(&self) -> bool {
+        self.0.labels.is_some()
+    }
+
+    /// What is held, live, by whom.
+    pub fn memory(&self) -> MemoryReport {
+        self.0.memory_report()
+    }
+
+    /// Waits until the device has nothing to do, and frees all that waited for that.
+    ///
+    /// # Errors
+    /// If the device is lost, closed, or was opened by another process.
+    pub fn wait_idle(&self) -> Result<(), Error> {
+        self.0.check()?;
+        self.0.wait_idle()
+    }
+
+    /// Ends the device's use: waits, frees what waited, and refuses everything from now on. The device itself goes
+    /// with the last object made of it. Closing twice is once.
+    ///
+    /// # Errors
+    /// Never for a lost device: closing it does not wait.
+    pub fn close(&self) -> Result<(), Error> {
+        if self.0.closed.swap(true, Ordering::AcqRel) || self.0.pid != std::process::id() {
+            return Ok(());
+        }
+        if self.0.is_lost() {
+            return Ok(());
+        }
+        let waited = self.0.wait_idle();
+        if waited.as_ref().is_err_and(Error::is_lost) { Ok(()) } else { waited }
+    }
+
+    /// Whether it was closed.
+    pub fn is_closed(&self) -> bool {
+        self.0.closed.load(Ordering::Acquire)
+    }
+
+    /// Whether both are the same device.
+    pub fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+struct Parts {
+    context: Arc<Context>,
+    chosen: Physical,
+    profile: Profile,
+    raw: ash::Device,
+    enabled: Enabled,
+    budget: bool,
+    handles: Vec<(String, u32, Capabilities, vk::Queue)>,
+    owned: bool,
+}
+
+/// Destroys a half-made device.
+struct Guard<'a> {
+    raw: &'a ash::Device,
+    owned: bool,
+    semaphores: Vec<vk::Semaphore>,
+    armed: bool,
+}
+
+impl Drop for Guard<'_> {
+    fn drop(&mut self) {
+        if !self.armed {
+            return;
+        }
+        for &semaphore in &self.semaphores {
+            // SAFETY: made of this device, never used.
+            unsafe { self.raw.destroy_semaphore(semaphore, None) };
+        }
+        if self.owned {
+            // SAFETY: nothing else was made of it.
+            unsafe { self.raw.destroy_device(None) };
+        }
+    }
+}
+
+impl Shared {
+    /// Refuses a device that is closed, lost, or of another process.
+    pub fn check(&self) -> Result<(), Error> {
+        let here = std::process::id();
+        if self.pid != here {
+            let message = format!("device was opened in process {} and used in its fork {here}", self.pid);
+            let help = "open the device inside the worker, or start workers with \"spawn\"";
+            return Err(DeviceError::new(FORKED, message, help).into());
+        }
+        if self.closed.load(Ordering::Acquire) {
+            return Err(DeviceError::new(CLOSED, "the device is closed", "open another one").into());
+        }
+        if self.is_lost() {
+            return Err(DeviceError::new(LOST, "the device was lost before", "close it and open it anew").into());
+        }
+        Ok(())
+    }
+
+    pub fn is_lost(&self) -> bool {
+        self.lost.load(Ordering::Acquire)
+    }
+
+    /// Remembers a lost device; any error passes through.
+    pub fn noted<T>(&self, result: Result<T, Error>) -> Result<T, Error> {
+        if result.as_ref().is_err_and(Error::is_lost) {
+            self.lost.store(true, Ordering::Release);
+        }
+        result
+    }
+
+    pub fn memory(&self) -> MutexGuard<'_, Option<Memory>> {
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn graveyard(&self) -> MutexGuard<'_, Graveyard> {
+        self.graveyard.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whose turn it is to submit a run: resources go from one run to the next whole.
+    pub fn turn(&self) -> MutexGuard<'_, ()> {
+        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Destroys things when all that was submitted so far is done.
+    pub fn bury(&self, things: impl IntoIterator<Item = Garbage>) {
+        let values = self.queues.iter().map(Queue::submitted).collect();
+        self.graveyard().add(values, things);
+    }
+
+    /// Destroys what nothing on the device uses any more.
+    pub fn sweep(&self) -> Result<(), Error> {
+        if self.graveyard().is_empty() {
+            return Ok(());
+        }
+        let reached = self.queues.iter().map(|queue| self.reached(queue)).collect::<Result<Vec<_>, _>>()?;
+        let dead = self.graveyard().take(&reached);
+        self.destroy(dead);
+        Ok(())
+    }
+
+    fn destroy(&self, dead: Vec<Garbage>) {
+        let mut memory = self.memory();
+        for garbage in dead {
+            garbage.destroy(&self.raw, memory.as_mut());
+        }
+    }
+
+    /// The value that a queue has reached.
+    pub fn reached(&self, queue: &Queue) -> Result<u64, Error> {
+        // SAFETY: the semaphore lives as long as the device.
+        let value = unsafe { self.raw.get_semaphore_counter_value(queue.semaphore) };
+        self.noted(value.called("vkGetSemaphoreCounterValue"))
+    }
+
+    /// Waits for points on queues; `false`: the time was over first.
+    pub fn wait(&self, points: &[Point], timeout: Option<Duration>) -> Result<bool, Error> {
+        let points: Vec<_> = points.iter().filter(|point| point.value > 0).collect();
+        if points.is_empty() {
+            return Ok(true);
+        }
+        if self.is_lost() {
+            return self.check().map(|()| true);
+        }
+        let semaphores: Vec<_> = points.iter().map(|point| self.queues[point.queue].semaphore).collect();
+        let values: Vec<_> = points.iter().map(|point| point.value).collect();
+        self.wait_semaphores(&semaphores, &values, timeout)
+    }
+
+    /// Waits for timeline semaphores; `false`: the time was over first.
+    pub fn wait_semaphores(
+        &self,
+        semaphores: &[vk::Semaphore],
+        values: &[u64],
+        timeout: Option<Duration>,
+    ) -> Result<bool, Error> {
+        let info = vk::SemaphoreWaitInfo::default().semaphores(semaphores).values(values);
+        let end = timeout.map(|timeout| Instant::now() + timeout);
+        loop {
+            // Drivers differ in how they take very long times, so long waits are many of a second.
+            let left = end.map_or(Duration::from_secs(1), |end| end.saturating_duration_since(Instant::now()));
+            let slice = left.min(Duration::from_secs(1)).as_nanos() as u64;
+            // SAFETY: the semaphores live as long as the device.
+            match unsafe { self.raw.wait_semaphores(&info, slice) } {
+                Ok(()) => return Ok(true),
+                Err(vk::Result::TIMEOUT) => {
+                    if end.is_some_and(|end| Instant::now() >= end) {
+                        return Ok(false);
+                    }
+                }
+                Err(result) => return self.noted(Err(result).called("vkWaitSemaphores")),
+            }
+        }
+    }
+
+    /// Waits for all that was submitted, then frees all that waited for it.
+    pub fn wait_idle(&self) -> Result<(), Error> {
+        let points: Vec<_> =
+            self.queues.iter().enumerate().map(|(queue, of)| Point { queue, value: of.submitted() }).collect();
+        self.wait(&points, None)?;
+        self.sweep()?;
+        if let Some(memory) = self.memory().as_mut() {
+            memory.trim();
+        }
+        Ok(())
+    }
+
+    /// Gives an object a name that debuggers and the validation layer show.
+    pub fn name<T: vk::Handle>(&self, object: T, name: &str) {
+        if let Some(labels) = &self.labels {
+            let name = crate::context::c_string(name);
+            let info = vk::DebugUtilsObjectNameInfoEXT::default().object_handle(object).object_name(&name);
+            // SAFETY: the object is one of this device's, just made. A name that is refused is no harm.
+            let _ = unsafe { labels.set_debug_utils_object_name(&info) };
+        }
+    }
+
+    pub fn memory_report(&self) -> MemoryReport {
+        let mut report = self.memory().as_ref().map(Memory::report).unwrap_or_default();
+        if self.budget {
+            let mut budget = vk::PhysicalDeviceMemoryBudgetPropertiesEXT::default();
+            let mut properties = vk::PhysicalDeviceMemoryProperties2::default().push_next(&mut budget);
+            // SAFETY: the device has the extension.
+            unsafe { self.context.raw().get_physical_device_memory_properties2(self.physical, &mut properties) };
+            for (at, heap) in report.heaps.iter_mut().enumerate() {
+                (heap.used, heap.budget) = (Some(budget.heap_usage[at]), Some(budget.heap_budget[at]));
+            }
+        }
+        report
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        if self.pid != std::process::id() {
+            // A fork's copy: the handles are the parent's.
+            let lost = (self.memory().take(), std::mem::take(&mut *self.graveyard()));
+            std::mem::forget(lost);
+            return;
+        }
+        if !self.is_lost() {
+            let _ = self.wait_idle();
+        }
+        let dead = self.graveyard().take_all();
+        self.destroy(dead);
+        self.pipelines.destroy(&self.raw);
+        // Frees all memory objects.
+        drop(self.memory().take());
+        for queue in &self.queues {
+            // SAFETY: nothing is under way any more.
+            unsafe { self.raw.destroy_semaphore(queue.semaphore, None) };
+        }
+        if self.owned {
+            // SAFETY: everything made of it is gone.
+            unsafe { self.raw.destroy_device(None) };
+        }
+    }
+}
+
+/// A device as the planner sees it: the first family with graphics, then a compute and a transfer family beside it.
+fn profile(context: &Context, device: &Physical, most: u32) -> Profile {
+    use Capabilities as C;
+    let families = &device.info.families;
+    let graphics = families.iter().position(|one| one.capabilities.contains(C::GRAPHICS | C::COMPUTE));
+    let first = graphics.or_else(|| families.iter().position(|one| one.capabilities.contains(C::COMPUTE)));
+    let compute = families
+        .iter()
+        .position(|one| one.capabilities.contains(C::COMPUTE) && !one.capabilities.contains(C::GRAPHICS));
+    let transfer = families.iter().position(|one| one.capabilities == C::TRANSFER);
+    let mut queues: Vec<ProfileQueue> = Vec::new();
+    for (name, family) in [("graphics", first), ("compute", compute), ("transfer", transfer)] {
+        if let Some(at) = family
+            && !queues.iter().any(|queue| queue.family == at as u32)
+        {
+            let Family { count, capabilities, .. } = families[at];
+            queues.push(ProfileQueue {
+                name: name.to_owned(),
+                family: at as u32,
+                count: count.min(most),
+                capabilities,
+            });
+        }
+    }
+    // SAFETY: the physical device is of this instance.
+    let limits = unsafe { context.raw().get_physical_device_properties(device.raw) }.limits;
+    let local = device.info.heaps.iter().filter(|heap| heap.device_local).map(|heap| heap.size).max();
+    Profile {
+        buffer_image_granularity: limits.buffer_image_granularity.max(1),
+        buffer_alignment: limits
+            .min_storage_buffer_offset_alignment
+            .max(limits.min_uniform_buffer_offset_alignment)
+            .clamp(256, 1 << 16),
+        memory: vec![
+            MemoryType { name: "device".to_owned(), heap_size: local },
+            MemoryType { name: "host".to_owned(), heap_size: None },
+        ],
+        limits: Limits {
+            max_image_2d: limits.max_image_dimension2_d,
+            max_image_3d: limits.max_image_dimension3_d,
+            max_image_cube: limits.max_image_dimension_cube,
+            max_image_layers: limits.max_image_array_layers,
+            max_color_attachments: limits.max_color_attachments,
+            max_samples: 1 << samples(&limits).as_raw().checked_ilog2().unwrap_or(0),
+            max_buffer: 4 << 30,
+            max_uniform_range: u64::from(limits.max_uniform_buffer_range),
+        },
+        ..Profile::new(&device.info.name, queues)
+    }
+}
+
+/// Samples that colour and depth attachments may have.
+fn samples(limits: &vk::PhysicalDeviceLimits) -> vk::SampleCountFlags {
+    limits.framebuffer_color_sample_counts & limits.framebuffer_depth_sample_counts
+}
+
+struct Created {
+    raw: ash::Device,
+    enabled: Enabled,
+    budget: bool,
+}
+
+/// Makes a device with every feature that it has, but sparse memory. Robust access stays on: no index that a shader
+/// computes, no draw that a user asks for reaches outside of its buffer.
+fn create(context: &Context, device: &Physical, profile: &Profile) -> Result<Created, Error> {
+    let instance = context.raw();
+    // SAFETY: the physical device is of this instance.
+    let extensions = unsafe { instance.enumerate_device_extension_properties(device.raw) };
+    let extensions = extensions.called("vkEnumerateDeviceExtensionProperties")?;
+    let budget = physical::has_extension(&extensions, ext::memory_budget::NAME);
+    let mut has11 = vk::PhysicalDeviceVulkan11Features::default();
+    let mut has12 = vk::PhysicalDeviceVulkan12Features::default();
+    let mut has13 = vk::PhysicalDeviceVulkan13Features::default();
+    let mut has =
+        vk::PhysicalDeviceFeatures2::default().push_next(&mut has11).push_next(&mut has12).push_next(&mut has13);
+    // SAFETY: the device is of version 1.3, so it knows the structs.
+    unsafe { instance.get_physical_device_features2(device.raw, &mut has) };
+    let core = vk::PhysicalDeviceFeatures {
+        sparse_binding: vk::FALSE,
+        sparse_residency_buffer: vk::FALSE,
+        sparse_residency_image2_d: vk::FALSE,
+        sparse_residency_image3_d: vk::FALSE,
+        sparse_residency2_samples: vk::FALSE,
+        sparse_residency4_samples: vk::FALSE,
+        sparse_residency8_samples: vk::FALSE,
+        sparse_residency16_samples: vk::FALSE,
+        sparse_residency_aliased: vk::FALSE,
+        ..has.features
+    };
+    let mut want11 = vk::PhysicalDeviceVulkan11Features::default()
+        .storage_buffer16_bit_access(has11.storage_buffer16_bit_access == vk::TRUE)
+        .uniform_and_storage_buffer16_bit_access(has11.uniform_and_storage_buffer16_bit_access == vk::TRUE)
+        .multiview(has11.multiview == vk::TRUE)
+        .shader_draw_parameters(has11.shader_draw_parameters == vk::TRUE);
+    let mut want12 = vk::PhysicalDeviceVulkan12Features::default()
+        .timeline_semaphore(true)
+        .host_query_reset(has12.host_query_reset == vk::TRUE)
+        .shader_float16(has12.shader_float16 == vk::TRUE)
+        .shader_int8(has12.shader_int8 == vk::TRUE)
+        .sampler_mirror_clamp_to_edge(has12.sampler_mirror_clamp_to_edge == vk::TRUE)
+        .shader_output_layer(has12.shader_output_layer == vk::TRUE)
+        .shader_output_viewport_index(has12.shader_output_viewport_index == vk::TRUE)
+        .separate_depth_stencil_layouts(has12.separate_depth_stencil_layouts == vk::TRUE);
+    let mut want13 = vk::PhysicalDeviceVulkan13Features::default()
+        .synchronization2(true)
+        .dynamic_rendering(true)
+        .maintenance4(true)
+        .robust_image_access(has13.robust_image_access == vk::TRUE)
+        .subgroup_size_control(has13.subgroup_size_control == vk::TRUE)
+        .shader_demote_to_helper_invocation(has13.shader_demote_to_helper_invocation == vk::TRUE);
+    let mut want = vk::PhysicalDeviceFeatures2::default()
+        .features(core)
+        .push_next(&mut want11)
+        .push_next(&mut want12)
+        .push_next(&mut want13);
+    let counts: Vec<(u32, usize)> = {
+        let mut counts: Vec<(u32, usize)> = Vec::new();
+        for queue in expanded_queues(profile) {
+            match counts.iter_mut().find(|(family, _)| *family == queue.family) {
+                Some((_, count)) => *count += 1,
+                None => counts.push((queue.family, 1)),
+            }
+        }
+        counts
+    };
+    let priorities = vec![1.0; counts.iter().map(|(_, count)| *count).max().unwrap_or(0)];
+    let queues: Vec<_> = counts
+        .iter()
+        .map(|(family, count)| {
+            let info = vk::DeviceQueueCreateInfo::default().queue_family_index(*family);
+            info.queue_priorities(&priorities[..*count])
+        })
+        .collect();
+    let names: Vec<_> = if budget { vec![ext::memory_budget::NAME.as_ptr()] } else { Vec::new() };
+    let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&names);
+    let info = info.push_next(&mut want);
+    // SAFETY: all that the info points to lives until the call returns; features are ones that the device has.
+    let raw = unsafe { instance.create_device(device.raw, &info, None) }.called("vkCreateDevice")?;
+    let enabled = Enabled {
+        core,
+        float16: has12.shader_float16 == vk::TRUE,
+        host_query_reset: has12.host_query_reset == vk::TRUE,
+    };
+    Ok(Created { raw, enabled, budget })
+}

@@ -1,0 +1,176 @@
+//! Taking over resources from whoever used them before: entry barriers and waits, from the state that a resource
+//! carries to the first use that a plan makes of it.
+
+use ash::vk;
+use rgraph_plan::access::{Accesses, Layout, Stages};
+
+use crate::convert;
+use crate::device::Shared;
+use crate::queue::WaitFor;
+use crate::state::Region;
+use crate::store::{Raw, Store};
+
+/// A use to come.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Target {
+    /// The device's queue.
+    pub queue: usize,
+    pub stages: Stages,
+    pub access: Accesses,
+    /// The layout that an image must be in; `Undefined`: whoever comes sees to it.
+    pub layout: Layout,
+    /// Whether old contents do not matter.
+    pub discard: bool,
+    /// The compiled graph and the run before this one, whose uses on other queues the plan itself waits for.
+    pub previous: (u64, u64),
+}
+
+/// Barriers and waits that take over resources.
+#[derive(Debug, Default)]
+pub(crate) struct Entering {
+    pub waits: Vec<WaitFor>,
+    pub memory: Vec<vk::MemoryBarrier2<'static>>,
+    pub buffers: Vec<vk::BufferMemoryBarrier2<'static>>,
+    pub images: Vec<vk::ImageMemoryBarrier2<'static>>,
+    pub notes: Vec<String>,
+}
+
+impl Entering {
+    /// Whether nothing has to be recorded.
+    pub fn is_empty(&self) -> bool {
+        self.memory.is_empty() && self.buffers.is_empty() && self.images.is_empty()
+    }
+
+    /// Number of barriers.
+    pub fn len(&self) -> u32 {
+        (self.memory.len() + self.buffers.len() + self.images.len()) as u32
+    }
+
+    /// Adds a wait, one a semaphore.
+    pub fn wait(&mut self, semaphore: vk::Semaphore, value: u64, stages: vk::PipelineStageFlags2) {
+        match self.waits.iter_mut().find(|known| known.semaphore == semaphore) {
+            Some(known) => {
+                known.value = known.value.max(value);
+                known.stages |= stages;
+            }
+            None => self.waits.push(WaitFor { semaphore, value, stages }),
+        }
+    }
+
+    /// Takes over part of a resource. O(parts in different states).
+    pub fn enter(&mut self, shared: &Shared, store: &Store, region: Region, target: Target) {
+        let tracked = store.tracked();
+        let family = shared.queues[target.queue].family;
+        tracked.visit(region, |part, state| {
+            let own = state.user == target.previous && target.previous.0 != 0;
+            let mut src = vk::PipelineStageFlags2::empty();
+            let mut src_access = vk::AccessFlags2::empty();
+            let stages = convert::stages(target.stages);
+            for point in &state.points {
+                if point.queue != target.queue {
+                    if !own {
+                        self.wait(shared.queues[point.queue].semaphore, point.value, stages);
+                    }
+                    // The barrier follows the wait (of an own run: the plan's wait for the run before).
+                    src |= stages;
+                } else if state.queue == Some(target.queue) {
+                    src |= convert::stages(state.stages);
+                    src_access |= convert::accesses(state.access & Accesses::WRITES);
+                } else if !own {
+                    src |= vk::PipelineStageFlags2::ALL_COMMANDS;
+                }
+            }
+            let Raw::Image(image) = store.raw else {
+                let moved = moved(shared, store, state.family, family, &mut self.notes);
+                if src.is_empty() && moved.is_none() {
+                    return;
+                }
+                let Raw::Buffer(buffer) = store.raw else { return };
+                let [from, to] = moved.unwrap_or([vk::QUEUE_FAMILY_IGNORED; 2]);
+                self.buffers.push(
+                    vk::BufferMemoryBarrier2::default()
+                        .src_stage_mask(src)
+                        .src_access_mask(src_access)
+                        .dst_stage_mask(stages)
+                        .dst_access_mask(convert::accesses(target.access))
+                        .src_queue_family_index(from)
+                        .dst_queue_family_index(to)
+                        .buffer(buffer)
+                        .offset(part.range[0])
+                        .size(part.range[1] - part.range[0]),
+                );
+                return;
+            };
+            if target.layout == Layout::Undefined {
+                if !src.is_empty() {
+                    self.memory.push(
+                        vk::MemoryBarrier2::default()
+                            .src_stage_mask(src)
+                            .src_access_mask(src_access)
+                            .dst_stage_mask(stages)
+                            .dst_access_mask(convert::accesses(target.access)),
+                    );
+                }
+                return;
+            }
+            let mut old = if target.discard { Layout::Undefined } else { state.layout };
+            let taken = if old == Layout::Undefined {
+                None
+            } else {
+                match moved(shared, store, state.family, family, &mut self.notes) {
+                    Some([from, _]) if !shared.families().contains(&from) => {
+                        self.notes.push(format!(
+                            "\"{}\" was left to queue family {from}, which is not this device's: initialised anew",
+                            store.name
+                        ));
+                        old = Layout::Undefined;
+                        None
+                    }
+                    moved => moved,
+                }
+            };
+            if src.is_empty() && old == target.layout && taken.is_none() {
+                return;
+            }
+            let [from, to] = taken.unwrap_or([vk::QUEUE_FAMILY_IGNORED; 2]);
+            self.images.push(
+                vk::ImageMemoryBarrier2::default()
+                    .src_stage_mask(src)
+                    .src_access_mask(src_access)
+                    .dst_stage_mask(stages)
+                    .dst_access_mask(convert::accesses(target.access))
+                    .old_layout(convert::layout(old))
+                    .new_layout(convert::layout(target.layout))
+                    .src_queue_family_index(from)
+                    .dst_queue_family_index(to)
+                    .image(image)
+                    .subresource_range(vk::ImageSubresourceRange {
+                        aspect_mask: convert::aspects(part.aspects),
+                        base_mip_level: part.mips[0],
+                        level_count: part.mips[1] - part.mips[0],
+                        base_array_layer: part.layers[0],
+                        layer_count: part.layers[1] - part.layers[0],
+                    }),
+            );
+        });
+    }
+
+    /// Records the barriers.
+    pub fn record(&self, device: &ash::Device, commands: vk::CommandBuffer) {
+        let info = vk::DependencyInfo::default()
+            .memory_barriers(&self.memory)
+            .buffer_memory_barriers(&self.buffers)
+            .image_memory_barriers(&self.images);
+        // SAFETY: handles live until the run is done; layouts are those that the resources carry.
+        unsafe { device.cmd_pipeline_barrier2(commands, &info) };
+    }
+}
+
+/// The families between which a resource that belongs to one at a time changes hands.
+fn moved(shared: &Shared, store: &Store, from: Option<u32>, to: u32, notes: &mut Vec<String>) -> Option<[u32; 2]> {
+    let from = from.filter(|from| *from != to && !store.concurrent)?;
+    if shared.families().contains(&from) {
+        notes.push(format!("\"{}\" is taken over from queue family {from}, whose release is the caller's", store.name));
+    }
+    Some([from, to])
+}

@@ -1,0 +1,202 @@
+//! What can go wrong when plans run: whose fault it is, what was called, what would help.
+
+use std::fmt;
+
+use ash::vk;
+use rgraph_plan::error::{Code, GraphError, Mistake};
+use rgraph_shader::ShaderError;
+
+use crate::work::CallbackError;
+
+/// Everything that can go wrong.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The declaration, the work of a pass or an input is wrong.
+    #[error(transparent)]
+    Graph(#[from] GraphError),
+    /// A shader is wrong.
+    #[error(transparent)]
+    Shader(Box<ShaderError>),
+    /// The driver said no.
+    #[error(transparent)]
+    Device(Box<DeviceError>),
+    /// Something is still in use.
+    #[error(transparent)]
+    Busy(#[from] BusyError),
+    /// A function of the caller's failed; its error, unchanged.
+    #[error("{0}")]
+    Callback(CallbackError),
+}
+
+impl From<ShaderError> for Error {
+    fn from(error: ShaderError) -> Self {
+        Self::Shader(Box::new(error))
+    }
+}
+
+impl From<DeviceError> for Error {
+    fn from(error: DeviceError) -> Self {
+        Self::Device(Box::new(error))
+    }
+}
+
+impl Error {
+    /// A wrong input of a run.
+    pub fn input(resource: &str, message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self::Graph(GraphError::one(Mistake::new(Code::BadInput, message, help).resource(resource)))
+    }
+
+    /// Work that does not fit its pass.
+    pub fn work(pass: &str, message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self::Graph(GraphError::one(Mistake::new(Code::BadWork, message, help).pass(pass)))
+    }
+
+    /// Whether the device is lost.
+    pub fn is_lost(&self) -> bool {
+        matches!(self, Self::Device(error) if error.result == Some(vk::Result::ERROR_DEVICE_LOST))
+    }
+}
+
+/// A fault of the driver's, or a device that cannot do what is asked.
+#[derive(Clone, Debug)]
+pub struct DeviceError {
+    /// Stable code, `RG-E1xx`.
+    pub code: &'static str,
+    /// The Vulkan function that failed, if one did.
+    pub call: Option<&'static str>,
+    /// What it returned.
+    pub result: Option<vk::Result>,
+    /// The pass, if known.
+    pub pass: Option<String>,
+    /// What is wrong, in one sentence.
+    pub message: String,
+    /// What was found, line by line.
+    pub notes: Vec<String>,
+    /// How to mend it.
+    pub help: String,
+}
+
+/// No driver, or no loader.
+pub const NO_DRIVER: &str = "RG-E101";
+/// A device lacks something that is needed.
+pub const MISSING: &str = "RG-E102";
+/// No device fits the selection.
+pub const NOT_FOUND: &str = "RG-E103";
+/// Opened in one process, used in its fork.
+pub const FORKED: &str = "RG-E105";
+/// The validation layer is not installed.
+pub const NO_LAYER: &str = "RG-E106";
+/// Out of memory.
+pub const OUT_OF_MEMORY: &str = "RG-E110";
+/// The device is lost.
+pub const LOST: &str = "RG-E120";
+/// Any other failure of a Vulkan call.
+pub const FAILED: &str = "RG-E121";
+/// Used after close.
+pub const CLOSED: &str = "RG-E130";
+/// An object of another device.
+pub const FOREIGN: &str = "RG-E131";
+
+impl DeviceError {
+    /// An error of our own about the device.
+    pub fn new(code: &'static str, message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self {
+            code,
+            call: None,
+            result: None,
+            pass: None,
+            message: message.into(),
+            notes: Vec::new(),
+            help: help.into(),
+        }
+    }
+
+    /// A failed Vulkan call.
+    pub fn call(call: &'static str, result: vk::Result) -> Self {
+        let (code, help) = match result {
+            vk::Result::ERROR_DEVICE_LOST => (LOST, "close the device and open it anew"),
+            vk::Result::ERROR_OUT_OF_DEVICE_MEMORY | vk::Result::ERROR_OUT_OF_HOST_MEMORY => {
+                (OUT_OF_MEMORY, "drop results and compiled graphs that are not needed, or use smaller images")
+            }
+            _ => (FAILED, ""),
+        };
+        Self { call: Some(call), result: Some(result), ..Self::new(code, "", help) }
+    }
+
+    /// Names the pass.
+    #[must_use]
+    pub fn in_pass(mut self, pass: &str) -> Self {
+        self.pass.get_or_insert_with(|| pass.to_owned());
+        self
+    }
+
+    /// Adds a line of what was found.
+    #[must_use]
+    pub fn note(mut self, note: impl Into<String>) -> Self {
+        self.notes.push(note.into());
+        self
+    }
+
+    /// The result's name, as Vulkan spells it without `VK_`.
+    pub fn result_name(&self) -> Option<String> {
+        self.result.map(|result| format!("{result:?}"))
+    }
+}
+
+impl fmt::Display for DeviceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.code)?;
+        if let Some(pass) = &self.pass {
+            write!(f, " pass \"{pass}\":")?;
+        }
+        if let (Some(call), Some(result)) = (self.call, self.result_name()) {
+            write!(f, " {call} returned {result}")?;
+            if !self.message.is_empty() {
+                write!(f, ": {}", self.message)?;
+            }
+        } else {
+            write!(f, " {}", self.message)?;
+        }
+        for note in &self.notes {
+            write!(f, "\n  {note}")?;
+        }
+        if !self.help.is_empty() {
+            write!(f, "\n  help: {}", self.help)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for DeviceError {}
+
+/// Something is still in use, or is used by another thread.
+#[derive(Clone, Debug)]
+pub struct BusyError {
+    /// Stable code, `RG-E4xx`.
+    pub code: &'static str,
+    /// What is in use.
+    pub message: String,
+    /// How to mend it.
+    pub help: String,
+}
+
+impl fmt::Display for BusyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}\n  help: {}", self.code, self.message, self.help)
+    }
+}
+
+impl std::error::Error for BusyError {}
+
+/// Results of Vulkan calls, with the name of the call.
+pub(crate) trait Called<T> {
+    /// The value, or the error that names the call.
+    fn called(self, call: &'static str) -> Result<T, Error>;
+}
+
+impl<T> Called<T> for Result<T, vk::Result> {
+    fn called(self, call: &'static str) -> Result<T, Error> {
+        self.map_err(|result| DeviceError::call(call, result).into())
+    }
+}

@@ -1,0 +1,203 @@
+//! A frame that was submitted: whether it is done, what it made, how long it took.
+
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
+
+use rgraph_plan::plan::PlanKind;
+use rgraph_plan::resource::ResourceId;
+
+use crate::device::Shared;
+use crate::error::{DeviceError, Error};
+use crate::host::Outcome;
+use crate::memory::MemoryReport;
+use crate::prepared::Prepared;
+use crate::queue::Point;
+use crate::report::{FrameReport, PassTime};
+use crate::store::Store;
+
+/// A frame under way, or done. Clones are the same frame; whatever it uses lives at least as long as it runs.
+#[derive(Clone, Debug)]
+pub struct Frame(pub(crate) Arc<FrameShared>);
+
+/// See [`Frame`].
+pub(crate) struct FrameShared {
+    pub prepared: Arc<Prepared>,
+    pub points: Vec<Point>,
+    pub reads: Vec<(ResourceId, Readback)>,
+    pub host: Option<Arc<Outcome>>,
+    pub figures: Figures,
+    /// GPU times, once they were read.
+    pub times: Arc<Mutex<Option<Vec<PassTime>>>>,
+    /// Reads the times of this frame while its context still has them.
+    pub harvest: Box<dyn Fn() -> Result<(), Error> + Send + Sync>,
+}
+
+/// What is known when a frame is submitted.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Figures {
+    pub run: u64,
+    pub record_us: f64,
+    pub submit_us: f64,
+    pub upload_us: f64,
+    pub submits: u32,
+    pub entry_barriers: u32,
+    pub recorded: bool,
+    pub notes: Vec<String>,
+}
+
+impl std::fmt::Debug for FrameShared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Frame").field("run", &self.figures.run).finish_non_exhaustive()
+    }
+}
+
+impl Frame {
+    /// Whether the GPU and the host are done with it.
+    ///
+    /// # Errors
+    /// As [`Frame::wait`].
+    pub fn is_done(&self) -> Result<bool, Error> {
+        self.wait(Some(Duration::ZERO))
+    }
+
+    /// Waits until it is done; `false`: the time was over first.
+    ///
+    /// # Errors
+    /// If the device is lost, or a host function failed: its error, once.
+    pub fn wait(&self, timeout: Option<Duration>) -> Result<bool, Error> {
+        let begin = std::time::Instant::now();
+        if let Some(host) = &self.0.host {
+            if !host.wait(timeout) {
+                return Ok(false);
+            }
+            if let Some(error) = host.take_error() {
+                return Err(error);
+            }
+        }
+        let left = timeout.map(|timeout| timeout.saturating_sub(begin.elapsed()));
+        self.shared().wait(&self.0.points, left)
+    }
+
+    /// What a root holds at the end of the frame; waits for it.
+    ///
+    /// # Errors
+    /// If nothing of that name was read back in this run, or the frame failed.
+    pub fn read(&self, resource: ResourceId) -> Result<Readback, Error> {
+        let found = self.0.reads.iter().find(|(of, _)| *of == resource);
+        let Some((_, readback)) = found else {
+            let graph = &self.0.prepared.workload.graph;
+            let name = if resource_exists(graph, resource) { graph.resource_name(resource) } else { "?" };
+            let known: Vec<_> =
+                self.0.reads.iter().map(|(of, _)| format!("\"{}\"", graph.resource_name(*of))).collect();
+            let message = format!("\"{name}\" was not read back in this frame");
+            let help = if known.is_empty() {
+                "make it a root of the graph".to_owned()
+            } else {
+                format!("make it a root of the graph; this frame has {}", known.join(", "))
+            };
+            return Err(Error::input(name, message, help));
+        };
+        self.wait(None)?;
+        if self.0.host.as_ref().is_some_and(|host| host.has_failed()) {
+            let message = "the frame was abandoned: a host function failed in it";
+            return Err(DeviceError::new(crate::error::FAILED, message, "run it again").into());
+        }
+        Ok(readback.clone())
+    }
+
+    /// What can be read: resources of the graph.
+    pub fn readable(&self) -> impl Iterator<Item = ResourceId> {
+        self.0.reads.iter().map(|(of, _)| *of)
+    }
+
+    /// How long it took and what it needed; waits for it.
+    ///
+    /// # Errors
+    /// As [`Frame::wait`].
+    pub fn report(&self) -> Result<FrameReport, Error> {
+        self.wait(None)?;
+        (self.0.harvest)()?;
+        let times = self.0.times.lock().unwrap_or_else(PoisonError::into_inner).clone().unwrap_or_default();
+        let memory: MemoryReport = self.shared().memory_report();
+        Ok(FrameReport::new(&self.0.prepared, &self.0.figures, times, self.0.host.as_deref(), memory))
+    }
+
+    fn shared(&self) -> &Arc<Shared> {
+        &self.0.prepared.shared
+    }
+}
+
+fn resource_exists(graph: &rgraph_plan::graph::Graph, resource: ResourceId) -> bool {
+    graph.resources().get(resource).is_some()
+}
+
+/// Bytes that were read back: tightly packed texels of mip 0, layer by layer, or a buffer's bytes. They stay as they are
+/// while this lives.
+#[derive(Clone, Debug)]
+pub struct Readback(pub(crate) Arc<ReadbackShared>);
+
+/// See [`Readback`].
+#[derive(Debug)]
+pub(crate) struct ReadbackShared {
+    pub store: Option<Arc<Store>>,
+    pub pool: Weak<ReadbackPool>,
+    pub bytes: u64,
+    pub kind: PlanKind,
+    pub name: String,
+}
+
+/// Buffers for reading back, used again.
+#[derive(Debug, Default)]
+pub(crate) struct ReadbackPool(Mutex<Vec<Arc<Store>>>);
+
+/// Buffers that a pool keeps.
+const MOST_POOLED: usize = 16;
+
+impl ReadbackPool {
+    /// A buffer of at least so many bytes, and less than twice as many.
+    pub fn take(&self, bytes: u64) -> Option<Arc<Store>> {
+        let mut pool = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let fits = |store: &Arc<Store>| {
+            let PlanKind::Buffer { size } = store.kind else { return false };
+            size >= bytes && size / 2 <= bytes
+        };
+        let at = pool.iter().position(fits)?;
+        Some(pool.swap_remove(at))
+    }
+
+    fn give(&self, store: Arc<Store>) {
+        let mut pool = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if pool.len() < MOST_POOLED {
+            pool.push(store);
+        }
+    }
+}
+
+impl Readback {
+    /// The bytes.
+    pub fn bytes(&self) -> &[u8] {
+        let mapped = self.0.store.as_ref().and_then(|store| store.mapped());
+        let Some(mapped) = mapped else { return &[] };
+        // SAFETY: the buffer stays mapped while the store lives, is that large, and the frame that wrote it is done: a
+        // readback is handed out after waiting, and its buffer is not used again while it lives.
+        unsafe { std::slice::from_raw_parts(mapped.as_ptr(), self.0.bytes as usize) }
+    }
+
+    /// What was read back.
+    pub fn kind(&self) -> PlanKind {
+        self.0.kind
+    }
+
+    /// Its name in the graph.
+    pub fn name(&self) -> &str {
+        &self.0.name
+    }
+}
+
+impl Drop for ReadbackShared {
+    fn drop(&mut self) {
+        if let (Some(pool), Some(store)) = (self.pool.upgrade(), self.store.take()) {
+            pool.give(store);
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Deferred deletion: Vulkan objects that are not needed any more, until no queue uses them.
+
+use ash::vk;
+
+use crate::memory::{Allocation, Domain, Memory};
+
+/// An object to be destroyed.
+#[derive(Debug)]
+pub(crate) enum Garbage {
+    Image(vk::Image),
+    ImageView(vk::ImageView),
+    Buffer(vk::Buffer),
+    Memory(Allocation, String, Domain),
+    CommandPool(vk::CommandPool),
+    DescriptorPool(vk::DescriptorPool),
+    QueryPool(vk::QueryPool),
+    Event(vk::Event),
+    Semaphore(vk::Semaphore),
+    RenderPass(vk::RenderPass),
+    Framebuffer(vk::Framebuffer),
+    Pipeline(vk::Pipeline),
+}
+
+impl Garbage {
+    /// Destroys it; nothing on the device may use it any more.
+    pub fn destroy(self, device: &ash::Device, memory: Option<&mut Memory>) {
+        // SAFETY, for all of them: made of this device, and the graveyard has waited until no queue uses them.
+        match self {
+            Self::Image(raw) => unsafe { device.destroy_image(raw, None) },
+            Self::ImageView(raw) => unsafe { device.destroy_image_view(raw, None) },
+            Self::Buffer(raw) => unsafe { device.destroy_buffer(raw, None) },
+            Self::Memory(allocation, name, domain) => {
+                if let Some(memory) = memory {
+                    memory.free(allocation, &name, domain);
+                }
+            }
+            Self::CommandPool(raw) => unsafe { device.destroy_command_pool(raw, None) },
+            Self::DescriptorPool(raw) => unsafe { device.destroy_descriptor_pool(raw, None) },
+            Self::QueryPool(raw) => unsafe { device.destroy_query_pool(raw, None) },
+            Self::Event(raw) => unsafe { device.destroy_event(raw, None) },
+            Self::Semaphore(raw) => unsafe { device.destroy_semaphore(raw, None) },
+            Self::RenderPass(raw) => unsafe { device.destroy_render_pass(raw, None) },
+            Self::Framebuffer(raw) => unsafe { device.destroy_framebuffer(raw, None) },
+            Self::Pipeline(raw) => unsafe { device.destroy_pipeline(raw, None) },
+        }
+    }
+}
+
+/// Objects that wait for queues, oldest first.
+#[derive(Debug, Default)]
+pub(crate) struct Graveyard {
+    waiting: Vec<(Box<[u64]>, Garbage)>,
+}
+
+impl Graveyard {
+    /// Keeps things until every queue has reached its value.
+    pub fn add(&mut self, values: Box<[u64]>, things: impl IntoIterator<Item = Garbage>) {
+        self.waiting.extend(things.into_iter().map(|garbage| (values.clone(), garbage)));
+    }
+
+    /// Whether nothing waits.
+    pub fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// What no queue uses any more, in the order it was given up.
+    pub fn take(&mut self, reached: &[u64]) -> Vec<Garbage> {
+        let over = |values: &[u64]| values.iter().zip(reached).all(|(value, reached)| value <= reached);
+        let mut dead = Vec::new();
+        for (values, garbage) in std::mem::take(&mut self.waiting) {
+            if over(&values) {
+                dead.push(garbage);
+            } else {
+                self.waiting.push((values, garbage));
+            }
+        }
+        dead
+    }
+
+    /// Everything.
+    pub fn take_all(&mut self) -> Vec<Garbage> {
+        std::mem::take(&mut self.waiting).into_iter().map(|(_, garbage)| garbage).collect()
+    }
+}

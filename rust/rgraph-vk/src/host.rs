@@ -1,0 +1,211 @@
+//! Passes on the host: functions that run in the plan's order on a thread beside the GPU, behind timeline waits, and
+//! signal when they are done.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use ash::vk;
+use rgraph_plan::resource::ResourceId;
+
+use crate::device::Shared;
+use crate::error::{Called, DeviceError, Error, FAILED};
+use crate::garbage::Garbage;
+use crate::store::Store;
+use crate::work::{HostView, HostViews, HostWork};
+
+/// A buffer of a host pass.
+pub(crate) struct Seen {
+    pub store: Arc<Store>,
+    /// In the graph.
+    pub resource: ResourceId,
+    pub name: String,
+    pub writable: bool,
+    pub range: [u64; 2],
+}
+
+/// A function and what it sees.
+pub(crate) struct Call {
+    pub pass: String,
+    pub work: Arc<dyn HostWork>,
+    pub seen: Vec<Seen>,
+}
+
+/// A batch of the host.
+pub(crate) struct Job {
+    pub waits: Vec<(vk::Semaphore, u64)>,
+    pub calls: Vec<Call>,
+    /// The value that the host's semaphore then has.
+    pub signal: Option<u64>,
+    pub outcome: Arc<Outcome>,
+}
+
+/// How the host passes of a run go.
+#[derive(Default)]
+pub(crate) struct Outcome {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    pending: usize,
+    error: Option<Error>,
+    failed: bool,
+    times: Vec<(String, f64)>,
+}
+
+impl Outcome {
+    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until all jobs are done; `false`: the time was over first.
+    pub fn wait(&self, timeout: Option<Duration>) -> bool {
+        let end = timeout.map(|timeout| Instant::now() + timeout);
+        let mut state = self.lock();
+        while state.pending > 0 {
+            let left = end.map_or(Duration::from_secs(3600), |end| end.saturating_duration_since(Instant::now()));
+            if left.is_zero() {
+                return false;
+            }
+            (state, _) = self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner);
+        }
+        true
+    }
+
+    /// The first error, once.
+    pub fn take_error(&self) -> Option<Error> {
+        self.lock().error.take()
+    }
+
+    /// Whether a function failed.
+    pub fn has_failed(&self) -> bool {
+        self.lock().failed
+    }
+
+    /// Microseconds of each pass that ran.
+    pub fn times(&self) -> Vec<(String, f64)> {
+        self.lock().times.clone()
+    }
+
+    fn fail(&self, error: Error) {
+        let mut state = self.lock();
+        state.failed = true;
+        state.error.get_or_insert(error);
+    }
+
+    fn end(&self) {
+        self.lock().pending -= 1;
+        self.changed.notify_all();
+    }
+}
+
+/// The thread that runs a graph's host passes, run after run, and the semaphore that it signals.
+pub(crate) struct HostLane {
+    shared: Arc<Shared>,
+    pub semaphore: vk::Semaphore,
+    /// The value signalled last, or to be.
+    pub last: u64,
+    jobs: Option<Sender<Job>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl HostLane {
+    /// Starts the thread.
+    pub fn new(shared: &Arc<Shared>, name: &str) -> Result<Self, Error> {
+        let mut kind = vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE);
+        let info = vk::SemaphoreCreateInfo::default().push_next(&mut kind);
+        // SAFETY: timeline semaphores are enabled.
+        let semaphore = unsafe { shared.raw.create_semaphore(&info, None) }.called("vkCreateSemaphore");
+        let semaphore = shared.noted(semaphore)?;
+        shared.name(semaphore, &format!("{name} host timeline"));
+        let (sender, jobs) = channel::<Job>();
+        let theirs = shared.clone();
+        let run = move || {
+            for job in jobs {
+                theirs.run_job(semaphore, job);
+            }
+        };
+        let mut lane = Self { shared: shared.clone(), semaphore, last: 0, jobs: Some(sender), thread: None };
+        let thread = std::thread::Builder::new().name(format!("rgraph host {name}")).spawn(run);
+        lane.thread = Some(thread.map_err(|error| {
+            DeviceError::new(FAILED, format!("no thread for host passes: {error}"), "end other threads")
+        })?);
+        Ok(lane)
+    }
+
+    /// Hands over a job.
+    pub fn push(&mut self, job: Job) {
+        job.outcome.lock().pending += 1;
+        if let Some(signal) = job.signal {
+            self.last = signal;
+        }
+        if let Some(Err(unsent)) = self.jobs.as_ref().map(|jobs| jobs.send(job)) {
+            unsent.0.outcome.fail(DeviceError::new(FAILED, "the thread for host passes has ended", "").into());
+            unsent.0.outcome.end();
+        }
+    }
+}
+
+impl Drop for HostLane {
+    fn drop(&mut self) {
+        drop(self.jobs.take());
+        if let Some(thread) = self.thread.take() {
+            // A panic in it was caught and reported.
+            let _ = thread.join();
+        }
+        self.shared.bury([Garbage::Semaphore(self.semaphore)]);
+    }
+}
+
+impl Shared {
+    fn run_job(&self, semaphore: vk::Semaphore, job: Job) {
+        let Job { waits, calls, signal, outcome } = job;
+        if !waits.is_empty() {
+            let (semaphores, values): (Vec<_>, Vec<_>) = waits.into_iter().unzip();
+            if let Err(error) = self.wait_semaphores(&semaphores, &values, None) {
+                outcome.fail(error);
+            }
+        }
+        for call in calls {
+            if outcome.has_failed() {
+                break;
+            }
+            let begin = Instant::now();
+            let views = call.seen.iter().filter_map(view).collect();
+            let ran = catch_unwind(AssertUnwindSafe(|| call.work.run(HostViews { views })));
+            match ran {
+                Ok(Ok(())) => {}
+                Ok(Err(error)) => outcome.fail(Error::Callback(error)),
+                Err(_) => {
+                    let message = format!("the function of pass \"{}\" panicked", call.pass);
+                    outcome.fail(DeviceError::new(FAILED, message, "").in_pass(&call.pass).into());
+                }
+            }
+            outcome.lock().times.push((call.pass, begin.elapsed().as_secs_f64() * 1e6));
+        }
+        if let Some(value) = signal {
+            let info = vk::SemaphoreSignalInfo::default().semaphore(semaphore).value(value);
+            // Signalled whatever happened: batches of the GPU wait for it, and what they compute is thrown away.
+            // SAFETY: values grow; the semaphore outlives the lane's thread.
+            if let Err(error) = self.noted(unsafe { self.raw.signal_semaphore(&info) }.called("vkSignalSemaphore")) {
+                outcome.fail(error);
+            }
+        }
+        outcome.end();
+    }
+}
+
+/// A view of a mapped buffer. Each memory is seen once in a call, and the plan keeps the GPU away meanwhile.
+fn view(seen: &Seen) -> Option<HostView<'_>> {
+    let [first, end] = seen.range;
+    let mapped = seen.store.mapped()?;
+    // SAFETY: the range lies in the buffer, which stays mapped while the store lives.
+    let start = unsafe { mapped.as_ptr().add(first as usize) };
+    // SAFETY: as above; nobody else has a slice of it, since each memory is seen once and runs take turns.
+    let bytes = unsafe { std::slice::from_raw_parts_mut(start, (end - first) as usize) };
+    Some(HostView { resource: seen.resource, name: &seen.name, writable: seen.writable, bytes })
+}

@@ -1,0 +1,499 @@
+//! A graph made ready for a device: its plan, its images and buffers at their places, its packets. Made once; runs only
+//! read it.
+
+use std::collections::HashMap;
+use std::ffi::CString;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use ash::vk;
+use rgraph_plan::bake::{Measured, Options, Scratch, bake_measured};
+use rgraph_plan::graph::Graph;
+use rgraph_plan::id::{Id, IdVec, Span};
+use rgraph_plan::plan::{BatchId, Command, Plan, PlanKind, PlanLife, PlanPassId, PlanQueue};
+use rgraph_plan::profile::Capabilities;
+use rgraph_plan::resource::{Life, ResourceId};
+use rgraph_plan::stages::size::{ShapeScratch, shapes};
+
+use crate::bind::{Binder, Packets};
+use crate::context::c_string;
+use crate::device::Shared;
+use crate::error::Error;
+use crate::memory::{Domain, Want};
+use crate::rendering::Renderings;
+use crate::scene::{Scene, final_states, memories, usages, used_by_batches};
+use crate::state::{Region, Tracked};
+use crate::store::{Arena, Store, Usages};
+use crate::subpass;
+use crate::work::{Work, Workload};
+
+/// Where a memory of the plan is.
+#[derive(Debug)]
+pub(crate) enum Place {
+    /// Nothing uses it.
+    Unused,
+    /// One image or buffer.
+    Fixed(Arc<Store>),
+    /// One for each remembered frame, in turn.
+    Ring(Vec<Arc<Store>>),
+    /// The caller's, bound when it runs.
+    Import(Usages),
+}
+
+/// A root that can be read back.
+#[derive(Debug)]
+pub(crate) struct Root {
+    /// In the plan.
+    pub resource: ResourceId,
+    /// In the graph.
+    pub declared: ResourceId,
+    /// The layouts that the plan leaves it in, if it lives within the frame.
+    pub states: Option<Tracked>,
+}
+
+/// What the runtime adds to a batch.
+#[derive(Debug, Default)]
+pub(crate) struct BatchInfo {
+    /// Device queue; `None`: the host.
+    pub queue: Option<usize>,
+    /// Edges of the plan that are entered before it.
+    pub entries: Vec<u32>,
+    /// Chunks that it is recorded in.
+    pub chunks: Span,
+}
+
+/// Commands that are recorded in one command buffer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Chunk {
+    pub batch: BatchId,
+    pub commands: Span,
+}
+
+/// Passes from which on a chunk ends at the next place where it may.
+const CHUNK_PASSES: usize = 192;
+
+/// See the module.
+pub(crate) struct Prepared {
+    pub shared: Arc<Shared>,
+    /// Tells compiled graphs of this process apart; from 1 on.
+    pub id: u64,
+    pub workload: Workload,
+    pub plan: Arc<Plan>,
+    pub scene: Scene,
+    pub renderings: Renderings,
+    pub packets: Packets,
+    /// Passes whose steps a function says each time.
+    pub recorded: Vec<PlanPassId>,
+    pub places: IdVec<ResourceId, Place>,
+    pub batches: IdVec<BatchId, BatchInfo>,
+    pub chunks: Vec<Chunk>,
+    pub roots: Vec<Root>,
+    /// Device queue of each queue of the plan.
+    pub queues: Vec<usize>,
+    /// Runs after which rings are where they were.
+    pub phases: u64,
+    /// Names of passes for debuggers.
+    pub labels: IdVec<PlanPassId, CString>,
+    /// The batch that signals a value of a queue of the plan (the host after the last).
+    pub signals: HashMap<(usize, u32), BatchId>,
+    pub events: u32,
+    pub notes: Vec<String>,
+    pub bake_us: f64,
+    #[allow(dead_code, reason = "keeps the memory of placed images and buffers")]
+    arenas: Vec<Arc<Arena>>,
+}
+
+impl std::fmt::Debug for Prepared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Prepared").field("graph", &self.plan.graph).finish_non_exhaustive()
+    }
+}
+
+static NEXT: AtomicU64 = AtomicU64::new(1);
+
+impl Prepared {
+    /// Bakes a graph with the driver's sizes and makes it ready.
+    pub fn bake(shared: &Arc<Shared>, workload: Workload, options: &Options) -> Result<Self, Error> {
+        let begin = std::time::Instant::now();
+        let graph = &workload.graph;
+        let (mut kinds, mut sized, mut problems) = (IdVec::new(), ShapeScratch::default(), Vec::new());
+        shapes(graph, &shared.profile, &mut kinds, &mut sized, &mut problems);
+        let used = if problems.is_empty() {
+            let kind = |id: ResourceId| kinds[id].kind;
+            let memory = memories(graph, kind);
+            let used = usages(graph, &memory, kind);
+            memory.iter().map(|memory| used[*memory]).collect::<IdVec<ResourceId, _>>()
+        } else {
+            // The bake says what is wrong.
+            IdVec::filled(Usages::default(), graph.resources().len())
+        };
+        let refused = std::cell::RefCell::new(None);
+        let measure =
+            |id: ResourceId, kind: &PlanKind| match shared.measure(graph.resource_name(id), *kind, used[id], true) {
+                Ok(needs) => Some(Measured { bytes: needs.size, align: needs.alignment }),
+                Err(error) => {
+                    refused.borrow_mut().get_or_insert(error);
+                    None
+                }
+            };
+        let plan = bake_measured(graph, &shared.profile, options, &measure, &mut Scratch::default());
+        if let Some(error) = refused.into_inner() {
+            return Err(error);
+        }
+        let plan = Arc::new(plan?);
+        let bake_us = begin.elapsed().as_secs_f64() * 1e6;
+        Self::new(shared, workload, plan, bake_us)
+    }
+
+    /// Makes a graph and a plan of it ready, which may have been baked for another device.
+    pub fn new(shared: &Arc<Shared>, workload: Workload, plan: Arc<Plan>, bake_us: f64) -> Result<Self, Error> {
+        let scene = Scene::new(&workload.graph, &plan)?;
+        let mut notes = Vec::new();
+        let queues = map_queues(shared, &plan.queues, &mut notes)?;
+        let mut renderings = Renderings::new(&workload.graph, &plan, &scene);
+        subpass::create(shared, &plan, &scene, &mut renderings)?;
+        let mut placer = Placer { shared, workload: &workload, plan: &plan, scene: &scene, notes: &mut notes };
+        let (places, arenas) = placer.place()?;
+        let binder = Binder { shared, graph: &workload.graph, plan: &plan, scene: &scene, renderings: &renderings };
+        let mut packets = Packets { of_pass: IdVec::filled(Span::default(), plan.passes.len()), ..Packets::default() };
+        let mut recorded = Vec::new();
+        for pass in plan.live() {
+            let Some(declared) = scene.pass_of[pass] else {
+                binder.add_inserted(pass, &mut packets);
+                continue;
+            };
+            match workload.works.get(&declared) {
+                None => {}
+                Some(Work::Steps(steps)) => binder.add(pass, steps, &mut packets)?,
+                Some(Work::Record(_)) => recorded.push(pass),
+                Some(Work::Host(_)) if plan.passes[pass].queue.is_some() => {
+                    return binder.wrong(
+                        pass,
+                        "has a host function, and its queue is not the CPU's",
+                        "use queue \"cpu\"",
+                    );
+                }
+                Some(Work::Host(_)) => {}
+            }
+        }
+        let (batches, chunks) = split(&plan, &scene, &queues);
+        let roots = workload.graph.roots().iter().map(|&declared| {
+            let resource = scene.resource_of[declared];
+            let states = matches!(plan.resources[scene.memory[resource]].life, PlanLife::Transient | PlanLife::Root)
+                .then(|| final_states(&plan, &scene, resource));
+            Root { resource, declared, states }
+        });
+        let roots = roots.collect();
+        let phases = scene.remembered.iter().filter(|frames| **frames > 0).fold(1, |all, frames| {
+            let length = u64::from(*frames) + 1;
+            all / gcd(all, length) * length
+        });
+        let labels = plan.passes.ids().map(|pass| c_string(plan.pass_name(pass))).collect();
+        let mut signals = HashMap::new();
+        for (id, batch) in plan.batches.iter_ids() {
+            if let Some(value) = batch.signal {
+                signals.insert((batch.queue.map_or(plan.queues.len(), Id::index), value), id);
+            }
+        }
+        let events = plan.commands.iter().filter_map(|command| match command {
+            Command::SetEvent(event, _) => Some(event.index() as u32 + 1),
+            _ => None,
+        });
+        let events = events.max().unwrap_or(0);
+        Ok(Self {
+            shared: shared.clone(),
+            id: NEXT.fetch_add(1, Ordering::Relaxed),
+            plan,
+            scene,
+            renderings,
+            packets,
+            recorded,
+            places,
+            batches,
+            chunks,
+            roots,
+            queues,
+            phases,
+            labels,
+            signals,
+            events,
+            notes,
+            bake_us,
+            arenas,
+            workload,
+        })
+    }
+
+    /// What steps are turned into packets with.
+    pub fn binder(&self) -> Binder<'_> {
+        Binder {
+            shared: &self.shared,
+            graph: &self.workload.graph,
+            plan: &self.plan,
+            scene: &self.scene,
+            renderings: &self.renderings,
+        }
+    }
+
+    /// The memory whose place a resource has: its own, or that of what it remembers; and how many runs ago.
+    pub fn home(&self, resource: ResourceId) -> (ResourceId, u64) {
+        let memory = self.scene.memory[resource];
+        let life = self.scene.declared[memory].map(|declared| self.workload.graph.resources()[declared].life);
+        match life {
+            Some(Life::History(history)) => {
+                (self.scene.memory[self.scene.resource_of[history.of]], u64::from(history.frames))
+            }
+            _ => (memory, 0),
+        }
+    }
+
+    /// The image or buffer that a resource is in a run.
+    pub fn store<'a>(&'a self, resource: ResourceId, run: u64, imports: &'a Imports) -> Option<&'a Arc<Store>> {
+        let (home, back) = self.home(resource);
+        match &self.places[home] {
+            Place::Unused => None,
+            Place::Fixed(store) => Some(store),
+            Place::Ring(ring) => {
+                let length = ring.len() as u64;
+                ring.get(((run % length + length - back % length) % length) as usize)
+            }
+            Place::Import(_) => imports[home].as_ref(),
+        }
+    }
+}
+
+/// What is bound to imported resources, by the plan's memories.
+pub(crate) type Imports = IdVec<ResourceId, Option<Arc<Store>>>;
+
+impl Drop for Prepared {
+    fn drop(&mut self) {
+        subpass::destroy(&self.shared, &mut self.renderings);
+    }
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// The device's queue for each queue of a plan: the one that was planned for, else one that can do as much.
+fn map_queues(
+    shared: &Shared,
+    planned: &IdVec<rgraph_plan::plan::QueueId, PlanQueue>,
+    notes: &mut Vec<String>,
+) -> Result<Vec<usize>, Error> {
+    let mut out = Vec::new();
+    for (at, queue) in planned.iter().enumerate() {
+        let same = |one: &crate::queue::Queue| one.name == queue.name && one.family == queue.family;
+        let can = |one: &crate::queue::Queue| one.capabilities.contains(queue.capabilities - Capabilities::TRANSFER);
+        let free = |index: usize| !out.contains(&index);
+        let queues = || shared.queues.iter().enumerate();
+        let found = (shared.queues.get(at).is_some_and(same) && free(at))
+            .then_some(at)
+            .or_else(|| queues().find(|(index, one)| same(one) && free(*index)).map(|(index, _)| index))
+            .or_else(|| {
+                queues().find(|(index, one)| can(one) && free(*index) && one.name == queue.name).map(|(index, _)| index)
+            })
+            .or_else(|| queues().find(|(_, one)| can(one)).map(|(index, _)| index));
+        let Some(index) = found else {
+            let message = format!("{} has no queue for \"{}\" of the plan", shared.info.name, queue.name);
+            return Err(crate::error::DeviceError::new(crate::error::MISSING, message, "run the graph itself").into());
+        };
+        if shared.queues[index].name != queue.name {
+            notes
+                .push(format!("queue \"{}\" of the plan is folded onto \"{}\"", queue.name, shared.queues[index].name));
+        }
+        out.push(index);
+    }
+    Ok(out)
+}
+
+/// Batches with the edges that are entered before them, and the chunks that they are recorded in.
+fn split(plan: &Plan, scene: &Scene, queues: &[usize]) -> (IdVec<BatchId, BatchInfo>, Vec<Chunk>) {
+    let mut batches: IdVec<BatchId, BatchInfo> = IdVec::new();
+    let mut chunks = Vec::new();
+    for (id, batch) in plan.batches.iter_ids() {
+        let first = chunks.len();
+        let queue = batch.queue.map(|queue| queues[queue.index()]);
+        if queue.is_some() {
+            let mut start = batch.commands.start;
+            let (mut passes, mut open) = (0, false);
+            for at in batch.commands.range() {
+                match plan.commands[at] {
+                    Command::BeginRendering { .. } => open = true,
+                    Command::EndRendering => open = false,
+                    Command::Pass { .. } => passes += 1,
+                    _ => {}
+                }
+                if passes >= CHUNK_PASSES && !open {
+                    chunks.push(Chunk { batch: id, commands: Span { start, end: at as u32 + 1 } });
+                    (start, passes) = (at as u32 + 1, 0);
+                }
+            }
+            if start < batch.commands.end {
+                chunks.push(Chunk { batch: id, commands: Span { start, end: batch.commands.end } });
+            }
+        }
+        batches.push(BatchInfo { queue, entries: Vec::new(), chunks: Span::new(first, chunks.len()) });
+    }
+    let used = used_by_batches(plan, scene);
+    for (edge, at) in plan.edges.iter().zip(0..) {
+        let memory = scene.memory[edge.resource];
+        let first = plan
+            .batches
+            .iter_ids()
+            .find(|(id, batch)| batch.queue == edge.entry.queue && used[id.index()].contains(&memory));
+        if let Some((batch, _)) = first {
+            batches[batch].entries.push(at);
+        }
+    }
+    (batches, chunks)
+}
+
+/// Makes images and buffers.
+struct Placer<'a> {
+    shared: &'a Arc<Shared>,
+    workload: &'a Workload,
+    plan: &'a Plan,
+    scene: &'a Scene,
+    notes: &'a mut Vec<String>,
+}
+
+type Placed = (IdVec<ResourceId, Place>, Vec<Arc<Arena>>);
+
+impl Placer<'_> {
+    fn place(&mut self) -> Result<Placed, Error> {
+        let (plan, scene, graph) = (self.plan, self.scene, &self.workload.graph);
+        let used = self.usages(graph);
+        let mut places: IdVec<ResourceId, Place> = plan.resources.ids().map(|_| Place::Unused).collect();
+        let mut memories: Vec<(ResourceId, u32, u64, u64)> = Vec::new();
+        for placement in &plan.memory.placements {
+            let memory = scene.memory[placement.resource];
+            if memory == placement.resource && self.is_used(memory) {
+                memories.push((memory, placement.heap.index() as u32, placement.offset, placement.size));
+            }
+        }
+        let host = |memory: ResourceId| {
+            scene.accesses.iter().any(|access| {
+                use rgraph_plan::access::Usage;
+                scene.memory[access.resource] == memory && matches!(access.usage, Usage::HostRead | Usage::HostWrite)
+            })
+        };
+        let mut arenas: Vec<Option<Arc<Arena>>> = Vec::new();
+        for heap in plan.memory.heaps.ids() {
+            let here: Vec<_> = memories.iter().filter(|one| one.1 as usize == heap.index()).copied().collect();
+            let arena = self.arena(heap, &here, &used, here.iter().any(|one| host(one.0)))?;
+            arenas.push(arena);
+        }
+        for &(memory, heap, offset, size) in &memories {
+            let name = plan.resource_name(memory);
+            let kind = plan.resources[memory].kind;
+            let concurrent = self.concurrent(memory);
+            let needs = self.shared.measure(name, kind, used[memory], concurrent)?;
+            let fits = needs.size <= size && offset % needs.alignment.max(1) == 0;
+            let arena = arenas[heap as usize].as_ref().filter(|arena| fits && arena.allows(needs.memory_type_bits));
+            let store = match arena {
+                Some(arena) => Store::placed(self.shared, name, kind, used[memory], concurrent, arena, offset)?,
+                None => {
+                    self.notes
+                        .push(format!("\"{name}\" has memory of its own: the plan's place does not suit the device"));
+                    let domain = if host(memory) { Domain::Cached } else { Domain::Device };
+                    Store::new(self.shared, name, kind, used[memory], domain, concurrent)?
+                }
+            };
+            places[memory] = Place::Fixed(store);
+        }
+        for (memory, life) in plan.resources.iter_ids().map(|(id, resource)| (id, resource.life)) {
+            if scene.memory[memory] != memory || !self.is_used(memory) && scene.remembered[memory] == 0 {
+                continue;
+            }
+            let history = scene.declared[memory].and_then(|declared| match graph.resources()[declared].life {
+                Life::History(history) => Some(history),
+                _ => None,
+            });
+            // Those that remember lie in the ring of what they remember.
+            if history.is_some() || matches!(life, PlanLife::Transient | PlanLife::Root) {
+                continue;
+            }
+            let domain = if host(memory) { Domain::Cached } else { Domain::Device };
+            let make = |suffix: &str| {
+                let name = format!("{}{suffix}", plan.resource_name(memory));
+                Store::new(self.shared, &name, plan.resources[memory].kind, used[memory], domain, true)
+            };
+            places[memory] = match scene.remembered[memory] {
+                0 if life == PlanLife::Imported => Place::Import(used[memory]),
+                0 => Place::Fixed(make("")?),
+                frames => {
+                    let ring = (0..=frames).map(|at| make(&format!("[{at}]"))).collect::<Result<_, _>>()?;
+                    Place::Ring(ring)
+                }
+            };
+        }
+        Ok((places, arenas.into_iter().flatten().collect()))
+    }
+
+    fn is_used(&self, memory: ResourceId) -> bool {
+        let used = |id: ResourceId| self.plan.resources[id].lifetime.is_some();
+        self.plan.resources.ids().any(|id| self.scene.memory[id] == memory && used(id))
+    }
+
+    /// Usages by the plan's memories.
+    fn usages(&self, graph: &Graph) -> IdVec<ResourceId, Usages> {
+        let kind = |id: ResourceId| self.plan.resources[self.scene.resource_of[id]].kind;
+        let memory = memories(graph, kind);
+        let used = usages(graph, &memory, kind);
+        let mut out = IdVec::filled(Usages::default(), self.plan.resources.len());
+        for (id, memory) in memory.iter_ids() {
+            out[self.scene.resource_of[id]] = used[*memory];
+        }
+        out
+    }
+
+    /// Whether queue families share it: as planned, and what outlives the frame always, since it has no next owner yet.
+    fn concurrent(&self, memory: ResourceId) -> bool {
+        use rgraph_plan::access::Sharing;
+        let resource = &self.plan.resources[memory];
+        let names = self.plan.resources.ids().filter(|id| self.scene.memory[*id] == memory);
+        let root = names
+            .into_iter()
+            .any(|id| self.scene.declared[id].is_some_and(|declared| self.workload.graph.is_root(declared)));
+        resource.sharing == Sharing::Concurrent || resource.life != PlanLife::Transient || root
+    }
+
+    /// Memory for all that is placed in a heap of the plan, of a type that suits all; `None` if there is no such type.
+    fn arena(
+        &mut self,
+        heap: rgraph_plan::plan::HeapId,
+        here: &[(ResourceId, u32, u64, u64)],
+        used: &IdVec<ResourceId, Usages>,
+        host: bool,
+    ) -> Result<Option<Arc<Arena>>, Error> {
+        let mut types = u32::MAX;
+        let mut alignment = self.shared.limits.buffer_image_granularity.max(256);
+        let mut end = 0;
+        for &(memory, _, offset, size) in here {
+            let name = self.plan.resource_name(memory);
+            let needs =
+                self.shared.measure(name, self.plan.resources[memory].kind, used[memory], self.concurrent(memory))?;
+            if needs.size <= size && types & needs.memory_type_bits != 0 {
+                types &= needs.memory_type_bits;
+                alignment = alignment.max(needs.alignment);
+                end = end.max(offset + size);
+            }
+        }
+        if end == 0 {
+            return Ok(None);
+        }
+        let granularity = self.shared.limits.buffer_image_granularity.max(1);
+        let size = end.next_multiple_of(granularity);
+        let requirements = vk::MemoryRequirements { size, alignment, memory_type_bits: types };
+        let name = format!("{} transients ({})", self.plan.graph, self.plan.memory.heaps[heap].memory_type);
+        let domain = if host { Domain::Cached } else { Domain::Device };
+        let want = Want { name: &name, requirements, domain, linear: false, dedicated: None };
+        Arena::new(self.shared, want, types).map(Some)
+    }
+}
+
+/// All of a resource.
+pub(crate) fn whole(kind: PlanKind) -> Region {
+    Tracked::new(kind).whole()
+}

@@ -1,0 +1,123 @@
+//! Queues with one timeline semaphore each: every submit signals the next value, and whoever waits names a queue and a
+//! value. Nothing ever waits for a value that was not submitted.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use ash::vk;
+use rgraph_plan::profile::Capabilities;
+
+use crate::error::{Called, Error};
+
+/// A moment on a queue: all that was submitted up to a value is done.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Point {
+    /// Position of the queue in the device's list.
+    pub queue: usize,
+    /// The value of its timeline semaphore.
+    pub value: u64,
+}
+
+/// A wait at the start of a submit.
+#[derive(Clone, Copy, Debug)]
+pub struct WaitFor {
+    /// A timeline semaphore.
+    pub semaphore: vk::Semaphore,
+    /// Its value.
+    pub value: u64,
+    /// Stages that wait.
+    pub stages: vk::PipelineStageFlags2,
+}
+
+/// One submit: waits, command buffers, and stages after which the queue's next value is signalled.
+#[derive(Clone, Debug, Default)]
+pub struct Submit {
+    /// What it waits for.
+    pub waits: Vec<WaitFor>,
+    /// What it runs, in this order.
+    pub commands: Vec<vk::CommandBuffer>,
+}
+
+/// A queue of a device.
+#[derive(Debug)]
+pub struct Queue {
+    /// Its handle.
+    pub raw: vk::Queue,
+    /// Its name in plans.
+    pub name: String,
+    /// Its family.
+    pub family: u32,
+    /// What it can do.
+    pub capabilities: Capabilities,
+    /// Bits of its timestamps.
+    pub timestamp_bits: u32,
+    /// Its timeline semaphore.
+    pub semaphore: vk::Semaphore,
+    submitted: Mutex<u64>,
+}
+
+impl Queue {
+    /// A queue that nothing was submitted to.
+    pub(crate) fn new(
+        raw: vk::Queue,
+        name: String,
+        family: u32,
+        capabilities: Capabilities,
+        timestamp_bits: u32,
+        semaphore: vk::Semaphore,
+    ) -> Self {
+        Self { raw, name, family, capabilities, timestamp_bits, semaphore, submitted: Mutex::new(0) }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, u64> {
+        self.submitted.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The value that is signalled when all submitted so far is done.
+    pub fn submitted(&self) -> u64 {
+        *self.lock()
+    }
+
+    /// Submits in one call; returns the value of the last one. The first one's is that minus their number, plus one.
+    ///
+    /// # Errors
+    /// If the driver refuses; then nothing was submitted.
+    pub(crate) fn submit(&self, device: &ash::Device, submits: &[Submit]) -> Result<u64, Error> {
+        let mut waits: Vec<vk::SemaphoreSubmitInfo<'_>> = Vec::new();
+        let mut commands: Vec<vk::CommandBufferSubmitInfo<'_>> = Vec::new();
+        for submit in submits {
+            waits.extend(submit.waits.iter().map(|wait| {
+                vk::SemaphoreSubmitInfo::default().semaphore(wait.semaphore).value(wait.value).stage_mask(wait.stages)
+            }));
+            commands
+                .extend(submit.commands.iter().map(|raw| vk::CommandBufferSubmitInfo::default().command_buffer(*raw)));
+        }
+        // Held over the call: values are signalled in the order of submission.
+        let mut last = self.lock();
+        let signals: Vec<_> = (1..=submits.len() as u64)
+            .map(|more| {
+                vk::SemaphoreSubmitInfo::default()
+                    .semaphore(self.semaphore)
+                    .value(*last + more)
+                    .stage_mask(vk::PipelineStageFlags2::ALL_COMMANDS)
+            })
+            .collect();
+        let (mut wait, mut command) = (0, 0);
+        let infos: Vec<_> = submits
+            .iter()
+            .zip(&signals)
+            .map(|(submit, signal)| {
+                let info = vk::SubmitInfo2::default()
+                    .wait_semaphore_infos(&waits[wait..wait + submit.waits.len()])
+                    .command_buffer_infos(&commands[command..command + submit.commands.len()])
+                    .signal_semaphore_infos(std::slice::from_ref(signal));
+                wait += submit.waits.len();
+                command += submit.commands.len();
+                info
+            })
+            .collect();
+        // SAFETY: handles live until the values signalled here are reached; the lock keeps other threads out.
+        unsafe { device.queue_submit2(self.raw, &infos, vk::Fence::null()) }.called("vkQueueSubmit2")?;
+        *last += submits.len() as u64;
+        Ok(*last)
+    }
+}

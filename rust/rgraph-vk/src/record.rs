@@ -1,0 +1,426 @@
+//! Commands of a plan into command buffers: one walk over flat arrays, nothing looked up by name, nothing allocated.
+//! Chunks are recorded by as many threads as there are, each into a pool of its own.
+
+use ash::vk;
+use rayon::prelude::*;
+use rgraph_plan::access::{Aspects, Layout};
+use rgraph_plan::graph::Clear;
+use rgraph_plan::id::{Id, IdVec, Span};
+use rgraph_plan::plan::{Attachment, Barriers, Command, PlanKind, PlanPassId};
+
+use crate::bind::{Action, Packet, Packets};
+use crate::convert;
+use crate::device::Shared;
+use crate::error::{Called, Error};
+use crate::prepared::{Chunk, Prepared};
+use crate::queue::Queue;
+use crate::rendering::{Rendering, aspects_of};
+use crate::store::clear_color;
+use crate::subpass;
+use crate::transfer::{self, Handles};
+use crate::variant::Variant;
+use crate::work::{DrawCount, IndexBuffer};
+
+/// Records all chunks of a variant, whose old command buffers are not in use.
+pub(crate) fn record(prepared: &Prepared, variant: &mut Variant, push: &[u8]) -> Result<(), Error> {
+    let shared = &prepared.shared;
+    while variant.chunks.len() < prepared.chunks.len() {
+        let chunk = &prepared.chunks[variant.chunks.len()];
+        let queue = prepared.batches[chunk.batch].queue.unwrap_or(0);
+        let made = command_pool(shared, shared.queues[queue].family)?;
+        variant.chunks.push(made);
+    }
+    let recorder = Recorder { prepared, variant, push };
+    let one = |(chunk, &(pool, commands)): (&Chunk, &(vk::CommandPool, vk::CommandBuffer))| {
+        // SAFETY: the context is idle, so none of the pool's buffers is in use; each thread has pools of its own.
+        let reset = unsafe { shared.raw.reset_command_pool(pool, vk::CommandPoolResetFlags::empty()) };
+        reset.called("vkResetCommandPool")?;
+        recorder.chunk(chunk, commands)
+    };
+    let done = if prepared.chunks.len() > 1 {
+        prepared.chunks.par_iter().zip(&variant.chunks).map(one).collect::<Result<(), Error>>()
+    } else {
+        prepared.chunks.iter().zip(&variant.chunks).try_for_each(one)
+    };
+    shared.noted(done)
+}
+
+/// A pool with one command buffer.
+pub(crate) fn command_pool(shared: &Shared, family: u32) -> Result<(vk::CommandPool, vk::CommandBuffer), Error> {
+    let info = vk::CommandPoolCreateInfo::default().queue_family_index(family);
+    // SAFETY: the family is one of the device's.
+    let pool = unsafe { shared.raw.create_command_pool(&info, None) };
+    let pool = shared.noted(pool.called("vkCreateCommandPool"))?;
+    let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
+    // SAFETY: the pool was just made.
+    match unsafe { shared.raw.allocate_command_buffers(&info) }.called("vkAllocateCommandBuffers") {
+        Ok(made) => Ok((pool, made[0])),
+        Err(error) => {
+            // SAFETY: never used.
+            unsafe { shared.raw.destroy_command_pool(pool, None) };
+            shared.noted(Err(error))
+        }
+    }
+}
+
+struct Recorder<'a> {
+    prepared: &'a Prepared,
+    variant: &'a Variant,
+    push: &'a [u8],
+}
+
+/// What is bound, so that equal packets in a row bind nothing twice.
+#[derive(Default)]
+struct Bound {
+    pipeline: vk::Pipeline,
+    layout: vk::PipelineLayout,
+    sets: Option<(bool, Span)>,
+}
+
+impl Recorder<'_> {
+    fn chunk(&self, chunk: &Chunk, commands: vk::CommandBuffer) -> Result<(), Error> {
+        let device = &self.prepared.shared.raw;
+        let info = vk::CommandBufferBeginInfo::default();
+        // SAFETY: the pool was just reset.
+        unsafe { device.begin_command_buffer(commands, &info) }.called("vkBeginCommandBuffer")?;
+        let queue = self.prepared.batches[chunk.batch].queue.unwrap_or(0);
+        let queue = &self.prepared.shared.queues[queue];
+        let plan = &self.prepared.plan;
+        let mut bound = Bound::default();
+        let mut rendering: Option<(&Rendering, usize)> = None;
+        let mut skipped = false;
+        for command in &plan.commands[chunk.commands.range()] {
+            match command {
+                Command::Barriers(_) if rendering.is_some_and(|(rendering, _)| rendering.subpasses.is_some()) => {
+                    // The dependency is part of the render pass.
+                }
+                Command::Barriers(barriers) => self.barriers(commands, barriers),
+                Command::BeginRendering { physical_pass, .. } => {
+                    let next = &self.prepared.renderings.passes[physical_pass.index()];
+                    skipped = next.passes.iter().all(|pass| !self.variant.on[*pass]);
+                    if !skipped {
+                        self.begin_rendering(commands, next, physical_pass.index());
+                        rendering = Some((next, 0));
+                    }
+                }
+                Command::Pass { pass, .. } => {
+                    if let Some((open, position)) = &mut rendering {
+                        if open.subpasses.is_some() && *position > 0 {
+                            subpass::next(device, commands);
+                        }
+                        *position += 1;
+                    }
+                    if !skipped && self.variant.on[*pass] {
+                        self.pass(commands, *pass, queue, rendering.map(|(open, _)| open), &mut bound);
+                    }
+                }
+                Command::EndRendering => {
+                    skipped = false;
+                    match rendering.take() {
+                        Some((open, _)) if open.subpasses.is_some() => subpass::end(device, commands),
+                        // SAFETY: dynamic rendering was begun in this command buffer.
+                        Some(_) => unsafe { device.cmd_end_rendering(commands) },
+                        None => {}
+                    }
+                }
+                Command::SetEvent(event, barriers) => {
+                    let info = self.dependency(barriers);
+                    // SAFETY: the event is the variant's, reset before each submit.
+                    unsafe { device.cmd_set_event2(commands, self.variant.events[event.index()], &info) };
+                }
+                Command::WaitEvents(event, barriers) => {
+                    let info = self.dependency(barriers);
+                    // SAFETY: set earlier on the same queue, with the same dependency.
+                    unsafe { device.cmd_wait_events2(commands, &[self.variant.events[event.index()]], &[info]) };
+                }
+            }
+        }
+        // SAFETY: recording was begun above.
+        unsafe { device.end_command_buffer(commands) }.called("vkEndCommandBuffer")
+    }
+
+    fn dependency(&self, barriers: &Barriers) -> vk::DependencyInfo<'_> {
+        vk::DependencyInfo::default()
+            .memory_barriers(&self.variant.memory[barriers.memory.range()])
+            .buffer_memory_barriers(&self.variant.buffers[barriers.buffers.range()])
+            .image_memory_barriers(&self.variant.images[barriers.images.range()])
+    }
+
+    fn barriers(&self, commands: vk::CommandBuffer, barriers: &Barriers) {
+        let info = self.dependency(barriers);
+        // SAFETY: outside of a render pass; the barriers are the plan's, which the checker proves right.
+        unsafe { self.prepared.shared.raw.cmd_pipeline_barrier2(commands, &info) };
+    }
+
+    fn begin_rendering(&self, commands: vk::CommandBuffer, rendering: &Rendering, physical: usize) {
+        let (device, plan) = (&self.prepared.shared.raw, &self.prepared.plan);
+        let attachments = &plan.attachments[rendering.attachments.range()];
+        let views = self.variant.views(rendering);
+        let [width, height] = rendering.area;
+        let area = vk::Rect2D { offset: vk::Offset2D::default(), extent: vk::Extent2D { width, height } };
+        if let Some(pass) = rendering.subpasses {
+            let clears: Vec<_> = attachments.iter().map(|attachment| clear_value(self.prepared, attachment)).collect();
+            subpass::begin(device, commands, pass, self.variant.framebuffers[physical], area, &clears);
+        } else {
+            let info = |at: u32, stencil: bool| {
+                let at = at as usize;
+                let (attachment, view) = (&attachments[at], views[at]);
+                let (load, store) = match attachment.stencil.filter(|_| stencil) {
+                    Some(stencil) => stencil,
+                    None => (attachment.load, attachment.store),
+                };
+                let mut info = vk::RenderingAttachmentInfo::default()
+                    .image_view(view.view)
+                    .image_layout(attachment_layout(rendering.layouts[at], plan.resources[attachment.resource].kind))
+                    .load_op(convert::load(load))
+                    .store_op(convert::store(store))
+                    .clear_value(clear_value(self.prepared, attachment));
+                if let Some(resolve) = &rendering.resolves[at] {
+                    info = info
+                        .resolve_mode(resolve.mode)
+                        .resolve_image_view(view.resolve)
+                        .resolve_image_layout(convert::layout(resolve.layout));
+                }
+                info
+            };
+            // Eight targets at most, so these live on the stack.
+            let mut colors = [vk::RenderingAttachmentInfo::default(); 8];
+            let count = rendering.colors.len().min(colors.len());
+            for (color, &at) in colors.iter_mut().zip(&rendering.colors) {
+                *color = info(at, false);
+            }
+            let mut begin = vk::RenderingInfo::default()
+                .render_area(area)
+                .layer_count(rendering.layers)
+                .color_attachments(&colors[..count]);
+            let aspects = rendering.depth.map(|at| {
+                let kind = plan.resources[attachments[at as usize].resource].kind;
+                let PlanKind::Image { format, .. } = kind else { return (at, [false; 2]) };
+                (at, aspects_of(format))
+            });
+            let (mut depth, mut stencil) =
+                (vk::RenderingAttachmentInfo::default(), vk::RenderingAttachmentInfo::default());
+            if let Some((at, [has_depth, has_stencil])) = aspects {
+                if has_depth {
+                    depth = info(at, false);
+                    begin = begin.depth_attachment(&depth);
+                }
+                if has_stencil {
+                    stencil = info(at, true);
+                    begin = begin.stencil_attachment(&stencil);
+                }
+            }
+            // SAFETY: views and layouts are the plan's; the formats fit the pipelines made for these targets.
+            unsafe { device.cmd_begin_rendering(commands, &begin) };
+            let _ = (&depth, &stencil);
+        }
+        self.set_viewport(commands, [0.0, 0.0, width as f32, height as f32]);
+    }
+
+    fn set_viewport(&self, commands: vk::CommandBuffer, [x, y, width, height]: [f32; 4]) {
+        let device = &self.prepared.shared.raw;
+        let viewport = vk::Viewport { x, y, width, height, min_depth: 0.0, max_depth: 1.0 };
+        let offset = vk::Offset2D { x: x.max(0.0) as i32, y: y.max(0.0) as i32 };
+        let extent = vk::Extent2D { width: width.max(0.0) as u32, height: height.max(0.0) as u32 };
+        // SAFETY: the size was checked when the step was bound, or is an attachment's.
+        unsafe { device.cmd_set_viewport(commands, 0, &[viewport]) };
+        // SAFETY: as above.
+        unsafe { device.cmd_set_scissor(commands, 0, &[vk::Rect2D { offset, extent }]) };
+    }
+
+    fn pass(
+        &self,
+        commands: vk::CommandBuffer,
+        pass: PlanPassId,
+        queue: &Queue,
+        rendering: Option<&Rendering>,
+        bound: &mut Bound,
+    ) {
+        let shared = &self.prepared.shared;
+        if let Some(labels) = &shared.labels {
+            let label = vk::DebugUtilsLabelEXT::default().label_name(&self.prepared.labels[pass]);
+            // SAFETY: the name lives as long as the graph.
+            unsafe { labels.cmd_begin_debug_utils_label(commands, &label) };
+        }
+        let times = self.variant.times_on(queue);
+        let first = pass.index() as u32 * 2;
+        let stamp = |stage, query| {
+            if let Some(times) = times {
+                // SAFETY: the queries were reset by the host before the submit.
+                unsafe { shared.raw.cmd_write_timestamp2(commands, stage, times, query) };
+            }
+        };
+        stamp(vk::PipelineStageFlags2::TOP_OF_PIPE, first);
+        let counts = self
+            .variant
+            .statistics
+            .filter(|_| queue.capabilities.contains(rgraph_plan::profile::Capabilities::GRAPHICS));
+        if let Some(pool) = counts {
+            // SAFETY: as above; begun and ended on one side of a render pass.
+            unsafe { shared.raw.cmd_begin_query(commands, pool, pass.index() as u32, vk::QueryControlFlags::empty()) };
+        }
+        let own = &self.prepared.packets;
+        self.packets(commands, own, own.of_pass[pass], false, rendering, bound);
+        if let Some(span) = self.variant.said.of_pass.get(pass) {
+            self.packets(commands, &self.variant.said, *span, true, rendering, bound);
+        }
+        if let Some(pool) = counts {
+            // SAFETY: begun above.
+            unsafe { shared.raw.cmd_end_query(commands, pool, pass.index() as u32) };
+        }
+        stamp(vk::PipelineStageFlags2::ALL_COMMANDS, first + 1);
+        if let Some(labels) = &shared.labels {
+            // SAFETY: begun above.
+            unsafe { labels.cmd_end_debug_utils_label(commands) };
+        }
+    }
+
+    fn packets(
+        &self,
+        commands: vk::CommandBuffer,
+        packets: &Packets,
+        span: Span,
+        said: bool,
+        rendering: Option<&Rendering>,
+        bound: &mut Bound,
+    ) {
+        for packet in &packets.packets[span.range()] {
+            match &packet.what {
+                Action::Transfer(at) => {
+                    let transfer = &packets.transfers[*at as usize];
+                    transfer::record(&self.prepared.shared.raw, commands, transfer, self.variant);
+                }
+                Action::Dispatch(_) | Action::DispatchIndirect(..) => {
+                    self.bind(commands, packets, packet, said, vk::PipelineBindPoint::COMPUTE, bound);
+                    self.dispatch(commands, &packet.what);
+                }
+                Action::Draw { count, vertex, index, viewport } => {
+                    self.bind(commands, packets, packet, said, vk::PipelineBindPoint::GRAPHICS, bound);
+                    if let Some(viewport) = viewport {
+                        self.set_viewport(commands, *viewport);
+                    }
+                    self.draw(commands, packets, count, *vertex, index.as_ref());
+                    if let (Some(_), Some(rendering)) = (viewport, rendering) {
+                        let [width, height] = rendering.area;
+                        self.set_viewport(commands, [0.0, 0.0, width as f32, height as f32]);
+                    }
+                }
+            }
+        }
+    }
+
+    fn bind(
+        &self,
+        commands: vk::CommandBuffer,
+        packets: &Packets,
+        packet: &Packet,
+        said: bool,
+        point: vk::PipelineBindPoint,
+        bound: &mut Bound,
+    ) {
+        let device = &self.prepared.shared.raw;
+        if bound.pipeline != packet.pipeline {
+            // SAFETY: pipelines live as long as the device.
+            unsafe { device.cmd_bind_pipeline(commands, point, packet.pipeline) };
+            bound.pipeline = packet.pipeline;
+        }
+        if !packet.sets.is_empty() && (bound.layout != packet.layout || bound.sets != Some((said, packet.sets))) {
+            let start = if said { self.prepared.packets.sets.len() } else { 0 };
+            let sets = &self.variant.sets[start..][packet.sets.range()];
+            // SAFETY: the sets are the variant's, of the layout's set layouts.
+            unsafe { device.cmd_bind_descriptor_sets(commands, point, packet.layout, 0, sets, &[]) };
+            (bound.layout, bound.sets) = (packet.layout, Some((said, packet.sets)));
+        }
+        if !packet.push.is_empty() {
+            let data = if said { &packets.push[packet.push.range()] } else { &self.push[packet.push.range()] };
+            // SAFETY: the length is the layout's range.
+            unsafe { device.cmd_push_constants(commands, packet.layout, packet.push_stages, 0, data) };
+        }
+    }
+
+    fn dispatch(&self, commands: vk::CommandBuffer, what: &Action) {
+        let device = &self.prepared.shared.raw;
+        match *what {
+            // SAFETY: a compute pipeline and its sets are bound; the counts are within the limits.
+            Action::Dispatch([x, y, z]) => unsafe { device.cmd_dispatch(commands, x, y, z) },
+            // SAFETY: as above; the buffer holds three counts there.
+            Action::DispatchIndirect(buffer, offset) => unsafe {
+                device.cmd_dispatch_indirect(commands, self.variant.buffer(buffer), offset);
+            },
+            _ => {}
+        }
+    }
+
+    fn draw(
+        &self,
+        commands: vk::CommandBuffer,
+        packets: &Packets,
+        count: &DrawCount,
+        vertex: Span,
+        index: Option<&IndexBuffer>,
+    ) {
+        let device = &self.prepared.shared.raw;
+        for (buffer, at) in packets.vertex[vertex.range()].iter().zip(0..) {
+            let raw = [self.variant.buffer(buffer.buffer)];
+            // SAFETY: the buffer has the usage, the offset lies in it.
+            unsafe { device.cmd_bind_vertex_buffers(commands, at, &raw, &[buffer.offset]) };
+        }
+        if let Some(index) = index {
+            let kind = if index.wide { vk::IndexType::UINT32 } else { vk::IndexType::UINT16 };
+            // SAFETY: as above.
+            unsafe { device.cmd_bind_index_buffer(commands, self.variant.buffer(index.buffer), index.offset, kind) };
+        }
+        match (*count, index.is_some()) {
+            (DrawCount::Direct { vertices, instances, first_vertex, first_instance, .. }, false) => {
+                // SAFETY: a raster pipeline and all that it needs is bound; robust access guards the buffers.
+                unsafe { device.cmd_draw(commands, vertices, instances, first_vertex, first_instance) };
+            }
+            (DrawCount::Direct { vertices, instances, first_vertex, first_instance, vertex_offset }, true) => {
+                // SAFETY: as above.
+                unsafe {
+                    device.cmd_draw_indexed(commands, vertices, instances, first_vertex, vertex_offset, first_instance);
+                }
+            }
+            (DrawCount::Indirect { buffer, offset, draws, stride }, false) => {
+                // SAFETY: as above; the parameters lie in the buffer.
+                unsafe { device.cmd_draw_indirect(commands, self.variant.buffer(buffer), offset, draws, stride) };
+            }
+            (DrawCount::Indirect { buffer, offset, draws, stride }, true) => {
+                // SAFETY: as above.
+                unsafe {
+                    device.cmd_draw_indexed_indirect(commands, self.variant.buffer(buffer), offset, draws, stride)
+                };
+            }
+        }
+    }
+}
+
+/// The clear value of an attachment in the numbers of its format.
+pub(crate) fn clear_value(prepared: &Prepared, attachment: &Attachment) -> vk::ClearValue {
+    let PlanKind::Image { format, .. } = prepared.plan.resources[attachment.resource].kind else {
+        return vk::ClearValue::default();
+    };
+    match attachment.clear {
+        Some(Clear::Depth(depth, stencil)) => vk::ClearValue {
+            depth_stencil: vk::ClearDepthStencilValue { depth: depth as f32, stencil: stencil.unwrap_or(0) },
+        },
+        Some(Clear::Color(color)) => vk::ClearValue { color: clear_color(format, color) },
+        None => vk::ClearValue::default(),
+    }
+}
+
+/// The layout that an attachment is named with. Depth without stencil (and the reverse) has the common layouts too.
+pub(crate) fn attachment_layout(layout: Layout, kind: PlanKind) -> vk::ImageLayout {
+    let depth = matches!(kind, PlanKind::Image { format, .. } if !format.aspects().contains(Aspects::COLOR));
+    match layout {
+        // What is tested against and sampled at once.
+        Layout::ShaderReadOnly if depth => vk::ImageLayout::DEPTH_STENCIL_READ_ONLY_OPTIMAL,
+        other => convert::layout(other),
+    }
+}
+
+/// The passes that run with the flags that are off.
+pub(crate) fn passes_on(prepared: &Prepared, off: &[bool]) -> IdVec<PlanPassId, bool> {
+    let on = |flag: Option<rgraph_plan::graph::FlagId>| flag.is_none_or(|flag| !off[flag.index()]);
+    prepared.scene.flag_of.iter().map(|flag| on(*flag)).collect()
+}

@@ -1,0 +1,251 @@
+//! Render passes of a plan: what each draws to, in which layouts, and how each pass's colour outputs map onto it.
+//!
+//! A physical pass becomes one dynamic rendering. Where its passes read what others of them drew (input attachments),
+//! it becomes a render pass with one subpass each, which every Vulkan 1.3 device has.
+
+use ash::vk;
+use rgraph_plan::access::{Aspects, Layout, Usage};
+use rgraph_plan::format::Format;
+use rgraph_plan::graph::Graph;
+use rgraph_plan::id::{IdVec, Span};
+use rgraph_plan::plan::{Attachment, Command, Plan, PlanKind, PlanPassId};
+use rgraph_plan::stages::size::mip_size;
+
+use crate::pipeline::{DepthUse, Targets};
+use crate::scene::{PassAccess, Scene};
+
+/// A render pass.
+#[derive(Clone, Debug)]
+pub(crate) struct Rendering {
+    /// Its attachments in the plan.
+    pub attachments: Span,
+    /// Width and height in texels.
+    pub area: [u32; 2],
+    /// Layers rendered to.
+    pub layers: u32,
+    /// Layout of each attachment (of dynamic rendering: throughout).
+    pub layouts: Vec<Layout>,
+    /// What each attachment resolves to.
+    pub resolves: Vec<Option<Resolve>>,
+    /// Positions of colour attachments, in order.
+    pub colors: Vec<u32>,
+    /// Position of the depth attachment.
+    pub depth: Option<u32>,
+    /// Its passes, in order.
+    pub passes: Vec<PlanPassId>,
+    /// Its render pass, if it needs subpasses.
+    pub subpasses: Option<vk::RenderPass>,
+    /// Barriers within it, each before the pass at that position.
+    pub within: Vec<(usize, Span, Span)>,
+}
+
+/// Where samples are resolved to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Resolve {
+    pub access: PassAccess,
+    pub mode: vk::ResolveModeFlags,
+    pub layout: Layout,
+}
+
+impl PartialEq for PassAccess {
+    fn eq(&self, other: &Self) -> bool {
+        (self.resource, self.usage, self.region) == (other.resource, other.usage, other.region)
+    }
+}
+
+impl Eq for PassAccess {}
+
+/// All render passes of a plan, by physical pass, and the targets of each pass that is part of one.
+#[derive(Debug, Default)]
+pub(crate) struct Renderings {
+    pub passes: Vec<Rendering>,
+    /// By pass: position in `passes` and position of the pass in it.
+    pub of_pass: IdVec<PlanPassId, Option<(u32, u32)>>,
+}
+
+impl Renderings {
+    /// Finds them.
+    pub fn new(graph: &Graph, plan: &Plan, scene: &Scene) -> Self {
+        let mut out = Self { passes: Vec::new(), of_pass: IdVec::filled(None, plan.passes.len()) };
+        let mut open: Option<Rendering> = None;
+        let mut layouts: Vec<Span> = Vec::new();
+        for command in &plan.commands {
+            match command {
+                Command::BeginRendering { attachments, .. } => {
+                    layouts.clear();
+                    open = Some(Rendering {
+                        attachments: *attachments,
+                        area: [1, 1],
+                        layers: 1,
+                        layouts: Vec::new(),
+                        resolves: Vec::new(),
+                        colors: Vec::new(),
+                        depth: None,
+                        passes: Vec::new(),
+                        subpasses: None,
+                        within: Vec::new(),
+                    });
+                }
+                Command::Pass { pass, layouts: of_pass } => {
+                    if let Some(open) = &mut open {
+                        out.of_pass[*pass] = Some((out.passes.len() as u32, open.passes.len() as u32));
+                        open.passes.push(*pass);
+                        layouts.push(*of_pass);
+                    }
+                }
+                Command::Barriers(barriers) => {
+                    if let Some(open) = &mut open {
+                        open.within.push((open.passes.len(), barriers.memory, barriers.images));
+                    }
+                }
+                Command::EndRendering => {
+                    if let Some(mut open) = open.take() {
+                        open.complete(graph, plan, scene, &layouts);
+                        out.passes.push(open);
+                    }
+                }
+                Command::SetEvent(..) | Command::WaitEvents(..) => {}
+            }
+        }
+        out
+    }
+
+    /// What a pass draws to.
+    pub fn targets(&self, plan: &Plan, scene: &Scene, pass: PlanPassId) -> Option<Targets> {
+        let (at, position) = self.of_pass[pass]?;
+        let rendering = &self.passes[at as usize];
+        Some(rendering.targets(plan, scene, pass, position))
+    }
+}
+
+impl Rendering {
+    fn complete(&mut self, graph: &Graph, plan: &Plan, scene: &Scene, layouts: &[Span]) {
+        let attachments = &plan.attachments[self.attachments.range()];
+        let find = |attachment: &Attachment| {
+            let part = |mips: [u32; 2], layers: [u32; 2]| {
+                mips[0] <= attachment.mip && attachment.mip < mips[1] && layers[0] <= attachment.layers[0]
+            };
+            layouts
+                .iter()
+                .flat_map(|span| &plan.layouts[span.range()])
+                .find(|one| scene.same(one.resource, attachment.resource) && part(one.mips, one.layers))
+                .map_or(Layout::General, |one| one.layout)
+        };
+        self.layouts = attachments.iter().map(find).collect();
+        for (attachment, at) in attachments.iter().zip(0..) {
+            let PlanKind::Image { format, size, .. } = plan.resources[attachment.resource].kind else { continue };
+            let [width, height, _] = mip_size(size, attachment.mip);
+            self.area = [width, height];
+            self.layers = attachment.layers[1] - attachment.layers[0];
+            if format.is_depth_stencil() && !attachment.input {
+                self.depth = Some(at);
+            } else if !attachment.input {
+                self.colors.push(at);
+            }
+        }
+        self.resolves = vec![None; attachments.len()];
+        for at in 0..self.passes.len() {
+            let accesses = scene.of(self.passes[at]).iter();
+            for access in accesses.filter(|access| access.usage == Usage::ResolveAttachment) {
+                self.add_resolve(graph, plan, scene, *access, layouts);
+            }
+        }
+    }
+
+    fn add_resolve(&mut self, graph: &Graph, plan: &Plan, scene: &Scene, access: PassAccess, layouts: &[Span]) {
+        let attachments = &plan.attachments[self.attachments.range()];
+        let to = |attachment: &Attachment| attachment.resolve_to.is_some_and(|to| scene.same(to, access.resource));
+        let Some(from) = attachments.iter().position(to) else { return };
+        let PlanKind::Image { format, .. } = plan.resources[access.resource].kind else { return };
+        let said = access.declared.map(|at| graph.details_of(&graph.accesses()[at as usize]));
+        let default = if format.is_depth_stencil() || is_integer(format) {
+            vk::ResolveModeFlags::SAMPLE_ZERO
+        } else {
+            vk::ResolveModeFlags::AVERAGE
+        };
+        let mode = said.and_then(|said| said.resolve_mode).map_or(default, crate::convert::resolve_mode);
+        let layout = layouts
+            .iter()
+            .flat_map(|span| &plan.layouts[span.range()])
+            .find(|one| scene.same(one.resource, access.resource) && one.mips[0] <= access.region.mips[0])
+            .map_or(Layout::General, |one| one.layout);
+        self.resolves[from] = Some(Resolve { access, mode, layout });
+    }
+
+    /// Whether a pass of it reads what another of them drew.
+    pub fn needs_subpasses(&self, scene: &Scene) -> bool {
+        !self.within.is_empty()
+            || self
+                .passes
+                .iter()
+                .any(|pass| scene.of(*pass).iter().any(|access| access.usage == Usage::InputAttachment))
+    }
+
+    /// The attachment that an access draws to.
+    pub fn attachment_of(&self, plan: &Plan, scene: &Scene, access: &PassAccess) -> Option<u32> {
+        let attachments = &plan.attachments[self.attachments.range()];
+        let found = attachments.iter().position(|attachment| {
+            scene.same(attachment.resource, access.resource)
+                && attachment.mip == access.region.mips[0]
+                && attachment.layers == access.region.layers
+        });
+        found.map(|at| at as u32)
+    }
+
+    fn targets(&self, plan: &Plan, scene: &Scene, pass: PlanPassId, position: u32) -> Targets {
+        let attachments = &plan.attachments[self.attachments.range()];
+        let format = |at: u32| format_of(plan, &attachments[at as usize]);
+        let mut remap = Vec::new();
+        let mut own = Vec::new();
+        let mut depth_use = DepthUse::Nothing;
+        for access in scene.of(pass) {
+            match access.usage {
+                Usage::ColorAttachment => {
+                    let at = self.attachment_of(plan, scene, access);
+                    own.extend(at);
+                    let among = at.and_then(|at| self.colors.iter().position(|color| *color == at));
+                    remap.extend(among.map(|at| at as u32));
+                }
+                Usage::DepthStencilAttachment => depth_use = DepthUse::Write,
+                Usage::DepthStencilRead if depth_use == DepthUse::Nothing => depth_use = DepthUse::Test,
+                _ => {}
+            }
+        }
+        let mut samples = 1;
+        if let Some(first) = attachments.first()
+            && let PlanKind::Image { samples: of, .. } = plan.resources[first.resource].kind
+        {
+            samples = of;
+        }
+        let depth = self.depth.and_then(format);
+        if let Some(raw) = self.subpasses {
+            let depth = depth.filter(|_| depth_use != DepthUse::Nothing);
+            let colors = own.into_iter().map(format).collect();
+            return Targets { colors, depth, samples, subpass: Some((raw, position)), depth_use, remap: Vec::new() };
+        }
+        if remap.iter().zip(0..).all(|(to, at)| *to == at) {
+            remap.clear();
+        }
+        let colors = self.colors.iter().map(|at| format(*at)).collect();
+        Targets { colors, depth, samples, subpass: None, depth_use, remap }
+    }
+}
+
+fn format_of(plan: &Plan, attachment: &Attachment) -> Option<Format> {
+    match plan.resources[attachment.resource].kind {
+        PlanKind::Image { format, .. } => Some(format),
+        PlanKind::Buffer { .. } => None,
+    }
+}
+
+/// Whether samples of a format cannot be averaged.
+fn is_integer(format: Format) -> bool {
+    use rgraph_plan::format::Numbers;
+    matches!(format.numbers(), Numbers::Uint | Numbers::Sint)
+}
+
+/// Layouts of the depth and stencil aspects where a render pass names them apart.
+pub(crate) fn aspects_of(format: Format) -> [bool; 2] {
+    let aspects = format.aspects();
+    [aspects.contains(Aspects::DEPTH), aspects.contains(Aspects::STENCIL)]
+}

@@ -1,0 +1,279 @@
+//! Images and buffers that are the caller's: bound to imported resources of several graphs in turn, and used by foreign
+//! Vulkan code in between.
+
+use std::sync::Arc;
+
+use ash::vk;
+use rgraph_plan::access::{Accesses, Layout, Stages};
+use rgraph_plan::format::Format;
+use rgraph_plan::plan::PlanKind;
+
+use crate::compiled::{first_mip, packed_bytes};
+use crate::device::{Device, Shared};
+use crate::enter::{Entering, Target};
+use crate::error::{DeviceError, Error, FOREIGN};
+use crate::frame::{Readback, ReadbackShared};
+use crate::memory::Domain;
+use crate::onetime::OneTime;
+use crate::queue::Submit;
+use crate::state::ResourceState;
+use crate::store::{Raw, Store, Usages};
+use crate::submit::packed;
+
+/// An image or buffer of a device. Clones are the same one; it lives as long as anything uses it.
+#[derive(Clone, Debug)]
+pub struct Resource(Arc<Store>);
+
+/// A caller's image or buffer handle.
+#[derive(Clone, Copy, Debug)]
+pub enum BorrowedHandle {
+    /// An image.
+    Image(vk::Image),
+    /// A buffer.
+    Buffer(vk::Buffer),
+}
+
+impl Device {
+    /// Makes an image that holds nothing yet; one sample, no cube. It can be used in every way that its format allows.
+    ///
+    /// # Errors
+    /// If the device cannot make it, or is out of memory.
+    pub fn image(&self, name: &str, format: Format, size: [u32; 2], mips: u32, layers: u32) -> Result<Resource, Error> {
+        self.0.check()?;
+        let [width, height] = size;
+        let kind =
+            PlanKind::Image { format, size: [width, height, 1], mips, layers, samples: 1, volume: false, cube: false };
+        if width == 0 || height == 0 || mips == 0 || layers == 0 {
+            return Err(Error::input(name, format!("image \"{name}\" has no texels"), "give a size of at least 1x1"));
+        }
+        let usages = Usages { image: self.0.image_usages(format), ..Usages::default() };
+        // Refuses what cannot be made, with the reason.
+        let _ = self.0.measure(name, kind, usages, true)?;
+        Store::new(&self.0, name, kind, usages, Domain::Device, true).map(Resource)
+    }
+
+    /// Makes a buffer of `size` bytes that holds nothing yet; it can be used in every way.
+    ///
+    /// # Errors
+    /// If the size is zero, or the device is out of memory.
+    pub fn buffer(&self, name: &str, size: u64) -> Result<Resource, Error> {
+        self.0.check()?;
+        if size == 0 || size > self.0.profile.limits.max_buffer {
+            let most = self.0.profile.limits.max_buffer;
+            let message = format!("buffer \"{name}\" has {size} bytes");
+            return Err(Error::input(name, message, format!("give it 1 to {most} bytes")));
+        }
+        let buffer = vk::BufferUsageFlags::TRANSFER_SRC
+            | vk::BufferUsageFlags::TRANSFER_DST
+            | vk::BufferUsageFlags::UNIFORM_BUFFER
+            | vk::BufferUsageFlags::STORAGE_BUFFER
+            | vk::BufferUsageFlags::VERTEX_BUFFER
+            | vk::BufferUsageFlags::INDEX_BUFFER
+            | vk::BufferUsageFlags::INDIRECT_BUFFER;
+        let usages = Usages { buffer, ..Usages::default() };
+        Store::new(&self.0, name, PlanKind::Buffer { size }, usages, Domain::Device, true).map(Resource)
+    }
+
+    /// Borrows a caller's image or buffer. Its state is unknown until [`Resource::set_state`] says it; `concurrent` says
+    /// that all queue families share it.
+    ///
+    /// # Safety
+    /// The handle is of this device, is as `kind` says, has the usages that graphs make of it, and outlives them.
+    pub unsafe fn borrow_resource(
+        &self,
+        name: &str,
+        kind: PlanKind,
+        handle: BorrowedHandle,
+        concurrent: bool,
+    ) -> Resource {
+        let raw = match handle {
+            BorrowedHandle::Image(raw) => Raw::Image(raw),
+            BorrowedHandle::Buffer(raw) => Raw::Buffer(raw),
+        };
+        Resource(Store::borrowed(&self.0, name, kind, raw, concurrent))
+    }
+}
+
+impl Shared {
+    /// Every usage that a format allows.
+    fn image_usages(&self, format: Format) -> vk::ImageUsageFlags {
+        // SAFETY: the physical device is of this instance.
+        let properties = unsafe {
+            let raw = crate::convert::format(format);
+            self.context.raw().get_physical_device_format_properties(self.physical, raw)
+        };
+        let has = properties.optimal_tiling_features;
+        let mut usages = vk::ImageUsageFlags::TRANSFER_SRC | vk::ImageUsageFlags::TRANSFER_DST;
+        for (feature, usage) in [
+            (vk::FormatFeatureFlags::SAMPLED_IMAGE, vk::ImageUsageFlags::SAMPLED),
+            (vk::FormatFeatureFlags::STORAGE_IMAGE, vk::ImageUsageFlags::STORAGE),
+            (vk::FormatFeatureFlags::COLOR_ATTACHMENT, vk::ImageUsageFlags::COLOR_ATTACHMENT),
+            (vk::FormatFeatureFlags::DEPTH_STENCIL_ATTACHMENT, vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT),
+        ] {
+            if has.contains(feature) {
+                usages |= usage;
+            }
+        }
+        usages
+    }
+}
+
+impl Resource {
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// What it is.
+    pub fn kind(&self) -> PlanKind {
+        self.0.kind
+    }
+
+    /// Its Vulkan handle.
+    pub fn handle(&self) -> BorrowedHandle {
+        match self.0.raw {
+            Raw::Image(raw) => BorrowedHandle::Image(raw),
+            Raw::Buffer(raw) => BorrowedHandle::Buffer(raw),
+        }
+    }
+
+    /// How it was used last (of a resource whose parts differ: its first part).
+    pub fn state(&self) -> ResourceState {
+        self.0.tracked().first()
+    }
+
+    /// Says how foreign code left it. Its work on `queue` was submitted before the next run of a graph, and what it
+    /// did on other queues is done.
+    pub fn set_state(&self, state: &ResourceState) {
+        let shared = &self.0.shared;
+        let mut state = state.clone();
+        // Foreign submits signal no timeline of ours, but come before ours on the same queue.
+        if state.points.is_empty()
+            && let Some(queue) = state.queue.filter(|queue| *queue < shared.queues.len())
+        {
+            state.points.push(crate::queue::Point { queue, value: shared.queues[queue].submitted() });
+        }
+        let mut tracked = self.0.tracked();
+        let whole = tracked.whole();
+        tracked.set(whole, &state);
+    }
+
+    /// The store, if it is that device's.
+    pub(crate) fn checked(&self, shared: &Arc<Shared>) -> Result<&Arc<Store>, Error> {
+        if Arc::ptr_eq(&self.0.shared, shared) {
+            return Ok(&self.0);
+        }
+        let message = format!("\"{}\" belongs to another device", self.0.name);
+        Err(DeviceError::new(FOREIGN, message, "make it on the device that runs the graph").into())
+    }
+
+    /// Writes mip 0 of all layers, tightly packed, or a buffer's bytes; waits until it is done.
+    ///
+    /// # Errors
+    /// If the number of bytes is not right, or the driver fails.
+    pub fn write(&self, bytes: &[u8]) -> Result<(), Error> {
+        self.0.shared.check()?;
+        let wanted = packed_bytes(self.0.kind);
+        if bytes.len() as u64 != wanted {
+            let message = format!("\"{}\" takes {wanted} bytes, and {} are given", self.0.name, bytes.len());
+            return Err(Error::input(&self.0.name, message, "give mip 0 of all layers, tightly packed"));
+        }
+        let staging = self.staging(wanted, vk::BufferUsageFlags::TRANSFER_SRC, Domain::Host)?;
+        if let Some(mapped) = staging.mapped() {
+            // SAFETY: the buffer was made that large, and nobody uses it yet.
+            unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), mapped.as_ptr(), bytes.len()) };
+        }
+        self.transfer(&staging, true)
+    }
+
+    /// Reads mip 0 of all layers, tightly packed, or a buffer's bytes; waits until it is done.
+    ///
+    /// # Errors
+    /// If the driver fails.
+    pub fn read(&self) -> Result<Readback, Error> {
+        self.0.shared.check()?;
+        let bytes = packed_bytes(self.0.kind);
+        let staging = self.staging(bytes, vk::BufferUsageFlags::TRANSFER_DST, Domain::Cached)?;
+        self.transfer(&staging, false)?;
+        let (kind, name) = (self.0.kind, self.0.name.clone());
+        let pool = std::sync::Weak::new();
+        Ok(Readback(Arc::new(ReadbackShared { store: Some(staging), pool, bytes, kind, name })))
+    }
+
+    fn staging(&self, size: u64, buffer: vk::BufferUsageFlags, domain: Domain) -> Result<Arc<Store>, Error> {
+        let usages = Usages { buffer, ..Usages::default() };
+        Store::new(&self.0.shared, "staging", PlanKind::Buffer { size }, usages, domain, true)
+    }
+
+    fn transfer(&self, staging: &Arc<Store>, write: bool) -> Result<(), Error> {
+        let shared = &self.0.shared;
+        let mut once = OneTime::default();
+        let result = self.transfer_with(staging, write, &mut once);
+        shared.bury(once.take());
+        let point = result?;
+        shared.wait(&[point], None)?;
+        shared.sweep()
+    }
+
+    fn transfer_with(
+        &self,
+        staging: &Arc<Store>,
+        write: bool,
+        once: &mut OneTime,
+    ) -> Result<crate::queue::Point, Error> {
+        let (store, shared) = (&self.0, &self.0.shared);
+        let _turn = shared.turn();
+        let (access, layout) = if write {
+            (Accesses::TRANSFER_WRITE, Layout::TransferDst)
+        } else {
+            (Accesses::TRANSFER_READ, Layout::TransferSrc)
+        };
+        let target = Target { queue: 0, stages: Stages::COPY, access, layout, discard: write, previous: (0, 0) };
+        let mut entering = Entering::default();
+        entering.enter(shared, store, first_mip(store.kind), target);
+        let device = &shared.raw;
+        let family = shared.queues[0].family;
+        let commands = once.record(shared, family, |commands| {
+            entering.record(device, commands);
+            let vk_layout = crate::convert::layout(layout);
+            let region = vk::BufferCopy { src_offset: 0, dst_offset: 0, size: packed_bytes(store.kind) };
+            // SAFETY, for all of them: the staging buffer is as large as the contents; the layout is the barrier's.
+            match (store.raw, packed(store.kind, 0), write) {
+                (Raw::Image(image), Some(region), true) => unsafe {
+                    device.cmd_copy_buffer_to_image(commands, staging.buffer(), image, vk_layout, &[region]);
+                },
+                (Raw::Image(image), Some(region), false) => unsafe {
+                    device.cmd_copy_image_to_buffer(commands, image, vk_layout, staging.buffer(), &[region]);
+                },
+                (Raw::Buffer(to), _, true) => unsafe {
+                    device.cmd_copy_buffer(commands, staging.buffer(), to, &[region]);
+                },
+                (Raw::Buffer(from), _, false) => unsafe {
+                    device.cmd_copy_buffer(commands, from, staging.buffer(), &[region]);
+                },
+                _ => {}
+            }
+            let visible = [vk::MemoryBarrier2::default()
+                .src_stage_mask(vk::PipelineStageFlags2::COPY)
+                .src_access_mask(vk::AccessFlags2::TRANSFER_WRITE)
+                .dst_stage_mask(vk::PipelineStageFlags2::HOST)
+                .dst_access_mask(vk::AccessFlags2::HOST_READ)];
+            // SAFETY: outside of a render pass.
+            unsafe { device.cmd_pipeline_barrier2(commands, &vk::DependencyInfo::default().memory_barriers(&visible)) };
+        })?;
+        let submit = Submit { waits: entering.waits, commands: vec![commands] };
+        let value = shared.noted(shared.queues[0].submit(device, &[submit]))?;
+        let point = crate::queue::Point { queue: 0, value };
+        let state = ResourceState {
+            queue: Some(0),
+            family: Some(family),
+            stages: Stages::COPY,
+            access,
+            layout,
+            points: vec![point],
+            user: (0, 0),
+        };
+        store.tracked().set(first_mip(store.kind), &state);
+        Ok(point)
+    }
+}

@@ -1,0 +1,307 @@
+//! A declaration and its plan laid side by side: which pass of the plan is which pass of the graph, what it accesses,
+//! whose memory a resource is in, and how each memory is used.
+
+use std::collections::HashMap;
+
+use ash::vk;
+use rgraph_plan::access::{Accesses, Aspects, Usage};
+use rgraph_plan::error::{Code, GraphError, Mistake};
+use rgraph_plan::graph::{FlagId, Graph, PassId};
+use rgraph_plan::id::{Id, IdVec, Span};
+use rgraph_plan::plan::{Command, ImageBarrier, Plan, PlanKind, PlanPassId};
+use rgraph_plan::resource::{Life, ResourceId};
+use rgraph_plan::stages::resolve::part_of;
+use rgraph_plan::stages::size::Shape;
+
+use crate::error::Error;
+use crate::state::{Region, ResourceState, Tracked};
+use crate::store::Usages;
+
+/// What a pass does with a resource.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PassAccess {
+    pub resource: ResourceId,
+    pub usage: Usage,
+    pub region: Region,
+    /// Position in the graph's accesses; `None`: of an inserted pass.
+    pub declared: Option<u32>,
+}
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(crate) struct Scene {
+    /// Whose memory each resource is in.
+    pub memory: IdVec<ResourceId, ResourceId>,
+    /// The graph's pass that a pass of the plan is.
+    pub pass_of: IdVec<PlanPassId, Option<PassId>>,
+    /// The flag that switches it (of an inserted pass: that switches the pass it was inserted for).
+    pub flag_of: IdVec<PlanPassId, Option<FlagId>>,
+    /// Accesses of all passes.
+    pub accesses: Vec<PassAccess>,
+    /// Accesses of a pass.
+    pub of_pass: IdVec<PlanPassId, Span>,
+    /// In the plan's layouts: those that a pass finds its images in.
+    pub layouts: IdVec<PlanPassId, Span>,
+    /// Resources of the plan by the graph's ids.
+    pub resource_of: IdVec<ResourceId, ResourceId>,
+    /// Resources of the graph by the plan's ids.
+    pub declared: IdVec<ResourceId, Option<ResourceId>>,
+    /// Images in a ring: frames that the deepest history of a memory remembers.
+    pub remembered: IdVec<ResourceId, u32>,
+}
+
+/// Whose memory each resource is in: its own, or, through `modifies` where the sizes are equal, another's.
+pub(crate) fn memories(graph: &Graph, kind: impl Fn(ResourceId) -> PlanKind) -> IdVec<ResourceId, ResourceId> {
+    let resources = graph.resources();
+    let mut memory: IdVec<ResourceId, ResourceId> = resources.ids().collect();
+    let shares = |top: ResourceId, below: ResourceId| match (kind(top), kind(below)) {
+        (PlanKind::Image { size: a, .. }, PlanKind::Image { size: b, .. }) => a == b,
+        _ => true,
+    };
+    let mut path = Vec::new();
+    for start in resources.ids() {
+        let mut at = start;
+        path.clear();
+        while let Some(below) = resources[at].modifies
+            && memory[at] == at
+            && shares(at, below)
+        {
+            path.push(at);
+            at = below;
+        }
+        let root = memory[at];
+        for id in path.drain(..) {
+            memory[id] = root;
+        }
+    }
+    memory
+}
+
+/// How each memory is used, by the id of its first name.
+pub(crate) fn usages(
+    graph: &Graph,
+    memory: &IdVec<ResourceId, ResourceId>,
+    kind: impl Fn(ResourceId) -> PlanKind,
+) -> IdVec<ResourceId, Usages> {
+    let mut out = IdVec::filled(Usages::default(), graph.resources().len());
+    let (source, destination) = (vk::ImageUsageFlags::TRANSFER_SRC, vk::ImageUsageFlags::TRANSFER_DST);
+    for access in graph.accesses() {
+        let usages = &mut out[memory[access.resource]];
+        let depth = match kind(access.resource) {
+            PlanKind::Image { format, .. } => format.is_depth_stencil(),
+            PlanKind::Buffer { .. } => false,
+        };
+        usages.image |= image_usage(access.usage, depth);
+        usages.buffer |= buffer_usage(access.usage);
+        if access.generate_mips {
+            usages.image |= source | destination;
+        }
+    }
+    for (id, resource) in graph.resources().iter_ids() {
+        let of = memory[id];
+        out[of].buffer |= vk::BufferUsageFlags::TRANSFER_SRC | vk::BufferUsageFlags::TRANSFER_DST;
+        if let (PlanKind::Image { format: a, .. }, PlanKind::Image { format: b, .. }) = (kind(id), kind(of)) {
+            out[of].mutable |= a != b;
+        }
+        if let Some(below) = resource.modifies
+            && of != memory[below]
+        {
+            out[memory[below]].image |= source;
+            out[of].image |= destination;
+        }
+        match resource.life {
+            Life::Transient if graph.is_root(id) => out[of].image |= source,
+            Life::Transient => {}
+            Life::Persistent | Life::Imported(_) => out[of].image |= source | destination,
+            Life::History(history) => {
+                // What remembers lies in a ring with what is remembered: all of them are used alike.
+                let usages = out[of];
+                let remembered = &mut out[memory[history.of]];
+                remembered.image |= usages.image | source | destination;
+                remembered.buffer |= usages.buffer;
+            }
+        }
+    }
+    for usages in out.iter_mut().filter(|usages| usages.image.is_empty()) {
+        usages.image = source;
+    }
+    out
+}
+
+fn image_usage(usage: Usage, depth: bool) -> vk::ImageUsageFlags {
+    let attachment =
+        if depth { vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT } else { vk::ImageUsageFlags::COLOR_ATTACHMENT };
+    match usage {
+        Usage::ColorAttachment | Usage::ResolveAttachment | Usage::DepthStencilAttachment | Usage::DepthStencilRead => {
+            attachment
+        }
+        Usage::InputAttachment => vk::ImageUsageFlags::INPUT_ATTACHMENT | attachment,
+        Usage::Sampled => vk::ImageUsageFlags::SAMPLED,
+        Usage::StorageRead | Usage::StorageWrite | Usage::StorageReadWrite => vk::ImageUsageFlags::STORAGE,
+        Usage::TransferSrc => vk::ImageUsageFlags::TRANSFER_SRC,
+        Usage::TransferDst => vk::ImageUsageFlags::TRANSFER_DST,
+        _ => vk::ImageUsageFlags::empty(),
+    }
+}
+
+fn buffer_usage(usage: Usage) -> vk::BufferUsageFlags {
+    match usage {
+        Usage::Uniform => vk::BufferUsageFlags::UNIFORM_BUFFER,
+        Usage::StorageRead | Usage::StorageWrite | Usage::StorageReadWrite => vk::BufferUsageFlags::STORAGE_BUFFER,
+        Usage::Vertex => vk::BufferUsageFlags::VERTEX_BUFFER,
+        Usage::Index => vk::BufferUsageFlags::INDEX_BUFFER,
+        Usage::Indirect => vk::BufferUsageFlags::INDIRECT_BUFFER,
+        Usage::Sampled => vk::BufferUsageFlags::UNIFORM_TEXEL_BUFFER,
+        _ => vk::BufferUsageFlags::empty(),
+    }
+}
+
+impl Scene {
+    /// Lays a graph and its plan side by side, by names.
+    ///
+    /// # Errors
+    /// If a name of one is not in the other: the plan is another graph's.
+    pub fn new(graph: &Graph, plan: &Plan) -> Result<Self, Error> {
+        let mut scene = Self::default();
+        let foreign = |what: &str, name: &str| {
+            let message =
+                format!("the plan of \"{}\" and the graph \"{}\" differ: {what} \"{name}\"", plan.graph, graph.name());
+            let help = "run the graph itself, or the plan that was baked of it";
+            Error::Graph(GraphError::one(Mistake::new(Code::BadInput, message, help)))
+        };
+        let by_name: HashMap<&str, ResourceId> = plan.resources.ids().map(|id| (plan.resource_name(id), id)).collect();
+        scene.declared = IdVec::filled(None, plan.resources.len());
+        for id in graph.resources().ids() {
+            let name = graph.resource_name(id);
+            let planned = *by_name.get(name).ok_or_else(|| foreign("resource", name))?;
+            scene.resource_of.push(planned);
+            scene.declared[planned] = Some(id);
+        }
+        scene.memory = plan.resources.ids().collect();
+        let kind = |id: ResourceId| plan.resources[scene.resource_of[id]].kind;
+        for (id, &memory) in memories(graph, kind).iter_ids() {
+            scene.memory[scene.resource_of[id]] = scene.resource_of[memory];
+        }
+        scene.remembered = IdVec::filled(0, plan.resources.len());
+        for (_, resource) in graph.resources().iter_ids() {
+            if let Life::History(history) = resource.life {
+                let frames = &mut scene.remembered[scene.memory[scene.resource_of[history.of]]];
+                *frames = (*frames).max(history.frames);
+            }
+        }
+        scene.layouts = IdVec::filled(Span::default(), plan.passes.len());
+        for command in &plan.commands {
+            if let Command::Pass { pass, layouts } = command {
+                scene.layouts[*pass] = *layouts;
+            }
+        }
+        let mut of_pass: Vec<Vec<u32>> = vec![Vec::new(); graph.passes().len()];
+        for (access, at) in graph.accesses().iter().zip(0..) {
+            of_pass[access.pass.index()].push(at);
+        }
+        for (id, pass) in plan.passes.iter_ids() {
+            let start = scene.accesses.len();
+            let name = plan.pass_name(id);
+            let declared = match pass.declared {
+                Some(_) => Some(graph.find_pass(name).ok_or_else(|| foreign("pass", name))?),
+                None => None,
+            };
+            let owner = declared.or_else(|| name.rfind("/mips/").and_then(|at| graph.find_pass(&name[..at])));
+            scene.flag_of.push(owner.and_then(|pass| graph.passes()[pass].conditional));
+            scene.pass_of.push(declared);
+            if let Some(declared) = declared {
+                for &at in &of_pass[declared.index()] {
+                    let access = &graph.accesses()[at as usize];
+                    let planned = scene.resource_of[access.resource];
+                    let part = part_of(graph, access, &shape(plan.resources[planned].kind));
+                    let region =
+                        Region { mips: part.mips, layers: part.layers, aspects: part.aspects, range: part.bytes };
+                    let usage = access.usage;
+                    scene.accesses.push(PassAccess { resource: planned, usage, region, declared: Some(at) });
+                }
+            } else {
+                for access in &plan.pass_accesses[pass.accesses.range()] {
+                    let reads = access.access.contains(Accesses::TRANSFER_READ);
+                    let region = Region {
+                        mips: access.mips,
+                        layers: access.layers,
+                        aspects: aspects(plan.resources[access.resource].kind),
+                        range: [0, 0],
+                    };
+                    let usage = if reads { Usage::TransferSrc } else { Usage::TransferDst };
+                    scene.accesses.push(PassAccess { resource: access.resource, usage, region, declared: None });
+                }
+            }
+            scene.of_pass.push(Span::new(start, scene.accesses.len()));
+        }
+        Ok(scene)
+    }
+
+    /// What a pass accesses.
+    pub fn of(&self, pass: PlanPassId) -> &[PassAccess] {
+        &self.accesses[self.of_pass[pass].range()]
+    }
+
+    /// Whether both names are one memory.
+    pub fn same(&self, a: ResourceId, b: ResourceId) -> bool {
+        self.memory[a] == self.memory[b]
+    }
+}
+
+/// The aspects of a resource; none of a buffer.
+pub(crate) fn aspects(kind: PlanKind) -> Aspects {
+    match kind {
+        PlanKind::Image { format, .. } => format.aspects(),
+        PlanKind::Buffer { .. } => Aspects::empty(),
+    }
+}
+
+fn shape(kind: PlanKind) -> Shape {
+    Shape { kind, bytes: 0, align: 1, aspects: aspects(kind) }
+}
+
+/// Memories that a batch uses, each once, in the order of their first use.
+pub(crate) fn used_by_batches(plan: &Plan, scene: &Scene) -> Vec<Vec<ResourceId>> {
+    let mut seen: IdVec<ResourceId, usize> = IdVec::filled(usize::MAX, plan.resources.len());
+    plan.batches
+        .iter()
+        .enumerate()
+        .map(|(at, batch)| {
+            let mut used = Vec::new();
+            let mut note = |resource: ResourceId| {
+                let memory = scene.memory[resource];
+                if std::mem::replace(&mut seen[memory], at) != at {
+                    used.push(memory);
+                }
+            };
+            for command in &plan.commands[batch.commands.range()] {
+                match command {
+                    Command::Pass { pass, .. } => scene.of(*pass).iter().for_each(|access| note(access.resource)),
+                    Command::Barriers(barriers) | Command::SetEvent(_, barriers) | Command::WaitEvents(_, barriers) => {
+                        plan.image_barriers[barriers.images.range()].iter().for_each(|one| note(one.resource));
+                        plan.buffer_barriers[barriers.buffers.range()].iter().for_each(|one| note(one.resource));
+                    }
+                    Command::BeginRendering { .. } | Command::EndRendering => {}
+                }
+            }
+            used
+        })
+        .collect()
+}
+
+/// The layout of each part of an image when all batches are done.
+pub(crate) fn final_states(plan: &Plan, scene: &Scene, of: ResourceId) -> Tracked {
+    let memory = scene.memory[of];
+    let mut states = Tracked::new(plan.resources[memory].kind);
+    for command in &plan.commands {
+        if let Command::Barriers(barriers) | Command::WaitEvents(_, barriers) = command {
+            let images = &plan.image_barriers[barriers.images.range()];
+            for barrier in images.iter().filter(|one| scene.memory[one.resource] == memory) {
+                let ImageBarrier { mips, layers, aspects, new_layout: layout, .. } = *barrier;
+                let region = Region { mips, layers, aspects, range: [0, 0] };
+                states.set(region, &ResourceState { layout, ..ResourceState::default() });
+            }
+        }
+    }
+    states
+}

@@ -1,0 +1,624 @@
+//! One run to the queues: what is uploaded, entry barriers, the plan's batches in their order, what is read back.
+
+use std::sync::Arc;
+
+use ash::vk;
+use rgraph_plan::access::{Accesses, Layout, Stages};
+use rgraph_plan::id::Id;
+use rgraph_plan::plan::{BatchId, Command, PlanKind, Wait};
+use rgraph_plan::resource::ResourceId;
+
+use crate::compiled::{FrameContext, RunState, first_mip, packed_bytes};
+use crate::convert;
+use crate::device::Shared;
+use crate::enter::{Entering, Target};
+use crate::error::Error;
+use crate::frame::{Figures, Readback, ReadbackShared};
+use crate::host::{Call, Job, Outcome, Seen};
+use crate::memory::Domain;
+use crate::prepared::{Prepared, Root, whole};
+use crate::queue::{Point, Submit};
+use crate::state::{Region, ResourceState};
+use crate::store::{Raw, Store, Usages};
+use crate::transfer::copied_bytes;
+use crate::work::Work;
+
+/// Where a batch ended.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum At {
+    Queue(Point),
+    /// A value of the host's semaphore.
+    Host(u64),
+}
+
+/// What comes before the plan's batches.
+#[derive(Debug, Default)]
+pub(crate) struct Prologue {
+    /// Contents that begin with zeros.
+    pub clears: Vec<Arc<Store>>,
+    /// Contents that come from staging memory: buffer and offset there.
+    pub uploads: Vec<(Arc<Store>, vk::Buffer, u64)>,
+}
+
+/// A run that was submitted.
+pub(crate) struct Done {
+    pub points: Vec<Point>,
+    pub reads: Vec<(ResourceId, Readback)>,
+    pub host: Option<Arc<Outcome>>,
+}
+
+/// The device's queue for what the runtime adds: the graphics queue, which can do everything.
+const OWN_QUEUE: usize = 0;
+
+impl RunState {
+    /// Submits a run. What was submitted before an error is not taken back.
+    pub(crate) fn submit(
+        &mut self,
+        prepared: &Arc<Prepared>,
+        context: &mut FrameContext,
+        variant: usize,
+        prologue: &Prologue,
+        wanted: &[usize],
+        figures: &mut Figures,
+    ) -> Result<Done, Error> {
+        let shared = prepared.shared.clone();
+        // Runs of other graphs may use the same resources: they take turns from here on.
+        let _turn = shared.turn();
+        let outcome = self.host.is_some().then(|| Arc::new(Outcome::default()));
+        let mut run = Run {
+            shared: &shared,
+            prepared,
+            context,
+            variant,
+            now: vec![None; prepared.plan.batches.len()],
+            open: None,
+            last: vec![0; shared.queues.len()],
+            entered: vec![false; shared.queues.len()],
+            host_base: self.host.as_ref().map_or(0, |host| host.last),
+            outcome,
+            figures,
+        };
+        run.prologue(prologue)?;
+        if !prologue.clears.is_empty() || !prologue.uploads.is_empty() {
+            self.set_initialised();
+        }
+        for batch in prepared.plan.batches.ids() {
+            match prepared.batches[batch].queue {
+                Some(queue) => run.batch(self, batch, queue)?,
+                None => run.host_batch(self, batch)?,
+            }
+        }
+        run.flush()?;
+        run.leave(self);
+        self.set_initialised();
+        let reads = run.read_back(self, wanted)?;
+        let points = run.points();
+        let Run { now, outcome, .. } = run;
+        self.batches = now;
+        Ok(Done { points, reads, host: outcome })
+    }
+}
+
+struct Run<'a> {
+    shared: &'a Arc<Shared>,
+    prepared: &'a Prepared,
+    context: &'a mut FrameContext,
+    variant: usize,
+    /// Where each batch of this run ends.
+    now: Vec<Option<At>>,
+    /// Batches that go to one queue in one call.
+    open: Option<(usize, Vec<Submit>, Vec<BatchId>)>,
+    /// The last value of each queue in this run; 0: it was not used.
+    last: Vec<u64>,
+    /// Queues that have waited for the read-back of the run before.
+    entered: Vec<bool>,
+    host_base: u64,
+    outcome: Option<Arc<Outcome>>,
+    figures: &'a mut Figures,
+}
+
+impl Run<'_> {
+    fn points(&self) -> Vec<Point> {
+        let used = self.last.iter().enumerate().filter(|(_, value)| **value > 0);
+        used.map(|(queue, &value)| Point { queue, value }).collect()
+    }
+
+    /// Submits what is open.
+    fn flush(&mut self) -> Result<(), Error> {
+        let Some((queue, submits, batches)) = self.open.take() else { return Ok(()) };
+        let last = self.shared.noted(self.shared.queues[queue].submit(&self.shared.raw, &submits))?;
+        self.figures.submits += submits.len() as u32;
+        for (batch, value) in batches.into_iter().zip(last + 1 - submits.len() as u64..) {
+            self.now[batch.index()] = Some(At::Queue(Point { queue, value }));
+        }
+        self.last[queue] = last;
+        Ok(())
+    }
+
+    /// Submits one thing of our own.
+    fn submit_own(&mut self, queue: usize, submit: Submit) -> Result<Point, Error> {
+        self.flush()?;
+        let value = self.shared.noted(self.shared.queues[queue].submit(&self.shared.raw, &[submit]))?;
+        self.figures.submits += 1;
+        self.last[queue] = value;
+        Ok(Point { queue, value })
+    }
+
+    /// Clears and uploads, on a queue that can do both.
+    fn prologue(&mut self, prologue: &Prologue) -> Result<(), Error> {
+        if prologue.clears.is_empty() && prologue.uploads.is_empty() {
+            return Ok(());
+        }
+        let mut entering = Entering::default();
+        let target = |discard| Target {
+            queue: OWN_QUEUE,
+            stages: Stages::ALL_TRANSFER,
+            access: Accesses::TRANSFER_WRITE,
+            layout: Layout::TransferDst,
+            discard,
+            previous: (0, 0),
+        };
+        for store in &prologue.clears {
+            entering.enter(self.shared, store, whole(store.kind), target(true));
+        }
+        for (store, ..) in &prologue.uploads {
+            entering.enter(self.shared, store, first_mip(store.kind), target(true));
+        }
+        let device = &self.shared.raw;
+        let family = self.shared.queues[OWN_QUEUE].family;
+        let commands = self.context.once.record(self.shared, family, |commands| {
+            entering.record(device, commands);
+            for store in &prologue.clears {
+                clear(device, commands, store);
+            }
+            for (store, buffer, offset) in &prologue.uploads {
+                upload(device, commands, store, *buffer, *offset);
+            }
+        })?;
+        let submit = Submit { waits: entering.waits, commands: vec![commands] };
+        self.figures.notes.append(&mut entering.notes);
+        let point = self.submit_own(OWN_QUEUE, submit)?;
+        let state = ResourceState {
+            queue: Some(OWN_QUEUE),
+            family: Some(family),
+            stages: Stages::ALL_TRANSFER,
+            access: Accesses::TRANSFER_WRITE,
+            layout: Layout::TransferDst,
+            points: vec![point],
+            user: (0, 0),
+        };
+        for store in &prologue.clears {
+            store.tracked().set(whole(store.kind), &state);
+        }
+        for (store, ..) in &prologue.uploads {
+            store.tracked().set(first_mip(store.kind), &state);
+        }
+        Ok(())
+    }
+
+    /// Waits of a batch: of the plan, for the read-back of the run before, and none twice.
+    fn waits(&mut self, state: &RunState, waits: &[Wait], queue: Option<usize>) -> Result<Entering, Error> {
+        let plan = &self.prepared.plan;
+        let mut entering = Entering::default();
+        for wait in waits {
+            let lane = wait.queue.map_or(plan.queues.len(), Id::index);
+            let signalled = self.prepared.signals.get(&(lane, wait.value));
+            let Some(&batch) = signalled else { continue };
+            let at = if wait.previous_run {
+                state.batches[batch.index()]
+            } else {
+                if self.now[batch.index()].is_none() {
+                    self.flush()?;
+                }
+                self.now[batch.index()]
+            };
+            let stages = convert::stages(wait.stages);
+            match at {
+                Some(At::Queue(point)) => {
+                    entering.wait(self.shared.queues[point.queue].semaphore, point.value, stages);
+                }
+                Some(At::Host(value)) => {
+                    if let Some(host) = &state.host {
+                        entering.wait(host.semaphore, value, stages);
+                    }
+                }
+                None => {}
+            }
+        }
+        let first = queue.is_none_or(|queue| !std::mem::replace(&mut self.entered[queue], true));
+        if let Some(after) = state.after.filter(|after| first && queue != Some(after.queue)) {
+            let all = vk::PipelineStageFlags2::ALL_COMMANDS;
+            entering.wait(self.shared.queues[after.queue].semaphore, after.value, all);
+        }
+        Ok(entering)
+    }
+
+    fn batch(&mut self, state: &RunState, batch: BatchId, queue: usize) -> Result<(), Error> {
+        let planned = &self.prepared.plan.batches[batch];
+        if self.open.as_ref().is_some_and(|(open, ..)| *open != queue) {
+            self.flush()?;
+        }
+        let mut entering = self.waits(state, &self.prepared.plan.waits[planned.waits.range()], Some(queue))?;
+        self.enter_edges(state, batch, queue, &mut entering);
+        let info = &self.prepared.batches[batch];
+        let mut commands = Vec::with_capacity(info.chunks.len() + 1);
+        if !entering.is_empty() {
+            let family = self.shared.queues[queue].family;
+            let device = &self.shared.raw;
+            commands.push(self.context.once.record(self.shared, family, |commands| entering.record(device, commands))?);
+            self.figures.entry_barriers += entering.len();
+        }
+        self.figures.notes.append(&mut entering.notes);
+        let recorded = &state.variant_of(self.context, self.variant).chunks[info.chunks.range()];
+        commands.extend(recorded.iter().map(|(_, commands)| *commands));
+        let (_, submits, batches) = self.open.get_or_insert_with(|| (queue, Vec::new(), Vec::new()));
+        submits.push(Submit { waits: entering.waits, commands });
+        batches.push(batch);
+        Ok(())
+    }
+
+    /// Takes over what a batch is the first to use.
+    fn enter_edges(&self, state: &RunState, batch: BatchId, queue: usize, entering: &mut Entering) {
+        for &at in &self.prepared.batches[batch].entries {
+            let edge = &self.prepared.plan.edges[at as usize];
+            let Some(store) = self.prepared.store(edge.resource, state.run, &state.imports) else { continue };
+            let region = Region { mips: edge.mips, layers: edge.layers, aspects: edge.aspects, range: edge.range };
+            let target = Target {
+                queue,
+                stages: edge.entry.stages,
+                access: edge.entry.access,
+                layout: edge.entry.layout,
+                discard: false,
+                previous: (self.prepared.id, state.run),
+            };
+            entering.enter(self.shared, store, region, target);
+        }
+    }
+
+    /// Hands host passes to their thread.
+    fn host_batch(&mut self, state: &mut RunState, batch: BatchId) -> Result<(), Error> {
+        self.flush()?;
+        let planned = self.prepared.plan.batches[batch];
+        let entering = self.waits(state, &self.prepared.plan.waits[planned.waits.range()], None)?;
+        let mut waits: Vec<_> = entering.waits.iter().map(|wait| (wait.semaphore, wait.value)).collect();
+        for point in self.enter_host(state, batch)? {
+            waits.push((self.shared.queues[point.queue].semaphore, point.value));
+        }
+        let mut calls = Vec::new();
+        let on = &state.variant_of(self.context, self.variant).on;
+        for command in &self.prepared.plan.commands[planned.commands.range()] {
+            let Command::Pass { pass, .. } = command else { continue };
+            let declared = self.prepared.scene.pass_of[*pass];
+            let work = declared.and_then(|pass| self.prepared.workload.works.get(&pass));
+            if let Some(Work::Host(work)) = work.filter(|_| on[*pass]) {
+                let pass_name = self.prepared.plan.pass_name(*pass).to_owned();
+                calls.push(Call { pass: pass_name, work: work.clone(), seen: self.seen(state, *pass) });
+            }
+        }
+        let signal = planned.signal.map(|value| self.host_base + u64::from(value));
+        if let (Some(host), Some(outcome)) = (&mut state.host, &self.outcome) {
+            host.push(Job { waits, calls, signal, outcome: outcome.clone() });
+        }
+        self.now[batch.index()] = signal.map(At::Host);
+        Ok(())
+    }
+
+    /// The buffers of a host pass, each memory once.
+    fn seen(&self, state: &RunState, pass: rgraph_plan::plan::PlanPassId) -> Vec<Seen> {
+        use rgraph_plan::access::Usage;
+        let mut seen: Vec<(ResourceId, Seen)> = Vec::new();
+        for access in self.prepared.scene.of(pass) {
+            let memory = self.prepared.scene.memory[access.resource];
+            let writable = access.usage == Usage::HostWrite;
+            let range = access.region.range;
+            if let Some((_, known)) = seen.iter_mut().find(|(of, _)| *of == memory) {
+                known.writable |= writable;
+                known.range = [known.range[0].min(range[0]), known.range[1].max(range[1])];
+                continue;
+            }
+            let store = self.prepared.store(access.resource, state.run, &state.imports);
+            let declared = self.prepared.scene.declared[access.resource];
+            if let (Some(store), Some(resource)) = (store, declared) {
+                let name = self.prepared.plan.resource_name(access.resource).to_owned();
+                seen.push((memory, Seen { store: store.clone(), resource, name, writable, range }));
+            }
+        }
+        seen.into_iter().map(|(_, seen)| seen).collect()
+    }
+
+    /// Makes what earlier runs wrote on the GPU visible to the host; returns what a host batch then waits for.
+    fn enter_host(&mut self, state: &RunState, batch: BatchId) -> Result<Vec<Point>, Error> {
+        let mut points = Vec::new();
+        for &at in &self.prepared.batches[batch].entries {
+            let edge = &self.prepared.plan.edges[at as usize];
+            let Some(store) = self.prepared.store(edge.resource, state.run, &state.imports).cloned() else { continue };
+            let region = Region { mips: edge.mips, layers: edge.layers, aspects: edge.aspects, range: edge.range };
+            let mut queues: Vec<usize> = Vec::new();
+            store.tracked().visit(region, |_, state| {
+                points.extend(&state.points);
+                queues.extend(state.queue);
+            });
+            queues.sort_unstable();
+            queues.dedup();
+            for queue in queues {
+                let mut entering = Entering::default();
+                let target = Target {
+                    queue,
+                    stages: Stages::HOST,
+                    access: Accesses::HOST_READ | Accesses::HOST_WRITE,
+                    layout: edge.entry.layout,
+                    discard: false,
+                    previous: (0, 0),
+                };
+                entering.enter(self.shared, &store, region, target);
+                if entering.is_empty() {
+                    continue;
+                }
+                // Semaphores cannot be waited for at the host stage by a queue.
+                for wait in &mut entering.waits {
+                    wait.stages = vk::PipelineStageFlags2::ALL_COMMANDS;
+                }
+                let device = &self.shared.raw;
+                let family = self.shared.queues[queue].family;
+                let commands =
+                    self.context.once.record(self.shared, family, |commands| entering.record(device, commands))?;
+                points.push(self.submit_own(queue, Submit { waits: entering.waits, commands: vec![commands] })?);
+            }
+        }
+        Ok(points)
+    }
+
+    /// What outlives the run carries the state that the plan leaves it in.
+    fn leave(&self, state: &RunState) {
+        let points = self.points();
+        for edge in &self.prepared.plan.edges {
+            let Some(store) = self.prepared.store(edge.resource, state.run, &state.imports) else { continue };
+            let queue = edge.exit.queue.map(|queue| self.prepared.queues[queue.index()]);
+            let region = Region { mips: edge.mips, layers: edge.layers, aspects: edge.aspects, range: edge.range };
+            let left = ResourceState {
+                queue,
+                family: queue.map(|queue| self.shared.queues[queue].family),
+                stages: edge.exit.stages,
+                access: edge.exit.access,
+                layout: edge.exit.layout,
+                points: points.clone(),
+                user: (self.prepared.id, state.run + 1),
+            };
+            store.tracked().set(region, &left);
+        }
+    }
+
+    /// Copies roots into host memory behind everything else.
+    fn read_back(&mut self, state: &mut RunState, wanted: &[usize]) -> Result<Vec<(ResourceId, Readback)>, Error> {
+        state.after = None;
+        let mut entering = Entering::default();
+        let mut copies: Vec<(Arc<Store>, Arc<Store>)> = Vec::new();
+        let mut reads = Vec::new();
+        for &at in wanted {
+            let root = &self.prepared.roots[at];
+            let Some(store) = self.prepared.store(root.resource, state.run, &state.imports).cloned() else { continue };
+            if matches!(store.kind, PlanKind::Image { samples, .. } if samples > 1) {
+                let name = self.prepared.plan.resource_name(root.resource);
+                let note = format!("\"{name}\" has several samples a texel, so it is not read back; resolve it");
+                self.figures.notes.push(note);
+                continue;
+            }
+            let bytes = packed_bytes(store.kind);
+            let staging = match state.pool.take(bytes) {
+                Some(pooled) => pooled,
+                None => {
+                    let usages = Usages { buffer: vk::BufferUsageFlags::TRANSFER_DST, ..Usages::default() };
+                    let kind = PlanKind::Buffer { size: bytes };
+                    Store::new(self.shared, "read-back", kind, usages, Domain::Cached, true)?
+                }
+            };
+            self.enter_root(root, &store, &mut entering);
+            let readback = ReadbackShared {
+                store: Some(staging.clone()),
+                pool: Arc::downgrade(&state.pool),
+                bytes,
+                kind: store.kind,
+                name: self.prepared.plan.resource_name(root.resource).to_owned(),
+            };
+            reads.push((root.declared, Readback(Arc::new(readback))));
+            copies.push((store, staging));
+        }
+        if copies.is_empty() {
+            return Ok(reads);
+        }
+        // Buffers that are used again are written again.
+        entering.memory.push(
+            vk::MemoryBarrier2::default()
+                .src_stage_mask(vk::PipelineStageFlags2::COPY)
+                .src_access_mask(vk::AccessFlags2::TRANSFER_WRITE)
+                .dst_stage_mask(vk::PipelineStageFlags2::COPY)
+                .dst_access_mask(vk::AccessFlags2::TRANSFER_WRITE),
+        );
+        // Behind all that this run does on other queues and on the host.
+        let all = vk::PipelineStageFlags2::ALL_COMMANDS;
+        for point in self.points().into_iter().filter(|point| point.queue != OWN_QUEUE) {
+            entering.wait(self.shared.queues[point.queue].semaphore, point.value, all);
+        }
+        if let Some(host) = state.host.as_ref().filter(|host| host.last > self.host_base) {
+            entering.wait(host.semaphore, host.last, all);
+        }
+        let device = &self.shared.raw;
+        let family = self.shared.queues[OWN_QUEUE].family;
+        let commands = self.context.once.record(self.shared, family, |commands| {
+            entering.record(device, commands);
+            for (store, staging) in &copies {
+                download(device, commands, store, staging);
+            }
+            finish(device, commands);
+        })?;
+        let point = self.submit_own(OWN_QUEUE, Submit { waits: entering.waits, commands: vec![commands] })?;
+        let left = ResourceState {
+            queue: Some(OWN_QUEUE),
+            family: Some(family),
+            stages: Stages::COPY,
+            access: Accesses::TRANSFER_READ,
+            layout: Layout::TransferSrc,
+            points: vec![point],
+            user: (0, 0),
+        };
+        for (&at, (store, _)) in wanted.iter().zip(&copies) {
+            if self.prepared.roots[at].states.is_none() {
+                store.tracked().set(first_mip(store.kind), &left);
+            }
+        }
+        state.after = Some(point);
+        Ok(reads)
+    }
+
+    /// Brings a root into the layout that it is copied from.
+    fn enter_root(&self, root: &Root, store: &Arc<Store>, entering: &mut Entering) {
+        let Some(states) = &root.states else {
+            let target = Target {
+                queue: OWN_QUEUE,
+                stages: Stages::COPY,
+                access: Accesses::TRANSFER_READ,
+                layout: Layout::TransferSrc,
+                discard: false,
+                previous: (0, 0),
+            };
+            entering.enter(self.shared, store, first_mip(store.kind), target);
+            return;
+        };
+        let (src, src_access) = (vk::PipelineStageFlags2::ALL_COMMANDS, vk::AccessFlags2::MEMORY_WRITE);
+        let Raw::Image(image) = store.raw else {
+            entering.memory.push(
+                vk::MemoryBarrier2::default()
+                    .src_stage_mask(src)
+                    .src_access_mask(src_access)
+                    .dst_stage_mask(vk::PipelineStageFlags2::COPY)
+                    .dst_access_mask(vk::AccessFlags2::TRANSFER_READ),
+            );
+            return;
+        };
+        states.visit(first_mip(store.kind), |part, state| {
+            entering.images.push(
+                vk::ImageMemoryBarrier2::default()
+                    .src_stage_mask(src)
+                    .src_access_mask(src_access)
+                    .dst_stage_mask(vk::PipelineStageFlags2::COPY)
+                    .dst_access_mask(vk::AccessFlags2::TRANSFER_READ)
+                    .old_layout(convert::layout(state.layout))
+                    .new_layout(vk::ImageLayout::TRANSFER_SRC_OPTIMAL)
+                    .src_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
+                    .dst_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
+                    .image(image)
+                    .subresource_range(vk::ImageSubresourceRange {
+                        aspect_mask: convert::aspects(part.aspects),
+                        base_mip_level: part.mips[0],
+                        level_count: part.mips[1] - part.mips[0],
+                        base_array_layer: part.layers[0],
+                        layer_count: part.layers[1] - part.layers[0],
+                    }),
+            );
+        });
+    }
+}
+
+/// Copies between mip 0 of all layers of an image and a buffer: one aspect, colour or depth.
+pub(crate) fn packed(kind: PlanKind, offset: u64) -> Option<vk::BufferImageCopy> {
+    let PlanKind::Image { format, size: [width, height, depth], layers, .. } = kind else { return None };
+    let aspects = convert::aspects(format.aspects());
+    let aspect_mask = if aspects.contains(vk::ImageAspectFlags::DEPTH) { vk::ImageAspectFlags::DEPTH } else { aspects };
+    debug_assert!(copied_bytes(format, aspect_mask) > 0);
+    Some(vk::BufferImageCopy {
+        buffer_offset: offset,
+        buffer_row_length: 0,
+        buffer_image_height: 0,
+        image_subresource: vk::ImageSubresourceLayers {
+            aspect_mask,
+            mip_level: 0,
+            base_array_layer: 0,
+            layer_count: layers,
+        },
+        image_offset: vk::Offset3D::default(),
+        image_extent: vk::Extent3D { width, height, depth },
+    })
+}
+
+/// Fills with zeros.
+fn clear(device: &ash::Device, commands: vk::CommandBuffer, store: &Store) {
+    let region = whole(store.kind);
+    let layout = vk::ImageLayout::TRANSFER_DST_OPTIMAL;
+    let range = vk::ImageSubresourceRange {
+        aspect_mask: convert::aspects(region.aspects),
+        base_mip_level: 0,
+        level_count: vk::REMAINING_MIP_LEVELS,
+        base_array_layer: 0,
+        layer_count: vk::REMAINING_ARRAY_LAYERS,
+    };
+    match (store.raw, store.kind) {
+        (Raw::Buffer(raw), PlanKind::Buffer { size }) => {
+            let words = size & !3;
+            if words > 0 {
+                // SAFETY: the buffer is that large, and in nobody's use behind the barriers.
+                unsafe { device.cmd_fill_buffer(commands, raw, 0, words, 0) };
+            }
+        }
+        (Raw::Image(raw), PlanKind::Image { format, .. }) if format.is_depth_stencil() => {
+            let zero = vk::ClearDepthStencilValue::default();
+            // SAFETY: the queue is the graphics queue; the layout is the barrier's.
+            unsafe { device.cmd_clear_depth_stencil_image(commands, raw, layout, &zero, &[range]) };
+        }
+        (Raw::Image(raw), PlanKind::Image { format, .. }) if format.block() == [1, 1] => {
+            let zero = vk::ClearColorValue::default();
+            // SAFETY: as above.
+            unsafe { device.cmd_clear_color_image(commands, raw, layout, &zero, &[range]) };
+        }
+        // Block-compressed images cannot be cleared; what they begin with is undefined.
+        _ => {}
+    }
+}
+
+fn upload(device: &ash::Device, commands: vk::CommandBuffer, store: &Store, buffer: vk::Buffer, offset: u64) {
+    match (store.raw, packed(store.kind, offset)) {
+        (Raw::Image(image), Some(region)) => {
+            let layout = vk::ImageLayout::TRANSFER_DST_OPTIMAL;
+            // SAFETY: the staging buffer holds all texels from there on; the layout is the barrier's.
+            unsafe { device.cmd_copy_buffer_to_image(commands, buffer, image, layout, &[region]) };
+        }
+        (Raw::Buffer(to), _) => {
+            let region = vk::BufferCopy { src_offset: offset, dst_offset: 0, size: packed_bytes(store.kind) };
+            // SAFETY: both buffers are that large.
+            unsafe { device.cmd_copy_buffer(commands, buffer, to, &[region]) };
+        }
+        _ => {}
+    }
+}
+
+fn download(device: &ash::Device, commands: vk::CommandBuffer, store: &Store, staging: &Store) {
+    match (store.raw, packed(store.kind, 0)) {
+        (Raw::Image(image), Some(region)) => {
+            let layout = vk::ImageLayout::TRANSFER_SRC_OPTIMAL;
+            // SAFETY: the staging buffer holds all texels; the layout is the barrier's.
+            unsafe { device.cmd_copy_image_to_buffer(commands, image, layout, staging.buffer(), &[region]) };
+        }
+        (Raw::Buffer(from), _) => {
+            let region = vk::BufferCopy { src_offset: 0, dst_offset: 0, size: packed_bytes(store.kind) };
+            // SAFETY: both buffers are that large.
+            unsafe { device.cmd_copy_buffer(commands, from, staging.buffer(), &[region]) };
+        }
+        _ => {}
+    }
+}
+
+/// The host sees what was copied, and the next run on this queue begins behind it.
+fn finish(device: &ash::Device, commands: vk::CommandBuffer) {
+    let barriers = [
+        vk::MemoryBarrier2::default()
+            .src_stage_mask(vk::PipelineStageFlags2::COPY)
+            .src_access_mask(vk::AccessFlags2::TRANSFER_WRITE)
+            .dst_stage_mask(vk::PipelineStageFlags2::HOST)
+            .dst_access_mask(vk::AccessFlags2::HOST_READ),
+        vk::MemoryBarrier2::default()
+            .src_stage_mask(vk::PipelineStageFlags2::COPY)
+            .dst_stage_mask(vk::PipelineStageFlags2::ALL_COMMANDS),
+    ];
+    let info = vk::DependencyInfo::default().memory_barriers(&barriers);
+    // SAFETY: outside of a render pass.
+    unsafe { device.cmd_pipeline_barrier2(commands, &info) };
+}

@@ -1,0 +1,64 @@
+//! Timestamps and statistics of a frame that is done.
+
+use ash::vk;
+use rgraph_plan::id::Id;
+
+use crate::error::{Called, Error};
+use crate::prepared::Prepared;
+use crate::report::PassTime;
+use crate::variant::Variant;
+
+/// Statistics that are counted.
+const COUNTED: usize = 4;
+
+/// Times of the passes that ran, from the frame's first timestamp on.
+pub(crate) fn read(prepared: &Prepared, variant: &Variant) -> Result<Vec<PassTime>, Error> {
+    let shared = &prepared.shared;
+    let passes = prepared.plan.passes.len();
+    let Some(times) = variant.times else { return Ok(Vec::new()) };
+    // Two queries a pass, each a value and whether it is there.
+    let mut values = vec![[0u64; 2]; passes * 2];
+    let flags = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WITH_AVAILABILITY;
+    // SAFETY: the pool has two queries a pass.
+    let got = unsafe { shared.raw.get_query_pool_results(times, 0, &mut values, flags) };
+    available(got).called("vkGetQueryPoolResults")?;
+    let mut counts = vec![[0u64; COUNTED + 1]; passes];
+    if let Some(statistics) = variant.statistics {
+        // SAFETY: the pool has one query a pass, of that many counters.
+        let got = unsafe { shared.raw.get_query_pool_results(statistics, 0, &mut counts, flags) };
+        available(got).called("vkGetQueryPoolResults")?;
+    }
+    let period = f64::from(shared.limits.timestamp_period);
+    let mut out = Vec::new();
+    let mut begins = Vec::new();
+    for (pass, planned) in prepared.plan.passes.iter_ids() {
+        let [[begin, begun], [end, ended]] = [values[pass.index() * 2], values[pass.index() * 2 + 1]];
+        let Some(queue) = planned.queue.filter(|_| begun != 0 && ended != 0) else { continue };
+        let queue = &shared.queues[prepared.queues[queue.index()]];
+        let mask = if queue.timestamp_bits >= 64 { u64::MAX } else { (1 << queue.timestamp_bits) - 1 };
+        let (begin, end) = (begin & mask, end & mask);
+        begins.push(begin);
+        let [a, b, c, d, there] = counts[pass.index()];
+        out.push(PassTime {
+            pass: prepared.plan.pass_name(pass).to_owned(),
+            queue: prepared.plan.queues[planned.queue.unwrap_or(rgraph_plan::plan::QueueId::new(0))].name.clone(),
+            start_us: 0.0,
+            us: (end.wrapping_sub(begin) & mask) as f64 * period / 1e3,
+            statistics: (there != 0).then_some([a, b, c, d]),
+            id: Some(pass),
+        });
+    }
+    let first = begins.iter().copied().min().unwrap_or(0);
+    for (time, begin) in out.iter_mut().zip(begins) {
+        time.start_us = (begin - first) as f64 * period / 1e3;
+    }
+    Ok(out)
+}
+
+/// Queries of passes that were switched off are not there; that is no error.
+fn available(got: Result<(), vk::Result>) -> Result<(), vk::Result> {
+    match got {
+        Err(vk::Result::NOT_READY) => Ok(()),
+        other => other,
+    }
+}
