@@ -156,8 +156,8 @@ impl Program {
     /// Coordinates are Vulkan's in every language, nothing is flipped: (-1, -1) in clip space and (0, 0) of `uv` and
     /// of fragment coordinates are the top left of the picture, whose first texel is (0, 0). Depth goes from 0 to 1.
     ///
-    /// Text is compiled so that no access leaves its resource: reads outside give zero, writes outside do nothing.
-    /// SPIR-V is handed on as it is.
+    /// Text is compiled so that no access leaves its resource: an index outside an array becomes one inside, texels
+    /// outside an image read as zero and are not written. SPIR-V is handed on as it is.
     ///
     /// # Errors
     /// `RG-E301` it does not compile, `RG-E302` entry points, `RG-E303` stages that do not fit each other,

@@ -322,18 +322,18 @@ fn naga_stage(stage: Stage) -> ShaderStage {
     }
 }
 
-/// SPIR-V 1.3 with names, Vulkan's clip space as it is, and no access beyond what there is: out-of-range reads give
-/// zero and writes are skipped, whatever the device's robustness.
+/// SPIR-V 1.3 with names, Vulkan's clip space as it is, and no access beyond what there is, whatever the device's
+/// robustness: an index outside becomes one inside, texels outside read as zero. (Naga could skip accesses of buffers
+/// instead, but not atomic ones.) An array of open length must have an element.
 fn options() -> spv::Options<'static> {
-    let policy = BoundsCheckPolicy::ReadZeroSkipWrite;
     spv::Options {
         lang_version: (1, 3),
         flags: spv::WriterFlags::DEBUG | spv::WriterFlags::LABEL_VARYINGS | spv::WriterFlags::CLAMP_FRAG_DEPTH,
         fake_missing_bindings: true,
         bounds_check_policies: BoundsCheckPolicies {
-            index: policy,
-            buffer: policy,
-            image_load: policy,
+            index: BoundsCheckPolicy::Restrict,
+            buffer: BoundsCheckPolicy::Restrict,
+            image_load: BoundsCheckPolicy::ReadZeroSkipWrite,
             binding_array: BoundsCheckPolicy::Restrict,
         },
         ..spv::Options::default()

@@ -254,3 +254,15 @@ fn a_module_lists_the_capabilities_that_it_needs_of_a_device() {
         with("enable f16; var<private> x: f16; @compute @workgroup_size(1) fn main() { x = 1.0h; }").contains(&FLOAT16)
     );
 }
+
+#[test]
+fn an_atomic_may_be_indexed_by_what_is_computed() {
+    let text = "@group(0) @binding(0) var<storage, read_write> bins: array<atomic<u32>, 64>;
+        @group(0) @binding(1) var<storage, read_write> open: array<atomic<u32>>;
+        var<workgroup> local: array<atomic<u32>, 64>;
+        @compute @workgroup_size(64) fn main(@builtin(local_invocation_index) i: u32) {
+            atomicAdd(&local[i], 1u); workgroupBarrier(); atomicAdd(&bins[atomicLoad(&local[63u - i])], 1u); atomicMax(&open[i], i);
+        }";
+    let program = wgsl(Kind::Compute, text);
+    assert!(program.interface.bindings.iter().all(|binding| binding.reads && binding.writes));
+}
