@@ -6,6 +6,7 @@ Declare a frame with `Graph`, plan it for a device with `Graph.bake`, then print
 
 from rgraph._core import (
     Buffer,
+    Commands,
     Graph,
     Image,
     Module,
@@ -13,11 +14,23 @@ from rgraph._core import (
     Plan,
     Profile,
     Resource,
+    Sampler,
+    View,
     __version__,
     schema,
     set_source_tracking,
 )
-from rgraph._errors import GraphError, InternalError, Mistake, PlanError, RgError, Side
+from rgraph._errors import (
+    BusyError,
+    DeviceError,
+    GraphError,
+    InternalError,
+    Mistake,
+    PlanError,
+    RgError,
+    ShaderError,
+    Side,
+)
 from rgraph._records import (
     Barrier,
     Batch,
@@ -34,6 +47,9 @@ __all__ = [
     "Barrier",
     "Batch",
     "Buffer",
+    "BusyError",
+    "Commands",
+    "DeviceError",
     "Finding",
     "Graph",
     "GraphError",
@@ -51,8 +67,11 @@ __all__ = [
     "Profile",
     "Resource",
     "RgError",
+    "Sampler",
+    "ShaderError",
     "Side",
     "Subgraph",
+    "View",
     "Wait",
     "__version__",
     "schema",

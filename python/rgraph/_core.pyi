@@ -3,6 +3,7 @@ from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from typing import Any, Self, TypeAlias, final
 
+from typing_extensions import Buffer as CBuffer
 from typing_extensions import disjoint_base
 
 from rgraph._records import Barrier, Batch, Finding, Memory, PlannedPass, PlannedQueue, Subgraph
@@ -10,9 +11,15 @@ from rgraph._records import Barrier, Batch, Finding, Memory, PlannedPass, Planne
 _Words: TypeAlias = str | Sequence[str]
 _Levels: TypeAlias = int | tuple[int, int]
 _Color: TypeAlias = tuple[float, float, float, float]
+_Shader: TypeAlias = str | bytes | PathLike[str]
+_Part: TypeAlias = Resource | View | str
+_Uses: TypeAlias = _Part | Sequence[_Part] | Mapping[Any, str]
+_Data: TypeAlias = Mapping[str, Any] | Sequence[Any] | float | CBuffer
+_Blend: TypeAlias = str | Mapping[str, Sequence[str]]
 
 __all__ = [
     "Buffer",
+    "Commands",
     "Graph",
     "Image",
     "Module",
@@ -20,6 +27,8 @@ __all__ = [
     "Plan",
     "Profile",
     "Resource",
+    "Sampler",
+    "View",
     "__version__",
     "fuzz",
     "generate",
@@ -38,10 +47,46 @@ class Resource:
     def __hash__(self) -> int: ...
 
 @final
-class Image(Resource): ...
+class Image(Resource):
+    def mip(self, level: int) -> View: ...
+    def mips(self, first: int, end: int) -> View: ...
+    def layer(self, layer: int) -> View: ...
+    def layers(self, first: int, end: int) -> View: ...
+    def aspects(self, *names: str) -> View: ...
 
 @final
-class Buffer(Resource): ...
+class Buffer(Resource):
+    def __getitem__(self, slice: slice, /) -> View: ...
+
+@final
+class View:
+    @property
+    def resource(self) -> Image | Buffer: ...
+    def mip(self, level: int) -> View: ...
+    def mips(self, first: int, end: int) -> View: ...
+    def layer(self, layer: int) -> View: ...
+    def layers(self, first: int, end: int) -> View: ...
+    def aspects(self, *names: str) -> View: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+
+@final
+class Sampler:
+    def __new__(
+        cls,
+        filter: str = "linear",
+        *,
+        mag: str | None = None,
+        min: str | None = None,
+        mip: str | None = None,
+        address: str | Sequence[str] = "clamp",
+        anisotropy: float = 1.0,
+        compare: str | None = None,
+        lod: tuple[float, float] = (0.0, 1000.0),
+        border: str = "transparent",
+    ) -> Self: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
 
 @disjoint_base
 class Module:
@@ -129,6 +174,98 @@ class Module:
         after: Pass | str | Sequence[Pass | str] | None = None,
         setup: Callable[[Pass], object] | None = None,
         execute: Callable[..., object] | None = None,
+    ) -> Pass: ...
+    def import_array(
+        self,
+        name: str,
+        array: CBuffer,
+        *,
+        format: str | None = None,
+        srgb: bool = False,
+        as_buffer: bool = False,
+        volume: bool = False,
+    ) -> Any: ...
+    def compute(
+        self,
+        name: str,
+        shader: _Shader,
+        *,
+        groups: int | Sequence[int] | _Part | None = None,
+        queue: str = "compute",
+        push: _Data | None = None,
+        entry: str | None = None,
+        bindings: Mapping[str, Any] | None = None,
+        **variables: Any,
+    ) -> Pass: ...
+    def raster(
+        self,
+        name: str,
+        shader: _Shader | tuple[_Shader, _Shader],
+        *,
+        color: _Part | Sequence[_Part | None] | None = None,
+        depth: _Part | None = None,
+        vertices: int = 3,
+        instances: int = 1,
+        push: _Data | None = None,
+        entry: str | None = None,
+        queue: str = "graphics",
+        vertex_buffers: _Part | Mapping[str, Any] | Sequence[_Part | Mapping[str, Any]] | None = None,
+        index: _Part | None = None,
+        index_format: str = "uint32",
+        indirect: _Part | None = None,
+        draws: int = 1,
+        stride: int | None = None,
+        clear: _Color | Sequence[_Color | None] | None = None,
+        load: str | Sequence[str | None] | None = None,
+        clear_depth: float | tuple[float, int] | None = None,
+        load_depth: str | None = None,
+        resolve: _Part | Sequence[_Part | None] | None = None,
+        resolve_mode: str | None = None,
+        blend: _Blend | Sequence[_Blend | None] | None = None,
+        write_mask: str | Sequence[str | None] | None = None,
+        cull: str = "none",
+        front: str = "ccw",
+        topology: str = "triangles",
+        wireframe: bool = False,
+        depth_test: str | None = None,
+        depth_write: bool = True,
+        depth_bias: tuple[float, float] | None = None,
+        stencil: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
+        alpha_to_coverage: bool = False,
+        viewport: Sequence[float] | None = None,
+        bindings: Mapping[str, Any] | None = None,
+        **variables: Any,
+    ) -> Pass: ...
+    def copy(self, name: str, source: _Part, target: _Part, **options: Any) -> Pass: ...
+    def blit(self, name: str, source: _Part, target: _Part, *, filter: str = "linear", **options: Any) -> Pass: ...
+    def clear(self, name: str, image: _Part, value: _Color | float | tuple[float, int], **options: Any) -> Pass: ...
+    def fill(self, name: str, buffer: _Part, word: int = 0, **options: Any) -> Pass: ...
+    def cpu(
+        self,
+        name: str,
+        function: Callable[[dict[str, memoryview]], object],
+        *,
+        reads: _Uses = (),
+        writes: _Uses = (),
+        **options: Any,
+    ) -> Pass: ...
+    def callback(
+        self,
+        name: str,
+        function: Callable[[Commands], object],
+        *,
+        reads: _Uses = (),
+        writes: _Uses = (),
+        color: _Part | Sequence[_Part | None] | None = None,
+        clear: _Color | Sequence[_Color | None] | None = None,
+        load: str | Sequence[str | None] | None = None,
+        depth: _Part | None = None,
+        clear_depth: float | tuple[float, int] | None = None,
+        load_depth: str | None = None,
+        depth_write: bool = True,
+        resolve: _Part | Sequence[_Part | None] | None = None,
+        resolve_mode: str | None = None,
+        **options: Any,
     ) -> Pass: ...
     def root(self, *resources: Resource | str) -> None: ...
     def module(self, name: str) -> Module: ...
@@ -321,6 +458,39 @@ class Pass:
     def uses(self, resource: Resource | str, usage: str, **details: Any) -> Self: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
+
+@final
+class Commands:
+    @property
+    def pass_name(self) -> str: ...
+    def dispatch(
+        self,
+        shader: _Shader,
+        *,
+        groups: int | Sequence[int] | _Part | None = None,
+        push: _Data | None = None,
+        entry: str | None = None,
+        bindings: Mapping[str, Any] | None = None,
+        **variables: Any,
+    ) -> None: ...
+    def draw(
+        self,
+        shader: _Shader | tuple[_Shader, _Shader],
+        *,
+        vertices: int = 3,
+        instances: int = 1,
+        push: _Data | None = None,
+        entry: str | None = None,
+        vertex_buffers: _Part | Mapping[str, Any] | Sequence[_Part | Mapping[str, Any]] | None = None,
+        index: _Part | None = None,
+        indirect: _Part | None = None,
+        bindings: Mapping[str, Any] | None = None,
+        **variables: Any,
+    ) -> None: ...
+    def copy(self, source: _Part, target: _Part) -> None: ...
+    def blit(self, source: _Part, target: _Part, *, filter: str = "linear") -> None: ...
+    def clear(self, image: _Part, value: _Color | float | tuple[float, int]) -> None: ...
+    def fill(self, buffer: _Part, word: int = 0) -> None: ...
 
 @final
 class Profile:

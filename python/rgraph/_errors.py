@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["GraphError", "InternalError", "Mistake", "PlanError", "RgError", "Side"]
+__all__ = [
+    "BusyError",
+    "DeviceError",
+    "GraphError",
+    "InternalError",
+    "Mistake",
+    "PlanError",
+    "RgError",
+    "ShaderError",
+    "Side",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +127,108 @@ class GraphError(RgError, ValueError):
 
 class PlanError(RgError, ValueError):
     """A plan cannot be run: it ends in a deadlock, or computes different things in different orders of its queues."""
+
+
+class ShaderError(RgError, ValueError):
+    """A shader does not compile, or data does not fit what it reads.
+
+    Parameters
+    ----------
+    message
+        What is wrong, with the source line and a caret under the place, as text.
+    code
+        Its kind, as in `RG-E301`.
+    shader
+        The shader's file, or the pass that has it.
+    line, column
+        Place in the source, from 1, where known.
+    pass_name
+        The pass that has the shader.
+    hint
+        How to mend it.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        code: str | None = None,
+        shader: str | None = None,
+        line: int | None = None,
+        column: int | None = None,
+        pass_name: str | None = None,
+        hint: str = "",
+    ) -> None:
+        super().__init__(message, code, shader, line, column, pass_name, hint)
+        self.code = code
+        self.shader = shader
+        self.line = line
+        self.column = column
+        self.pass_name = pass_name
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class DeviceError(RgError, RuntimeError):
+    """A device is missing, lost, out of memory, or cannot do what is asked.
+
+    Parameters
+    ----------
+    message
+        What happened, as text.
+    code
+        Its kind, as in `RG-E101`.
+    call
+        The Vulkan call that failed, if one did.
+    result
+        What it returned, as in `ERROR_DEVICE_LOST`.
+    pass_name
+        The pass, if known.
+    hint
+        What would help.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        code: str | None = None,
+        call: str | None = None,
+        result: str | None = None,
+        pass_name: str | None = None,
+        hint: str = "",
+    ) -> None:
+        super().__init__(message, code, call, result, pass_name, hint)
+        self.code = code
+        self.call = call
+        self.result = result
+        self.pass_name = pass_name
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class BusyError(RgError, RuntimeError):
+    """Something is in use: try again when it is not.
+
+    Parameters
+    ----------
+    message
+        What is in use, and by whom, as text.
+    code
+        Its kind, as in `RG-E110`.
+    hint
+        What would help.
+    """
+
+    def __init__(self, message: str, code: str | None = None, hint: str = "") -> None:
+        super().__init__(message, code, hint)
+        self.code = code
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 class InternalError(RgError, RuntimeError):

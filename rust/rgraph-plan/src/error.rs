@@ -75,6 +75,24 @@ codes! {
     BadWork = 224,
     /// An input, an output array or a parameter of a run that does not fit the graph.
     BadInput = 225,
+    /// A resource that is not what the shader's variable is.
+    BadBinding = 310,
+    /// A variable of a shader that nothing is bound to.
+    MissingBinding = 311,
+    /// A binding that the shader does not have.
+    UnknownBinding = 312,
+    /// Data that a shader does not read, or reads and is not given.
+    BadData = 313,
+    /// Workgroups that are not said and cannot be told from what is written.
+    BadGroups = 314,
+    /// Colour targets that are not what the shader writes.
+    BadTarget = 315,
+    /// Vertex buffers that are not what the shader reads.
+    BadVertices = 316,
+    /// A transfer that cannot be.
+    BadTransfer = 317,
+    /// An array that cannot be read or written as the resource it stands for.
+    BadArray = 320,
 }
 
 impl fmt::Display for Code {

@@ -25,6 +25,8 @@ pub struct Links<'a> {
     pub modifies: Option<Given<'a>>,
     /// What it remembers: how many frames ago, and whether it starts with zeros.
     pub history: Option<(Given<'a>, u32, bool)>,
+    /// The image whose format it has if it says none.
+    pub like: Option<Given<'a>>,
 }
 
 /// A resource in an argument: a handle or a name.
@@ -56,6 +58,7 @@ pub fn add(
     let size = links.size.as_ref().map(|size| size.try_map(target)).transpose()?;
     let modifies = links.modifies.as_ref().map(target).transpose()?;
     let history = links.history.as_ref().map(|(of, ..)| target(of)).transpose()?;
+    let like = links.like.as_ref().map(target).transpose()?;
     let (frames, zero_first) = links.history.map_or((1, true), |(_, frames, zero_first)| (frames, zero_first));
 
     if let (Kind::Image(image), Some(size)) = (&mut resource.kind, &size) {
@@ -70,11 +73,17 @@ pub fn add(
     if let Some(size) = size.filter(|size| size_of(size).is_none()) {
         wait(Want::Size(id, size));
     }
+    if let (Some(of), None, None) = (like, &modifies, &history) {
+        wait(Want::Like(id, of));
+    }
     if let Some(of @ Target::Later(_)) = modifies {
         wait(Want::Modifies(id, of));
     }
     if let Some(of @ Target::Later(_)) = history {
         wait(Want::History(id, of, frames, zero_first));
+    }
+    if links.like.is_some() {
+        state.settle();
     }
     Ok(id)
 }
@@ -299,6 +308,7 @@ pub fn image(
 pub fn links<'a>(
     py: Python<'_>,
     size: Option<SizeOf<Given<'static>>>,
+    like: Option<&'a Bound<'_, PyAny>>,
     modifies: Option<&'a Bound<'_, PyAny>>,
     history_of: Option<&'a Bound<'_, PyAny>>,
     frames: Count,
@@ -306,7 +316,8 @@ pub fn links<'a>(
 ) -> PyResult<Links<'a>> {
     let zero_first = zero_first(py, first_frame)?;
     let history = history_of.map(|of| Ok::<_, PyErr>((given(of)?, frames.0, zero_first))).transpose()?;
-    Ok(Links { size, modifies: modifies.map(given).transpose()?, history })
+    let like = like.map(given).transpose()?.filter(|of| !matches!(of, Given::Name(name) if name == "reference"));
+    Ok(Links { size, modifies: modifies.map(given).transpose()?, history, like })
 }
 
 /// A resource without its links, from arguments.

@@ -8,6 +8,9 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyList, PyTuple, PyType};
 use rgraph_plan::error::{Code, GraphError, Mistake};
+use rgraph_shader::ShaderError;
+
+use crate::bind::Who;
 
 const MODULE: &str = "rgraph._errors";
 
@@ -42,6 +45,19 @@ fn mistake<'py>(py: Python<'py>, mistake: &Mistake) -> PyResult<Bound<'py, PyAny
         sides,
         &mistake.help,
     ))
+}
+
+/// The Python exception of a shader that cannot be used, and of the pass that has it.
+pub fn shader_error(py: Python<'_>, error: &ShaderError, who: Option<Who<'_>>) -> PyErr {
+    static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    let mut message = error.to_string();
+    if let Some(Who { pass, place: Some(place) }) = who {
+        message += &format!("\n  pass \"{pass}\"  {place}");
+    }
+    let (line, column) = error.at.unzip();
+    let fields = (message, error.code, &error.shader, line, column, who.map(|who| who.pass), &error.help);
+    let exception = class(py, &CLASS, "ShaderError").and_then(|class| class.call1(fields));
+    exception.map_or_else(|failure| failure, PyErr::from_value)
 }
 
 /// The Python exception of a plan that cannot be run.

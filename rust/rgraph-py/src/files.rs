@@ -30,8 +30,13 @@ fn read_with<T: Send>(
 }
 
 fn load<T: Send>(py: Python<'_>, path: &Path, read: fn(&[u8], &str) -> Result<T, GraphError>) -> PyResult<T> {
-    let bytes = py.detach(|| std::fs::read(path)).map_err(|error| os_error(py, error, path))?;
+    let bytes = self::read(py, path)?;
     read_with(py, &bytes, &path.to_string_lossy(), read)
+}
+
+/// The bytes of a file.
+pub fn read(py: Python<'_>, path: &Path) -> PyResult<Vec<u8>> {
+    py.detach(|| std::fs::read(path)).map_err(|error| os_error(py, error, path))
 }
 
 /// An `OSError` that names the file.
@@ -101,22 +106,22 @@ pub fn dumps(values: &Bound<'_, PyAny>) -> PyResult<String> {
 ///
 /// # Errors
 /// `OSError` that names the file; nothing is left behind.
-pub fn write(py: Python<'_>, path: &Path, text: &str) -> PyResult<()> {
-    py.detach(|| write_aside(path, text)).map_err(|error| os_error(py, error, path))
+pub fn write(py: Python<'_>, path: &Path, bytes: &[u8]) -> PyResult<()> {
+    py.detach(|| write_aside(path, bytes)).map_err(|error| os_error(py, error, path))
 }
 
-fn write_aside(path: &Path, text: &str) -> io::Result<()> {
+fn write_aside(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if path.file_name().is_none() {
         return Err(io::ErrorKind::InvalidFilename.into());
     }
     // A pipe or a device is no place to rename to.
     if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
-        return std::fs::write(path, text);
+        return std::fs::write(path, bytes);
     }
     let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let count = WRITTEN.fetch_add(1, Ordering::Relaxed);
     let aside = target.with_file_name(format!(".rgraph-{}-{count}.part", std::process::id()));
-    let done = std::fs::write(&aside, text).and_then(|()| std::fs::rename(&aside, &target));
+    let done = std::fs::write(&aside, bytes).and_then(|()| std::fs::rename(&aside, &target));
     if done.is_err() {
         // The first error is what the user needs; that the rest could not be cleared away adds nothing.
         let _ = std::fs::remove_file(&aside);

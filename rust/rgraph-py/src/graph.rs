@@ -71,6 +71,11 @@ impl PyGraph {
         change(&mut self.state())
     }
 
+    /// Reads the graph and what Python adds to it. No Python code may run in `read`.
+    pub fn read<T>(&self, read: impl FnOnce(&State) -> T) -> T {
+        read(&self.state())
+    }
+
     /// Reads the declaration. No Python code may run in `look`.
     pub fn look<T: Default>(&self, look: impl FnOnce(&Graph) -> T) -> T {
         self.state().graph.as_ref().map(look).unwrap_or_default()
@@ -83,7 +88,7 @@ impl PyGraph {
             let mut state = slf.get().state();
             state.settle();
             let mut copy = state.open().map_err(|mistake| one(py, mistake))?.clone();
-            for mistake in state.missing() {
+            for mistake in state.missing().into_iter().chain(state.check_drafts()) {
                 copy.add_mistake(mistake);
             }
             (copy, state.setups.iter().map(|setup| setup.copy(py)).collect::<Vec<_>>())
@@ -115,7 +120,7 @@ impl PyGraph {
     fn settled_hash(&self) -> Option<u128> {
         let mut state = self.state();
         state.settle();
-        let open = !state.late.is_empty() || !state.setups.is_empty();
+        let open = !state.late.is_empty() || !state.setups.is_empty() || state.drafts.iter().any(|draft| draft.open);
         (!open).then(|| state.graph.as_ref().map(Graph::content_hash)).flatten()
     }
 
@@ -133,7 +138,7 @@ impl PyGraph {
             (baked, whole, scratch)
         })?;
         slf.get().state().made.scratch = Some(scratch);
-        let plan = PyPlan::object(py, baked.map_err(|error| graph_error(py, &error))?, Some(Arc::new(whole)))?;
+        let plan = PyPlan::object(py, baked.map_err(|error| graph_error(py, &error))?, Some((slf, Arc::new(whole))))?;
         let forgotten = slf.get().state().made.remember(key, plan.clone().unbind());
         drop(forgotten);
         Ok(plan)
@@ -297,7 +302,7 @@ impl PyGraph {
     /// path
     ///     Where to write, by habit `NAME.rgraph.json`.
     fn save(slf: &Bound<'_, Self>, path: PathBuf) -> PyResult<()> {
-        files::write(slf.py(), &path, &Self::to_json(slf)?)
+        files::write(slf.py(), &path, Self::to_json(slf)?.as_bytes())
     }
 
     /// Read a graph file.
@@ -359,14 +364,23 @@ impl PyGraph {
         for setup in &state.setups {
             visit.call(&setup.function)?;
         }
-        state.executes.values().try_for_each(|execute| visit.call(execute))
+        let functions = state.drafts.iter().filter_map(|draft| draft.todo.function());
+        functions.chain(state.executes.values()).chain(state.arrays.values()).try_for_each(|held| visit.call(held))?;
+        state.made.plans().try_for_each(|plan| visit.call(plan))
     }
 
     fn __clear__(&self) {
-        let (setups, executes) = {
+        // Dropped behind the lock: what is dropped may run code of its own.
+        let dropped = {
             let mut state = self.state();
-            (std::mem::take(&mut state.setups), std::mem::take(&mut state.executes))
+            (
+                std::mem::take(&mut state.setups),
+                std::mem::take(&mut state.executes),
+                std::mem::take(&mut state.drafts),
+                std::mem::take(&mut state.arrays),
+                std::mem::take(&mut state.made),
+            )
         };
-        drop((setups, executes));
+        drop(dropped);
     }
 }

@@ -4,12 +4,21 @@
 //! `files.rs` reads and writes.
 
 mod access;
+mod bind;
+mod check;
+mod commands;
+mod compute;
 mod convert;
 mod declare;
 mod details;
+mod draft;
+mod draw;
 mod error;
 mod files;
 mod graph;
+mod host;
+mod hosted;
+mod imports;
 mod judge;
 mod link;
 mod made;
@@ -17,17 +26,30 @@ mod module;
 mod options;
 mod parts;
 mod pass;
+mod passes;
 mod plan;
 mod profile;
+mod raster;
+mod raster_state;
 mod record;
 mod resource;
+mod sampler;
+mod shader;
 mod source;
 mod state;
+mod texel;
+mod transfer;
+mod value;
+mod view;
+mod words;
+mod workload;
 
 use pyo3::prelude::*;
 
 #[pymodule(name = "_core")]
 mod core {
+    #[pymodule_export]
+    use crate::commands::PyCommands;
     #[pymodule_export]
     use crate::graph::PyGraph;
     #[pymodule_export]
@@ -42,6 +64,10 @@ mod core {
     use crate::profile::PyProfile;
     #[pymodule_export]
     use crate::resource::{PyBuffer, PyImage, PyResource};
+    #[pymodule_export]
+    use crate::sampler::PySampler;
+    #[pymodule_export]
+    use crate::view::PyView;
     use pyo3::prelude::*;
 
     /// Record file and line of every declaration from now on, or stop doing so; for the whole process.

@@ -36,6 +36,11 @@ pub struct Made {
 }
 
 impl Made {
+    /// The plans.
+    pub fn plans(&self) -> impl Iterator<Item = &Py<PyPlan>> {
+        self.plans.iter().map(|(_, plan)| plan)
+    }
+
     /// The plan made of the same before.
     pub fn find(&mut self, key: &Key, py: Python<'_>) -> Option<Py<PyPlan>> {
         let at = self.plans.iter().position(|(known, _)| known == key)?;

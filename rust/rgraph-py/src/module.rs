@@ -16,6 +16,7 @@ use crate::error::{one, refusal};
 use crate::graph::PyGraph;
 use crate::link;
 use crate::pass::PyPass;
+use crate::passes::PassArguments;
 use crate::resource::{PyBuffer, PyImage, PyResource};
 use crate::source;
 use crate::state::{Late, Setup, Want, find_outwards};
@@ -38,15 +39,26 @@ impl PyGraphModule {
         Self { graph: None, prefix: "".into(), slot: None }
     }
 
-    fn graph<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyGraph>> {
+    /// The graph that it is part of.
+    pub fn graph<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyGraph>> {
         match &slf.get().graph {
             Some(graph) => Ok(graph.bind(slf.py()).clone()),
             None => Ok(slf.cast::<PyGraph>()?.clone()),
         }
     }
 
-    /// Its name with those of the modules around it.
-    fn full(&self, Text(name): Text<'_>) -> String {
+    /// What stands before the names in it: empty, or ending in `/`.
+    pub fn prefix(&self) -> &Arc<str> {
+        &self.prefix
+    }
+
+    /// Its place in the order of passes; `None`: this is the graph itself.
+    pub fn slot(&self) -> Option<SlotId> {
+        self.slot
+    }
+
+    /// A name in it with its own and those of the modules around it.
+    pub fn full(&self, Text(name): Text<'_>) -> String {
         format!("{}{name}", self.prefix)
     }
 
@@ -57,7 +69,8 @@ impl PyGraphModule {
 }
 
 impl PyGraphModule {
-    fn add_resource<'py>(
+    /// Declares a resource under its full name.
+    pub fn add_resource<'py>(
         slf: &Bound<'py, Self>,
         name: Text<'_>,
         resource: Resource,
@@ -91,7 +104,8 @@ impl PyGraphModule {
     /// format
     ///     Texel format, WebGPU's name (`"rgba8unorm"`) or Vulkan's (`"R8G8B8A8_UNORM"`).
     /// like
-    ///     An image, or `"reference"`: its size, times `scale`.
+    ///     An image: its size, times `scale`, and its format where `format` is not said. Or `"reference"`: the graph's
+    ///     reference size.
     /// scale
     ///     One number, or one for each axis; default 1. Without `like`: of the graph's reference size.
     /// round
@@ -165,6 +179,7 @@ impl PyGraphModule {
         let links = declare::links(
             py,
             declare::size(size, like, scale, round, py)?,
+            like.filter(|_| image.format.is_none()),
             modifies,
             history_of,
             frames,
@@ -278,7 +293,7 @@ impl PyGraphModule {
     ) -> PyResult<Bound<'py, PyBuffer>> {
         let py = slf.py();
         let buffer = Buffer { size: size.map(|Bytes(size)| size), acceleration_structure };
-        let links = declare::links(py, None, modifies, history_of, frames, first_frame)?;
+        let links = declare::links(py, None, None, modifies, history_of, frames, first_frame)?;
         let imported = imported.map(declare::imported).transpose()?.flatten();
         let resource = declare::resource(py, Kind::Buffer(buffer), imported, persistent, &links, leave, sharing)?;
         let (graph, id) = Self::add_resource(slf, name, resource, links)?;
@@ -357,7 +372,8 @@ impl PyGraphModule {
     ///     Called with the pass when the graph is baked, to declare its accesses; if it declares none, the pass is
     ///     culled.
     /// execute
-    ///     Kept for the runtime as `Pass.execute`; the planner never calls it.
+    ///     What the pass does when it runs: called with a `Commands` as in `callback`, or on queue `"cpu"` with views as
+    ///     in `cpu`. Kept as `Pass.execute`.
     ///
     /// Returns
     /// -------
@@ -394,31 +410,19 @@ impl PyGraphModule {
         pass.weight_us = weight_us.map(|Number(weight)| weight);
         pass.device = device.map(link::device_index).transpose()?.flatten();
         pass.side_effects = side_effects;
-        pass.slot = slf.get().slot;
         let fallbacks = fallback.map(link::fallbacks).transpose()?.unwrap_or_default();
         let after =
             after.map(|after| one_or_many(after)?.iter().map(link::earlier).collect()).unwrap_or(Ok(Vec::new()))?;
         let (setup, execute) = (link::function(setup, "setup")?, link::function(execute, "execute")?);
         pass.setup = setup.is_some();
+        let owned = |text: Option<Text<'_>>| text.map(|Text(text)| text.to_owned());
+        let pass = PassArguments { pass, unit: owned(unit), conditional: owned(conditional), fallbacks, after };
         let graph = Self::graph(slf)?;
         let place = source::place(py);
         let module = slf.get();
         let identity = graph.get().identity;
         let added = graph.get().change(|state| {
-            let links = link::pass_links(state, identity, &module.prefix, &after, &fallbacks)?;
-            let declaration = state.open()?;
-            pass.unit = unit.map(|Text(unit)| declaration.unit(unit));
-            pass.conditional = conditional.map(|Text(flag)| declaration.flag(flag));
-            let id = match module.prefix.is_empty() {
-                true => declaration.add_pass(name.0, pass, place.clone()),
-                false => declaration.add_pass(&module.full(name), pass, place.clone()),
-            };
-            if !links.is_empty() {
-                let late =
-                    |want: link::Link| Late { prefix: module.prefix.clone(), place: place.clone(), want: want.of(id) };
-                state.late.extend(links.into_iter().map(late));
-                state.settle();
-            }
+            let id = pass.add(state, (identity, module), name.0, place.as_ref())?;
             if let Some(function) = setup {
                 state.setups.push(Setup { pass: id, prefix: module.prefix.clone(), function });
             }

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use pyo3::pyclass::{PyTraverseError, PyVisit};
 use pyo3::types::{PyDict, PyList};
 use rgraph_plan::graph::Graph;
 use rgraph_plan::plan::Plan;
@@ -15,6 +16,7 @@ use crate::convert::{Count, FileText, Text, word};
 use crate::error::{graph_error, guarded};
 use crate::graph::PyGraph;
 use crate::pass::PyPass;
+use crate::state::State;
 use crate::{files, judge, parts};
 
 /// What a bake decided: the order and queues of passes, barriers, memory, and why.
@@ -25,13 +27,21 @@ pub struct PyPlan {
     plan: Arc<Plan>,
     /// What it was baked of; `None`: it was read.
     graph: Option<Arc<Graph>>,
+    /// The Python graph, if it knows what passes do.
+    origin: Option<Py<PyGraph>>,
     hash: OnceLock<u128>,
 }
 
 impl PyPlan {
     /// The Python object of a plan.
-    pub fn object(py: Python<'_>, plan: Plan, graph: Option<Arc<Graph>>) -> PyResult<Bound<'_, Self>> {
-        Bound::new(py, Self { plan: Arc::new(plan), graph, hash: OnceLock::new() })
+    pub fn object<'py>(
+        py: Python<'py>,
+        plan: Plan,
+        of: Option<(&Bound<'py, PyGraph>, Arc<Graph>)>,
+    ) -> PyResult<Bound<'py, Self>> {
+        let (origin, graph) = of.unzip();
+        let origin = origin.filter(|graph| graph.get().read(State::works)).map(|graph| graph.clone().unbind());
+        Bound::new(py, Self { plan: Arc::new(plan), graph, origin, hash: OnceLock::new() })
     }
 
     fn content_hash(&self) -> u128 {
@@ -130,7 +140,7 @@ impl PyPlan {
             "txt" => self.text(py, report::listing)?,
             _ => self.to_dot(py, None)?,
         };
-        files::write(py, &path, &text)
+        files::write(py, &path, text.as_bytes())
     }
 
     /// What differs from another plan, as text.
@@ -341,6 +351,10 @@ impl PyPlan {
 
     fn __hash__(&self) -> u64 {
         self.content_hash() as u64
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.origin)
     }
 
     fn __reduce__(slf: &Bound<'_, Self>) -> PyResult<(Py<PyAny>, (String,))> {

@@ -91,7 +91,7 @@ impl PyProfile {
     /// path
     ///     Where to write, by habit `NAME.rprofile.json`.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        files::write(py, &path, &self.to_json(py)?)
+        files::write(py, &path, self.to_json(py)?.as_bytes())
     }
 
     /// Its name in plans.

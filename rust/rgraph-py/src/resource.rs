@@ -46,6 +46,11 @@ impl PyResource {
         Bound::new(graph.py(), PyClassInitializer::from(handle).add_subclass(PyBuffer))
     }
 
+    /// Its name with those of the modules around it.
+    pub fn full_name(&self) -> String {
+        self.graph.get().look(|graph| graph.resource_name(self.id).to_owned())
+    }
+
     /// A handle of what the resource is.
     pub fn of_kind<'py>(graph: &Bound<'py, PyGraph>, id: ResourceId, kind: &Kind) -> PyResult<Bound<'py, PyAny>> {
         match kind {
@@ -60,7 +65,7 @@ impl PyResource {
     /// Full name, with the names of the modules around it.
     #[getter]
     fn name(&self) -> String {
-        self.graph.get().look(|graph| graph.resource_name(self.id).to_owned())
+        self.full_name()
     }
 
     /// This resource's contents some frames ago, as a resource of its own.

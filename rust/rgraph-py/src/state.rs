@@ -8,6 +8,8 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use crate::check::format_of;
+use crate::draft::Draft;
 use crate::error::{Refusal, refusal};
 use crate::made::Made;
 use pyo3::prelude::*;
@@ -119,6 +121,8 @@ pub enum Want {
     After(PassId, Target<PassId>),
     /// Output and input of a fallback.
     Fallback(PassId, Target, Target),
+    /// The image whose format an image has.
+    Like(ResourceId, Target),
 }
 
 /// A function that declares a pass's accesses when the graph is baked.
@@ -149,6 +153,10 @@ pub struct State {
     pub setups: Vec<Setup>,
     /// Execute functions.
     pub executes: HashMap<PassId, Py<PyAny>>,
+    /// What passes do, in the order of their declaration; only ever added to.
+    pub drafts: Vec<Draft>,
+    /// What imported resources are uploaded from.
+    pub arrays: HashMap<ResourceId, Py<PyAny>>,
     /// Extension points by full name, and whether they were declared or only extended so far.
     pub points: BTreeMap<Box<str>, (SlotId, bool)>,
     /// The last plans.
@@ -159,6 +167,11 @@ impl State {
     /// A state around a declaration.
     pub fn new(graph: Graph) -> Self {
         Self { graph: Some(graph), ..Self::default() }
+    }
+
+    /// Whether it says what passes do, or what imported resources hold.
+    pub fn works(&self) -> bool {
+        !(self.drafts.is_empty() && self.executes.is_empty() && self.arrays.is_empty())
     }
 
     /// The declaration.
@@ -211,11 +224,19 @@ impl State {
         if prefix.is_empty() { graph.find_resource(name) } else { graph.find_resource(&format!("{prefix}{name}")) }
     }
 
-    /// Declares what now has its names; the rest stays. O(late · depth of modules).
+    /// Declares what now has its names; the rest stays. O(late · depth of modules), and again for every link of a chain
+    /// of images that have each other's format.
     pub fn settle(&mut self) {
-        for mut late in std::mem::take(&mut self.late) {
-            if self.apply(&mut late).is_none() {
-                self.late.push(late);
+        loop {
+            let before = self.late.len();
+            for mut late in std::mem::take(&mut self.late) {
+                if self.apply(&mut late).is_none() {
+                    self.late.push(late);
+                }
+            }
+            let chained = self.late.iter().any(|late| matches!(late.want, Want::Like(_, Target::Known(_))));
+            if !chained || self.late.len() == before {
+                return;
             }
         }
     }
@@ -276,6 +297,12 @@ impl State {
                 let (output, input) = (find(graph, output), find(graph, input));
                 graph.fallback(*pass, output?, input?);
             }
+            Want::Like(resource, of) => {
+                let format = format_of(graph, find(graph, of)?)?;
+                if let Kind::Image(image) = &mut graph.resource_mut(*resource).kind {
+                    image.format = image.format.or(Some(format));
+                }
+            }
         }
         Some(())
     }
@@ -314,6 +341,8 @@ impl Late {
             Want::Modifies(id, of) => (format!("{} modifies", name(*id)), None, vec![of]),
             Want::History(id, of, ..) => (format!("{} remembers", name(*id)), None, vec![of]),
             Want::Root(of) => ("a root is".to_owned(), None, vec![of]),
+            // Its size is relative to the same image, which says what is missing.
+            Want::Like(..) => return Vec::new(),
             Want::Fallback(id, output, input) => {
                 (format!("the fallback of pass \"{}\" names", graph.pass_name(*id)), pass(*id), vec![output, input])
             }

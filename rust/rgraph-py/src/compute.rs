@@ -1,0 +1,156 @@
+//! Passes that dispatch: `Module.compute`.
+
+use std::sync::Arc;
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use rgraph_plan::access::{PassQueue, Usage};
+use rgraph_plan::error::Code;
+use rgraph_shader::{Kind, Program};
+use rgraph_vk::work::{Dispatch, Groups, Step};
+
+use crate::bind::{Bindings, Who, Written, bind, push, values};
+use crate::convert::{Count, Text, items};
+use crate::declare::given;
+use crate::draft::Todo;
+use crate::module::PyGraphModule;
+use crate::pass::PyPass;
+use crate::passes::{Arguments, PassArguments, Work, all};
+use crate::shader;
+use crate::source;
+use crate::view::PyView;
+
+/// Reads `groups=`: so many, a buffer that says how many, or all of what is written.
+fn groups(
+    py: Python<'_>,
+    who: Who<'_>,
+    program: &Program,
+    value: Option<&Bound<'_, PyAny>>,
+    written: &[Written],
+    work: &mut Work,
+) -> PyResult<Groups> {
+    let Some(value) = value else { return covered(py, who, program, written) };
+    if let Ok(Count(x)) = value.extract() {
+        return Ok(Groups::Fixed([x, 1, 1]));
+    }
+    if PyView::of(value).is_none()
+        && let Some(items) = items(value)
+    {
+        let count = |item: &Bound<'_, PyAny>| item.extract::<Count>().map(|Count(count)| count);
+        return match items?.as_slice() {
+            [x] => Ok(Groups::Fixed([count(x)?, 1, 1])),
+            [x, y] => Ok(Groups::Fixed([count(x)?, count(y)?, 1])),
+            [x, y, z] => Ok(Groups::Fixed([count(x)?, count(y)?, count(z)?])),
+            _ => Err(PyTypeError::new_err("groups is (x, y, z) workgroups, or a buffer that says them")),
+        };
+    }
+    let (resource, part) = match PyView::of(value) {
+        Some((resource, part)) => (resource.into_any(), part),
+        None => (value.clone(), Default::default()),
+    };
+    let buffer = work.table.add(given(&resource)?.owned());
+    work.uses(buffer, Usage::Indirect, part, |_| {});
+    Ok(Groups::Indirect { buffer, offset: part.ranges.bytes.map_or(0, |[first, _]| first) })
+}
+
+/// As many as cover the one image (or else the one buffer) that is written.
+fn covered(py: Python<'_>, who: Who<'_>, program: &Program, written: &[Written]) -> PyResult<Groups> {
+    let mut images: Vec<_> = written.iter().filter(|(_, image, _)| *image).collect();
+    let mut buffers: Vec<_> = written.iter().filter(|(_, image, _)| !image).collect();
+    images.dedup_by_key(|(id, _, mip)| (*id, *mip));
+    buffers.dedup_by_key(|(id, ..)| *id);
+    match (images.as_slice(), buffers.as_slice()) {
+        ([(id, _, mip)], _) => Ok(Groups::Cover(*id, *mip)),
+        ([], [(id, ..)]) => Ok(Groups::Cover(*id, 0)),
+        (images, buffers) => {
+            let said = match images.len().max(buffers.len()) {
+                0 => "nothing".to_owned(),
+                several => format!("{several} {}", if images.is_empty() { "buffers" } else { "images" }),
+            };
+            let message = format!(
+                "pass \"{}\" has no groups=, and shader \"{}\" writes {said}, so their number cannot be told",
+                who.pass, program.name
+            );
+            let [x, y, z] = program.interface.workgroup;
+            let help = format!("say groups=(x, y, z); a workgroup of the shader is {x} × {y} × {z} invocations");
+            Err(all(py, vec![who.mistake(Code::BadGroups, message, format!("writes {said}"), help)]))
+        }
+    }
+}
+
+/// One dispatch, of arguments that are all its own.
+pub fn dispatch<'py>(
+    who: Who<'_>,
+    shader: &Bound<'py, PyAny>,
+    arguments: Arguments<'py>,
+    work: &mut Work,
+) -> PyResult<Step> {
+    let py = shader.py();
+    let entry = arguments.word("entry")?;
+    let program = shader::program(shader, Kind::Compute, entry.as_deref(), who)?;
+    let push = push(py, who, &program, arguments.take("push")?.as_ref())?;
+    let given = arguments.take("groups")?;
+    let Bindings { bound, written, .. } = bind(py, who, &program, &values(arguments)?, work)?;
+    let groups = groups(py, who, &program, given.as_ref(), &written, work)?;
+    Ok(Step::Dispatch(Dispatch { bound: Arc::from(bound), push, groups, program }))
+}
+
+#[pymethods]
+impl PyGraphModule {
+    /// Declare a pass that runs a compute shader.
+    ///
+    /// How it uses what is bound follows from the shader. Other keyword arguments of `add_pass` (`weight_us`, `unit`,
+    /// `device`, `side_effects`, `conditional`, `fallback`, `after`) are understood too.
+    ///
+    /// Parameters
+    /// ----------
+    /// name
+    ///     Its name among passes.
+    /// shader
+    ///     WGSL or GLSL text, the path of a file (`.wgsl`, `.glsl`, `.comp`, `.spv`), or SPIR-V bytes.
+    /// groups
+    ///     Workgroups (x, y, z); or a buffer (or part of one) with three 32-bit counts; default: one invocation for
+    ///     each texel of the one image that the shader writes, or for each 32-bit word of the one buffer.
+    /// queue
+    ///     See `add_pass`.
+    /// push
+    ///     Push data: a dict by member, or what a single member is.
+    /// entry
+    ///     The entry point, where the shader has several.
+    /// bindings
+    ///     More bindings, for variables called like one of the other arguments.
+    /// **variables
+    ///     What is bound, by the names of the shader's variables: images and buffers, parts of them (`image.mip(2)`,
+    ///     `buffer[0:256]`) or names; `Sampler` (one left out is linear); for a uniform block also a dict by member,
+    ///     a list, a number or an array: small data that goes along with the pass.
+    ///
+    /// Returns
+    /// -------
+    /// Pass
+    ///     Further accesses may be declared on it.
+    ///
+    /// Raises
+    /// ------
+    /// ShaderError
+    ///     If the shader is wrong, with the line; or if data does not fit its layout.
+    /// GraphError
+    ///     If a binding is missing, unknown or of the wrong kind. The graph is then unchanged.
+    #[pyo3(signature = (name, shader, **arguments),
+           text_signature = "($self, name, shader, *, groups=None, queue='compute', push=None, entry=None, \
+                             bindings=None, **variables)")]
+    fn compute<'py>(
+        slf: &Bound<'py, Self>,
+        name: Text<'py>,
+        shader: &Bound<'py, PyAny>,
+        arguments: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyPass>> {
+        let arguments = Arguments::new(arguments);
+        let pass = PassArguments::take(&arguments, PassQueue::Compute)?;
+        let (place, full) = (source::place(slf.py()), slf.get().full(name));
+        let who = Who { pass: &full, place: place.as_ref() };
+        let mut work = Work::default();
+        let step = dispatch(who, shader, arguments, &mut work)?;
+        work.declare(slf, name, pass, Todo::Steps(vec![step]))
+    }
+}

@@ -1,0 +1,180 @@
+//! What passes do, as declared: the work of `rgraph-vk`, with resources that may still be names.
+//!
+//! Ids in a draft's work count in the draft's own table, so that a draft means the same whatever happens to the graph
+//! meanwhile: passes and resources are found by their names when a workload is made.
+
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use rgraph_plan::graph::{Graph, PassId, Place};
+use rgraph_plan::id::Id;
+use rgraph_plan::resource::ResourceId;
+use rgraph_vk::work::{Bound as BoundTo, Dispatch, Draw, DrawCount, Groups, Level, Step, Transfer, What};
+
+use crate::check::Check;
+use crate::state::{Given, State, Target, find_outwards};
+
+/// What a pass does.
+pub struct Draft {
+    /// The pass.
+    pub pass: PassId,
+    /// Names are looked for in this module first, then outwards.
+    pub prefix: Arc<str>,
+    /// Where it was declared.
+    pub place: Option<Place>,
+    /// The resources that `todo` counts.
+    pub table: Vec<Target>,
+    /// What it does.
+    pub todo: Todo,
+    /// What the shaders ask of the resources.
+    pub checks: Vec<Check>,
+    /// Whether the checks wait for names to be declared.
+    pub open: bool,
+}
+
+/// See [`Draft`].
+pub enum Todo {
+    /// Dispatches, draws, transfers.
+    Steps(Vec<Step>),
+    /// A function that runs on the host.
+    Host(Arc<Py<PyAny>>),
+    /// A function that says the steps.
+    Record(Arc<Py<PyAny>>),
+}
+
+impl Todo {
+    /// The same, held once more.
+    pub fn copy(&self) -> Self {
+        match self {
+            Self::Steps(steps) => Self::Steps(steps.clone()),
+            Self::Host(function) => Self::Host(Arc::clone(function)),
+            Self::Record(function) => Self::Record(Arc::clone(function)),
+        }
+    }
+
+    /// The function, if it is one.
+    pub fn function(&self) -> Option<&Py<PyAny>> {
+        match self {
+            Self::Steps(_) => None,
+            Self::Host(function) | Self::Record(function) => Some(function),
+        }
+    }
+}
+
+impl Draft {
+    /// The resource that a position in the table means, in `graph`, of which the draft's names are part.
+    pub fn find(&self, graph: &Graph, at: ResourceId) -> Option<ResourceId> {
+        match &self.table[at.index()] {
+            Target::Known(id) => Some(*id),
+            Target::Later(name) => find_outwards(&self.prefix, name, |full| graph.find_resource(full)),
+        }
+    }
+
+    /// The same by name in another copy of the graph.
+    pub fn find_in(&self, graph: &Graph, copy: &Graph, at: ResourceId) -> Option<ResourceId> {
+        copy.find_resource(graph.resource_name(self.find(graph, at)?))
+    }
+}
+
+/// Resources of a draft that is being made, each once.
+#[derive(Default)]
+pub struct Table {
+    /// The resources.
+    pub given: Vec<Given<'static>>,
+}
+
+impl Table {
+    /// The position of a resource, as an id.
+    pub fn add(&mut self, given: Given<'static>) -> ResourceId {
+        let same = |known: &Given<'_>| match (known, &given) {
+            (Given::Handle(_, a), Given::Handle(_, b)) => a == b,
+            (Given::Name(a), Given::Name(b)) => a == b,
+            _ => false,
+        };
+        let at = self.given.iter().position(same).unwrap_or_else(|| {
+            self.given.push(given.clone());
+            self.given.len() - 1
+        });
+        ResourceId::new(at)
+    }
+}
+
+impl State {
+    /// What is wrong with drafts whose checks waited for names that are declared now.
+    pub fn check_drafts(&self) -> Vec<rgraph_plan::error::Mistake> {
+        let Some(graph) = &self.graph else { return Vec::new() };
+        let open = self.drafts.iter().filter(|draft| draft.open);
+        let found = open.flat_map(|draft| {
+            let find = |at| draft.find(graph, at);
+            let pass = (graph.pass_name(draft.pass), draft.place.as_ref());
+            draft.checks.iter().filter_map(move |check| check.judge(graph, pass, find))
+        });
+        found.collect()
+    }
+}
+
+/// The step with other resources; `None` where one is not found.
+pub fn renamed(step: &Step, find: &impl Fn(ResourceId) -> Option<ResourceId>) -> Option<Step> {
+    Some(match step {
+        Step::Dispatch(dispatch) => Step::Dispatch(Dispatch {
+            bound: bound(&dispatch.bound, find)?,
+            groups: match dispatch.groups {
+                Groups::Fixed(groups) => Groups::Fixed(groups),
+                Groups::Cover(resource, mip) => Groups::Cover(find(resource)?, mip),
+                Groups::Indirect { buffer, offset } => Groups::Indirect { buffer: find(buffer)?, offset },
+            },
+            ..dispatch.clone()
+        }),
+        Step::Draw(draw) => {
+            let mut draw = Draw { bound: bound(&draw.bound, find)?, ..draw.clone() };
+            for buffer in &mut draw.vertex_buffers {
+                buffer.buffer = find(buffer.buffer)?;
+            }
+            if let Some(index) = &mut draw.index {
+                index.buffer = find(index.buffer)?;
+            }
+            if let DrawCount::Indirect { buffer, .. } = &mut draw.count {
+                *buffer = find(*buffer)?;
+            }
+            Step::Draw(draw)
+        }
+        Step::Transfer(transfer) => Step::Transfer(transferred(transfer, find)?),
+    })
+}
+
+fn bound(all: &[BoundTo], find: &impl Fn(ResourceId) -> Option<ResourceId>) -> Option<Arc<[BoundTo]>> {
+    let one = |bound: &BoundTo| {
+        let mut bound = bound.clone();
+        if let What::Resource(view) | What::Combined(view, _) = &mut bound.what {
+            view.resource = find(view.resource)?;
+        }
+        Some(bound)
+    };
+    all.iter().map(one).collect()
+}
+
+fn transferred(transfer: &Transfer, find: &impl Fn(ResourceId) -> Option<ResourceId>) -> Option<Transfer> {
+    let mut transfer = transfer.clone();
+    let level = |level: &mut Level| {
+        level.image = find(level.image)?;
+        Some(())
+    };
+    match &mut transfer {
+        Transfer::CopyBuffer { from, to, .. } => (*from, *to) = (find(*from)?, find(*to)?),
+        Transfer::CopyImage { from, to } | Transfer::Blit { from, to, .. } | Transfer::Resolve { from, to } => {
+            level(from)?;
+            level(to)?;
+        }
+        Transfer::BufferToImage { from, to, .. } => {
+            *from = find(*from)?;
+            level(to)?;
+        }
+        Transfer::ImageToBuffer { from, to, .. } => {
+            level(from)?;
+            *to = find(*to)?;
+        }
+        Transfer::Clear { image, .. } => *image = find(*image)?,
+        Transfer::Fill { buffer, .. } => *buffer = find(*buffer)?,
+    }
+    Some(transfer)
+}

@@ -1,0 +1,229 @@
+//! Passes that are functions: `Module.cpu` and `Module.callback`, and how the runtime calls them.
+
+use std::sync::Arc;
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyByteArray, PyDict, PyMemoryView};
+use rgraph_plan::access::{PassQueue, Usage};
+use rgraph_plan::graph::Graph;
+use rgraph_vk::work::{CallbackError, Commands, HostViews, HostWork, RecordWork};
+
+use crate::commands::PyCommands;
+use crate::convert::{Text, one_or_many, word};
+use crate::draft::Todo;
+use crate::error::bad;
+use crate::graph::PyGraph;
+use crate::module::PyGraphModule;
+use crate::pass::PyPass;
+use crate::passes::{Arguments, PassArguments, Work};
+use crate::raster::targets;
+use crate::resource::PyImage;
+use crate::view::{Part, PyView};
+
+/// A function that runs on the host.
+pub struct Hosted(pub Arc<Py<PyAny>>);
+
+impl HostWork for Hosted {
+    fn run(&self, mut views: HostViews<'_>) -> Result<(), CallbackError> {
+        Python::attach(|py| self.call(py, &mut views)).map_err(CallbackError::from)
+    }
+}
+
+impl Hosted {
+    /// The function works on memory of Python's own, so that a view that it keeps stays harmless.
+    fn call(&self, py: Python<'_>, views: &mut HostViews<'_>) -> PyResult<()> {
+        let by_name = PyDict::new(py);
+        let mut written = Vec::new();
+        for (at, view) in views.views.iter().enumerate() {
+            let copy = PyByteArray::new(py, view.bytes);
+            let memory = PyMemoryView::from(copy.as_any())?;
+            let memory = if view.writable { memory.into_any() } else { memory.call_method0("toreadonly")? };
+            by_name.set_item(view.name, memory)?;
+            if view.writable {
+                written.push((at, copy));
+            }
+        }
+        self.0.call1(py, (by_name,))?;
+        for (at, copy) in written {
+            let target = &mut *views.views[at].bytes;
+            if copy.len() != target.len() {
+                return Err(PyTypeError::new_err("a function on the CPU changed the length of a view's memory"));
+            }
+            // SAFETY: `copy` is held by this function, and no Python code runs while the bytes are read.
+            target.copy_from_slice(unsafe { copy.as_bytes() });
+        }
+        Ok(())
+    }
+}
+
+/// A function that says a pass's steps.
+pub struct Recorded {
+    /// Called with a `Commands`.
+    pub function: Arc<Py<PyAny>>,
+    /// The graph whose handles it uses.
+    pub graph: Py<PyGraph>,
+    /// The graph as it is run, and the pass's name in it.
+    pub whole: Arc<Graph>,
+    /// See `whole`.
+    pub pass: String,
+    /// Names are looked for in this module first.
+    pub prefix: Arc<str>,
+}
+
+impl RecordWork for Recorded {
+    fn record(&self, commands: &mut Commands) -> Result<(), CallbackError> {
+        let steps = Python::attach(|py| {
+            let recorder = PyCommands::object(py, self)?;
+            let done = self.function.call1(py, (&recorder,));
+            let steps = recorder.get().finish();
+            done.map(|_| steps)
+        });
+        commands.steps.extend(steps.map_err(CallbackError::from)?);
+        Ok(())
+    }
+}
+
+/// Resources with a usage each: a list, or a dict of resource and usage.
+fn listed<'py>(value: Option<Bound<'py, PyAny>>) -> PyResult<Vec<(Bound<'py, PyAny>, Option<Usage>)>> {
+    let Some(value) = value else { return Ok(Vec::new()) };
+    let Ok(dict) = value.cast::<PyDict>() else {
+        let all = if PyView::of(&value).is_some() { vec![value] } else { one_or_many(&value)? };
+        return Ok(all.into_iter().map(|resource| (resource, None)).collect());
+    };
+    let known = || Usage::ALL.iter().map(|usage| usage.name());
+    let one = |(resource, usage): (Bound<'py, PyAny>, Bound<'py, PyAny>)| {
+        let usage = word(value.py(), "usage", usage.extract::<Text>()?.0, Usage::from_name, known())?;
+        Ok((resource, Some(usage)))
+    };
+    dict.iter().map(one).collect()
+}
+
+fn declare(
+    value: Option<Bound<'_, PyAny>>,
+    work: &mut Work,
+    usage: impl Fn(&Bound<'_, PyAny>) -> PyResult<Usage>,
+) -> PyResult<()> {
+    for (value, said) in listed(value)? {
+        let (resource, part) = match PyView::of(&value) {
+            Some((resource, part)) => (resource.into_any(), part),
+            None => (value, Part::default()),
+        };
+        let usage = said.map_or_else(|| usage(&resource), Ok)?;
+        let at = work.table.add(crate::declare::given(&resource)?.owned());
+        work.uses(at, usage, part, |_| {});
+    }
+    Ok(())
+}
+
+fn function(value: &Bound<'_, PyAny>) -> PyResult<Arc<Py<PyAny>>> {
+    if !value.is_callable() {
+        return Err(PyTypeError::new_err("expected a function"));
+    }
+    Ok(Arc::new(value.clone().unbind()))
+}
+
+#[pymethods]
+impl PyGraphModule {
+    /// Declare a pass that is a function on the CPU, beside the GPU.
+    ///
+    /// The function is called with a dict of views by the buffers' names: memoryviews of bytes (`view.cast("f")`,
+    /// `numpy.frombuffer(view, "f4")`), writable for what it writes. It runs on a thread of the device's, when what
+    /// it reads is there; what it raises arrives unchanged where the frame is waited for. The views are the
+    /// function's own copies: keeping one is harmless, and writing to it later does nothing.
+    ///
+    /// Parameters
+    /// ----------
+    /// name
+    ///     Its name among passes.
+    /// function
+    ///     Called once a frame.
+    /// reads, writes
+    ///     Buffers, or names; what is written keeps what the function leaves alone. Of images, copy to a buffer first.
+    /// **options
+    ///     As in `add_pass`.
+    ///
+    /// Returns
+    /// -------
+    /// Pass
+    ///     Further accesses may be declared on it.
+    #[pyo3(signature = (name, function, **options),
+           text_signature = "($self, name, function, *, reads=(), writes=(), **options)")]
+    fn cpu<'py>(
+        slf: &Bound<'py, Self>,
+        name: Text<'py>,
+        function: &Bound<'py, PyAny>,
+        options: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyPass>> {
+        let (arguments, mut work) = (Arguments::new(options), Work::default());
+        let function = self::function(function)?;
+        let (reads, writes) = (arguments.take("reads")?, arguments.take("writes")?);
+        let buffers = |usage| {
+            move |resource: &Bound<'_, PyAny>| match resource.is_instance_of::<PyImage>() {
+                false => Ok(usage),
+                true => {
+                    let message = format!("pass \"{}\" uses an image on the CPU", name.0);
+                    let help = "copy it into a buffer first: g.copy(…, image, buffer)";
+                    Err(bad(resource.py(), rgraph_plan::error::Code::BadUsage, message, help))
+                }
+            }
+        };
+        declare(writes, &mut work, buffers(Usage::HostWrite))?;
+        let mut read = Work { table: work.table, ..Work::default() };
+        declare(reads, &mut read, buffers(Usage::HostRead))?;
+        // What is written too is read with it.
+        read.uses.retain(|used| !work.uses.iter().any(|written| written.at == used.at));
+        work.table = read.table;
+        work.uses.extend(read.uses);
+        let pass = PassArguments::take(&arguments, PassQueue::Cpu)?;
+        arguments.end("cpu")?;
+        work.declare(slf, name, pass, Todo::Host(function))
+    }
+
+    /// Declare a pass whose commands a function records.
+    ///
+    /// The function is called with a `Commands` each time that the frame is recorded; it may use only what the pass
+    /// declares. What it raises arrives unchanged from `Device.run`.
+    ///
+    /// Parameters
+    /// ----------
+    /// name
+    ///     Its name among passes.
+    /// function
+    ///     Called with a `Commands`.
+    /// reads, writes
+    ///     Resources: images are sampled or written as storage, buffers are storage. A dict of resource and usage says
+    ///     it otherwise, as {buffer: "index"}; so do the methods of the returned pass.
+    /// color, clear, load, depth, clear_depth, load_depth, depth_write, resolve, resolve_mode
+    ///     Attachments, as in `raster`.
+    /// **options
+    ///     As in `add_pass`.
+    ///
+    /// Returns
+    /// -------
+    /// Pass
+    ///     Further accesses may be declared on it.
+    #[pyo3(signature = (name, function, **options),
+           text_signature = "($self, name, function, *, reads=(), writes=(), color=None, clear=None, load=None, \
+                             depth=None, clear_depth=None, load_depth=None, depth_write=True, resolve=None, \
+                             resolve_mode=None, **options)")]
+    fn callback<'py>(
+        slf: &Bound<'py, Self>,
+        name: Text<'py>,
+        function: &Bound<'py, PyAny>,
+        options: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyPass>> {
+        let (arguments, mut work) = (Arguments::new(options), Work::default());
+        let function = self::function(function)?;
+        let pass = PassArguments::take(&arguments, PassQueue::Graphics)?;
+        targets(&arguments, &mut work)?;
+        let (reads, writes) = (arguments.take("reads")?, arguments.take("writes")?);
+        let read = |resource: &Bound<'_, PyAny>| {
+            Ok(if resource.is_instance_of::<PyImage>() { Usage::Sampled } else { Usage::StorageRead })
+        };
+        declare(reads, &mut work, read)?;
+        declare(writes, &mut work, |_| Ok(Usage::StorageWrite))?;
+        arguments.end("callback")?;
+        work.declare(slf, name, pass, Todo::Record(function))
+    }
+}

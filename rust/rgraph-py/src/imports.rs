@@ -1,0 +1,152 @@
+//! Arrays as resources: `Module.import_array`.
+
+use pyo3::prelude::*;
+use rgraph_plan::error::Code;
+use rgraph_plan::format::{Format, Numbers};
+use rgraph_plan::resource::{Axis, Buffer, Image, Imported, Kind, Life, Resource, Round, Size};
+
+use crate::convert::{Text, word};
+use crate::declare::Links;
+use crate::error::bad;
+use crate::host::Host;
+use crate::module::PyGraphModule;
+use crate::resource::PyResource;
+use crate::texel::{Element, Texel};
+
+/// What an array is taken for.
+struct Taken {
+    size: [u32; 3],
+    layers: u32,
+    texel: Texel,
+    volume: bool,
+}
+
+fn taken(py: Python<'_>, array: &Host, volume: bool) -> PyResult<Taken> {
+    let refuse = |message: String, help: &str| Err(bad(py, Code::BadArray, message, help));
+    let shape = match (array.shape(), volume) {
+        ([height, width], false) => [1, *height, *width, 1],
+        ([height, width, channels], false) => [1, *height, *width, *channels],
+        ([layers, height, width, channels], _) => [*layers, *height, *width, *channels],
+        ([depth, height, width], true) => [*depth, *height, *width, 1],
+        _ => {
+            let help = "an image is (height, width), (height, width, channels) or (layers, height, width, channels); \
+                        say as_buffer=True for a buffer";
+            return refuse(format!("an array of shape {} is no image", array.shown()), help);
+        }
+    };
+    let texel = Texel { element: array.element, channels: shape[3] };
+    if shape[3] == 3 {
+        let help = "no format has three channels: add a fourth one, as numpy.pad(a, ((0, 0), (0, 0), (0, 1)), \
+                    constant_values=255)";
+        return refuse(format!("an array of shape {} has three channels", array.shown()), help);
+    }
+    if texel.format(false).is_none() {
+        let help = "images have 1, 2 or 4 channels of 8, 16 or 32 bits; say as_buffer=True for a buffer";
+        return refuse(format!("no format has texels like those of an array of shape {}", array.shown()), help);
+    }
+    let axis = |length: usize| u32::try_from(length).ok().filter(|length| *length != 0);
+    let [Some(outer), Some(height), Some(width)] = [axis(shape[0]), axis(shape[1]), axis(shape[2])] else {
+        return refuse(format!("an array of shape {} is no image", array.shown()), "every axis is at least 1");
+    };
+    let (depth, layers) = if volume { (outer, 1) } else { (1, outer) };
+    Ok(Taken { size: [width, height, depth], layers, texel, volume })
+}
+
+/// The format that is said, held against the array.
+fn format(py: Python<'_>, array: &Host, texel: Texel, said: Option<Text<'_>>, srgb: bool) -> PyResult<Format> {
+    let Some(Text(name)) = said else {
+        return texel.format(srgb).ok_or_else(|| {
+            let message = format!("an array of shape {} has no sRGB format", array.shown());
+            bad(py, Code::BadArray, message, "sRGB images are (height, width, 4) of uint8")
+        });
+    };
+    let format = word(py, "format", name, Format::from_name, Format::all().map(Format::name))?;
+    let wants = Texel::of(format);
+    let bytes = |texel: Texel| texel.element.size() * texel.channels;
+    // The same bytes with other numbers are the user's wish: packed formats, integers as normalised numbers.
+    let fits = wants == texel || (bytes(wants) == bytes(texel) && matches!(texel.element, Element::Uint(_)));
+    if format.numbers() == Numbers::Block || !fits {
+        let message = format!("an array of shape {} cannot be an image of {format}", array.shown());
+        let channels = if wants.channels == 1 { String::new() } else { format!(", {}", wants.channels) };
+        let help = match format.numbers() {
+            Numbers::Block => "import compressed blocks as a buffer and copy them".to_owned(),
+            _ => format!("{format} is (height, width{channels}) of {}", wants.element.name()),
+        };
+        return Err(bad(py, Code::BadArray, message, &help));
+    }
+    Ok(format)
+}
+
+#[pymethods]
+impl PyGraphModule {
+    /// Declare an image (or a buffer) with the contents of an array.
+    ///
+    /// The graph keeps the array and reads it when it is run: what changes in it meanwhile is seen, and a copy is a
+    /// snapshot. `Device.run` takes another one of the same shape as `inputs={name: array}`.
+    ///
+    /// Parameters
+    /// ----------
+    /// name
+    ///     Its name among resources.
+    /// array
+    ///     Any object with a buffer, contiguous: of shape (height, width), (height, width, channels) with 1, 2 or 4
+    ///     channels, or (layers, height, width, channels). `uint8` gives `rgba8unorm` (`rg8unorm`, `r8unorm`), `int8`
+    ///     `rgba8snorm`, wider integers integers (`rgba16uint`), `float16` and `float32` floats.
+    /// format
+    ///     Another texel format with texels of that many bytes.
+    /// srgb
+    ///     Whether `uint8` colours are sRGB encoded: `rgba8unorm-srgb`.
+    /// as_buffer
+    ///     A buffer with the array's bytes instead of an image; of any shape.
+    /// volume
+    ///     (depth, height, width, channels): a 3D image instead of one with layers.
+    ///
+    /// Returns
+    /// -------
+    /// Image or Buffer
+    ///     A handle to be used in passes of this graph.
+    ///
+    /// Raises
+    /// ------
+    /// GraphError
+    ///     If no image can have such contents; the graph is then unchanged.
+    #[pyo3(signature = (name, array, *, format = None, srgb = false, as_buffer = false, volume = false))]
+    #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
+    fn import_array<'py>(
+        slf: &Bound<'py, Self>,
+        name: Text<'_>,
+        array: &Bound<'py, PyAny>,
+        format: Option<Text<'_>>,
+        srgb: bool,
+        as_buffer: bool,
+        volume: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let host = Host::new(array, &format!("the array of \"{}\"", name.0))?;
+        let kind = if as_buffer {
+            if host.len() == 0 {
+                let message = format!("the array of \"{}\" is empty", name.0);
+                return Err(bad(py, Code::BadArray, message, "a buffer has at least one byte"));
+            }
+            Kind::Buffer(Buffer { size: Some(host.len() as u64), acceleration_structure: false })
+        } else {
+            let Taken { size: [width, height, depth], layers, texel, volume } = taken(py, &host, volume)?;
+            let format = self::format(py, &host, texel, format, srgb)?;
+            let axes = (Axis::Texels(width), Axis::Texels(height), volume.then_some(Axis::Texels(depth)));
+            let size = Some(Size { x: axes.0, y: axes.1, z: axes.2, round: Round::Down });
+            Kind::Image(Image {
+                format: Some(format),
+                size,
+                layers: (layers != 1).then_some(layers),
+                ..Image::default()
+            })
+        };
+        let life = Life::Imported(Imported::default());
+        let resource = Resource { kind: kind.clone(), life, modifies: None, leave: None, sharing: None };
+        let (graph, id) = Self::add_resource(slf, name, resource, Links::default())?;
+        let array = array.clone().unbind();
+        let replaced = graph.get().change(|state| Ok(state.arrays.insert(id, array)));
+        drop(replaced);
+        PyResource::of_kind(&graph, id, &kind)
+    }
+}

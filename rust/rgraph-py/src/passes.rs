@@ -1,0 +1,261 @@
+//! Passes with work: what every kind of them says, and how one is declared as a whole or not at all.
+
+use std::sync::Arc;
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use rgraph_plan::access::{PassQueue, Usage};
+use rgraph_plan::error::{GraphError, Mistake};
+use rgraph_plan::graph::{Pass, PassId, Place, Use};
+use rgraph_plan::id::Id;
+use rgraph_plan::resource::ResourceId;
+
+use crate::check::{Check, format_of};
+use crate::convert::{Number, Text, one_or_many};
+use crate::declare;
+use crate::draft::{Draft, Table, Todo};
+use crate::error::{Refusal, graph_error, one};
+use crate::link::{self, Earlier, Fallbacks, Link};
+use crate::module::PyGraphModule;
+use crate::pass::PyPass;
+use crate::source;
+use crate::state::{Late, State, Target, Want};
+use crate::view::Part;
+
+/// Keyword arguments that are taken one by one; what is left over is somebody else's.
+pub struct Arguments<'py>(Option<Bound<'py, PyDict>>);
+
+impl<'py> Arguments<'py> {
+    /// The arguments of a call, which are its own.
+    pub fn new(given: Option<&Bound<'py, PyDict>>) -> Self {
+        Self(given.cloned())
+    }
+
+    /// Takes one; `None` if it was not given, or given as None.
+    pub fn take(&self, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let Some(dict) = &self.0 else { return Ok(None) };
+        let value = dict.get_item(name)?;
+        if value.is_some() {
+            dict.del_item(name)?;
+        }
+        Ok(value.filter(|value| !value.is_none()))
+    }
+
+    /// Takes one of a type.
+    pub fn read<T>(&self, name: &str) -> PyResult<Option<T>>
+    where
+        T: for<'a> FromPyObject<'a, 'py, Error = PyErr>,
+    {
+        self.take(name)?.map(|value| value.extract()).transpose()
+    }
+
+    /// Takes a word.
+    pub fn word(&self, name: &str) -> PyResult<Option<String>> {
+        self.take(name)?.map(|value| Ok(value.extract::<Text>()?.0.to_owned())).transpose()
+    }
+
+    /// Takes what is left, by name.
+    pub fn rest(self) -> PyResult<Vec<(String, Bound<'py, PyAny>)>> {
+        let Some(dict) = self.0 else { return Ok(Vec::new()) };
+        dict.iter().map(|(name, value)| Ok((name.extract::<Text>()?.0.to_owned(), value))).collect()
+    }
+
+    /// Refuses what is left.
+    pub fn end(self, function: &str) -> PyResult<()> {
+        match self.rest()?.first() {
+            None => Ok(()),
+            Some((name, _)) => {
+                let shown: String = name.chars().take(60).collect();
+                Err(PyTypeError::new_err(format!("{function}() got an unexpected keyword argument '{shown}'")))
+            }
+        }
+    }
+}
+
+/// What a pass says of itself and of others.
+pub struct PassArguments {
+    /// Where it runs, how long it takes, what it is needed for.
+    pub pass: Pass,
+    /// Its occupancy class.
+    pub unit: Option<String>,
+    /// The flag that switches it.
+    pub conditional: Option<String>,
+    /// What readers get while it is off.
+    pub fallbacks: Fallbacks,
+    /// What comes before it.
+    pub after: Vec<Earlier>,
+}
+
+impl PassArguments {
+    /// Takes what every pass can say; `queue` where it does not say.
+    pub fn take(arguments: &Arguments<'_>, queue: PassQueue) -> PyResult<Self> {
+        let queue = arguments.take("queue")?.map_or(Ok(queue), |queue| declare::queue(&queue))?;
+        let mut pass = Pass::new(queue);
+        pass.weight_us = arguments.read::<Number>("weight_us")?.map(|Number(weight)| weight);
+        pass.device = arguments.take("device")?.map(|device| link::device_index(&device)).transpose()?.flatten();
+        pass.side_effects = arguments.read("side_effects")?.unwrap_or(false);
+        let fallback = arguments.take("fallback")?;
+        let fallbacks = fallback.map(|dict| link::fallbacks(dict.cast::<PyDict>()?)).transpose()?.unwrap_or_default();
+        let after = arguments.take("after")?;
+        let after = after.map(|after| one_or_many(&after)?.iter().map(link::earlier).collect()).transpose()?;
+        let (unit, conditional) = (arguments.word("unit")?, arguments.word("conditional")?);
+        Ok(Self { pass, unit, conditional, fallbacks, after: after.unwrap_or_default() })
+    }
+
+    /// The pass with what it says by name.
+    pub fn add(
+        mut self,
+        state: &mut State,
+        (identity, module): (u64, &PyGraphModule),
+        name: &str,
+        place: Option<&Place>,
+    ) -> Result<PassId, Refusal> {
+        let prefix = module.prefix();
+        let links = link::pass_links(state, identity, prefix, &self.after, &self.fallbacks)?;
+        let declaration = state.open()?;
+        self.pass.slot = module.slot();
+        self.pass.unit = self.unit.map(|unit| declaration.unit(&unit));
+        self.pass.conditional = self.conditional.map(|flag| declaration.flag(&flag));
+        let id = match prefix.is_empty() {
+            true => declaration.add_pass(name, self.pass, place.cloned()),
+            false => declaration.add_pass(&format!("{prefix}{name}"), self.pass, place.cloned()),
+        };
+        if !links.is_empty() {
+            let late = |link: Link| Late { prefix: prefix.clone(), place: place.cloned(), want: link.of(id) };
+            state.late.extend(links.into_iter().map(late));
+            state.settle();
+        }
+        Ok(id)
+    }
+}
+
+/// How a pass uses what stands in its table.
+pub struct Used {
+    /// Position in the table.
+    pub at: ResourceId,
+    /// How it is used.
+    pub how: Use,
+    /// Position of what it resolves.
+    pub resolves: Option<ResourceId>,
+}
+
+/// A pass with work that is being declared.
+#[derive(Default)]
+pub struct Work {
+    /// The resources that it names.
+    pub table: Table,
+    /// How it uses them.
+    pub uses: Vec<Used>,
+    /// What its shaders ask of them.
+    pub checks: Vec<Check>,
+}
+
+impl Work {
+    /// Notes a use of part of a resource; uses of the same part are one if they can be.
+    pub fn uses(&mut self, at: ResourceId, usage: Usage, part: Part, change: impl FnOnce(&mut Use)) {
+        let mut how = Use { ranges: part.ranges, aspects: part.aspects, ..Use::new(usage) };
+        change(&mut how);
+        let storage = |usage| matches!(usage, Usage::StorageRead | Usage::StorageWrite | Usage::StorageReadWrite);
+        for used in &mut self.uses {
+            let known = &mut used.how;
+            if used.at != at || known.ranges != how.ranges || known.aspects != how.aspects {
+                continue;
+            }
+            let together = match (known.usage, how.usage) {
+                (one, two) if one == two => one,
+                (one, two) if storage(one) && storage(two) => Usage::StorageReadWrite,
+                _ => continue,
+            };
+            let stages = known.stages | how.stages;
+            if (Use { stages, usage: together, ..*known }) == (Use { stages, usage: together, ..how }) {
+                (known.stages, known.usage) = (stages, together);
+                return;
+            }
+        }
+        self.uses.push(Used { at, how, resolves: None });
+    }
+
+    /// Declares the pass, its accesses and what it does; or nothing of it.
+    pub fn declare<'py>(
+        self,
+        module: &Bound<'py, PyGraphModule>,
+        name: Text<'_>,
+        pass: PassArguments,
+        todo: Todo,
+    ) -> PyResult<Bound<'py, PyPass>> {
+        let py = module.py();
+        let graph = PyGraphModule::graph(module)?;
+        let place = source::place(py);
+        let identity = graph.get().identity;
+        let prefix = module.get().prefix().clone();
+        let declared = graph.get().change(|state| {
+            let target = |given| state.target(identity, &prefix, given);
+            let table = self.table.given.iter().map(target).collect::<Result<Vec<_>, _>>()?;
+            let known = |at: ResourceId| table[at.index()].known();
+            let full = format!("{prefix}{}", name.0);
+            let graph = state.open()?;
+            let who = (full.as_str(), place.as_ref());
+            let mistakes: Vec<Mistake> =
+                self.checks.iter().filter_map(|check| check.judge(graph, who, known)).collect();
+            if !mistakes.is_empty() {
+                return Ok(Err(mistakes));
+            }
+            let id = pass.add(state, (identity, module.get()), name.0, place.as_ref())?;
+            for used in &self.uses {
+                access(state, id, (&prefix, &place), &table, used)?;
+            }
+            let open = self.checks.iter().any(|check| known(check.at).is_none());
+            let draft = Draft {
+                pass: id,
+                prefix: prefix.clone(),
+                place: place.clone(),
+                table,
+                todo,
+                checks: self.checks,
+                open,
+            };
+            state.drafts.push(draft);
+            Ok(Ok(id))
+        });
+        let id = declared.map_err(|mistake| one(py, mistake))?.map_err(|mistakes| all(py, mistakes))?;
+        PyPass::handle(&graph, id, prefix)
+    }
+}
+
+/// The Python exception of several mistakes.
+pub fn all(py: Python<'_>, mistakes: Vec<Mistake>) -> PyErr {
+    match GraphError::check(mistakes) {
+        Err(error) => graph_error(py, &error),
+        Ok(()) => pyo3::exceptions::PyRuntimeError::new_err("no mistake was made"),
+    }
+}
+
+fn access(
+    state: &mut State,
+    pass: PassId,
+    (prefix, place): (&Arc<str>, &Option<Place>),
+    table: &[Target],
+    used: &Used,
+) -> Result<(), Refusal> {
+    let mut how = used.how;
+    let (resource, resolves) = (&table[used.at.index()], used.resolves.map(|at| &table[at.index()]));
+    how.details.resolves = resolves.and_then(Target::known);
+    if let (Target::Known(id), None | Some(Target::Known(_))) = (resource, resolves) {
+        let graph = state.open()?;
+        // What is sampled of depth and stencil is the depth, unless the view says stencil.
+        let format = format_of(graph, *id);
+        if how.usage == Usage::Sampled && how.aspects.is_empty() && format.is_some_and(|f| f.aspects().contains(DEPTHS))
+        {
+            how.aspects = rgraph_plan::access::Aspects::DEPTH;
+        }
+        graph.access(pass, *id, &how, place.clone());
+        return Ok(());
+    }
+    let want = Want::Access(pass, resource.clone(), Box::new(how), resolves.cloned());
+    state.late.push(Late { prefix: prefix.clone(), place: place.clone(), want });
+    Ok(())
+}
+
+const DEPTHS: rgraph_plan::access::Aspects =
+    rgraph_plan::access::Aspects::DEPTH.union(rgraph_plan::access::Aspects::STENCIL);

@@ -1,0 +1,305 @@
+//! Passes that draw: `Module.raster`.
+
+use std::sync::Arc;
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString};
+use rgraph_plan::access::{Load, PassQueue, ResolveMode, Usage};
+use rgraph_plan::error::Code;
+use rgraph_plan::graph::Use;
+use rgraph_plan::resource::ResourceId;
+use rgraph_shader::{Kind, Program};
+use rgraph_vk::work::Step;
+
+use crate::bind::Who;
+use crate::check::{Asks, Check};
+use crate::convert::{Text, clear, items, word};
+use crate::declare::given;
+use crate::draft::Todo;
+use crate::draw::draw;
+use crate::error::bad;
+use crate::module::PyGraphModule;
+use crate::pass::PyPass;
+use crate::passes::{Arguments, PassArguments, Used, Work, all};
+use crate::shader;
+use crate::source;
+use crate::view::{Part, PyView};
+
+/// The attachments of a pass that draws.
+pub struct Targets {
+    /// Colour targets by location; `None`: nothing there.
+    color: Vec<Option<(ResourceId, Part)>>,
+    /// The pass's depth attachment, if any.
+    pub depth: bool,
+}
+
+/// An image or part of one in an argument.
+fn attachment(value: &Bound<'_, PyAny>, work: &mut Work) -> PyResult<(ResourceId, Part)> {
+    let (resource, part) = match PyView::of(value) {
+        Some((resource, part)) => (resource.into_any(), part),
+        None => (value.clone(), Part::default()),
+    };
+    Ok((work.table.add(given(&resource)?.owned()), part))
+}
+
+/// One image, or several.
+fn listed(value: Option<Bound<'_, PyAny>>) -> PyResult<Vec<Bound<'_, PyAny>>> {
+    match value {
+        None => Ok(Vec::new()),
+        Some(value) if PyView::of(&value).is_some() => Ok(vec![value]),
+        Some(value) => crate::convert::one_or_many(&value),
+    }
+}
+
+/// One value, or one for each target.
+fn spread<'py>(value: Option<Bound<'py, PyAny>>, count: usize, what: &str) -> PyResult<Vec<Option<Bound<'py, PyAny>>>> {
+    let Some(value) = value else { return Ok(vec![None; count]) };
+    // A colour is a sequence too: several of them are a sequence of sequences, or of None.
+    let several = match items(&value) {
+        Some(items) => {
+            let items = items?;
+            let nested =
+                items.iter().any(|item| item.is_none() || item.is_instance_of::<PyString>() || item.len().is_ok());
+            nested.then_some(items)
+        }
+        None => None,
+    };
+    match several {
+        None => Ok(vec![Some(value); count]),
+        Some(all) if all.len() == count => Ok(all.into_iter().map(|item| (!item.is_none()).then_some(item)).collect()),
+        Some(all) => {
+            let message = format!("{what} has {} entries for {count} colour targets", all.len());
+            Err(PyTypeError::new_err(message))
+        }
+    }
+}
+
+fn load(value: &Bound<'_, PyAny>) -> PyResult<Load> {
+    let known = Load::ALL.iter().map(|load| load.name());
+    word(value.py(), "load", value.extract::<Text>()?.0, Load::from_name, known)
+}
+
+/// Takes `color`, `depth`, `resolve` and what is said of them.
+pub fn targets(arguments: &Arguments<'_>, work: &mut Work) -> PyResult<Targets> {
+    let some = |value: &Bound<'_, PyAny>, work: &mut Work| match value.is_none() {
+        true => Ok(None),
+        false => attachment(value, work).map(Some),
+    };
+    let color = listed(arguments.take("color")?)?;
+    let color = color.iter().map(|value| some(value, work)).collect::<PyResult<Vec<_>>>()?;
+    let clears = spread(arguments.take("clear")?, color.len(), "clear")?;
+    let loads = spread(arguments.take("load")?, color.len(), "load")?;
+    for ((target, value), said) in color.iter().zip(&clears).zip(&loads) {
+        let Some((id, part)) = target else { continue };
+        let value = value.as_ref().map(clear).transpose()?;
+        let said = said.as_ref().map(load).transpose()?;
+        work.uses(*id, Usage::ColorAttachment, *part, |how| {
+            how.details.clear = value;
+            how.load = said.or(value.map(|_| Load::Clear));
+        });
+    }
+    let mode = arguments.take("resolve_mode")?.map(|mode| {
+        let known = ResolveMode::ALL.iter().map(|mode| mode.name());
+        word(mode.py(), "resolve mode", mode.extract::<Text>()?.0, ResolveMode::from_name, known)
+    });
+    let mode = mode.transpose()?;
+    for (at, value) in listed(arguments.take("resolve")?)?.iter().enumerate() {
+        let Some((id, part)) = some(value, work)? else { continue };
+        let Some(Some((of, _))) = color.get(at) else {
+            let message = format!("resolve has {} entries, but there is no colour target at {at}", at + 1);
+            return Err(bad(value.py(), Code::BadTarget, message, "give one for each colour target, or None"));
+        };
+        let mut how = Use { ranges: part.ranges, ..Use::new(Usage::ResolveAttachment) };
+        how.details.resolve_mode = mode;
+        work.uses.push(Used { at: id, how, resolves: Some(*of) });
+    }
+    let depth = arguments.take("depth")?;
+    let (clear_depth, load_depth) = (arguments.take("clear_depth")?, arguments.take("load_depth")?);
+    let writes = arguments.read::<bool>("depth_write")?.unwrap_or(true);
+    if let Some(depth) = &depth {
+        let (id, part) = attachment(depth, work)?;
+        let value = clear_depth.as_ref().map(clear).transpose()?;
+        let said = load_depth.as_ref().map(load).transpose()?;
+        let usage = if writes { Usage::DepthStencilAttachment } else { Usage::DepthStencilRead };
+        work.uses(id, usage, part, |how| {
+            if writes {
+                how.details.clear = value;
+                how.load = said.or(value.map(|_| Load::Clear));
+                how.stencil_load = how.load;
+            }
+        });
+    } else if clear_depth.is_some() || load_depth.is_some() {
+        return Err(PyTypeError::new_err("clear_depth= and load_depth= need depth="));
+    }
+    Ok(Targets { color, depth: depth.is_some() })
+}
+
+impl Targets {
+    /// Number of colour targets.
+    pub fn len(&self) -> usize {
+        self.color.len()
+    }
+
+    /// Compares the colour targets with what a program writes.
+    ///
+    /// # Errors
+    /// `GraphError` if an output has no target, or a target no output.
+    pub fn check(&self, py: Python<'_>, who: Who<'_>, program: &Arc<Program>, work: &mut Work) -> PyResult<()> {
+        let outputs = &program.interface.outputs;
+        let mut mistakes = Vec::new();
+        for (at, output) in outputs.iter().enumerate() {
+            let (name, location) = (&output.name, output.location);
+            match self.color.get(location as usize) {
+                Some(Some((id, part))) => {
+                    let asks = Asks::Target(at);
+                    work.checks.push(Check { at: *id, part: *part, program: Arc::clone(program), asks });
+                }
+                // None says that what is written there is not wanted.
+                Some(None) => {}
+                None => {
+                    let message = format!(
+                        "pass \"{}\" has {} colour targets, but shader \"{}\" writes \"{name}\" at location {location}",
+                        who.pass,
+                        self.color.len(),
+                        program.name
+                    );
+                    let help = format!("give a target for location {location} in color=, or None there to drop it");
+                    let says = format!("{} colour targets", self.color.len());
+                    mistakes.push(who.mistake(Code::BadTarget, message, says, help));
+                }
+            }
+        }
+        for (location, _) in self.color.iter().enumerate().filter(|(_, target)| target.is_some()) {
+            if !outputs.iter().any(|output| output.location as usize == location) {
+                let message = format!(
+                    "pass \"{}\" has a colour target at location {location}, where shader \"{}\" writes nothing",
+                    who.pass, program.name
+                );
+                let help = "write it in the fragment stage, or put None in its place in color=".to_owned();
+                mistakes.push(who.mistake(Code::BadTarget, message, format!("color[{location}]"), help));
+            }
+        }
+        if mistakes.is_empty() { Ok(()) } else { Err(all(py, mistakes)) }
+    }
+}
+
+#[pymethods]
+impl PyGraphModule {
+    /// Declare a pass that draws.
+    ///
+    /// How it uses what is bound follows from the shader. Other keyword arguments of `add_pass` (`weight_us`, `unit`,
+    /// `device`, `side_effects`, `conditional`, `fallback`, `after`) are understood too.
+    ///
+    /// Parameters
+    /// ----------
+    /// name
+    ///     Its name among passes.
+    /// shader
+    ///     See `compute`; with a vertex and a fragment stage, or a tuple of (vertex, fragment).
+    /// color
+    ///     Colour targets by location: images, parts of them (`image.mip(1)`), names, or None for no target there.
+    /// depth
+    ///     Depth (and stencil) attachment.
+    /// vertices
+    ///     Vertices drawn; of indices where `index` is given. Default: 3.
+    /// instances
+    ///     Instances drawn.
+    /// push, entry
+    ///     See `compute`.
+    /// queue
+    ///     See `add_pass`.
+    /// vertex_buffers
+    ///     A buffer with all inputs of the vertex stage one behind the other, or a list of dicts of `buffer`,
+    ///     `attributes` (names, or (name, format, offset)), `stride`, `offset` and `per_instance`.
+    /// index
+    ///     Buffer of indices.
+    /// index_format
+    ///     `"uint32"` (default) or `"uint16"`.
+    /// indirect
+    ///     Buffer (or part of one) that says what is drawn, as Vulkan lays it out.
+    /// draws, stride
+    ///     Number of draws in `indirect`, and bytes from one to the next; default: 1, packed.
+    /// clear
+    ///     Colour that the targets are cleared with, or a list of one for each target.
+    /// load
+    ///     What becomes of the targets' contents: `"clear"`, `"load"` or `"discard"`, or a list of one for each.
+    /// clear_depth, load_depth
+    ///     The same of `depth`; `clear_depth` is depth or (depth, stencil).
+    /// resolve
+    ///     Images that multisampled targets are resolved to, one for each (or None).
+    /// resolve_mode
+    ///     How samples become one: `"average"` (default), `"sample_zero"`, `"min"`, `"max"`.
+    /// blend
+    ///     `"alpha"`, `"premultiplied"`, `"add"`, `"multiply"`, or a dict of `color` and `alpha`, each (factor of the
+    ///     source, factor of the destination, operation); or a list of one for each target.
+    /// write_mask
+    ///     Channels that are written, as `"rgb"`; or a list of one for each target.
+    /// cull
+    ///     Faces that are dropped: `"none"`, `"front"`, `"back"`.
+    /// front
+    ///     Which faces are front faces in the image: `"ccw"` (default) or `"cw"`.
+    /// topology
+    ///     `"triangles"`, `"triangle_strip"`, `"lines"`, `"line_strip"`, `"points"`.
+    /// wireframe
+    ///     Whether only the edges of triangles are drawn.
+    /// depth_test
+    ///     Comparison with `depth`; default: `"less_equal"`.
+    /// depth_write
+    ///     Whether `depth` is written; default: yes.
+    /// depth_bias
+    ///     (constant, slope).
+    /// stencil
+    ///     Stencil test: a dict of `compare`, `fail`, `depth_fail`, `pass`, `reference`, `read_mask`, `write_mask`; or
+    ///     (front, back).
+    /// alpha_to_coverage
+    ///     Whether alpha becomes coverage.
+    /// viewport
+    ///     (x, y, width, height) in texels; default: all.
+    /// bindings
+    ///     See `compute`.
+    /// **variables
+    ///     See `compute`.
+    ///
+    /// Returns
+    /// -------
+    /// Pass
+    ///     Further accesses may be declared on it.
+    ///
+    /// Raises
+    /// ------
+    /// ShaderError
+    ///     If the shader is wrong, with the line; or if data does not fit its layout.
+    /// GraphError
+    ///     If bindings, targets or vertex buffers are not what the shader asks for. The graph is then unchanged.
+    #[pyo3(signature = (name, shader, **arguments),
+           text_signature = "($self, name, shader, *, color=None, depth=None, vertices=3, instances=1, push=None, \
+                             entry=None, queue='graphics', vertex_buffers=None, index=None, index_format='uint32', \
+                             indirect=None, draws=1, stride=None, clear=None, load=None, clear_depth=None, \
+                             load_depth=None, resolve=None, resolve_mode=None, blend=None, write_mask=None, \
+                             cull='none', front='ccw', topology='triangles', wireframe=False, depth_test=None, \
+                             depth_write=True, depth_bias=None, stencil=None, alpha_to_coverage=False, \
+                             viewport=None, bindings=None, **variables)")]
+    fn raster<'py>(
+        slf: &Bound<'py, Self>,
+        name: Text<'py>,
+        shader: &Bound<'py, PyAny>,
+        arguments: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyPass>> {
+        let py = slf.py();
+        let arguments = Arguments::new(arguments);
+        let pass = PassArguments::take(&arguments, PassQueue::Graphics)?;
+        let (place, full) = (source::place(py), slf.get().full(name));
+        let who = Who { pass: &full, place: place.as_ref() };
+        let mut work = Work::default();
+        let targets = targets(&arguments, &mut work)?;
+        if targets.len() == 0 && !targets.depth {
+            return Err(PyTypeError::new_err("raster() needs color= or depth="));
+        }
+        let entry = arguments.word("entry")?;
+        let program = shader::program(shader, Kind::Raster, entry.as_deref(), who)?;
+        targets.check(py, who, &program, &mut work)?;
+        let draw = draw(py, who, program, targets.len(), arguments, &mut work)?;
+        work.declare(slf, name, pass, Todo::Steps(vec![Step::Draw(draw)]))
+    }
+}
