@@ -1,22 +1,30 @@
 """Render graphs: declare passes, resources and how each pass uses each resource; bake a plan that is free of hazards.
 
 Declare a frame with `Graph`, plan it for a device with `Graph.bake`, then print, save, compare, explain or check the
-`Plan`. Nothing here needs a GPU. The command `rgraph` does the same with files.
+`Plan`. Nothing of this needs a GPU; the command `rgraph` does the same with files. `Device` runs a graph whose passes
+have shaders, and hands back arrays.
 """
 
 from rgraph._core import (
+    Array,
     Buffer,
     Commands,
+    Compiled,
+    Device,
+    DeviceResource,
+    Frame,
     Graph,
     Image,
     Module,
     Pass,
     Plan,
     Profile,
+    Report,
     Resource,
     Sampler,
     View,
     __version__,
+    devices,
     schema,
     set_source_tracking,
 )
@@ -34,7 +42,11 @@ from rgraph._errors import (
 from rgraph._records import (
     Barrier,
     Batch,
+    DeviceInfo,
+    DeviceMemory,
+    DomainMemory,
     Finding,
+    HeapMemory,
     Memory,
     Placement,
     PlannedPass,
@@ -44,15 +56,24 @@ from rgraph._records import (
 )
 
 __all__ = [
+    "Array",
     "Barrier",
     "Batch",
     "Buffer",
     "BusyError",
     "Commands",
+    "Compiled",
+    "Device",
     "DeviceError",
+    "DeviceInfo",
+    "DeviceMemory",
+    "DeviceResource",
+    "DomainMemory",
     "Finding",
+    "Frame",
     "Graph",
     "GraphError",
+    "HeapMemory",
     "Image",
     "InternalError",
     "Memory",
@@ -65,6 +86,7 @@ __all__ = [
     "PlannedPass",
     "PlannedQueue",
     "Profile",
+    "Report",
     "Resource",
     "RgError",
     "Sampler",
@@ -74,6 +96,7 @@ __all__ = [
     "View",
     "Wait",
     "__version__",
+    "devices",
     "schema",
     "set_source_tracking",
 ]

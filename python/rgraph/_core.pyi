@@ -1,12 +1,23 @@
 # The compiled part of rgraph. Kept by hand; `make lint` compares it with the build.
-from collections.abc import Callable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from os import PathLike
 from typing import Any, Self, TypeAlias, final
 
 from typing_extensions import Buffer as CBuffer
 from typing_extensions import disjoint_base
 
-from rgraph._records import Barrier, Batch, Finding, Memory, PlannedPass, PlannedQueue, Subgraph
+from rgraph._records import (
+    Barrier,
+    Batch,
+    DeviceInfo,
+    DeviceMemory,
+    Finding,
+    Memory,
+    PlannedPass,
+    PlannedQueue,
+    Subgraph,
+)
 
 _Words: TypeAlias = str | Sequence[str]
 _Levels: TypeAlias = int | tuple[int, int]
@@ -18,18 +29,25 @@ _Data: TypeAlias = Mapping[str, Any] | Sequence[Any] | float | CBuffer
 _Blend: TypeAlias = str | Mapping[str, Sequence[str]]
 
 __all__ = [
+    "Array",
     "Buffer",
     "Commands",
+    "Compiled",
+    "Device",
+    "DeviceResource",
+    "Frame",
     "Graph",
     "Image",
     "Module",
     "Pass",
     "Plan",
     "Profile",
+    "Report",
     "Resource",
     "Sampler",
     "View",
     "__version__",
+    "devices",
     "fuzz",
     "generate",
     "schema",
@@ -568,6 +586,161 @@ class Plan:
     def __hash__(self) -> int: ...
     def __reduce__(self) -> tuple[Callable[[str], Plan], tuple[str]]: ...
 
+@final
+class Device:
+    def __new__(
+        cls,
+        device: str | int | None = None,
+        *,
+        loader: str | PathLike[str] | None = None,
+        validate: bool | None = None,
+        frames_in_flight: int = 2,
+        cache: str | PathLike[str] | None = None,
+        queues: int = 1,
+    ) -> Self: ...
+    @property
+    def info(self) -> DeviceInfo: ...
+    @property
+    def profile(self) -> Profile: ...
+    @property
+    def messages(self) -> list[str]: ...
+    @property
+    def closed(self) -> bool: ...
+    def memory(self) -> DeviceMemory: ...
+    def compile(
+        self,
+        graph: Graph | Plan,
+        *,
+        of: Graph | None = None,
+        policy: str = "auto",
+        split_barriers: str = "never",
+        effort: int | None = None,
+        weights: Report | None = None,
+    ) -> Compiled: ...
+    def run(
+        self,
+        graph: Graph | Plan | Compiled,
+        *,
+        inputs: Mapping[Any, CBuffer | DeviceResource] | None = None,
+        into: Mapping[Any, CBuffer] | None = None,
+        flags: Mapping[str, bool] | None = None,
+        params: Mapping[Any, _Data] | None = None,
+        read: Resource | str | Sequence[Resource | str] | None = None,
+        statistics: bool = False,
+    ) -> Frame: ...
+    def image(
+        self, name: str, size: Sequence[int], format: str, *, mips: int = 1, layers: int = 1
+    ) -> DeviceResource: ...
+    def buffer(self, name: str, size: int) -> DeviceResource: ...
+    def borrow_resource(
+        self,
+        name: str,
+        handle: int,
+        size: Sequence[int] | int,
+        format: str | None = None,
+        *,
+        mips: int = 1,
+        layers: int = 1,
+        concurrent: bool = False,
+    ) -> DeviceResource: ...
+    @staticmethod
+    def borrow(
+        instance: int,
+        physical_device: int,
+        device: int,
+        queues: Sequence[tuple[int, int]],
+        *,
+        loader: str | PathLike[str] | None = None,
+        labels: bool = False,
+        frames_in_flight: int = 2,
+    ) -> Device: ...
+    def wait_idle(self) -> None: ...
+    def close(self) -> None: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *error: object) -> None: ...
+
+@final
+class DeviceResource:
+    @property
+    def name(self) -> str: ...
+    @property
+    def handle(self) -> int: ...
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    @property
+    def dtype(self) -> str: ...
+    @property
+    def state(self) -> dict[str, Any]: ...
+    def set_state(self, **state: Any) -> None: ...
+    def write(self, array: CBuffer) -> None: ...
+    def read(self) -> Array: ...
+
+@final
+class Compiled:
+    @property
+    def plan(self) -> Plan: ...
+    def run(
+        self,
+        *,
+        inputs: Mapping[Any, CBuffer | DeviceResource] | None = None,
+        into: Mapping[Any, CBuffer] | None = None,
+        flags: Mapping[str, bool] | None = None,
+        params: Mapping[Any, _Data] | None = None,
+        read: Resource | str | Sequence[Resource | str] | None = None,
+        statistics: bool = False,
+    ) -> Frame: ...
+
+@final
+class Frame:
+    @property
+    def done(self) -> bool: ...
+    def wait(self, timeout: float | None = None) -> bool: ...
+    @property
+    def report(self) -> Report: ...
+    def keys(self) -> list[str]: ...
+    def __getitem__(self, name: Resource | str, /) -> Array: ...
+    def __contains__(self, name: object, /) -> bool: ...
+    def __iter__(self) -> Iterator[str]: ...
+    def __len__(self) -> int: ...
+
+@final
+class Array:
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    @property
+    def dtype(self) -> str: ...
+    @property
+    def format(self) -> str | None: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def nbytes(self) -> int: ...
+    def view(self, dtype: Any) -> Array: ...
+    def tobytes(self) -> bytes: ...
+    def tolist(self) -> list[Any]: ...
+    def numpy(self, *, copy: bool = False) -> Any: ...
+    def save(self, path: str | PathLike[str]) -> None: ...
+    def _repr_png_(self) -> bytes | None: ...
+    def __dlpack__(self, **options: Any) -> Any: ...
+    def __dlpack_device__(self) -> tuple[int, int]: ...
+    def __len__(self) -> int: ...
+    if sys.version_info >= (3, 12):
+        def __buffer__(self, flags: int, /) -> memoryview: ...
+        def __release_buffer__(self, view: memoryview, /) -> None: ...
+
+@final
+class Report:
+    @property
+    def gpu_us(self) -> float: ...
+    @property
+    def pass_us(self) -> dict[str, float]: ...
+    @property
+    def recorded(self) -> bool: ...
+    @property
+    def notes(self) -> list[str]: ...
+    def to_dict(self) -> dict[str, Any]: ...
+
+def devices(*, loader: str | PathLike[str] | None = None) -> list[DeviceInfo]: ...
 def fuzz(seed: int, count: int) -> list[tuple[int, str, Graph, Profile, Plan | None]]: ...
 def generate(seed: int, *, fewest: int = 5, most: int = 40) -> tuple[Graph, Profile]: ...
 def schema(kind: str) -> str: ...

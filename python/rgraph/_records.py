@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 __all__ = [
     "Barrier",
     "Batch",
+    "DeviceInfo",
+    "DeviceMemory",
+    "DomainMemory",
     "Finding",
+    "HeapMemory",
     "Memory",
     "Placement",
     "PlannedPass",
@@ -151,3 +156,68 @@ class Finding(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.rule}: {self.message}"
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceInfo:
+    """A device as it presents itself."""
+
+    index: int
+    """Position in the list of devices: real GPUs before CPU ones."""
+    name: str
+    """Its name."""
+    kind: str
+    """`"discrete"`, `"integrated"`, `"virtual"`, `"cpu"` or `"other"`."""
+    uuid: str
+    """Its UUID."""
+    pci: str | None
+    """Its place on the PCI bus, where the driver tells."""
+    driver: str
+    """Name and version of its driver."""
+    api: tuple[int, int, int]
+    """Its version of Vulkan."""
+    missing: tuple[str, ...]
+    """What it lacks to be used here."""
+    heaps: tuple[tuple[int, bool], ...]
+    """Bytes of each memory heap, and whether it is the device's own."""
+
+
+class DomainMemory(NamedTuple):
+    """Memory of one kind that a device holds."""
+
+    domain: str
+    """`"device"`, `"host"`, `"cached host"` or `"linked device-host"`."""
+    held: int
+    """Bytes held."""
+    live: int
+    """Bytes of them in use."""
+    blocks: int
+    """In how many pieces."""
+
+
+class HeapMemory(NamedTuple):
+    """One of the driver's heaps."""
+
+    size: int
+    """Bytes."""
+    device_local: bool
+    """Whether it is the device's own."""
+    used: int | None
+    """Bytes that this process uses of it, where the driver tells."""
+    budget: int | None
+    """Bytes that this process should stay below, where the driver tells."""
+
+
+class DeviceMemory(NamedTuple):
+    """Memory that a device holds."""
+
+    held: int
+    """Bytes held."""
+    live: int
+    """Bytes of them in use."""
+    domains: tuple[DomainMemory, ...]
+    """By kind of memory."""
+    heaps: tuple[HeapMemory, ...]
+    """The driver's heaps."""
+    owners: dict[str, int]
+    """Bytes by who wanted them, the largest first."""

@@ -3,7 +3,7 @@
 
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyUnicodeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyString};
+use pyo3::types::{PyBool, PyDict, PyString};
 use rgraph_plan::access::{Accesses, Aspects, Stages};
 use rgraph_plan::error::Code;
 use rgraph_plan::file::nearest::nearest;
@@ -141,9 +141,12 @@ impl<'a, 'py> FromPyObject<'a, 'py> for ByteRange {
     }
 }
 
-/// The items of a sequence that is not text, or `None` if the value is not one.
+/// The items of a sequence that is neither text nor a dict, or `None` if the value is not one.
 pub fn items<'py>(value: &Bound<'py, PyAny>) -> Option<PyResult<Vec<Bound<'py, PyAny>>>> {
-    if value.is_instance_of::<PyString>() || !value.hasattr("__getitem__").unwrap_or(false) {
+    if value.is_instance_of::<PyString>()
+        || value.is_instance_of::<PyDict>()
+        || !value.hasattr("__getitem__").unwrap_or(false)
+    {
         return None;
     }
     let length = value.len().ok()?;

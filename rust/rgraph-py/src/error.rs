@@ -14,7 +14,8 @@ use crate::bind::Who;
 
 const MODULE: &str = "rgraph._errors";
 
-fn class<'py>(py: Python<'py>, cell: &PyOnceLock<Py<PyType>>, name: &str) -> PyResult<Bound<'py, PyType>> {
+/// A class of `rgraph/_errors.py`, looked up once.
+pub fn class<'py>(py: Python<'py>, cell: &PyOnceLock<Py<PyType>>, name: &str) -> PyResult<Bound<'py, PyType>> {
     cell.import(py, MODULE, name).cloned()
 }
 

@@ -117,7 +117,7 @@ impl PyGraph {
     }
 
     /// The hash of the declaration if nothing in it is open: no function to call, no name to be found.
-    fn settled_hash(&self) -> Option<u128> {
+    pub fn settled_hash(&self) -> Option<u128> {
         let mut state = self.state();
         state.settle();
         let open = !state.late.is_empty() || !state.setups.is_empty() || state.drafts.iter().any(|draft| draft.open);

@@ -62,8 +62,49 @@ impl Host {
         shown(self.shape(), self.element)
     }
 
+    /// Whether it may not be written.
+    pub fn readonly(&self) -> bool {
+        self.buffer.readonly()
+    }
+
     /// Number of bytes.
     pub fn len(&self) -> usize {
         self.buffer.len_bytes()
+    }
+
+    /// Its bytes as they lie in memory.
+    ///
+    /// Whoever writes to the array from another thread meanwhile gets a mixture, as everywhere with arrays.
+    pub fn bytes(&self) -> &[u8] {
+        if self.len() == 0 {
+            return &[];
+        }
+        // SAFETY: the buffer is held for as long as `self`, is contiguous and has that many bytes.
+        unsafe { std::slice::from_raw_parts(self.buffer.buf_ptr().cast(), self.len()) }
+    }
+
+    /// Overwrites its bytes; as many as it has.
+    ///
+    /// # Panics
+    /// If it may not be written, or if there are not as many.
+    pub fn write(&self, bytes: &[u8]) {
+        assert!(!self.readonly() && bytes.len() == self.len(), "whoever writes has looked");
+        // SAFETY: the buffer is held for as long as `self`, is writable, contiguous and has that many bytes; `bytes` is
+        // memory of the device's, which no Python object can write.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.buffer.buf_ptr().cast(), bytes.len()) }
+    }
+
+    /// Refuses another shape or kind than `shape` of `element`; a last axis of 1 may be left out.
+    pub fn expect(&self, py: Python<'_>, what: &str, shape: &[usize], element: Element) -> PyResult<()> {
+        let short = match shape {
+            [rest @ .., 1] => rest,
+            whole => whole,
+        };
+        if self.element == element && (self.shape() == shape || self.shape() == short) {
+            return Ok(());
+        }
+        let message = format!("{what} has shape {}", self.shown());
+        let help = format!("it is {} here", shown(shape, element));
+        Err(bad(py, Code::BadArray, message, &help))
     }
 }

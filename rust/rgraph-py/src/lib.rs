@@ -4,35 +4,46 @@
 //! `files.rs` reads and writes.
 
 mod access;
+mod array;
 mod bind;
+mod borrowed;
 mod check;
 mod commands;
+mod compiled;
 mod compute;
 mod convert;
 mod declare;
 mod details;
+mod device;
 mod draft;
 mod draw;
 mod error;
 mod files;
+mod frame;
 mod graph;
 mod host;
 mod hosted;
 mod imports;
+mod inputs;
 mod judge;
 mod link;
+mod logging;
 mod made;
 mod module;
 mod options;
+mod owned;
 mod parts;
 mod pass;
 mod passes;
+mod picture;
 mod plan;
 mod profile;
 mod raster;
 mod raster_state;
 mod record;
+mod report;
 mod resource;
+mod running;
 mod sampler;
 mod shader;
 mod source;
@@ -49,7 +60,15 @@ use pyo3::prelude::*;
 #[pymodule(name = "_core")]
 mod core {
     #[pymodule_export]
+    use crate::array::PyArray;
+    #[pymodule_export]
     use crate::commands::PyCommands;
+    #[pymodule_export]
+    use crate::compiled::PyCompiled;
+    #[pymodule_export]
+    use crate::device::{PyDevice, devices};
+    #[pymodule_export]
+    use crate::frame::PyFrame;
     #[pymodule_export]
     use crate::graph::PyGraph;
     #[pymodule_export]
@@ -57,11 +76,15 @@ mod core {
     #[pymodule_export]
     use crate::module::PyGraphModule;
     #[pymodule_export]
+    use crate::owned::PyDeviceResource;
+    #[pymodule_export]
     use crate::pass::PyPass;
     #[pymodule_export]
     use crate::plan::PyPlan;
     #[pymodule_export]
     use crate::profile::PyProfile;
+    #[pymodule_export]
+    use crate::report::PyReport;
     #[pymodule_export]
     use crate::resource::{PyBuffer, PyImage, PyResource};
     #[pymodule_export]
@@ -96,6 +119,7 @@ mod core {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         crate::source::read_environment();
+        crate::logging::install();
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

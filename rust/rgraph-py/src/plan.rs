@@ -44,6 +44,28 @@ impl PyPlan {
         Bound::new(py, Self { plan: Arc::new(plan), graph, origin, hash: OnceLock::new() })
     }
 
+    /// The Python object of a plan that others hold too.
+    pub fn shared<'py>(
+        py: Python<'py>,
+        plan: Arc<Plan>,
+        graph: Option<Arc<Graph>>,
+        origin: Option<&Py<PyGraph>>,
+    ) -> PyResult<Bound<'py, Self>> {
+        let origin = origin.map(|origin| origin.clone_ref(py));
+        Bound::new(py, Self { plan, graph, origin, hash: OnceLock::new() })
+    }
+
+    /// What was decided.
+    pub fn plan(&self) -> &Arc<Plan> {
+        &self.plan
+    }
+
+    /// What it was baked of, and the Python graph if that knows what passes do; `None`: the plan was read.
+    pub fn source<'py>(&self, py: Python<'py>) -> Option<(Arc<Graph>, Option<Bound<'py, PyGraph>>)> {
+        let graph = self.graph.as_ref()?;
+        Some((Arc::clone(graph), self.origin.as_ref().map(|origin| origin.bind(py).clone())))
+    }
+
     fn content_hash(&self) -> u128 {
         *self.hash.get_or_init(|| self.plan.content_hash())
     }

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use rgraph_plan::access::{Load, PassQueue, ResolveMode, Usage};
 use rgraph_plan::error::Code;
-use rgraph_plan::graph::Use;
+use rgraph_plan::graph::{Clear, Use};
 use rgraph_plan::resource::ResourceId;
 use rgraph_shader::{Kind, Program};
 use rgraph_vk::work::Step;
@@ -126,7 +126,9 @@ pub fn targets(arguments: &Arguments<'_>, work: &mut Work) -> PyResult<Targets> 
             if writes {
                 how.details.clear = value;
                 how.load = said.or(value.map(|_| Load::Clear));
-                how.stencil_load = how.load;
+                if matches!(value, Some(Clear::Depth(_, Some(_)))) {
+                    how.stencil_load = how.load;
+                }
             }
         });
     } else if clear_depth.is_some() || load_depth.is_some() {

@@ -44,9 +44,20 @@ impl Element {
         self.row().0
     }
 
+    /// The character of the buffer protocol.
+    pub fn letter(self) -> &'static std::ffi::CStr {
+        self.row().1
+    }
+
     /// Every name.
     pub fn names() -> impl Iterator<Item = &'static str> {
         ELEMENTS.iter().map(|(name, ..)| *name)
+    }
+
+    /// The kind of that name or character.
+    pub fn from_name(name: &str) -> Option<Self> {
+        let found = ELEMENTS.iter().find(|(known, letter, _)| *known == name || letter.to_str() == Ok(name));
+        found.map(|(.., element)| *element)
     }
 
     /// The kind of a format of the buffer protocol with items of so many bytes, in this machine's byte order.

@@ -1,0 +1,179 @@
+//! `rgraph.Compiled`: a graph made ready for a device.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::pyclass::{PyTraverseError, PyVisit};
+use pyo3::types::PyDict;
+use rgraph_plan::error::Code;
+use rgraph_plan::graph::{Graph, PassId};
+use rgraph_plan::plan::Plan;
+use rgraph_plan::prelude::Options;
+use rgraph_vk::Compiled;
+use rgraph_vk::work::Workload;
+
+use crate::device::PyDevice;
+use crate::error::{bad, graph_error};
+use crate::frame::PyFrame;
+use crate::graph::PyGraph;
+use crate::inputs;
+use crate::plan::PyPlan;
+use crate::report::PyReport;
+use crate::running::call;
+
+/// What was compiled, so that it is recognised.
+#[derive(PartialEq)]
+pub enum What {
+    /// A graph: its identity, its declaration's hash, and how many passes have work.
+    Graph(u64, u128, usize),
+    /// A plan, by the address of what is held here.
+    Plan(Held),
+}
+
+/// A plan that is compared by identity.
+pub struct Held(Arc<Plan>);
+
+impl PartialEq for Held {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl What {
+    /// What an argument is; `None` if it must be looked at anew each time.
+    pub fn of(value: &Bound<'_, PyAny>) -> PyResult<Option<Self>> {
+        if let Ok(plan) = value.cast::<PyPlan>() {
+            return Ok(Some(Self::Plan(Held(Arc::clone(plan.get().plan())))));
+        }
+        let graph = value.cast::<PyGraph>().map_err(|_| refuse(value))?;
+        let Some(hash) = graph.get().settled_hash() else { return Ok(None) };
+        let works = graph.get().read(|state| state.drafts.len() + state.executes.len());
+        Ok(Some(Self::Graph(graph.get().identity, hash, works)))
+    }
+}
+
+fn refuse(value: &Bound<'_, PyAny>) -> PyErr {
+    let kind = value.get_type().name().map_or_else(|_| "something else".to_owned(), |name| name.to_string());
+    PyTypeError::new_err(format!("a device runs a Graph, a Plan or what compile() gave, not {kind}"))
+}
+
+/// A graph made ready for a device: planned, with its pipelines and memory.
+///
+/// It stays as it is whatever is declared in the graph later. Made by `Device.compile`.
+#[pyclass(name = "Compiled", module = "rgraph", frozen, weakref)]
+pub struct PyCompiled {
+    /// The device.
+    pub device: Py<PyDevice>,
+    /// Made ready.
+    pub compiled: Compiled,
+    /// The declaration as it is run, and what its passes do.
+    pub load: Arc<Workload>,
+    /// The Python graph, which has the arrays.
+    pub origin: Option<Py<PyGraph>>,
+    /// What the runs so far gave other data than the declaration.
+    pub changed: Mutex<BTreeSet<Param>>,
+}
+
+/// Push data of a pass, or the data of one of its bindings.
+pub type Param = (PassId, Option<u32>);
+
+impl PyCompiled {
+    /// Compiles a graph or a plan.
+    pub fn compile<'py>(
+        device: &Bound<'py, PyDevice>,
+        value: &Bound<'py, PyAny>,
+        of: Option<&Bound<'py, PyGraph>>,
+        weights: Option<&Bound<'py, PyReport>>,
+        options: &Options,
+    ) -> PyResult<Bound<'py, Self>> {
+        let py = device.py();
+        let runs = device.get().device.clone();
+        let (compiled, load, origin) = match value.cast::<PyPlan>() {
+            Ok(plan) => {
+                let (load, origin) = Self::of_plan(plan, of)?;
+                let plan = Arc::clone(plan.get().plan());
+                (call(py, || runs.compile_plan(plan, load.clone()))?, load, origin)
+            }
+            Err(_) => {
+                let graph = value.cast::<PyGraph>().map_err(|_| refuse(value))?;
+                let mut whole = PyGraph::resolved(graph)?;
+                if let Some(weights) = weights {
+                    weights.get().weigh(&mut whole);
+                }
+                let load = PyGraph::workload(graph, Arc::new(whole));
+                (call(py, || runs.compile(load.clone(), options))?, load, Some(graph.clone().unbind()))
+            }
+        };
+        let device = device.clone().unbind();
+        Bound::new(py, Self { device, compiled, load: Arc::new(load), origin, changed: Mutex::default() })
+    }
+
+    fn of_plan(plan: &Bound<'_, PyPlan>, of: Option<&Bound<'_, PyGraph>>) -> PyResult<(Workload, Option<Py<PyGraph>>)> {
+        let py = plan.py();
+        let (graph, origin): (Arc<Graph>, _) = match (of, plan.get().source(py)) {
+            (Some(of), _) => (Arc::new(PyGraph::resolved(of)?), Some(of.clone())),
+            (None, Some(source)) => source,
+            (None, None) => {
+                let message = "a plan that was read from a file knows no shaders";
+                let help = "say what it is a plan of: device.compile(plan, of=graph)";
+                return Err(bad(py, Code::UnknownName, message, help));
+            }
+        };
+        rgraph_plan::error::GraphError::check(graph.mistakes().to_vec()).map_err(|error| graph_error(py, &error))?;
+        if graph.content_hash() != plan.get().plan().graph_hash {
+            let message = format!("the plan is not one of graph \"{}\" as it is declared now", graph.name());
+            return Err(bad(py, Code::BadFile, message, "bake the graph anew"));
+        }
+        let load = match &origin {
+            Some(origin) => PyGraph::workload(origin, graph),
+            None => Workload::new((*graph).clone()),
+        };
+        Ok((load, origin.map(Bound::unbind)))
+    }
+}
+
+#[pymethods]
+impl PyCompiled {
+    /// The plan that is run.
+    #[getter]
+    fn plan<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyPlan>> {
+        let graph = Some(Arc::new(self.load.graph.clone()));
+        PyPlan::shared(py, Arc::clone(self.compiled.plan()), graph, self.origin.as_ref())
+    }
+
+    /// Run a frame.
+    ///
+    /// Parameters
+    /// ----------
+    /// inputs, into, flags, params, read, statistics
+    ///     See `Device.run`.
+    ///
+    /// Returns
+    /// -------
+    /// Frame
+    ///     With the roots' contents by name, and a report.
+    #[pyo3(signature = (*, inputs = None, into = None, flags = None, params = None, read = None, statistics = false))]
+    #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
+    fn run<'py>(
+        slf: &Bound<'py, Self>,
+        inputs: Option<&Bound<'py, PyDict>>,
+        into: Option<&Bound<'py, PyDict>>,
+        flags: Option<&Bound<'py, PyDict>>,
+        params: Option<&Bound<'py, PyDict>>,
+        read: Option<&Bound<'py, PyAny>>,
+        statistics: bool,
+    ) -> PyResult<Bound<'py, PyFrame>> {
+        inputs::run(slf, inputs::Arguments { inputs, into, flags, params, read, statistics })
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<Compiled \"{}\" for \"{}\">", self.load.graph.name(), self.device.get().device.info().name)
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.device)?;
+        visit.call(&self.origin)
+    }
+}

@@ -1,0 +1,372 @@
+//! `rgraph.Device`: a GPU (or a CPU that plays one), and the graphs that it runs.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use pyo3::exceptions::{PyBufferError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::pyclass::{PyTraverseError, PyVisit};
+use pyo3::types::{PyDict, PyList, PyTuple};
+use rgraph_plan::error::Code;
+use rgraph_vk::{Device, DeviceInfo, DeviceOptions};
+
+use crate::array::Exports;
+use crate::compiled::{PyCompiled, What};
+use crate::convert::{Count, Text};
+use crate::error::bad;
+use crate::frame::PyFrame;
+use crate::profile::PyProfile;
+use crate::record::record;
+use crate::report::PyReport;
+use crate::running::call;
+use crate::{inputs, options};
+
+/// Compiled graphs that a device remembers for `run`.
+const REMEMBERED: usize = 16;
+
+/// A device that runs graphs.
+///
+/// Opening one loads Vulkan; nothing else here does. Use it in a `with` block, or `close` it. It may be used from
+/// several threads, and there may be several; it belongs to the process that opened it.
+///
+/// Parameters
+/// ----------
+/// device
+///     `"uuid:…"`, `"pci:…"`, `"name:…"` or an index; default: the environment's `RGRAPH_DEVICE`, else the first one,
+///     real GPUs before CPU ones.
+/// loader
+///     Path of the Vulkan loader, or of a driver itself; default: the system's.
+/// validate
+///     Whether the Khronos validation layer watches; default: the environment's `RGRAPH_VALIDATE`.
+/// frames_in_flight
+///     Frames that may be under way at once, 1 to 8.
+/// cache
+///     A file that keeps compiled pipelines from run to run; default: none. One that is damaged or another driver's is
+///     ignored, with a message.
+/// queues
+///     Most queues of each kind that are used.
+///
+/// Raises
+/// ------
+/// DeviceError
+///     If there is no driver, or no device that fits: the message lists what there is.
+#[pyclass(name = "Device", module = "rgraph", frozen, weakref)]
+pub struct PyDevice {
+    /// The device.
+    pub device: Device,
+    /// Views of its results that are alive.
+    pub exports: Exports,
+    compiled: Mutex<Vec<(What, Py<PyCompiled>)>>,
+}
+
+impl PyDevice {
+    /// The Python object of a device.
+    pub fn around(device: Device) -> Self {
+        Self { device, exports: Arc::new(AtomicUsize::new(0)), compiled: Mutex::default() }
+    }
+
+    fn compiled(&self) -> MutexGuard<'_, Vec<(What, Py<PyCompiled>)>> {
+        self.compiled.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The compiled form of what `run` is given: that of before, if it did not change.
+    fn remembered<'py>(slf: &Bound<'py, Self>, graph: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyCompiled>> {
+        let py = slf.py();
+        if let Ok(compiled) = graph.cast::<PyCompiled>() {
+            return Ok(compiled.clone());
+        }
+        let what = What::of(graph)?;
+        {
+            let mut all = slf.get().compiled();
+            if let Some(at) = what.as_ref().and_then(|what| all.iter().position(|(known, _)| known == what)) {
+                all[..=at].rotate_right(1);
+                return Ok(all[0].1.bind(py).clone());
+            }
+        }
+        let compiled = PyCompiled::compile(
+            slf,
+            graph,
+            None,
+            None,
+            &options::options(py, Text("auto"), Text("never"), false, None)?,
+        )?;
+        let Some(what) = what else { return Ok(compiled) };
+        let forgotten = {
+            let mut all = slf.get().compiled();
+            all.insert(0, (what, compiled.clone().unbind()));
+            if all.len() > REMEMBERED { all.pop() } else { None }
+        };
+        drop(forgotten);
+        Ok(compiled)
+    }
+}
+
+/// A device's description as a record.
+pub fn info<'py>(py: Python<'py>, info: &DeviceInfo) -> PyResult<Bound<'py, PyAny>> {
+    let missing: Vec<_> = info.needs.iter().filter(|(_, has)| !has).map(|(name, _)| *name).collect();
+    let [major, minor, patch] = info.api;
+    let heaps: Vec<_> = info.heaps.iter().map(|heap| (heap.size, heap.device_local)).collect();
+    let fields = (
+        info.index,
+        &info.name,
+        info.kind.name(),
+        info.uuid_text(),
+        info.pci.as_deref(),
+        &info.driver,
+        (major, minor, patch),
+        PyTuple::new(py, missing)?,
+        PyTuple::new(py, heaps)?,
+    );
+    record!(py, "DeviceInfo", fields)
+}
+
+/// The devices that exist, usable or not.
+///
+/// Parameters
+/// ----------
+/// loader
+///     Path of the Vulkan loader, or of a driver itself; default: the system's.
+///
+/// Returns
+/// -------
+/// list of DeviceInfo
+///     Real GPUs before CPU ones; `missing` says what keeps one from being used.
+///
+/// Raises
+/// ------
+/// DeviceError
+///     If there is no loader or no driver.
+#[pyfunction]
+#[pyo3(signature = (*, loader = None))]
+pub fn devices(py: Python<'_>, loader: Option<PathBuf>) -> PyResult<Bound<'_, PyList>> {
+    let options = DeviceOptions { loader, ..DeviceOptions::default() };
+    let found = call(py, || rgraph_vk::devices(&options))?;
+    PyList::new(py, found.iter().map(|device| info(py, device)).collect::<PyResult<Vec<_>>>()?)
+}
+
+#[pymethods]
+impl PyDevice {
+    #[new]
+    #[pyo3(signature = (device = None, *, loader = None, validate = None, frames_in_flight = Count(2), cache = None,
+                        queues = Count(1)),
+           text_signature = "(device=None, *, loader=None, validate=None, frames_in_flight=2, cache=None, queues=1)")]
+    fn new(
+        py: Python<'_>,
+        device: Option<&Bound<'_, PyAny>>,
+        loader: Option<PathBuf>,
+        validate: Option<bool>,
+        frames_in_flight: Count,
+        cache: Option<PathBuf>,
+        queues: Count,
+    ) -> PyResult<Self> {
+        let device = match device {
+            None => None,
+            Some(device) => match device.extract::<Count>() {
+                Ok(Count(index)) => Some(index.to_string()),
+                Err(_) => Some(device.extract::<Text>()?.0.to_owned()),
+            },
+        };
+        let frames_in_flight = frames_in_flight.0;
+        if !(1..=8).contains(&frames_in_flight) {
+            let message = format!("{frames_in_flight} frames in flight");
+            return Err(bad(py, Code::BadNumber, message, "two or three are usual, and 1 to 8 possible"));
+        }
+        let options = DeviceOptions {
+            device,
+            loader,
+            validation: validate,
+            frames_in_flight,
+            cache,
+            queues: queues.0,
+            ..DeviceOptions::default()
+        };
+        Ok(Self::around(call(py, || Device::new(&options))?))
+    }
+
+    /// What it is: name, kind, UUID, driver.
+    #[getter]
+    fn info<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        info(py, self.device.info())
+    }
+
+    /// The device as the planner sees it: give it to `Graph.bake`.
+    #[getter]
+    fn profile(&self) -> PyProfile {
+        PyProfile(self.device.profile().clone())
+    }
+
+    /// Warnings and errors of the driver and of the validation layer so far; they also go to logger `rgraph`.
+    #[getter]
+    fn messages(&self) -> Vec<String> {
+        self.device.messages()
+    }
+
+    /// Whether it was closed.
+    #[getter]
+    fn closed(&self) -> bool {
+        self.device.is_closed()
+    }
+
+    /// What memory is held, how much of it is live, and by whom.
+    fn memory<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        crate::report::memory(py, &self.device.memory())
+    }
+
+    /// Compile a graph: bake it for this device, and make pipelines and memory.
+    ///
+    /// Parameters
+    /// ----------
+    /// graph
+    ///     A `Graph`, or a `Plan` of one.
+    /// of
+    ///     What a plan that was read from a file is a plan of.
+    /// policy, split_barriers, effort
+    ///     See `Graph.bake`; for graphs.
+    /// weights
+    ///     The `Report` of a frame: its times are the passes' weights.
+    ///
+    /// Returns
+    /// -------
+    /// Compiled
+    ///     To be run as often as wanted.
+    ///
+    /// Raises
+    /// ------
+    /// GraphError
+    ///     If anything is wrong with the declaration.
+    /// DeviceError
+    ///     If the device cannot do what is asked.
+    #[pyo3(signature = (graph, *, of = None, policy = Text("auto"), split_barriers = Text("never"), effort = None,
+                        weights = None),
+           text_signature = "($self, graph, *, of=None, policy='auto', split_barriers='never', effort=None, \
+                             weights=None)")]
+    #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
+    fn compile<'py>(
+        slf: &Bound<'py, Self>,
+        graph: &Bound<'py, PyAny>,
+        of: Option<&Bound<'py, crate::graph::PyGraph>>,
+        policy: Text<'_>,
+        split_barriers: Text<'_>,
+        effort: Option<Count>,
+        weights: Option<&Bound<'py, PyReport>>,
+    ) -> PyResult<Bound<'py, PyCompiled>> {
+        let options = options::options(slf.py(), policy, split_barriers, false, effort)?;
+        PyCompiled::compile(slf, graph, of, weights, &options)
+    }
+
+    /// Run a frame.
+    ///
+    /// What did not change since the last run is not compiled again. The call returns when the frame is submitted;
+    /// reading results waits for it.
+    ///
+    /// Parameters
+    /// ----------
+    /// graph
+    ///     A `Graph`, a `Plan` of one, or what `compile` gave.
+    /// inputs
+    ///     Arrays for imported resources by name, in place of those of `import_array`; or a `DeviceResource`.
+    /// into
+    ///     Arrays that roots are read back into, by name; the call then waits for the frame.
+    /// flags
+    ///     Whether conditional passes run, by flag; default: yes.
+    /// params
+    ///     New push data by pass: {"compose": {"strength": 0.5}}; and of uniform blocks that were given as data by
+    ///     (pass, variable): {("blur", "params"): {…}}.
+    /// read
+    ///     The roots that are read back; default: all.
+    /// statistics
+    ///     Whether the report counts vertices, primitives and invocations.
+    ///
+    /// Returns
+    /// -------
+    /// Frame
+    ///     With the roots' contents by name, and a report.
+    ///
+    /// Raises
+    /// ------
+    /// GraphError
+    ///     If the declaration is wrong, or an array does not fit: the message says what would.
+    /// DeviceError
+    ///     If the device fails.
+    #[pyo3(signature = (graph, *, inputs = None, into = None, flags = None, params = None, read = None,
+                        statistics = false))]
+    #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
+    fn run<'py>(
+        slf: &Bound<'py, Self>,
+        graph: &Bound<'py, PyAny>,
+        inputs: Option<&Bound<'py, PyDict>>,
+        into: Option<&Bound<'py, PyDict>>,
+        flags: Option<&Bound<'py, PyDict>>,
+        params: Option<&Bound<'py, PyDict>>,
+        read: Option<&Bound<'py, PyAny>>,
+        statistics: bool,
+    ) -> PyResult<Bound<'py, PyFrame>> {
+        let compiled = Self::remembered(slf, graph)?;
+        inputs::run(&compiled, inputs::Arguments { inputs, into, flags, params, read, statistics })
+    }
+
+    /// Wait until the device has nothing to do, and free what waited for that.
+    fn wait_idle(&self, py: Python<'_>) -> PyResult<()> {
+        call(py, || self.device.wait_idle())
+    }
+
+    /// Close the device: wait for what is under way and give everything back. Closing twice is once.
+    ///
+    /// Raises
+    /// ------
+    /// BufferError
+    ///     If views of its results are alive; the device is then still open.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        if self.device.is_closed() {
+            return Ok(());
+        }
+        match self.exports.load(Ordering::Acquire) {
+            0 => {}
+            views => {
+                let (are, them) =
+                    if views == 1 { ("view of its results is", "it") } else { ("views of its results are", "them") };
+                let message = format!(
+                    "RG-E401 the device cannot be closed: {views} {are} alive\n  help: delete {them} first, or keep a \
+                     copy: frame[\"name\"].numpy(copy=True)"
+                );
+                return Err(PyBufferError::new_err(message));
+            }
+        }
+        let forgotten = std::mem::take(&mut *self.compiled());
+        drop(forgotten);
+        call(py, || self.device.close())
+    }
+
+    fn __enter__(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
+        if slf.get().device.is_closed() {
+            return Err(PyTypeError::new_err("the device is closed"));
+        }
+        Ok(slf)
+    }
+
+    #[pyo3(signature = (*error), text_signature = "($self, *error)")]
+    fn __exit__(&self, py: Python<'_>, error: &Bound<'_, PyTuple>) -> PyResult<()> {
+        // What went wrong in the block matters more than views that its frames still hold.
+        let failed = error.get_item(0).is_ok_and(|kind| !kind.is_none());
+        let closed = self.close(py);
+        if failed { Ok(()) } else { closed }
+    }
+
+    fn __repr__(&self) -> String {
+        let info = self.device.info();
+        let closed = if self.device.is_closed() { ", closed" } else { "" };
+        format!("<Device \"{}\" ({}{closed})>", info.name, info.kind.name())
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        // A held lock means that the device is in use, so it is no garbage.
+        let Ok(compiled) = self.compiled.try_lock() else { return Ok(()) };
+        compiled.iter().try_for_each(|(_, compiled)| visit.call(compiled))
+    }
+
+    fn __clear__(&self) {
+        let forgotten = std::mem::take(&mut *self.compiled());
+        drop(forgotten);
+    }
+}

@@ -1,0 +1,282 @@
+//! The arguments of a run: arrays, flags and parameters by name.
+
+use std::collections::BTreeSet;
+use std::sync::PoisonError;
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use rgraph_plan::error::Code;
+use rgraph_plan::file::nearest::nearest;
+use rgraph_plan::graph::PassId;
+use rgraph_plan::resource::ResourceId;
+use rgraph_shader::{Program, Type};
+use rgraph_vk::work::{Bound as BoundTo, CallbackError, Step, What, Work};
+use rgraph_vk::{Inputs, Resource, Upload};
+
+use crate::array::layout;
+use crate::bind::Who;
+use crate::compiled::{Param, PyCompiled};
+use crate::convert::{Text, one_or_many};
+use crate::error::{bad, shader_error};
+use crate::frame::PyFrame;
+use crate::host::Host;
+use crate::owned::PyDeviceResource;
+use crate::pass::PyPass;
+use crate::resource::PyResource;
+use crate::running::call;
+use crate::value::value;
+
+/// See `Device.run`.
+pub struct Arguments<'a, 'py> {
+    /// Arrays of imported resources.
+    pub inputs: Option<&'a Bound<'py, PyDict>>,
+    /// Arrays that roots are read back into.
+    pub into: Option<&'a Bound<'py, PyDict>>,
+    /// Flags of conditional passes.
+    pub flags: Option<&'a Bound<'py, PyDict>>,
+    /// Push data and uniform data.
+    pub params: Option<&'a Bound<'py, PyDict>>,
+    /// Roots that are read back.
+    pub read: Option<&'a Bound<'py, PyAny>>,
+    /// Whether invocations are counted.
+    pub statistics: bool,
+}
+
+/// What stands for an imported resource.
+enum Input {
+    Host(Host),
+    Owned(Resource),
+}
+
+impl Input {
+    fn upload(&self) -> Upload<'_> {
+        match self {
+            Self::Host(host) => Upload::Bytes(host.bytes()),
+            Self::Owned(resource) => Upload::Resource(resource),
+        }
+    }
+}
+
+impl PyCompiled {
+    /// The resource that an argument means: a handle or a name.
+    pub fn find(&self, value: &Bound<'_, PyAny>) -> PyResult<ResourceId> {
+        let py = value.py();
+        let name = match value.cast::<PyResource>() {
+            Ok(handle) => handle.get().full_name(),
+            Err(_) => value.extract::<Text>()?.0.to_owned(),
+        };
+        let graph = &self.load.graph;
+        graph.find_resource(&name).ok_or_else(|| {
+            let help = match nearest(&name, graph.resource_names().iter()) {
+                Some(near) => format!("did you mean \"{near}\"?"),
+                None => "use a name of an image or buffer of the graph".to_owned(),
+            };
+            let shown: String = name.chars().take(60).collect();
+            bad(py, Code::UnknownName, format!("the graph has no image or buffer called \"{shown}\""), &help)
+        })
+    }
+
+    /// An array that stands for a resource.
+    fn host(&self, id: ResourceId, array: &Bound<'_, PyAny>, what: &str) -> PyResult<Host> {
+        let py = array.py();
+        let what = format!("{what} \"{}\"", self.load.graph.resource_name(id));
+        let host = Host::new(array, &what)?;
+        let kind = self.compiled.plan().resources[id].kind;
+        let (shape, element) = layout(&kind);
+        match kind {
+            // Bytes are bytes, whatever numbers they are.
+            rgraph_plan::plan::PlanKind::Buffer { size } if host.len() as u64 == size => {}
+            rgraph_plan::plan::PlanKind::Buffer { size } => {
+                let message = format!("{what} has {} bytes: shape {}", host.len(), host.shown());
+                return Err(bad(py, Code::BadArray, message, &format!("the buffer has {size} bytes")));
+            }
+            // Integers of the same size may stand for whatever the format makes of them.
+            rgraph_plan::plan::PlanKind::Image { .. } => host.expect(py, &what, &shape, element)?,
+        }
+        Ok(host)
+    }
+
+    /// The arrays that resources were imported from.
+    fn arrays(&self, py: Python<'_>) -> Vec<(ResourceId, Py<PyAny>)> {
+        let Some(origin) = &self.origin else { return Vec::new() };
+        origin.get().read(|state| {
+            let Some(graph) = &state.graph else { return Vec::new() };
+            let here = |id| self.load.graph.find_resource(graph.resource_name(id));
+            let mut all: Vec<_> =
+                state.arrays.iter().filter_map(|(id, array)| Some((here(*id)?, array.clone_ref(py)))).collect();
+            all.sort_by_key(|(id, _)| *id);
+            all
+        })
+    }
+
+    fn pass(&self, value: &Bound<'_, PyAny>) -> PyResult<PassId> {
+        let name = match value.cast::<PyPass>() {
+            Ok(pass) => pass.get().full_name(),
+            Err(_) => value.extract::<Text>()?.0.to_owned(),
+        };
+        let graph = &self.load.graph;
+        graph.find_pass(&name).ok_or_else(|| {
+            let help = match nearest(&name, graph.pass_names().iter()) {
+                Some(near) => format!("did you mean \"{near}\"?"),
+                None => "params= has passes, or (pass, variable)".to_owned(),
+            };
+            let shown: String = name.chars().take(60).collect();
+            bad(value.py(), Code::UnknownName, format!("the graph has no pass called \"{shown}\""), &help)
+        })
+    }
+
+    /// The program of a pass's dispatch or draw, what is bound to it, and its push data.
+    fn program(&self, pass: PassId) -> Option<(&Program, &[BoundTo], &[u8])> {
+        let Work::Steps(steps) = self.load.works.get(&pass)? else { return None };
+        steps.iter().find_map(|step| match step {
+            Step::Dispatch(dispatch) => Some((&*dispatch.program, &*dispatch.bound, &*dispatch.push)),
+            Step::Draw(draw) => Some((&*draw.program, &*draw.bound, &*draw.push)),
+            Step::Transfer(_) => None,
+        })
+    }
+
+    /// Gives back what the declaration says to what an earlier run changed and this one does not.
+    fn restore(&self, inputs: &mut Inputs<'_>) {
+        let mut changed = self.changed.lock().unwrap_or_else(PoisonError::into_inner);
+        let given: BTreeSet<Param> = (inputs.push.iter().map(|(pass, _)| (*pass, None)))
+            .chain(inputs.data.iter().map(|(pass, at, _)| (*pass, Some(*at))))
+            .collect();
+        for (pass, at) in changed.difference(&given) {
+            let Some((_, bound, push)) = self.program(*pass) else { continue };
+            let declared = |at: u32| bound.iter().find(|bound| bound.binding == at).map(|bound| &bound.what);
+            match at.map(|at| (at, declared(at))) {
+                None => inputs.push.push((*pass, push.to_vec())),
+                Some((at, Some(What::Data(bytes)))) => inputs.data.push((*pass, at, bytes.clone())),
+                Some(_) => {}
+            }
+        }
+        *changed = given;
+    }
+
+    /// Reads one entry of `params=`.
+    fn param(&self, key: &Bound<'_, PyAny>, data: &Bound<'_, PyAny>, inputs: &mut Inputs<'_>) -> PyResult<()> {
+        let py = key.py();
+        let (pass, variable) = match key.cast::<PyTuple>() {
+            Ok(pair) if pair.len() == 2 => (self.pass(&pair.get_item(0)?)?, Some(pair.get_item(1)?)),
+            _ => (self.pass(key)?, None),
+        };
+        let graph = &self.load.graph;
+        let name = graph.pass_name(pass);
+        let refuse = |message: String, help: &str| Err(bad(py, Code::BadData, message, help));
+        let Some((program, bound, _)) = self.program(pass) else {
+            return refuse(
+                format!("pass \"{name}\" has no shader to give data to"),
+                "params= is for compute and raster",
+            );
+        };
+        let who = Who { pass: name, place: graph.pass_place(pass) };
+        let packed = |ty: &Type, path: &str| {
+            let packed = ty.pack(&program.name, path, &value(data)?);
+            packed.map_err(|error| shader_error(py, &error, Some(who)))
+        };
+        let Some(variable) = variable else {
+            let Some(push) = &program.interface.push else {
+                let help = "uniform data is given as params={(pass, variable): …}";
+                return refuse(format!("the shader of pass \"{name}\" has no push data"), help);
+            };
+            let mut bytes = packed(&push.ty, &push.name)?;
+            bytes.resize(push.size as usize, 0);
+            inputs.push.push((pass, bytes));
+            return Ok(());
+        };
+        let Text(variable) = variable.extract()?;
+        let found = program.interface.find(variable);
+        let is_data =
+            |at: usize| bound.iter().any(|bound| bound.binding as usize == at && matches!(bound.what, What::Data(_)));
+        match found {
+            Some((at, binding)) if is_data(at) => {
+                if let Some(ty) = &binding.ty {
+                    inputs.data.push((pass, at as u32, packed(ty, variable)?));
+                }
+                Ok(())
+            }
+            _ => {
+                let help = "it must be a uniform block that the pass was given data for";
+                refuse(format!("pass \"{name}\" has no data called \"{variable}\""), help)
+            }
+        }
+    }
+}
+
+fn unknown_flag(py: Python<'_>, compiled: &PyCompiled, name: &str) -> PyErr {
+    let flags = compiled.load.graph.flags();
+    let help = match nearest(name, flags.iter().map(String::as_str)) {
+        Some(near) => format!("did you mean \"{near}\"?"),
+        None => "flags are those of conditional= of its passes".to_owned(),
+    };
+    let shown: String = name.chars().take(60).collect();
+    bad(py, Code::UnknownName, format!("the graph has no flag called \"{shown}\""), &help)
+}
+
+/// Runs a frame.
+pub fn run<'py>(slf: &Bound<'py, PyCompiled>, arguments: Arguments<'_, 'py>) -> PyResult<Bound<'py, PyFrame>> {
+    let (py, this) = (slf.py(), slf.get());
+    let Arguments { inputs: given, into, flags, params, read, statistics } = arguments;
+    let mut uploads = Vec::new();
+    for (key, array) in given.iter().flat_map(|given| given.iter()) {
+        let id = this.find(&key)?;
+        let input = match array.cast::<PyDeviceResource>() {
+            Ok(owned) => Input::Owned(owned.get().resource.clone()),
+            Err(_) => Input::Host(this.host(id, &array, "the input")?),
+        };
+        uploads.push((id, input));
+    }
+    for (id, array) in this.arrays(py) {
+        if !uploads.iter().any(|(known, _)| *known == id) {
+            uploads.push((id, Input::Host(this.host(id, array.bind(py), "the array of")?)));
+        }
+    }
+    let mut targets = Vec::new();
+    for (key, array) in into.iter().flat_map(|into| into.iter()) {
+        let id = this.find(&key)?;
+        let host = this.host(id, &array, "the array for")?;
+        if host.readonly() {
+            let message = format!("the array for \"{}\" cannot be written", this.load.graph.resource_name(id));
+            return Err(bad(py, Code::BadArray, message, "give one that owns its memory, as numpy.empty(…)"));
+        }
+        targets.push((id, host));
+    }
+    let mut inputs = Inputs { times: true, statistics, ..Inputs::default() };
+    // Flags that are not given are on, whatever the run before said.
+    inputs.flags = this.load.graph.flags().iter().map(|flag| (flag.clone(), true)).collect();
+    for (flag, on) in flags.iter().flat_map(|flags| flags.iter()) {
+        let (Text(name), on) = (flag.extract()?, on.extract()?);
+        match inputs.flags.iter_mut().find(|(known, _)| known == name) {
+            Some(known) => known.1 = on,
+            None => return Err(unknown_flag(py, this, name)),
+        }
+    }
+    for (key, data) in params.iter().flat_map(|params| params.iter()) {
+        this.param(&key, &data, &mut inputs)?;
+    }
+    if let Some(read) = read {
+        let all = if read.is_instance_of::<PyResource>() { vec![read.clone()] } else { one_or_many(read)? };
+        let mut wanted = all.iter().map(|value| this.find(value)).collect::<PyResult<Vec<_>>>()?;
+        wanted.extend(targets.iter().map(|(id, _)| *id));
+        wanted.sort();
+        wanted.dedup();
+        inputs.read = Some(wanted);
+    }
+    this.restore(&mut inputs);
+    let poll = || Python::attach(|py| py.check_signals()).map_err(CallbackError::from);
+    inputs.poll = Some(&poll);
+    inputs.uploads = uploads.iter().map(|(id, input)| (*id, input.upload())).collect();
+    let frame = call(py, || this.compiled.run(&inputs))?;
+    drop(inputs);
+    let frame = PyFrame::object(slf, frame)?;
+    for (id, host) in targets {
+        let array = frame.get().array(py, id)?;
+        let bytes = array.get().bytes();
+        if bytes.len() != host.len() {
+            return Err(PyTypeError::new_err("the array's memory was changed while the frame ran"));
+        }
+        host.write(bytes);
+    }
+    Ok(frame)
+}

@@ -1,0 +1,77 @@
+//! Messages of the runtime on their way to Python's `logging`, logger `rgraph`.
+//!
+//! Drivers and layers speak on any thread, also where Python's lock cannot be waited for; so messages are kept until
+//! the next call of the runtime returns to Python, and are handed over there.
+
+use std::sync::{Mutex, PoisonError};
+
+use log::{Level, LevelFilter, Log, Metadata, Record};
+use pyo3::prelude::*;
+
+/// Messages kept between two calls; what comes beyond is counted.
+const MOST: usize = 1000;
+
+struct Kept {
+    messages: Vec<(Level, String)>,
+    lost: usize,
+}
+
+static KEPT: Mutex<Kept> = Mutex::new(Kept { messages: Vec::new(), lost: 0 });
+
+struct Bridge;
+
+impl Log for Bridge {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        metadata.target() == "rgraph" && metadata.level() <= Level::Info
+    }
+
+    fn log(&self, record: &Record<'_>) {
+        if !self.enabled(record.metadata()) {
+            return;
+        }
+        let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.messages.len() < MOST {
+            kept.messages.push((record.level(), record.args().to_string()));
+        } else {
+            kept.lost += 1;
+        }
+    }
+
+    fn flush(&self) {}
+}
+
+/// Takes over the process's messages of this module; once.
+pub fn install() {
+    static BRIDGE: Bridge = Bridge;
+    // Another logger can only be there if this module was initialised before, in a subinterpreter.
+    if log::set_logger(&BRIDGE).is_ok() {
+        log::set_max_level(LevelFilter::Info);
+    }
+}
+
+/// Hands over what was kept.
+///
+/// # Errors
+/// What a handler of the user's raises.
+pub fn deliver(py: Python<'_>) -> PyResult<()> {
+    let (messages, lost) = {
+        let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.messages.is_empty() {
+            return Ok(());
+        }
+        (std::mem::take(&mut kept.messages), std::mem::take(&mut kept.lost))
+    };
+    let logger = py.import("logging")?.call_method1("getLogger", ("rgraph",))?;
+    for (level, message) in messages {
+        let method = match level {
+            Level::Error => "error",
+            Level::Warn => "warning",
+            _ => "info",
+        };
+        logger.call_method1(method, ("%s", message))?;
+    }
+    if lost > 0 {
+        logger.call_method1("warning", ("%s", format!("{lost} more messages came at once and are lost")))?;
+    }
+    Ok(())
+}

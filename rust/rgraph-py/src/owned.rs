@@ -1,0 +1,259 @@
+//! `rgraph.DeviceResource`: an image or buffer of a device's, for several graphs in turn.
+
+use ash::vk::{self, Handle};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use rgraph_plan::access::Layout;
+use rgraph_plan::error::Code;
+use rgraph_plan::format::Format;
+use rgraph_plan::plan::PlanKind;
+use rgraph_vk::{BorrowedHandle, Resource, ResourceState};
+
+use crate::array::{Exports, PyArray, layout};
+use crate::convert::{Bytes, Count, Text, accesses, items, stages, word};
+use crate::declare::only;
+use crate::device::PyDevice;
+use crate::error::{bad, guarded};
+use crate::host::Host;
+use crate::running::call;
+
+/// An image or buffer of a device's, which several graphs use in turn, and Vulkan code of the caller's in between.
+///
+/// Made by `Device.image` and `Device.buffer`; given to a run as `inputs={name: resource}`, where it stands for an
+/// imported image or buffer of the same kind. What the run writes is in it afterwards.
+#[pyclass(name = "DeviceResource", module = "rgraph", frozen, weakref)]
+pub struct PyDeviceResource {
+    /// The resource.
+    pub resource: Resource,
+    exports: Exports,
+}
+
+/// A size in an argument.
+fn size(value: &Bound<'_, PyAny>) -> PyResult<[u32; 2]> {
+    match items(value).transpose()?.as_deref() {
+        Some([width, height]) => Ok([width.extract::<Count>()?.0, height.extract::<Count>()?.0]),
+        _ => Err(PyTypeError::new_err("size is (width, height) in texels")),
+    }
+}
+
+fn format(py: Python<'_>, Text(name): Text<'_>) -> PyResult<Format> {
+    word(py, "format", name, Format::from_name, Format::all().map(Format::name))
+}
+
+#[pymethods]
+impl PyDevice {
+    /// Make an image that is the caller's: it holds nothing yet.
+    ///
+    /// Parameters
+    /// ----------
+    /// name
+    ///     What reports and messages call it.
+    /// size
+    ///     (width, height) in texels.
+    /// format
+    ///     Texel format, as in `Module.image`.
+    /// mips, layers
+    ///     Mip levels and array layers.
+    ///
+    /// Returns
+    /// -------
+    /// DeviceResource
+    ///     Give it to runs as `inputs={name: resource}`.
+    #[pyo3(signature = (name, size, format, *, mips = Count(1), layers = Count(1)),
+           text_signature = "($self, name, size, format, *, mips=1, layers=1)")]
+    fn image(
+        &self,
+        py: Python<'_>,
+        name: Text<'_>,
+        size: &Bound<'_, PyAny>,
+        format: Text<'_>,
+        mips: Count,
+        layers: Count,
+    ) -> PyResult<PyDeviceResource> {
+        let (size, format) = (self::size(size)?, self::format(py, format)?);
+        let resource = call(py, || self.device.image(name.0, format, size, mips.0, layers.0))?;
+        Ok(PyDeviceResource { resource, exports: self.exports.clone() })
+    }
+
+    /// Make a buffer that is the caller's: it holds nothing yet.
+    ///
+    /// Parameters
+    /// ----------
+    /// name
+    ///     What reports and messages call it.
+    /// size
+    ///     Bytes.
+    ///
+    /// Returns
+    /// -------
+    /// DeviceResource
+    ///     Give it to runs as `inputs={name: resource}`.
+    fn buffer(&self, py: Python<'_>, name: Text<'_>, size: Bytes) -> PyResult<PyDeviceResource> {
+        let resource = call(py, || self.device.buffer(name.0, size.0))?;
+        Ok(PyDeviceResource { resource, exports: self.exports.clone() })
+    }
+
+    /// Use an image or buffer of foreign Vulkan code on this device.
+    ///
+    /// Nothing can check the handle: it must be of this device, be what is said, have the usages that graphs make of
+    /// it, and outlive them. Its state is unknown until `DeviceResource.set_state` says it.
+    ///
+    /// Parameters
+    /// ----------
+    /// name
+    ///     What reports and messages call it.
+    /// handle
+    ///     The `VkImage` or `VkBuffer` as an integer.
+    /// size
+    ///     (width, height) in texels of an image, or the bytes of a buffer.
+    /// format
+    ///     Texel format of an image; None for a buffer.
+    /// mips, layers
+    ///     Mip levels and array layers.
+    /// concurrent
+    ///     Whether all queue families share it.
+    ///
+    /// Returns
+    /// -------
+    /// DeviceResource
+    ///     Give it to runs as `inputs={name: resource}`.
+    #[pyo3(signature = (name, handle, size, format = None, *, mips = Count(1), layers = Count(1), concurrent = false),
+           text_signature = "($self, name, handle, size, format=None, *, mips=1, layers=1, concurrent=False)")]
+    #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
+    fn borrow_resource(
+        &self,
+        py: Python<'_>,
+        name: Text<'_>,
+        handle: u64,
+        size: &Bound<'_, PyAny>,
+        format: Option<Text<'_>>,
+        mips: Count,
+        layers: Count,
+        concurrent: bool,
+    ) -> PyResult<PyDeviceResource> {
+        if handle == 0 {
+            return Err(bad(py, Code::BadNumber, "a handle of 0 is none", "give the handle as an integer"));
+        }
+        let (kind, handle) = match format {
+            None => {
+                let size = size.extract::<Bytes>()?.0;
+                (PlanKind::Buffer { size }, BorrowedHandle::Buffer(vk::Buffer::from_raw(handle)))
+            }
+            Some(format) => {
+                let ([width, height], format) = (self::size(size)?, self::format(py, format)?);
+                let (mips, layers, size) = (mips.0, layers.0, [width, height, 1]);
+                let kind = PlanKind::Image { format, size, mips, layers, samples: 1, volume: false, cube: false };
+                (kind, BorrowedHandle::Image(vk::Image::from_raw(handle)))
+            }
+        };
+        // SAFETY: what the handle is, is the caller's word; the documentation says that nothing can check it.
+        let resource = unsafe { self.device.borrow_resource(name.0, kind, handle, concurrent) };
+        Ok(PyDeviceResource { resource, exports: self.exports.clone() })
+    }
+}
+
+#[pymethods]
+impl PyDeviceResource {
+    /// Its name.
+    #[getter]
+    fn name(&self) -> &str {
+        self.resource.name()
+    }
+
+    /// Its Vulkan handle as an integer: for code of the caller's on the same device.
+    #[getter]
+    fn handle(&self) -> u64 {
+        match self.resource.handle() {
+            BorrowedHandle::Image(image) => image.as_raw(),
+            BorrowedHandle::Buffer(buffer) => buffer.as_raw(),
+        }
+    }
+
+    /// Shape of its array.
+    #[getter]
+    fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, layout(&self.resource.kind()).0)
+    }
+
+    /// Name of the kind of numbers of its array.
+    #[getter]
+    fn dtype(&self) -> &'static str {
+        layout(&self.resource.kind()).1.name()
+    }
+
+    /// How it was used last: a dict of `layout`, `stages`, `access`, and `queue` and `family` (None: nobody's).
+    #[getter]
+    fn state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let state = self.resource.state();
+        let said = PyDict::new(py);
+        said.set_item("layout", state.layout.name())?;
+        said.set_item("stages", state.stages.names().collect::<Vec<_>>())?;
+        said.set_item("access", state.access.names().collect::<Vec<_>>())?;
+        said.set_item("queue", state.queue)?;
+        said.set_item("family", state.family)?;
+        Ok(said)
+    }
+
+    /// Say how foreign Vulkan code left it.
+    ///
+    /// Its work on `queue` was submitted before the next run of a graph, and what it did on other queues is done.
+    ///
+    /// Parameters
+    /// ----------
+    /// **state
+    ///     As `state` has it; what is left out is nobody's use: the layout `"undefined"`, no stages, no access.
+    #[pyo3(signature = (**state), text_signature = "($self, **state)")]
+    fn set_state(&self, py: Python<'_>, state: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
+        let mut said = ResourceState::default();
+        if let Some(state) = state {
+            only(state, &["layout", "stages", "access", "queue", "family"])?;
+            let of = |name| Ok::<_, PyErr>(state.get_item(name)?.filter(|value| !value.is_none()));
+            if let Some(value) = of("layout")? {
+                let known = Layout::ALL.iter().map(|layout| layout.name());
+                said.layout = word(py, "layout", value.extract::<Text>()?.0, Layout::from_name, known)?;
+            }
+            said.stages = of("stages")?.map(|value| stages(&value)).transpose()?.unwrap_or_default();
+            said.access = of("access")?.map(|value| accesses(&value)).transpose()?.unwrap_or_default();
+            said.queue = of("queue")?.map(|value| value.extract()).transpose()?;
+            said.family =
+                of("family")?.map(|value| value.extract::<Count>().map(|Count(family)| family)).transpose()?;
+        }
+        self.resource.set_state(&said);
+        Ok(())
+    }
+
+    /// Write an array to it: mip 0 of all layers, or a buffer's bytes. Waits until it is there.
+    ///
+    /// Parameters
+    /// ----------
+    /// array
+    ///     Any object with a buffer, of `shape` and `dtype`; of a buffer, of as many bytes.
+    fn write(&self, py: Python<'_>, array: &Bound<'_, PyAny>) -> PyResult<()> {
+        let what = format!("the array for \"{}\"", self.resource.name());
+        let host = Host::new(array, &what)?;
+        let kind = self.resource.kind();
+        if let PlanKind::Image { .. } = kind {
+            let (shape, element) = layout(&kind);
+            host.expect(py, &what, &shape, element)?;
+        }
+        call(py, || self.resource.write(host.bytes()))
+    }
+
+    /// Read mip 0 of all layers, or a buffer's bytes; waits for what wrote it.
+    ///
+    /// Returns
+    /// -------
+    /// Array
+    ///     As it is now.
+    fn read(&self, py: Python<'_>) -> PyResult<PyArray> {
+        let bytes = call(py, || self.resource.read())?;
+        let exports = self.exports.clone();
+        guarded(py, || PyArray::new(bytes, exports))
+    }
+
+    fn __repr__(&self) -> String {
+        let (shape, element) = layout(&self.resource.kind());
+        format!("<DeviceResource \"{}\" {}>", self.resource.name(), crate::host::shown(&shape, element))
+    }
+}

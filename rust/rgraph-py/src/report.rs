@@ -1,0 +1,127 @@
+//! `rgraph.Report`: what a frame took.
+
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyTuple};
+use rgraph_plan::graph::Graph;
+use rgraph_vk::{FrameReport, MemoryReport};
+
+use crate::record::record;
+
+/// What a frame took: GPU time of each pass, CPU time, memory, barriers, submits. `str(report)` is a table.
+#[pyclass(name = "Report", module = "rgraph", frozen)]
+pub struct PyReport(pub FrameReport);
+
+impl PyReport {
+    /// Makes the measured times the weights of a graph's passes.
+    pub fn weigh(&self, graph: &mut Graph) {
+        for (name, us) in self.0.weights() {
+            if let Some(pass) = graph.find_pass(name) {
+                graph.pass_mut(pass).weight_us = Some(us);
+            }
+        }
+    }
+}
+
+/// Names of what pipeline statistics count.
+const COUNTED: [&str; 4] = ["vertices", "primitives", "fragments", "invocations"];
+
+#[pymethods]
+impl PyReport {
+    /// GPU time of the frame in microseconds, from its first pass to its last.
+    #[getter]
+    fn gpu_us(&self) -> f64 {
+        self.0.gpu_us
+    }
+
+    /// GPU time by pass in microseconds; of CPU passes, their time on the host.
+    #[getter]
+    fn pass_us<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let times = PyDict::new(py);
+        for pass in &self.0.passes {
+            times.set_item(&pass.pass, pass.us)?;
+        }
+        Ok(times)
+    }
+
+    /// Whether command buffers were recorded; else those of an earlier run were submitted again.
+    #[getter]
+    fn recorded(&self) -> bool {
+        self.0.recorded
+    }
+
+    /// What could not be done as asked.
+    #[getter]
+    fn notes(&self) -> Vec<String> {
+        self.0.notes.clone()
+    }
+
+    /// All of it as plain values; times in microseconds, memory in bytes.
+    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let report = &self.0;
+        let passes = PyList::empty(py);
+        for pass in &report.passes {
+            let one = PyDict::new(py);
+            one.set_item("pass", &pass.pass)?;
+            one.set_item("queue", &pass.queue)?;
+            one.set_item("start_us", pass.start_us)?;
+            one.set_item("us", pass.us)?;
+            if let Some(counted) = pass.statistics {
+                for (name, count) in COUNTED.into_iter().zip(counted) {
+                    one.set_item(name, count)?;
+                }
+            }
+            passes.append(one)?;
+        }
+        let [total, lower_bound, without_aliasing] = report.placed;
+        let transients = PyDict::new(py);
+        transients.set_item("total", total)?;
+        transients.set_item("lower_bound", lower_bound)?;
+        transients.set_item("without_aliasing", without_aliasing)?;
+        let all = PyDict::new(py);
+        all.set_item("graph", &report.graph)?;
+        all.set_item("run", report.run)?;
+        all.set_item("gpu_us", report.gpu_us)?;
+        all.set_item("passes", passes)?;
+        all.set_item("bake_us", report.bake_us)?;
+        all.set_item("record_us", report.record_us)?;
+        all.set_item("submit_us", report.submit_us)?;
+        all.set_item("upload_us", report.upload_us)?;
+        all.set_item("recorded", report.recorded)?;
+        all.set_item("barriers", report.barriers)?;
+        all.set_item("entry_barriers", report.entry_barriers)?;
+        all.set_item("submits", report.submits)?;
+        all.set_item("transients", transients)?;
+        all.set_item("held", report.memory.held())?;
+        all.set_item("live", report.memory.live())?;
+        all.set_item("notes", &report.notes)?;
+        Ok(all)
+    }
+
+    fn __str__(&self) -> String {
+        self.0.to_string()
+    }
+
+    fn __repr__(&self) -> String {
+        let FrameReport { graph, run, gpu_us, .. } = &self.0;
+        format!("<Report of frame {run} of \"{graph}\": {gpu_us:.1} µs on the GPU>")
+    }
+}
+
+/// `Device.memory()`.
+pub fn memory<'py>(py: Python<'py>, report: &MemoryReport) -> PyResult<Bound<'py, PyAny>> {
+    let domains = report
+        .domains
+        .iter()
+        .map(|domain| record!(py, "DomainMemory", (domain.domain, domain.held, domain.live, domain.blocks)));
+    let domains = PyTuple::new(py, domains.collect::<PyResult<Vec<_>>>()?)?;
+    let heaps = report
+        .heaps
+        .iter()
+        .map(|heap| record!(py, "HeapMemory", (heap.size, heap.device_local, heap.used, heap.budget)));
+    let heaps = PyTuple::new(py, heaps.collect::<PyResult<Vec<_>>>()?)?;
+    let owners = PyDict::new(py);
+    for (name, bytes) in &report.owners {
+        owners.set_item(name, bytes)?;
+    }
+    record!(py, "DeviceMemory", (report.held(), report.live(), domains, heaps, owners))
+}

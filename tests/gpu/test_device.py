@@ -1,0 +1,269 @@
+"""Devices: opening, closing, what outlives them, threads, forks, and what results can do."""
+
+import logging
+import os
+import subprocess
+import sys
+import threading
+import warnings
+import zlib
+
+import numpy as np
+import pytest
+
+import rgraph as rg
+from gpu.conftest import opened
+from gpu.shaders import FILL, SCALE
+
+
+def painted(colour: list[float], size: tuple[int, int] = (8, 4), format_: str = "rgba8unorm") -> rg.Graph:
+    """A graph that paints an image."""
+    g = rg.Graph("painted")
+    out = g.image("out", size, format_)
+    g.compute("paint", FILL.replace("rgba8unorm", format_), dst=out, push=colour)
+    g.root(out)
+    return g
+
+
+def test_importing_prints_nothing_and_loads_no_vulkan():
+    code = (
+        "import rgraph, sys, pathlib\n"
+        "maps = pathlib.Path('/proc/self/maps')\n"
+        "assert not maps.exists() or 'vulkan' not in maps.read_text().lower()\n"
+        "assert 'numpy' not in sys.modules and 'logging' not in sys.modules\n"
+        "rgraph.Graph().image('a')\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_a_loader_that_is_not_there_is_a_device_error(tmp_path):
+    with pytest.raises(rg.DeviceError) as caught:
+        rg.Device(loader=tmp_path / "libvulkan.so")
+    assert caught.value.code == "RG-E101"
+    assert caught.value.hint
+    assert isinstance(caught.value, rg.RgError | RuntimeError)
+
+
+def test_a_device_that_is_not_there_is_an_error_that_lists_those_that_are(device: rg.Device):
+    for name in ("name:nobody", "99", "uuid:00000000-0000-0000-0000-000000000000", "nonsense:1"):
+        with pytest.raises(rg.DeviceError) as caught:
+            rg.Device(name)
+        assert caught.value.code == "RG-E103"
+        assert device.info.name in str(caught.value)
+
+
+def test_devices_are_chosen_by_what_identifies_them(device: rg.Device):
+    info = device.info
+    assert info.name in [known.name for known in rg.devices()]
+    for selector in (info.index, str(info.index), f"uuid:{info.uuid}", f"name:{info.name}"):
+        with rg.Device(selector) as other:
+            assert other.info == info
+            assert other.info.missing == ()
+
+
+def test_a_closed_device_is_refused_and_closing_twice_is_once(own_device: rg.Device):
+    g = painted([1, 1, 1, 1])
+    compiled = own_device.compile(g)
+    frame = compiled.run()
+    kept = frame["out"]
+    own_device.close()
+    own_device.close()
+    assert own_device.closed
+    assert "closed" in repr(own_device)
+    for use in (lambda: own_device.run(g), lambda: own_device.compile(g), compiled.run, own_device.wait_idle):
+        with pytest.raises(rg.DeviceError) as caught:
+            use()
+        assert caught.value.code == "RG-E130"
+    assert np.asarray(kept)[0, 0].tolist() == [255] * 4
+
+
+def test_views_keep_a_device_from_being_closed(own_device: rg.Device):
+    frame = own_device.run(painted([0, 1, 0, 1]))
+    view, copy = np.asarray(frame["out"]), frame["out"].numpy(copy=True)
+    memory = memoryview(frame["out"])
+    with pytest.raises(BufferError, match="2 views"):
+        own_device.close()
+    assert not own_device.closed
+    del memory
+    with pytest.raises(BufferError, match="1 view of its results is alive"):
+        own_device.close()
+    del view
+    own_device.close()
+    assert copy[0, 0].tolist() == [0, 255, 0, 255]
+
+
+def test_an_error_in_a_block_is_not_hidden_by_views(device: rg.Device):
+    del device
+    own, views = opened(), []
+
+    def block() -> None:
+        with own:
+            views.append(np.asarray(own.run(painted([1, 1, 1, 1]))["out"]))
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        block()
+    assert not own.closed
+    views.clear()
+    own.close()
+
+
+def test_results_cannot_be_written_and_stay_as_they_are(device: rg.Device):
+    compiled = device.compile(painted([0, 0, 0, 1]))
+    first = np.asarray(compiled.run()["out"])
+    assert not first.flags.writeable
+    with pytest.raises(ValueError, match="WRITEABLE"):
+        first.setflags(write=True)
+    for level in range(1, 9):
+        compiled.run(params={"paint": [level / 8] * 4}).wait()
+    assert first[0, 0].tolist() == [0, 0, 0, 255]
+
+
+def test_results_go_through_dlpack(device: rg.Device):
+    frame = device.run(painted([1, 0, 0, 1]))
+    assert frame["out"].__dlpack_device__() == (1, 0)
+    array = np.from_dlpack(frame["out"])
+    np.testing.assert_array_equal(array, np.asarray(frame["out"]))
+
+
+def chunks(png: bytes) -> tuple[tuple[int, int, int, int], bytes]:
+    """Width, height, bits and colour type of a PNG file, and its rows without filters."""
+    assert png[:8] == b"\x89PNG\r\n\x1a\n"
+    at, data, header = 8, b"", None
+    while at < len(png):
+        length = int.from_bytes(png[at : at + 4])
+        kind, body = png[at + 4 : at + 8], png[at + 8 : at + 8 + length]
+        assert zlib.crc32(kind + body) == int.from_bytes(png[at + 8 + length : at + 12 + length])
+        if kind == b"IHDR":
+            header = (int.from_bytes(body[:4]), int.from_bytes(body[4:8]), body[8], body[9])
+        elif kind == b"IDAT":
+            data += body
+        at += 12 + length
+    return header, zlib.decompress(data)
+
+
+def test_pictures_are_saved_as_png(device: rg.Device, tmp_path):
+    result = device.run(painted([1, 0, 0.2, 1]))["out"]
+    result.save(tmp_path / "x.png")
+    png = (tmp_path / "x.png").read_bytes()
+    assert png == result._repr_png_()
+    header, rows = chunks(png)
+    assert header == (8, 4, 8, 6)
+    assert bytes([255, 0, 51, 255]) in rows
+    with pytest.raises(rg.GraphError, match="there is no suffix"):
+        result.save(tmp_path / "x.jpg")
+    with pytest.raises(OSError, match="none"):
+        result.save(tmp_path / "none" / "x.png")
+    header, _ = chunks(device.run(painted([2.0, 0.5, -1, 1], format_="rgba16float"))["out"]._repr_png_())
+    assert header == (8, 4, 8, 6)
+
+
+def test_what_is_no_picture_is_not_saved(device: rg.Device, tmp_path):
+    g = rg.Graph()
+    a = g.buffer("a", 64)
+    g.fill("fill", a)
+    packed, many = g.image("packed", (4, 4), "rgb10a2unorm"), g.image("many", (4, 4), "rgba8unorm", layers=2)
+    g.clear("clear", packed, (0, 0, 0, 0))
+    g.clear("clears", many, (0, 0, 0, 0))
+    g.root(a, packed, many)
+    frame = device.run(g)
+    for name in ("a", "packed", "many"):
+        assert frame[name]._repr_png_() is None
+        with pytest.raises(rg.GraphError):
+            frame[name].save(tmp_path / "x.png")
+
+
+def test_messages_go_to_logging(device: rg.Device, tmp_path, caplog):
+    del device
+    damaged = tmp_path / "pipelines.bin"
+    damaged.write_bytes(b"no pipeline cache")
+    with caplog.at_level(logging.WARNING, logger="rgraph"), opened(cache=damaged) as own:
+        own.run(painted([1, 1, 1, 1])).wait()
+    assert any(record.name == "rgraph" and "pipelines.bin" in record.message for record in caplog.records)
+
+
+def test_a_pipeline_cache_is_written_and_read(device: rg.Device, tmp_path):
+    del device
+    cache = tmp_path / "pipelines.bin"
+    for _ in range(2):
+        with opened(cache=cache) as own:
+            own.run(painted([1, 1, 1, 1])).wait()
+            assert own.messages == []
+    assert cache.stat().st_size > 0
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_device_in_a_fork_is_refused(device: rg.Device):
+    g = painted([1, 1, 1, 1])
+    device.run(g).wait()
+    read, write = os.pipe()
+    with warnings.catch_warnings():
+        # Python warns of forks beside threads: that is what is tested here.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        child = os.fork()
+    if child == 0:
+        try:
+            device.run(g)
+            said = "no error"
+        except rg.DeviceError as error:
+            said = str(error.code)
+        except BaseException as error:
+            said = repr(error)
+        os.write(write, said.encode())
+        os._exit(0)
+    os.close(write)
+    with os.fdopen(read) as pipe:
+        said = pipe.read()
+    _, status = os.waitpid(child, 0)
+    assert (said, status) == ("RG-E105", 0)
+    assert np.asarray(device.run(g)["out"])[0, 0, 0] == 255
+
+
+def test_several_threads_use_one_device(device: rg.Device):
+    wrong = []
+
+    def work(seed: int) -> None:
+        values = np.arange(seed, seed + 64, dtype=np.uint32)
+        g = rg.Graph(f"thread {seed}")
+        src = g.import_array("src", values, as_buffer=True)
+        dst = g.buffer("dst", values.nbytes)
+        g.compute("scale", SCALE, src=src, dst=dst, params={"factor": seed, "offset": 1})
+        g.root(dst)
+        compiled = device.compile(g)
+        for _ in range(10):
+            result = np.asarray(compiled.run()["dst"]).view(np.uint32)
+            if (result != values * seed + 1).any():
+                wrong.append(seed)
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(1, 5)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
+def test_several_devices_at_once(device: rg.Device):
+    with opened(frames_in_flight=3) as other:
+        for _ in range(4):
+            one, two = device.run(painted([1, 0, 0, 1])), other.run(painted([0, 1, 0, 1]))
+            assert one["out"].tolist()[0][0] == [255, 0, 0, 255]
+            assert two["out"].tolist()[0][0] == [0, 255, 0, 255]
+
+
+def test_wrong_arguments_are_refused(device: rg.Device):
+    with pytest.raises(TypeError, match="runs a Graph"):
+        device.run(3)
+    with pytest.raises(rg.GraphError, match="frames in flight"):
+        rg.Device(frames_in_flight=0)
+    g = painted([1, 1, 1, 1])
+    frame = device.run(g)
+    for wrong in (-1.0, float("nan")):
+        with pytest.raises(ValueError, match="a timeout is"):
+            frame.wait(wrong)
+    for params in ({"nobody": 1}, {"paint": {"color": 1}}, {("paint", "dst"): 1}, {3: 1}):
+        with pytest.raises((rg.GraphError, rg.ShaderError, TypeError)):
+            device.run(g, params=params)
+    assert "painted" in repr(frame)
+    assert repr(frame["out"]) == '<Array "out" (4, 8, 4) of uint8, rgba8unorm>'

@@ -1,0 +1,384 @@
+"""Graphs run on a device and give what numpy gives."""
+
+import numpy as np
+import pytest
+
+import rgraph as rg
+from gpu.shaders import COPY, FILL, SCALE
+
+BLUR = """
+@group(0) @binding(0) var src: texture_2d<f32>;
+@group(0) @binding(1) var linear: sampler;
+@group(0) @binding(2) var dst: texture_storage_2d<rgba16float, write>;
+@compute @workgroup_size(8, 8)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    let size = textureDimensions(dst);
+    if (any(id.xy >= size)) { return; }
+    let uv = (vec2<f32>(id.xy) + 0.5) / vec2<f32>(size);
+    textureStore(dst, id.xy, textureSampleLevel(src, linear, uv, 0.0));
+}
+"""
+COMPOSE = """
+struct Params { strength: f32 }
+var<immediate> params: Params;
+@group(0) @binding(0) var blurred: texture_2d<f32>;
+@group(0) @binding(1) var original: texture_2d<f32>;
+@group(0) @binding(2) var s: sampler;
+@fragment fn fs(@location(0) uv: vec2<f32>) -> @location(0) vec4<f32> {
+    return mix(textureSample(original, s, uv), textureSample(blurred, s, uv), params.strength);
+}
+"""
+
+
+def picture(seed: int = 0, size: tuple[int, int] = (48, 64)) -> np.ndarray:
+    """A picture of noise."""
+    return np.random.default_rng(seed).integers(0, 256, (*size, 4), np.uint8)
+
+
+def scaled(values: np.ndarray, **names: object) -> rg.Graph:
+    """A graph that scales the values of a buffer."""
+    g = rg.Graph("scaled")
+    src = g.import_array("src", values, as_buffer=True)
+    dst = g.buffer("dst", values.nbytes)
+    g.compute("scale", SCALE, src=src, dst=dst, params={"factor": 3, "offset": 1} | names)
+    g.root(dst)
+    return g
+
+
+def test_the_example_of_a_blur(device: rg.Device):
+    photo_array = picture()
+    g = rg.Graph("blur")
+    photo = g.import_array("photo", photo_array)
+    half = g.image("half", like=photo, scale=0.5, format="rgba16float")
+    out = g.image("out", like=photo)
+    g.compute("down", BLUR, src=photo, dst=half)
+    g.raster("compose", COMPOSE, color=[out], blurred=half, original=photo, push={"strength": 0.7})
+    g.root(out)
+    frame = device.run(g)
+    result = np.asarray(frame["out"])
+    assert (result.shape, result.dtype) == ((48, 64, 4), np.uint8)
+    same = np.asarray(device.run(g, params={"compose": 0.0})["out"])
+    np.testing.assert_array_equal(same, photo_array)
+    means = photo_array.reshape(24, 2, 32, 2, 4).astype(float).mean((1, 3))
+    blurred = np.asarray(device.run(g, params={"compose": 1.0})["out"]).astype(float)
+    # In the middle of four texels of the small image; there it is what the small image is around.
+    small = blurred.reshape(24, 2, 32, 2, 4).mean((1, 3))
+    assert abs(small[1:-1, 1:-1].mean() - means[1:-1, 1:-1].mean()) < 1.0
+    # The declared strength is back when nobody says another.
+    np.testing.assert_array_equal(np.asarray(device.run(g)["out"]), result)
+
+
+def test_a_buffer_is_bytes_and_has_views(device: rg.Device):
+    values = np.arange(1000, dtype=np.uint32)
+    result = device.run(scaled(values))["dst"]
+    assert (result.shape, result.dtype, result.nbytes) == ((4000,), "uint8", 4000)
+    np.testing.assert_array_equal(np.asarray(result.view("uint32")), values * 3 + 1)
+    np.testing.assert_array_equal(np.asarray(result).view(np.uint32), values * 3 + 1)
+    assert result.view(np.uint32).tolist()[:3] == [1, 4, 7]
+    assert result.view(np.dtype("<i8")).shape == (500,)
+    with pytest.raises(rg.GraphError, match="no whole number"):
+        device.run(scaled(np.zeros(3, np.uint32)))["dst"].view("float64")
+
+
+def test_compiled_graphs_run_many_times_and_give_the_same(device: rg.Device):
+    values = np.arange(256, dtype=np.uint32)
+    compiled = device.compile(scaled(values))
+    assert compiled.plan.pass_names == ["scale"]
+    for _ in range(5):
+        np.testing.assert_array_equal(np.asarray(compiled.run()["dst"]).view("u4"), values * 3 + 1)
+    for factor in (2, 7):
+        frame = compiled.run(params={("scale", "params"): {"factor": factor, "offset": 0}})
+        np.testing.assert_array_equal(np.asarray(frame["dst"]).view("u4"), values * factor)
+    np.testing.assert_array_equal(np.asarray(compiled.run()["dst"]).view("u4"), values * 3 + 1)
+
+
+def test_plans_run_baked_or_read(device: rg.Device, tmp_path):
+    values = np.arange(64, dtype=np.uint32)
+    g = scaled(values)
+    plan = g.bake(device.profile)
+    np.testing.assert_array_equal(np.asarray(device.run(plan)["dst"]).view("u4"), values * 3 + 1)
+    plan.save(tmp_path / "p.json")
+    read = rg.Plan.load(tmp_path / "p.json")
+    with pytest.raises(rg.GraphError, match="of=graph"):
+        device.run(read)
+    np.testing.assert_array_equal(np.asarray(device.compile(read, of=g).run()["dst"]).view("u4"), values * 3 + 1)
+    g.buffer("more", 16)
+    with pytest.raises(rg.GraphError, match="as it is declared now"):
+        device.compile(read, of=g)
+
+
+def test_plans_for_more_queues_than_there_are_run(device: rg.Device):
+    values = np.arange(64, dtype=np.uint32)
+    g = rg.Graph()
+    src = g.import_array("src", values, as_buffer=True)
+    one, two = g.buffer("one", 256), g.buffer("two", 256)
+    g.compute("a", SCALE, src=src, dst=one, params={"factor": 2, "offset": 0}, queue="async_compute")
+    g.compute("b", SCALE, src=one, dst=two, params={"factor": 5, "offset": 1})
+    g.root(two)
+    frame = device.run(g.bake("discrete"))
+    np.testing.assert_array_equal(np.asarray(frame["two"]).view("u4"), values * 10 + 1)
+
+
+def test_arrays_are_read_when_the_graph_is_run(device: rg.Device):
+    values = np.arange(64, dtype=np.uint32)
+    g = scaled(values)
+    assert np.asarray(device.run(g)["dst"]).view("u4")[1] == 4
+    values[1] = 10
+    assert np.asarray(device.run(g)["dst"]).view("u4")[1] == 31
+    frame = device.run(g, inputs={"src": np.full(64, 2, np.uint32)})
+    np.testing.assert_array_equal(np.asarray(frame["dst"]).view("u4"), 7)
+    assert np.asarray(device.run(g)["dst"]).view("u4")[1] == 31
+
+
+@pytest.mark.parametrize(
+    ("array", "words"),
+    [
+        (np.zeros((48, 64, 3), np.uint8), "(48, 64, 4) of uint8 here"),
+        (np.zeros((48, 64, 4), np.float32), "(48, 64, 4) of uint8 here"),
+        (np.zeros((64, 48, 4), np.uint8), "(48, 64, 4) of uint8 here"),
+        (np.zeros((48, 128, 4), np.uint8)[:, ::2], "ascontiguousarray"),
+        (np.asfortranarray(np.zeros((48, 64, 4), np.uint8)), "ascontiguousarray"),
+        (np.zeros((48, 64, 4), ">u2"), "byte order"),
+    ],
+)
+def test_inputs_that_do_not_fit_are_refused_with_what_would(device: rg.Device, array, words):
+    g = rg.Graph()
+    photo = g.import_array("photo", picture())
+    out = g.image("out", like=photo)
+    g.compute("copy", COPY, src=photo, dst=out)
+    g.root(out)
+    with pytest.raises(rg.GraphError) as caught:
+        device.run(g, inputs={"photo": array})
+    assert words in str(caught.value)
+    with pytest.raises(rg.GraphError, match='did you mean "photo"'):
+        device.run(g, inputs={"phot": array})
+    np.testing.assert_array_equal(np.asarray(device.run(g, inputs={photo: picture(1)})["out"]), picture(1))
+
+
+def test_results_are_read_into_given_arrays(device: rg.Device):
+    g = rg.Graph()
+    photo = g.import_array("photo", picture())
+    out = g.image("out", like=photo)
+    g.compute("copy", COPY, src=photo, dst=out)
+    g.root(out)
+    target = np.zeros((48, 64, 4), np.uint8)
+    frame = device.run(g, into={"out": target})
+    np.testing.assert_array_equal(target, picture())
+    np.testing.assert_array_equal(np.asarray(frame["out"]), picture())
+    frozen = np.zeros((48, 64, 4), np.uint8)
+    frozen.flags.writeable = False
+    for wrong, words in (
+        (frozen, "cannot be written"),
+        (np.zeros((48, 64, 4), np.int8), "of uint8 here"),
+        (np.zeros((48, 64), np.uint8), "of uint8 here"),
+        (np.zeros((96, 64, 4), np.uint8)[::2], "ascontiguousarray"),
+    ):
+        with pytest.raises(rg.GraphError, match=words):
+            device.run(g, into={"out": wrong})
+    with pytest.raises(TypeError):
+        device.run(g, into={"out": [1, 2, 3]})
+
+
+FORMATS = {
+    "r8unorm": ("u1", 1),
+    "rg8unorm": ("u1", 2),
+    "rgba8unorm": ("u1", 4),
+    "rgba8unorm-srgb": ("u1", 4),
+    "bgra8unorm": ("u1", 4),
+    "rgba8snorm": ("i1", 4),
+    "rgba8uint": ("u1", 4),
+    "r16uint": ("u2", 1),
+    "rgba16sint": ("i2", 4),
+    "rg16float": ("f2", 2),
+    "rgba16float": ("f2", 4),
+    "r32float": ("f4", 1),
+    "rgba32float": ("f4", 4),
+    "r32uint": ("u4", 1),
+    "rg32sint": ("i4", 2),
+    "rgb10a2unorm": ("u4", 1),
+    "rg11b10ufloat": ("u4", 1),
+    "rgb9e5ufloat": ("u4", 1),
+}
+
+
+@pytest.mark.parametrize("format_", FORMATS)
+def test_formats_have_their_dtypes_and_keep_their_bits(device: rg.Device, format_: str):
+    dtype, channels = FORMATS[format_]
+    size = 7 * 5 * channels * np.dtype(dtype).itemsize
+    bits = np.random.default_rng(3).integers(0, 60, size, np.uint8)
+    values = bits.view(dtype).reshape(5, 7, channels)
+    g = rg.Graph()
+    source = g.import_array("source", values, format=format_)
+    out = g.image("out", like=source)
+    g.copy("copy", source, out)
+    g.root(out)
+    result = device.run(g)["out"]
+    assert (result.shape, result.dtype, result.format) == ((5, 7, channels), np.dtype(dtype).name, format_)
+    assert np.asarray(result).dtype == dtype
+    assert np.asarray(result).tobytes() == values.tobytes()
+
+
+def test_layers_and_volumes_have_an_axis_of_their_own(device: rg.Device):
+    values = np.random.default_rng(4).integers(0, 256, (3, 4, 6, 4), np.uint8)
+    for volume in (False, True):
+        g = rg.Graph()
+        source = g.import_array("source", values, volume=volume)
+        size = (6, 4, 3) if volume else (6, 4)
+        out = g.image("out", size, "rgba8unorm", layers=None if volume else 3)
+        g.copy("copy", source, out)
+        g.root(out)
+        np.testing.assert_array_equal(np.asarray(device.run(g)["out"]), values)
+
+
+def test_transfers_clear_fill_blit_and_copy(device: rg.Device):
+    g = rg.Graph()
+    photo = g.import_array("photo", picture())
+    half = g.image("half", like=photo, scale=0.5)
+    g.blit("blit", photo, half, filter="nearest")
+    packed = g.buffer("packed", 24 * 32 * 4)
+    g.copy("pack", half, packed)
+    red = g.image("red", (8, 4), "rgba8unorm")
+    g.clear("clear", red, (1.0, 0.0, 0.5, 1.0))
+    numbers = g.image("numbers", (8, 4), "r32sint")
+    g.clear("count", numbers, (-7, 0, 0, 0))
+    filled = g.buffer("filled", 64)
+    g.fill("zero", filled)
+    g.fill("ones", filled[16:32], -1)
+    moved = g.buffer("moved", 16)
+    g.copy("move", filled[24:40], moved)
+    g.root(half, packed, red, numbers, filled, moved)
+    frame = device.run(g)
+    assert np.asarray(frame["packed"]).tobytes() == np.asarray(frame["half"]).tobytes()
+    corners = {tuple(texel) for texel in picture()[0:2, 0:2].reshape(4, 4).tolist()}
+    assert tuple(np.asarray(frame["half"])[0, 0].tolist()) in corners
+    assert set(map(tuple, np.asarray(frame["red"]).reshape(-1, 4).tolist())) <= {(255, 0, 128, 255), (255, 0, 127, 255)}
+    assert (np.asarray(frame["numbers"]) == -7).all()
+    assert np.asarray(frame["filled"]).tolist() == [0] * 16 + [255] * 16 + [0] * 32
+    assert np.asarray(frame["moved"]).tolist() == [255] * 8 + [0] * 8
+
+
+def test_groups_may_come_from_a_buffer(device: rg.Device):
+    g = rg.Graph()
+    counts = g.import_array("counts", np.array([9, 1, 1, 1], np.uint32), as_buffer=True)
+    out = g.image("out", (16, 8), "rgba8unorm")
+    g.clear("clear", out, (0, 0, 0, 0))
+    g.compute("some", FILL, dst=out, push=[1, 1, 1, 1], groups=counts[4:16])
+    g.root(out)
+    result = np.asarray(device.run(g)["out"])
+    assert (result[:, :8] == 255).all()
+    assert (result[:, 8:] == 0).all()
+
+
+def test_conditional_passes_are_switched_per_frame(device: rg.Device):
+    g = rg.Graph()
+    out = g.image("out", (8, 8), "rgba8unorm")
+    g.clear("base", out, (0, 0, 0, 1))
+    g.compute("paint", FILL, dst=out, push=[1, 1, 1, 1], conditional="paint")
+    g.root(out)
+    assert np.asarray(device.run(g)["out"])[0, 0, 0] == 255
+    assert np.asarray(device.run(g, flags={"paint": False})["out"])[0, 0, 0] == 0
+    assert np.asarray(device.run(g)["out"])[0, 0, 0] == 255
+    with pytest.raises(rg.GraphError, match='did you mean "paint"'):
+        device.run(g, flags={"pant": False})
+
+
+def test_history_remembers_the_frame_before(device: rg.Device):
+    g = rg.Graph()
+    seed = g.import_array("seed", np.arange(16, dtype=np.uint32), as_buffer=True)
+    total = g.buffer("total", 64)
+    add = SCALE.replace("src[id.x] * params.factor", "src[id.x] + old[id.x]").replace(
+        "@group(0) @binding(2)", "@group(0) @binding(3) var<storage, read> old: array<u32>;\n@group(0) @binding(2)"
+    )
+    g.compute("add", add, src=seed, dst=total, old=total.previous(), params={"factor": 1, "offset": 0}, groups=1)
+    g.root(total)
+    compiled = device.compile(g)
+    for n in range(1, 6):
+        np.testing.assert_array_equal(np.asarray(compiled.run()["total"]).view("u4"), n * np.arange(16))
+
+
+def test_only_what_is_asked_for_is_read_back(device: rg.Device):
+    g = scaled(np.arange(4, dtype=np.uint32))
+    other = g.buffer("other", 16)
+    g.fill("fill", other, 7)
+    g.root(other)
+    frame = device.run(g, read="other")
+    assert list(frame) == frame.keys() == ["other"]
+    assert len(frame) == 1
+    assert "other" in frame
+    assert "dst" not in frame
+    with pytest.raises(rg.GraphError, match="was not read back"):
+        frame["dst"]
+    with pytest.raises(rg.GraphError, match='did you mean "other"'):
+        frame["othr"]
+    assert set(device.run(g)) == {"dst", "other"}
+    assert frame["other"] is frame[other]
+
+
+def test_the_report_says_what_a_frame_took(device: rg.Device):
+    frame = device.run(scaled(np.arange(4, dtype=np.uint32)), statistics=True)
+    report = frame.report
+    values = report.to_dict()
+    assert [p["pass"] for p in values["passes"]] == ["scale"]
+    assert values["passes"][0]["us"] > 0
+    assert report.pass_us["scale"] == values["passes"][0]["us"]
+    assert {"bake_us", "record_us", "submit_us", "barriers", "submits", "transients", "held", "live"} <= set(values)
+    assert "scale" in str(report)
+    assert frame.wait(1.0)
+    assert frame.done
+    weighed = device.compile(scaled(np.arange(4, dtype=np.uint32)), weights=report)
+    assert weighed.plan.passes[0].duration_us == pytest.approx(report.pass_us["scale"], rel=1e-3)
+
+
+def test_a_frame_of_an_unchanged_graph_is_submitted_again(device: rg.Device):
+    compiled = device.compile(scaled(np.arange(4, dtype=np.uint32)))
+    recorded = [compiled.run().report.recorded for _ in range(8)]
+    assert recorded[0]
+    assert not any(recorded[4:])
+
+
+def test_memory_says_what_is_held_and_by_whom(device: rg.Device):
+    compiled = device.compile(scaled(np.arange(4, dtype=np.uint32)))
+    compiled.run().wait()
+    memory = device.memory()
+    assert memory.held >= memory.live > 0
+    assert sum(domain.held for domain in memory.domains) == memory.held
+    assert memory.owners
+
+
+def test_resources_of_the_device_pass_from_graph_to_graph(device: rg.Device):
+    picture_, image = picture(5), device.image("shared", (64, 48), "rgba8unorm")
+    first, second = rg.Graph("first"), rg.Graph("second")
+    for g in (first, second):
+        source = g.import_image("source", (64, 48), "rgba8unorm")
+        target = g.import_image("target", (64, 48), "rgba8unorm", contents="undefined")
+        g.compute("copy", COPY.replace("textureLoad(src, id.xy, 0)", "1.0 - textureLoad(src, id.xy, 0)"), src=source,
+                  dst=target)  # fmt: skip
+        g.root(target)
+    other = device.image("other", (64, 48), "rgba8unorm")
+    image.write(picture_)
+    assert (image.shape, image.dtype) == ((48, 64, 4), "uint8")
+    device.run(first, inputs={"source": image, "target": other})
+    device.run(second, inputs={"source": other, "target": image})
+    np.testing.assert_array_equal(np.asarray(image.read()), picture_)
+    np.testing.assert_array_equal(np.asarray(other.read()), 255 - picture_)
+    assert other.state["layout"] != "undefined"
+    with pytest.raises(rg.GraphError, match="of uint8 here"):
+        image.write(np.zeros((4, 4, 4), np.uint8))
+    image.set_state(**image.state)
+    image.set_state()
+    assert image.state["layout"] == "undefined"
+    buffer = device.buffer("buffer", 64)
+    buffer.write(np.arange(16, dtype=np.uint32))
+    assert np.asarray(buffer.read()).view("u4")[5] == 5
+
+
+def test_resources_of_another_device_are_refused(device: rg.Device, own_device: rg.Device):
+    g = rg.Graph()
+    source, out = g.import_image("source", (8, 8), "rgba8unorm"), g.image("out", (8, 8), "rgba8unorm")
+    g.compute("copy", COPY, src=source, dst=out)
+    g.root(out)
+    stranger = own_device.image("stranger", (8, 8), "rgba8unorm")
+    stranger.write(np.zeros((8, 8, 4), np.uint8))
+    with pytest.raises(rg.DeviceError) as caught:
+        device.run(g, inputs={"source": stranger})
+    assert caught.value.code == "RG-E131"
