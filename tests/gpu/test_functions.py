@@ -61,6 +61,20 @@ def test_what_a_function_raises_arrives_and_the_next_frame_works(device: rg.Devi
         assert np.asarray(device.run(g)["a"]).tolist() == [7] * 64
 
 
+def test_what_the_cpu_writes_last_is_read_back(device: rg.Device):
+    g = rg.Graph()
+    a, number = g.buffer("a", 64), [0]
+
+    def function(views: dict[str, memoryview]) -> None:
+        views["a"][:] = bytes(number) * 64
+
+    g.cpu("function", function, writes=a)
+    g.root(a)
+    compiled = device.compile(g)
+    for number[0] in range(1, 100):
+        assert np.asarray(compiled.run()["a"]).tolist() == number * 64
+
+
 def test_a_view_that_is_kept_is_harmless(device: rg.Device):
     g = rg.Graph()
     a = g.buffer("a", 64)

@@ -439,6 +439,7 @@ impl Run<'_> {
         for point in self.points().into_iter().filter(|point| point.queue != OWN_QUEUE) {
             entering.wait(self.shared.queues[point.queue].semaphore, point.value, all);
         }
+        self.signal_host(state);
         if let Some(host) = state.host.as_ref().filter(|host| host.last > self.host_base) {
             entering.wait(host.semaphore, host.last, all);
         }
@@ -468,6 +469,17 @@ impl Run<'_> {
         }
         state.after = Some(point);
         Ok(reads)
+    }
+
+    /// Has the host signal behind its last batch, where no batch of the plan waits for that one.
+    fn signal_host(&self, state: &mut RunState) {
+        let plan = &self.prepared.plan;
+        let last = plan.batches.iter().rev().find(|batch| batch.queue.is_none());
+        let silent = last.is_some_and(|batch| batch.signal.is_none());
+        if let (true, Some(host), Some(outcome)) = (silent, &mut state.host, &self.outcome) {
+            let signal = Some(host.last + 1);
+            host.push(Job { waits: Vec::new(), calls: Vec::new(), signal, outcome: outcome.clone() });
+        }
     }
 
     /// Brings a root into the layout that it is copied from.
