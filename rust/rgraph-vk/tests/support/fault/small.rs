@@ -11,8 +11,6 @@ pub struct SmallWorld {
     pub heap: Option<u64>,
     /// `bufferImageGranularity` in bytes.
     pub granularity: Option<u64>,
-    /// `nonCoherentAtomSize` in bytes, and no memory is coherent.
-    pub incoherent: Option<u64>,
     /// Queues have no timestamps.
     pub timeless: bool,
 }
@@ -43,7 +41,6 @@ impl Narrow for vk::PhysicalDeviceProperties {
         let limits = &mut self.limits;
         limits.max_memory_allocation_count = to.allocations.unwrap_or(limits.max_memory_allocation_count);
         limits.buffer_image_granularity = to.granularity.unwrap_or(limits.buffer_image_granularity);
-        limits.non_coherent_atom_size = to.incoherent.unwrap_or(limits.non_coherent_atom_size);
         if to.timeless {
             limits.timestamp_compute_and_graphics = vk::FALSE;
         }
@@ -60,11 +57,6 @@ impl Narrow for vk::PhysicalDeviceMemoryProperties {
     fn narrow(&mut self, to: &SmallWorld) {
         for heap in &mut self.memory_heaps[..self.memory_heap_count as usize] {
             heap.size = to.heap.unwrap_or(heap.size);
-        }
-        if to.incoherent.is_some() {
-            for kind in &mut self.memory_types[..self.memory_type_count as usize] {
-                kind.property_flags &= !vk::MemoryPropertyFlags::HOST_COHERENT;
-            }
         }
     }
 }
