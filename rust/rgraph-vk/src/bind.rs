@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use ash::vk;
-use rgraph_plan::access::{Aspects, Layout, Stages, Usage};
+use rgraph_plan::access::{Aspects, Layout, Stages, Transfer as TransferKind, Usage};
 use rgraph_plan::format::{Format, Numbers};
 use rgraph_plan::graph::Graph;
 use rgraph_plan::id::{IdVec, Span};
@@ -659,16 +659,30 @@ impl Binder<'_> {
         out.of_pass[pass] = Span::new(start, out.packets.len());
     }
 
-    /// The resource of the plan, declared as source or destination of a transfer.
+    /// The resource of the plan, declared as source or destination of that kind of transfer.
     pub(crate) fn transfer_access(
         &self,
         pass: PlanPassId,
         resource: ResourceId,
         usage: Usage,
+        kind: TransferKind,
     ) -> Result<&PassAccess, Error> {
         let planned = self.planned(pass, resource)?;
         let how = if usage == Usage::TransferSrc { "copies from" } else { "copies to" };
-        self.access(pass, planned, &[usage], how)
+        let access = self.access(pass, planned, &[usage], how)?;
+        let Some(declared) = access.declared.map(|at| &self.graph.accesses()[at as usize]) else { return Ok(access) };
+        let said = declared.transfer.unwrap_or(TransferKind::Copy);
+        let stages = if declared.stages.is_empty() { transfer_stages(said) } else { declared.stages };
+        if !stages.contains(transfer_stages(kind)) {
+            let says = format!(
+                "has a {} of \"{}\", which it declares as a {}",
+                kind.name(),
+                self.plan.resource_name(planned),
+                said.name()
+            );
+            return self.refuse(pass, says, &format!("declare transfer \"{}\" with the access", kind.name()));
+        }
+        Ok(access)
     }
 
     /// The layout in which a pass finds one level of an image.
@@ -679,6 +693,16 @@ impl Binder<'_> {
     /// An error of a pass.
     pub(crate) fn wrong<T>(&self, pass: PlanPassId, says: &str, help: &str) -> Result<T, Error> {
         self.refuse(pass, says, help)
+    }
+}
+
+/// The stages of a kind of transfer; drivers and layers disagree on those of clears and fills, so all of them.
+fn transfer_stages(kind: TransferKind) -> Stages {
+    match kind {
+        TransferKind::Copy => Stages::COPY,
+        TransferKind::Blit => Stages::BLIT,
+        TransferKind::Resolve => Stages::RESOLVE,
+        TransferKind::Clear | TransferKind::Fill => Stages::ALL_TRANSFER,
     }
 }
 

@@ -271,17 +271,14 @@ impl RunState {
         figures.submit_us = begin.elapsed().as_secs_f64() * 1e6;
         let run = self.run;
         self.run += 1;
-        let weak = Arc::downgrade(&compiled.0);
-        let harvest = Box::new(move || match weak.upgrade() {
-            Some(compiled) => {
-                let mut state = compiled.state.lock().unwrap_or_else(PoisonError::into_inner);
-                let context = &mut state.contexts[at];
-                match &context.timed {
-                    Some((.., of)) if *of == run => context.harvest(&compiled.prepared),
-                    _ => Ok(()),
-                }
+        let compiled = compiled.0.clone();
+        let harvest = Box::new(move || {
+            let mut state = compiled.state.lock().unwrap_or_else(PoisonError::into_inner);
+            let context = &mut state.contexts[at];
+            match &context.timed {
+                Some((.., of)) if *of == run => context.harvest(&compiled.prepared),
+                _ => Ok(()),
             }
-            None => Ok(()),
         });
         Ok(Frame(Arc::new(FrameShared {
             prepared: prepared.clone(),

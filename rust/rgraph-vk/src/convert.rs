@@ -62,6 +62,14 @@ pub fn accesses(accesses: Accesses) -> vk::AccessFlags2 {
     bits(accesses.bits(), &TABLE)
 }
 
+/// Accesses that something is made visible to: what is visible to storage writes is to storage reads too. Caches do not
+/// tell them apart, and the validation layer cannot always see that a shader only writes.
+pub fn visible_to(mask: Accesses) -> vk::AccessFlags2 {
+    let reads =
+        if mask.contains(Accesses::SHADER_STORAGE_WRITE) { Accesses::SHADER_STORAGE_READ } else { Accesses::empty() };
+    accesses(mask | reads)
+}
+
 fn bits<F: Copy + Default + std::ops::BitOr<Output = F>>(mut mask: u32, table: &[F]) -> F {
     let mut out = F::default();
     while mask != 0 {

@@ -92,7 +92,7 @@ impl Entering {
                         .src_stage_mask(src)
                         .src_access_mask(src_access)
                         .dst_stage_mask(stages)
-                        .dst_access_mask(convert::accesses(target.access))
+                        .dst_access_mask(convert::visible_to(target.access))
                         .src_queue_family_index(from)
                         .dst_queue_family_index(to)
                         .buffer(buffer)
@@ -108,7 +108,7 @@ impl Entering {
                             .src_stage_mask(src)
                             .src_access_mask(src_access)
                             .dst_stage_mask(stages)
-                            .dst_access_mask(convert::accesses(target.access)),
+                            .dst_access_mask(convert::visible_to(target.access)),
                     );
                 }
                 return;
@@ -138,7 +138,7 @@ impl Entering {
                     .src_stage_mask(src)
                     .src_access_mask(src_access)
                     .dst_stage_mask(stages)
-                    .dst_access_mask(convert::accesses(target.access))
+                    .dst_access_mask(convert::visible_to(target.access))
                     .old_layout(convert::layout(old))
                     .new_layout(convert::layout(target.layout))
                     .src_queue_family_index(from)

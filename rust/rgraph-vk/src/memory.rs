@@ -277,8 +277,10 @@ impl Memory {
     pub fn allocate(&mut self, want: Want<'_>) -> Result<Allocation, Error> {
         let types = self.types(want.domain, want.requirements.memory_type_bits);
         let requirements = vk::MemoryRequirements { memory_type_bits: types, ..want.requirements };
-        let key = Key { domain: want.domain, linear: want.linear, types };
-        let chunk = self.chunk_of[&want.domain];
+        // Domains that have one memory type in common are one pool.
+        let domain = if types.is_power_of_two() { Domain::Device } else { want.domain };
+        let key = Key { domain, linear: want.linear, types };
+        let chunk = self.chunk_of[&domain];
         if want.dedicated.is_none() && requirements.size <= chunk {
             let Self { pools, allocator, .. } = self;
             let pool =

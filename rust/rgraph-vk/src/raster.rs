@@ -98,9 +98,16 @@ pub(crate) fn create(
         .iter()
         .enumerate()
         .map(|(at, format)| {
-            let mask = state.write_mask.get(at).copied().unwrap_or(0xf);
-            let mask = if outputs.contains(&(at as u32)) && format.is_some() { mask } else { 0 };
-            blend(state.blend.get(at).copied().flatten(), mask)
+            // Blending is said by the pass's own outputs.
+            let own = if targets.remap.is_empty() {
+                Some(at)
+            } else {
+                targets.remap.iter().position(|to| *to as usize == at)
+            };
+            let own = own.filter(|_| outputs.contains(&(at as u32)) && format.is_some());
+            let Some(own) = own else { return blend(None, 0) };
+            let mask = state.write_mask.get(own).copied().unwrap_or(0xf);
+            blend(state.blend.get(own).copied().flatten(), mask)
         })
         .collect();
     let blending = vk::PipelineColorBlendStateCreateInfo::default().attachments(&blends);

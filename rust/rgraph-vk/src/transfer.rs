@@ -1,7 +1,7 @@
 //! Transfer commands: compared with what their pass declares and with the sizes of what they touch, then recorded.
 
 use ash::vk;
-use rgraph_plan::access::{Aspects, Layout, Usage};
+use rgraph_plan::access::{Aspects, Layout, Transfer as Kind, Usage};
 use rgraph_plan::plan::{PlanKind, PlanPassId};
 use rgraph_plan::resource::ResourceId;
 use rgraph_plan::stages::size::mip_size;
@@ -88,11 +88,11 @@ fn side(
     binder: &Binder<'_>,
     pass: PlanPassId,
     level: &Level,
-    usage: Usage,
+    (usage, kind): (Usage, Kind),
     one_aspect: bool,
     size: Option<[u32; 3]>,
 ) -> Result<Side, Error> {
-    let access = binder.transfer_access(pass, level.image, usage)?;
+    let access = binder.transfer_access(pass, level.image, usage, kind)?;
     let planned = access.resource;
     let name = binder.plan.resource_name(planned);
     let PlanKind::Image { format, size: whole, samples, .. } = binder.plan.resources[planned].kind else {
@@ -137,7 +137,14 @@ fn side(
 
 /// Compares a transfer with the declaration.
 pub(crate) fn checked(binder: &Binder<'_>, pass: PlanPassId, transfer: &Transfer) -> Result<Ready, Error> {
-    let (source, destination) = (Usage::TransferSrc, Usage::TransferDst);
+    let kind = match transfer {
+        Transfer::Blit { .. } => Kind::Blit,
+        Transfer::Clear { .. } => Kind::Clear,
+        Transfer::Fill { .. } => Kind::Fill,
+        Transfer::Resolve { .. } => Kind::Resolve,
+        _ => Kind::Copy,
+    };
+    let (source, destination) = ((Usage::TransferSrc, kind), (Usage::TransferDst, kind));
     let layers = |a: &Side, b: &Side| match a.subresource.layer_count == b.subresource.layer_count {
         true => Ok(()),
         false => binder.wrong(pass, "copies between different numbers of layers", "name as many layers on both sides"),
@@ -283,9 +290,9 @@ fn bytes(
     binder: &Binder<'_>,
     pass: PlanPassId,
     buffer: ResourceId,
-    usage: Usage,
+    (usage, kind): (Usage, Kind),
 ) -> Result<(ResourceId, [u64; 2]), Error> {
-    let access = binder.transfer_access(pass, buffer, usage)?;
+    let access = binder.transfer_access(pass, buffer, usage, kind)?;
     if let PlanKind::Image { .. } = binder.plan.resources[access.resource].kind {
         let name = binder.plan.resource_name(access.resource);
         return binder.wrong(pass, &format!("copies bytes of image \"{name}\""), "name a buffer");
@@ -324,7 +331,7 @@ fn texels(
 }
 
 fn clear(binder: &Binder<'_>, pass: PlanPassId, image: ResourceId, value: ClearValue) -> Result<Ready, Error> {
-    let access = binder.transfer_access(pass, image, Usage::TransferDst)?;
+    let access = binder.transfer_access(pass, image, Usage::TransferDst, Kind::Clear)?;
     let PlanKind::Image { format, .. } = binder.plan.resources[access.resource].kind else {
         return binder.wrong(pass, "clears a buffer as an image", "fill it");
     };

@@ -136,7 +136,7 @@ impl Variant {
                 convert::stages(scope.src_stages),
                 convert::accesses(scope.src_access),
                 convert::stages(scope.dst_stages),
-                convert::accesses(scope.dst_access),
+                convert::visible_to(scope.dst_access),
             )
         };
         self.memory.extend(plan.memory_barriers.iter().map(|barrier| {
