@@ -142,20 +142,32 @@ impl Resource {
         self.0.tracked().first()
     }
 
-    /// Says how foreign code left it. Its work on `queue` was submitted before the next run of a graph, and what it
-    /// did on other queues is done.
-    pub fn set_state(&self, state: &ResourceState) {
+    /// Says how foreign code left it: the layout, and the queue (of the device's list), stages and accesses that used it
+    /// last. The next run of a graph takes over behind all that was submitted to that queue so far.
+    ///
+    /// # Errors
+    /// If the queue does not exist, or the driver fails.
+    pub fn set_state(&self, state: &ResourceState) -> Result<(), Error> {
         let shared = &self.0.shared;
+        shared.check()?;
         let mut state = state.clone();
-        // Foreign submits signal no timeline of ours, but come before ours on the same queue.
-        if state.points.is_empty()
-            && let Some(queue) = state.queue.filter(|queue| *queue < shared.queues.len())
-        {
-            state.points.push(crate::queue::Point { queue, value: shared.queues[queue].submitted() });
+        if let Some(queue) = state.queue {
+            let Some(of) = shared.queues.get(queue) else {
+                let message = format!(
+                    "\"{}\" was left on queue {queue}, and the device has {}",
+                    self.0.name,
+                    shared.queues.len()
+                );
+                return Err(Error::input(&self.0.name, message, "count the device's queues from 0"));
+            };
+            // An empty submit signals a value behind the foreign work, for whoever comes on another queue.
+            let value = shared.noted(of.submit(&shared.raw, &[Submit::default()]))?;
+            state.points = vec![crate::queue::Point { queue, value }];
         }
         let mut tracked = self.0.tracked();
         let whole = tracked.whole();
         tracked.set(whole, &state);
+        Ok(())
     }
 
     /// The store, if it is that device's.

@@ -123,7 +123,7 @@ fn vertices_indices_instances_depth_and_blending() {
     let (data, shift) = (floats(&data), floats(&[0.0, 0.0, 1.0, 0.0]));
     let index: Vec<u8> = [0u16, 1, 2, 2, 1, 3].iter().flat_map(|at| at.to_le_bytes()).collect();
     let uploads =
-        vec![(vertices, Upload::Bytes(&*data)), (shifts, Upload::Bytes(&*shift)), (indices, Upload::Bytes(&*index))];
+        vec![(vertices, Upload::Bytes(&data)), (shifts, Upload::Bytes(&shift)), (indices, Upload::Bytes(&index))];
     let frame = b.compile(&device.0).run(&Inputs { uploads, ..Inputs::default() }).unwrap();
     let color = frame.read(out).unwrap();
     let texel = |x: usize, y: usize| color.bytes()[(y * 8 + x) * 4..][..4].to_vec();
