@@ -186,6 +186,29 @@ def test_ctrl_c_ends_a_wait(device: rg.Device):
     device.run(g).wait()
 
 
+def test_functions_cannot_wait_for_the_device_that_waits_for_them(device: rg.Device):
+    other = rg.Graph()
+    image = other.image("image", (8, 8), "rgba8unorm")
+    other.clear("clear", image, (0, 0, 0, 0))
+    other.root(image)
+    frame = device.run(other)
+    for wait in (lambda: device.run(other), frame.wait, device.wait_idle, device.close):
+        g = rg.Graph()
+        a, out = g.buffer("a", 64), g.image("out", (8, 8), "rgba8unorm")
+        g.cpu("function", lambda views, wait=wait: wait(), writes=a)
+        g.root(a)
+        with pytest.raises(rg.BusyError) as caught:
+            device.run(g).wait()
+        assert caught.value.code == "RG-E402"
+        h = rg.Graph()
+        out = h.image("out", (8, 8), "rgba8unorm")
+        h.callback("record", lambda commands, wait=wait: wait(), writes=out, queue="compute")
+        h.root(out)
+        with pytest.raises(rg.BusyError):
+            device.run(h)
+    assert np.asarray(device.run(other)["image"]).max() == 0
+
+
 def test_functions_go_with_the_graph(own_device: rg.Device):
     g = rg.Graph()
     a = g.buffer("a", 64)

@@ -92,7 +92,7 @@ impl PyCompiled {
         let runs = device.get().device.clone();
         let (compiled, load, origin) = match value.cast::<PyPlan>() {
             Ok(plan) => {
-                let (load, origin) = Self::of_plan(plan, of)?;
+                let (load, origin) = Self::of_plan(plan, of, device.get().number)?;
                 let plan = Arc::clone(plan.get().plan());
                 (call(py, || runs.compile_plan(plan, load.clone()))?, load, origin)
             }
@@ -102,7 +102,7 @@ impl PyCompiled {
                 if let Some(weights) = weights {
                     weights.get().weigh(&mut whole);
                 }
-                let load = PyGraph::workload(graph, Arc::new(whole));
+                let load = PyGraph::workload(graph, Arc::new(whole), device.get().number);
                 (call(py, || runs.compile(load.clone(), options))?, load, Some(graph.clone().unbind()))
             }
         };
@@ -110,7 +110,11 @@ impl PyCompiled {
         Bound::new(py, Self { device, compiled, load: Arc::new(load), origin, changed: Mutex::default() })
     }
 
-    fn of_plan(plan: &Bound<'_, PyPlan>, of: Option<&Bound<'_, PyGraph>>) -> PyResult<(Workload, Option<Py<PyGraph>>)> {
+    fn of_plan(
+        plan: &Bound<'_, PyPlan>,
+        of: Option<&Bound<'_, PyGraph>>,
+        device: u64,
+    ) -> PyResult<(Workload, Option<Py<PyGraph>>)> {
         let py = plan.py();
         let (graph, origin): (Arc<Graph>, _) = match (of, plan.get().source(py)) {
             (Some(of), _) => (Arc::new(PyGraph::resolved(of)?), Some(of.clone())),
@@ -127,7 +131,7 @@ impl PyCompiled {
             return Err(bad(py, Code::BadFile, message, "bake the graph anew"));
         }
         let load = match &origin {
-            Some(origin) => PyGraph::workload(origin, graph),
+            Some(origin) => PyGraph::workload(origin, graph, device),
             None => Workload::new((*graph).clone()),
         };
         Ok((load, origin.map(Bound::unbind)))

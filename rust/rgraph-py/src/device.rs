@@ -1,7 +1,7 @@
 //! `rgraph.Device`: a GPU (or a CPU that plays one), and the graphs that it runs.
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pyo3::exceptions::{PyBufferError, PyTypeError};
@@ -16,6 +16,7 @@ use crate::compiled::{PyCompiled, What};
 use crate::convert::{Count, Text};
 use crate::error::bad;
 use crate::frame::PyFrame;
+use crate::hosted::outside;
 use crate::profile::PyProfile;
 use crate::record::record;
 use crate::report::PyReport;
@@ -57,13 +58,18 @@ pub struct PyDevice {
     pub device: Device,
     /// Views of its results that are alive.
     pub exports: Exports,
+    /// What tells it from other devices of this process.
+    pub number: u64,
     compiled: Mutex<Vec<(What, Py<PyCompiled>)>>,
 }
+
+static NUMBERS: AtomicU64 = AtomicU64::new(1);
 
 impl PyDevice {
     /// The Python object of a device.
     pub fn around(device: Device) -> Self {
-        Self { device, exports: Arc::new(AtomicUsize::new(0)), compiled: Mutex::default() }
+        let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
+        Self { device, exports: Arc::new(AtomicUsize::new(0)), number, compiled: Mutex::default() }
     }
 
     fn compiled(&self) -> MutexGuard<'_, Vec<(What, Py<PyCompiled>)>> {
@@ -308,6 +314,7 @@ impl PyDevice {
 
     /// Wait until the device has nothing to do, and free what waited for that.
     fn wait_idle(&self, py: Python<'_>) -> PyResult<()> {
+        outside(py, self.number)?;
         call(py, || self.device.wait_idle())
     }
 
@@ -321,6 +328,7 @@ impl PyDevice {
         if self.device.is_closed() {
             return Ok(());
         }
+        outside(py, self.number)?;
         match self.exports.load(Ordering::Acquire) {
             0 => {}
             views => {

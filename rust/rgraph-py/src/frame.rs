@@ -15,6 +15,7 @@ use crate::array::PyArray;
 use crate::compiled::PyCompiled;
 use crate::convert::Number;
 use crate::error::guarded;
+use crate::hosted::outside;
 use crate::report::PyReport;
 use crate::running::{call, wait};
 
@@ -38,6 +39,7 @@ impl PyFrame {
     }
 
     fn until_done(&self, py: Python<'_>, timeout: Option<Duration>) -> PyResult<bool> {
+        outside(py, self.compiled.get().device.get().number)?;
         wait(py, timeout, |slice| self.frame.wait(Some(slice)))
     }
 

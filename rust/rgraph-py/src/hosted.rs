@@ -1,5 +1,6 @@
 //! Passes that are functions: `Module.cpu` and `Module.callback`, and how the runtime calls them.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use pyo3::exceptions::PyTypeError;
@@ -8,6 +9,7 @@ use pyo3::types::{PyByteArray, PyDict, PyMemoryView};
 use rgraph_plan::access::{PassQueue, Usage};
 use rgraph_plan::graph::Graph;
 use rgraph_vk::work::{CallbackError, Commands, HostViews, HostWork, RecordWork};
+use rgraph_vk::{BusyError, Error};
 
 use crate::commands::PyCommands;
 use crate::convert::{Text, one_or_many, word};
@@ -19,13 +21,20 @@ use crate::pass::PyPass;
 use crate::passes::{Arguments, PassArguments, Work};
 use crate::raster::targets;
 use crate::resource::PyImage;
+use crate::running::raised;
 use crate::view::{Part, PyView};
 
 /// A function that runs on the host.
-pub struct Hosted(pub Arc<Py<PyAny>>);
+pub struct Hosted {
+    /// Called with the views.
+    pub function: Arc<Py<PyAny>>,
+    /// The number of the device that runs it.
+    pub device: u64,
+}
 
 impl HostWork for Hosted {
     fn run(&self, mut views: HostViews<'_>) -> Result<(), CallbackError> {
+        let _inside = Inside::enter(self.device);
         Python::attach(|py| self.call(py, &mut views)).map_err(CallbackError::from)
     }
 }
@@ -44,7 +53,7 @@ impl Hosted {
                 written.push((at, copy));
             }
         }
-        self.0.call1(py, (by_name,))?;
+        self.function.call1(py, (by_name,))?;
         for (at, copy) in written {
             let target = &mut *views.views[at].bytes;
             if copy.len() != target.len() {
@@ -69,10 +78,13 @@ pub struct Recorded {
     pub pass: String,
     /// Names are looked for in this module first.
     pub prefix: Arc<str>,
+    /// The number of the device that runs it.
+    pub device: u64,
 }
 
 impl RecordWork for Recorded {
     fn record(&self, commands: &mut Commands) -> Result<(), CallbackError> {
+        let _inside = Inside::enter(self.device);
         let steps = Python::attach(|py| {
             let recorder = PyCommands::object(py, self)?;
             let done = self.function.call1(py, (&recorder,));
@@ -82,6 +94,43 @@ impl RecordWork for Recorded {
         commands.steps.extend(steps.map_err(CallbackError::from)?);
         Ok(())
     }
+}
+
+thread_local! {
+    static INSIDE: Cell<Option<u64>> = const { Cell::new(None) };
+}
+
+/// While a function of the user's runs: its device waits for it, so that it cannot wait for its device.
+struct Inside(Option<u64>);
+
+impl Inside {
+    fn enter(device: u64) -> Self {
+        Self(INSIDE.replace(Some(device)))
+    }
+}
+
+impl Drop for Inside {
+    fn drop(&mut self) {
+        INSIDE.set(self.0);
+    }
+}
+
+/// Refuses to wait for a device inside of a function that the device waits for.
+///
+/// # Errors
+/// `BusyError`.
+pub fn outside(py: Python<'_>, device: u64) -> PyResult<()> {
+    if INSIDE.get() != Some(device) {
+        return Ok(());
+    }
+    Err(raised(
+        py,
+        Error::Busy(BusyError {
+            code: "RG-E402",
+            message: "a function of a pass waits for the device that waits for it".to_owned(),
+            help: "run other graphs before or after, or on another device".to_owned(),
+        }),
+    ))
 }
 
 /// Resources with a usage each: a list, or a dict of resource and usage.

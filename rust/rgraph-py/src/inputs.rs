@@ -21,6 +21,7 @@ use crate::convert::{Text, one_or_many};
 use crate::error::{bad, shader_error};
 use crate::frame::PyFrame;
 use crate::host::Host;
+use crate::hosted::outside;
 use crate::owned::PyDeviceResource;
 use crate::pass::PyPass;
 use crate::resource::PyResource;
@@ -217,6 +218,7 @@ fn unknown_flag(py: Python<'_>, compiled: &PyCompiled, name: &str) -> PyErr {
 /// Runs a frame.
 pub fn run<'py>(slf: &Bound<'py, PyCompiled>, arguments: Arguments<'_, 'py>) -> PyResult<Bound<'py, PyFrame>> {
     let (py, this) = (slf.py(), slf.get());
+    outside(py, this.device.get().number)?;
     let Arguments { inputs: given, into, flags, params, read, statistics } = arguments;
     let mut uploads = Vec::new();
     for (key, array) in given.iter().flat_map(|given| given.iter()) {

@@ -1,12 +1,14 @@
 //! Shaders in arguments: text, paths, SPIR-V bytes, or one for each stage.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyString, PyTuple};
 use rgraph_shader::{Kind, Language, Program, Source};
+use xxhash_rust::xxh3::Xxh3;
 
 use crate::bind::Who;
 use crate::convert::Text;
@@ -100,9 +102,44 @@ pub fn program(shader: &Bound<'_, PyAny>, kind: Kind, entry: Option<&str>, who: 
     };
     let file = sources.iter().find_map(|(_, file)| file.as_ref()).map(|file| file.display().to_string());
     let name = file.unwrap_or_else(|| who.pass.to_owned());
+    let key = key(kind, entry, &name, sources.iter().map(|(source, _)| source));
+    if let Some(program) = KNOWN.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
+        return Ok(Arc::clone(program));
+    }
     let made = guarded(py, || {
         let sources: Vec<_> = sources.iter().map(|(source, _)| source.borrow()).collect();
         Program::new(&name, kind, &sources, entry)
     })?;
-    made.map(Arc::new).map_err(|error| shader_error(py, &error, Some(who)))
+    let program = Arc::new(made.map_err(|error| shader_error(py, &error, Some(who)))?);
+    let mut known = KNOWN.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner);
+    if known.len() == MOST_KNOWN {
+        known.clear();
+    }
+    known.insert(key, Arc::clone(&program));
+    Ok(program)
+}
+
+/// Programs that were compiled before: graphs are often declared anew, and callbacks record again and again.
+static KNOWN: OnceLock<Mutex<HashMap<u128, Arc<Program>>>> = OnceLock::new();
+
+/// Programs remembered; then all are forgotten.
+const MOST_KNOWN: usize = 512;
+
+/// Hash of all that a program is made of, its name in messages included.
+fn key<'a>(kind: Kind, entry: Option<&str>, name: &str, sources: impl Iterator<Item = &'a Owned>) -> u128 {
+    let mut hash = Xxh3::new();
+    let mut part = |tag: u8, bytes: &[u8]| {
+        hash.update(&[tag]);
+        hash.update(&bytes.len().to_le_bytes());
+        hash.update(bytes);
+    };
+    part(kind as u8, name.as_bytes());
+    part(u8::from(entry.is_some()), entry.unwrap_or("").as_bytes());
+    for source in sources {
+        match source {
+            Owned::Text(language, text) => part(*language as u8, text.as_bytes()),
+            Owned::Spirv(bytes) => part(u8::MAX, bytes),
+        }
+    }
+    hash.digest128()
 }

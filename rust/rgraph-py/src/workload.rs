@@ -13,8 +13,9 @@ use crate::hosted::{Hosted, Recorded};
 
 impl PyGraph {
     /// The work of the passes of `whole`, which is this graph as it was once baked. Passes that were declared later are
-    /// not in it, so they are left out; what was declared then never changes.
-    pub fn workload(slf: &Bound<'_, Self>, whole: Arc<Graph>) -> Workload {
+    /// not in it, so they are left out; what was declared then never changes. `device` is the number of the device that
+    /// runs it.
+    pub fn workload(slf: &Bound<'_, Self>, whole: Arc<Graph>, device: u64) -> Workload {
         let py = slf.py();
         let mut load = Workload::new((*whole).clone());
         let recorded = |function, pass: &str, prefix| {
@@ -25,6 +26,7 @@ impl PyGraph {
                 whole: Arc::clone(&whole),
                 pass: pass.to_owned(),
                 prefix,
+                device,
             }))
         };
         slf.get().read(|state| {
@@ -38,7 +40,7 @@ impl PyGraph {
                         let Some(steps) = steps.iter().map(|step| renamed(step, &find)).collect() else { continue };
                         Work::Steps(steps)
                     }
-                    Todo::Host(function) => Work::Host(Arc::new(Hosted(Arc::clone(function)))),
+                    Todo::Host(function) => Work::Host(Arc::new(Hosted { function: Arc::clone(function), device })),
                     Todo::Record(function) => recorded(Arc::clone(function), name, draft.prefix.clone()),
                 };
                 load.works.insert(pass, work);
@@ -48,7 +50,7 @@ impl PyGraph {
                 let Some(pass) = whole.find_pass(name) else { continue };
                 let function = Arc::new(function.clone_ref(py));
                 let work = match graph.passes()[*id].queue {
-                    PassQueue::Cpu => Work::Host(Arc::new(Hosted(function))),
+                    PassQueue::Cpu => Work::Host(Arc::new(Hosted { function, device })),
                     _ => recorded(function, name, name.rfind('/').map_or("", |end| &name[..=end]).into()),
                 };
                 load.works.insert(pass, work);
