@@ -22,14 +22,21 @@ pub struct Frame(pub(crate) Arc<FrameShared>);
 /// See [`Frame`].
 pub(crate) struct FrameShared {
     pub prepared: Arc<Prepared>,
+    pub submitted: Submitted,
+    /// Reads the times of this frame while its context still has them.
+    pub harvest: Box<dyn Fn() -> Result<(), Error> + Send + Sync>,
+}
+
+/// A run that was submitted.
+pub(crate) struct Submitted {
+    /// When it is done.
     pub points: Vec<Point>,
+    /// What is read back, by the graph's resources.
     pub reads: Vec<(ResourceId, Readback)>,
     pub host: Option<Arc<Outcome>>,
     pub figures: Figures,
     /// GPU times, once they were read.
     pub times: Arc<Mutex<Option<Vec<PassTime>>>>,
-    /// Reads the times of this frame while its context still has them.
-    pub harvest: Box<dyn Fn() -> Result<(), Error> + Send + Sync>,
 }
 
 /// What is known when a frame is submitted.
@@ -47,7 +54,7 @@ pub(crate) struct Figures {
 
 impl std::fmt::Debug for FrameShared {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Frame").field("run", &self.figures.run).finish_non_exhaustive()
+        f.debug_struct("Frame").field("run", &self.submitted.figures.run).finish_non_exhaustive()
     }
 }
 
@@ -66,7 +73,7 @@ impl Frame {
     /// If the device is lost, or a host function failed: its error, once.
     pub fn wait(&self, timeout: Option<Duration>) -> Result<bool, Error> {
         let begin = std::time::Instant::now();
-        if let Some(host) = &self.0.host {
+        if let Some(host) = &self.0.submitted.host {
             if !host.wait(timeout) {
                 return Ok(false);
             }
@@ -75,7 +82,7 @@ impl Frame {
             }
         }
         let left = timeout.map(|timeout| timeout.saturating_sub(begin.elapsed()));
-        self.shared().wait(&self.0.points, left)
+        self.shared().wait(&self.0.submitted.points, left)
     }
 
     /// What a root holds at the end of the frame; waits for it.
@@ -83,12 +90,12 @@ impl Frame {
     /// # Errors
     /// If nothing of that name was read back in this run, or the frame failed.
     pub fn read(&self, resource: ResourceId) -> Result<Readback, Error> {
-        let found = self.0.reads.iter().find(|(of, _)| *of == resource);
+        let found = self.0.submitted.reads.iter().find(|(of, _)| *of == resource);
         let Some((_, readback)) = found else {
             let graph = &self.0.prepared.workload.graph;
             let name = if resource_exists(graph, resource) { graph.resource_name(resource) } else { "?" };
             let known: Vec<_> =
-                self.0.reads.iter().map(|(of, _)| format!("\"{}\"", graph.resource_name(*of))).collect();
+                self.0.submitted.reads.iter().map(|(of, _)| format!("\"{}\"", graph.resource_name(*of))).collect();
             let message = format!("\"{name}\" was not read back in this frame");
             let help = if known.is_empty() {
                 "make it a root of the graph".to_owned()
@@ -98,7 +105,7 @@ impl Frame {
             return Err(Error::input(name, message, help));
         };
         self.wait(None)?;
-        if self.0.host.as_ref().is_some_and(|host| host.has_failed()) {
+        if self.0.submitted.host.as_ref().is_some_and(|host| host.has_failed()) {
             let message = "the frame was abandoned: a host function failed in it";
             return Err(DeviceError::new(crate::error::FAILED, message, "run it again").into());
         }
@@ -107,7 +114,7 @@ impl Frame {
 
     /// What can be read: resources of the graph.
     pub fn readable(&self) -> impl Iterator<Item = ResourceId> {
-        self.0.reads.iter().map(|(of, _)| *of)
+        self.0.submitted.reads.iter().map(|(of, _)| *of)
     }
 
     /// How long it took and what it needed; waits for it.
@@ -117,9 +124,15 @@ impl Frame {
     pub fn report(&self) -> Result<FrameReport, Error> {
         self.wait(None)?;
         (self.0.harvest)()?;
-        let times = self.0.times.lock().unwrap_or_else(PoisonError::into_inner).clone().unwrap_or_default();
+        let times = self.0.submitted.times.lock().unwrap_or_else(PoisonError::into_inner).clone().unwrap_or_default();
         let memory: MemoryReport = self.shared().memory_report();
-        Ok(FrameReport::new(&self.0.prepared, &self.0.figures, times, self.0.host.as_deref(), memory))
+        Ok(FrameReport::new(
+            &self.0.prepared,
+            &self.0.submitted.figures,
+            times,
+            self.0.submitted.host.as_deref(),
+            memory,
+        ))
     }
 
     fn shared(&self) -> &Arc<Shared> {

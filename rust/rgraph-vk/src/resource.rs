@@ -8,7 +8,7 @@ use rgraph_plan::access::{Accesses, Layout, Stages};
 use rgraph_plan::format::Format;
 use rgraph_plan::plan::PlanKind;
 
-use crate::compiled::{first_mip, packed_bytes};
+use crate::copy::{first_mip, packed, packed_bytes};
 use crate::device::{Device, Shared};
 use crate::enter::{Entering, Target};
 use crate::error::{DeviceError, Error, FOREIGN};
@@ -18,7 +18,6 @@ use crate::onetime::OneTime;
 use crate::queue::Submit;
 use crate::state::ResourceState;
 use crate::store::{Raw, Store, Usages};
-use crate::submit::packed;
 
 /// An image or buffer of a device. Clones are the same one; it lives as long as anything uses it.
 #[derive(Clone, Debug)]

@@ -8,8 +8,8 @@ use rgraph_plan::id::Id;
 use rgraph_plan::plan::{BatchId, Command, PlanKind, Wait};
 use rgraph_plan::resource::ResourceId;
 
-use crate::compiled::{FrameContext, RunState, first_mip, packed_bytes};
 use crate::convert;
+use crate::copy::{clear, download, finish, first_mip, packed_bytes, upload};
 use crate::device::Shared;
 use crate::enter::{Entering, Target};
 use crate::error::Error;
@@ -18,9 +18,9 @@ use crate::host::{Call, Job, Outcome, Seen};
 use crate::memory::Domain;
 use crate::prepared::{Prepared, Root, whole};
 use crate::queue::{Point, Submit};
+use crate::run::{FrameContext, RunState};
 use crate::state::{Region, ResourceState};
 use crate::store::{Raw, Store, Usages};
-use crate::transfer::copied_bytes;
 use crate::work::Work;
 
 /// Where a batch ended.
@@ -529,108 +529,4 @@ impl Run<'_> {
             );
         });
     }
-}
-
-/// Copies between mip 0 of all layers of an image and a buffer: one aspect, colour or depth.
-pub(crate) fn packed(kind: PlanKind, offset: u64) -> Option<vk::BufferImageCopy> {
-    let PlanKind::Image { format, size: [width, height, depth], layers, .. } = kind else { return None };
-    let aspects = convert::aspects(format.aspects());
-    let aspect_mask = if aspects.contains(vk::ImageAspectFlags::DEPTH) { vk::ImageAspectFlags::DEPTH } else { aspects };
-    debug_assert!(copied_bytes(format, aspect_mask) > 0);
-    Some(vk::BufferImageCopy {
-        buffer_offset: offset,
-        buffer_row_length: 0,
-        buffer_image_height: 0,
-        image_subresource: vk::ImageSubresourceLayers {
-            aspect_mask,
-            mip_level: 0,
-            base_array_layer: 0,
-            layer_count: layers,
-        },
-        image_offset: vk::Offset3D::default(),
-        image_extent: vk::Extent3D { width, height, depth },
-    })
-}
-
-/// Fills with zeros.
-fn clear(device: &ash::Device, commands: vk::CommandBuffer, store: &Store) {
-    let region = whole(store.kind);
-    let layout = vk::ImageLayout::TRANSFER_DST_OPTIMAL;
-    let range = vk::ImageSubresourceRange {
-        aspect_mask: convert::aspects(region.aspects),
-        base_mip_level: 0,
-        level_count: vk::REMAINING_MIP_LEVELS,
-        base_array_layer: 0,
-        layer_count: vk::REMAINING_ARRAY_LAYERS,
-    };
-    match (store.raw, store.kind) {
-        (Raw::Buffer(raw), PlanKind::Buffer { size }) => {
-            let words = size & !3;
-            if words > 0 {
-                // SAFETY: the buffer is that large, and in nobody's use behind the barriers.
-                unsafe { device.cmd_fill_buffer(commands, raw, 0, words, 0) };
-            }
-        }
-        (Raw::Image(raw), PlanKind::Image { format, .. }) if format.is_depth_stencil() => {
-            let zero = vk::ClearDepthStencilValue::default();
-            // SAFETY: the queue is the graphics queue; the layout is the barrier's.
-            unsafe { device.cmd_clear_depth_stencil_image(commands, raw, layout, &zero, &[range]) };
-        }
-        (Raw::Image(raw), PlanKind::Image { format, .. }) if format.block() == [1, 1] => {
-            let zero = vk::ClearColorValue::default();
-            // SAFETY: as above.
-            unsafe { device.cmd_clear_color_image(commands, raw, layout, &zero, &[range]) };
-        }
-        // Block-compressed images cannot be cleared; what they begin with is undefined.
-        _ => {}
-    }
-}
-
-fn upload(device: &ash::Device, commands: vk::CommandBuffer, store: &Store, buffer: vk::Buffer, offset: u64) {
-    match (store.raw, packed(store.kind, offset)) {
-        (Raw::Image(image), Some(region)) => {
-            let layout = vk::ImageLayout::TRANSFER_DST_OPTIMAL;
-            // SAFETY: the staging buffer holds all texels from there on; the layout is the barrier's.
-            unsafe { device.cmd_copy_buffer_to_image(commands, buffer, image, layout, &[region]) };
-        }
-        (Raw::Buffer(to), _) => {
-            let region = vk::BufferCopy { src_offset: offset, dst_offset: 0, size: packed_bytes(store.kind) };
-            // SAFETY: both buffers are that large.
-            unsafe { device.cmd_copy_buffer(commands, buffer, to, &[region]) };
-        }
-        _ => {}
-    }
-}
-
-fn download(device: &ash::Device, commands: vk::CommandBuffer, store: &Store, staging: &Store) {
-    match (store.raw, packed(store.kind, 0)) {
-        (Raw::Image(image), Some(region)) => {
-            let layout = vk::ImageLayout::TRANSFER_SRC_OPTIMAL;
-            // SAFETY: the staging buffer holds all texels; the layout is the barrier's.
-            unsafe { device.cmd_copy_image_to_buffer(commands, image, layout, staging.buffer(), &[region]) };
-        }
-        (Raw::Buffer(from), _) => {
-            let region = vk::BufferCopy { src_offset: 0, dst_offset: 0, size: packed_bytes(store.kind) };
-            // SAFETY: both buffers are that large.
-            unsafe { device.cmd_copy_buffer(commands, from, staging.buffer(), &[region]) };
-        }
-        _ => {}
-    }
-}
-
-/// The host sees what was copied, and the next run on this queue begins behind it.
-fn finish(device: &ash::Device, commands: vk::CommandBuffer) {
-    let barriers = [
-        vk::MemoryBarrier2::default()
-            .src_stage_mask(vk::PipelineStageFlags2::COPY)
-            .src_access_mask(vk::AccessFlags2::TRANSFER_WRITE)
-            .dst_stage_mask(vk::PipelineStageFlags2::HOST)
-            .dst_access_mask(vk::AccessFlags2::HOST_READ),
-        vk::MemoryBarrier2::default()
-            .src_stage_mask(vk::PipelineStageFlags2::COPY)
-            .dst_stage_mask(vk::PipelineStageFlags2::ALL_COMMANDS),
-    ];
-    let info = vk::DependencyInfo::default().memory_barriers(&barriers);
-    // SAFETY: outside of a render pass.
-    unsafe { device.cmd_pipeline_barrier2(commands, &info) };
 }

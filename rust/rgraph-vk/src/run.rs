@@ -1,0 +1,514 @@
+//! What a compiled graph carries from run to run, and one run up to its submission: inputs, staging, recording.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use rgraph_plan::graph::PassId;
+use rgraph_plan::id::{Id, IdVec};
+use rgraph_plan::plan::{PlanKind, PlanLife, PlanPassId};
+use rgraph_plan::resource::{Life, ResourceId};
+
+use crate::bind::Packets;
+use crate::compiled::{Inputs, Poll, Upload};
+use crate::copy::packed_bytes;
+use crate::device::Shared;
+use crate::error::{DeviceError, Error, FOREIGN};
+use crate::frame::{Figures, ReadbackPool, Submitted};
+use crate::host::{HostLane, Outcome};
+use crate::memory::Domain;
+use crate::onetime::OneTime;
+use crate::prepared::{Imports, Place, Prepared};
+use crate::queue::Point;
+use crate::record::{passes_on, record};
+use crate::report::PassTime;
+use crate::staging::Staging;
+use crate::state::ResourceState;
+use crate::store::Store;
+use crate::submit::{At, Prologue};
+use crate::variant::{Ingredients, Stamp, Variant};
+use crate::work::{Commands, Work};
+
+/// What changes from run to run.
+pub(crate) struct RunState {
+    pub run: u64,
+    contexts: Vec<FrameContext>,
+    push: Vec<u8>,
+    data: Vec<u8>,
+    data_stamp: u64,
+    stamp: Stamp,
+    off: Vec<bool>,
+    on: IdVec<PlanPassId, bool>,
+    pub imports: Imports,
+    /// Images and buffers for arrays of the caller's.
+    own: Imports,
+    /// Where each batch of the run before ended.
+    pub batches: Vec<Option<At>>,
+    pub host: Option<HostLane>,
+    /// Where the run before was read back.
+    pub after: Option<Point>,
+    initialised: bool,
+    pub pool: Arc<ReadbackPool>,
+}
+
+/// One of the frames that may be under way at once.
+#[derive(Default)]
+pub(crate) struct FrameContext {
+    variants: Vec<Variant>,
+    /// When its last frame is done.
+    points: Vec<Point>,
+    pub once: OneTime,
+    pub staging: Staging,
+    outcome: Option<Arc<Outcome>>,
+    /// Where the times of its last frame go, and the variant that has them.
+    timed: Option<(Times, usize, u64)>,
+    /// Imports that its last frame uses.
+    kept: Imports,
+}
+
+/// GPU times of a frame, once they were read.
+type Times = Arc<Mutex<Option<Vec<PassTime>>>>;
+
+/// Variants that a context keeps.
+const MOST_VARIANTS: usize = 12;
+
+/// Waits in slices of 50 ms, calling `poll` between.
+pub(crate) fn wait_polling(
+    poll: Option<Poll<'_>>,
+    wait: impl Fn(Option<Duration>) -> Result<bool, Error>,
+) -> Result<(), Error> {
+    let Some(poll) = poll else { return wait(None).map(|_| ()) };
+    while !wait(Some(Duration::from_millis(50)))? {
+        poll().map_err(Error::Callback)?;
+    }
+    Ok(())
+}
+
+impl RunState {
+    /// Nothing ran yet.
+    pub fn new(prepared: &Prepared, host: Option<HostLane>) -> Self {
+        let resources = prepared.plan.resources.len();
+        let off = vec![false; prepared.workload.graph.flags().len()];
+        Self {
+            run: 0,
+            contexts: (0..prepared.shared.frames_in_flight).map(|_| FrameContext::default()).collect(),
+            push: prepared.packets.push.clone(),
+            data: prepared.packets.data.clone(),
+            data_stamp: 0,
+            stamp: Stamp::default(),
+            on: passes_on(prepared, &off),
+            off,
+            imports: IdVec::filled(None, resources),
+            own: IdVec::filled(None, resources),
+            batches: vec![None; prepared.plan.batches.len()],
+            host,
+            after: None,
+            initialised: false,
+            pool: Arc::default(),
+        }
+    }
+
+    /// Lets go of everything: the host's thread first, whose jobs wait for the GPU and let it go on.
+    pub fn end(&mut self, shared: &Shared) {
+        self.host = None;
+        for context in &mut self.contexts {
+            shared.bury(context.once.take());
+        }
+    }
+
+    /// Reads the times of a run that is done, if its context still has them.
+    pub fn harvest(&mut self, prepared: &Prepared, run: u64) -> Result<(), Error> {
+        let at = (run % self.contexts.len() as u64) as usize;
+        match &self.contexts[at].timed {
+            Some((.., of)) if *of == run => self.contexts[at].harvest(prepared),
+            _ => Ok(()),
+        }
+    }
+
+    /// Runs once, up to and with the submission.
+    pub fn run_once(&mut self, prepared: &Arc<Prepared>, inputs: &Inputs<'_>) -> Result<Submitted, Error> {
+        let at = (self.run % self.contexts.len() as u64) as usize;
+        self.begin_context(prepared, at, inputs)?;
+        let mut figures = Figures { run: self.run, ..Figures::default() };
+        self.apply(prepared, inputs)?;
+        let begin = Instant::now();
+        let wanted = self.wanted(prepared, inputs)?;
+        let prologue = self.prologue(prepared, at, inputs)?;
+        figures.upload_us = begin.elapsed().as_secs_f64() * 1e6;
+        let begin = Instant::now();
+        let index = match self.variant(prepared, at, &mut figures) {
+            Ok(index) => index,
+            Err(error) => {
+                self.unbind(&prologue);
+                return Err(error);
+            }
+        };
+        figures.record_us = begin.elapsed().as_secs_f64() * 1e6;
+        let begin = Instant::now();
+        let mut context = std::mem::take(&mut self.contexts[at]);
+        let submitted = self.submit(prepared, &mut context, index, &prologue, &wanted, &mut figures);
+        let outcome = match submitted {
+            Ok(done) => {
+                context.points.clone_from(&done.points);
+                context.outcome.clone_from(&done.host);
+                context.kept = self.imports.clone();
+                let times = Arc::new(Mutex::new(None));
+                context.timed = Some((times.clone(), index, self.run));
+                Ok((done, times))
+            }
+            Err(error) => Err(error),
+        };
+        self.contexts[at] = context;
+        let (done, times) = match outcome {
+            Ok(done) => done,
+            Err(error) => {
+                self.unbind(&prologue);
+                self.abandon(prepared);
+                return Err(error);
+            }
+        };
+        figures.submit_us = begin.elapsed().as_secs_f64() * 1e6;
+        self.run += 1;
+        Ok(Submitted { points: done.points, reads: done.reads, host: done.host, figures, times })
+    }
+
+    /// Waits until the context's last frame is done, and takes back what it used.
+    fn begin_context(&mut self, prepared: &Prepared, at: usize, inputs: &Inputs<'_>) -> Result<(), Error> {
+        let shared = &prepared.shared;
+        let context = &mut self.contexts[at];
+        if let Some(outcome) = &context.outcome {
+            wait_polling(inputs.poll, |slice| Ok(outcome.wait(slice)))?;
+        }
+        wait_polling(inputs.poll, |slice| shared.wait(&context.points, slice))?;
+        context.harvest(prepared)?;
+        context.points.clear();
+        context.outcome = None;
+        context.kept = Imports::default();
+        context.once.reset(shared)?;
+        context.staging.reset();
+        shared.sweep()
+    }
+
+    /// New flags, push data and uniform data.
+    fn apply(&mut self, prepared: &Prepared, inputs: &Inputs<'_>) -> Result<(), Error> {
+        let graph = &prepared.workload.graph;
+        for (name, on) in &inputs.flags {
+            let Some(flag) = graph.flags().iter_ids().find(|(_, known)| *known == name) else {
+                let known: Vec<_> = graph.flags().iter().map(|flag| format!("\"{flag}\"")).collect();
+                let message = format!("no pass is switched by the flag \"{name}\"");
+                return Err(Error::input(name, message, format!("flags of the graph: {}", known.join(", "))));
+            };
+            let off = &mut self.off[flag.0.index()];
+            if *off == *on {
+                *off = !on;
+                self.stamp.flags += 1;
+            }
+        }
+        self.on = passes_on(prepared, &self.off);
+        for (pass, bytes) in &inputs.push {
+            let Some(planned) = planned(prepared, *pass) else { continue };
+            for packet in &prepared.packets.packets[prepared.packets.of_pass[planned].range()] {
+                if packet.push.is_empty() {
+                    continue;
+                }
+                let known = &mut self.push[packet.push.range()];
+                if known.len() != bytes.len() {
+                    let name = prepared.plan.pass_name(planned);
+                    let message =
+                        format!("pass \"{name}\" gets {} bytes of push data, and reads {}", bytes.len(), known.len());
+                    return Err(Error::input(name, message, "push data of the block's layout"));
+                }
+                if known != bytes.as_slice() {
+                    known.copy_from_slice(bytes);
+                    self.stamp.push += 1;
+                }
+            }
+        }
+        for (pass, binding, bytes) in &inputs.data {
+            let Some(planned) = planned(prepared, *pass) else { continue };
+            let blocks = prepared.packets.blocks.iter().filter(|(of, at, _)| *of == planned && at == binding);
+            for (_, _, [first, end]) in blocks {
+                let known = &mut self.data[*first as usize..*end as usize];
+                if known.len() != bytes.len() {
+                    let name = prepared.plan.pass_name(planned);
+                    let message = format!("pass \"{name}\" gets {} bytes of a block of {}", bytes.len(), known.len());
+                    return Err(Error::input(name, message, "data of the block's layout"));
+                }
+                if known != bytes.as_slice() {
+                    known.copy_from_slice(bytes);
+                    self.data_stamp += 1;
+                }
+            }
+        }
+        self.stamp.measured = (inputs.times, inputs.statistics);
+        Ok(())
+    }
+
+    /// Binds imports and copies what is uploaded into staging memory.
+    fn prologue(&mut self, prepared: &Prepared, at: usize, inputs: &Inputs<'_>) -> Result<Prologue, Error> {
+        let mut prologue = Prologue::default();
+        let graph = &prepared.workload.graph;
+        if !self.initialised {
+            for (home, place) in prepared.places.iter_ids() {
+                let zero = |home: ResourceId| {
+                    graph.resources().iter().any(|one| match one.life {
+                        Life::History(history) => {
+                            history.zero_first && prepared.scene.memory[prepared.scene.resource_of[history.of]] == home
+                        }
+                        _ => false,
+                    })
+                };
+                let life = prepared.plan.resources[home].life;
+                match place {
+                    Place::Fixed(store) if life == PlanLife::Persistent => {
+                        prologue.clears.push(store.clone());
+                    }
+                    Place::Ring(ring) if zero(home) => prologue.clears.extend(ring.iter().cloned()),
+                    _ => {}
+                }
+            }
+        }
+        for (declared, upload) in &inputs.uploads {
+            let Some(resource) = prepared.scene.resource_of.get(*declared).copied() else {
+                return Err(Error::input("?", "an input is a resource of another graph", "use this graph's handles"));
+            };
+            self.upload(prepared, at, resource, upload, &mut prologue)?;
+        }
+        for (home, place) in prepared.places.iter_ids() {
+            let Place::Import(_) = place else { continue };
+            if self.imports[home].is_some() {
+                continue;
+            }
+            let name = prepared.plan.resource_name(home);
+            let defined = prepared.scene.declared[home].is_some_and(
+                |declared| matches!(graph.resources()[declared].life, Life::Imported(imported) if imported.defined),
+            );
+            if defined {
+                let message = format!("imported \"{name}\" has nothing bound to it");
+                return Err(Error::input(name, message, format!("give it: inputs={{\"{name}\": …}}")));
+            }
+            self.imports[home] = Some(self.own_store(prepared, home)?);
+            self.stamp.imports += 1;
+        }
+        Ok(prologue)
+    }
+
+    fn own_store(&mut self, prepared: &Prepared, home: ResourceId) -> Result<Arc<Store>, Error> {
+        if let Some(known) = &self.own[home] {
+            return Ok(known.clone());
+        }
+        let Place::Import(usages) = prepared.places[home] else {
+            return Err(DeviceError::new(FOREIGN, "not an imported resource", "").into());
+        };
+        let kind = prepared.plan.resources[home].kind;
+        let name = prepared.plan.resource_name(home);
+        let store = Store::new(&prepared.shared, name, kind, usages, Domain::Device, true)?;
+        self.own[home] = Some(store.clone());
+        Ok(store)
+    }
+
+    fn upload(
+        &mut self,
+        prepared: &Prepared,
+        at: usize,
+        resource: ResourceId,
+        upload: &Upload<'_>,
+        prologue: &mut Prologue,
+    ) -> Result<(), Error> {
+        let name = prepared.plan.resource_name(resource);
+        let (home, _) = prepared.home(resource);
+        let kind = prepared.plan.resources[resource].kind;
+        let imported = prepared.plan.resources[prepared.scene.memory[resource]].life == PlanLife::Imported
+            || prepared.scene.declared[home].is_some_and(|declared| {
+                matches!(prepared.workload.graph.resources()[declared].life, Life::Imported(_))
+            });
+        if !imported {
+            let message = format!("\"{name}\" is not imported, so it takes no input");
+            return Err(Error::input(name, message, "import it: import_array, import_image or import_buffer"));
+        }
+        match upload {
+            Upload::Resource(given) => {
+                let store = given.checked(&prepared.shared)?;
+                if store.kind != kind {
+                    let message = format!("\"{name}\" is {kind:?}, and what is given is {:?}", store.kind);
+                    return Err(Error::input(name, message, "give a resource of the same kind, format and size"));
+                }
+                if !matches!(prepared.places[home], Place::Import(_)) {
+                    if matches!(prepared.places[home], Place::Unused) {
+                        return Ok(());
+                    }
+                    let message = format!("\"{name}\" is remembered from frame to frame, so it takes arrays only");
+                    return Err(Error::input(name, message, "give an array"));
+                }
+                let same = self.imports[home].as_ref().is_some_and(|known| Arc::ptr_eq(known, store));
+                if !same {
+                    self.imports[home] = Some(store.clone());
+                    self.stamp.imports += 1;
+                }
+                Ok(())
+            }
+            Upload::Bytes(bytes) => {
+                let wanted = packed_bytes(kind);
+                if bytes.len() as u64 != wanted {
+                    let message = format!("\"{name}\" takes {wanted} bytes, and {} are given", bytes.len());
+                    return Err(Error::input(name, message, "give mip 0 of all layers, tightly packed"));
+                }
+                let store = match &prepared.places[home] {
+                    Place::Unused => return Ok(()),
+                    Place::Import(_) => {
+                        let store = self.own_store(prepared, home)?;
+                        let same = self.imports[home].as_ref().is_some_and(|known| Arc::ptr_eq(known, &store));
+                        if !same {
+                            self.imports[home] = Some(store.clone());
+                            self.stamp.imports += 1;
+                        }
+                        store
+                    }
+                    _ => match prepared.store(home, self.run, &self.imports) {
+                        Some(store) => store.clone(),
+                        None => return Ok(()),
+                    },
+                };
+                if write_directly(&prepared.shared, &store, bytes)? {
+                    return Ok(());
+                }
+                let (buffer, offset) = self.contexts[at].staging.put(&prepared.shared, bytes)?;
+                prologue.uploads.push((store, buffer, offset));
+                Ok(())
+            }
+        }
+    }
+
+    /// The recorded variant of a context for this run: an earlier one if nothing that was recorded changed.
+    fn variant(&mut self, prepared: &Prepared, at: usize, figures: &mut Figures) -> Result<usize, Error> {
+        let said = self.say(prepared)?;
+        let phase = self.run % prepared.phases;
+        let variants = &mut self.contexts[at].variants;
+        let known = variants.iter().position(|one| one.phase == phase && one.stamp == self.stamp);
+        let index = match known.filter(|_| prepared.recorded.is_empty()) {
+            Some(index) => index,
+            None => {
+                // Of one phase there is one: what it was recorded for is over.
+                variants.retain(|one| one.phase != phase);
+                if variants.len() >= MOST_VARIANTS {
+                    variants.remove(0);
+                }
+                let Self { stamp, imports, on, run, push, .. } = self;
+                let from = Ingredients { prepared, run: *run, stamp: *stamp, imports, on };
+                let mut variant = Variant::new(from, said)?;
+                record(prepared, &mut variant, push)?;
+                figures.recorded = true;
+                let variants = &mut self.contexts[at].variants;
+                variants.push(variant);
+                variants.len() - 1
+            }
+        };
+        let variant = &mut self.contexts[at].variants[index];
+        variant.set_data(prepared, &self.data, self.data_stamp);
+        variant.rearm(prepared)?;
+        Ok(index)
+    }
+
+    /// Asks the functions that say steps.
+    fn say(&self, prepared: &Prepared) -> Result<Packets, Error> {
+        let mut said = Packets::default();
+        if prepared.recorded.is_empty() {
+            return Ok(said);
+        }
+        said.of_pass = IdVec::filled(Default::default(), prepared.plan.passes.len());
+        for &pass in prepared.recorded.iter().filter(|pass| self.on[**pass]) {
+            let declared = prepared.scene.pass_of[pass];
+            let Some(Work::Record(work)) = declared.and_then(|of| prepared.workload.works.get(&of)) else { continue };
+            let mut commands = Commands::default();
+            work.record(&mut commands).map_err(Error::Callback)?;
+            prepared.binder().add(pass, &commands.steps, &mut said)?;
+        }
+        Ok(said)
+    }
+
+    /// Positions of the roots that are read back.
+    fn wanted(&self, prepared: &Prepared, inputs: &Inputs<'_>) -> Result<Vec<usize>, Error> {
+        let Some(read) = &inputs.read else { return Ok((0..prepared.roots.len()).collect()) };
+        read.iter()
+            .map(|declared| {
+                prepared.roots.iter().position(|root| root.declared == *declared).ok_or_else(|| {
+                    let graph = &prepared.workload.graph;
+                    let exists = graph.resources().get(*declared).is_some();
+                    let name = if exists { graph.resource_name(*declared) } else { "?" };
+                    Error::input(name, format!("\"{name}\" is not a root, so it cannot be read back"), "make it a root")
+                })
+            })
+            .collect()
+    }
+
+    /// Uploads that did not get through: their resources have to be given again.
+    fn unbind(&mut self, prologue: &Prologue) {
+        for bound in self.imports.iter_mut() {
+            let lost = |store: &Arc<Store>| prologue.uploads.iter().any(|(upload, ..)| Arc::ptr_eq(upload, store));
+            if bound.as_ref().is_some_and(lost) {
+                *bound = None;
+                self.stamp.imports += 1;
+            }
+        }
+    }
+
+    /// After a run that failed half-way: waits for what was submitted, and forgets what it left behind.
+    fn abandon(&mut self, prepared: &Prepared) {
+        if !prepared.shared.is_lost() {
+            let _ = prepared.shared.wait_idle();
+        }
+        for edge in &prepared.plan.edges {
+            if let Some(store) = prepared.store(edge.resource, self.run, &self.imports) {
+                store.tracked().each(|state| *state = ResourceState::default());
+            }
+        }
+        self.batches.fill(None);
+        self.after = None;
+        self.run += 1;
+        // Rings and persistent contents are undefined now; the next run begins with zeros again.
+        self.initialised = false;
+    }
+
+    /// The clears of the first run were submitted.
+    pub fn set_initialised(&mut self) {
+        self.initialised = true;
+    }
+
+    /// A variant of a context that was taken out.
+    pub fn variant_of<'a>(&self, context: &'a FrameContext, index: usize) -> &'a Variant {
+        &context.variants[index]
+    }
+}
+
+/// Writes into a buffer that the host can see and nobody uses; `false`: it has to be staged.
+fn write_directly(shared: &Shared, store: &Store, bytes: &[u8]) -> Result<bool, Error> {
+    let (PlanKind::Buffer { .. }, Some(mapped)) = (store.kind, store.mapped()) else { return Ok(false) };
+    let mut idle = true;
+    let mut points: Vec<Point> = Vec::new();
+    let everything = store.tracked().whole();
+    store.tracked().visit(everything, |_, state| points.extend(&state.points));
+    for point in points {
+        idle &= shared.reached(&shared.queues[point.queue])? >= point.value;
+    }
+    if idle {
+        // SAFETY: the buffer is that large and no queue uses it; submits make host writes visible.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), mapped.as_ptr(), bytes.len()) };
+        store.tracked().set(everything, &ResourceState::default());
+    }
+    Ok(idle)
+}
+
+fn planned(prepared: &Prepared, pass: PassId) -> Option<PlanPassId> {
+    prepared.scene.pass_of.iter_ids().find(|(_, of)| **of == Some(pass)).map(|(planned, _)| planned)
+}
+
+impl FrameContext {
+    /// Reads the times of its last frame, which is done.
+    fn harvest(&mut self, prepared: &Prepared) -> Result<(), Error> {
+        let Some((times, index, _)) = self.timed.take() else { return Ok(()) };
+        if let Some(variant) = self.variants.get(index) {
+            let read = crate::timing::read(prepared, variant)?;
+            *times.lock().unwrap_or_else(PoisonError::into_inner) = Some(read);
+        }
+        Ok(())
+    }
+}
