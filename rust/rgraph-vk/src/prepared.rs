@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use ash::vk;
 use rgraph_plan::bake::{Measured, Options, Scratch, bake_measured};
-use rgraph_plan::graph::Graph;
+use rgraph_plan::graph::{Graph, PassId};
 use rgraph_plan::id::{Id, IdVec, Span};
 use rgraph_plan::plan::{BatchId, Command, Plan, PlanKind, PlanLife, PlanPassId, PlanQueue};
 use rgraph_plan::profile::Capabilities;
@@ -69,8 +69,8 @@ pub(crate) struct Chunk {
     pub commands: Span,
 }
 
-/// Passes from which on a chunk ends at the next place where it may.
-const CHUNK_PASSES: usize = 192;
+/// Passes from which on a chunk ends at the next place where it may: fewer are recorded sooner than threads wake up.
+const CHUNK_PASSES: usize = 2048;
 
 /// See the module.
 pub(crate) struct Prepared {
@@ -84,7 +84,11 @@ pub(crate) struct Prepared {
     pub packets: Packets,
     /// Passes whose steps a function says each time.
     pub recorded: Vec<PlanPassId>,
+    /// Where the plan's passes stand, by declaration.
+    pub planned: HashMap<PassId, PlanPassId>,
     pub places: IdVec<ResourceId, Place>,
+    /// Places that are imports.
+    pub imports: Vec<ResourceId>,
     pub batches: IdVec<BatchId, BatchInfo>,
     pub chunks: Vec<Chunk>,
     pub roots: Vec<Root>,
@@ -176,6 +180,7 @@ impl Prepared {
                 Some(Work::Host(_)) => {}
             }
         }
+        let planned = scene.pass_of.iter_ids().filter_map(|(id, declared)| Some(((*declared)?, id))).collect();
         let (batches, chunks) = split(&plan, &scene, &queues);
         let roots = workload.graph.roots().iter().map(|&declared| {
             let resource = scene.resource_of[declared];
@@ -208,6 +213,12 @@ impl Prepared {
             renderings,
             packets,
             recorded,
+            planned,
+            imports: places
+                .iter_ids()
+                .filter(|(_, place)| matches!(place, Place::Import(_)))
+                .map(|(id, _)| id)
+                .collect(),
             places,
             batches,
             chunks,

@@ -3,7 +3,6 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use rgraph_plan::graph::PassId;
 use rgraph_plan::id::{Id, IdVec};
 use rgraph_plan::plan::{PlanKind, PlanLife, PlanPassId};
 use rgraph_plan::resource::{Life, ResourceId};
@@ -61,8 +60,8 @@ pub(crate) struct FrameContext {
     outcome: Option<Arc<Outcome>>,
     /// Where the times of its last frame go, and the variant that has them.
     timed: Option<(Times, usize, u64)>,
-    /// Imports that its last frame uses.
-    kept: Imports,
+    /// Imports that its last frame uses, and the stamp that they have.
+    kept: (Imports, u64),
 }
 
 /// GPU times of a frame, once they were read.
@@ -150,7 +149,9 @@ impl RunState {
             Ok(done) => {
                 context.points.clone_from(&done.points);
                 context.outcome.clone_from(&done.host);
-                context.kept = self.imports.clone();
+                if context.kept.1 != self.stamp.imports {
+                    context.kept = (self.imports.clone(), self.stamp.imports);
+                }
                 let times = Arc::new(Mutex::new(None));
                 context.timed = Some((times.clone(), index, self.run));
                 Ok((done, times))
@@ -182,7 +183,6 @@ impl RunState {
         context.harvest(prepared)?;
         context.points.clear();
         context.outcome = None;
-        context.kept = Imports::default();
         context.once.reset(shared)?;
         context.staging.reset();
         shared.sweep()
@@ -191,6 +191,7 @@ impl RunState {
     /// New flags, push data and uniform data.
     fn apply(&mut self, prepared: &Prepared, inputs: &Inputs<'_>) -> Result<(), Error> {
         let graph = &prepared.workload.graph;
+        let flags = self.stamp.flags;
         for (name, on) in &inputs.flags {
             let Some(flag) = graph.flags().iter_ids().find(|(_, known)| *known == name) else {
                 let known: Vec<_> = graph.flags().iter().map(|flag| format!("\"{flag}\"")).collect();
@@ -203,9 +204,11 @@ impl RunState {
                 self.stamp.flags += 1;
             }
         }
-        self.on = passes_on(prepared, &self.off);
+        if self.stamp.flags != flags {
+            self.on = passes_on(prepared, &self.off);
+        }
         for (pass, bytes) in &inputs.push {
-            let Some(planned) = planned(prepared, *pass) else { continue };
+            let Some(&planned) = prepared.planned.get(pass) else { continue };
             for packet in &prepared.packets.packets[prepared.packets.of_pass[planned].range()] {
                 if packet.push.is_empty() {
                     continue;
@@ -224,7 +227,7 @@ impl RunState {
             }
         }
         for (pass, binding, bytes) in &inputs.data {
-            let Some(planned) = planned(prepared, *pass) else { continue };
+            let Some(&planned) = prepared.planned.get(pass) else { continue };
             let blocks = prepared.packets.blocks.iter().filter(|(of, at, _)| *of == planned && at == binding);
             for (_, _, [first, end]) in blocks {
                 let known = &mut self.data[*first as usize..*end as usize];
@@ -273,8 +276,7 @@ impl RunState {
             };
             self.upload(prepared, at, resource, upload, &mut prologue)?;
         }
-        for (home, place) in prepared.places.iter_ids() {
-            let Place::Import(_) = place else { continue };
+        for &home in &prepared.imports {
             if self.imports[home].is_some() {
                 continue;
             }
@@ -383,19 +385,27 @@ impl RunState {
         let said = self.say(prepared)?;
         let phase = self.run % prepared.phases;
         let variants = &mut self.contexts[at].variants;
-        let known = variants.iter().position(|one| one.phase == phase && one.stamp == self.stamp);
-        let index = match known.filter(|_| prepared.recorded.is_empty()) {
+        let push = self.stamp.push;
+        let alike = variants.iter().position(|one| one.phase == phase && Stamp { push, ..one.stamp } == self.stamp);
+        let alike = alike.filter(|_| prepared.recorded.is_empty());
+        let index = match alike.filter(|&index| variants[index].stamp == self.stamp) {
             Some(index) => index,
             None => {
-                // Of one phase there is one: what it was recorded for is over.
-                variants.retain(|one| one.phase != phase);
-                if variants.len() >= MOST_VARIANTS {
-                    variants.remove(0);
-                }
-                let Self { stamp, imports, on, run, push, .. } = self;
-                let from = Ingredients { prepared, run: *run, stamp: *stamp, imports, on };
-                let mut variant = Variant::new(from, said)?;
-                record(prepared, &mut variant, push)?;
+                let mut variant = match alike {
+                    // New push data needs nothing made anew, only other commands.
+                    Some(index) => variants.swap_remove(index),
+                    None => {
+                        // Of one phase there is one: what it was recorded for is over.
+                        variants.retain(|one| one.phase != phase);
+                        if variants.len() >= MOST_VARIANTS {
+                            variants.remove(0);
+                        }
+                        let Self { stamp, imports, on, run, .. } = self;
+                        Variant::new(Ingredients { prepared, run: *run, stamp: *stamp, imports, on }, said)?
+                    }
+                };
+                record(prepared, &mut variant, &self.push)?;
+                variant.stamp = self.stamp;
                 figures.recorded = true;
                 let variants = &mut self.contexts[at].variants;
                 variants.push(variant);
@@ -495,10 +505,6 @@ fn write_directly(shared: &Shared, store: &Store, bytes: &[u8]) -> Result<bool, 
         store.tracked().set(everything, &ResourceState::default());
     }
     Ok(idle)
-}
-
-fn planned(prepared: &Prepared, pass: PassId) -> Option<PlanPassId> {
-    prepared.scene.pass_of.iter_ids().find(|(_, of)| **of == Some(pass)).map(|(planned, _)| planned)
 }
 
 impl FrameContext {
