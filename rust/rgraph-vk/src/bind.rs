@@ -41,15 +41,20 @@ pub(crate) struct Packet {
 pub(crate) enum Action {
     Dispatch([u32; 3]),
     DispatchIndirect(ResourceId, u64),
-    Draw {
-        count: DrawCount,
-        /// In [`Packets::vertex`].
-        vertex: Span,
-        index: Option<IndexBuffer>,
-        viewport: Option<[f32; 4]>,
-    },
+    /// In [`Packets::draws`].
+    Draw(u32),
     /// In [`Packets::transfers`].
     Transfer(u32),
+}
+
+/// What a draw draws.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Drawn {
+    pub count: DrawCount,
+    /// In [`Packets::vertex`].
+    pub vertex: Span,
+    pub index: Option<IndexBuffer>,
+    pub viewport: Option<[f32; 4]>,
 }
 
 /// A descriptor set.
@@ -94,6 +99,7 @@ pub(crate) struct Packets {
     pub data: Vec<u8>,
     /// Pass, binding and bytes of each uniform block.
     pub blocks: Vec<(PlanPassId, u32, [u64; 2])>,
+    pub draws: Vec<Drawn>,
     pub vertex: Vec<VertexBuffer>,
     pub transfers: Vec<transfer::Ready>,
 }
@@ -262,7 +268,8 @@ impl Binder<'_> {
         let start = out.vertex.len();
         out.vertex.extend(buffers);
         let vertex = Span::new(start, out.vertex.len());
-        let what = Action::Draw { count, vertex, index, viewport: *viewport };
+        out.draws.push(Drawn { count, vertex, index, viewport: *viewport });
+        let what = Action::Draw(out.draws.len() as u32 - 1);
         self.packet(pass, program, bound, push, pipeline, what, out)
     }
 

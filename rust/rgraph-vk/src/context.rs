@@ -123,8 +123,10 @@ impl Context {
         if labels {
             info = info.push_next(&mut messenger);
         }
+        let alone = crate::driver::alone();
         // SAFETY: everything that the info points to lives until the call returns; `messages` outlives the instance.
         let raw = unsafe { entry.create_instance(&info, None) }.map_err(refused)?;
+        drop(alone);
         let mut context = Self { entry, raw, debug: None, messages, labels, owned: true };
         if labels {
             let debug = ext::debug_utils::Instance::new(&context.entry, &context.raw);
@@ -159,6 +161,7 @@ impl Context {
 
 impl Drop for Context {
     fn drop(&mut self) {
+        let _alone = crate::driver::alone();
         if let Some((debug, messenger)) = self.debug.take() {
             // SAFETY: made of this instance, which is still there.
             unsafe { debug.destroy_debug_utils_messenger(messenger, None) };

@@ -146,6 +146,7 @@ pub(crate) fn create(context: &Context, device: &Physical, profile: &Profile) ->
     let names: Vec<_> = if budget { vec![ext::memory_budget::NAME.as_ptr()] } else { Vec::new() };
     let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&names);
     let info = info.push_next(&mut want);
+    let _alone = crate::driver::alone();
     // SAFETY: all that the info points to lives until the call returns; features are ones that the device has.
     let raw = unsafe { instance.create_device(device.raw, &info, None) }.called("vkCreateDevice")?;
     let enabled = Enabled {

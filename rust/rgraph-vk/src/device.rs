@@ -346,6 +346,7 @@ impl Drop for Guard<'_> {
             unsafe { self.raw.destroy_semaphore(semaphore, None) };
         }
         if self.owned {
+            let _alone = crate::driver::alone();
             // SAFETY: nothing else was made of it.
             unsafe { self.raw.destroy_device(None) };
         }
@@ -413,6 +414,7 @@ impl Shared {
     }
 
     fn destroy(&self, dead: Vec<Garbage>) {
+        let _beside = crate::driver::beside();
         let mut memory = self.memory();
         for garbage in dead {
             garbage.destroy(&self.raw, memory.as_mut());
@@ -473,6 +475,7 @@ impl Shared {
         self.wait(&points, None)?;
         self.sweep()?;
         if let Some(memory) = self.memory().as_mut() {
+            let _beside = crate::driver::beside();
             memory.trim();
         }
         Ok(())
@@ -516,6 +519,7 @@ impl Drop for Shared {
         }
         let dead = self.graveyard().take_all();
         self.destroy(dead);
+        let _alone = crate::driver::alone();
         self.pipelines.destroy(&self.raw);
         // Frees all memory objects.
         drop(self.memory().take());

@@ -12,6 +12,7 @@ mod copy;
 mod create;
 mod descriptor;
 mod device;
+mod driver;
 mod enter;
 mod error;
 mod frame;

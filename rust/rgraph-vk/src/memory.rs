@@ -314,14 +314,12 @@ impl Memory {
                         part: Part::Chunk(key, range),
                     });
                 }
-                Ok(None) => {}
+                // A whole chunk may be too much where what is wanted is not.
+                Ok(None) | Err(AllocationError::OutOfMemory) => {}
                 Err(error) => return Err(self.out_of_memory(want, error)),
             }
         }
         let scheme = want.dedicated.unwrap_or(AllocationScheme::GpuAllocatorManaged);
-        // A small one without a scheme of its own would share gpu-allocator's block; let it have a chunk to itself.
-        let size = if want.dedicated.is_none() { requirements.size.max(chunk) } else { requirements.size };
-        let requirements = vk::MemoryRequirements { size, ..requirements };
         let block = match block(&mut self.allocator, want, requirements, scheme) {
             Ok(block) => block,
             Err(error) => return Err(self.out_of_memory(want, error)),

@@ -8,7 +8,7 @@ use rgraph_plan::graph::Clear;
 use rgraph_plan::id::{Id, IdVec, Span};
 use rgraph_plan::plan::{Attachment, Barriers, Command, PlanKind, PlanPassId};
 
-use crate::bind::{Action, Packet, Packets};
+use crate::bind::{Action, Drawn, Packet, Packets};
 use crate::convert;
 use crate::device::Shared;
 use crate::error::{Called, Error};
@@ -20,6 +20,9 @@ use crate::subpass;
 use crate::transfer::{self, Handles};
 use crate::variant::Variant;
 use crate::work::{DrawCount, IndexBuffer};
+
+/// Commands from which on several threads record faster than one.
+const PARALLEL_COMMANDS: usize = 4096;
 
 /// Records all chunks of a variant, whose old command buffers are not in use.
 pub(crate) fn record(prepared: &Prepared, variant: &mut Variant, push: &[u8]) -> Result<(), Error> {
@@ -37,7 +40,7 @@ pub(crate) fn record(prepared: &Prepared, variant: &mut Variant, push: &[u8]) ->
         reset.called("vkResetCommandPool")?;
         recorder.chunk(chunk, commands)
     };
-    let done = if prepared.chunks.len() > 1 {
+    let done = if prepared.chunks.len() > 1 && prepared.plan.commands.len() >= PARALLEL_COMMANDS {
         prepared.chunks.par_iter().zip(&variant.chunks).map(one).collect::<Result<(), Error>>()
     } else {
         prepared.chunks.iter().zip(&variant.chunks).try_for_each(one)
@@ -294,7 +297,8 @@ impl Recorder<'_> {
                     self.bind(commands, packets, packet, said, vk::PipelineBindPoint::COMPUTE, bound);
                     self.dispatch(commands, &packet.what);
                 }
-                Action::Draw { count, vertex, index, viewport } => {
+                Action::Draw(at) => {
+                    let Drawn { count, vertex, index, viewport } = &packets.draws[*at as usize];
                     self.bind(commands, packets, packet, said, vk::PipelineBindPoint::GRAPHICS, bound);
                     if let Some(viewport) = viewport {
                         self.set_viewport(commands, *viewport);

@@ -353,9 +353,12 @@ impl Shared {
 
     /// Memory; where there is none, what waits to be destroyed is waited for, and the driver is asked once more.
     pub(crate) fn allocate(&self, want: Want<'_>) -> Result<Allocation, Error> {
-        let attempt = || match self.memory().as_mut() {
-            Some(memory) => memory.allocate(want),
-            None => Err(DeviceError::new(crate::error::CLOSED, "the device is closed", "open another one").into()),
+        let attempt = || {
+            let _beside = crate::driver::beside();
+            match self.memory().as_mut() {
+                Some(memory) => memory.allocate(want),
+                None => Err(DeviceError::new(crate::error::CLOSED, "the device is closed", "open another one").into()),
+            }
         };
         let first = match attempt() {
             Ok(allocation) => return Ok(allocation),
