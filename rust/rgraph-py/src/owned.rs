@@ -197,7 +197,8 @@ impl PyDeviceResource {
 
     /// Say how foreign Vulkan code left it.
     ///
-    /// Its work on `queue` was submitted before the next run of a graph, and what it did on other queues is done.
+    /// The next run of a graph takes over behind all that was submitted to `queue` so far; what was done on other queues
+    /// is done.
     ///
     /// Parameters
     /// ----------
@@ -219,8 +220,8 @@ impl PyDeviceResource {
             said.family =
                 of("family")?.map(|value| value.extract::<Count>().map(|Count(family)| family)).transpose()?;
         }
-        self.resource.set_state(&said);
-        Ok(())
+        let resource = self.resource.clone();
+        call(py, move || resource.set_state(&said))
     }
 
     /// Write an array to it: mip 0 of all layers, or a buffer's bytes. Waits until it is there.
