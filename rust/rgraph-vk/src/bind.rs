@@ -122,10 +122,21 @@ impl Binder<'_> {
         for run in sorted.chunk_by_mut(|a, b| matches!((a, b), (Step::Draw(_), Step::Draw(_)))) {
             run.sort_by_key(|step| if let Step::Draw(draw) = step { draw.key } else { 0 });
         }
-        for step in sorted {
+        let mut steps = sorted.into_iter().peekable();
+        while let Some(step) = steps.next() {
             let added = match step {
                 Step::Dispatch(dispatch) => self.dispatch(pass, dispatch, out),
-                Step::Draw(draw) => self.draw(pass, draw, out),
+                Step::Draw(draw) => {
+                    // Neighbours that only go on with the next instances are one draw.
+                    let mut count = draw.count;
+                    while let Some(Step::Draw(next)) = steps.peek()
+                        && let Some(both) = joined(draw, count, next)
+                    {
+                        count = both;
+                        steps.next();
+                    }
+                    self.draw(pass, draw, count, out)
+                }
                 Step::Transfer(transfer) => self.transfer(pass, transfer, out),
             };
             added.map_err(|error| self.in_pass(pass, error))?;
@@ -229,8 +240,8 @@ impl Binder<'_> {
         self.packet(pass, program, bound, push, pipeline, what, out)
     }
 
-    fn draw(&self, pass: PlanPassId, draw: &Draw, out: &mut Packets) -> Result<(), Error> {
-        let Draw { program, state, bound, push, vertex_buffers, index, count, viewport, .. } = draw;
+    fn draw(&self, pass: PlanPassId, draw: &Draw, count: DrawCount, out: &mut Packets) -> Result<(), Error> {
+        let Draw { program, state, bound, push, vertex_buffers, index, viewport, .. } = draw;
         let Some(targets) = self.renderings.targets(self.plan, self.scene, pass) else {
             return self.refuse(pass, "draws, but has no attachment", "declare a colour or depth attachment");
         };
@@ -250,7 +261,7 @@ impl Binder<'_> {
             }
             None => None,
         };
-        let mut count = *count;
+        let mut count = count;
         if let DrawCount::Indirect { buffer, offset, draws, stride } = &mut count {
             *buffer = self.planned(pass, *buffer)?;
             let one = if index.is_some() { 20 } else { 16 };
@@ -458,6 +469,25 @@ impl Binder<'_> {
     pub(crate) fn wrong<T>(&self, pass: PlanPassId, says: &str, help: &str) -> Result<T, Error> {
         self.refuse(pass, says, help)
     }
+}
+
+/// The count of a draw and its neighbour together, where the neighbour is the same but for the instances that follow.
+fn joined(draw: &Draw, count: DrawCount, next: &Draw) -> Option<DrawCount> {
+    let DrawCount::Direct { vertices, instances, first_vertex, first_instance, vertex_offset } = count else {
+        return None;
+    };
+    let DrawCount::Direct { instances: more, first_instance: from, .. } = next.count else { return None };
+    let on = DrawCount::Direct { vertices, instances: more, first_vertex, first_instance: from, vertex_offset };
+    let same = Arc::ptr_eq(&draw.program, &next.program)
+        && draw.state == next.state
+        && draw.bound == next.bound
+        && draw.push == next.push
+        && draw.vertex_buffers == next.vertex_buffers
+        && draw.index == next.index
+        && draw.viewport == next.viewport;
+    let follows = next.count == on && first_instance.checked_add(instances) == Some(from);
+    let instances = instances.checked_add(more)?;
+    (same && follows).then_some(DrawCount::Direct { vertices, instances, first_vertex, first_instance, vertex_offset })
 }
 
 /// The stages of a kind of transfer; drivers and layers disagree on those of clears and fills, so all of them.

@@ -124,13 +124,11 @@ impl Compiled {
     pub fn run(&self, inputs: &Inputs<'_>) -> Result<Frame, Error> {
         let prepared = &self.0.prepared;
         prepared.shared.check()?;
-        let (run, submitted) = {
+        let submitted = {
             let mut state = self.lock();
-            (state.run, state.run_once(prepared, inputs)?)
+            state.run_once(prepared, inputs).map_err(|error| state.blamed(prepared, error))?
         };
-        let compiled = self.clone();
-        let harvest = Box::new(move || compiled.lock().harvest(&compiled.0.prepared, run));
-        let frame = Frame(Arc::new(FrameShared { prepared: prepared.clone(), submitted, harvest }));
+        let frame = Frame(Arc::new(FrameShared { compiled: self.clone(), submitted }));
         if let Some(host) = &frame.0.submitted.host {
             wait_polling(inputs.poll, |slice| Ok(host.wait(slice)))?;
             if let Some(error) = host.take_error() {
@@ -138,6 +136,20 @@ impl Compiled {
             }
         }
         Ok(frame)
+    }
+
+    pub(crate) fn prepared(&self) -> &Arc<Prepared> {
+        &self.0.prepared
+    }
+
+    /// Reads the times of a run that is done, if its context still has them.
+    pub(crate) fn harvest(&self, run: u64) -> Result<(), Error> {
+        self.lock().harvest(&self.0.prepared, run)
+    }
+
+    /// The error of a lost device with the passes that were under way.
+    pub(crate) fn blamed(&self, error: Error) -> Error {
+        if error.is_lost() { self.lock().blamed(&self.0.prepared, error) } else { error }
     }
 
     fn lock(&self) -> MutexGuard<'_, RunState> {

@@ -6,6 +6,7 @@ use std::time::Duration;
 use rgraph_plan::plan::PlanKind;
 use rgraph_plan::resource::ResourceId;
 
+use crate::compiled::Compiled;
 use crate::device::Shared;
 use crate::error::{DeviceError, Error};
 use crate::host::Outcome;
@@ -21,10 +22,8 @@ pub struct Frame(pub(crate) Arc<FrameShared>);
 
 /// See [`Frame`].
 pub(crate) struct FrameShared {
-    pub prepared: Arc<Prepared>,
+    pub compiled: Compiled,
     pub submitted: Submitted,
-    /// Reads the times of this frame while its context still has them.
-    pub harvest: Box<dyn Fn() -> Result<(), Error> + Send + Sync>,
 }
 
 /// A run that was submitted.
@@ -82,7 +81,7 @@ impl Frame {
             }
         }
         let left = timeout.map(|timeout| timeout.saturating_sub(begin.elapsed()));
-        self.shared().wait(&self.0.submitted.points, left)
+        self.shared().wait(&self.0.submitted.points, left).map_err(|error| self.0.compiled.blamed(error))
     }
 
     /// What a root holds at the end of the frame; waits for it.
@@ -92,7 +91,7 @@ impl Frame {
     pub fn read(&self, resource: ResourceId) -> Result<Readback, Error> {
         let found = self.0.submitted.reads.iter().find(|(of, _)| *of == resource);
         let Some((_, readback)) = found else {
-            let graph = &self.0.prepared.workload.graph;
+            let graph = &self.prepared().workload.graph;
             let name = if resource_exists(graph, resource) { graph.resource_name(resource) } else { "?" };
             let known: Vec<_> =
                 self.0.submitted.reads.iter().map(|(of, _)| format!("\"{}\"", graph.resource_name(*of))).collect();
@@ -123,11 +122,11 @@ impl Frame {
     /// As [`Frame::wait`].
     pub fn report(&self) -> Result<FrameReport, Error> {
         self.wait(None)?;
-        (self.0.harvest)()?;
+        self.0.compiled.harvest(self.0.submitted.figures.run)?;
         let times = self.0.submitted.times.lock().unwrap_or_else(PoisonError::into_inner).clone().unwrap_or_default();
         let memory: MemoryReport = self.shared().memory_report();
         Ok(FrameReport::new(
-            &self.0.prepared,
+            self.prepared(),
             &self.0.submitted.figures,
             times,
             self.0.submitted.host.as_deref(),
@@ -136,7 +135,11 @@ impl Frame {
     }
 
     fn shared(&self) -> &Arc<Shared> {
-        &self.0.prepared.shared
+        &self.prepared().shared
+    }
+
+    fn prepared(&self) -> &Arc<Prepared> {
+        self.0.compiled.prepared()
     }
 }
 

@@ -123,6 +123,29 @@ impl RunState {
         }
     }
 
+    /// The error of a lost device with the passes that were under way: those that began and did not end, as far as
+    /// the timestamps of the frames under way tell.
+    pub fn blamed(&self, prepared: &Prepared, error: Error) -> Error {
+        let Error::Device(mut device) = error else { return error };
+        if device.result != Some(ash::vk::Result::ERROR_DEVICE_LOST) {
+            return Error::Device(device);
+        }
+        let mut begun: Vec<String> = Vec::new();
+        for context in &self.contexts {
+            if let Some((_, index, _)) = context.timed
+                && let Some(variant) = context.variants.get(index)
+            {
+                begun.extend(crate::timing::under_way(prepared, variant));
+            }
+        }
+        device.pass = device.pass.take().or_else(|| begun.first().cloned());
+        device.notes.push(match &*begun {
+            [] => format!("graph \"{}\", run {}: no timestamp tells the pass", prepared.plan.graph, self.run),
+            begun => format!("graph \"{}\": under way were {}", prepared.plan.graph, begun.join(", ")),
+        });
+        Error::Device(device)
+    }
+
     /// Runs once, up to and with the submission.
     pub fn run_once(&mut self, prepared: &Arc<Prepared>, inputs: &Inputs<'_>) -> Result<Submitted, Error> {
         let at = (self.run % self.contexts.len() as u64) as usize;

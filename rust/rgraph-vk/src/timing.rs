@@ -2,6 +2,7 @@
 
 use ash::vk;
 use rgraph_plan::id::Id;
+use rgraph_plan::plan::PlanPassId;
 
 use crate::error::{Called, Error};
 use crate::prepared::Prepared;
@@ -53,6 +54,22 @@ pub(crate) fn read(prepared: &Prepared, variant: &Variant) -> Result<Vec<PassTim
         time.start_us = (begin - first) as f64 * period / 1e3;
     }
     Ok(out)
+}
+
+/// Passes that began and did not end, of a frame that will not end any more.
+pub(crate) fn under_way(prepared: &Prepared, variant: &Variant) -> Vec<String> {
+    let shared = &prepared.shared;
+    let passes = prepared.plan.passes.len();
+    let Some(times) = variant.times else { return Vec::new() };
+    let mut values = vec![[0u64; 2]; passes * 2];
+    let flags = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WITH_AVAILABILITY;
+    // SAFETY: the pool has two queries a pass. A lost device may refuse, which tells as little.
+    let got = unsafe { shared.raw.get_query_pool_results(times, 0, &mut values, flags) };
+    if available(got).is_err() {
+        return Vec::new();
+    }
+    let begun = |pass: &usize| values[pass * 2][1] != 0 && values[pass * 2 + 1][1] == 0;
+    (0..passes).filter(begun).map(|pass| prepared.plan.pass_name(PlanPassId::new(pass)).to_owned()).collect()
 }
 
 /// Queries of passes that were switched off are not there; that is no error.

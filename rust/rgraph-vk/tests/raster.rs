@@ -136,6 +136,35 @@ fn vertices_indices_instances_depth_and_blending() {
 }
 
 #[test]
+fn draws_that_go_on_with_the_next_instances_are_one() {
+    let Some(device) = device(2) else { return };
+    let text = "
+        struct Out { @builtin(position) at: vec4<f32>, @location(0) @interpolate(flat) which: u32 }
+        @vertex fn vs(@builtin(vertex_index) at: u32, @builtin(instance_index) which: u32) -> Out {
+            // One column of texels each.
+            let x = f32(which + (at & 1u)) / 4.0 - 1.0;
+            return Out(vec4<f32>(x, f32(at >> 1u) * 2.0 - 1.0, 0.0, 1.0), which);
+        }
+        @fragment fn fs(@location(0) @interpolate(flat) which: u32) -> @location(0) vec4<f32> {
+            return vec4<f32>(f32(which + 1u) / 255.0);
+        }";
+    let text = program(ProgramKind::Raster, text);
+    let mut b = Bench::new([8, 8]);
+    let out = b.graph().image("out", Format::Rgba8unorm);
+    b.graph().root(out);
+    let pass = b.pass("draw", PassQueue::Graphics, &[(out, cleared([0.0; 4]))]);
+    let state = RasterState { topology: rgraph_vk::work::Topology::TriangleStrip, ..RasterState::default() };
+    let quads = |first_instance: u32, instances: u32| {
+        let count = DrawCount::Direct { vertices: 4, instances, first_vertex: 0, first_instance, vertex_offset: 0 };
+        Step::Draw(Draw { count, ..draw(&text, state.clone(), &[]) })
+    };
+    b.steps(pass, vec![quads(0, 1), quads(1, 2), quads(3, 2), quads(6, 1)]);
+    let texels = run(&b, &device.0, out);
+    let row: Vec<_> = texels[..32].chunks(4).map(|texel| texel[0]).collect();
+    assert_eq!(row, [1, 2, 3, 4, 5, 0, 7, 0]);
+}
+
+#[test]
 fn samples_are_resolved() {
     let Some(device) = device(2) else { return };
     let mut b = Bench::new([8, 8]);
