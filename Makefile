@@ -15,7 +15,7 @@ PROFILE ?= checked
 # skip what needs a device, and say why.
 UNDER_LAYERS = if scripts/driver.sh; then exec scripts/with-layers A $(1); else exec $(1); fi
 
-.PHONY: demo test build lint lint-rust lint-python test-rust test-python test-matrix driver fuzz bench readme clean
+.PHONY: demo test build lint lint-rust lint-python test-rust test-python test-matrix driver fuzz bench soak readme clean
 
 demo: $(VENV)/.ready
 	$(MATURIN) develop --quiet --release
@@ -57,6 +57,10 @@ test-matrix: build
 # A Vulkan driver that needs no GPU, and the validation layer.
 driver:
 	scripts/driver.sh
+
+# One hundred thousand frames, three under way at once: nothing may grow.
+soak:
+	RGRAPH_SOAK_FRAMES=100000 cargo test --package rgraph-vk --locked --test compute nothing_grows
 
 # Writes what README's example prints into README.
 readme: build

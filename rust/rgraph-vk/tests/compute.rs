@@ -351,6 +351,44 @@ fn b_unbound(device: &rgraph_vk::Device) -> Error {
 }
 
 #[test]
+fn threads_run_graphs_on_one_device_and_on_their_own() {
+    let Some(common) = device(2) else { return };
+    std::thread::scope(|scope| {
+        for thread in 0..4u32 {
+            let common = &common.0;
+            scope.spawn(move || {
+                let own = (thread % 2 == 1).then(|| device(2)).flatten();
+                let device = own.as_ref().map_or(common, |own| &own.0);
+                let mut b = Bench::new([8, 8]);
+                let sum = b.persistent_buffer("sum", 256);
+                let dst = b.graph().buffer("dst", 256);
+                b.graph().root(dst);
+                let one = Groups::Fixed([1, 1, 1]);
+                b.compute(
+                    "sum",
+                    PassQueue::Compute,
+                    "
+                    @group(0) @binding(0) var<storage, read_write> sum: array<u32>;
+                    struct Params { add: u32 }
+                    @group(0) @binding(1) var<uniform> params: Params;
+                    @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+                        sum[id.x] += params.add; }",
+                    one,
+                    &[("sum", whole(sum)), ("params", What::Data(bytes(&[thread + 1])))],
+                );
+                let binds = [("src", whole(sum)), ("dst", whole(dst)), ("params", params(0, 1))];
+                b.compute("dst", PassQueue::AsyncCompute, ADD, one, &binds);
+                let compiled = b.compile(device);
+                for run in 1..=20 {
+                    let frame = compiled.run(&Inputs::default()).unwrap();
+                    assert_eq!(words(frame.read(dst).unwrap().bytes()), vec![run * (thread + 1); 64]);
+                }
+            });
+        }
+    });
+}
+
+#[test]
 fn indirect_counts_are_read_from_a_buffer() {
     let Some(device) = device(2) else { return };
     let mut b = Bench::new([8, 8]);
