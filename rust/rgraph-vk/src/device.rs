@@ -83,6 +83,8 @@ pub(crate) struct Shared {
     pub enabled: Enabled,
     pub queues: Vec<Queue>,
     pub frames_in_flight: usize,
+    /// Whether the device's own memory is the host's too.
+    pub unified: bool,
     pub labels: Option<ext::debug_utils::Device>,
     pub pipelines: Pipelines,
     memory: Mutex<Option<Memory>>,
@@ -234,6 +236,7 @@ impl Device {
                 0 => 2,
                 frames => frames.min(8) as usize,
             },
+            unified: memory.is_unified(),
             pipelines,
             memory: Mutex::new(Some(memory)),
             graveyard: Mutex::default(),

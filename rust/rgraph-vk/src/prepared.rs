@@ -10,7 +10,7 @@ use ash::vk;
 use rgraph_plan::bake::{Measured, Options, Scratch, bake_measured};
 use rgraph_plan::graph::{Graph, PassId};
 use rgraph_plan::id::{Id, IdVec, Span};
-use rgraph_plan::plan::{BatchId, Command, Plan, PlanKind, PlanLife, PlanPassId, PlanQueue};
+use rgraph_plan::plan::{BatchId, Command, HeapId, Plan, PlanKind, PlanLife, PlanPassId, PlanQueue};
 use rgraph_plan::profile::Capabilities;
 use rgraph_plan::resource::{Life, ResourceId};
 use rgraph_plan::stages::size::{ShapeScratch, shapes};
@@ -36,8 +36,8 @@ pub(crate) enum Place {
     Fixed(Arc<Store>),
     /// One for each remembered frame, in turn.
     Ring(Vec<Arc<Store>>),
-    /// The caller's, bound when it runs.
-    Import(Usages),
+    /// The caller's, bound when it runs; an image or buffer for its arrays is made so.
+    Import(Usages, Domain),
 }
 
 /// A root that can be read back.
@@ -216,7 +216,7 @@ impl Prepared {
             planned,
             imports: places
                 .iter_ids()
-                .filter(|(_, place)| matches!(place, Place::Import(_)))
+                .filter(|(_, place)| matches!(place, Place::Import(..)))
                 .map(|(id, _)| id)
                 .collect(),
             places,
@@ -268,7 +268,7 @@ impl Prepared {
                 let length = ring.len() as u64;
                 ring.get(((run % length + length - back % length) % length) as usize)
             }
-            Place::Import(_) => imports[home].as_ref(),
+            Place::Import(..) => imports[home].as_ref(),
         }
     }
 }
@@ -383,15 +383,26 @@ impl Placer<'_> {
                 memories.push((memory, placement.heap.index() as u32, placement.offset, placement.size));
             }
         }
-        let host = |memory: ResourceId| {
-            scene.accesses.iter().any(|access| {
-                use rgraph_plan::access::Usage;
-                scene.memory[access.resource] == memory && matches!(access.usage, Usage::HostRead | Usage::HostWrite)
-            })
+        let mut seen: IdVec<ResourceId, bool> = IdVec::filled(false, plan.resources.len());
+        for pass in plan.live().filter(|pass| plan.passes[*pass].queue.is_none()) {
+            scene.of(pass).iter().for_each(|access| seen[scene.memory[access.resource]] = true);
+        }
+        // What remembers lies in the ring of what it remembers.
+        for (id, resource) in graph.resources().iter_ids() {
+            if let Life::History(history) = resource.life {
+                let home = scene.memory[scene.resource_of[history.of]];
+                seen[home] |= seen[scene.memory[scene.resource_of[id]]];
+            }
+        }
+        let host = |memory: ResourceId| seen[memory];
+        // Where the host cannot see the device's memory, only a heap of the host's holds what both use.
+        let apart = |memory: ResourceId, heap: HeapId| {
+            host(memory) && !self.shared.unified && !plan.memory.heaps[heap].memory_type.contains("host")
         };
         let mut arenas: Vec<Option<Arc<Arena>>> = Vec::new();
         for heap in plan.memory.heaps.ids() {
-            let here: Vec<_> = memories.iter().filter(|one| one.1 as usize == heap.index()).copied().collect();
+            let here = |one: &&(ResourceId, u32, u64, u64)| one.1 as usize == heap.index() && !apart(one.0, heap);
+            let here: Vec<_> = memories.iter().filter(here).copied().collect();
             let arena = self.arena(heap, &here, &used, here.iter().any(|one| host(one.0)))?;
             arenas.push(arena);
         }
@@ -400,7 +411,9 @@ impl Placer<'_> {
             let kind = plan.resources[memory].kind;
             let concurrent = self.concurrent(memory);
             let needs = self.shared.measure(name, kind, used[memory], concurrent)?;
-            let fits = needs.size <= size && offset % needs.alignment.max(1) == 0;
+            let fits = needs.size <= size
+                && offset % needs.alignment.max(1) == 0
+                && !apart(memory, HeapId::new(heap as usize));
             let arena = arenas[heap as usize].as_ref().filter(|arena| fits && arena.allows(needs.memory_type_bits));
             let store = match arena {
                 Some(arena) => Store::placed(self.shared, name, kind, used[memory], concurrent, arena, offset)?,
@@ -431,7 +444,7 @@ impl Placer<'_> {
                 Store::new(self.shared, &name, plan.resources[memory].kind, used[memory], domain, true)
             };
             places[memory] = match scene.remembered[memory] {
-                0 if life == PlanLife::Imported => Place::Import(used[memory]),
+                0 if life == PlanLife::Imported => Place::Import(used[memory], domain),
                 0 => Place::Fixed(make("")?),
                 frames => {
                     let ring = (0..=frames).map(|at| make(&format!("[{at}]"))).collect::<Result<_, _>>()?;
@@ -473,7 +486,7 @@ impl Placer<'_> {
     /// Memory for all that is placed in a heap of the plan, of a type that suits all; `None` if there is no such type.
     fn arena(
         &mut self,
-        heap: rgraph_plan::plan::HeapId,
+        heap: HeapId,
         here: &[(ResourceId, u32, u64, u64)],
         used: &IdVec<ResourceId, Usages>,
         host: bool,

@@ -14,7 +14,6 @@ use crate::device::Shared;
 use crate::error::{DeviceError, Error, FOREIGN};
 use crate::frame::{Figures, ReadbackPool, Submitted};
 use crate::host::{HostLane, Outcome};
-use crate::memory::Domain;
 use crate::onetime::OneTime;
 use crate::prepared::{Imports, Place, Prepared};
 use crate::queue::Point;
@@ -321,12 +320,12 @@ impl RunState {
         if let Some(known) = &self.own[home] {
             return Ok(known.clone());
         }
-        let Place::Import(usages) = prepared.places[home] else {
+        let Place::Import(usages, domain) = prepared.places[home] else {
             return Err(DeviceError::new(FOREIGN, "not an imported resource", "").into());
         };
         let kind = prepared.plan.resources[home].kind;
         let name = prepared.plan.resource_name(home);
-        let store = Store::new(&prepared.shared, name, kind, usages, Domain::Device, true)?;
+        let store = Store::new(&prepared.shared, name, kind, usages, domain, true)?;
         self.own[home] = Some(store.clone());
         Ok(store)
     }
@@ -357,7 +356,7 @@ impl RunState {
                     let message = format!("\"{name}\" is {kind:?}, and what is given is {:?}", store.kind);
                     return Err(Error::input(name, message, "give a resource of the same kind, format and size"));
                 }
-                if !matches!(prepared.places[home], Place::Import(_)) {
+                if !matches!(prepared.places[home], Place::Import(..)) {
                     if matches!(prepared.places[home], Place::Unused) {
                         return Ok(());
                     }
@@ -379,7 +378,7 @@ impl RunState {
                 }
                 let store = match &prepared.places[home] {
                     Place::Unused => return Ok(()),
-                    Place::Import(_) => {
+                    Place::Import(..) => {
                         let store = self.own_store(prepared, home)?;
                         let same = self.imports[home].as_ref().is_some_and(|known| Arc::ptr_eq(known, &store));
                         if !same {
