@@ -178,7 +178,7 @@ pub(crate) fn note_job(facts: &Facts, job: usize, base: u128, seen: &mut BTreeMa
 }
 
 /// An order of all jobs that keeps the order of accesses at each cell. Kahn's algorithm; ties by position.
-fn serial_order(facts: &Facts) -> Vec<usize> {
+pub(crate) fn serial_order(facts: &Facts) -> Vec<usize> {
     let count = facts.jobs.len();
     let mut after: Vec<Vec<usize>> = vec![Vec::new(); count];
     let mut waits = vec![0u32; count];

@@ -19,6 +19,7 @@ pub mod interpret;
 mod machine;
 pub mod random;
 mod render;
+pub mod serial;
 mod shape;
 mod structure;
 mod tables;

@@ -1,0 +1,152 @@
+//! A declaration as one serial list of what has to happen: for those who compute what a graph means.
+//!
+//! The list comes from the same facts that the judge works with, so it shares nothing with the planner.
+
+use rgraph_plan::access::{Aspects, Load, Usage};
+use rgraph_plan::graph::{Clear, FlagId, Graph, PassId};
+use rgraph_plan::id::Id;
+use rgraph_plan::resource::ResourceId;
+
+use crate::facts::{Facts, Inserted, JobUse};
+
+/// A graph's work in one of the serial orders that its declaration allows; they all mean the same.
+#[derive(Clone, Debug)]
+pub struct Serial {
+    /// Passes and what the declaration demands without naming it, in order; those nobody needs too.
+    pub steps: Vec<Step>,
+    /// By resource: the first name of its memory; of a history, of the memory that it remembers.
+    pub memory: Vec<ResourceId>,
+    /// By resource: how many frames ago it looks; 0 unless a history.
+    pub frames_ago: Vec<u32>,
+    /// By resource that is a memory: how many copies take turns, frame by frame.
+    pub copies: Vec<u32>,
+}
+
+/// See [`Serial::steps`].
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// What it does.
+    pub what: Deed,
+    /// The flag that switches it.
+    pub flag: Option<FlagId>,
+    /// Whether what somebody outside sees depends on it.
+    pub needed: bool,
+    /// What it uses; of a pass: its accesses in the order of their declaration.
+    pub uses: Vec<Touch>,
+}
+
+/// What a step does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Deed {
+    /// A pass of the (flattened) declaration.
+    Pass(PassId),
+    /// Fills a mip level from the one before.
+    Mips {
+        /// The image.
+        image: ResourceId,
+        /// The level that is filled.
+        level: u32,
+    },
+    /// Fills mip 0 of an image from mip 0 of the one of another size that it modifies.
+    Scaled {
+        /// From.
+        from: ResourceId,
+        /// To.
+        to: ResourceId,
+    },
+}
+
+/// A resource as a step uses it, with nothing left unsaid.
+#[derive(Clone, Debug)]
+pub struct Touch {
+    /// The resource.
+    pub resource: ResourceId,
+    /// What is done with it.
+    pub usage: Usage,
+    /// Mip levels, half-open.
+    pub mips: [u32; 2],
+    /// Array layers, half-open.
+    pub layers: [u32; 2],
+    /// Aspects.
+    pub aspects: Aspects,
+    /// Bytes of a buffer, half-open.
+    pub bytes: [u64; 2],
+    /// Whether it writes.
+    pub writes: bool,
+    /// Whether what it does not cover stays as it was (of attachments: see the load operations).
+    pub keeps: bool,
+    /// Whether it commutes with its neighbours.
+    pub unordered: bool,
+    /// Load operation of colour or depth.
+    pub load: Load,
+    /// Load operation of stencil.
+    pub stencil_load: Load,
+    /// The clear value.
+    pub clear: Option<Clear>,
+    /// What a resolve attachment resolves.
+    pub resolves: Option<ResourceId>,
+    /// While the flag is off, readers of the first get the second; asked in this order, again and again.
+    pub stand_ins: Vec<(ResourceId, FlagId, ResourceId)>,
+}
+
+impl Touch {
+    fn new(at: &JobUse) -> Self {
+        let id = ResourceId::new;
+        Self {
+            resource: id(at.resource),
+            usage: at.usage,
+            mips: at.part.mips,
+            layers: at.part.layers,
+            aspects: at.part.aspects,
+            bytes: at.part.bytes,
+            writes: at.writes,
+            keeps: !at.keeps.is_empty(),
+            unordered: at.unordered,
+            load: at.load,
+            stencil_load: at.stencil_load,
+            clear: at.clear,
+            resolves: at.resolves.map(id),
+            stand_ins: at.fallbacks.iter().map(|one| (id(one.output), FlagId::new(one.flag), id(one.input))).collect(),
+        }
+    }
+
+    /// The resource that it is of while the flags are so.
+    pub fn effective(&self, on: impl Fn(FlagId) -> bool) -> ResourceId {
+        let mut resource = self.resource;
+        for _ in &self.stand_ins {
+            let off = |(output, flag, _): &&(ResourceId, FlagId, ResourceId)| *output == resource && !on(*flag);
+            let Some((.., input)) = self.stand_ins.iter().find(off) else { break };
+            resource = *input;
+        }
+        resource
+    }
+}
+
+/// The work of a graph, in order. O(accesses × pieces).
+pub fn serial(graph: &Graph) -> Serial {
+    let flat = graph.flattened();
+    let facts = Facts::new(flat.as_ref().unwrap_or(graph), None);
+    let steps = crate::interpret::serial_order(&facts).into_iter().filter_map(|at| {
+        let job = &facts.jobs[at];
+        let what = match (job.declared, job.inserted) {
+            (Some(pass), _) => Deed::Pass(PassId::new(pass)),
+            (None, Some(Inserted::Mips { resource, level })) => Deed::Mips { image: ResourceId::new(resource), level },
+            (None, Some(Inserted::Scaled { from, to })) => {
+                Deed::Scaled { from: ResourceId::new(from), to: ResourceId::new(to) }
+            }
+            (None, None) => return None,
+        };
+        Some(Step {
+            what,
+            flag: job.flag.map(FlagId::new),
+            needed: facts.needed[at],
+            uses: job.uses.iter().map(Touch::new).collect(),
+        })
+    });
+    Serial {
+        steps: steps.collect(),
+        memory: facts.memory.iter().map(|memory| ResourceId::new(*memory)).collect(),
+        frames_ago: facts.frames_ago.clone(),
+        copies: facts.ring.clone(),
+    }
+}
