@@ -146,6 +146,7 @@ impl Epochs {
                 }
             }
         }
+        self.join_layouts(frame);
         self.close_edges(frame);
         self.extra.sort_unstable();
         self.extra.dedup();
@@ -361,6 +362,42 @@ impl Epochs {
             member = m.next;
         }
         last
+    }
+
+    /// A view has one layout: where queues share some pieces of a read in [`Layout::General`], all of its pieces have
+    /// it, and so all that other reads see together with them. O(pieces touched), as often as something changes.
+    fn join_layouts(&mut self, frame: Frame<'_>) {
+        let general = |e: &Epoch| e.layout == Layout::General && !(e.turns && e.queues.is_power_of_two());
+        if self.epochs.iter().all(|e| e.queues.is_power_of_two()) {
+            return;
+        }
+        let mut more = true;
+        while std::mem::take(&mut more) {
+            let mut next = 0;
+            for at in 0..frame.course.stops.len() {
+                for touch in frame.touches(at) {
+                    let count = touch.pieces().count();
+                    let of = &self.of[next..next + count];
+                    next += count;
+                    let mixed = |epochs: &[Epoch]| {
+                        let mut all = of.iter().map(|&epoch| general(&epochs[epoch as usize]));
+                        let first = all.next();
+                        all.any(|one| Some(one) != first)
+                    };
+                    if touch.effect == Effect::Read
+                        && count > 1
+                        && touch.layout != Layout::General
+                        && mixed(&self.epochs)
+                    {
+                        for &epoch in of {
+                            let e = &mut self.epochs[epoch as usize];
+                            (e.layout, e.turns) = (Layout::General, false);
+                        }
+                        more = true;
+                    }
+                }
+            }
+        }
     }
 
     /// What outlives the frame is left by one use, which all others precede.
