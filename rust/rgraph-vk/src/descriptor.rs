@@ -224,7 +224,12 @@ impl Binder<'_> {
             );
             return refuse(says, &format!("the shader wants {}", wanted(binding.kind)));
         }
-        let kind = kind_of(format);
+        let mut aspects = if view.aspects.is_empty() { access.region.aspects } else { view.aspects };
+        if aspects == Aspects::DEPTH | Aspects::STENCIL {
+            // A sampled view has one aspect; integers read stencil.
+            aspects = if sample == SampleKind::Uint { Aspects::STENCIL } else { Aspects::DEPTH };
+        }
+        let kind = if aspects == Aspects::STENCIL { SampleKind::Uint } else { kind_of(format) };
         let reads_as = sample == kind || sample == SampleKind::Float && kind == SampleKind::Depth;
         if !reads_as {
             let says = format!(
@@ -232,11 +237,6 @@ impl Binder<'_> {
                 binding.name, program.name
             );
             return refuse(says, &format!("the shader wants {}", wanted(binding.kind)));
-        }
-        let mut aspects = if view.aspects.is_empty() { access.region.aspects } else { view.aspects };
-        if aspects == Aspects::DEPTH | Aspects::STENCIL {
-            // A sampled view has one aspect; integers read stencil.
-            aspects = if sample == SampleKind::Uint { Aspects::STENCIL } else { Aspects::DEPTH };
         }
         let layout = self.layout(pass, resource, mips, layers);
         let key = ViewKey { kind: view_type(dimension, arrayed), format, aspects, mips, layers };

@@ -94,6 +94,7 @@ pub(crate) struct Shared {
     closed: AtomicBool,
     pid: u32,
     budget: bool,
+    drops_edge_barriers: bool,
     owned: bool,
     pub context: Arc<Context>,
 }
@@ -227,6 +228,7 @@ impl Device {
             labels: labels.then(|| ext::debug_utils::Device::new(context.raw(), &raw)),
             raw,
             physical: chosen.raw,
+            drops_edge_barriers: chosen.info.driver.starts_with("llvmpipe"),
             info: chosen.info,
             profile,
             limits: properties.limits,
@@ -482,6 +484,18 @@ impl Shared {
             memory.trim();
         }
         Ok(())
+    }
+
+    /// Keeps barriers at the ends of a command buffer: recorded first and last in it.
+    ///
+    /// Lavapipe leaves out a barrier that is the first or the last command of a command buffer, since each ends with
+    /// a flush anyway (Mesa, `lvp_execute_cmd_buffer`); but that flush does not wait, and what is still being drawn
+    /// writes over what takes its memory. A state that nothing here uses is a command too.
+    pub fn edge(&self, commands: vk::CommandBuffer) {
+        if self.drops_edge_barriers {
+            // SAFETY: the command buffer is being recorded, for lavapipe's one family; a width of 1 is always allowed.
+            unsafe { self.raw.cmd_set_line_width(commands, 1.0) };
+        }
     }
 
     /// Gives an object a name that debuggers and the validation layer show.

@@ -43,7 +43,9 @@ impl OneTime {
         // SAFETY: the buffer is new, or its pool was reset.
         let begun = unsafe { shared.raw.begin_command_buffer(commands, &info) };
         shared.noted(begun.called("vkBeginCommandBuffer"))?;
+        shared.edge(commands);
         record(commands);
+        shared.edge(commands);
         // SAFETY: begun above.
         shared.noted(unsafe { shared.raw.end_command_buffer(commands) }.called("vkEndCommandBuffer"))?;
         Ok(commands)

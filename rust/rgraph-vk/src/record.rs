@@ -86,6 +86,7 @@ impl Recorder<'_> {
         let info = vk::CommandBufferBeginInfo::default();
         // SAFETY: the pool was just reset.
         unsafe { device.begin_command_buffer(commands, &info) }.called("vkBeginCommandBuffer")?;
+        self.prepared.shared.edge(commands);
         let queue = self.prepared.batches[chunk.batch].queue.unwrap_or(0);
         let queue = &self.prepared.shared.queues[queue];
         let plan = &self.prepared.plan;
@@ -138,6 +139,7 @@ impl Recorder<'_> {
                 }
             }
         }
+        self.prepared.shared.edge(commands);
         // SAFETY: recording was begun above.
         unsafe { device.end_command_buffer(commands) }.called("vkEndCommandBuffer")
     }

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use ash::vk;
-use rgraph_plan::access::{Accesses, Aspects, Usage};
+use rgraph_plan::access::{Accesses, Aspects, Layout, Usage};
 use rgraph_plan::error::{Code, GraphError, Mistake};
 use rgraph_plan::graph::{FlagId, Graph, PassId};
 use rgraph_plan::id::{Id, IdVec, Span};
@@ -46,6 +46,8 @@ pub(crate) struct Scene {
     pub resource_of: IdVec<ResourceId, ResourceId>,
     /// Resources of the graph by the plan's ids.
     pub declared: IdVec<ResourceId, Option<ResourceId>>,
+    /// Output and input of each fallback: readers of the first may get the second.
+    pub stand_ins: Vec<(ResourceId, ResourceId)>,
     /// Images in a ring: frames that the deepest history of a memory remembers.
     pub remembered: IdVec<ResourceId, u32>,
 }
@@ -97,8 +99,25 @@ pub(crate) fn usages(
             usages.image |= source | destination;
         }
     }
+    // What stands in for the output of a pass that is off is read as that one is, and may itself be stood in for.
+    for _ in graph.fallbacks() {
+        for fallback in graph.fallbacks() {
+            let usages = out[memory[fallback.output]];
+            let input = &mut out[memory[fallback.input]];
+            input.image |= usages.image & READS;
+            input.buffer |= usages.buffer;
+        }
+    }
     for (id, resource) in graph.resources().iter_ids() {
         let of = memory[id];
+        let handed = match resource.life {
+            Life::Imported(imported) => imported.layout,
+            _ => None,
+        };
+        let left = resource.leave.and_then(|leave| leave.layout);
+        for layout in [handed, left].into_iter().flatten() {
+            out[of].image |= layout_usage(layout);
+        }
         out[of].buffer |= vk::BufferUsageFlags::TRANSFER_SRC | vk::BufferUsageFlags::TRANSFER_DST;
         if let (PlanKind::Image { format: a, .. }, PlanKind::Image { format: b, .. }) = (kind(id), kind(of)) {
             out[of].mutable |= a != b;
@@ -126,6 +145,27 @@ pub(crate) fn usages(
         usages.image = source;
     }
     out
+}
+
+/// Usages by which an image is read.
+const READS: vk::ImageUsageFlags = vk::ImageUsageFlags::from_raw(
+    vk::ImageUsageFlags::SAMPLED.as_raw()
+        | vk::ImageUsageFlags::STORAGE.as_raw()
+        | vk::ImageUsageFlags::TRANSFER_SRC.as_raw(),
+);
+
+/// What an image must be made for so that it can be in a layout.
+///
+/// Source: Vulkan 1.3 specification, `VkImageMemoryBarrier2`, valid usage 01208 to 01213.
+fn layout_usage(layout: Layout) -> vk::ImageUsageFlags {
+    match layout {
+        Layout::ColorAttachment => vk::ImageUsageFlags::COLOR_ATTACHMENT,
+        Layout::DepthStencilAttachment | Layout::DepthStencilReadOnly => vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT,
+        Layout::ShaderReadOnly => vk::ImageUsageFlags::SAMPLED,
+        Layout::TransferSrc => vk::ImageUsageFlags::TRANSFER_SRC,
+        Layout::TransferDst => vk::ImageUsageFlags::TRANSFER_DST,
+        _ => vk::ImageUsageFlags::empty(),
+    }
 }
 
 fn image_usage(usage: Usage, depth: bool) -> vk::ImageUsageFlags {
@@ -177,6 +217,8 @@ impl Scene {
             scene.resource_of.push(planned);
             scene.declared[planned] = Some(id);
         }
+        let planned = |declared: ResourceId| scene.resource_of[declared];
+        scene.stand_ins = graph.fallbacks().iter().map(|one| (planned(one.output), planned(one.input))).collect();
         scene.memory = plan.resources.ids().collect();
         let kind = |id: ResourceId| plan.resources[scene.resource_of[id]].kind;
         for (id, &memory) in memories(graph, kind).iter_ids() {
@@ -276,7 +318,19 @@ pub(crate) fn used_by_batches(plan: &Plan, scene: &Scene) -> Vec<Vec<ResourceId>
             };
             for command in &plan.commands[batch.commands.range()] {
                 match command {
-                    Command::Pass { pass, .. } => scene.of(*pass).iter().for_each(|access| note(access.resource)),
+                    Command::Pass { pass, .. } => {
+                        let mut read: Vec<ResourceId> = scene.of(*pass).iter().map(|access| access.resource).collect();
+                        let mut next = 0;
+                        while let Some(&resource) = read.get(next) {
+                            next += 1;
+                            note(resource);
+                            for &(output, input) in &scene.stand_ins {
+                                if output == resource && !read.contains(&input) {
+                                    read.push(input);
+                                }
+                            }
+                        }
+                    }
                     Command::Barriers(barriers) | Command::SetEvent(_, barriers) | Command::WaitEvents(_, barriers) => {
                         plan.image_barriers[barriers.images.range()].iter().for_each(|one| note(one.resource));
                         plan.buffer_barriers[barriers.buffers.range()].iter().for_each(|one| note(one.resource));

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use ash::vk;
+use rgraph_plan::access::Layout;
 use rgraph_plan::id::{Id, IdVec, Span};
 use rgraph_plan::plan::{Batch, Command, PlanKind, PlanPassId, Scope};
 use rgraph_plan::resource::ResourceId;
@@ -316,9 +317,16 @@ impl Variant {
             for write in &packets.writes[set.writes.range()] {
                 let image =
                     |sampler, view, layout| vk::DescriptorImageInfo { sampler, image_view: view, image_layout: layout };
-                let view = |resource: ResourceId, key: ViewKey| {
-                    let resource = self.stand_in(prepared, write, resource);
-                    prepared.store(resource, run, imports).map_or(Ok(vk::ImageView::null()), |store| store.view(key))
+                // The view, and the layout that its image is in: what stands in may be in another.
+                let view = |declared: ResourceId, key: ViewKey, layout: Layout| {
+                    let resource = self.stand_in(prepared, write, declared);
+                    let layout = match resource == declared {
+                        true => layout,
+                        false => prepared.binder().layout(write.pass, resource, key.mips, key.layers),
+                    };
+                    let store = prepared.store(resource, run, imports);
+                    let view = store.map_or(Ok(vk::ImageView::null()), |store| store.view(key));
+                    view.map(|view| (view, convert::layout(layout)))
                 };
                 let is_image = match &write.what {
                     Descriptor::Buffer(resource, [first, end]) => {
@@ -332,13 +340,13 @@ impl Variant {
                         false
                     }
                     Descriptor::Image(resource, key, layout) => {
-                        let view = view(*resource, *key)?;
-                        images.push(image(vk::Sampler::null(), view, convert::layout(*layout)));
+                        let (view, layout) = view(*resource, *key, *layout)?;
+                        images.push(image(vk::Sampler::null(), view, layout));
                         true
                     }
                     Descriptor::Combined(resource, key, layout, sampler) => {
-                        let view = view(*resource, *key)?;
-                        images.push(image(*sampler, view, convert::layout(*layout)));
+                        let (view, layout) = view(*resource, *key, *layout)?;
+                        images.push(image(*sampler, view, layout));
                         true
                     }
                     Descriptor::Sampler(sampler) => {
