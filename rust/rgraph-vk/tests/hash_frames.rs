@@ -1,0 +1,27 @@
+//! Generated graphs run on a driver and compute what their declarations say. `RGRAPH_HASH_GRAPHS`, `RGRAPH_HASH_SEED`
+//! and `RGRAPH_HASH_RUNS` make it longer.
+
+#[path = "support/demand.rs"]
+mod demand;
+#[path = "support/hash/mod.rs"]
+mod hash;
+
+use hash::Settings;
+use rgraph_vk::{DeviceOptions, devices};
+
+#[test]
+fn generated_graphs_compute_what_they_declare() {
+    let found = devices(&DeviceOptions::default()).map_err(|error| error.to_string());
+    let found = found.and_then(|list| if list.is_empty() { Err("none is there".to_owned()) } else { Ok(list) });
+    let Some(list) = demand::demand(found) else { return };
+    if list[0].name.contains("SwiftShader") {
+        eprintln!("skipped: SwiftShader lacks a depth format that the graphs use");
+        return;
+    }
+    let mut settings = Settings::read(200, &[]);
+    // The newer layer says more than its two predecessors about events and depth in subpasses; values count there.
+    settings.messages &= std::env::var_os("VK_LAYER_VALIDATE_SYNC").is_none();
+    let report = hash::run(settings).unwrap();
+    println!("{report}");
+    assert!(report.failures.is_empty(), "{report}");
+}

@@ -1,0 +1,157 @@
+//! A seed's graph with all that its passes do, and what several runs of it must compute.
+
+use rgraph_check::generate::Limits;
+use rgraph_check::random::Random;
+use rgraph_check::serial::{Deed as What, Serial, Touch, serial};
+use rgraph_plan::bake::Options;
+use rgraph_plan::graph::PassId;
+use rgraph_plan::id::Id;
+use rgraph_plan::resource::{Life, ResourceId};
+use rgraph_plan::stages::schedule::Policy;
+use rgraph_plan::stages::synchronize::emit::Split;
+
+use super::adapt::{Adapted, adapt};
+use super::deed::{Deed, deeds};
+use super::evaluate::{Evaluator, Run, uploaded};
+use super::shape::{CELL, Spot, index};
+use super::words::Class;
+
+/// See the module.
+pub struct Case {
+    pub seed: u64,
+    pub adapted: Adapted,
+    pub serial: Serial,
+    pub deeds: Vec<Option<Deed>>,
+    pub runs: Vec<Run>,
+    /// How its plan is made.
+    pub options: Options,
+    steps: Vec<usize>,
+}
+
+/// A texel that is not what it must be.
+#[derive(Clone, Debug)]
+pub struct Wrong {
+    pub resource: String,
+    /// Of the first.
+    pub what: String,
+    /// How many.
+    pub words: u32,
+}
+
+impl Case {
+    /// The case of a seed, with so many runs.
+    pub fn new(seed: u64, limits: Limits, runs: usize) -> Self {
+        let adapted = adapt(seed, limits);
+        let serial = serial(&adapted.graph);
+        let deeds = deeds(&adapted, &serial, seed);
+        let mut random = Random::new(seed ^ 0xf1a6);
+        let policies = [Policy::Auto, Policy::Auto, Policy::Declared, Policy::Overlap, Policy::Weighted];
+        let splits = [Split::Never, Split::Never, Split::Distance, Split::Always];
+        let options = Options {
+            policy: *random.pick(&policies),
+            split: *random.pick(&splits),
+            effort: random.below(3) as u32,
+            ..Options::default()
+        };
+        let graph = &adapted.graph;
+        let mut evaluator = Evaluator::new(graph, &adapted.shapes, &serial, &deeds);
+        let imported: Vec<ResourceId> = graph
+            .resources()
+            .iter_ids()
+            .filter(|(id, resource)| {
+                matches!(resource.life, Life::Imported(imported) if imported.defined) && Some(*id) != adapted.pattern
+            })
+            .map(|(id, _)| id)
+            .collect();
+        let mut out = Vec::new();
+        for run in 0..runs as u32 {
+            let flags: Vec<bool> = graph.flags().iter().map(|_| random.chance(2, 3)).collect();
+            let uploads: Vec<_> =
+                imported.iter().filter(|_| run == 0 || random.chance(1, 3)).map(|id| (*id, run)).collect();
+            out.push(evaluator.run(&flags, &uploads));
+        }
+        let mut steps = vec![0; graph.passes().len()];
+        for (at, step) in serial.steps.iter().enumerate() {
+            if let What::Pass(pass) = step.what {
+                steps[pass.index()] = at;
+            }
+        }
+        Self { seed, adapted, deeds, runs: out, options, steps, serial }
+    }
+
+    /// A pass's accesses, resolved.
+    pub fn uses(&self, pass: PassId) -> &[Touch] {
+        &self.serial.steps[self.steps[pass.index()]].uses
+    }
+
+    /// What is uploaded of a resource.
+    pub fn upload(&self, resource: ResourceId, version: u32) -> Vec<u8> {
+        let shape = &self.adapted.shapes[index(resource)];
+        let word = |cell: usize| {
+            let class = shape.class(cell);
+            class.stored(uploaded(resource, cell, version, class)).to_le_bytes()
+        };
+        let mut bytes = Vec::new();
+        if !shape.is_image() {
+            for cell in 0..shape.cells() {
+                (0..CELL / 4).for_each(|_| bytes.extend(word(cell)));
+            }
+            return bytes;
+        }
+        let [width, height, depth] = shape.level(0);
+        for layer in 0..shape.layers {
+            for _ in 0..height * depth {
+                for x in 0..width {
+                    let half = u32::from(x >= width / 2);
+                    bytes.extend(word(shape.cell(Spot { mip: 0, layer, aspect: 0, half })));
+                }
+            }
+        }
+        bytes
+    }
+
+    /// Compares what was read back of a root; returns the number of texels compared and the first that is wrong.
+    pub fn compare(&self, run: usize, root: usize, bytes: &[u8]) -> (u64, Option<Wrong>) {
+        let (resource, cells) = &self.runs[run].roots[root];
+        let shape = &self.adapted.shapes[index(*resource)];
+        let name = self.adapted.graph.resource_name(*resource).to_owned();
+        let mut compared = 0;
+        let mut first: Option<Wrong> = None;
+        let mut look = |cell: usize, texel: &[u8], place: &dyn Fn() -> String| {
+            let Some(wanted) = cells[cell] else { return };
+            let class = shape.class(cell);
+            let got = shape.format.map_or(Class::Uint.loaded(rgraph_plan::format::Format::R32uint, texel), |format| {
+                class.loaded(format, texel)
+            });
+            compared += 1;
+            if got == wanted {
+                return;
+            }
+            if let Some(first) = &mut first {
+                first.words += 1;
+            } else {
+                first = Some(Wrong {
+                    resource: name.clone(),
+                    words: 1,
+                    what: format!("{}: {got:#010x}, not {wanted:#010x}", place()),
+                });
+            }
+        };
+        if !shape.is_image() {
+            for (at, word) in bytes.chunks_exact(4).enumerate() {
+                look(at / (CELL / 4) as usize, word, &|| format!("word {at}"));
+            }
+            return (compared, first);
+        }
+        let [width, height, depth] = shape.level(0);
+        let texels = width * height * depth * shape.layers;
+        let size = bytes.len() / texels as usize;
+        for (at, texel) in (0..texels).zip(bytes.chunks_exact(size)) {
+            let (x, layer) = (at % width, at / (width * height * depth));
+            let half = u32::from(x >= width / 2);
+            let cell = shape.cell(Spot { mip: 0, layer, aspect: 0, half });
+            look(cell, texel, &|| format!("texel {at} (layer {layer}, x {x})"));
+        }
+        (compared, first)
+    }
+}

@@ -1,0 +1,274 @@
+//! Frames computed here, serially, in declared order, word by word of every cell: what a driver must arrive at.
+
+use std::collections::BTreeMap;
+
+use rgraph_check::serial::{Deed as What, Serial, Step};
+use rgraph_plan::access::{Aspects, Load, Usage};
+use rgraph_plan::graph::{Clear, FlagId, Graph};
+use rgraph_plan::id::Id;
+use rgraph_plan::resource::{Life, ResourceId};
+
+use super::deed::{Deed, From, How, Mode, Write, cells, pattern_word};
+use super::shape::{Shape, Spot, index};
+use super::words::{Class, mix, named};
+
+/// What a pass is told in a run.
+#[derive(Clone, Debug)]
+pub struct Told {
+    /// What its hash starts from.
+    pub salt: u32,
+    /// Which cells of each read hold something.
+    pub known: Vec<u128>,
+}
+
+/// A run: what it is given, and what it must leave.
+#[derive(Clone, Debug)]
+pub struct Run {
+    pub flags: Vec<bool>,
+    /// Imported resources that are uploaded, and the version.
+    pub uploads: Vec<(ResourceId, u32)>,
+    /// By pass; of those that are off as well.
+    pub told: BTreeMap<usize, Told>,
+    /// Cells of the roots.
+    pub roots: Vec<(ResourceId, Vec<Option<u32>>)>,
+}
+
+/// The word of a cell of an upload.
+pub fn uploaded(resource: ResourceId, cell: usize, version: u32, class: Class) -> u32 {
+    class.word(named("upload", &[index(resource) as u32, cell as u32, version]))
+}
+
+/// Depth thresholds of draws that are only tested: a quarter, a half, three quarters.
+pub fn threshold(step: u32) -> u32 {
+    step * 16384
+}
+
+/// All contents, and who computes on them.
+pub struct Evaluator<'a> {
+    pub graph: &'a Graph,
+    pub shapes: &'a [Shape],
+    pub serial: &'a Serial,
+    pub deeds: &'a [Option<Deed>],
+    /// By memory, copy, cell.
+    cells: Vec<Vec<Vec<Option<u32>>>>,
+    run: u32,
+}
+
+impl<'a> Evaluator<'a> {
+    /// Before the first run.
+    pub fn new(graph: &'a Graph, shapes: &'a [Shape], serial: &'a Serial, deeds: &'a [Option<Deed>]) -> Self {
+        let cells = graph.resources().iter_ids().map(|(id, resource)| {
+            let shape = &shapes[index(id)];
+            let start = (resource.life == Life::Persistent).then_some(0);
+            let there = |cell: usize| start.filter(|_| shape.is_there(cell));
+            vec![(0..shape.cells()).map(there).collect(); serial.copies[index(id)] as usize]
+        });
+        let cells = cells.collect();
+        Self { graph, shapes, serial, deeds, cells, run: 0 }
+    }
+
+    fn place(&self, resource: ResourceId) -> (usize, usize) {
+        let memory = index(self.serial.memory[index(resource)]);
+        let copies = self.serial.copies[memory];
+        let copy = (self.run + copies * 64 - self.serial.frames_ago[index(resource)]) % copies;
+        (memory, copy as usize)
+    }
+
+    fn get(&self, resource: ResourceId, cell: usize) -> Option<u32> {
+        let (memory, copy) = self.place(resource);
+        if let Life::History(history) = self.graph.resources()[resource].life
+            && self.run < history.frames
+        {
+            return (history.zero_first && self.shapes[index(resource)].is_there(cell)).then_some(0);
+        }
+        self.cells[memory][copy][cell]
+    }
+
+    fn set(&mut self, resource: ResourceId, cell: usize, word: Option<u32>) {
+        let (memory, copy) = self.place(resource);
+        self.cells[memory][copy][cell] = word.filter(|_| self.shapes[index(resource)].is_there(cell));
+    }
+
+    /// The next run.
+    pub fn run(&mut self, flags: &[bool], uploads: &[(ResourceId, u32)]) -> Run {
+        for (id, resource) in self.graph.resources().iter_ids() {
+            let kept = match resource.life {
+                Life::Persistent | Life::History(_) => true,
+                Life::Imported(imported) => imported.defined,
+                Life::Transient => false,
+            };
+            if !kept && self.serial.memory[index(id)] == id {
+                let (memory, copy) = self.place(id);
+                self.cells[memory][copy].fill(None);
+            }
+        }
+        for &(id, version) in uploads {
+            for cell in 0..self.shapes[index(id)].cells() {
+                let word = uploaded(id, cell, version, self.shapes[index(id)].class(cell));
+                self.set(id, cell, Some(word));
+            }
+        }
+        let mut told = BTreeMap::new();
+        let serial = self.serial;
+        for step in &serial.steps {
+            let on = step.flag.is_none_or(|flag| flags[flag.index()]);
+            match step.what {
+                What::Pass(pass) => {
+                    let Some(deed) = &self.deeds[pass.index()] else { continue };
+                    told.insert(pass.index(), self.pass(step, deed, flags, on));
+                }
+                What::Mips { .. } | What::Scaled { .. } if on => self.blit(step),
+                _ => {}
+            }
+        }
+        let roots = self.graph.roots().iter().map(|&root| {
+            let all = 0..self.shapes[index(root)].cells();
+            (root, all.map(|cell| self.get(root, cell)).collect())
+        });
+        let roots = roots.collect();
+        self.run += 1;
+        Run { flags: flags.to_vec(), uploads: uploads.to_vec(), told, roots }
+    }
+
+    /// Mips and scaled contents: halves stay halves.
+    fn blit(&mut self, step: &Step) {
+        let (from, to) = (&step.uses[0], &step.uses[1]);
+        let list = |resource: ResourceId, mips, layers| {
+            let shape = &self.shapes[index(resource)];
+            cells(shape, mips, layers, [0, 0], shape.aspects[0])
+        };
+        let pairs: Vec<_> = list(from.resource, from.mips, from.layers)
+            .into_iter()
+            .zip(list(to.resource, to.mips, to.layers))
+            .map(|(a, b)| (b, self.get(from.resource, a)))
+            .collect();
+        for (cell, word) in pairs {
+            self.set(to.resource, cell, word);
+        }
+    }
+
+    fn pass(&mut self, step: &Step, deed: &Deed, flags: &[bool], on: bool) -> Told {
+        let salt = mix(deed.salt, self.run);
+        let mut hash = salt;
+        let mut known = Vec::new();
+        for read in &deed.reads {
+            let resource = step.uses[read.at].effective(|flag: FlagId| flags[flag.index()]);
+            let mut mask = 0;
+            for (bit, &cell) in read.cells.iter().enumerate() {
+                if let Some(word) = self.get(resource, cell) {
+                    mask |= 1 << bit;
+                    hash = mix(hash, word);
+                }
+            }
+            known.push(mask);
+        }
+        let told = Told { salt, known };
+        if !on {
+            return told;
+        }
+        let moved: Vec<_> = deed
+            .moves
+            .iter()
+            .map(|one| {
+                let word = match one.from {
+                    From::Copy(at, cell) | From::Resolve(at, cell) => self.get(step.uses[at].resource, cell),
+                    From::Pattern(block, _) => Some(pattern_word(block)),
+                    From::Word(word) => Some(word),
+                };
+                (one.to, one.cell, word)
+            })
+            .collect();
+        self.load(step, deed);
+        for write in &deed.writes {
+            self.write(step, deed, write, hash);
+        }
+        for (to, cell, word) in moved {
+            self.set(step.uses[to].resource, cell, word);
+        }
+        for touch in step.uses.iter().filter(|touch| touch.usage == Usage::ResolveAttachment) {
+            let Some(from) = touch.resolves else { continue };
+            for cell in cells(&self.shapes[index(touch.resource)], touch.mips, touch.layers, [0, 0], Aspects::COLOR) {
+                let word = self.get(from, cell);
+                self.set(touch.resource, cell, word);
+            }
+        }
+        told
+    }
+
+    /// What is there before a pass writes: load operations, and contents that nobody keeps.
+    fn load(&mut self, step: &Step, deed: &Deed) {
+        for touch in step.uses.iter().filter(|touch| touch.writes && touch.usage != Usage::StorageReadWrite) {
+            let shapes = self.shapes;
+            let shape = &shapes[index(touch.resource)];
+            let attachment = matches!(touch.usage, Usage::ColorAttachment | Usage::DepthStencilAttachment);
+            if !attachment {
+                if !touch.keeps {
+                    let list = cells(shape, touch.mips, touch.layers, touch.bytes, touch.aspects);
+                    list.into_iter().for_each(|cell| self.set(touch.resource, cell, None));
+                }
+                continue;
+            }
+            for (at, &aspect) in shape.aspects.iter().enumerate().filter(|(_, one)| touch.aspects.contains(**one)) {
+                let stencil = aspect == Aspects::STENCIL;
+                let loaded = match (if stencil { touch.stencil_load } else { touch.load }, touch.clear) {
+                    (Load::Load, _) => None,
+                    (Load::Discard, _) => Some(None),
+                    (Load::Clear, Some(Clear::Color(color))) => Some(Some(color[0] as u32)),
+                    (Load::Clear, Some(Clear::Depth(depth, _))) if !stencil => {
+                        Some(Some((depth * 65535.0).round() as u32))
+                    }
+                    (Load::Clear, Some(Clear::Depth(_, word))) => Some(Some(word.unwrap_or(0))),
+                    (Load::Clear, None) => Some(Some(0)),
+                };
+                for cell in cells(shape, touch.mips, touch.layers, [0, 0], aspect) {
+                    if let Some(word) = loaded {
+                        self.set(touch.resource, cell, word);
+                    }
+                }
+                if let (true, How::Raster { half, stencil, .. }) = (stencil, deed.how) {
+                    for half in 0..if half { 1 } else { 2 } {
+                        let spot = Spot { mip: touch.mips[0], layer: touch.layers[0], aspect: at, half };
+                        self.set(touch.resource, shape.cell(spot), Some(stencil));
+                    }
+                }
+            }
+        }
+    }
+
+    fn write(&mut self, step: &Step, deed: &Deed, write: &Write, hash: u32) {
+        let resource = step.uses[write.at].resource;
+        let shapes = self.shapes;
+        let shape = &shapes[index(resource)];
+        let hash = mix(hash, write.key);
+        for &(cell, local) in &write.cells {
+            let class = shape.class(cell);
+            let mut new = mix(hash, local);
+            let old = self.get(resource, cell);
+            let word = match (write.mode, deed.how) {
+                (Mode::Add, _) => old.map(|old| old.wrapping_add(new)),
+                (Mode::Mix, _) => old.map(|old| class.word(mix(new, old))),
+                (Mode::Set, How::Raster { tested, .. }) => {
+                    let passed = match tested {
+                        Some(at) => self.tested(step, at, shape.spot(cell).half),
+                        None => Some(0),
+                    };
+                    passed.map(|passed| {
+                        new = mix(new, passed);
+                        class.word(new)
+                    })
+                }
+                (Mode::Set, _) => Some(class.word(new)),
+            };
+            self.set(resource, cell, word);
+        }
+    }
+
+    /// The first threshold that a depth is not above; 0 if it is above all.
+    fn tested(&self, step: &Step, at: usize, half: u32) -> Option<u32> {
+        let touch = &step.uses[at];
+        let shape = &self.shapes[index(touch.resource)];
+        let depth =
+            self.get(touch.resource, shape.cell(Spot { mip: touch.mips[0], layer: touch.layers[0], aspect: 0, half }))?;
+        Some((1..=3).find(|step| depth <= threshold(*step)).unwrap_or(0))
+    }
+}
