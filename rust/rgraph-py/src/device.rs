@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::pyclass::{PyTraverseError, PyVisit};
 use pyo3::types::{PyDict, PyList, PyTuple};
 use rgraph_plan::error::Code;
-use rgraph_vk::{Device, DeviceInfo, DeviceOptions};
+use rgraph_vk::{Device, DeviceError, DeviceInfo, DeviceOptions};
 
 use crate::array::Exports;
 use crate::compiled::{PyCompiled, What};
@@ -20,8 +20,11 @@ use crate::hosted::outside;
 use crate::profile::PyProfile;
 use crate::record::record;
 use crate::report::PyReport;
-use crate::running::call;
+use crate::running::{call, raised};
 use crate::{inputs, options};
+
+/// The code of what belongs to another device, as the runtime has it.
+const FOREIGN: &str = "RG-E131";
 
 /// Compiled graphs that a device remembers for `run`.
 const REMEMBERED: usize = 16;
@@ -80,6 +83,11 @@ impl PyDevice {
     fn remembered<'py>(slf: &Bound<'py, Self>, graph: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyCompiled>> {
         let py = slf.py();
         if let Ok(compiled) = graph.cast::<PyCompiled>() {
+            if !compiled.get().device.is(slf) {
+                let message = format!("\"{}\" was compiled for another device", compiled.get().load.graph.name());
+                let error = DeviceError::new(FOREIGN, message, "compile it on the device that runs it");
+                return Err(raised(py, error.into()));
+            }
             return Ok(compiled.clone());
         }
         let what = What::of(graph)?;

@@ -16,6 +16,7 @@ use crate::declare::only;
 use crate::device::PyDevice;
 use crate::error::{bad, guarded};
 use crate::host::Host;
+use crate::hosted::outside;
 use crate::running::call;
 
 /// An image or buffer of a device's, which several graphs use in turn, and Vulkan code of the caller's in between.
@@ -27,6 +28,8 @@ pub struct PyDeviceResource {
     /// The resource.
     pub resource: Resource,
     exports: Exports,
+    /// The number of its device.
+    device: u64,
 }
 
 /// A size in an argument.
@@ -73,7 +76,7 @@ impl PyDevice {
     ) -> PyResult<PyDeviceResource> {
         let (size, format) = (self::size(size)?, self::format(py, format)?);
         let resource = call(py, || self.device.image(name.0, format, size, mips.0, layers.0))?;
-        Ok(PyDeviceResource { resource, exports: self.exports.clone() })
+        Ok(PyDeviceResource { resource, exports: self.exports.clone(), device: self.number })
     }
 
     /// Make a buffer that is the caller's: it holds nothing yet.
@@ -91,7 +94,7 @@ impl PyDevice {
     ///     Give it to runs as `inputs={name: resource}`.
     fn buffer(&self, py: Python<'_>, name: Text<'_>, size: Bytes) -> PyResult<PyDeviceResource> {
         let resource = call(py, || self.device.buffer(name.0, size.0))?;
-        Ok(PyDeviceResource { resource, exports: self.exports.clone() })
+        Ok(PyDeviceResource { resource, exports: self.exports.clone(), device: self.number })
     }
 
     /// Use an image or buffer of foreign Vulkan code on this device.
@@ -149,7 +152,7 @@ impl PyDevice {
         };
         // SAFETY: what the handle is, is the caller's word; the documentation says that nothing can check it.
         let resource = unsafe { self.device.borrow_resource(name.0, kind, handle, concurrent) };
-        Ok(PyDeviceResource { resource, exports: self.exports.clone() })
+        Ok(PyDeviceResource { resource, exports: self.exports.clone(), device: self.number })
     }
 }
 
@@ -231,6 +234,7 @@ impl PyDeviceResource {
     /// array
     ///     Any object with a buffer, of `shape` and `dtype`; of a buffer, of as many bytes.
     fn write(&self, py: Python<'_>, array: &Bound<'_, PyAny>) -> PyResult<()> {
+        outside(py, self.device)?;
         let what = format!("the array for \"{}\"", self.resource.name());
         let host = Host::new(array, &what)?;
         let kind = self.resource.kind();
@@ -248,6 +252,7 @@ impl PyDeviceResource {
     /// Array
     ///     As it is now.
     fn read(&self, py: Python<'_>) -> PyResult<PyArray> {
+        outside(py, self.device)?;
         let bytes = call(py, || self.resource.read())?;
         let exports = self.exports.clone();
         guarded(py, || PyArray::new(bytes, exports))

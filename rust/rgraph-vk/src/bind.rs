@@ -245,6 +245,7 @@ impl Binder<'_> {
         let Some(targets) = self.renderings.targets(self.plan, self.scene, pass) else {
             return self.refuse(pass, "draws, but has no attachment", "declare a colour or depth attachment");
         };
+        self.check_viewport(pass, *viewport)?;
         self.check_outputs(pass, program)?;
         let mut buffers = Vec::new();
         for buffer in vertex_buffers {
@@ -256,7 +257,13 @@ impl Binder<'_> {
         let index = match index {
             Some(index) => {
                 let planned = self.planned(pass, index.buffer)?;
-                self.in_buffer(pass, planned, Usage::Index, index.offset, 0, "reads indices from")?;
+                // Robust access covers vertices, and not the indices themselves.
+                let indices = match count {
+                    DrawCount::Direct { vertices, first_vertex, .. } => u64::from(vertices) + u64::from(first_vertex),
+                    DrawCount::Indirect { .. } => 0,
+                };
+                let length = indices * if index.wide { 4 } else { 2 };
+                self.in_buffer(pass, planned, Usage::Index, index.offset, length, "reads indices from")?;
                 Some(IndexBuffer { buffer: planned, ..*index })
             }
             None => None,
@@ -282,6 +289,21 @@ impl Binder<'_> {
         out.draws.push(Drawn { count, vertex, index, viewport: *viewport });
         let what = Action::Draw(out.draws.len() as u32 - 1);
         self.packet(pass, program, bound, push, pipeline, what, out)
+    }
+
+    /// A viewport has an area, and lies where the device can draw.
+    fn check_viewport(&self, pass: PlanPassId, viewport: Option<[f32; 4]>) -> Result<(), Error> {
+        let Some([x, y, width, height]) = viewport else { return Ok(()) };
+        let [wide, high] = self.shared.limits.max_viewport_dimensions.map(|most| most as f32);
+        let [least, most] = self.shared.limits.viewport_bounds_range;
+        let fits =
+            |from: f32, size: f32, limit: f32| size > 0.0 && size <= limit && from >= least && from + size <= most;
+        if fits(x, width, wide) && fits(y, height, high) {
+            return Ok(());
+        }
+        let says = format!("draws in a viewport at ({x}, {y}) of {width}x{height}");
+        let help = format!("give it an area, at most {wide}x{high}, between {least} and {most}");
+        self.refuse(pass, says, &help)
     }
 
     /// Every colour output has a target of its kind.
@@ -361,7 +383,10 @@ impl Binder<'_> {
         let past = offset.checked_add(length);
         if !offset.is_multiple_of(4) || offset < first || past.is_none_or(|past| past > end) {
             let name = self.plan.resource_name(buffer);
-            let says = format!("{how} bytes {offset}..{} of \"{name}\", and declares {first}..{end}", offset + length);
+            let says = format!(
+                "{how} bytes {offset}..{} of \"{name}\", and declares {first}..{end}",
+                offset.saturating_add(length)
+            );
             return self.refuse(pass, says, "stay within the declared range, at a multiple of 4");
         }
         Ok(())

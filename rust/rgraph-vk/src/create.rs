@@ -53,11 +53,26 @@ pub(crate) fn profile(context: &Context, device: &Physical, most: u32) -> Profil
             max_image_layers: limits.max_image_array_layers,
             max_color_attachments: limits.max_color_attachments,
             max_samples: 1 << samples(&limits).as_raw().checked_ilog2().unwrap_or(0),
-            max_buffer: 4 << 30,
+            max_buffer: most_bytes(context, device),
             max_uniform_range: u64::from(limits.max_uniform_buffer_range),
         },
         ..Profile::new(&device.info.name, queues)
     }
+}
+
+/// Most bytes of one buffer: what the driver makes and allocates in one piece, up to 4 GiB.
+fn most_bytes(context: &Context, device: &Physical) -> u64 {
+    let mut whole = vk::PhysicalDeviceMaintenance4Properties::default();
+    let mut piece = vk::PhysicalDeviceMaintenance3Properties::default();
+    let mut driver = vk::PhysicalDeviceDriverProperties::default();
+    let mut all =
+        vk::PhysicalDeviceProperties2::default().push_next(&mut whole).push_next(&mut piece).push_next(&mut driver);
+    // SAFETY: the device is of version 1.3, so it knows the structs.
+    unsafe { context.raw().get_physical_device_properties2(device.raw, &mut all) };
+    // Mesa's lavapipe (22.3) promises 4 GiB, counts bytes of copies in signed 32 bits, and dies of the first one beyond.
+    let counted = if driver.driver_id == vk::DriverId::MESA_LLVMPIPE { i32::MAX as u64 & !3 } else { 4 << 30 };
+    let promised = [whole.max_buffer_size, piece.max_memory_allocation_size];
+    promised.into_iter().filter(|promised| *promised != 0).fold(counted, u64::min)
 }
 
 /// Samples that colour and depth attachments may have.

@@ -15,8 +15,12 @@ use crate::context::c_string;
 use crate::device::Shared;
 use crate::error::{Called, DeviceError, Error, MISSING};
 use crate::raster;
-use crate::spirv;
+use crate::spirv::{self, Variables};
 use crate::work::{Address, Border, Compare, RasterState, Sampler, VertexBuffer};
+
+/// Most bytes of one variable that each invocation has for itself: what a thread has on NVIDIA's GPUs, which have most
+/// (CUDA C++ Programming Guide, "Maximum amount of local memory per thread"). Vulkan has no limit to ask for.
+const MOST_OWN: u64 = 512 << 10;
 
 /// Layouts of a program.
 #[derive(Clone, Debug)]
@@ -248,6 +252,7 @@ impl Shared {
         }
         self.check_capabilities(program)?;
         self.check_limits(program)?;
+        self.check_sizes(program)?;
         let layouts = self.layouts(program)?;
         let stages = ShaderStages::new(self, program, &[])?;
         let infos = stages.infos();
@@ -392,6 +397,27 @@ impl Shared {
                     return Err(error.into());
                 }
             }
+        }
+        Ok(())
+    }
+
+    /// Refuses programs whose variables are larger than the device has place for: drivers end the process over them.
+    fn check_sizes(&self, program: &Program) -> Result<(), Error> {
+        let limit = u64::from(self.limits.max_compute_shared_memory_size);
+        for module in &program.modules {
+            let Variables { workgroup, own } = spirv::variables(&module.spirv);
+            let (bytes, what, most, help) = if workgroup > limit {
+                (workgroup, "workgroup variables", limit, "share less at once, or through a buffer")
+            } else if own > MOST_OWN {
+                (own, "variables of its own", MOST_OWN, "use a buffer for large arrays")
+            } else {
+                continue;
+            };
+            let message = format!(
+                "shader \"{}\" has {bytes} bytes of {what}, and {} allows {most}",
+                program.name, self.info.name
+            );
+            return Err(DeviceError::new(MISSING, message, help).into());
         }
         Ok(())
     }

@@ -45,6 +45,11 @@ impl Device {
         if width == 0 || height == 0 || mips == 0 || layers == 0 {
             return Err(Error::input(name, format!("image \"{name}\" has no texels"), "give a size of at least 1x1"));
         }
+        let most = width.max(height).ilog2() + 1;
+        if mips > most {
+            let message = format!("image \"{name}\" of {width}x{height} has {mips} mips");
+            return Err(Error::input(name, message, format!("give it 1 to {most} mips")));
+        }
         let usages = Usages { image: self.0.image_usages(format), ..Usages::default() };
         // Refuses what cannot be made, with the reason.
         let _ = self.0.measure(name, kind, usages, true)?;
@@ -145,11 +150,20 @@ impl Resource {
     /// last. The next run of a graph takes over behind all that was submitted to that queue so far.
     ///
     /// # Errors
-    /// If the queue does not exist, or the driver fails.
+    /// If the queue or the family does not exist, or the driver fails.
     pub fn set_state(&self, state: &ResourceState) -> Result<(), Error> {
         let shared = &self.0.shared;
         shared.check()?;
         let mut state = state.clone();
+        let families = shared.info.families.len();
+        // What Vulkan reserves for other devices and other APIs is no index.
+        let elsewhere = [vk::QUEUE_FAMILY_EXTERNAL, vk::QUEUE_FAMILY_FOREIGN_EXT];
+        if let Some(family) = state.family.filter(|family| *family as usize >= families && !elsewhere.contains(family))
+        {
+            let message =
+                format!("\"{}\" was left to queue family {family}, and the device has {families}", self.0.name);
+            return Err(Error::input(&self.0.name, message, "count the device's queue families from 0"));
+        }
         if let Some(queue) = state.queue {
             let Some(of) = shared.queues.get(queue) else {
                 let message = format!(

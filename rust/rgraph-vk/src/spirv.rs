@@ -3,12 +3,27 @@
 //! Source: SPIR-V specification, "Physical Layout of a SPIR-V Module and Instruction": five words of header, then
 //! instructions of `length << 16 | opcode`.
 
+use std::collections::HashMap;
+
 const OP_ENTRY_POINT: u32 = 15;
 const OP_CAPABILITY: u32 = 17;
+const OP_TYPE_BOOL: u32 = 20;
+const OP_TYPE_INT: u32 = 21;
+const OP_TYPE_FLOAT: u32 = 22;
+const OP_TYPE_VECTOR: u32 = 23;
+const OP_TYPE_MATRIX: u32 = 24;
+const OP_TYPE_ARRAY: u32 = 28;
+const OP_TYPE_STRUCT: u32 = 30;
+const OP_TYPE_POINTER: u32 = 32;
+const OP_CONSTANT: u32 = 43;
+const OP_SPEC_CONSTANT: u32 = 50;
 const OP_VARIABLE: u32 = 59;
 const OP_DECORATE: u32 = 71;
 const FRAGMENT: u32 = 4;
 const OUTPUT: u32 = 3;
+const WORKGROUP: u32 = 4;
+const PRIVATE: u32 = 6;
+const FUNCTION: u32 = 7;
 const LOCATION: u32 = 30;
 const HEADER: usize = 5;
 
@@ -58,4 +73,102 @@ pub(crate) fn moved_outputs(spirv: &[u32], entry: &str, to: &[u32]) -> Vec<u32> 
         }
     }
     moved
+}
+
+/// Bytes that variables of a module take, at least.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Variables {
+    /// Of all workgroup variables; of the largest one where several entry points may have some each.
+    pub workgroup: u64,
+    /// Of the largest variable that each invocation has for itself.
+    pub own: u64,
+}
+
+/// How large a module's variables are, without padding.
+pub(crate) fn variables(spirv: &[u32]) -> Variables {
+    let mut found = Variables { workgroup: 0, own: 0 };
+    let (mut sizes, mut numbers) = (HashMap::<u32, u64>::new(), HashMap::<u32, u64>::new());
+    let mut entries = 0;
+    for (_, opcode, words) in instructions(spirv) {
+        let size = |id: &u32| sizes.get(id).copied().unwrap_or(0);
+        match (opcode, words) {
+            (OP_ENTRY_POINT, _) => entries += 1,
+            (OP_CONSTANT | OP_SPEC_CONSTANT, [_, _, id, low, high @ ..]) => {
+                let high = high.first().map_or(0, |high| u64::from(*high) << 32);
+                numbers.insert(*id, u64::from(*low) | high);
+            }
+            (OP_TYPE_BOOL, [_, id, ..]) => {
+                sizes.insert(*id, 4);
+            }
+            (OP_TYPE_INT | OP_TYPE_FLOAT, [_, id, bits, ..]) => {
+                sizes.insert(*id, u64::from(*bits / 8));
+            }
+            (OP_TYPE_VECTOR | OP_TYPE_MATRIX, [_, id, of, count]) => {
+                sizes.insert(*id, size(of).saturating_mul(u64::from(*count)));
+            }
+            (OP_TYPE_ARRAY, [_, id, of, length]) => {
+                let length = numbers.get(length).copied().unwrap_or(0);
+                sizes.insert(*id, size(of).saturating_mul(length));
+            }
+            (OP_TYPE_STRUCT, [_, id, members @ ..]) => {
+                sizes.insert(*id, members.iter().map(size).fold(0, u64::saturating_add));
+            }
+            // A pointer stands for what it points to: variables name only the pointer.
+            (OP_TYPE_POINTER, [_, id, WORKGROUP | PRIVATE | FUNCTION, of]) => {
+                sizes.insert(*id, size(of));
+            }
+            (OP_VARIABLE, [_, pointer, _, WORKGROUP, ..]) if entries == 1 => {
+                found.workgroup = found.workgroup.saturating_add(size(pointer));
+            }
+            (OP_VARIABLE, [_, pointer, _, WORKGROUP, ..]) => found.workgroup = found.workgroup.max(size(pointer)),
+            (OP_VARIABLE, [_, pointer, _, PRIVATE | FUNCTION, ..]) => found.own = found.own.max(size(pointer)),
+            _ => {}
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Variables, variables};
+    use rgraph_shader::{Kind, Language, Program, Source};
+
+    fn of(text: &str) -> Variables {
+        let program = Program::new("test", Kind::Compute, &[Source::Text(Language::Wgsl, text)], None);
+        program.map_or(Variables { workgroup: 0, own: 0 }, |program| variables(&program.modules[0].spirv))
+    }
+
+    #[test]
+    fn variables_have_the_sizes_of_their_types() {
+        let text = "
+        struct Pair { one: vec4<f32>, two: array<u32, 3> }
+        @group(0) @binding(0) var<storage, read_write> dst: array<u32>;
+        var<workgroup> shared_pairs: array<Pair, 100>;
+        var<workgroup> count: atomic<u32>;
+        var<private> mine: array<array<u32, 16>, 32>;
+        @compute @workgroup_size(1) fn main() {
+            mine[dst[0]][1] = 5u;
+            atomicAdd(&count, 1u);
+            dst[1] = shared_pairs[dst[0]].two[1] + mine[dst[2]][3];
+        }";
+        assert_eq!(of(text), Variables { workgroup: 100 * 28 + 4, own: 2048 });
+    }
+
+    #[test]
+    fn sizes_beyond_all_numbers_are_the_largest() {
+        let words = |opcode: u32, words: &[u32]| {
+            let mut all = vec![(words.len() as u32 + 1) << 16 | opcode];
+            all.extend(words);
+            all
+        };
+        let mut spirv = vec![0; 5];
+        spirv.extend(words(21, &[1, 32, 0]));
+        spirv.extend(words(43, &[1, 2, u32::MAX]));
+        for (id, of) in [(3, 1), (4, 3), (5, 4)] {
+            spirv.extend(words(28, &[id, of, 2]));
+        }
+        spirv.extend(words(32, &[6, 7, 5]));
+        spirv.extend(words(59, &[6, 7, 7]));
+        assert_eq!(variables(&spirv), Variables { workgroup: 0, own: u64::MAX });
+    }
 }

@@ -1,0 +1,94 @@
+"""What drivers would crash, hang or misbehave on is refused with a reason, and the device goes on working."""
+
+import numpy as np
+import pytest
+
+import rgraph as rg
+from gpu.shaders import FLAT, MESH
+
+WORDS = "@group(0) @binding(0) var<storage, read_write> dst: array<u32>;\n"
+
+
+def works(device: rg.Device) -> bool:
+    """Whether the device still runs a graph."""
+    g = rg.Graph()
+    a = g.buffer("a", 16)
+    g.fill("fill", a, 7)
+    g.root(a)
+    return np.asarray(device.run(g)["a"]).view("u4").tolist() == [7] * 4
+
+
+def computed(text: str) -> rg.Graph:
+    """A graph of one dispatch."""
+    g = rg.Graph()
+    dst = g.buffer("dst", 256)
+    g.fill("fill", dst)
+    g.compute("compute", WORDS + text, dst=dst, groups=1)
+    g.root(dst)
+    return g
+
+
+@pytest.mark.parametrize("space", ["workgroup", "private", "function"])
+def test_variables_larger_than_the_device_has_place_for_are_refused(device: rg.Device, space: str):
+    inside = "var p: array<u32, 10000000>;" if space == "function" else ""
+    outside = "" if inside else f"var<{space}> p: array<u32, 10000000>;\n"
+    main = "p[dst[0]] = 1u; dst[1] = p[dst[2]];"
+    with pytest.raises(rg.DeviceError, match="40000000 bytes of"):
+        device.run(computed(f"{outside}@compute @workgroup_size(1) fn main() {{ {inside} {main} }}"))
+    assert works(device)
+
+
+def test_no_more_indices_are_drawn_than_there_are(device: rg.Device):
+    g = rg.Graph()
+    mesh = g.import_array("mesh", np.zeros((3, 7), np.float32), as_buffer=True)
+    index = g.import_array("index", np.arange(3, dtype=np.uint32), as_buffer=True)
+    out = g.image("out", (4, 4), "rgba8unorm")
+    g.raster("draw", MESH, color=out, clear=(0, 0, 0, 0), vertex_buffers=mesh, index=index, vertices=4)
+    g.root(out)
+    with pytest.raises(rg.GraphError, match=r'reads indices from bytes 0..16 of "index"'):
+        device.run(g)
+
+
+@pytest.mark.parametrize(
+    "viewport", [(0, 0, 0, 4), (0, 0, -4, 4), (0, 0, 1e9, 4), (float("nan"), 0, 4, 4), (-1e6, 0, 4, 4)]
+)
+def test_viewports_have_an_area_where_the_device_draws(device: rg.Device, viewport: tuple):
+    g = rg.Graph()
+    out = g.image("out", (4, 4), "rgba8unorm")
+    g.raster("draw", FLAT, color=out, push=[1, 1, 1, 1], viewport=viewport)
+    g.root(out)
+    with pytest.raises(rg.GraphError, match="viewport"):
+        device.run(g)
+
+
+def test_a_function_on_the_cpu_cannot_wait_for_a_resource_of_its_device(device: rg.Device):
+    mine = device.buffer("mine", 16)
+    for use in (lambda _: mine.write(bytes(16)), lambda _: mine.read()):
+        g = rg.Graph()
+        out = g.buffer("out", 16)
+        g.cpu("host", use, writes=out)
+        g.root(out)
+        with pytest.raises(rg.BusyError) as caught:
+            device.run(g)["out"]
+        assert caught.value.code == "RG-E402"
+    assert works(device)
+
+
+def test_what_was_compiled_for_another_device_is_refused(device: rg.Device, own_device: rg.Device):
+    compiled = own_device.compile(computed("@compute @workgroup_size(1) fn main() { dst[1] = 1u; }"))
+    with pytest.raises(rg.DeviceError) as caught:
+        device.run(compiled)
+    assert caught.value.code == "RG-E131"
+
+
+def test_families_and_mips_that_do_not_exist_are_refused(device: rg.Device):
+    with pytest.raises(rg.GraphError, match="queue family 99"):
+        device.buffer("a", 16).set_state(family=99)
+    with pytest.raises(rg.GraphError, match="1 to 3 mips"):
+        device.image("a", (4, 4), "rgba8unorm", mips=4)
+
+
+def test_buffers_are_no_larger_than_the_driver_makes_them(device: rg.Device):
+    most = device.profile.to_dict()["limits"]["max_buffer"]
+    with pytest.raises(rg.GraphError, match=f"1 to {most} bytes"):
+        device.buffer("a", most + 1)
