@@ -15,7 +15,7 @@ PROFILE ?= checked
 # skip what needs a device, and say why.
 UNDER_LAYERS = if scripts/driver.sh; then exec scripts/with-layers A $(1); else exec $(1); fi
 
-.PHONY: demo test build lint lint-rust lint-python test-rust test-python test-matrix driver fuzz bench soak readme clean
+.PHONY: demo test build lint lint-rust lint-python test-rust test-frames test-python test-matrix driver fuzz bench soak readme clean
 
 demo: $(VENV)/.ready
 	$(MATURIN) develop --quiet --release
@@ -24,7 +24,7 @@ demo: $(VENV)/.ready
 	$(BIN)/rgraph check out/deferred.rplan.json --graph examples/deferred.rgraph.json
 	$(BIN)/rgraph bake examples/deferred.rgraph.json --profile discrete
 
-test: lint-rust test-rust build lint-python test-python
+test: lint-rust test-rust test-frames build lint-python test-python
 
 build: $(VENV)/.ready
 	$(MATURIN) develop --quiet --profile $(PROFILE)
@@ -43,6 +43,10 @@ lint-python:
 
 test-rust:
 	$(call UNDER_LAYERS,cargo test --workspace --locked)
+
+# Two thousand generated graphs whose passes are shaders, twice five frames each, against a serial evaluation.
+test-frames:
+	if scripts/driver.sh; then RGRAPH_HASH_GRAPHS=2000 cargo test --package rgraph-vk --locked --test hash_frames; fi
 
 test-python: build
 	$(call UNDER_LAYERS,$(BIN)/python -m pytest)

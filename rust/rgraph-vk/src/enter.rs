@@ -57,6 +57,19 @@ impl Entering {
         }
     }
 
+    /// Makes visible what the host wrote before its signal.
+    ///
+    /// Source: Vulkan 1.3 specification, "Host Write Ordering Guarantees".
+    pub fn after_host(&mut self, stages: vk::PipelineStageFlags2) {
+        self.memory.push(
+            vk::MemoryBarrier2::default()
+                .src_stage_mask(vk::PipelineStageFlags2::HOST | stages)
+                .src_access_mask(vk::AccessFlags2::HOST_WRITE)
+                .dst_stage_mask(stages)
+                .dst_access_mask(vk::AccessFlags2::MEMORY_READ | vk::AccessFlags2::MEMORY_WRITE),
+        );
+    }
+
     /// Takes over part of a resource. O(parts in different states).
     pub fn enter(&mut self, shared: &Shared, store: &Store, region: Region, target: Target) {
         let tracked = store.tracked();

@@ -166,7 +166,7 @@ impl RunState {
         figures.record_us = begin.elapsed().as_secs_f64() * 1e6;
         let begin = Instant::now();
         let mut context = std::mem::take(&mut self.contexts[at]);
-        let submitted = self.submit(prepared, &mut context, index, &prologue, &wanted, &mut figures);
+        let submitted = self.submit(prepared, &mut context, index, &prologue, (&wanted, inputs.poll), &mut figures);
         let outcome = match submitted {
             Ok(done) => {
                 context.points.clone_from(&done.points);

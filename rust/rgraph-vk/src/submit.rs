@@ -8,6 +8,7 @@ use rgraph_plan::id::Id;
 use rgraph_plan::plan::{BatchId, Command, PlanKind, Wait};
 use rgraph_plan::resource::ResourceId;
 
+use crate::compiled::Poll;
 use crate::convert;
 use crate::copy::{clear, download, finish, first_mip, packed_bytes, upload};
 use crate::device::Shared;
@@ -18,7 +19,7 @@ use crate::host::{Call, Job, Outcome, Seen};
 use crate::memory::Domain;
 use crate::prepared::{Prepared, Root, whole};
 use crate::queue::{Point, Submit};
-use crate::run::{FrameContext, RunState};
+use crate::run::{FrameContext, RunState, wait_polling};
 use crate::state::{Region, ResourceState};
 use crate::store::{Raw, Store, Usages};
 use crate::work::Work;
@@ -58,7 +59,7 @@ impl RunState {
         context: &mut FrameContext,
         variant: usize,
         prologue: &Prologue,
-        wanted: &[usize],
+        (wanted, poll): (&[usize], Option<Poll<'_>>),
         figures: &mut Figures,
     ) -> Result<Done, Error> {
         let shared = prepared.shared.clone();
@@ -76,6 +77,7 @@ impl RunState {
             entered: vec![false; shared.queues.len()],
             host_base: self.host.as_ref().map_or(0, |host| host.last),
             outcome,
+            poll,
             figures,
         };
         run.prologue(prologue)?;
@@ -114,6 +116,7 @@ struct Run<'a> {
     entered: Vec<bool>,
     host_base: u64,
     outcome: Option<Arc<Outcome>>,
+    poll: Option<Poll<'a>>,
     figures: &'a mut Figures,
 }
 
@@ -133,6 +136,17 @@ impl Run<'_> {
         }
         self.last[queue] = last;
         Ok(())
+    }
+
+    /// Submits what the host waits for, and waits until its functions so far are done: only what the host wrote before
+    /// a submit is sure to be seen by it. A GPU that keeps the host's memory in its caches (an H200 does) shows the
+    /// difference, whatever barrier follows a wait for a signal that came later.
+    fn wait_for_host(&mut self) -> Result<(), Error> {
+        self.flush()?;
+        match &self.outcome {
+            Some(outcome) => wait_polling(self.poll, |slice| Ok(outcome.wait(slice))),
+            None => Ok(()),
+        }
     }
 
     /// Submits one thing of our own.
@@ -220,6 +234,10 @@ impl Run<'_> {
                 Some(At::Host(value)) => {
                     if let Some(host) = &state.host {
                         entering.wait(host.semaphore, value, stages);
+                        if queue.is_some() {
+                            entering.after_host(stages);
+                            self.wait_for_host()?;
+                        }
                     }
                 }
                 None => {}
@@ -442,6 +460,10 @@ impl Run<'_> {
         self.signal_host(state);
         if let Some(host) = state.host.as_ref().filter(|host| host.last > self.host_base) {
             entering.wait(host.semaphore, host.last, all);
+            entering.after_host(all);
+            if let Some(outcome) = &self.outcome {
+                wait_polling(self.poll, |slice| Ok(outcome.wait(slice)))?;
+            }
         }
         let device = &self.shared.raw;
         let family = self.shared.queues[OWN_QUEUE].family;
