@@ -410,7 +410,7 @@ impl Run<'_> {
     fn read_back(&mut self, state: &mut RunState, wanted: &[usize]) -> Result<Vec<(ResourceId, Readback)>, Error> {
         state.after = None;
         let mut entering = Entering::default();
-        let mut copies: Vec<(Arc<Store>, Arc<Store>)> = Vec::new();
+        let mut copies: Vec<(&Root, Arc<Store>, Arc<Store>)> = Vec::new();
         let mut reads = Vec::new();
         for &at in wanted {
             let root = &self.prepared.roots[at];
@@ -439,7 +439,7 @@ impl Run<'_> {
                 name: self.prepared.plan.resource_name(root.resource).to_owned(),
             };
             reads.push((root.declared, Readback(Arc::new(readback))));
-            copies.push((store, staging));
+            copies.push((root, store, staging));
         }
         if copies.is_empty() {
             return Ok(reads);
@@ -469,7 +469,7 @@ impl Run<'_> {
         let family = self.shared.queues[OWN_QUEUE].family;
         let commands = self.context.once.record(self.shared, family, |commands| {
             entering.record(device, commands);
-            for (store, staging) in &copies {
+            for (_, store, staging) in &copies {
                 download(device, commands, store, staging);
             }
             finish(device, commands);
@@ -484,10 +484,8 @@ impl Run<'_> {
             points: vec![point],
             user: (0, 0),
         };
-        for (&at, (store, _)) in wanted.iter().zip(&copies) {
-            if self.prepared.roots[at].states.is_none() {
-                store.tracked().set(first_mip(store.kind), &left);
-            }
+        for (_, store, _) in copies.iter().filter(|(root, ..)| root.states.is_none()) {
+            store.tracked().set(first_mip(store.kind), &left);
         }
         state.after = Some(point);
         Ok(reads)

@@ -193,6 +193,31 @@ fn samples_are_resolved() {
 }
 
 #[test]
+fn a_root_that_is_not_read_back_leaves_the_others_states_alone() {
+    let Some(device) = device(2) else { return };
+    let mut b = Bench::new([8, 8]);
+    let many = Image { format: Some(Format::Rgba8unorm), samples: Some(4), ..Image::default() };
+    let many = b.graph().add_resource("many", Declared::image(many), None);
+    let sum = b.graph().image("sum", Format::Rgba8unorm);
+    b.graph().resource_mut(sum).life = rgraph_plan::resource::Life::Persistent;
+    b.graph().root(many);
+    b.graph().root(sum);
+    b.raster("draw", FIFTH, &[(many, cleared([0.0; 4]))], &[]);
+    let text = program(ProgramKind::Raster, FIFTH);
+    let pass = b.pass("add", PassQueue::Graphics, &[(sum, using(Usage::ColorAttachment))]);
+    let state = RasterState { blend: vec![Some(Blend::ADD)], ..RasterState::default() };
+    b.steps(pass, vec![Step::Draw(draw(&text, state, &[]))]);
+    let compiled = b.compile(&device.0);
+    for run in 1..=4 {
+        let frame = compiled.run(&Inputs::default()).unwrap();
+        assert_eq!(frame.read(sum).unwrap().bytes()[0], run * 51, "run {run}");
+        assert!(frame.read(many).is_err());
+    }
+}
+
+const FIFTH: &str = "@fragment fn main() -> @location(0) vec4<f32> { return vec4<f32>(0.2); }";
+
+#[test]
 fn merged_passes_draw_to_their_own_targets() {
     let Some(device) = device(2) else { return };
     let mut b = Bench::new([8, 8]);
