@@ -4,7 +4,6 @@ use ash::vk;
 use rgraph_plan::plan::PlanKind;
 
 use crate::convert;
-use crate::prepared::whole;
 use crate::state::Region;
 use crate::store::{Raw, Store};
 use crate::transfer::copied_bytes;
@@ -32,15 +31,8 @@ pub(crate) fn packed(kind: PlanKind, offset: u64) -> Option<vk::BufferImageCopy>
 
 /// Fills with zeros.
 pub(crate) fn clear(device: &ash::Device, commands: vk::CommandBuffer, store: &Store) {
-    let region = whole(store.kind);
     let layout = vk::ImageLayout::TRANSFER_DST_OPTIMAL;
-    let range = vk::ImageSubresourceRange {
-        aspect_mask: convert::aspects(region.aspects),
-        base_mip_level: 0,
-        level_count: vk::REMAINING_MIP_LEVELS,
-        base_array_layer: 0,
-        layer_count: vk::REMAINING_ARRAY_LAYERS,
-    };
+    let range = Region::whole(store.kind).subresources();
     match (store.raw, store.kind) {
         (Raw::Buffer(raw), PlanKind::Buffer { size }) => {
             let words = size & !3;
@@ -129,9 +121,4 @@ pub(crate) fn packed_bytes(kind: PlanKind) -> u64 {
             blocks * u64::from(layers) * copied_bytes(format, vk::ImageAspectFlags::DEPTH)
         }
     }
-}
-
-/// Mip 0 of everything.
-pub(crate) fn first_mip(kind: PlanKind) -> Region {
-    Region { mips: [0, 1], ..whole(kind) }
 }

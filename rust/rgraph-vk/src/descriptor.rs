@@ -3,7 +3,7 @@
 
 use rgraph_plan::access::{Aspects, Layout, Stages, Usage};
 use rgraph_plan::format::{Format, Numbers};
-use rgraph_plan::plan::{PassLayout, PlanKind, PlanPassId};
+use rgraph_plan::plan::{PlanKind, PlanPassId};
 use rgraph_plan::resource::ResourceId;
 use rgraph_shader::{Binding, BindingKind, Dimension, Program, SampleKind};
 
@@ -245,15 +245,8 @@ impl Binder<'_> {
 
     /// The layout in which a pass finds part of an image.
     pub(crate) fn layout(&self, pass: PlanPassId, resource: ResourceId, mips: [u32; 2], layers: [u32; 2]) -> Layout {
-        let of = |one: &&PassLayout| {
-            self.scene.same(one.resource, resource)
-                && one.mips[0] <= mips[0]
-                && mips[0] < one.mips[1]
-                && one.layers[0] <= layers[0]
-                && layers[0] < one.layers[1]
-        };
-        let layouts = &self.plan.layouts[self.scene.layouts[pass].range()];
-        layouts.iter().find(of).map_or(Layout::General, |one| one.layout)
+        let found = self.scene.layout(self.plan, pass, resource, [mips[0], layers[0]]);
+        found.unwrap_or(Layout::General)
     }
 }
 

@@ -157,13 +157,7 @@ impl Entering {
                     .src_queue_family_index(from)
                     .dst_queue_family_index(to)
                     .image(image)
-                    .subresource_range(vk::ImageSubresourceRange {
-                        aspect_mask: convert::aspects(part.aspects),
-                        base_mip_level: part.mips[0],
-                        level_count: part.mips[1] - part.mips[0],
-                        base_array_layer: part.layers[0],
-                        layer_count: part.layers[1] - part.layers[0],
-                    }),
+                    .subresource_range(part.subresources()),
             );
         });
     }

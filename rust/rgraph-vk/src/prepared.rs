@@ -22,7 +22,7 @@ use crate::error::Error;
 use crate::memory::{Domain, Want};
 use crate::rendering::Renderings;
 use crate::scene::{Scene, final_states, memories, usages, used_by_batches};
-use crate::state::{Region, Tracked};
+use crate::state::Tracked;
 use crate::store::{Arena, Store, Usages};
 use crate::subpass;
 use crate::work::{Work, Workload};
@@ -156,7 +156,7 @@ impl Prepared {
         let queues = map_queues(shared, &plan.queues, &mut notes)?;
         let mut renderings = Renderings::new(&workload.graph, &plan, &scene);
         subpass::create(shared, &plan, &scene, &mut renderings)?;
-        let mut placer = Placer { shared, workload: &workload, plan: &plan, scene: &scene, notes: &mut notes };
+        let mut placer = Placer::new(shared, &workload, &plan, &scene, &mut notes);
         let (places, arenas) = placer.place()?;
         let binder = Binder { shared, graph: &workload.graph, plan: &plan, scene: &scene, renderings: &renderings };
         let mut packets = Packets { of_pass: IdVec::filled(Span::default(), plan.passes.len()), ..Packets::default() };
@@ -367,11 +367,33 @@ struct Placer<'a> {
     plan: &'a Plan,
     scene: &'a Scene,
     notes: &'a mut Vec<String>,
+    /// Memories that a pass uses under any of their names.
+    used: IdVec<ResourceId, bool>,
+    /// Memories that are roots under any of their names.
+    rooted: IdVec<ResourceId, bool>,
 }
 
 type Placed = (IdVec<ResourceId, Place>, Vec<Arc<Arena>>);
 
-impl Placer<'_> {
+impl<'a> Placer<'a> {
+    fn new(
+        shared: &'a Arc<Shared>,
+        workload: &'a Workload,
+        plan: &'a Plan,
+        scene: &'a Scene,
+        notes: &'a mut Vec<String>,
+    ) -> Self {
+        let mut used = IdVec::filled(false, plan.resources.len());
+        let mut rooted = used.clone();
+        for (id, resource) in plan.resources.iter_ids() {
+            used[scene.memory[id]] |= resource.lifetime.is_some();
+        }
+        for &root in workload.graph.roots() {
+            rooted[scene.memory[scene.resource_of[root]]] = true;
+        }
+        Self { shared, workload, plan, scene, notes, used, rooted }
+    }
+
     fn place(&mut self) -> Result<Placed, Error> {
         let (plan, scene, graph) = (self.plan, self.scene, &self.workload.graph);
         let used = self.usages(graph);
@@ -379,7 +401,7 @@ impl Placer<'_> {
         let mut memories: Vec<(ResourceId, u32, u64, u64)> = Vec::new();
         for placement in &plan.memory.placements {
             let memory = scene.memory[placement.resource];
-            if memory == placement.resource && self.is_used(memory) {
+            if memory == placement.resource && self.used[memory] {
                 memories.push((memory, placement.heap.index() as u32, placement.offset, placement.size));
             }
         }
@@ -427,7 +449,7 @@ impl Placer<'_> {
             places[memory] = Place::Fixed(store);
         }
         for (memory, life) in plan.resources.iter_ids().map(|(id, resource)| (id, resource.life)) {
-            if scene.memory[memory] != memory || !self.is_used(memory) && scene.remembered[memory] == 0 {
+            if scene.memory[memory] != memory || !self.used[memory] && scene.remembered[memory] == 0 {
                 continue;
             }
             let history = scene.declared[memory].and_then(|declared| match graph.resources()[declared].life {
@@ -455,11 +477,6 @@ impl Placer<'_> {
         Ok((places, arenas.into_iter().flatten().collect()))
     }
 
-    fn is_used(&self, memory: ResourceId) -> bool {
-        let used = |id: ResourceId| self.plan.resources[id].lifetime.is_some();
-        self.plan.resources.ids().any(|id| self.scene.memory[id] == memory && used(id))
-    }
-
     /// Usages by the plan's memories.
     fn usages(&self, graph: &Graph) -> IdVec<ResourceId, Usages> {
         let kind = |id: ResourceId| self.plan.resources[self.scene.resource_of[id]].kind;
@@ -476,11 +493,7 @@ impl Placer<'_> {
     fn concurrent(&self, memory: ResourceId) -> bool {
         use rgraph_plan::access::Sharing;
         let resource = &self.plan.resources[memory];
-        let names = self.plan.resources.ids().filter(|id| self.scene.memory[*id] == memory);
-        let root = names
-            .into_iter()
-            .any(|id| self.scene.declared[id].is_some_and(|declared| self.workload.graph.is_root(declared)));
-        resource.sharing == Sharing::Concurrent || resource.life != PlanLife::Transient || root
+        resource.sharing == Sharing::Concurrent || resource.life != PlanLife::Transient || self.rooted[memory]
     }
 
     /// Memory for all that is placed in a heap of the plan, of a type that suits all; `None` if there is no such type.
@@ -515,9 +528,4 @@ impl Placer<'_> {
         let want = Want { name: &name, requirements, domain, linear: false, dedicated: None };
         Arena::new(self.shared, want, types).map(Some)
     }
-}
-
-/// All of a resource.
-pub(crate) fn whole(kind: PlanKind) -> Region {
-    Tracked::new(kind).whole()
 }

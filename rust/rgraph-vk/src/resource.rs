@@ -8,7 +8,7 @@ use rgraph_plan::access::{Accesses, Layout, Stages};
 use rgraph_plan::format::Format;
 use rgraph_plan::plan::PlanKind;
 
-use crate::copy::{first_mip, packed, packed_bytes};
+use crate::copy::{download, finish, packed_bytes, upload};
 use crate::device::{Device, Shared};
 use crate::enter::{Entering, Target};
 use crate::error::{DeviceError, Error, FOREIGN};
@@ -16,7 +16,7 @@ use crate::frame::{Readback, ReadbackShared};
 use crate::memory::Domain;
 use crate::onetime::OneTime;
 use crate::queue::Submit;
-use crate::state::ResourceState;
+use crate::state::{Region, ResourceState};
 use crate::store::{Raw, Store, Usages};
 
 /// An image or buffer of a device. Clones are the same one; it lives as long as anything uses it.
@@ -255,36 +255,17 @@ impl Resource {
         };
         let target = Target { queue: 0, stages: Stages::COPY, access, layout, discard: write, previous: (0, 0) };
         let mut entering = Entering::default();
-        entering.enter(shared, store, first_mip(store.kind), target);
+        entering.enter(shared, store, Region::first_mip(store.kind), target);
         let device = &shared.raw;
         let family = shared.queues[0].family;
         let commands = once.record(shared, family, |commands| {
             entering.record(device, commands);
-            let vk_layout = crate::convert::layout(layout);
-            let region = vk::BufferCopy { src_offset: 0, dst_offset: 0, size: packed_bytes(store.kind) };
-            // SAFETY, for all of them: the staging buffer is as large as the contents; the layout is the barrier's.
-            match (store.raw, packed(store.kind, 0), write) {
-                (Raw::Image(image), Some(region), true) => unsafe {
-                    device.cmd_copy_buffer_to_image(commands, staging.buffer(), image, vk_layout, &[region]);
-                },
-                (Raw::Image(image), Some(region), false) => unsafe {
-                    device.cmd_copy_image_to_buffer(commands, image, vk_layout, staging.buffer(), &[region]);
-                },
-                (Raw::Buffer(to), _, true) => unsafe {
-                    device.cmd_copy_buffer(commands, staging.buffer(), to, &[region]);
-                },
-                (Raw::Buffer(from), _, false) => unsafe {
-                    device.cmd_copy_buffer(commands, from, staging.buffer(), &[region]);
-                },
-                _ => {}
+            if write {
+                upload(device, commands, store, staging.buffer(), 0);
+            } else {
+                download(device, commands, store, staging);
             }
-            let visible = [vk::MemoryBarrier2::default()
-                .src_stage_mask(vk::PipelineStageFlags2::COPY)
-                .src_access_mask(vk::AccessFlags2::TRANSFER_WRITE)
-                .dst_stage_mask(vk::PipelineStageFlags2::HOST)
-                .dst_access_mask(vk::AccessFlags2::HOST_READ)];
-            // SAFETY: outside of a render pass.
-            unsafe { device.cmd_pipeline_barrier2(commands, &vk::DependencyInfo::default().memory_barriers(&visible)) };
+            finish(device, commands);
         })?;
         let submit = Submit { waits: entering.waits, commands: vec![commands] };
         let value = shared.noted(shared.queues[0].submit(device, &[submit]))?;
@@ -298,7 +279,7 @@ impl Resource {
             points: vec![point],
             user: (0, 0),
         };
-        store.tracked().set(first_mip(store.kind), &state);
+        store.tracked().set(Region::first_mip(store.kind), &state);
         Ok(point)
     }
 }

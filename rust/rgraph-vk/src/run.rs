@@ -273,21 +273,19 @@ impl RunState {
         let mut prologue = Prologue::default();
         let graph = &prepared.workload.graph;
         if !self.initialised {
+            let mut zero: IdVec<ResourceId, bool> = IdVec::filled(false, prepared.places.len());
+            for resource in graph.resources() {
+                if let Life::History(history) = resource.life {
+                    zero[prepared.scene.memory[prepared.scene.resource_of[history.of]]] |= history.zero_first;
+                }
+            }
             for (home, place) in prepared.places.iter_ids() {
-                let zero = |home: ResourceId| {
-                    graph.resources().iter().any(|one| match one.life {
-                        Life::History(history) => {
-                            history.zero_first && prepared.scene.memory[prepared.scene.resource_of[history.of]] == home
-                        }
-                        _ => false,
-                    })
-                };
                 let life = prepared.plan.resources[home].life;
                 match place {
                     Place::Fixed(store) if life == PlanLife::Persistent => {
                         prologue.clears.push(store.clone());
                     }
-                    Place::Ring(ring) if zero(home) => prologue.clears.extend(ring.iter().cloned()),
+                    Place::Ring(ring) if zero[home] => prologue.clears.extend(ring.iter().cloned()),
                     _ => {}
                 }
             }

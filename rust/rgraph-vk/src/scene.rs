@@ -8,7 +8,7 @@ use rgraph_plan::access::{Accesses, Aspects, Layout, Usage};
 use rgraph_plan::error::{Code, GraphError, Mistake};
 use rgraph_plan::graph::{FlagId, Graph, PassId};
 use rgraph_plan::id::{Id, IdVec, Span};
-use rgraph_plan::plan::{Command, ImageBarrier, Plan, PlanKind, PlanPassId};
+use rgraph_plan::plan::{Command, ImageBarrier, PassLayout, Plan, PlanKind, PlanPassId};
 use rgraph_plan::resource::{Life, ResourceId};
 use rgraph_plan::stages::resolve::part_of;
 use rgraph_plan::stages::size::Shape;
@@ -277,6 +277,20 @@ impl Scene {
             scene.of_pass.push(Span::new(start, scene.accesses.len()));
         }
         Ok(scene)
+    }
+
+    /// The layout in which a pass finds one level of an image; `None`: it does not use it.
+    pub fn layout(
+        &self,
+        plan: &Plan,
+        pass: PlanPassId,
+        resource: ResourceId,
+        [mip, layer]: [u32; 2],
+    ) -> Option<Layout> {
+        let within = |at: u32, range: [u32; 2]| range[0] <= at && at < range[1];
+        let of =
+            |one: &&PassLayout| self.same(one.resource, resource) && within(mip, one.mips) && within(layer, one.layers);
+        plan.layouts[self.layouts[pass].range()].iter().find(of).map(|one| one.layout)
     }
 
     /// What a pass accesses.

@@ -1,9 +1,11 @@
 //! The state that a resource carries from run to run: who used each part of it last, and how. Entry barriers of the
 //! next run, of whatever graph, are made from it.
 
+use ash::vk;
 use rgraph_plan::access::{Accesses, Aspects, Layout, Stages};
-use rgraph_plan::plan::PlanKind;
+use rgraph_plan::plan::{Edge, PlanKind};
 
+use crate::convert;
 use crate::queue::Point;
 
 /// How a part of a resource was used last.
@@ -23,6 +25,41 @@ pub struct ResourceState {
     pub points: Vec<Point>,
     /// The compiled graph and its run that used it; zeros: none.
     pub user: (u64, u64),
+}
+
+impl Region {
+    /// All of an image or buffer.
+    pub fn whole(kind: PlanKind) -> Self {
+        match kind {
+            PlanKind::Image { format, mips, layers, .. } => {
+                Self { mips: [0, mips], layers: [0, layers], aspects: format.aspects(), range: [0, 0] }
+            }
+            PlanKind::Buffer { size } => {
+                Self { mips: [0, 1], layers: [0, 1], aspects: Aspects::empty(), range: [0, size] }
+            }
+        }
+    }
+
+    /// Mip 0 of all of it.
+    pub fn first_mip(kind: PlanKind) -> Self {
+        Self { mips: [0, 1], ..Self::whole(kind) }
+    }
+
+    /// The part that an edge of a plan is about.
+    pub fn of_edge(edge: &Edge) -> Self {
+        Self { mips: edge.mips, layers: edge.layers, aspects: edge.aspects, range: edge.range }
+    }
+
+    /// The part of an image, as Vulkan names it.
+    pub fn subresources(&self) -> vk::ImageSubresourceRange {
+        vk::ImageSubresourceRange {
+            aspect_mask: convert::aspects(self.aspects),
+            base_mip_level: self.mips[0],
+            level_count: self.mips[1] - self.mips[0],
+            base_array_layer: self.layers[0],
+            layer_count: self.layers[1] - self.layers[0],
+        }
+    }
 }
 
 impl Default for ResourceState {

@@ -10,14 +10,14 @@ use rgraph_plan::resource::ResourceId;
 
 use crate::compiled::Poll;
 use crate::convert;
-use crate::copy::{clear, download, finish, first_mip, packed_bytes, upload};
+use crate::copy::{clear, download, finish, packed_bytes, upload};
 use crate::device::Shared;
 use crate::enter::{Entering, Target};
 use crate::error::Error;
 use crate::frame::{Figures, Readback, ReadbackShared};
 use crate::host::{Call, Job, Outcome, Seen};
 use crate::memory::Domain;
-use crate::prepared::{Prepared, Root, whole};
+use crate::prepared::{Prepared, Root};
 use crate::queue::{Point, Submit};
 use crate::run::{FrameContext, RunState, wait_polling};
 use crate::state::{Region, ResourceState};
@@ -173,10 +173,10 @@ impl Run<'_> {
             previous: (0, 0),
         };
         for store in &prologue.clears {
-            entering.enter(self.shared, store, whole(store.kind), target(true));
+            entering.enter(self.shared, store, Region::whole(store.kind), target(true));
         }
         for (store, ..) in &prologue.uploads {
-            entering.enter(self.shared, store, first_mip(store.kind), target(true));
+            entering.enter(self.shared, store, Region::first_mip(store.kind), target(true));
         }
         let device = &self.shared.raw;
         let family = self.shared.queues[OWN_QUEUE].family;
@@ -202,10 +202,10 @@ impl Run<'_> {
             user: (0, 0),
         };
         for store in &prologue.clears {
-            store.tracked().set(whole(store.kind), &state);
+            store.tracked().set(Region::whole(store.kind), &state);
         }
         for (store, ..) in &prologue.uploads {
-            store.tracked().set(first_mip(store.kind), &state);
+            store.tracked().set(Region::first_mip(store.kind), &state);
         }
         Ok(())
     }
@@ -280,7 +280,7 @@ impl Run<'_> {
         for &at in &self.prepared.batches[batch].entries {
             let edge = &self.prepared.plan.edges[at as usize];
             let Some(store) = self.prepared.store(edge.resource, state.run, &state.imports) else { continue };
-            let region = Region { mips: edge.mips, layers: edge.layers, aspects: edge.aspects, range: edge.range };
+            let region = Region::of_edge(edge);
             let target = Target {
                 queue,
                 stages: edge.entry.stages,
@@ -350,7 +350,7 @@ impl Run<'_> {
         for &at in &self.prepared.batches[batch].entries {
             let edge = &self.prepared.plan.edges[at as usize];
             let Some(store) = self.prepared.store(edge.resource, state.run, &state.imports).cloned() else { continue };
-            let region = Region { mips: edge.mips, layers: edge.layers, aspects: edge.aspects, range: edge.range };
+            let region = Region::of_edge(edge);
             let mut queues: Vec<usize> = Vec::new();
             store.tracked().visit(region, |_, state| {
                 points.extend(&state.points);
@@ -392,7 +392,7 @@ impl Run<'_> {
         for edge in &self.prepared.plan.edges {
             let Some(store) = self.prepared.store(edge.resource, state.run, &state.imports) else { continue };
             let queue = edge.exit.queue.map(|queue| self.prepared.queues[queue.index()]);
-            let region = Region { mips: edge.mips, layers: edge.layers, aspects: edge.aspects, range: edge.range };
+            let region = Region::of_edge(edge);
             let left = ResourceState {
                 queue,
                 family: queue.map(|queue| self.shared.queues[queue].family),
@@ -461,9 +461,7 @@ impl Run<'_> {
         if let Some(host) = state.host.as_ref().filter(|host| host.last > self.host_base) {
             entering.wait(host.semaphore, host.last, all);
             entering.after_host(all);
-            if let Some(outcome) = &self.outcome {
-                wait_polling(self.poll, |slice| Ok(outcome.wait(slice)))?;
-            }
+            self.wait_for_host()?;
         }
         let device = &self.shared.raw;
         let family = self.shared.queues[OWN_QUEUE].family;
@@ -485,7 +483,7 @@ impl Run<'_> {
             user: (0, 0),
         };
         for (_, store, _) in copies.iter().filter(|(root, ..)| root.states.is_none()) {
-            store.tracked().set(first_mip(store.kind), &left);
+            store.tracked().set(Region::first_mip(store.kind), &left);
         }
         state.after = Some(point);
         Ok(reads)
@@ -513,7 +511,7 @@ impl Run<'_> {
                 discard: false,
                 previous: (0, 0),
             };
-            entering.enter(self.shared, store, first_mip(store.kind), target);
+            entering.enter(self.shared, store, Region::first_mip(store.kind), target);
             return;
         };
         let (src, src_access) = (vk::PipelineStageFlags2::ALL_COMMANDS, vk::AccessFlags2::MEMORY_WRITE);
@@ -527,7 +525,7 @@ impl Run<'_> {
             );
             return;
         };
-        states.visit(first_mip(store.kind), |part, state| {
+        states.visit(Region::first_mip(store.kind), |part, state| {
             entering.images.push(
                 vk::ImageMemoryBarrier2::default()
                     .src_stage_mask(src)
@@ -539,13 +537,7 @@ impl Run<'_> {
                     .src_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
                     .dst_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
                     .image(image)
-                    .subresource_range(vk::ImageSubresourceRange {
-                        aspect_mask: convert::aspects(part.aspects),
-                        base_mip_level: part.mips[0],
-                        level_count: part.mips[1] - part.mips[0],
-                        base_array_layer: part.layers[0],
-                        layer_count: part.layers[1] - part.layers[0],
-                    }),
+                    .subresource_range(part.subresources()),
             );
         });
     }

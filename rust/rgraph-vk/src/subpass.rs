@@ -72,15 +72,9 @@ impl Maker<'_> {
     }
 
     fn layout(&self, pass: PlanPassId, access: &PassAccess) -> Option<vk::ImageLayout> {
-        let layouts = &self.plan.layouts[self.scene.layouts[pass].range()];
-        let found = layouts.iter().find(|one| {
-            self.scene.same(one.resource, access.resource)
-                && one.mips[0] <= access.region.mips[0]
-                && access.region.mips[0] < one.mips[1]
-                && one.layers[0] <= access.region.layers[0]
-                && access.region.layers[0] < one.layers[1]
-        })?;
-        Some(attachment_layout(found.layout, self.plan.resources[access.resource].kind))
+        let region = access.region;
+        let found = self.scene.layout(self.plan, pass, access.resource, [region.mips[0], region.layers[0]])?;
+        Some(attachment_layout(found, self.plan.resources[access.resource].kind))
     }
 
     /// Position of the resolve target of the attachment at `from`: after all attachments, in their order.

@@ -337,13 +337,7 @@ fn clear(binder: &Binder<'_>, pass: PlanPassId, image: ResourceId, value: ClearV
     };
     let region = access.region;
     let at = (access.resource, binder.layout_of(pass, access, region.mips[0], region.layers[0]));
-    let range = vk::ImageSubresourceRange {
-        aspect_mask: convert::aspects(region.aspects),
-        base_mip_level: region.mips[0],
-        level_count: region.mips[1] - region.mips[0],
-        base_array_layer: region.layers[0],
-        layer_count: region.layers[1] - region.layers[0],
-    };
+    let range = region.subresources();
     use rgraph_plan::format::Numbers;
     match (value, format.numbers()) {
         (ClearValue::Depth(depth, stencil), Numbers::Depth) => {

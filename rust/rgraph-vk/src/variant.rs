@@ -382,6 +382,10 @@ impl Variant {
     fn stand_in(&self, prepared: &Prepared, write: &Write, resource: ResourceId) -> ResourceId {
         let (graph, scene) = (&prepared.workload.graph, &prepared.scene);
         let mut resource = resource;
+        let is_output = |of: ResourceId| graph.fallbacks().iter().any(|one| scene.resource_of[one.output] == of);
+        if !is_output(resource) {
+            return resource;
+        }
         for _ in 0..=graph.fallbacks().len() {
             let writes = |pass: &PlanPassId| {
                 scene.of(*pass).iter().any(|access| {

@@ -19,6 +19,43 @@ use rgraph_vk::work::{
 };
 use rgraph_vk::{Error, Inputs, Upload};
 
+const RAMP: &str = "
+@group(0) @binding(0) var dst: texture_storage_2d<rgba8unorm, write>;
+@compute @workgroup_size(8, 8)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    textureStore(dst, id.xy, vec4<f32>(vec2<f32>(id.xy) / 255.0, 0.2, 1.0));
+}";
+
+const SWAP: &str = "
+@group(0) @binding(0) var src: texture_2d<f32>;
+@group(0) @binding(1) var dst: texture_storage_2d<rgba8unorm, write>;
+@compute @workgroup_size(8, 8)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    textureStore(dst, id.xy, textureLoad(src, id.xy, 0).yxzw);
+}";
+
+#[test]
+fn two_dispatches_in_a_row() {
+    let Some(device) = device(2) else { return };
+    let mut bench = Bench::new([64, 32]);
+    let [a, b] = ["a", "b"].map(|name| bench.graph().image(name, Format::Rgba8unorm));
+    bench.graph().root(b);
+    bench.compute("ramp", PassQueue::Compute, RAMP, Groups::Cover(a, 0), &[("dst", whole(a))]);
+    bench.compute("swap", PassQueue::Compute, SWAP, Groups::Cover(b, 0), &[("src", whole(a)), ("dst", whole(b))]);
+    let compiled = bench.compile(&device.0);
+    for run in 0..5 {
+        let frame = compiled.run(&Inputs { times: true, ..Inputs::default() }).unwrap();
+        let pixels = frame.read(b).unwrap();
+        assert_eq!(pixels.bytes().len(), 64 * 32 * 4);
+        for (at, texel) in pixels.bytes().chunks(4).enumerate() {
+            assert_eq!(texel, [(at / 64) as u8, (at % 64) as u8, 51, 255], "texel {at} of run {run}");
+        }
+        let report = frame.report().unwrap();
+        assert_eq!(report.passes.len(), 2);
+        assert_eq!(report.recorded, run < 2);
+    }
+}
+
 const ADD: &str = "
 @group(0) @binding(0) var<storage, read> src: array<u32>;
 @group(0) @binding(1) var<storage, read_write> dst: array<u32>;
