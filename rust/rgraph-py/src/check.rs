@@ -41,7 +41,7 @@ struct Facts {
 }
 
 /// How many images may inherit from each other here; the planner finds cycles.
-const MOST_LINKS: usize = 64;
+pub const MOST_LINKS: usize = 64;
 
 /// The format of an image, its own or inherited.
 pub fn format_of(graph: &Graph, id: ResourceId) -> Option<Format> {

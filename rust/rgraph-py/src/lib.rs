@@ -46,6 +46,7 @@ mod resource;
 mod running;
 mod sampler;
 mod shader;
+mod shape;
 mod source;
 mod state;
 mod texel;
