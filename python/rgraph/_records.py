@@ -13,7 +13,9 @@ __all__ = [
     "DomainMemory",
     "Finding",
     "HeapMemory",
+    "HostSpan",
     "Memory",
+    "PassSpan",
     "Placement",
     "PlannedPass",
     "PlannedQueue",
@@ -221,3 +223,27 @@ class DeviceMemory(NamedTuple):
     """The driver's heaps."""
     owners: dict[str, int]
     """Bytes by who wanted them, the largest first."""
+
+
+class PassSpan(NamedTuple):
+    """When a pass ran on the GPU, in microseconds from the frame's first timestamp on."""
+
+    name: str
+    """The pass."""
+    queue: str
+    """Name of its queue."""
+    begin_us: float
+    """Its begin."""
+    end_us: float
+    """Its end."""
+
+
+class HostSpan(NamedTuple):
+    """Something that the host did for a frame, in microseconds; `Report.calibrated` says from when on."""
+
+    name: str
+    """`"wait"`, `"upload"`, `"record"`, `"submit"`, or the name of a CPU pass."""
+    begin_us: float
+    """Its begin; negative: before the frame's first timestamp."""
+    end_us: float
+    """Its end."""

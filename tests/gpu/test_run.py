@@ -382,3 +382,26 @@ def test_resources_of_another_device_are_refused(device: rg.Device, own_device: 
     with pytest.raises(rg.DeviceError) as caught:
         device.run(g, inputs={"source": stranger})
     assert caught.value.code == "RG-E131"
+
+
+def test_copies_of_graphs_run_with_their_own_roots(device: rg.Device):
+    values = np.arange(64, dtype=np.uint32)
+    g = rg.Graph("shown")
+    src = g.import_array("src", values, as_buffer=True)
+    middle, last = g.buffer("middle", 256), g.buffer("last", 256)
+    g.compute("a", SCALE, src=src, dst=middle, params={"factor": 2, "offset": 0})
+
+    def record(commands: rg.Commands) -> None:
+        commands.copy(middle, last)
+
+    g.callback("b", record, reads={middle: "transfer_src"}, writes={last: "transfer_dst"})
+    g.root(last)
+    shown = g.clone()
+    shown.root("middle")
+    frame = device.run(shown)
+    assert sorted(frame) == ["last", "middle"]
+    np.testing.assert_array_equal(np.asarray(frame["middle"]).view("u4"), values * 2)
+    np.testing.assert_array_equal(np.asarray(frame[last]).view("u4"), values * 2)
+    frame = device.run(g)
+    assert list(frame) == ["last"]
+    np.testing.assert_array_equal(np.asarray(frame["last"]).view("u4"), values * 2)

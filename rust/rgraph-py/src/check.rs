@@ -12,6 +12,7 @@ use rgraph_shader::{Binding, BindingKind, Dimension, Output, Program, SampleKind
 use crate::view::Part;
 
 /// Something that a resource must be.
+#[derive(Clone)]
 pub struct Check {
     /// Position in the draft's table.
     pub at: ResourceId,
@@ -24,6 +25,7 @@ pub struct Check {
 }
 
 /// See [`Check`].
+#[derive(Clone)]
 pub enum Asks {
     /// What the binding at this position of the interface needs.
     Binding(usize),

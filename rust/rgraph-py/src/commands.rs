@@ -71,11 +71,11 @@ impl PyCommands {
         match given {
             Given::Handle(identity, id) => {
                 let graph = self.graph.get();
-                if graph.identity != *identity {
-                    return None;
-                }
-                let name = graph.look(|graph| graph.resource_name(*id).to_owned());
-                self.whole.find_resource(&name)
+                let name = graph.read(|state| {
+                    let known = state.graph.as_ref().filter(|_| state.has_resource(graph.identity, *identity, *id));
+                    known.map(|known| known.resource_name(*id).to_owned())
+                });
+                self.whole.find_resource(&name?)
             }
             Given::Name(name) => crate::state::find_outwards(&self.prefix, name, |full| self.whole.find_resource(full)),
         }

@@ -62,6 +62,19 @@ impl Todo {
 }
 
 impl Draft {
+    /// The same, for a copy of the graph.
+    pub fn copy(&self) -> Self {
+        Self {
+            pass: self.pass,
+            prefix: self.prefix.clone(),
+            place: self.place.clone(),
+            table: self.table.clone(),
+            todo: self.todo.copy(),
+            checks: self.checks.clone(),
+            open: self.open,
+        }
+    }
+
     /// The resource that a position in the table means, in `graph`, of which the draft's names are part.
     pub fn find(&self, graph: &Graph, at: ResourceId) -> Option<ResourceId> {
         match &self.table[at.index()] {

@@ -101,7 +101,8 @@ impl PyGraph {
     /// Calls the setup functions on a working copy, which shares the graph's identity so that its handles fit.
     fn set_up(slf: &Bound<'_, Self>, copy: Graph, setups: Vec<Setup>) -> PyResult<Graph> {
         let py = slf.py();
-        let working = Self::with(py, slf.get().identity, State::new(copy))?;
+        let forebears = slf.get().state().forebears.clone();
+        let working = Self::with(py, slf.get().identity, State { forebears, ..State::new(copy) })?;
         for setup in setups {
             setup.function.call1(py, (PyPass::handle(&working, setup.pass, setup.prefix)?,))?;
         }
@@ -192,6 +193,39 @@ impl PyGraph {
             false => PyResource::buffer(slf, id).map(Bound::into_any),
         };
         kinds.into_iter().map(handle).collect()
+    }
+
+    /// A graph of its own with the same declaration and work.
+    ///
+    /// What is declared in either later is not in the other. Handles of this graph also mean the same in the copy;
+    /// handles that the copy makes mean nothing here. Functions and imported arrays are shared. `copy.copy(graph)` does
+    /// the same; `Graph.copy` declares a pass.
+    ///
+    /// Returns
+    /// -------
+    /// Graph
+    ///     The copy.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import rgraph
+    /// >>> g = rgraph.Graph()
+    /// >>> out, debug = g.image("out", format="rgba8unorm"), g.image("debug", format="r8unorm")
+    /// >>> _ = g.add_pass("draw").color(out, clear=(0, 0, 0, 1))
+    /// >>> _ = g.add_pass("look").sampled(out).color(debug)
+    /// >>> g.root(out)
+    /// >>> shown = g.clone()
+    /// >>> shown.root(debug)
+    /// >>> (shown.bake().pass_names, g.bake().pass_names)
+    /// (['draw', 'look'], ['draw'])
+    fn clone<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, Self>> {
+        let py = slf.py();
+        let copied = slf.get().change(|state| state.copy(py, slf.get().identity));
+        Self::with(py, IDENTITIES.fetch_add(1, Ordering::Relaxed), copied.map_err(|mistake| one(py, mistake))?)
+    }
+
+    fn __copy__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, Self>> {
+        Self::clone(slf)
     }
 
     /// Hash of all that the declaration means, in hexadecimal; source lines do not count, functions are not called.

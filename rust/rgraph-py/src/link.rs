@@ -88,7 +88,7 @@ pub fn pass_links(
     let mut links = Vec::new();
     for earlier in after {
         links.push(Link::After(match earlier {
-            Earlier::Handle(of, id) if *of == identity => Target::Known(*id),
+            Earlier::Handle(of, id) if state.has_pass(identity, *of, *id) => Target::Known(*id),
             Earlier::Handle(..) => {
                 let help = "use the passes that this graph's add_pass() returned, or names";
                 return Err(refusal(Code::UnknownName, "a pass belongs to another graph", help));

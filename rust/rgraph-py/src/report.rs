@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 use rgraph_plan::graph::Graph;
-use rgraph_vk::{FrameReport, MemoryReport};
+use rgraph_vk::{FrameReport, HostSpan, MemoryReport, PassTime};
 
 use crate::record::record;
 
@@ -43,6 +43,33 @@ impl PyReport {
         Ok(times)
     }
 
+    /// When each pass ran on the GPU, in the order of their begin: `PassSpan` records, in microseconds from the frame's
+    /// first timestamp on. Passes on the CPU are in `host_spans`.
+    #[getter]
+    fn timeline<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let on_gpu = self.0.passes.iter().filter(|pass| !pass.is_on_host());
+        let one = |pass: &PassTime| {
+            record!(py, "PassSpan", (&pass.pass, &pass.queue, pass.start_us, pass.start_us + pass.us))
+        };
+        PyList::new(py, on_gpu.map(one).collect::<PyResult<Vec<_>>>()?)
+    }
+
+    /// What the host did for the frame, in the order of its begin: `HostSpan` records, named `"wait"`, `"upload"`,
+    /// `"record"`, `"submit"` or as a CPU pass is. Spans may lie within each other. In microseconds; from when on says
+    /// `calibrated`.
+    #[getter]
+    fn host_spans<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let one = |span: &HostSpan| record!(py, "HostSpan", (&span.name, span.begin_us, span.end_us));
+        PyList::new(py, self.0.host.iter().map(one).collect::<PyResult<Vec<_>>>()?)
+    }
+
+    /// Whether `host_spans` count from the frame's first timestamp on, as `timeline` does (what came before it is
+    /// negative); else from the first thing that the host did. True where the driver has calibrated timestamps.
+    #[getter]
+    fn calibrated(&self) -> bool {
+        self.0.calibrated
+    }
+
     /// Whether command buffers were recorded; else those of an earlier run were submitted again.
     #[getter]
     fn recorded(&self) -> bool {
@@ -72,6 +99,14 @@ impl PyReport {
             }
             passes.append(one)?;
         }
+        let host = PyList::empty(py);
+        for span in &report.host {
+            let one = PyDict::new(py);
+            one.set_item("name", &span.name)?;
+            one.set_item("begin_us", span.begin_us)?;
+            one.set_item("end_us", span.end_us)?;
+            host.append(one)?;
+        }
         let [total, lower_bound, without_aliasing] = report.placed;
         let transients = PyDict::new(py);
         transients.set_item("total", total)?;
@@ -82,6 +117,8 @@ impl PyReport {
         all.set_item("run", report.run)?;
         all.set_item("gpu_us", report.gpu_us)?;
         all.set_item("passes", passes)?;
+        all.set_item("host", host)?;
+        all.set_item("calibrated", report.calibrated)?;
         all.set_item("bake_us", report.bake_us)?;
         all.set_item("record_us", report.record_us)?;
         all.set_item("submit_us", report.submit_us)?;

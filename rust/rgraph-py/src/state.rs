@@ -142,6 +142,14 @@ impl Setup {
     }
 }
 
+/// The graph that another one is a copy of: handles of what it had then mean the same in the copy.
+#[derive(Clone, Copy)]
+pub struct Forebear {
+    identity: u64,
+    passes: usize,
+    resources: usize,
+}
+
 /// A graph and what Python adds to it.
 #[derive(Default)]
 pub struct State {
@@ -161,12 +169,45 @@ pub struct State {
     pub points: BTreeMap<Box<str>, (SlotId, bool)>,
     /// The last plans.
     pub made: Made,
+    /// What it is a copy of, and what that is a copy of.
+    pub forebears: Vec<Forebear>,
 }
 
 impl State {
     /// A state around a declaration.
     pub fn new(graph: Graph) -> Self {
         Self { graph: Some(graph), ..Self::default() }
+    }
+
+    /// The same declaration and work, for a graph of its own; `identity` is this graph's. Functions and arrays are shared,
+    /// plans are not.
+    ///
+    /// # Errors
+    /// If this was a working copy whose bake is over.
+    pub fn copy(&mut self, py: Python<'_>, identity: u64) -> Result<Self, Refusal> {
+        let graph = self.open()?.clone();
+        let here = Forebear { identity, passes: graph.passes().len(), resources: graph.resources().len() };
+        Ok(Self {
+            graph: Some(graph),
+            late: self.late.clone(),
+            setups: self.setups.iter().map(|setup| setup.copy(py)).collect(),
+            executes: self.executes.iter().map(|(pass, function)| (*pass, function.clone_ref(py))).collect(),
+            drafts: self.drafts.iter().map(Draft::copy).collect(),
+            arrays: self.arrays.iter().map(|(resource, array)| (*resource, array.clone_ref(py))).collect(),
+            points: self.points.clone(),
+            made: Made::default(),
+            forebears: self.forebears.iter().copied().chain([here]).collect(),
+        })
+    }
+
+    /// Whether a resource of the graph `of` is one here too, `identity` being this graph's.
+    pub fn has_resource(&self, identity: u64, of: u64, id: ResourceId) -> bool {
+        of == identity || self.forebears.iter().any(|one| one.identity == of && id.index() < one.resources)
+    }
+
+    /// The same of a pass.
+    pub fn has_pass(&self, identity: u64, of: u64, id: PassId) -> bool {
+        of == identity || self.forebears.iter().any(|one| one.identity == of && id.index() < one.passes)
     }
 
     /// Whether it says what passes do, or what imported resources hold.
@@ -199,7 +240,7 @@ impl State {
     /// If it is another graph's, or not part of the copy that is being baked.
     pub fn target(&self, identity: u64, prefix: &str, given: &Given<'_>) -> Result<Target, Refusal> {
         match *given {
-            Given::Handle(of, id) if of == identity => {
+            Given::Handle(of, id) if self.has_resource(identity, of, id) => {
                 let known = self.graph.as_ref().is_some_and(|graph| id.index() < graph.resources().len());
                 known.then_some(Target::Known(id)).ok_or_else(|| {
                     let help = "declare resources before bake(), not in setup functions";

@@ -1,6 +1,7 @@
 //! A graph compiled for a device: runs it, as often as wanted, several frames at a time.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use rgraph_plan::bake::Options;
 use rgraph_plan::graph::PassId;
@@ -128,9 +129,11 @@ impl Compiled {
             let mut state = self.lock();
             state.run_once(prepared, inputs).map_err(|error| state.blamed(prepared, error))?
         };
-        let frame = Frame(Arc::new(FrameShared { compiled: self.clone(), submitted }));
+        let frame = Frame(Arc::new(FrameShared { compiled: self.clone(), submitted, waits: Mutex::default() }));
         if let Some(host) = &frame.0.submitted.host {
+            let begin = Instant::now();
             wait_polling(inputs.poll, |slice| Ok(host.wait(slice)))?;
+            frame.0.note_wait(begin, false);
             if let Some(error) = host.take_error() {
                 return Err(error);
             }

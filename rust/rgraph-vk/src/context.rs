@@ -148,6 +148,11 @@ impl Context {
         Arc::new(Self { entry, raw, debug: None, messages: Arc::default(), labels, owned: false })
     }
 
+    /// The loader's functions.
+    pub fn entry(&self) -> &ash::Entry {
+        &self.entry
+    }
+
     /// The instance.
     pub fn raw(&self) -> &ash::Instance {
         &self.raw

@@ -1,9 +1,12 @@
 //! Making a logical device: which queues and features it gets, and how the planner sees it.
 
+use std::ffi::CStr;
+
 use ash::{ext, vk};
 use rgraph_plan::profile::{Capabilities, Limits, MemoryType, Profile, Queue as ProfileQueue};
 use rgraph_plan::stages::validate::queues::expanded_queues;
 
+use crate::clock;
 use crate::context::Context;
 use crate::device::Enabled;
 use crate::error::{Called, Error};
@@ -85,6 +88,8 @@ pub(crate) struct Created {
     pub raw: ash::Device,
     pub enabled: Enabled,
     pub budget: bool,
+    /// The extension that reads the device's clock.
+    pub clock: Option<&'static CStr>,
 }
 
 /// Makes a device with every feature that it has, but sparse memory. Robust access stays on: no index that a shader
@@ -95,6 +100,7 @@ pub(crate) fn create(context: &Context, device: &Physical, profile: &Profile) ->
     let extensions = unsafe { instance.enumerate_device_extension_properties(device.raw) };
     let extensions = extensions.called("vkEnumerateDeviceExtensionProperties")?;
     let budget = physical::has_extension(&extensions, ext::memory_budget::NAME);
+    let clock = clock::extension(context, device.raw, &extensions);
     let mut has11 = vk::PhysicalDeviceVulkan11Features::default();
     let mut has12 = vk::PhysicalDeviceVulkan12Features::default();
     let mut has13 = vk::PhysicalDeviceVulkan13Features::default();
@@ -158,7 +164,8 @@ pub(crate) fn create(context: &Context, device: &Physical, profile: &Profile) ->
             info.queue_priorities(&priorities[..*count])
         })
         .collect();
-    let names: Vec<_> = if budget { vec![ext::memory_budget::NAME.as_ptr()] } else { Vec::new() };
+    let names = budget.then_some(ext::memory_budget::NAME).into_iter().chain(clock).map(CStr::as_ptr);
+    let names: Vec<_> = names.collect();
     let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&names);
     let info = info.push_next(&mut want);
     let _alone = crate::driver::alone();
@@ -169,5 +176,5 @@ pub(crate) fn create(context: &Context, device: &Physical, profile: &Profile) ->
         float16: has12.shader_float16 == vk::TRUE,
         host_query_reset: has12.host_query_reset == vk::TRUE,
     };
-    Ok(Created { raw, enabled, budget })
+    Ok(Created { raw, enabled, budget, clock })
 }

@@ -1,5 +1,6 @@
 //! A logical device: its queues, features and profile, its memory, and what waits to be destroyed.
 
+use std::ffi::CStr;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,6 +10,7 @@ use ash::{ext, vk};
 use rgraph_plan::profile::{Capabilities, Profile, Queue as ProfileQueue};
 use rgraph_plan::stages::validate::queues::expanded_queues;
 
+use crate::clock::DeviceClock;
 use crate::context::{Context, ContextOptions};
 use crate::create::{Created, create, profile};
 use crate::error::{CLOSED, Called, DeviceError, Error, FORKED, LOST};
@@ -87,6 +89,8 @@ pub(crate) struct Shared {
     pub unified: bool,
     pub labels: Option<ext::debug_utils::Device>,
     pub pipelines: Pipelines,
+    /// Where the driver reads it.
+    pub clock: Option<DeviceClock>,
     memory: Mutex<Option<Memory>>,
     graveyard: Mutex<Graveyard>,
     turn: Mutex<()>,
@@ -144,7 +148,7 @@ impl Device {
         let selector = options.device.clone().or_else(|| std::env::var("RGRAPH_DEVICE").ok());
         let chosen = physical::choose(physical::list(&context)?, selector.as_deref())?;
         let profile = profile(&context, &chosen, options.queues.max(1));
-        let Created { raw, enabled, budget } = create(&context, &chosen, &profile)?;
+        let Created { raw, enabled, budget, clock } = create(&context, &chosen, &profile)?;
         let mut taken = vec![0; chosen.info.families.len()];
         let mut handles = Vec::new();
         for queue in expanded_queues(&profile) {
@@ -154,7 +158,7 @@ impl Device {
             *index += 1;
             handles.push((queue.name, queue.family, queue.capabilities, handle));
         }
-        Self::assemble(Parts { context, chosen, profile, raw, enabled, budget, handles, owned: true }, options)
+        Self::assemble(Parts { context, chosen, profile, raw, enabled, budget, clock, handles, owned: true }, options)
     }
 
     /// Uses the caller's device, whose queues are then rgraph's to submit to: the caller does not use them at the same
@@ -196,11 +200,12 @@ impl Device {
         });
         let profile = Profile { queues: queues.collect(), ..profile(&context, &chosen, 1) };
         let enabled = Enabled { core: *features, ..Enabled::default() };
-        Self::assemble(Parts { context, chosen, profile, raw, enabled, budget: false, handles, owned: false }, options)
+        let (budget, clock) = (false, None);
+        Self::assemble(Parts { context, chosen, profile, raw, enabled, budget, clock, handles, owned: false }, options)
     }
 
     fn assemble(parts: Parts, options: &DeviceOptions) -> Result<Self, Error> {
-        let Parts { context, chosen, mut profile, raw, enabled, budget, handles, owned } = parts;
+        let Parts { context, chosen, mut profile, raw, enabled, budget, clock, handles, owned } = parts;
         // From here on the device is destroyed if anything fails.
         let mut guard = Guard { raw: &raw, owned, semaphores: Vec::new(), armed: true };
         let mut queues = Vec::new();
@@ -225,6 +230,7 @@ impl Device {
         drop(guard);
         let labels = context.labels && options.labels.unwrap_or(true);
         let shared = Shared {
+            clock: clock.map(|name| DeviceClock::new(&context, &raw, name, properties.limits.timestamp_period)),
             labels: labels.then(|| ext::debug_utils::Device::new(context.raw(), &raw)),
             raw,
             physical: chosen.raw,
@@ -329,6 +335,7 @@ struct Parts {
     raw: ash::Device,
     enabled: Enabled,
     budget: bool,
+    clock: Option<&'static CStr>,
     handles: Vec<(String, u32, Capabilities, vk::Queue)>,
     owned: bool,
 }

@@ -1,7 +1,7 @@
 //! A frame that was submitted: whether it is done, what it made, how long it took.
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rgraph_plan::plan::PlanKind;
 use rgraph_plan::resource::ResourceId;
@@ -13,8 +13,9 @@ use crate::host::Outcome;
 use crate::memory::MemoryReport;
 use crate::prepared::Prepared;
 use crate::queue::Point;
-use crate::report::{FrameReport, PassTime};
+use crate::report::{FrameReport, Span};
 use crate::store::Store;
+use crate::timing::Timed;
 
 /// A frame under way, or done. Clones are the same frame; whatever it uses lives at least as long as it runs.
 #[derive(Clone, Debug)]
@@ -24,6 +25,15 @@ pub struct Frame(pub(crate) Arc<FrameShared>);
 pub(crate) struct FrameShared {
     pub compiled: Compiled,
     pub submitted: Submitted,
+    pub waits: Mutex<Waits>,
+}
+
+/// Waits for a frame.
+#[derive(Default)]
+pub(crate) struct Waits {
+    spans: Vec<Span>,
+    /// Whether one saw the frame done: later ones wait for nothing.
+    over: bool,
 }
 
 /// A run that was submitted.
@@ -35,7 +45,7 @@ pub(crate) struct Submitted {
     pub host: Option<Arc<Outcome>>,
     pub figures: Figures,
     /// GPU times, once they were read.
-    pub times: Arc<Mutex<Option<Vec<PassTime>>>>,
+    pub times: Arc<Mutex<Option<Timed>>>,
 }
 
 /// What is known when a frame is submitted.
@@ -49,11 +59,42 @@ pub(crate) struct Figures {
     pub entry_barriers: u32,
     pub recorded: bool,
     pub notes: Vec<String>,
+    /// What the host did until the frame was submitted.
+    pub spans: Vec<Span>,
+}
+
+impl Figures {
+    /// Remembers what the host did since `begin`; returns the microseconds of it.
+    pub fn took(&mut self, what: &'static str, begin: Instant) -> f64 {
+        let span = Span::since(what, begin);
+        let us = span.end.duration_since(begin).as_secs_f64() * 1e6;
+        self.spans.push(span);
+        us
+    }
 }
 
 impl std::fmt::Debug for FrameShared {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Frame").field("run", &self.submitted.figures.run).finish_non_exhaustive()
+    }
+}
+
+/// Waits that follow each other within this are one.
+const ONE_WAIT: Duration = Duration::from_millis(1);
+
+impl FrameShared {
+    /// Remembers a wait that ends now, and whether the frame is done.
+    pub fn note_wait(&self, begin: Instant, done: bool) {
+        let mut waits = self.waits.lock().unwrap_or_else(PoisonError::into_inner);
+        if waits.over {
+            return;
+        }
+        waits.over = done;
+        let wait = Span::since("wait", begin);
+        match waits.spans.last_mut() {
+            Some(last) if wait.begin.saturating_duration_since(last.end) < ONE_WAIT => last.end = wait.end,
+            _ => waits.spans.push(wait),
+        }
     }
 }
 
@@ -71,7 +112,15 @@ impl Frame {
     /// # Errors
     /// If the device is lost, or a host function failed: its error, once.
     pub fn wait(&self, timeout: Option<Duration>) -> Result<bool, Error> {
-        let begin = std::time::Instant::now();
+        let begin = Instant::now();
+        let done = self.wait_until_done(timeout, begin);
+        if timeout != Some(Duration::ZERO) {
+            self.0.note_wait(begin, matches!(done, Ok(true)));
+        }
+        done
+    }
+
+    fn wait_until_done(&self, timeout: Option<Duration>, begin: Instant) -> Result<bool, Error> {
         if let Some(host) = &self.0.submitted.host {
             if !host.wait(timeout) {
                 return Ok(false);
@@ -124,14 +173,10 @@ impl Frame {
         self.wait(None)?;
         self.0.compiled.harvest(self.0.submitted.figures.run)?;
         let times = self.0.submitted.times.lock().unwrap_or_else(PoisonError::into_inner).clone().unwrap_or_default();
+        let waits = self.0.waits.lock().unwrap_or_else(PoisonError::into_inner).spans.clone();
         let memory: MemoryReport = self.shared().memory_report();
-        Ok(FrameReport::new(
-            self.prepared(),
-            &self.0.submitted.figures,
-            times,
-            self.0.submitted.host.as_deref(),
-            memory,
-        ))
+        let (figures, host) = (&self.0.submitted.figures, self.0.submitted.host.as_deref());
+        Ok(FrameReport::new(self.prepared(), figures, times, (host, waits), memory))
     }
 
     fn shared(&self) -> &Arc<Shared> {

@@ -13,6 +13,7 @@ use rgraph_plan::resource::ResourceId;
 use crate::device::Shared;
 use crate::error::{Called, DeviceError, Error, FAILED};
 use crate::garbage::Garbage;
+use crate::report::Span;
 use crate::store::Store;
 use crate::work::{HostView, HostViews, HostWork};
 
@@ -54,7 +55,7 @@ struct State {
     pending: usize,
     error: Option<Error>,
     failed: bool,
-    times: Vec<(String, f64)>,
+    times: Vec<Span>,
 }
 
 impl Outcome {
@@ -86,8 +87,8 @@ impl Outcome {
         self.lock().failed
     }
 
-    /// Microseconds of each pass that ran.
-    pub fn times(&self) -> Vec<(String, f64)> {
+    /// When each pass ran.
+    pub fn times(&self) -> Vec<Span> {
         self.lock().times.clone()
     }
 
@@ -185,7 +186,7 @@ impl Shared {
                     outcome.fail(DeviceError::new(FAILED, message, "").in_pass(&call.pass).into());
                 }
             }
-            outcome.lock().times.push((call.pass, begin.elapsed().as_secs_f64() * 1e6));
+            outcome.lock().times.push(Span::since(call.pass, begin));
         }
         if let Some(value) = signal {
             let info = vk::SemaphoreSignalInfo::default().semaphore(semaphore).value(value);

@@ -5,6 +5,7 @@
 
 mod bind;
 mod cache;
+mod clock;
 mod compiled;
 mod context;
 mod convert;
@@ -50,6 +51,6 @@ pub use frame::{Frame, Readback};
 pub use memory::{DomainReport, HeapReport, MemoryReport};
 pub use physical::{DeviceInfo, DeviceKind, Family, HeapInfo};
 pub use queue::Point;
-pub use report::{FrameReport, PassTime};
+pub use report::{FrameReport, HostSpan, PassTime};
 pub use resource::{BorrowedHandle, Resource};
 pub use state::ResourceState;

@@ -1,6 +1,8 @@
 //! What a frame took: GPU time of each pass, CPU time of baking, recording and submitting, memory, barriers, submits.
 
+use std::borrow::Cow;
 use std::fmt;
+use std::time::Instant;
 
 use rgraph_plan::plan::PlanPassId;
 
@@ -8,6 +10,7 @@ use crate::frame::Figures;
 use crate::host::Outcome;
 use crate::memory::MemoryReport;
 use crate::prepared::Prepared;
+use crate::timing::Timed;
 
 /// When a pass ran and how long.
 #[derive(Clone, PartialEq, Debug)]
@@ -26,6 +29,39 @@ pub struct PassTime {
     pub(crate) id: Option<PlanPassId>,
 }
 
+impl PassTime {
+    /// Whether it is a pass of the host.
+    pub fn is_on_host(&self) -> bool {
+        self.id.is_none()
+    }
+}
+
+/// Something that the host did.
+#[derive(Clone, PartialEq, Debug)]
+pub struct HostSpan {
+    /// `wait`, `upload`, `record`, `submit`, or the name of a host pass.
+    pub name: String,
+    /// Microseconds to its begin; see [`FrameReport::calibrated`] from when on. Negative: before that.
+    pub begin_us: f64,
+    /// Microseconds to its end.
+    pub end_us: f64,
+}
+
+/// The same in moments.
+#[derive(Clone, Debug)]
+pub(crate) struct Span {
+    pub name: Cow<'static, str>,
+    pub begin: Instant,
+    pub end: Instant,
+}
+
+impl Span {
+    /// What began then and ends now.
+    pub fn since(name: impl Into<Cow<'static, str>>, begin: Instant) -> Self {
+        Self { name: name.into(), begin, end: Instant::now() }
+    }
+}
+
 /// What a frame took.
 #[derive(Clone, PartialEq, Debug)]
 pub struct FrameReport {
@@ -35,6 +71,11 @@ pub struct FrameReport {
     pub run: u64,
     /// Times of the passes, in the order of their start.
     pub passes: Vec<PassTime>,
+    /// What the host did for it, in the order of its begin: spans may lie within each other.
+    pub host: Vec<HostSpan>,
+    /// Whether the host's times count from the frame's first timestamp, as those of the passes do; else from the first
+    /// thing that the host did. True where the driver reads the device's clock (`VK_KHR_calibrated_timestamps`).
+    pub calibrated: bool,
     /// Microseconds from the first pass's start to the last one's end on the GPU.
     pub gpu_us: f64,
     /// CPU microseconds of the bake that made the plan.
@@ -65,16 +106,30 @@ impl FrameReport {
     pub(crate) fn new(
         prepared: &Prepared,
         figures: &Figures,
-        mut passes: Vec<PassTime>,
-        host: Option<&Outcome>,
+        Timed { mut passes, first }: Timed,
+        (host, waits): (Option<&Outcome>, Vec<Span>),
         memory: MemoryReport,
     ) -> Self {
+        let called = host.map(Outcome::times).unwrap_or_default();
         passes.sort_by(|a, b| a.start_us.total_cmp(&b.start_us));
         let gpu_us = passes.iter().map(|pass| pass.start_us + pass.us).fold(0.0, f64::max);
-        for (pass, us) in host.map(Outcome::times).unwrap_or_default() {
-            let queue = "cpu".to_owned();
-            passes.push(PassTime { pass, queue, start_us: 0.0, us, statistics: None, id: None });
+        for Span { name, begin, end } in &called {
+            let (queue, us) = ("cpu".to_owned(), us_between(*begin, *end));
+            passes.push(PassTime { pass: name.to_string(), queue, start_us: 0.0, us, statistics: None, id: None });
         }
+        let mut spans: Vec<_> = figures.spans.iter().cloned().chain(called).chain(waits).collect();
+        spans.sort_by_key(|span| span.begin);
+        let origin = first.or_else(|| spans.first().map(|span| span.begin));
+        let host = origin.into_iter().flat_map(|origin| {
+            let us = move |moment| us_between(origin, moment);
+            let one = move |span: &Span| HostSpan {
+                name: span.name.to_string(),
+                begin_us: us(span.begin),
+                end_us: us(span.end),
+            };
+            spans.iter().map(one)
+        });
+        let host = host.collect();
         let plan = &prepared.plan;
         let mut notes = plan.report.notes.clone();
         notes.extend(prepared.notes.iter().chain(&figures.notes).cloned());
@@ -82,6 +137,8 @@ impl FrameReport {
             graph: plan.graph.clone(),
             run: figures.run,
             passes,
+            host,
+            calibrated: first.is_some(),
             gpu_us,
             bake_us: prepared.bake_us,
             record_us: figures.record_us,
@@ -138,5 +195,12 @@ impl fmt::Display for FrameReport {
             write!(f, "\n  note: {note}")?;
         }
         Ok(())
+    }
+}
+
+fn us_between(from: Instant, to: Instant) -> f64 {
+    match to.checked_duration_since(from) {
+        Some(after) => after.as_secs_f64() * 1e6,
+        None => -from.duration_since(to).as_secs_f64() * 1e6,
     }
 }

@@ -18,11 +18,11 @@ use crate::onetime::OneTime;
 use crate::prepared::{Imports, Place, Prepared};
 use crate::queue::Point;
 use crate::record::{passes_on, record};
-use crate::report::PassTime;
 use crate::staging::Staging;
 use crate::state::ResourceState;
 use crate::store::Store;
 use crate::submit::{At, Prologue};
+use crate::timing::Timed;
 use crate::variant::{Ingredients, Stamp, Variant};
 use crate::work::{Commands, Work};
 
@@ -64,7 +64,7 @@ pub(crate) struct FrameContext {
 }
 
 /// GPU times of a frame, once they were read.
-type Times = Arc<Mutex<Option<Vec<PassTime>>>>;
+type Times = Arc<Mutex<Option<Timed>>>;
 
 /// Variants that a context keeps.
 const MOST_VARIANTS: usize = 12;
@@ -148,13 +148,15 @@ impl RunState {
     /// Runs once, up to and with the submission.
     pub fn run_once(&mut self, prepared: &Arc<Prepared>, inputs: &Inputs<'_>) -> Result<Submitted, Error> {
         let at = (self.run % self.contexts.len() as u64) as usize;
-        self.begin_context(prepared, at, inputs)?;
         let mut figures = Figures { run: self.run, ..Figures::default() };
+        let begin = Instant::now();
+        self.begin_context(prepared, at, inputs)?;
+        figures.took("wait", begin);
         self.apply(prepared, inputs)?;
         let begin = Instant::now();
         let wanted = self.wanted(prepared, inputs)?;
         let prologue = self.prologue(prepared, at, inputs)?;
-        figures.upload_us = begin.elapsed().as_secs_f64() * 1e6;
+        figures.upload_us = figures.took("upload", begin);
         let begin = Instant::now();
         let index = match self.variant(prepared, at, &mut figures) {
             Ok(index) => index,
@@ -163,7 +165,7 @@ impl RunState {
                 return Err(error);
             }
         };
-        figures.record_us = begin.elapsed().as_secs_f64() * 1e6;
+        figures.record_us = figures.took("record", begin);
         let begin = Instant::now();
         let mut context = std::mem::take(&mut self.contexts[at]);
         let submitted = self.submit(prepared, &mut context, index, &prologue, (&wanted, inputs.poll), &mut figures);
@@ -189,7 +191,7 @@ impl RunState {
                 return Err(error);
             }
         };
-        figures.submit_us = begin.elapsed().as_secs_f64() * 1e6;
+        figures.submit_us = figures.took("submit", begin);
         self.run += 1;
         Ok(Submitted { points: done.points, reads: done.reads, host: done.host, figures, times })
     }

@@ -1,6 +1,7 @@
 //! One run to the queues: what is uploaded, entry barriers, the plan's batches in their order, what is read back.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use ash::vk;
 use rgraph_plan::access::{Accesses, Layout, Stages};
@@ -143,10 +144,11 @@ impl Run<'_> {
     /// difference, whatever barrier follows a wait for a signal that came later.
     fn wait_for_host(&mut self) -> Result<(), Error> {
         self.flush()?;
-        match &self.outcome {
-            Some(outcome) => wait_polling(self.poll, |slice| Ok(outcome.wait(slice))),
-            None => Ok(()),
-        }
+        let Some(outcome) = &self.outcome else { return Ok(()) };
+        let begin = Instant::now();
+        wait_polling(self.poll, |slice| Ok(outcome.wait(slice)))?;
+        self.figures.took("wait", begin);
+        Ok(())
     }
 
     /// Submits one thing of our own.
