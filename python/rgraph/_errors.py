@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 __all__ = [
     "BusyError",
@@ -17,8 +17,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Side:
+class Side(NamedTuple):
     """One side of a mismatch.
 
     Attributes
@@ -43,8 +42,7 @@ class Side:
         return f"{self.name}  {place}{self.says}"
 
 
-@dataclass(frozen=True, slots=True)
-class Mistake:
+class Mistake(NamedTuple):
     """One mistake in a declaration, a profile or a file.
 
     Attributes

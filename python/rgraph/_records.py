@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 __all__ = [
@@ -160,11 +159,10 @@ class Finding(NamedTuple):
         return f"{self.rule}: {self.message}"
 
 
-@dataclass(frozen=True, slots=True)
-class DeviceInfo:
+class DeviceInfo(NamedTuple):
     """A device as it presents itself."""
 
-    index: int
+    index: int  # type: ignore[assignment]  # hides tuple.index, which nobody needs here
     """Position in the list of devices: real GPUs before CPU ones."""
     name: str
     """Its name."""

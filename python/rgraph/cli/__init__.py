@@ -1,0 +1,169 @@
+"""The command `rgraph`: each command is a module of this package, loaded when it is called.
+
+Exit status: 0 good, 1 findings (the graph, plan or run is wrong: the message is on standard error), 2 the call is
+wrong, 3 there is no device for it; 130 after Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from rgraph import __version__
+from rgraph._errors import DeviceError, InternalError, RgError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["main"]
+
+# What comes first for a newcomer, then the way of a graph: plan, look, run, judge.
+_COMMANDS = {
+    "Begin here": {
+        "doctor": "what Vulkan finds here, and the line that mends what is missing",
+    },
+    "Plan": {
+        "bake": "bake a graph file into a plan",
+        "explain": "say why a pass runs where and when it does",
+        "diff": "say what differs between two plans",
+    },
+    "Judge": {
+        "check": "judge a plan, sharing no code with the planner",
+        "fuzz": "bake and judge random graphs",
+        "schema": "print the JSON Schema of a file format",
+    },
+}
+_ELSEWHERE = {"demo": "rgraph.demo"}
+# No loader or driver, no device that will do, none of that name, no validation layer.
+_NO_DEVICE = ("RG-E101", "RG-E102", "RG-E103", "RG-E106")
+
+
+class UsageError(Exception):
+    """The call is wrong.
+
+    Parameters
+    ----------
+    message
+        What is wrong, in one line.
+    hint
+        What would be right.
+    """
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+def _help() -> str:
+    from rgraph.cli._terminal import paint
+
+    lines = [f"{paint('usage:', 'bold')} rgraph COMMAND [OPTION…]", "", "Plan and judge render graphs.", ""]
+    for title, commands in _COMMANDS.items():
+        lines.append(paint(title, "bold"))
+        lines += [f"  {paint(f'{name:8}', 'cyan')} {words}" for name, words in commands.items()]
+        lines.append("")
+    lines += [
+        f"{paint('rgraph COMMAND --help', 'cyan')} says more. A file may be - for standard input or output.",
+        "Everywhere: --color auto|always|never, --quiet, --debug. Environment: RGRAPH_DEVICE, NO_COLOR.",
+        "Exit status: 0 good, 1 findings, 2 the call is wrong, 3 no device.",
+    ]
+    return "\n".join(lines)
+
+
+def _split(arguments: Sequence[str]) -> tuple[list[str], str | None, list[str]]:
+    """Options before the command, the command, and what follows it."""
+    before, rest = [], list(arguments)
+    while rest and rest[0].startswith("-"):
+        before.append(rest.pop(0))
+        if before[-1] == "--color" and rest:
+            before.append(rest.pop(0))
+    return before, rest[0] if rest else None, rest[1:]
+
+
+def _dispatch(arguments: Sequence[str]) -> int:
+    before, name, rest = _split(arguments)
+    from rgraph.cli import _terminal
+
+    if {"-h", "--help"} & set(before) or (name is None and not before):
+        _terminal.setup(_terminal.wish(before))
+        (_terminal.say if before else _terminal.tell)(_help())
+        return 0 if before else 2
+    if {"-V", "--version"} & set(before):
+        _terminal.say(f"rgraph {__version__}")
+        return 0
+    known = {name: words for commands in _COMMANDS.values() for name, words in commands.items()}
+    if name is None:
+        raise UsageError("which command?", "rgraph --help lists them")
+    if name not in known:
+        raise UsageError(f'there is no command "{name}"', _terminal.nearest(name, known, "rgraph --help lists them"))
+    from importlib import import_module
+
+    from rgraph.cli._parser import Parser
+
+    module = import_module(_ELSEWHERE.get(name, f"rgraph.cli.{name}"))
+    parser = Parser(name, known[name], getattr(module, "MORE", ""))
+    module.add_arguments(parser)
+    parsed = parser.finish().parse_args([*before, *rest])
+    _terminal.setup(parsed.color, quiet=parsed.quiet)
+    status: int = module.main(parsed)
+    return status
+
+
+def _gone() -> int:
+    """Whoever reads has seen enough. Python would complain once more when it flushes at the end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0
+
+
+def _failed(error: Exception) -> int:
+    """Say what is wrong; the exit status of it."""
+    from rgraph.cli._terminal import complain
+
+    if isinstance(error, UsageError):
+        complain(str(error), error.hint)
+        return 2
+    if isinstance(error, RgError):
+        no_device = isinstance(error, DeviceError) and error.code in _NO_DEVICE
+        complain(str(error), "rgraph doctor says more" if no_device else "")
+        return 3 if no_device else 1
+    if isinstance(error, OSError):
+        place = f"{error.filename}: " if error.filename is not None else ""
+        complain(place + (error.strerror or str(error)))
+        return 2
+    unknown = InternalError(f"{type(error).__name__}: {error}")
+    complain(f"a fault of rgraph's own: {unknown}", "please report it with what --debug prints")
+    return 1
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command.
+
+    Parameters
+    ----------
+    arguments
+        What follows the command's name; default: those of this process.
+
+    Returns
+    -------
+    int
+        The exit status.
+    """
+    arguments = sys.argv[1:] if arguments is None else arguments
+    try:
+        status = _dispatch(arguments)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        return _gone()
+    except KeyboardInterrupt:
+        return 130
+    except SystemExit as leaves:
+        # argparse leaves this way after --help.
+        return leaves.code if isinstance(leaves.code, int) else 0
+    except Exception as error:
+        if "--debug" in arguments:
+            import traceback
+
+            traceback.print_exc()
+        return _failed(error)
+    return status

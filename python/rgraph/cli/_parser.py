@@ -1,0 +1,215 @@
+"""How commands read their arguments: argparse with short messages, suggestions, and options that commands share."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import textwrap
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from rgraph.cli import UsageError
+from rgraph.cli._terminal import columns, nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["Parser", "count", "natural", "option", "pair", "planning", "positive"]
+
+_POLICIES = ("auto", "declared", "overlap", "weighted", "exact")
+_SPLITS = ("never", "distance", "always")
+
+
+def _formatter(prog: str) -> argparse.HelpFormatter:
+    return argparse.RawDescriptionHelpFormatter(prog, max_help_position=26, width=columns() - 2)
+
+
+class Parser(argparse.ArgumentParser):
+    """The parser of one command.
+
+    Parameters
+    ----------
+    name
+        The command.
+    words
+        What it does, in a line.
+    more
+        What is shown below the options: paragraphs, and indented lines that stay as they are.
+    """
+
+    def __init__(self, name: str, words: str, more: str = "") -> None:
+        wide = columns() - 2
+        # Paragraphs are filled; what is indented stays as it is.
+        paragraphs = [part if part.startswith(" ") else textwrap.fill(part, wide) for part in more.split("\n\n")]
+        super().__init__(
+            prog=f"rgraph {name}",
+            description=f"{words[0].upper()}{words[1:]}.",
+            epilog="\n\n".join(paragraphs) or None,
+            formatter_class=_formatter,
+            allow_abbrev=False,
+            add_help=False,
+        )
+        self._positionals.title = "arguments"
+
+    def finish(self) -> Parser:
+        """Add the options that all commands have; they are shown last."""
+        always = self.add_argument_group("everywhere")
+        always.add_argument("-h", "--help", action="help", help="show this")
+        always.add_argument(
+            "--color",
+            default="auto",
+            choices=("auto", "always", "never"),
+            metavar="WHEN",
+            help="auto (on a terminal; default), always or never",
+        )
+        always.add_argument("-q", "--quiet", action="store_true", help="no remarks, no progress")
+        always.add_argument("--debug", action="store_true", help="show where in rgraph an error came from")
+        needed = [str(one.metavar or f"{{{'|'.join(one.choices or ())}}}") for one in self._get_positional_actions()]
+        self.usage = " ".join([self.prog, *needed, "[OPTION…]"])
+        return self
+
+    def error(self, message: str) -> NoReturn:
+        """Raise what is wrong with the arguments, with what was probably meant.
+
+        Parameters
+        ----------
+        message
+            argparse's own.
+        """
+        hint = f"{self.prog} --help"
+        if found := re.match(r"unrecognized arguments: (\S+)", message):
+            hint = nearest(found[1].partition("=")[0], self._option_string_actions, hint)
+            message = f'there is no option "{found[1]}"' if found[1].startswith("-") else f'"{found[1]}" is too much'
+        elif found := re.match(r"argument (.+?): invalid choice: '(.*)' \(choose from (.*)\)", message, re.DOTALL):
+            known = [one.strip("' ") for one in found[3].split(",")]
+            hint = nearest(found[2], known)
+            message = f'{found[1]}: there is no "{found[2]}"'
+        elif found := re.match(r"the following arguments are required: (.*)", message):
+            message = f"{found[1]} {'are' if ',' in found[1] else 'is'} missing"
+        elif found := re.match(r"argument (.+?): invalid (.*) value: '(.*)'", message, re.DOTALL):
+            message = f'{found[1]}: "{found[3]}" is no {found[2]}'
+        elif found := re.match(r"argument (.*)", message, re.DOTALL):
+            message = found[1]
+        raise UsageError(message, hint)
+
+
+def natural(text: str) -> int:
+    """A whole number that is not negative and fits 32 bits.
+
+    Parameters
+    ----------
+    text
+        What was said.
+    """
+    number = int(text)
+    if not 0 <= number < 2**32 - 1:
+        raise ValueError(text)
+    return number
+
+
+def count(text: str) -> int:
+    """A whole number from 1 on.
+
+    Parameters
+    ----------
+    text
+        What was said.
+    """
+    number = natural(text)
+    if number == 0:
+        raise ValueError(text)
+    return number
+
+
+def positive(text: str) -> float:
+    """A number that is not negative.
+
+    Parameters
+    ----------
+    text
+        What was said.
+    """
+    number = float(text)
+    if not 0 <= number < float("inf"):
+        raise ValueError(text)
+    return number
+
+
+natural.__name__ = "whole number"
+count.__name__ = "whole number from 1 on"
+positive.__name__ = "number"
+
+
+def pair(text: str) -> tuple[str, str]:
+    """What `NAME=VALUE` says.
+
+    Parameters
+    ----------
+    text
+        What was said.
+    """
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise ValueError(text)
+    return name, value
+
+
+pair.__name__ = "NAME=VALUE"
+
+
+def option(parser: argparse._ActionsContainer, *names: str, kind: Callable[[str], Any], **more: Any) -> None:
+    """Add an option that may be said again and again.
+
+    Parameters
+    ----------
+    parser
+        Where.
+    names
+        Its names.
+    kind
+        What reads its value.
+    more
+        As for argparse.
+    """
+    parser.add_argument(*names, type=kind, action="append", default=[], **more)
+
+
+def planning(parser: argparse.ArgumentParser, *, profile: bool = True) -> None:
+    """Add the options that say how a graph is baked.
+
+    Parameters
+    ----------
+    parser
+        Where.
+    profile
+        Whether the device is chosen too: else it is a real one.
+    """
+    group = parser.add_argument_group("planning")
+    if profile:
+        group.add_argument(
+            "--profile",
+            default="discrete",
+            metavar="NAME|FILE",
+            help="the device: minimal, single_queue, discrete (default), or a file that rgraph doctor --profile wrote",
+        )
+        hidden = argparse.SUPPRESS
+        group.add_argument("--device-profile", dest="profile", metavar="NAME|FILE", default=hidden, help=hidden)
+    group.add_argument(
+        "--policy",
+        default="auto",
+        choices=_POLICIES,
+        metavar="NAME",
+        help=f"how the order of passes is chosen: {', '.join(_POLICIES)} (default: auto)",
+    )
+    group.add_argument(
+        "--split",
+        default="never",
+        choices=_SPLITS,
+        metavar="WHERE",
+        help=f"where barriers are split into events: {', '.join(_SPLITS)} (default: never)",
+    )
+    group.add_argument(
+        "--effort",
+        type=natural,
+        metavar="N",
+        help="how hard to search: 0 one look, 1 a handful (default), more: longer",
+    )

@@ -1,0 +1,314 @@
+"""What commands say: UTF-8 whatever the locale, colours and progress only where a person looks."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from types import TracebackType
+    from typing import Self, TextIO
+
+__all__ = [
+    "Progress",
+    "as_json",
+    "columns",
+    "complain",
+    "listing",
+    "nearest",
+    "paint",
+    "say",
+    "setup",
+    "size",
+    "table",
+    "tell",
+    "wish",
+]
+
+_CODES = {"bold": "1", "dim": "2", "red": "1;31", "green": "32", "yellow": "33", "blue": "34", "cyan": "36"}
+_WIDEST = 100
+
+
+class _State:
+    """Whether standard output and standard error have colours, and whether remarks are wanted."""
+
+    out = False
+    error = False
+    quiet = False
+
+
+def _colored(stream: TextIO, color: str) -> bool:
+    if color != "auto":
+        return color == "always"
+    if os.environ.get("NO_COLOR"):
+        return False
+    return _seen(stream)
+
+
+def _seen(stream: TextIO) -> bool:
+    """Whether a person looks at it."""
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def wish(arguments: Sequence[str]) -> str:
+    """The last `--color` among arguments that nobody has parsed yet.
+
+    Parameters
+    ----------
+    arguments
+        Arguments of the command.
+    """
+    color = "auto"
+    for at, argument in enumerate(arguments):
+        if argument == "--color" and at + 1 < len(arguments):
+            color = arguments[at + 1]
+        elif argument.startswith("--color="):
+            color = argument.removeprefix("--color=")
+    return color if color in ("always", "never") else "auto"
+
+
+def setup(color: str = "auto", *, quiet: bool = False) -> None:
+    """Decide about colours and remarks for this process.
+
+    Parameters
+    ----------
+    color
+        `auto` (on a terminal, unless the environment's NO_COLOR is set), `always` or `never`.
+    quiet
+        Whether remarks and progress are left out.
+    """
+    _State.out = _colored(sys.stdout, color)
+    _State.error = _colored(sys.stderr, color)
+    _State.quiet = quiet
+
+
+def paint(text: str, style: str, *, error: bool = False) -> str:
+    """Text in a style, if there are colours.
+
+    Parameters
+    ----------
+    text
+        The text.
+    style
+        `bold`, `dim`, `red`, `green`, `yellow`, `blue` or `cyan`.
+    error
+        Whether it is meant for standard error.
+    """
+    return f"\x1b[{_CODES[style]}m{text}\x1b[0m" if (_State.error if error else _State.out) else text
+
+
+def _write(stream: TextIO, text: str) -> None:
+    text = text if text.endswith("\n") else f"{text}\n"
+    buffer = getattr(stream, "buffer", None)
+    if buffer is None:
+        stream.write(text)
+        return
+    stream.flush()
+    # File names may hold bytes that are no UTF-8: they come out as they went in.
+    buffer.write(text.encode("utf-8", "surrogateescape"))
+    buffer.flush()
+
+
+def say(text: str = "") -> None:
+    """Write lines to standard output.
+
+    Parameters
+    ----------
+    text
+        The lines, without the last line's end.
+    """
+    _write(sys.stdout, text)
+
+
+def tell(text: str) -> None:
+    """Write a remark to standard error, unless `--quiet` forbids it.
+
+    Parameters
+    ----------
+    text
+        The lines, without the last line's end.
+    """
+    if not _State.quiet:
+        _write(sys.stderr, text)
+
+
+def complain(message: str, hint: str = "") -> None:
+    """Write what is wrong to standard error.
+
+    Parameters
+    ----------
+    message
+        Everything that is wrong; lines of it may begin with a code or with `help:`.
+    hint
+        What would mend it.
+    """
+    lines = message.splitlines() or [""]
+    if hint:
+        lines.append(f"  help: {hint}")
+    for at, line in enumerate(lines):
+        code, space, rest = line.partition(" ")
+        inner = line.lstrip()
+        if code.startswith("RG-E"):
+            lines[at] = f"{paint(code, 'red', error=True)}{space}{paint(rest, 'bold', error=True)}"
+        elif inner.startswith("help: "):
+            margin = line[: len(line) - len(inner)]
+            lines[at] = f"{margin}{paint('help:', 'cyan', error=True)} {inner.removeprefix('help: ')}"
+        elif at == 0:
+            lines[at] = paint(line, "bold", error=True)
+    _write(sys.stderr, f"{paint('rgraph:', 'red', error=True)} " + "\n".join(lines))
+
+
+def nearest(name: str, known: Iterable[str], otherwise: str = "") -> str:
+    """The hint for a name that does not exist.
+
+    Parameters
+    ----------
+    name
+        What was said.
+    known
+        What exists.
+    otherwise
+        The hint if nothing is near; default: a list of what exists.
+    """
+    from difflib import get_close_matches
+
+    known = list(known)
+    close = get_close_matches(name, known, n=1, cutoff=0.6) or [one for one in known if one.lower() == name.lower()]
+    if close:
+        return f'did you mean "{close[0]}"?'
+    if otherwise or not known:
+        return otherwise
+    return f"there {'are' if len(known) > 1 else 'is'} {listing(known)}"
+
+
+def listing(names: Sequence[str], most: int = 12) -> str:
+    """Names as one line.
+
+    Parameters
+    ----------
+    names
+        The names.
+    most
+        How many of them are said.
+    """
+    more = f", … ({len(names) - most} more)" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
+def as_json(values: object) -> str:
+    """Plain data for programs.
+
+    Parameters
+    ----------
+    values
+        The data.
+    """
+    import json
+
+    return json.dumps(values, indent=2, ensure_ascii=False)
+
+
+def columns() -> int:
+    """Columns that text is fitted into: the terminal's, 40 to 100; 80 where there is none."""
+    try:
+        wide = int(os.environ["COLUMNS"])
+    except (KeyError, ValueError):
+        try:
+            wide = os.get_terminal_size(sys.stdout.fileno()).columns
+        except (OSError, ValueError):
+            wide = 80
+    return max(40, min(wide or 80, _WIDEST))
+
+
+def size(count: float) -> str:
+    """Bytes as people read them.
+
+    Parameters
+    ----------
+    count
+        Number of bytes.
+    """
+    for unit in ("B", "KiB", "MiB"):
+        if count < 1024:
+            return f"{count:.0f} B" if unit == "B" else f"{count:.1f} {unit}"
+        count /= 1024
+    return f"{count:.1f} GiB"
+
+
+def table(rows: Sequence[Sequence[str]], right: Sequence[int] = (), margin: str = "  ") -> list[str]:
+    """Rows as lines with columns under each other.
+
+    Parameters
+    ----------
+    rows
+        The cells; colours come afterwards, since they count as letters.
+    right
+        Columns that end under each other rather than begin.
+    margin
+        What each line begins with.
+    """
+    widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))] if rows else []
+    lines = []
+    for row in rows:
+        cells = [
+            cell.rjust(width) if at in right else cell.ljust(width)
+            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        lines.append((margin + "  ".join(cells)).rstrip())
+    return lines
+
+
+class Progress:
+    """A bar on a terminal's last line; nothing elsewhere. Use it in a `with` block.
+
+    Parameters
+    ----------
+    total
+        Steps until it is done; None: unknown.
+    what
+        What a step is.
+    """
+
+    def __init__(self, total: int | None, what: str) -> None:
+        self._total, self._what, self._done = total, what, 0
+        self._shown = not _State.quiet and _seen(sys.stderr)
+        self._begin = self._last = time.monotonic()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._shown:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+
+    def step(self, count: int = 1, note: str = "") -> None:
+        """Count steps.
+
+        Parameters
+        ----------
+        count
+            How many were made.
+        note
+            What else there is to say.
+        """
+        self._done += count
+        now = time.monotonic()
+        if not self._shown or (now - self._last < 0.05 and self._done != self._total):
+            return
+        self._last = now
+        rate = self._done / max(now - self._begin, 1e-9)
+        text = f"{self._done} {self._what} · {rate:.1f}/s"
+        if self._total:
+            cells = 24 * self._done // self._total
+            text = f"{'━' * cells}{'─' * (24 - cells)} {self._done}/{self._total} {self._what} · {rate:.1f}/s"
+            if rate > 0 and self._done < self._total:
+                text += f" · {(self._total - self._done) / rate:.0f} s left"
+        text = f"{text}  {note}" if note else text
+        sys.stderr.write(f"\r{text[: columns() - 1]}\x1b[K")
+        sys.stderr.flush()

@@ -1,0 +1,89 @@
+"""`rgraph bake`: a graph file becomes a plan."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rgraph.cli import UsageError
+from rgraph.cli._files import STANDARD, baked, plan_suffix
+from rgraph.cli._parser import planning
+from rgraph.cli._terminal import say
+
+if TYPE_CHECKING:
+    import argparse
+
+    from rgraph._core import Plan
+
+__all__ = ["MORE", "add_arguments", "main"]
+
+MORE = """\
+Without an option the plan's listing is printed. What -o writes goes by its suffix: .json (a plan file), .dot,
+.txt; it may be said again.
+
+  rgraph bake frame.rgraph.json
+  rgraph bake frame.rgraph.json -o frame.rplan.json -o frame.dot
+  rgraph bake frame.rgraph.json --profile h200.rprofile.json --json"""
+
+_FORMS = {
+    "text": "the listing (default)",
+    "json": "the plan file",
+    "dot": "the graph as DOT, for Graphviz",
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what the command takes.
+
+    Parameters
+    ----------
+    parser
+        Where.
+    """
+    parser.add_argument("graph", metavar="GRAPH", help="a graph file")
+    output = parser.add_argument_group("output")
+    output.add_argument(
+        "-o", "--output", action="append", default=[], metavar="FILE", help="write the plan; - is --json"
+    )
+    forms = output.add_mutually_exclusive_group()
+    for form, words in _FORMS.items():
+        forms.add_argument(f"--{form}", dest="form", action="store_const", const=form, help=f"print {words}")
+    output.add_argument("--timings", action="store_true", help="write how long each stage took")
+    planning(parser)
+
+
+def _text(plan: Plan, form: str) -> str:
+    if form == "json":
+        return plan.to_json()
+    if form == "dot":
+        return plan.to_dot()
+    return str(plan)
+
+
+def main(arguments: argparse.Namespace) -> int:
+    """Bake.
+
+    Parameters
+    ----------
+    arguments
+        What the parser read.
+
+    Returns
+    -------
+    int
+        The exit status.
+    """
+    outputs: list[str] = arguments.output
+    for output in outputs:
+        if output != STANDARD:
+            plan_suffix(output)
+    if STANDARD in outputs and arguments.form not in (None, "json"):
+        raise UsageError("-o - prints the plan file: leave it out to print another form")
+    plan = baked(arguments, timings=arguments.timings)
+    for output in outputs:
+        if output != STANDARD:
+            plan.save(output)
+    if STANDARD in outputs:
+        say(plan.to_json())
+    elif arguments.form or not outputs:
+        say(_text(plan, arguments.form or "text"))
+    return 0

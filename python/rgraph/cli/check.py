@@ -1,0 +1,78 @@
+"""`rgraph check`: judge a plan, sharing no code with the planner."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rgraph.cli import UsageError
+from rgraph.cli._files import load_graph, load_plan, one_standard
+from rgraph.cli._terminal import as_json, paint, say, tell
+
+if TYPE_CHECKING:
+    import argparse
+
+__all__ = ["MORE", "add_arguments", "main"]
+
+MORE = """\
+Each finding names the rule that is broken, the pass and the resource. Exit status 1 if there is one.
+
+  rgraph check frame.rplan.json --graph frame.rgraph.json"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what the command takes.
+
+    Parameters
+    ----------
+    parser
+        Where.
+    """
+    parser.add_argument("plan", metavar="PLAN", help="a plan file")
+    parser.add_argument(
+        "--graph",
+        metavar="GRAPH",
+        help="the graph file that it is a plan of; default: NAME.rgraph.json beside NAME.rplan.json",
+    )
+    parser.add_argument("--json", action="store_true", help="for programs")
+
+
+def _graph_of(plan: str) -> str:
+    """The graph file beside a plan file."""
+    beside = plan.removesuffix(".rplan.json") + ".rgraph.json"
+    if beside == f"{plan}.rgraph.json" or not Path(beside).is_file():
+        raise UsageError("which graph is it a plan of?", "--graph GRAPH says so")
+    return beside
+
+
+def main(arguments: argparse.Namespace) -> int:
+    """Judge.
+
+    Parameters
+    ----------
+    arguments
+        What the parser read.
+
+    Returns
+    -------
+    int
+        The exit status.
+    """
+    one_standard(arguments.plan, arguments.graph)
+    of = arguments.graph or _graph_of(arguments.plan)
+    plan = load_plan(arguments.plan)
+    findings = plan.check(load_graph(of))
+    passes, batches = len(plan.pass_names), len(plan.batches)
+    if arguments.json:
+        records = [
+            {"rule": one.rule, "pass": one.pass_name, "resource": one.resource, "message": one.message}
+            for one in findings
+        ]
+        say(as_json({"plan": plan.hash, "passes": passes, "batches": batches, "findings": records}))
+    elif not findings:
+        say(f"{paint('clean', 'green')}: {passes} passes in {batches} batches of plan {plan.hash[:16]}")
+    else:
+        for one in findings:
+            tell(f"{paint(one.rule, 'red', error=True)}: {one.message}")
+        tell(f"{len(findings)} finding{'s' if len(findings) > 1 else ''} in plan {plan.hash[:16]}")
+    return 1 if findings else 0

@@ -1,0 +1,54 @@
+"""`rgraph diff`: say what differs between two plans."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rgraph.cli._files import load_plan, one_standard
+from rgraph.cli._terminal import as_json, say
+
+if TYPE_CHECKING:
+    import argparse
+
+__all__ = ["MORE", "add_arguments", "main"]
+
+MORE = """\
+Exit status 0 whether they differ or not, unless --exit-code says otherwise.
+
+  rgraph diff before.rplan.json after.rplan.json"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what the command takes.
+
+    Parameters
+    ----------
+    parser
+        Where.
+    """
+    parser.add_argument("before", metavar="A", help="a plan file")
+    parser.add_argument("after", metavar="B", help="a plan file")
+    parser.add_argument("--exit-code", action="store_true", help="exit status 1 if they differ")
+    parser.add_argument("--json", action="store_true", help="for programs")
+
+
+def main(arguments: argparse.Namespace) -> int:
+    """Compare.
+
+    Parameters
+    ----------
+    arguments
+        What the parser read.
+
+    Returns
+    -------
+    int
+        The exit status.
+    """
+    one_standard(arguments.before, arguments.after)
+    before, after = load_plan(arguments.before), load_plan(arguments.after)
+    if arguments.json:
+        say(as_json(before.diff_dict(after)))
+    else:
+        say(before.diff(after))
+    return 1 if arguments.exit_code and before != after else 0

@@ -1,0 +1,137 @@
+"""`rgraph doctor`: what Vulkan finds on this machine, and the line that mends what is missing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rgraph.cli import UsageError
+from rgraph.cli._files import STANDARD
+from rgraph.cli._terminal import as_json, say, tell
+
+if TYPE_CHECKING:
+    import argparse
+
+__all__ = ["MORE", "add_arguments", "main"]
+
+MORE = """\
+Each driver is asked in a process of its own, so that one which crashes is found rather than suffered. A small graph
+runs on every usable device. Exit status: 0 all is well, 1 something is broken but a device can be used, 3 none can.
+
+  rgraph doctor
+  rgraph doctor --profile h200.rprofile.json     plan for this device elsewhere: rgraph bake --profile"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what the command takes.
+
+    Parameters
+    ----------
+    parser
+        Where.
+    """
+    parser.add_argument("--json", action="store_true", help="for programs, with all details")
+    parser.add_argument("--profile", metavar="FILE", help="write a device's profile (.rprofile.json; - prints it)")
+    parser.add_argument("--device", metavar="DEVICE", help="whose profile: uuid:…, pci:…, name:… or an index")
+    parser.add_argument("--loader", metavar="FILE", default="", help="a Vulkan loader, or a driver itself")
+
+
+def examine(loader: str) -> dict[str, Any]:
+    """Everything there is to know, as plain data.
+
+    Parameters
+    ----------
+    loader
+        The Vulkan loader's path; empty: the system's.
+    """
+    import ctypes.util
+
+    from rgraph.cli.doctor import advice, ask, manifests, system
+
+    drivers, layers = manifests.drivers(), manifests.layers()
+    answer = ask.ask_all(loader)
+    found = answer.get("loader") or {"name": loader, "path": None, "version": None, "error": None}
+    if not found["error"]:
+        ask.ask_drivers(drivers, loader)
+    devices = answer["devices"]
+    ask.run_devices(devices, loader)
+    report: dict[str, Any] = {
+        "system": system.system(),
+        "environment": system.environment(),
+        "loader": {**found, "given": bool(loader)},
+        "drivers": [
+            {
+                "manifest": str(one.path),
+                "library": one.library,
+                "version": one.version,
+                "error": one.error or None,
+                "devices": one.devices,
+            }
+            for one in drivers
+        ],
+        "layers": [
+            {
+                "name": one.name,
+                "manifest": str(one.path),
+                "version": one.version,
+                "implicit": one.implicit,
+                "error": one.error or None,
+                "description": one.words,
+            }
+            for one in layers
+        ],
+        "devices": devices,
+        "hardware": system.hardware(),
+        "extras": system.extras(),
+        "error": answer["error"],
+        "log": answer.get("log", []),
+    }
+    nvidia_opens = ctypes.util.find_library("GLX_nvidia") is not None
+    report["findings"] = [one._asdict() for one in advice.advise(report, drivers, layers, nvidia_opens)]
+    report["usable"] = any(device["ran"] and not device["ran"]["error"] for device in devices)
+    return report
+
+
+def _write_profile(arguments: argparse.Namespace) -> int:
+    """Write a device's profile."""
+    from rgraph._core import Device
+
+    path: str = arguments.profile
+    if path != STANDARD and not Path(path).parent.is_dir():
+        raise UsageError(f"{path}: there is no folder {Path(path).parent}")
+    with Device(arguments.device, loader=arguments.loader or None) as device:
+        if path == STANDARD:
+            say(device.profile.to_json())
+        else:
+            device.profile.save(path)
+            tell(f"{path}: {device.info.name}, queues {', '.join(device.profile.queues)}")
+    return 0
+
+
+def main(arguments: argparse.Namespace) -> int:
+    """Examine the machine.
+
+    Parameters
+    ----------
+    arguments
+        What the parser read.
+
+    Returns
+    -------
+    int
+        The exit status.
+    """
+    if arguments.profile is not None:
+        return _write_profile(arguments)
+    if arguments.device is not None:
+        raise UsageError("--device says whose profile --profile writes")
+    report = examine(arguments.loader)
+    if arguments.json:
+        say(as_json(report))
+    else:
+        from rgraph.cli.doctor.text import text
+
+        say(text(report))
+    if not report["usable"]:
+        return 3
+    return 1 if report["findings"] else 0

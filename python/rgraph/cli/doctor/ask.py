@@ -1,0 +1,99 @@
+"""What doctor finds by asking: the loader as a whole, each driver alone, each device by running something on it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import rgraph
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rgraph.cli.doctor.manifests import Manifest
+
+__all__ = ["ask_all", "ask_drivers", "run_devices"]
+
+_SECONDS = 60
+
+
+def _ask(arguments: Sequence[str], changes: dict[str, str]) -> dict[str, Any]:
+    """Ask in a process of its own. If it dies or hangs, `error` says so, and `died` is true."""
+    package = str(Path(rgraph.__file__).parent.parent)
+    paths = [package, os.environ.get("PYTHONPATH", "")]
+    here = {"PYTHONPATH": os.pathsep.join(path for path in paths if path)}
+    command = [sys.executable, "-m", "rgraph.cli.doctor.probe", *arguments]
+    try:
+        done = subprocess.run(
+            command, env={**os.environ, **here, **changes}, capture_output=True, timeout=_SECONDS, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return {"error": f"does not answer within {_SECONDS} seconds", "died": True, "devices": []}
+    if done.returncode < 0:
+        name = signal.Signals(-done.returncode).name
+        return {"error": f"ends the process ({name})", "died": True, "devices": []}
+    try:
+        values: dict[str, Any] = json.loads(done.stdout.decode("utf-8", "replace").splitlines()[-1])
+    except (ValueError, IndexError):
+        last = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
+        return {"error": f"ends the process (status {done.returncode}): {' '.join(last)}", "died": True, "devices": []}
+    said = done.stderr.decode("utf-8", "replace")
+    return {**values, "died": False, "log": [line.strip() for line in said.splitlines() if line.strip()]}
+
+
+def ask_all(loader: str) -> dict[str, Any]:
+    """What the loader shows as things are: itself, devices, or the error.
+
+    Parameters
+    ----------
+    loader
+        Its path; empty: the system's.
+    """
+    return _ask(["look", "", loader], {"VK_LOADER_DEBUG": "error"})
+
+
+def ask_drivers(drivers: Sequence[Manifest], loader: str) -> None:
+    """Ask each driver alone, and note in its manifest what it shows or why it does not.
+
+    Parameters
+    ----------
+    drivers
+        Manifests; those with an error are not asked.
+    loader
+        The loader's path; empty: the system's.
+    """
+
+    def ask(driver: Manifest) -> None:
+        alone = {"VK_DRIVER_FILES": str(driver.path), "VK_ICD_FILENAMES": str(driver.path), "VK_ADD_DRIVER_FILES": ""}
+        answer = _ask(["look", driver.library, loader], alone)
+        if answer["died"]:
+            driver.error = f"its library {answer['error']}"
+        elif answer["library_error"]:
+            driver.error = f"its library cannot be opened: {answer['library_error']}"
+        elif answer["error"] and answer["code"] != "RG-E101":
+            driver.error = str(answer["error"]).splitlines()[0]
+        driver.answered = not driver.error
+        driver.devices = [device["name"] for device in answer["devices"]]
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(ask, [driver for driver in drivers if not driver.error]))
+
+
+def run_devices(devices: Sequence[dict[str, Any]], loader: str) -> None:
+    """Run something on each usable device; `ran` of each says how that went.
+
+    Parameters
+    ----------
+    devices
+        The devices.
+    loader
+        The loader's path; empty: the system's.
+    """
+    for device in devices:
+        device["ran"] = None if device["missing"] else _ask(["run", str(device["index"]), loader], {})

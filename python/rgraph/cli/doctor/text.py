@@ -1,0 +1,178 @@
+"""What doctor prints: a line for each thing, ✓ good, · of no concern, ✗ to be mended, with the line to type."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+from typing import Any
+
+from rgraph.cli._terminal import columns, paint, size
+
+__all__ = ["text"]
+
+_MARKS = {True: ("✓", "green"), None: ("·", "dim"), False: ("✗", "red")}
+_VALIDATION = "VK_LAYER_KHRONOS_validation"
+
+
+def _marked(good: bool | None, *cells: str) -> str:
+    mark, style = _MARKS[good]
+    return f"  {paint(mark, style)} " + "  ".join(cells).rstrip()
+
+
+def _filled(words: str, margin: str) -> list[str]:
+    return textwrap.wrap(words, columns(), initial_indent=margin, subsequent_indent=margin, break_on_hyphens=False)
+
+
+def _mended(mend: str) -> str:
+    """The line to type; never broken, so that it can be copied."""
+    return f"      {paint('mend:', 'cyan')} {mend}"
+
+
+def _version(numbers: list[int] | None) -> str:
+    return ".".join(map(str, numbers)) if numbers else ""
+
+
+class _Text:
+    """Collects lines; says each finding where it belongs."""
+
+    def __init__(self, report: dict[str, Any]) -> None:
+        self.report = report
+        self.lines: list[str] = []
+        self.left = list(report["findings"])
+
+    def title(self, words: str, more: str = "") -> None:
+        self.lines += ["", paint(words, "bold") + (f"  {more}" if more else "")]
+
+    def findings(self, *about: str) -> bool:
+        """Say the findings about something; whether there were any."""
+        told = [one for one in self.left if one["about"] in about]
+        self.left = [one for one in self.left if one["about"] not in about]
+        for one in told:
+            self.lines += [*_filled(one["message"], "      "), _mended(one["mend"])]
+        return bool(told)
+
+    def loader(self) -> None:
+        loader = self.report["loader"]
+        self.title("Loader")
+        if loader["error"]:
+            self.lines.append(_marked(False, loader["name"]))
+        else:
+            place = "" if loader["path"] == loader["name"] else paint(loader["path"], "dim")
+            self.lines.append(_marked(True, Path(loader["name"]).name, _version(loader["version"]), place))
+        self.findings("loader")
+
+    def drivers(self) -> None:
+        self.title("Drivers")
+        drivers = self.report["drivers"]
+        if not drivers:
+            self.lines.append(_marked(False if not self.report["usable"] else None, "none is installed"))
+            self.findings("drivers")
+            return
+        wide = max(len(Path(driver["manifest"]).name) for driver in drivers)
+        asked = not self.report["loader"]["error"]
+        for driver in drivers:
+            name = Path(driver["manifest"]).name
+            if driver["error"]:
+                self.lines.append(_marked(False, name.ljust(wide), paint(str(Path(driver["manifest"]).parent), "dim")))
+                self.findings(name)
+            elif driver["devices"] or not asked:
+                self.lines.append(_marked(True if asked else None, name.ljust(wide), ", ".join(driver["devices"])))
+            else:
+                self.lines.append(_marked(None, name.ljust(wide), paint("no device of its kind here", "dim")))
+        self.findings("drivers")
+
+    def devices(self) -> None:
+        self.title("Devices")
+        for device in self.report["devices"]:
+            self._device(device)
+        for gpu in self.report["hardware"]:
+            name = gpu["name"] or f"{gpu['vendor']} {gpu['kind']} {gpu['pci']}"
+            if any(one["about"] == name for one in self.left):
+                self.lines.append(_marked(False, paint(name, "bold"), f"pci:{gpu['pci']}"))
+                self.findings(name)
+        if self.lines[-1].endswith(paint("Devices", "bold")):
+            self.lines.append(_marked(False, "none"))
+
+    def _device(self, device: dict[str, Any]) -> None:
+        ran = device["ran"]
+        good = bool(ran and not ran["error"])
+        kind = device["kind"] if device["kind"] != "cpu" else "software, on the CPU"
+        self.lines.append(_marked(good, f"{device['index']}  {paint(device['name'], 'bold')}", kind))
+        rows = [("driver", f"{device['driver']}, Vulkan {_version(device['api'])}"), ("uuid", device["uuid"])]
+        if device["pci"]:
+            rows.append(("pci", device["pci"]))
+        for queue in (ran or {}).get("profile", {}).get("queues", []):
+            can = ", ".join(queue["capabilities"])
+            rows.append(("queue", f"{queue['name']}: family {queue['family']}, {queue['count']} × {can}"))
+        heaps = [f"{size(count)} {'of its own' if own else 'of the host'}" for count, own in device["heaps"]]
+        rows.append(("memory", ", ".join(heaps)))
+        if good:
+            rows.append(("ran", f"a graph, in {ran['run_ms']:.1f} ms; opened in {ran['open_ms']:.0f} ms"))
+        self.lines += [f"       {paint(f'{name:8}', 'dim')} {words}" for name, words in rows]
+        self.findings(device["name"])
+
+    def layers(self) -> None:
+        self.title("Layers")
+        layers = self.report["layers"]
+        for layer in layers:
+            if layer["error"]:
+                self.lines.append(_marked(False, layer["name"]))
+                self.findings(layer["name"])
+        watching = next((one for one in layers if one["name"] == _VALIDATION and not one["error"]), None)
+        if watching:
+            self.lines.append(_marked(True, _VALIDATION, watching["version"], paint("rgraph run --validate", "dim")))
+        else:
+            from rgraph.cli.doctor.system import install
+
+            self.lines += [_marked(None, f"{_VALIDATION} is not installed: only --validate needs it")]
+            self.lines.append(_mended(install("layer")))
+        others = [one["name"].removeprefix("VK_LAYER_") for one in layers if not one["error"] and one is not watching]
+        if others:
+            self.lines += _filled(f"others: {', '.join(others)}", "    ")
+
+    def rest(self) -> None:
+        if self.report["environment"]:
+            self.title("Environment")
+            self.lines += [
+                _marked(None, f"{name}={value}"[: columns() - 4]) for name, value in self.report["environment"].items()
+            ]
+        self.title("Beside rgraph", paint("all optional", "dim"))
+        wide = max(len(one["name"]) for one in self.report["extras"])
+        for one in self.report["extras"]:
+            name, has = one["name"].ljust(wide), one["version"]
+            words = f"{has:9} {one['use']}" if has else f"{'missing':9} {one['use']}: {paint(one['mend'], 'cyan')}"
+            self.lines.append(_marked(True if has else None, name, words))
+
+    def verdict(self) -> None:
+        count = len(self.report["findings"])
+        if self.report["usable"]:
+            mended = f"; {count} thing{'s' if count > 1 else ''} above can be mended" if count else ""
+            self.lines += ["", f"{paint('Graphs can run here', 'green')}{mended}."]
+            return
+        self.lines += ["", f"{paint('Graphs cannot run here', 'red')}: there is no usable device. Planning works."]
+        if self.report["findings"]:
+            self.lines.append(f"  {self.report['findings'][0]['mend']}")
+
+
+def text(report: dict[str, Any]) -> str:
+    """A report as people read it.
+
+    Parameters
+    ----------
+    report
+        What was found.
+    """
+    system = report["system"]
+    out = _Text(report)
+    where = f" · {system['container']}" if system["container"] else ""
+    out.lines += [
+        f"{paint('rgraph ' + system['rgraph'], 'bold')} · Python {system['python']}",
+        f"{system['system']} · {system['kernel']} · {system['machine']}{where}",
+    ]
+    out.loader()
+    out.drivers()
+    out.devices()
+    out.layers()
+    out.rest()
+    out.verdict()
+    return "\n".join(out.lines)

@@ -1,0 +1,76 @@
+"""`rgraph explain`: say why a pass runs where and when it does, and why each barrier before it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rgraph.cli import UsageError
+from rgraph.cli._files import baked
+from rgraph.cli._parser import planning
+from rgraph.cli._terminal import as_json, nearest, paint, say
+
+if TYPE_CHECKING:
+    import argparse
+
+    from rgraph._core import Plan
+
+__all__ = ["MORE", "add_arguments", "main"]
+
+MORE = """\
+  rgraph explain frame.rgraph.json lighting"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what the command takes.
+
+    Parameters
+    ----------
+    parser
+        Where.
+    """
+    parser.add_argument("graph", metavar="GRAPH", help="a graph file")
+    parser.add_argument("name", metavar="PASS", help="a pass's name")
+    parser.add_argument("--json", action="store_true", help="for programs")
+    planning(parser)
+
+
+def _values(plan: Plan, name: str, text: str) -> dict[str, Any]:
+    """The explanation as plain data: what the plan says of the pass, and each reason under its heading."""
+    reasons: list[dict[str, str]] = []
+    for line in text.splitlines()[1:]:
+        about, words = line[:14].strip(), line[14:].strip()
+        if about:
+            reasons.append({"about": about, "text": words})
+        elif reasons:
+            reasons[-1]["text"] += f"\n{words}"
+    planned = next((one._asdict() for one in plan.passes if one.name == name), None)
+    return {"pass": name, "culled": plan.culled.get(name), "planned": planned, "reasons": reasons}
+
+
+def _painted(text: str) -> str:
+    lines = text.splitlines()
+    lines[0] = paint(lines[0], "bold")
+    return "\n".join(f"{paint(line[:14], 'cyan')}{line[14:]}" if line[2:3].strip() else line for line in lines)
+
+
+def main(arguments: argparse.Namespace) -> int:
+    """Explain.
+
+    Parameters
+    ----------
+    arguments
+        What the parser read.
+
+    Returns
+    -------
+    int
+        The exit status.
+    """
+    plan = baked(arguments)
+    name: str = arguments.name
+    known = [*plan.pass_names, *plan.culled]
+    if name not in known:
+        raise UsageError(f'"{plan.graph_name}" has no pass "{name}"', nearest(name, known))
+    text = plan.explain(name)
+    say(as_json(_values(plan, name, text)) if arguments.json else _painted(text))
+    return 0
