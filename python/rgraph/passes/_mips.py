@@ -1,0 +1,77 @@
+"""Mip chains."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Literal
+
+from rgraph._core import Image, Module, Pass, View
+from rgraph.passes._mistake import known, refuse
+from rgraph.passes._picture import ImageLike, picture
+from rgraph.passes._shader import Queue, draws, per_texel, text
+
+__all__ = ["generate_mips"]
+
+_COMBINE = {
+    "mean": ("vec4<f32>(0.0)", "result + weight * finer"),
+    "min": ("vec4<f32>(3.4e38)", "min(result, finer)"),
+    "max": ("vec4<f32>(-3.4e38)", "max(result, finer)"),
+}
+
+
+def generate_mips(
+    g: Module, name: str, image: ImageLike, *, reduce: Literal["mean", "min", "max"] = "mean", queue: Queue = None
+) -> Pass:
+    """Fill the mips of an image from the finest one down.
+
+    Passes `name/mip1` …, or `name/layer0/mip1` … of an image with layers.
+
+    Every texel counts by the area that it covers, so that sizes which are no powers of two neither shift nor lose a
+    row. Formats with sRGB encoded colours are averaged as the linear light that they stand for.
+
+    Parameters
+    ----------
+    g
+        Graph or module that the passes are declared in.
+    name
+        What stands before the passes' names.
+    image
+        An image with several mips and real numbers; or some of its layers, as `image.layer(0)`.
+    reduce
+        What a coarser texel is of the finer ones: their mean, their least or their most (for pyramids of depth).
+    queue
+        See `Module.add_pass`; default: graphics where the format asks for it, else compute.
+
+    Returns
+    -------
+    Pass
+        The pass that writes the coarsest mip of the last layer.
+
+    Raises
+    ------
+    GraphError
+        If the image has one mip only, or is not what is said here; the graph is then unchanged.
+
+    References
+    ----------
+    Guthe, Heckbert, "Non-Power-of-Two Mipmap Creation", NVIDIA, 2005: three texels along axes of odd length.
+    """
+    known(name, "reduce", reduce, tuple(_COMBINE))
+    given = g.find(image) if isinstance(image, str) else image
+    whole = given.resource if isinstance(given, View) else given
+    if not isinstance(whole, Image):
+        refuse("RG-E218", name, "image is no image", "give an image with mips")
+    first, end = (isinstance(given, View) and given.layer_range) or (0, whole.layer_count)
+    levels = whole.mip_count
+    if levels == 1:
+        refuse("RG-E209", name, f'image "{whole.name}" has one mip', 'declare it with mips="full"', (whole, "one mip"))
+    layers = [given] if end - first == 1 and isinstance(given, View) else [whole.layer(at) for at in range(first, end)]
+    pictures = [[picture(g, name, "image", layer.mip(level)) for level in range(levels)] for layer in layers]
+    draws(name, pictures[0][0].format, queue, whole)
+    start, combine = _COMBINE[reduce]
+    shader = text("mip", first=start, combine=combine)
+    for layer, chain in enumerate(pictures, first):
+        step = f"layer{layer}/mip" if whole.layer_count > 1 else "mip"
+        for level, (finer, coarser) in enumerate(pairwise(chain), 1):
+            done = per_texel(g, name, f"{step}{level}", shader, coarser, queue, source=finer.part)
+    return done
