@@ -25,6 +25,7 @@ from rgraph._core import (
     View,
     __version__,
     devices,
+    diagnose,
     schema,
     set_source_tracking,
 )
@@ -101,6 +102,7 @@ __all__ = [
     "Wait",
     "__version__",
     "devices",
+    "diagnose",
     "schema",
     "set_source_tracking",
 ]

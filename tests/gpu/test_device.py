@@ -267,3 +267,23 @@ def test_wrong_arguments_are_refused(device: rg.Device):
             device.run(g, params=params)
     assert "painted" in repr(frame)
     assert repr(frame["out"]) == '<Array "out" (4, 8, 4) of uint8, rgba8unorm>'
+
+
+def test_a_diagnosis_says_what_a_device_has_and_who_wants_it(device: rg.Device):
+    found = rg.diagnose()
+    assert (found["loader"]["found"], found["loader"]["error"], found["instance"]["error"]) == (True, None, None)
+    assert found["loader"]["path"].startswith("/")
+    known = next(one for one in found["devices"] if one["uuid"] == device.info.uuid)
+    info = device.info
+    assert (known["index"], known["name"], known["kind"], known["pci"]) == (info.index, info.name, info.kind, info.pci)
+    assert (known["driver"], tuple(known["api"])) == (info.driver, info.api)
+    assert (known["usable"], known["refused"]) == (True, None)
+    assert [one["size"] for one in known["heaps"]] == [size for size, _ in info.heaps]
+    assert known["queues"][0]["capabilities"] == ["graphics", "compute", "transfer"]
+    assert all(one["has"] and one["wanted_by"] for one in known["needs"])
+    assert "timelineSemaphore" in [one["name"] for one in known["needs"]]
+    names = [one["name"] for one in known["offers"]]
+    assert len(set(names)) == len(names)
+    assert {"samplerAnisotropy", "fillModeNonSolid", "multiDrawIndirect", "shaderFloat16"} <= set(names)
+    assert all(isinstance(one["has"], bool) and one["wanted_by"] for one in known["offers"])
+    assert rg.Profile.from_dict(known["profile"]) == device.profile

@@ -405,3 +405,80 @@ def test_copies_of_graphs_run_with_their_own_roots(device: rg.Device):
     frame = device.run(g)
     assert list(frame) == ["last"]
     np.testing.assert_array_equal(np.asarray(frame["last"]).view("u4"), values * 2)
+
+
+MIX = """
+@group(0) @binding(0) var small: texture_2d<f32>;
+@group(0) @binding(1) var sharp: texture_2d<f32>;
+@group(0) @binding(2) var dst: texture_storage_2d<rgba16float, write>;
+@compute @workgroup_size(8, 8)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    textureStore(dst, id.xy, textureLoad(small, id.xy / 2u, 0) * 10.0 + textureLoad(sharp, id.xy, 0));
+}
+"""
+ADD = """
+@group(0) @binding(0) var<storage, read> one: array<u32>;
+@group(0) @binding(1) var<storage, read> two: array<u32>;
+@group(0) @binding(2) var<storage, read_write> dst: array<u32>;
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) { dst[id.x] = one[id.x] * 1000u + two[id.x]; }
+"""
+
+
+@pytest.mark.parametrize(("small", "sharp"), [(1, 0), (0, 1)])
+def test_two_mips_of_one_image_are_read_in_one_pass(device: rg.Device, small: int, sharp: int):
+    g = rg.Graph()
+    mips = g.image("mips", (8, 8), "rgba16float", mips=2)
+    g.clear("zero", mips.mip(0), (1, 1, 1, 1))
+    g.clear("one", mips.mip(1), (2, 2, 2, 2))
+    out = g.image("out", (4, 4), "rgba16float")
+    g.compute("mix", MIX, groups=1, small=mips.mip(small), sharp=mips.mip(sharp), dst=out)
+    g.root(out)
+    wanted = {1: 21, 0: 12}[small]
+    np.testing.assert_array_equal(np.asarray(device.run(g)["out"])[:4, :4], wanted)
+
+
+def test_two_ranges_of_one_buffer_are_read_in_one_pass(device: rg.Device):
+    values = np.arange(256, dtype=np.uint32)
+    g = rg.Graph()
+    src = g.import_array("src", values, as_buffer=True)
+    out = g.buffer("out", 256)
+    g.compute("add", ADD, groups=1, one=src[512:768], two=src[0:256], dst=out)
+    g.root(out)
+    np.testing.assert_array_equal(np.asarray(device.run(g)["out"]).view("u4"), values[128:192] * 1000 + values[:64])
+
+
+def test_functions_clear_and_copy_the_parts_that_they_name(device: rg.Device):
+    g = rg.Graph()
+    mips = g.image("mips", (4, 4), "r32float", mips=3)
+    packed = g.buffer("packed", 1024)
+
+    def paint(commands: rg.Commands) -> None:
+        commands.clear(mips.mip(2), (3, 0, 0, 0))
+        commands.clear(mips.mip(0), (1, 0, 0, 0))
+        commands.clear(mips.mip(1), (2, 0, 0, 0))
+
+    def pack(commands: rg.Commands) -> None:
+        for at in (2, 0, 1):
+            commands.copy(mips.mip(at), packed[at * 256 : at * 256 + 64])
+
+    painted = g.callback("paint", paint)
+    packing = g.callback("pack", pack)
+    for at in range(3):
+        painted.transfer_dst(mips, transfer="clear", mips=at)
+        packing.transfer_src(mips, mips=at).transfer_dst(packed, range=(at * 256, at * 256 + 64))
+    g.root(packed)
+    words = np.asarray(device.run(g)["packed"]).view("f4").reshape(4, 64)
+    assert [words[0, :16].tolist(), words[1, :4].tolist(), words[2, 0]] == [[1.0] * 16, [2.0] * 4, 3.0]
+
+
+def test_a_clear_of_a_part_that_is_not_declared_is_refused(device: rg.Device):
+    g = rg.Graph()
+    mips = g.image("mips", (4, 4), "r32float", mips=3)
+    g.callback("paint", lambda commands: commands.clear(mips.mip(1), (1, 0, 0, 0))).transfer_dst(
+        mips, transfer="clear", mips=0
+    )
+    g.root(mips)
+    message = 'pass "paint" clears mips 1..2 and layers 0..1 of "mips", and declares mips 0..1'
+    with pytest.raises(rg.GraphError, match=message):
+        device.run(g)

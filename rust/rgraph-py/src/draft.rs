@@ -186,7 +186,7 @@ fn transferred(transfer: &Transfer, find: &impl Fn(ResourceId) -> Option<Resourc
             level(from)?;
             *to = find(*to)?;
         }
-        Transfer::Clear { image, .. } => *image = find(*image)?,
+        Transfer::Clear { image, .. } => image.resource = find(image.resource)?,
         Transfer::Fill { buffer, .. } => *buffer = find(*buffer)?,
     }
     Some(transfer)

@@ -15,6 +15,7 @@ mod convert;
 mod declare;
 mod details;
 mod device;
+mod diagnose;
 mod draft;
 mod draw;
 mod error;
@@ -68,6 +69,8 @@ mod core {
     use crate::compiled::PyCompiled;
     #[pymodule_export]
     use crate::device::{PyDevice, devices};
+    #[pymodule_export]
+    use crate::diagnose::diagnose;
     #[pymodule_export]
     use crate::frame::PyFrame;
     #[pymodule_export]

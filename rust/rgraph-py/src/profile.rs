@@ -80,7 +80,7 @@ impl PyProfile {
     }
 
     /// The profile file as plain values.
-    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    pub fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         files::loads(py, &self.to_json(py)?)
     }
 

@@ -8,7 +8,7 @@ use rgraph_plan::error::Code;
 use rgraph_plan::format::{Format, Numbers};
 use rgraph_plan::graph::{Clear, Ranges};
 use rgraph_plan::resource::ResourceId;
-use rgraph_vk::work::{ClearValue, Level, Step, Transfer};
+use rgraph_vk::work::{ClearValue, Level, Step, Transfer, View};
 
 use crate::check::format_of;
 use crate::convert::{Bytes, Text, clear, word};
@@ -167,7 +167,9 @@ pub fn clear_image(py: Python<'_>, image: &Side, value: &Bound<'_, PyAny>, work:
         how.details.clear = Some(said);
         how.load = Some(Load::Clear);
     });
-    Ok(Step::Transfer(Transfer::Clear { image: image.at, value }))
+    let Part { ranges, aspects } = image.part;
+    let image = View { mips: ranges.mips, layers: ranges.layers, aspects, ..View::whole(image.at) };
+    Ok(Step::Transfer(Transfer::Clear { image, value }))
 }
 
 /// One word again and again in a buffer.

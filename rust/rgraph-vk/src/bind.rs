@@ -19,6 +19,7 @@ use crate::error::Error;
 use crate::pipeline::descriptor_type;
 use crate::rendering::Renderings;
 use crate::scene::{PassAccess, Scene};
+use crate::state::Region;
 use crate::store::ViewKey;
 use crate::transfer;
 use crate::work::{Bound, Dispatch, Draw, DrawCount, Groups, IndexBuffer, Step, Transfer, VertexBuffer};
@@ -164,17 +165,20 @@ impl Binder<'_> {
         }
     }
 
-    /// The pass's access of that resource which allows a use; else says what is missing.
+    /// The pass's access of that resource which allows a use, of several the one that `holds` what is used; else says
+    /// what is missing.
     pub(crate) fn access(
         &self,
         pass: PlanPassId,
         resource: ResourceId,
         wanted: &[Usage],
+        holds: impl Fn(&Region) -> bool,
         how: &str,
     ) -> Result<&PassAccess, Error> {
         let accesses = self.scene.of(pass);
-        let found = accesses.iter().find(|access| access.resource == resource && wanted.contains(&access.usage));
-        match found {
+        let fits = |access: &&PassAccess| access.resource == resource && wanted.contains(&access.usage);
+        let whole = accesses.iter().find(|access| fits(access) && holds(&access.region));
+        match whole.or_else(|| accesses.iter().find(fits)) {
             Some(access) => Ok(access),
             None => {
                 let name = self.plan.resource_name(resource);
@@ -378,7 +382,8 @@ impl Binder<'_> {
         length: u64,
         how: &str,
     ) -> Result<(), Error> {
-        let access = self.access(pass, buffer, &[usage], how)?;
+        let within = |region: &Region| region.range[0] <= offset && offset.saturating_add(length) <= region.range[1];
+        let access = self.access(pass, buffer, &[usage], within, how)?;
         let [first, end] = access.region.range;
         let past = offset.checked_add(length);
         if !offset.is_multiple_of(4) || offset < first || past.is_none_or(|past| past > end) {
@@ -464,12 +469,12 @@ impl Binder<'_> {
         &self,
         pass: PlanPassId,
         resource: ResourceId,
-        usage: Usage,
-        kind: TransferKind,
+        (usage, kind): (Usage, TransferKind),
+        holds: impl Fn(&Region) -> bool,
     ) -> Result<&PassAccess, Error> {
         let planned = self.planned(pass, resource)?;
         let how = if usage == Usage::TransferSrc { "copies from" } else { "copies to" };
-        let access = self.access(pass, planned, &[usage], how)?;
+        let access = self.access(pass, planned, &[usage], holds, how)?;
         let Some(declared) = access.declared.map(|at| &self.graph.accesses()[at as usize]) else { return Ok(access) };
         let said = declared.transfer.unwrap_or(TransferKind::Copy);
         let stages = if declared.stages.is_empty() { transfer_stages(said) } else { declared.stages };

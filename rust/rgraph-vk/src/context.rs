@@ -14,21 +14,29 @@ const MOST_MESSAGES: usize = 1000;
 /// Name of the validation layer.
 const LAYER: &CStr = c"VK_LAYER_KHRONOS_validation";
 
-/// Warnings and errors of layers and drivers so far.
+/// Warnings and errors so far.
 #[derive(Default, Debug)]
-pub struct Messages(Mutex<Vec<String>>);
+pub struct Messages {
+    said: Mutex<Vec<String>>,
+    loader: Mutex<Vec<String>>,
+}
 
 impl Messages {
-    fn push(&self, message: String) {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.len() < MOST_MESSAGES {
-            kept.push(message);
-        }
+    /// Those of layers and drivers.
+    pub fn all(&self) -> Vec<String> {
+        self.said.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// All of them.
-    pub fn all(&self) -> Vec<String> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    /// Those of the loader: drivers and layers that it looked at and could not use.
+    pub fn of_loader(&self) -> Vec<String> {
+        self.loader.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+fn push(to: &Mutex<Vec<String>>, message: String) {
+    let mut kept = to.lock().unwrap_or_else(PoisonError::into_inner);
+    if kept.len() < MOST_MESSAGES {
+        kept.push(message);
     }
 }
 
@@ -81,6 +89,14 @@ impl Context {
             Some(entry) => entry.clone(),
             None => load(options.loader.as_deref())?,
         };
+        Self::of_entry(entry, options.validation, Arc::default()).map_err(refused)
+    }
+
+    /// The same of a loader that is open; errors of calls as they are.
+    ///
+    /// # Errors
+    /// As [`Context::new`], but of `vkCreateInstance` as it failed.
+    pub fn of_entry(entry: ash::Entry, validation: bool, messages: Arc<Messages>) -> Result<Arc<Self>, Error> {
         // SAFETY: the entry is loaded.
         let version = unsafe { entry.try_enumerate_instance_version() }.called("vkEnumerateInstanceVersion")?;
         if version.is_none_or(|version| version < vk::API_VERSION_1_1) {
@@ -93,7 +109,7 @@ impl Context {
         let extensions = extensions.called("vkEnumerateInstanceExtensionProperties")?;
         let labels = extensions.iter().any(|one| one.extension_name_as_c_str() == Ok(ext::debug_utils::NAME));
         let mut layers: Vec<*const c_char> = Vec::new();
-        if options.validation {
+        if validation {
             // SAFETY: the entry is loaded.
             let known = unsafe { entry.enumerate_instance_layer_properties() };
             let known = known.called("vkEnumerateInstanceLayerProperties")?;
@@ -109,7 +125,6 @@ impl Context {
             .application_name(c"rgraph")
             .engine_name(c"rgraph")
             .api_version(vk::API_VERSION_1_3);
-        let messages = Arc::new(Messages::default());
         let mut messenger = messenger_info(&messages);
         let enabled = [vk::ValidationFeatureEnableEXT::SYNCHRONIZATION_VALIDATION];
         let mut features = vk::ValidationFeaturesEXT::default().enabled_validation_features(&enabled);
@@ -117,7 +132,7 @@ impl Context {
             .application_info(&application)
             .enabled_layer_names(&layers)
             .enabled_extension_names(&names);
-        if options.validation {
+        if validation {
             info = info.push_next(&mut features);
         }
         if labels {
@@ -125,7 +140,7 @@ impl Context {
         }
         let alone = crate::driver::alone();
         // SAFETY: everything that the info points to lives until the call returns; `messages` outlives the instance.
-        let raw = unsafe { entry.create_instance(&info, None) }.map_err(refused)?;
+        let raw = unsafe { entry.create_instance(&info, None) }.called("vkCreateInstance")?;
         drop(alone);
         let mut context = Self { entry, raw, debug: None, messages, labels, owned: true };
         if labels {
@@ -200,12 +215,21 @@ pub fn load(path: Option<&Path>) -> Result<ash::Entry, Error> {
 /// The line that gives a machine without a GPU a driver.
 pub const INSTALL: &str = "apt-get install -y --no-install-recommends mesa-vulkan-drivers";
 
-fn refused(result: vk::Result) -> Error {
-    if matches!(result, vk::Result::ERROR_INCOMPATIBLE_DRIVER | vk::Result::ERROR_INITIALIZATION_FAILED) {
-        let error = DeviceError::new(NO_DRIVER, "no Vulkan driver found (planning still works)", INSTALL);
-        return error.note(format!("loader: found; drivers: none that answers (vkCreateInstance: {result:?})")).into();
+fn refused(error: Error) -> Error {
+    let Error::Device(failed) = error else { return error };
+    match (failed.call, failed.result) {
+        // Loaders of 1.3.239 and around say so of a driver manifest that is no JSON.
+        (Some("vkEnumerateInstanceExtensionProperties"), Some(vk::Result::ERROR_OUT_OF_HOST_MEMORY)) => {
+            failed.note("the manifest of a driver may be damaged: `rgraph doctor` looks at all of them").into()
+        }
+        (
+            Some("vkCreateInstance"),
+            Some(result @ (vk::Result::ERROR_INCOMPATIBLE_DRIVER | vk::Result::ERROR_INITIALIZATION_FAILED)),
+        ) => DeviceError::new(NO_DRIVER, "no Vulkan driver found (planning still works)", INSTALL)
+            .note(format!("loader: found; drivers: none that answers (vkCreateInstance: {result:?})"))
+            .into(),
+        _ => Error::Device(failed),
     }
-    DeviceError::call("vkCreateInstance", result).into()
 }
 
 fn messenger_info(messages: &Arc<Messages>) -> vk::DebugUtilsMessengerCreateInfoEXT<'static> {
@@ -236,6 +260,10 @@ unsafe extern "system" fn on_message(
     let (id, message) = (text(data.p_message_id_name), text(data.p_message));
     if id == "Loader Message" || kind == vk::DebugUtilsMessageTypeFlagsEXT::GENERAL && id.is_empty() {
         log::debug!(target: "rgraph", "{message}");
+        // SAFETY: the context keeps the messages while the instance and its messenger live.
+        if let Some(messages) = unsafe { user.cast::<Messages>().as_ref() } {
+            push(&messages.loader, message);
+        }
         return vk::FALSE;
     }
     let level = if severity.contains(vk::DebugUtilsMessageSeverityFlagsEXT::ERROR) {
@@ -246,7 +274,7 @@ unsafe extern "system" fn on_message(
     log::log!(target: "rgraph", level, "{id}: {message}");
     // SAFETY: the context keeps the messages while the instance and its messenger live.
     if let Some(messages) = unsafe { user.cast::<Messages>().as_ref() } {
-        messages.push(format!("{id}: {message}"));
+        push(&messages.said, format!("{id}: {message}"));
     }
     vk::FALSE
 }

@@ -10,6 +10,7 @@ use crate::clock;
 use crate::context::Context;
 use crate::device::Enabled;
 use crate::error::{Called, Error};
+use crate::memory::is_unified;
 use crate::physical::{self, Family, Physical};
 
 /// A device as the planner sees it: the first family with graphics, then a compute and a transfer family beside it.
@@ -38,17 +39,21 @@ pub(crate) fn profile(context: &Context, device: &Physical, most: u32) -> Profil
     }
     // SAFETY: the physical device is of this instance.
     let limits = unsafe { context.raw().get_physical_device_properties(device.raw) }.limits;
+    // SAFETY: as above.
+    let memory = unsafe { context.raw().get_physical_device_memory_properties(device.raw) };
     let local = device.info.heaps.iter().filter(|heap| heap.device_local).map(|heap| heap.size).max();
+    let mut kinds = vec![MemoryType { name: "device".to_owned(), heap_size: local }];
+    // Where the device's memory is the host's too, what the host uses may lie beside what it does not.
+    if !is_unified(&memory) {
+        kinds.push(MemoryType { name: "host".to_owned(), heap_size: None });
+    }
     Profile {
         buffer_image_granularity: limits.buffer_image_granularity.max(1),
         buffer_alignment: limits
             .min_storage_buffer_offset_alignment
             .max(limits.min_uniform_buffer_offset_alignment)
             .clamp(256, 1 << 16),
-        memory: vec![
-            MemoryType { name: "device".to_owned(), heap_size: local },
-            MemoryType { name: "host".to_owned(), heap_size: None },
-        ],
+        memory: kinds,
         limits: Limits {
             max_image_2d: limits.max_image_dimension2_d,
             max_image_3d: limits.max_image_dimension3_d,

@@ -10,6 +10,7 @@ use rgraph_shader::{Binding, BindingKind, Dimension, Program, SampleKind};
 use crate::bind::{Binder, Descriptor, Packets};
 use crate::error::Error;
 use crate::scene::PassAccess;
+use crate::state::{Region, within};
 use crate::store::{ViewKey, view_type};
 use crate::work::{Sampler, View, What};
 
@@ -80,7 +81,7 @@ impl Binder<'_> {
         pass: PlanPassId,
         program: &Program,
         binding: &Binding,
-        resource: ResourceId,
+        (resource, view): (ResourceId, &View),
     ) -> Result<&PassAccess, Error> {
         let usage = binding.usage().unwrap_or(Usage::Sampled);
         let allowed: &[Usage] = match usage {
@@ -93,7 +94,7 @@ impl Binder<'_> {
         };
         let how =
             format!("binds to \"{}\" of shader \"{}\" as {} the resource", binding.name, program.name, usage.name());
-        let access = self.access(pass, resource, allowed, &how)?;
+        let access = self.access(pass, resource, allowed, |region| region.holds(view), &how)?;
         let declared = self.stages(pass, access);
         if !declared.contains(binding.stages) && binding.kind != (BindingKind::InputAttachment { index: 0 }) {
             let names = |stages: Stages| stages.names().collect::<Vec<_>>().join(", ");
@@ -121,7 +122,7 @@ impl Binder<'_> {
             let says = format!("binds image \"{name}\" to \"{}\" of shader \"{}\"", binding.name, program.name);
             return self.refuse(pass, says, &format!("the shader wants {}", wanted(binding.kind)));
         };
-        let access = self.bound_access(pass, program, binding, resource)?;
+        let access = self.bound_access(pass, program, binding, (resource, view))?;
         let declared = access.region.range;
         let [first, end] = view.range.unwrap_or(declared);
         let limits = &self.shared.limits;
@@ -172,7 +173,7 @@ impl Binder<'_> {
             let says = format!("binds buffer \"{name}\" to \"{}\" of shader \"{}\"", binding.name, program.name);
             return refuse(says, &format!("the shader wants {}", wanted(binding.kind)));
         };
-        let access = self.bound_access(pass, program, binding, resource)?;
+        let access = self.bound_access(pass, program, binding, (resource, view))?;
         let (dimension, arrayed, multisampled, sample, storage) = match binding.kind {
             BindingKind::Sampled { dimension, arrayed, multisampled, sample }
             | BindingKind::Combined { dimension, arrayed, multisampled, sample } => {
@@ -198,10 +199,9 @@ impl Binder<'_> {
         if !arrayed && dimension != Dimension::Cube && view.layers.is_none() {
             layers[1] = layers[0] + 1;
         }
-        let within = |part: [u32; 2], whole: [u32; 2]| part[0] >= whole[0] && part[1] <= whole[1] && part[0] < part[1];
         if !within(mips, access.region.mips) || !within(layers, access.region.layers) {
-            let (m, l) = (access.region.mips, access.region.layers);
-            let says = format!("binds mips {mips:?} and layers {layers:?} of \"{name}\", and declares {m:?} and {l:?}");
+            let bound = Region { mips, layers, ..access.region };
+            let says = format!("binds {} of \"{name}\", and declares {}", bound.text(), access.region.text());
             return refuse(says, "stay within the declared range");
         }
         if storage && mips[1] - mips[0] != 1 {

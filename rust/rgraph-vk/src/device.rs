@@ -205,7 +205,7 @@ impl Device {
     }
 
     fn assemble(parts: Parts, options: &DeviceOptions) -> Result<Self, Error> {
-        let Parts { context, chosen, mut profile, raw, enabled, budget, clock, handles, owned } = parts;
+        let Parts { context, chosen, profile, raw, enabled, budget, clock, handles, owned } = parts;
         // From here on the device is destroyed if anything fails.
         let mut guard = Guard { raw: &raw, owned, semaphores: Vec::new(), armed: true };
         let mut queues = Vec::new();
@@ -219,10 +219,6 @@ impl Device {
             queues.push(Queue::new(handle, name, family, capabilities, bits, semaphore));
         }
         let memory = Memory::new(context.raw(), chosen.raw, &raw)?;
-        if memory.is_unified() {
-            // What the host uses may lie beside what it does not.
-            profile.memory.truncate(1);
-        }
         // SAFETY: the physical device is of this instance.
         let properties = unsafe { context.raw().get_physical_device_properties(chosen.raw) };
         let pipelines = Pipelines::new(&raw, &properties, options.cache.clone())?;

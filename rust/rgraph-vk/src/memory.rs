@@ -194,6 +194,15 @@ impl std::fmt::Debug for Memory {
 /// Empty chunks that a pool keeps.
 const SPARE_CHUNKS: u32 = 1;
 
+/// Whether all of a device's own memory can be seen by the host.
+pub(crate) fn is_unified(properties: &vk::PhysicalDeviceMemoryProperties) -> bool {
+    use vk::MemoryPropertyFlags as Flags;
+    properties.memory_types_as_slice().iter().all(|one| {
+        !one.property_flags.contains(Flags::DEVICE_LOCAL)
+            || one.property_flags.contains(Flags::HOST_VISIBLE | Flags::HOST_COHERENT)
+    })
+}
+
 impl Memory {
     /// The memory of a device; chunks are an eighth of the smallest heap that a domain may use, at most 64 MiB.
     ///
@@ -262,12 +271,7 @@ impl Memory {
 
     /// Whether the device's own memory is the host's too, so that staging is a waste.
     pub fn is_unified(&self) -> bool {
-        use vk::MemoryPropertyFlags as Flags;
-        let types = &self.properties.memory_types[..self.properties.memory_type_count as usize];
-        types.iter().all(|one| {
-            !one.property_flags.contains(Flags::DEVICE_LOCAL)
-                || one.property_flags.contains(Flags::HOST_VISIBLE | Flags::HOST_COHERENT)
-        })
+        is_unified(&self.properties)
     }
 
     /// Memory for what a driver requires. O(1) unless a new memory object is needed.

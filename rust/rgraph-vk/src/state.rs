@@ -7,6 +7,7 @@ use rgraph_plan::plan::{Edge, PlanKind};
 
 use crate::convert;
 use crate::queue::Point;
+use crate::work::View;
 
 /// How a part of a resource was used last.
 #[derive(Clone, PartialEq, Debug)]
@@ -83,6 +84,27 @@ pub(crate) struct Region {
     pub layers: [u32; 2],
     pub aspects: Aspects,
     pub range: [u64; 2],
+}
+
+impl Region {
+    /// Whether all that a view names lies in it.
+    pub fn holds(&self, view: &View) -> bool {
+        view.mips.is_none_or(|mips| within(mips, self.mips))
+            && view.layers.is_none_or(|layers| within(layers, self.layers))
+            && view.range.is_none_or(|range| within(range, self.range))
+            && self.aspects.contains(view.aspects)
+    }
+
+    /// Mips and layers, for a message.
+    pub fn text(&self) -> String {
+        let Self { mips: [mip, mips], layers: [layer, layers], .. } = self;
+        format!("mips {mip}..{mips} and layers {layer}..{layers}")
+    }
+}
+
+/// Whether a half-open range is part of another, and not empty.
+pub(crate) fn within<T: PartialOrd>(part: [T; 2], whole: [T; 2]) -> bool {
+    part[0] >= whole[0] && part[1] <= whole[1] && part[0] < part[1]
 }
 
 /// The states of all parts of a resource.

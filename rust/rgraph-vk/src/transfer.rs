@@ -10,7 +10,8 @@ use crate::bind::Binder;
 use crate::convert;
 use crate::error::Error;
 use crate::scene::PassAccess;
-use crate::work::{ClearValue, Level, Transfer};
+use crate::state::{Region, within};
+use crate::work::{ClearValue, Level, Transfer, View};
 
 /// A transfer, ready to be recorded; resources are the plan's.
 #[derive(Clone, Copy)]
@@ -92,7 +93,13 @@ fn side(
     one_aspect: bool,
     size: Option<[u32; 3]>,
 ) -> Result<Side, Error> {
-    let access = binder.transfer_access(pass, level.image, usage, kind)?;
+    let holds = |region: &Region| {
+        let layers = level.layers.unwrap_or(region.layers);
+        within([level.mip, level.mip.saturating_add(1)], region.mips)
+            && within(layers, region.layers)
+            && region.aspects.contains(level.aspects)
+    };
+    let access = binder.transfer_access(pass, level.image, (usage, kind), holds)?;
     let planned = access.resource;
     let name = binder.plan.resource_name(planned);
     let PlanKind::Image { format, size: whole, samples, .. } = binder.plan.resources[planned].kind else {
@@ -100,12 +107,9 @@ fn side(
     };
     let region = access.region;
     let layers = level.layers.unwrap_or(region.layers);
-    let inside = |part: [u32; 2], of: [u32; 2]| part[0] >= of[0] && part[1] <= of[1] && part[0] < part[1];
-    if !inside([level.mip, level.mip.saturating_add(1)], region.mips) || !inside(layers, region.layers) {
-        let says = format!(
-            "touches mip {} and layers {layers:?} of \"{name}\", and declares mips {:?} and layers {:?}",
-            level.mip, region.mips, region.layers
-        );
+    if !within([level.mip, level.mip.saturating_add(1)], region.mips) || !within(layers, region.layers) {
+        let touched = Region { mips: [level.mip, level.mip.saturating_add(1)], layers, ..region };
+        let says = format!("touches {} of \"{name}\", and declares {}", touched.text(), region.text());
         return binder.wrong(pass, &says, "stay within the declared range");
     }
     let whole = mip_size(whole, level.mip);
@@ -151,8 +155,8 @@ pub(crate) fn checked(binder: &Binder<'_>, pass: PlanPassId, transfer: &Transfer
     };
     match transfer {
         Transfer::CopyBuffer { from, from_offset, to, to_offset, size } => {
-            let (from, a) = bytes(binder, pass, *from, source)?;
-            let (to, b) = bytes(binder, pass, *to, destination)?;
+            let (from, a) = bytes(binder, pass, (*from, *from_offset), source)?;
+            let (to, b) = bytes(binder, pass, (*to, *to_offset), destination)?;
             let rest = a[1].saturating_sub(*from_offset).min(b[1].saturating_sub(*to_offset));
             let size = size.unwrap_or(rest);
             if size == 0 || size > rest || *from_offset < a[0] || *to_offset < b[0] {
@@ -184,13 +188,13 @@ pub(crate) fn checked(binder: &Binder<'_>, pass: PlanPassId, transfer: &Transfer
             Ok(Ready::CopyImage([a.at(), b.at()], region))
         }
         Transfer::BufferToImage { from, offset, to } => {
-            let (from, range) = bytes(binder, pass, *from, source)?;
+            let (from, range) = bytes(binder, pass, (*from, *offset), source)?;
             let to = side(binder, pass, to, destination, true, None)?;
             Ok(Ready::BufferToImage(from, to.at(), texels(binder, pass, from, range, *offset, &to)?))
         }
         Transfer::ImageToBuffer { from, to, offset } => {
             let from = side(binder, pass, from, source, true, None)?;
-            let (to, range) = bytes(binder, pass, *to, destination)?;
+            let (to, range) = bytes(binder, pass, (*to, *offset), destination)?;
             Ok(Ready::ImageToBuffer(from.at(), to, texels(binder, pass, to, range, *offset, &from)?))
         }
         Transfer::Blit { from, to, linear } => {
@@ -199,9 +203,9 @@ pub(crate) fn checked(binder: &Binder<'_>, pass: PlanPassId, transfer: &Transfer
             layers(&a, &b)?;
             Ok(blit(a, b, *linear))
         }
-        Transfer::Clear { image, value } => clear(binder, pass, *image, *value),
+        Transfer::Clear { image, value } => clear(binder, pass, image, *value),
         Transfer::Fill { buffer, offset, size, word } => {
-            let (buffer, range) = bytes(binder, pass, *buffer, destination)?;
+            let (buffer, range) = bytes(binder, pass, (*buffer, *offset), destination)?;
             let rest = range[1].saturating_sub(*offset);
             let size = size.unwrap_or(rest & !3);
             if offset % 4 != 0 || size % 4 != 0 || size == 0 || size > rest || *offset < range[0] {
@@ -289,10 +293,11 @@ fn merged_layers(accesses: &[PassAccess], like: &PassAccess) -> [u32; 2] {
 fn bytes(
     binder: &Binder<'_>,
     pass: PlanPassId,
-    buffer: ResourceId,
-    (usage, kind): (Usage, Kind),
+    (buffer, from): (ResourceId, u64),
+    what: (Usage, Kind),
 ) -> Result<(ResourceId, [u64; 2]), Error> {
-    let access = binder.transfer_access(pass, buffer, usage, kind)?;
+    let holds = |region: &Region| (region.range[0]..region.range[1]).contains(&from);
+    let access = binder.transfer_access(pass, buffer, what, holds)?;
     if let PlanKind::Image { .. } = binder.plan.resources[access.resource].kind {
         let name = binder.plan.resource_name(access.resource);
         return binder.wrong(pass, &format!("copies bytes of image \"{name}\""), "name a buffer");
@@ -330,12 +335,24 @@ fn texels(
     })
 }
 
-fn clear(binder: &Binder<'_>, pass: PlanPassId, image: ResourceId, value: ClearValue) -> Result<Ready, Error> {
-    let access = binder.transfer_access(pass, image, Usage::TransferDst, Kind::Clear)?;
+fn clear(binder: &Binder<'_>, pass: PlanPassId, image: &View, value: ClearValue) -> Result<Ready, Error> {
+    let what = (Usage::TransferDst, Kind::Clear);
+    let access = binder.transfer_access(pass, image.resource, what, |region| region.holds(image))?;
     let PlanKind::Image { format, .. } = binder.plan.resources[access.resource].kind else {
         return binder.wrong(pass, "clears a buffer as an image", "fill it");
     };
-    let region = access.region;
+    let declared = access.region;
+    let region = Region {
+        mips: image.mips.unwrap_or(declared.mips),
+        layers: image.layers.unwrap_or(declared.layers),
+        aspects: if image.aspects.is_empty() { declared.aspects } else { image.aspects },
+        ..declared
+    };
+    if !declared.holds(image) {
+        let name = binder.plan.resource_name(access.resource);
+        let says = format!("clears {} of \"{name}\", and declares {}", region.text(), declared.text());
+        return binder.wrong(pass, &says, "stay within the declared range");
+    }
     let at = (access.resource, binder.layout_of(pass, access, region.mips[0], region.layers[0]));
     let range = region.subresources();
     use rgraph_plan::format::Numbers;

@@ -595,10 +595,10 @@ pub enum Transfer {
         /// Linear (else nearest) between texels.
         linear: bool,
     },
-    /// One value everywhere (of the mips and layers that the access names).
+    /// One value everywhere.
     Clear {
-        /// The image.
-        image: ResourceId,
+        /// The image, or the part of it; what it does not say is that of the pass's access.
+        image: View,
         /// The value.
         value: ClearValue,
     },

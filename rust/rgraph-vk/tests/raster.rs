@@ -14,7 +14,7 @@ use rgraph_plan::resource::{Image, Mips, Resource as Declared, ResourceId, Size}
 use rgraph_shader::{Kind as ProgramKind, Program, Source};
 use rgraph_vk::work::{
     Blend, ClearValue, Compare, Draw, DrawCount, IndexBuffer, Level, RasterState, Sampler, Step, Transfer,
-    VertexBuffer, What, Work,
+    VertexBuffer, View, What, Work,
 };
 use rgraph_vk::{Inputs, Upload};
 
@@ -383,7 +383,10 @@ fn transfers_copy_blit_clear_and_fill() {
     let pass = b.pass("clear", PassQueue::Graphics, &[(wide, transfer(Usage::TransferDst, Kind::Clear))]);
     b.steps(
         pass,
-        vec![Step::Transfer(Transfer::Clear { image: wide, value: ClearValue::Float([1.0, 0.5, 0.0, 1.0]) })],
+        vec![Step::Transfer(Transfer::Clear {
+            image: View::whole(wide),
+            value: ClearValue::Float([1.0, 0.5, 0.0, 1.0]),
+        })],
     );
     let uses = [(wide, transfer(Usage::TransferSrc, Kind::Blit)), (small, transfer(Usage::TransferDst, Kind::Blit))];
     let pass = b.pass("blit", PassQueue::Graphics, &uses);

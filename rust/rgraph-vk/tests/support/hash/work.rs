@@ -262,9 +262,9 @@ impl Builder<'_> {
                 word,
             },
             Some(Format::R32float) => {
-                Transfer::Clear { image: resource, value: ClearValue::Float([word as f32, 0.0, 0.0, 1.0]) }
+                Transfer::Clear { image: View::whole(resource), value: ClearValue::Float([word as f32, 0.0, 0.0, 1.0]) }
             }
-            Some(_) => Transfer::Clear { image: resource, value: ClearValue::Uint([word, 0, 0, 1]) },
+            Some(_) => Transfer::Clear { image: View::whole(resource), value: ClearValue::Uint([word, 0, 0, 1]) },
         }
     }
 
