@@ -22,6 +22,7 @@ __all__ = ["main"]
 _COMMANDS = {
     "Begin here": {
         "doctor": "what Vulkan finds here, and the line that mends what is missing",
+        "demo": "render a whole frame, or look at any image on the way",
     },
     "Plan": {
         "bake": "bake a graph file into a plan",
