@@ -83,25 +83,25 @@ def glyphs(text: str, length: int | None = None) -> array[int]:
     text
         Any text; `\n` begins a line, `\t` goes on at the next multiple of four. What the font lacks is a box.
     length
-        Number of words; default: that of the text's characters. What is over is cut off, what is missing is blank.
+        Number of words; default: that of the text's characters. What is over is cut off, what is missing is not drawn.
 
     Returns
     -------
     array
-        Words of 8 bits of character, 12 bits of column, 12 bits of line.
+        Words of 8 bits of character (0: nothing is drawn), 12 bits of column, 12 bits of line.
     """
     words = array("I")
     column = line = 0
     for character in text:
         code = ord(character) if ord(character) < 256 else 127
         if character == "\n":
-            column, line, code = 0, line + 1, 32
+            column, line, code = 0, line + 1, 0
         elif character == "\t":
-            column, code = column + 4 - column % 4, 32
+            column, code = column + 4 - column % 4, 0
         words.append(code | min(column, 4095) << 8 | min(line, 4095) << 20)
         if character not in "\n\t":
             column += 1
     length = max(len(words), 1) if length is None else length
     del words[length:]
-    words.extend([32] * (length - len(words)))
+    words.extend([0] * (length - len(words)))
     return words

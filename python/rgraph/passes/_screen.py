@@ -131,6 +131,6 @@ def _type(name: str, member: str, value: Any) -> str:
     """The WGSL type of push data."""
     if isinstance(value, int | float):
         return "f32"
-    if isinstance(value, Sequence) and 2 <= len(value) <= 4:
+    if isinstance(value, Sequence) and not isinstance(value, str) and 2 <= len(value) <= 4:
         return f"vec{len(value)}<f32>"
     refuse("RG-E313", name, f'push "{member}" is {value!r}', "give a number, or a list of two to four")

@@ -137,8 +137,15 @@ def tone_map(
         draws(name, dst.format, queue, dst.image)
     if encode is None:
         encode = dst.format.numbers == "unorm" and not dst.format.srgb
-    shader = text("tone", operator=operator, encode="encode" if encode else "linear")
     slope, power, saturation = _LOOKS[look]
-    push = {"white": float(white), "slope": slope, "power": power, "saturation": saturation}
-    done = per_texel(g, name, "map", shader, dst, queue, push, source=src.part, exposure=scale)
+    shader = text(
+        "tone",
+        operator=operator,
+        encode="encode" if encode else "linear",
+        white=float(white),
+        slope=", ".join(map(str, slope)),
+        power=power,
+        saturation=saturation,
+    )
+    done = per_texel(g, name, "map", shader, dst, queue, source=src.part, exposure=scale)
     return dst.image if target is None else done

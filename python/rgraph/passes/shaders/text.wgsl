@@ -15,6 +15,8 @@ fn place(@builtin(vertex_index) vertex: u32, @builtin(instance_index) instance: 
     let glyph = glyphs[instance];
     let dot = vec2<f32>(vec2<u32>(vertex & 1u, vertex >> 1u)) * CELL;
     let cell = vec2<f32>(vec2<u32>((glyph >> 8u) & 4095u, glyph >> 20u));
+    // Line breaks, and room that a shorter text leaves.
+    if ((glyph & 255u) == 0u) { return Corner(vec4<f32>(0.0, 0.0, 0.0, 1.0), dot, 0u); }
     let texel = params.position + (cell * CELL + dot) * params.scale;
     return Corner(vec4<f32>(2.0 * texel / params.size - 1.0, 0.0, 1.0), dot, glyph & 255u);
 }

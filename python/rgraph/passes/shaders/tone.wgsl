@@ -1,7 +1,10 @@
 // Scene-linear Rec. 709 colours to what a display shows. The sources are named in _tone.py.
-struct Params { white: f32, slope: vec3<f32>, power: f32, saturation: f32 }
+const WHITE: f32 = $white;
+// The look of AgX.
+const SLOPE = vec3<f32>($slope);
+const POWER = vec3<f32>($power);
+const SATURATION: f32 = $saturation;
 struct Exposure { scale: f32 }
-var<push_constant> params: Params;
 @group(0) @binding(0) var source: texture_2d<f32>;
 @group(0) @binding(1) var<uniform> exposure: Exposure;
 
@@ -12,12 +15,12 @@ fn linear(x: vec3<f32>) -> vec3<f32> { return x; }
 fn reinhard(x: vec3<f32>) -> vec3<f32> { return x / (1.0 + x); }
 
 fn reinhard_extended(x: vec3<f32>) -> vec3<f32> {
-    return x * (1.0 + x / (params.white * params.white)) / (1.0 + x);
+    return x * (1.0 + x / (WHITE * WHITE)) / (1.0 + x);
 }
 
 fn reinhard_luminance(x: vec3<f32>) -> vec3<f32> {
     let l = dot(x, LUMINANCE);
-    return x * (1.0 + l / (params.white * params.white)) / (1.0 + l);
+    return x * (1.0 + l / (WHITE * WHITE)) / (1.0 + l);
 }
 
 fn aces(x: vec3<f32>) -> vec3<f32> { return x * (2.51 * x + 0.03) / (x * (2.43 * x + 0.59) + 0.14); }
@@ -48,9 +51,9 @@ fn agx(x: vec3<f32>) -> vec3<f32> {
     let v4 = v2 * v2;
     var curve = 15.5 * v4 * v2 - 40.14 * v4 * v + 31.96 * v4 - 6.868 * v2 * v + 0.4298 * v2 + 0.1191 * v - 0.00232;
     // The look is an ASC CDL on the curve's values.
-    curve = pow(max(curve * params.slope, vec3<f32>(0.0)), vec3<f32>(params.power));
+    curve = pow(max(curve * SLOPE, vec3<f32>(0.0)), POWER);
     let grey = dot(curve, LUMINANCE);
-    curve = grey + params.saturation * (curve - grey);
+    curve = grey + SATURATION * (curve - grey);
     return pow(max(outset * curve, vec3<f32>(0.0)), vec3<f32>(2.2));
 }
 
