@@ -138,7 +138,7 @@ def test_a_full_screen_body_knows_what_is_bound(device: rg.Device):
     picture = noise(6, 8)
     g = rg.Graph()
     photo = g.import_array("photo", picture)
-    table = g.import_array("table", np.array([0.5, 2.0], np.float32), as_buffer=True)
+    g.import_array("table", np.array([0.5, 2.0], np.float32), as_buffer=True)
     out, numbers = g.image("out", like=photo), g.image("numbers", (8, 6), "r32uint")
     body = "return textureSample(photo, nearest, uv) * params.gain * table[1] + params.add;"
     push = {"gain": 3.0, "add": (0, 0, 0, 1)}
