@@ -64,3 +64,21 @@ def test_a_driver_that_does_not_load_is_said(manifest: str, says: str, tmp_path:
         return  # what some loaders make of it, and they say no more
     assert found["instance"]["error"] == "vkCreateInstance: ERROR_INCOMPATIBLE_DRIVER"
     assert any(says in message for message in found["instance"]["messages"])
+
+
+@pytest.mark.skipif(ctypes.util.find_library("vulkan") is None, reason="no Vulkan loader is installed")
+def test_no_driver_that_loads_is_a_device_error_with_a_repair(tmp_path: Path):
+    for text in ("{ this is no JSON", json.dumps(MANIFEST)):
+        path = tmp_path / "driver.json"
+        path.write_text(text)
+        code = (
+            "import rgraph\n"
+            "try: rgraph.devices()\n"
+            "except rgraph.DeviceError as error: print(error.code, '|', error, '|', error.hint)"
+        )
+        environment = dict(os.environ) | {"VK_ICD_FILENAMES": str(path), "VK_DRIVER_FILES": str(path)}
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
+        error, message, hint = done.stdout.strip().split(" | ")
+        assert error == "RG-E101"
+        assert "driver" in message
+        assert "rgraph doctor" in hint or "apt-get install" in hint

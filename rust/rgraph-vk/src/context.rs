@@ -218,10 +218,14 @@ pub const INSTALL: &str = "apt-get install -y --no-install-recommends mesa-vulka
 fn refused(error: Error) -> Error {
     let Error::Device(failed) = error else { return error };
     match (failed.call, failed.result) {
-        // Loaders of 1.3.239 and around say so of a driver manifest that is no JSON.
-        (Some("vkEnumerateInstanceExtensionProperties"), Some(vk::Result::ERROR_OUT_OF_HOST_MEMORY)) => {
-            failed.note("the manifest of a driver may be damaged: `rgraph doctor` looks at all of them").into()
+        // What loaders of 1.3.239 and around make of a driver's manifest that is no JSON.
+        (Some("vkEnumerateInstanceExtensionProperties"), Some(vk::Result::ERROR_OUT_OF_HOST_MEMORY)) => DeviceError {
+            code: NO_DRIVER,
+            message: "the loader cannot list its drivers; the manifest of one may be damaged".to_owned(),
+            help: "`rgraph doctor` names the damaged manifest".to_owned(),
+            ..*failed
         }
+        .into(),
         (
             Some("vkCreateInstance"),
             Some(result @ (vk::Result::ERROR_INCOMPATIBLE_DRIVER | vk::Result::ERROR_INITIALIZATION_FAILED)),
