@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     import argparse
 
 __all__ = ["MORE", "add_arguments", "main"]
+
+_LOADER = {"win32": "vulkan-1.dll", "darwin": "libvulkan.dylib"}.get(sys.platform, "libvulkan.so.1")
 
 MORE = """\
 Each driver is asked in a process of its own, so that one which crashes is found rather than suffered. A small graph
@@ -50,15 +53,15 @@ def examine(loader: str) -> dict[str, Any]:
 
     drivers, layers = manifests.drivers(), manifests.layers()
     answer = ask.ask_all(loader)
-    found = answer.get("loader") or {"name": loader, "path": None, "version": None, "error": None}
-    if not found["error"]:
+    found = answer.get("loader", {"path": loader, "found": True, "version": None, "error": None})
+    if found["found"]:
         ask.ask_drivers(drivers, loader)
-    devices = answer["devices"]
+    devices = answer.get("devices", [])
     ask.run_devices(devices, loader)
     report: dict[str, Any] = {
         "system": system.system(),
         "environment": system.environment(),
-        "loader": {**found, "given": bool(loader)},
+        "loader": {**found, "name": Path(found["path"] or _LOADER).name, "given": bool(loader)},
         "drivers": [
             {
                 "manifest": str(one.path),
@@ -83,8 +86,8 @@ def examine(loader: str) -> dict[str, Any]:
         "devices": devices,
         "hardware": system.hardware(),
         "extras": system.extras(),
-        "error": answer["error"],
-        "log": answer.get("log", []),
+        "error": f"the loader {answer['error']}" if answer["died"] else answer["instance"]["error"],
+        "messages": answer.get("instance", {}).get("messages", []),
     }
     nvidia_opens = ctypes.util.find_library("GLX_nvidia") is not None
     report["findings"] = [one._asdict() for one in advice.advise(report, drivers, layers, nvidia_opens)]

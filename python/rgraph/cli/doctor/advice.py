@@ -168,10 +168,10 @@ def _mesa(gpu: dict[str, Any], drivers: list[Manifest]) -> tuple[str, str]:
 
 def _loader(report: dict[str, Any], drivers: list[Manifest]) -> Advice | None:
     loader = report["loader"]
-    if not loader["error"]:
+    if loader["found"]:
         return None
     if loader["given"]:
-        return Advice("loader", f"{loader['name']} cannot be opened: {loader['error']}", "leave --loader out")
+        return Advice("loader", loader["error"].removeprefix("loader: "), "leave --loader out")
     what = ("loader",) if drivers else ("loader", "driver")
     return Advice("loader", f"the Vulkan loader {loader['name']} is not installed", install(*what))
 
@@ -179,9 +179,11 @@ def _loader(report: dict[str, Any], drivers: list[Manifest]) -> Advice | None:
 def _devices(report: dict[str, Any]) -> list[Advice]:
     out = []
     for device in report["devices"]:
-        if device["missing"]:
-            mend = "use a newer driver" if device["kind"] != "cpu" else install("--upgrade", "driver")
-            out.append(Advice(device["name"], f"lacks {', '.join(device['missing'])}", mend))
+        missing = [need["name"] for need in device["needs"] if not need["has"]]
+        if not device["usable"]:
+            why = f"lacks {', '.join(missing)}" if missing else f"is refused: {device['refused']}"
+            mend = install("--upgrade", "driver") if device["kind"] == "cpu" else "install a newer driver of its maker"
+            out.append(Advice(device["name"], why, mend))
         elif device["ran"]["error"]:
             first = str(device["ran"]["error"]).splitlines()[0]
             out.append(Advice(device["name"], f"could not run a graph: {first}", "rgraph doctor --json has all of it"))
@@ -217,14 +219,14 @@ def advise(report: dict[str, Any], drivers: list[Manifest], layers: list[Manifes
     out = [one for one in [_loader(report, drivers)] if one]
     broken = [driver for driver in drivers if driver.error]
     out += [manifest_advice(driver) for driver in broken]
-    if not report["loader"]["error"]:
+    if report["loader"]["found"]:
         if not drivers:
             out.append(Advice("drivers", "no Vulkan driver is installed", install("driver")))
         elif not report["devices"] and any(driver.devices for driver in drivers):
             # Each driver alone shows its devices, and all together do not.
-            first = str(report["error"] or "").splitlines()[0:1]
+            first = report["error"] or "it shows no device"
             mend = _again(broken[0].path) if broken else "VK_LOADER_DEBUG=all rgraph doctor --json"
-            out.append(Advice("loader", f"a broken manifest keeps it from every driver: {' '.join(first)}", mend))
+            out.append(Advice("loader", f"a broken manifest keeps it from every driver: {first}", mend))
         elif not report["devices"] and not broken:
             out.append(
                 Advice("drivers", "no driver that is installed fits a device of this machine", install("driver"))

@@ -34,28 +34,27 @@ def _ask(arguments: Sequence[str], changes: dict[str, str]) -> dict[str, Any]:
             command, env={**os.environ, **here, **changes}, capture_output=True, timeout=_SECONDS, check=False
         )
     except subprocess.TimeoutExpired:
-        return {"error": f"does not answer within {_SECONDS} seconds", "died": True, "devices": []}
+        return {"error": f"does not answer within {_SECONDS} seconds", "died": True}
     if done.returncode < 0:
         name = signal.Signals(-done.returncode).name
-        return {"error": f"ends the process ({name})", "died": True, "devices": []}
+        return {"error": f"ends the process ({name})", "died": True}
     try:
         values: dict[str, Any] = json.loads(done.stdout.decode("utf-8", "replace").splitlines()[-1])
     except (ValueError, IndexError):
         last = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
-        return {"error": f"ends the process (status {done.returncode}): {' '.join(last)}", "died": True, "devices": []}
-    said = done.stderr.decode("utf-8", "replace")
-    return {**values, "died": False, "log": [line.strip() for line in said.splitlines() if line.strip()]}
+        return {"error": f"ends the process (status {done.returncode}): {' '.join(last)}", "died": True}
+    return {**values, "died": False}
 
 
 def ask_all(loader: str) -> dict[str, Any]:
-    """What the loader shows as things are: itself, devices, or the error.
+    """What `rgraph.diagnose` says as things are; if that dies, `error` says how.
 
     Parameters
     ----------
     loader
         Its path; empty: the system's.
     """
-    return _ask(["look", "", loader], {"VK_LOADER_DEBUG": "error"})
+    return _ask(["look", "", loader], {})
 
 
 def ask_drivers(drivers: Sequence[Manifest], loader: str) -> None:
@@ -76,10 +75,7 @@ def ask_drivers(drivers: Sequence[Manifest], loader: str) -> None:
             driver.error = f"its library {answer['error']}"
         elif answer["library_error"]:
             driver.error = f"its library cannot be opened: {answer['library_error']}"
-        elif answer["error"] and answer["code"] != "RG-E101":
-            driver.error = str(answer["error"]).splitlines()[0]
-        driver.answered = not driver.error
-        driver.devices = [device["name"] for device in answer["devices"]]
+        driver.devices = [device["name"] for device in answer.get("devices", [])]
 
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(ask, [driver for driver in drivers if not driver.error]))
@@ -96,4 +92,4 @@ def run_devices(devices: Sequence[dict[str, Any]], loader: str) -> None:
         The loader's path; empty: the system's.
     """
     for device in devices:
-        device["ran"] = None if device["missing"] else _ask(["run", str(device["index"]), loader], {})
+        device["ran"] = _ask(["run", str(device["index"]), loader], {}) if device["usable"] else None

@@ -38,8 +38,6 @@ class Manifest:
     """Of layers: the description."""
     devices: list[str] = field(default_factory=list)
     """Of drivers: names of the devices that it shows."""
-    answered: bool = False
-    """Of drivers: whether it could be asked."""
 
 
 def _folders(kind: str) -> Iterator[Path]:

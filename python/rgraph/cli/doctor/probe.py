@@ -10,7 +10,6 @@ import ctypes
 import json
 import sys
 import time
-from pathlib import Path
 from typing import Any
 
 from rgraph import _core
@@ -18,48 +17,19 @@ from rgraph._errors import RgError
 
 __all__ = ["main"]
 
-_LOADER = {"win32": "vulkan-1.dll", "darwin": "libvulkan.dylib"}.get(sys.platform, "libvulkan.so.1")
-
-
-def _loader(path: str) -> dict[str, Any]:
-    """Where the loader is and which version of Vulkan it speaks."""
-    name = path or _LOADER
-    found: dict[str, Any] = {"name": name, "path": None, "version": None, "error": None}
-    try:
-        library = ctypes.CDLL(name)
-    except OSError as error:
-        return found | {"error": str(error)}
-    maps = Path("/proc/self/maps")
-    lines = maps.read_text(errors="replace").splitlines() if maps.exists() else []
-    file = Path(name).name
-    found["path"] = next(
-        (line.split(maxsplit=5)[5] for line in lines if Path(line[-4096:]).name.startswith(file)), name
-    )
-    if hasattr(library, "vkEnumerateInstanceVersion"):
-        packed = ctypes.c_uint32()
-        if library.vkEnumerateInstanceVersion(ctypes.byref(packed)) == 0:
-            version = packed.value
-            found["version"] = [version >> 22 & 0x7F, version >> 12 & 0x3FF, version & 0xFFF]
-    return found
-
 
 def _look(library: str, loader: str) -> dict[str, Any]:
-    found: dict[str, Any] = {"library_error": None, "error": None, "code": None, "devices": []}
+    found: dict[str, Any] = {"library_error": None}
     if library:
         try:
             ctypes.CDLL(library)
         except OSError as error:
             found["library_error"] = str(error)
-    found["loader"] = _loader(loader)
-    try:
-        found["devices"] = [info._asdict() for info in _core.devices(loader=loader or None)]
-    except RgError as error:
-        found["error"], found["code"] = str(error), getattr(error, "code", None)
-    return found
+    return found | _core.diagnose(loader=loader or None)
 
 
 def _run(index: int, loader: str) -> dict[str, Any]:
-    """Fill a buffer on the device and read it back; the device's profile and queues."""
+    """Fill a buffer on the device and read it back."""
     begin = time.perf_counter()
     with _core.Device(index, loader=loader or None) as device:
         graph = _core.Graph("doctor")
@@ -74,7 +44,6 @@ def _run(index: int, loader: str) -> dict[str, Any]:
             "open_ms": (opened - begin) * 1e3,
             "run_ms": (done - opened) * 1e3,
             "messages": device.messages,
-            "profile": device.profile.to_dict(),
         }
 
 

@@ -54,11 +54,11 @@ class _Text:
     def loader(self) -> None:
         loader = self.report["loader"]
         self.title("Loader")
-        if loader["error"]:
-            self.lines.append(_marked(False, loader["name"]))
+        if loader["found"]:
+            place = paint(str(Path(loader["path"]).parent), "dim") if loader["path"] else ""
+            self.lines.append(_marked(True, loader["name"], _version(loader["version"]), place))
         else:
-            place = "" if loader["path"] == loader["name"] else paint(loader["path"], "dim")
-            self.lines.append(_marked(True, Path(loader["name"]).name, _version(loader["version"]), place))
+            self.lines.append(_marked(False, loader["name"]))
         self.findings("loader")
 
     def drivers(self) -> None:
@@ -69,7 +69,7 @@ class _Text:
             self.findings("drivers")
             return
         wide = max(len(Path(driver["manifest"]).name) for driver in drivers)
-        asked = not self.report["loader"]["error"]
+        asked = self.report["loader"]["found"]
         for driver in drivers:
             name = Path(driver["manifest"]).name
             if driver["error"]:
@@ -101,14 +101,23 @@ class _Text:
         rows = [("driver", f"{device['driver']}, Vulkan {_version(device['api'])}"), ("uuid", device["uuid"])]
         if device["pci"]:
             rows.append(("pci", device["pci"]))
-        for queue in (ran or {}).get("profile", {}).get("queues", []):
+        for queue in device["queues"]:
             can = ", ".join(queue["capabilities"])
-            rows.append(("queue", f"{queue['name']}: family {queue['family']}, {queue['count']} × {can}"))
-        heaps = [f"{size(count)} {'of its own' if own else 'of the host'}" for count, own in device["heaps"]]
+            rows.append(("queues", f"family {queue['family']}: {queue['count']} × {can}"))
+        heaps = [
+            f"{size(heap['size'])} {'of its own' if heap['device_local'] else 'of the host'}"
+            for heap in device["heaps"]
+        ]
         rows.append(("memory", ", ".join(heaps)))
         if good:
             rows.append(("ran", f"a graph, in {ran['run_ms']:.1f} ms; opened in {ran['open_ms']:.0f} ms"))
         self.lines += [f"       {paint(f'{name:8}', 'dim')} {words}" for name, words in rows]
+        for one in [*device["needs"], *device["offers"]]:
+            if not one["has"]:
+                style = "dim" if one in device["offers"] else "red"
+                words = textwrap.wrap(f"{one['name']}: {one['wanted_by']}", columns() - 16)
+                self.lines.append(f"       {paint('lacks   ', style)} {words[0]}")
+                self.lines += [" " * 16 + line for line in words[1:]]
         self.findings(device["name"])
 
     def layers(self) -> None:
