@@ -130,16 +130,17 @@ def test_plan_of_a_graph_with_buffers_between_images_fits_the_graph_file():
 
 def test_save_writes_by_suffix_and_leaves_nothing_else_behind(tmp_path: Path):
     plan = frame()
-    for suffix in ("json", "txt", "dot"):
+    for suffix in ("json", "txt", "dot", "html"):
         plan.save(tmp_path / f"plan.{suffix}")
     assert (tmp_path / "plan.txt").read_text() == str(plan)
     assert (tmp_path / "plan.dot").read_text().startswith("digraph")
     assert (tmp_path / "plan.json").read_text() == plan.to_json()
+    assert (tmp_path / "plan.html").read_text() == plan.to_html()
     with pytest.raises(rgraph.GraphError, match="suffix"):
         plan.save(tmp_path / "plan.png")
     with pytest.raises(OSError, match="No such file"):
         plan.save(tmp_path / "nowhere" / "plan.json")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["plan.dot", "plan.json", "plan.txt"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["plan.dot", "plan.html", "plan.json", "plan.txt"]
 
 
 def test_plan_that_was_read_needs_a_graph_to_be_checked():

@@ -38,6 +38,7 @@ mod pass;
 mod passes;
 mod picture;
 mod plan;
+mod preview;
 mod profile;
 mod raster;
 mod raster_state;
@@ -48,6 +49,7 @@ mod running;
 mod sampler;
 mod shader;
 mod shape;
+mod show;
 mod source;
 mod state;
 mod texel;
@@ -85,6 +87,8 @@ mod core {
     use crate::pass::PyPass;
     #[pymodule_export]
     use crate::plan::PyPlan;
+    #[pymodule_export]
+    use crate::preview::preview;
     #[pymodule_export]
     use crate::profile::PyProfile;
     #[pymodule_export]

@@ -8,7 +8,7 @@ use crate::texel::Element;
 pub type Refused = (String, &'static str);
 
 /// A number of IEEE 754's half precision.
-fn half(bits: u16) -> f32 {
+pub fn half(bits: u16) -> f32 {
     let (sign, exponent, fraction) = (bits >> 15, (bits >> 10) & 31, u32::from(bits & 1023));
     let size = match exponent {
         0 => fraction as f32 * 2f32.powi(-24),
@@ -20,7 +20,7 @@ fn half(bits: u16) -> f32 {
 }
 
 /// IEC 61966-2-1: linear light from 0 to 1 to an sRGB byte.
-fn srgb(linear: f32) -> u8 {
+pub fn srgb(linear: f32) -> u8 {
     let linear = if linear.is_nan() { 0.0 } else { linear.clamp(0.0, 1.0) };
     let encoded = if linear <= 0.003_130_8 { 12.92 * linear } else { 1.055 * linear.powf(1.0 / 2.4) - 0.055 };
     (encoded * 255.0).round() as u8

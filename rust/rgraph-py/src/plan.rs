@@ -75,13 +75,18 @@ impl PyPlan {
         guarded(py, move || write(&plan))
     }
 
+    /// The declaration at hand: the given one, or the one that the plan was baked of.
+    pub fn declaration(&self, graph: Option<&Bound<'_, PyGraph>>) -> PyResult<Option<Arc<Graph>>> {
+        match graph {
+            Some(graph) => PyGraph::resolved(graph).map(Arc::new).map(Some),
+            None => Ok(self.graph.clone()),
+        }
+    }
+
     /// The graph that the plan is checked against.
     fn graph_or_own(&self, graph: Option<&Bound<'_, PyGraph>>) -> PyResult<Arc<Graph>> {
-        match (graph, &self.graph) {
-            (Some(graph), _) => PyGraph::resolved(graph).map(Arc::new),
-            (None, Some(graph)) => Ok(Arc::clone(graph)),
-            (None, None) => Err(PyTypeError::new_err("a plan that was read knows no graph: give it as graph=")),
-        }
+        self.declaration(graph)?
+            .ok_or_else(|| PyTypeError::new_err("a plan that was read knows no graph: give it as graph="))
     }
 }
 
@@ -144,7 +149,7 @@ impl PyPlan {
     /// ----------
     /// path
     ///     Where to write. The suffix says what: `.json` the plan file, `.txt` the listing, `.dot` a drawing (of a plan
-    ///     that was baked; one that was read knows no graph).
+    ///     that was baked; one that was read knows no graph), `.html` a page to explore it in a browser.
     ///
     /// Raises
     /// ------
@@ -153,13 +158,14 @@ impl PyPlan {
     /// OSError
     ///     If the file cannot be written.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        let known = ["json", "dot", "txt"];
+        let known = ["json", "dot", "txt", "html"];
         let suffix = path.extension().and_then(OsStr::to_str).unwrap_or("");
         let suffix =
             word(py, "suffix of plans", suffix, |name| known.into_iter().find(|k| *k == name), known.into_iter())?;
         let text = match suffix {
             "json" => self.to_json(py)?,
             "txt" => self.text(py, report::listing)?,
+            "html" => self.page(py)?,
             _ => self.to_dot(py, None)?,
         };
         files::write(py, &path, text.as_bytes())

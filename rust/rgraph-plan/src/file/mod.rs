@@ -9,7 +9,7 @@ pub mod nearest;
 pub mod plan;
 pub mod profile;
 pub mod schema;
-mod word;
+pub(crate) mod word;
 mod write;
 
 pub use graph::{read_graph, write_graph};

@@ -137,6 +137,6 @@ impl Joined for Capabilities {
 }
 
 /// Names of what a queue can do.
-pub(super) fn capability_names(capabilities: Capabilities) -> Vec<&'static str> {
+pub(crate) fn capability_names(capabilities: Capabilities) -> Vec<&'static str> {
     CAPABILITIES.iter().filter(|(_, one)| capabilities.contains(*one)).map(|(name, _)| *name).collect()
 }

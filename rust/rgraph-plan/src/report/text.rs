@@ -232,7 +232,7 @@ pub(super) fn wait_text(plan: &Plan, wait: &Wait) -> String {
 }
 
 /// `[mips 1..3, layers 0..2]` where it is not the whole image.
-fn part_of_image(plan: &Plan, resource: ResourceId, mips: [u32; 2], layers: [u32; 2]) -> String {
+pub(super) fn part_of_image(plan: &Plan, resource: ResourceId, mips: [u32; 2], layers: [u32; 2]) -> String {
     let PlanKind::Image { mips: all_mips, layers: all_layers, .. } = plan.resources[resource].kind else {
         return String::new();
     };

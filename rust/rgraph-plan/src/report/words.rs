@@ -3,62 +3,72 @@
 use std::borrow::Cow;
 
 use crate::access::{Accesses, Layout, Stages, Usage};
-use crate::id::Id;
+use crate::id::{Id, IdVec};
 use crate::plan::{Culled, Hazard, Plan, PlanLife, PlanPassId, QueueId, QueueWhy, UnmergedWhy, Why};
 use crate::resource::ResourceId;
 
 /// Scheduling policies, as [`Report::policy`](crate::plan::Report::policy) names them.
 pub const POLICIES: [&str; 5] = ["auto", "declared", "overlap", "weighted", "exact"];
 
-/// Every hazard and its word.
-const HAZARDS: [(Hazard, &str); 11] = [
-    (Hazard::ReadAfterWrite, "read_after_write"),
-    (Hazard::WriteAfterRead, "write_after_read"),
-    (Hazard::WriteAfterWrite, "write_after_write"),
-    (Hazard::FirstUse, "first_use"),
-    (Hazard::Alias, "alias"),
-    (Hazard::Layout, "layout"),
-    (Hazard::Release, "release"),
-    (Hazard::Acquire, "acquire"),
-    (Hazard::Host, "host"),
-    (Hazard::Leave, "leave"),
-    (Hazard::Ordered, "ordered"),
+/// Every hazard, its word, and what a barrier against it is for: `{from}` and `{to}` stand for the passes, `{what}` for
+/// the resource, `{of}` for the resource in parentheses where the barrier does not name it itself.
+const HAZARDS: [(Hazard, &str, &str); 11] = [
+    (Hazard::ReadAfterWrite, "read_after_write", "{to} reads what {from} wrote{of}"),
+    (Hazard::WriteAfterRead, "write_after_read", "{to} writes what {from} read{of}"),
+    (Hazard::WriteAfterWrite, "write_after_write", "{to} writes what {from} wrote{of}"),
+    (Hazard::FirstUse, "first_use", "{to} is the first to use it"),
+    (Hazard::Alias, "alias", "{to} takes over the memory that {from} used for {what}"),
+    (Hazard::Layout, "layout", "{to} needs another layout than {from}"),
+    (Hazard::Release, "release", "{from} hands it over to the queue of {to}"),
+    (Hazard::Acquire, "acquire", "{to} takes it over from the queue of {from}"),
+    (Hazard::Host, "host", "{to} sees on the host what {from} wrote{of}"),
+    (Hazard::Leave, "leave", "left after {from} as declared"),
+    (Hazard::Ordered, "ordered", "{to} runs after {from} as declared"),
 ];
 
 /// Its word in plan files.
 pub fn hazard_word(hazard: Hazard) -> &'static str {
-    HAZARDS.iter().find(|(known, _)| *known == hazard).map_or("", |(_, word)| word)
+    HAZARDS.iter().find(|(known, ..)| *known == hazard).map_or("", |(_, word, _)| word)
 }
 
 /// The hazard of a word.
 pub fn hazard_from_word(word: &str) -> Option<Hazard> {
-    HAZARDS.iter().find(|(_, known)| *known == word).map(|(hazard, _)| *hazard)
+    HAZARDS.iter().find(|(_, known, _)| *known == word).map(|(hazard, ..)| *hazard)
 }
 
 /// All hazard words.
 pub fn hazard_words() -> Vec<&'static str> {
-    HAZARDS.iter().map(|(_, word)| *word).collect()
+    HAZARDS.iter().map(|(_, word, _)| *word).collect()
+}
+
+/// Word and sentence of every hazard, with `{from}`, `{to}`, `{what}` and `{of}` to be filled in.
+pub(super) fn hazard_templates() -> impl Iterator<Item = (&'static str, &'static str)> {
+    HAZARDS.iter().map(|(_, word, template)| (*word, *template))
 }
 
 /// What a barrier is for: who does what after whom. `own` is the resource that the barrier names itself, if it does.
 pub fn hazard_sentence(plan: &Plan, why: &Why, own: Option<ResourceId>) -> String {
-    let from = why.from.map_or_else(|| "the run before".to_owned(), |pass| quoted(plan.pass_name(pass)));
-    let to = why.to.map_or_else(|| "what comes after".to_owned(), |pass| quoted(plan.pass_name(pass)));
-    let resource = quoted(plan.resource_name(why.resource));
-    let of = if own == Some(why.resource) { String::new() } else { format!(" ({resource})") };
-    match why.hazard {
-        Hazard::ReadAfterWrite => format!("{to} reads what {from} wrote{of}"),
-        Hazard::WriteAfterRead => format!("{to} writes what {from} read{of}"),
-        Hazard::WriteAfterWrite => format!("{to} writes what {from} wrote{of}"),
-        Hazard::FirstUse => format!("{to} is the first to use it"),
-        Hazard::Alias => format!("{to} takes over the memory that {from} used for {resource}"),
-        Hazard::Layout => format!("{to} needs another layout than {from}"),
-        Hazard::Release => format!("{from} hands it over to the queue of {to}"),
-        Hazard::Acquire => format!("{to} takes it over from the queue of {from}"),
-        Hazard::Host => format!("{to} sees on the host what {from} wrote{of}"),
-        Hazard::Leave => format!("left after {from} as declared"),
-        Hazard::Ordered => format!("{to} runs after {from} as declared"),
+    let mut rest = HAZARDS.iter().find(|(known, ..)| *known == why.hazard).map_or("", |(.., template)| template);
+    let mut sentence = String::new();
+    while let Some((text, (blank, after))) = rest.split_once('{').and_then(|(a, b)| Some((a, b.split_once('}')?))) {
+        sentence.push_str(text);
+        let resource = || quoted(plan.resource_name(why.resource));
+        match blank {
+            "from" => match why.from {
+                Some(pass) => sentence.push_str(&quoted(plan.pass_name(pass))),
+                None => sentence.push_str("the run before"),
+            },
+            "to" => match why.to {
+                Some(pass) => sentence.push_str(&quoted(plan.pass_name(pass))),
+                None => sentence.push_str("what comes after"),
+            },
+            "what" => sentence.push_str(&resource()),
+            _ if own == Some(why.resource) => {}
+            _ => sentence.push_str(&format!(" ({})", resource())),
+        }
+        rest = after;
     }
+    sentence + rest
 }
 
 /// A name in quotes, on one line whatever it holds.
@@ -165,6 +175,51 @@ pub fn life_from_word(word: &str) -> Option<PlanLife> {
 /// All words for lives.
 pub fn life_words() -> Vec<&'static str> {
     LIVES.iter().map(|(_, word)| *word).collect()
+}
+
+/// Why a placed resource shares its bytes with nobody; `None` for those that do, and for those without a place. The
+/// sentences name what stands in the way: lives that overlap, or nothing to be gained. O(resources log resources).
+pub fn unaliased_sentences(plan: &Plan) -> IdVec<ResourceId, Option<String>> {
+    let mut why = IdVec::filled(None, plan.resources.len());
+    let lives = |id: ResourceId| plan.resources[id].lifetime;
+    let mut starts: Vec<PlanPassId> = Vec::new();
+    let mut ends: Vec<PlanPassId> = Vec::new();
+    for [first, last] in plan.memory.placements.iter().filter_map(|place| lives(place.resource)) {
+        starts.push(first);
+        ends.push(last);
+    }
+    starts.sort_unstable();
+    ends.sort_unstable();
+    let mut placed = IdVec::filled(false, plan.resources.len());
+    for place in &plan.memory.placements {
+        placed[place.resource] = true;
+        let resource = &plan.resources[place.resource];
+        if !resource.aliases.is_empty() {
+            continue;
+        }
+        let Some([first, last]) = resource.lifetime else { continue };
+        let kept = resource.life == PlanLife::Root;
+        let before = ends.partition_point(|end| *end < first);
+        let after = if kept { 0 } else { starts.len() - starts.partition_point(|start| *start <= last) };
+        why[place.resource] = Some(match (before + after, plan.memory.total == plan.memory.lower_bound) {
+            (0, _) if kept => "it is kept to the end of the frame, and everything else is alive beside it".to_owned(),
+            (0, _) => "everything else is alive while it is".to_owned(),
+            (1, true) => "one other could share its bytes, but the memory is as small as it can be without".to_owned(),
+            (n, true) => format!("{n} others could share its bytes, but the memory is as small as it can be without"),
+            (n, false) => format!("of {n} that are not alive with it, none was placed on its bytes"),
+        });
+    }
+    for (id, resource) in plan.resources.iter_ids().filter(|(id, _)| !placed[*id]) {
+        why[id] = Some(match resource.life {
+            _ if resource.lifetime.is_none() => "no pass that runs uses it: it has no memory".to_owned(),
+            PlanLife::Imported => "it is the caller's".to_owned(),
+            PlanLife::Persistent | PlanLife::History => {
+                "its contents outlive the frame: it has memory of its own".to_owned()
+            }
+            PlanLife::Transient | PlanLife::Root => "it has the memory of what it modifies".to_owned(),
+        });
+    }
+    why
 }
 
 /// Words for why a pass is culled.

@@ -1,0 +1,186 @@
+//! One self-contained HTML page that shows a plan: timeline, resources, memory, graph, diagram, tables, and why.
+//!
+//! The page asks nothing of any network. Its content security policy allows the one script and the one style sheet
+//! by their hashes, pictures as `data:` URIs, and nothing else; names reach it as JSON only, and its script puts them
+//! into the page as text. `report/viewer` has its sources; there is no build step.
+
+mod accesses;
+mod data;
+mod gather;
+mod sha256;
+
+use serde::Serialize;
+
+use super::diff::diff;
+use super::words::hazard_templates;
+use crate::graph::Graph;
+use crate::plan::Plan;
+
+/// The page's script: modules that share one scope, in this order.
+const SCRIPTS: [&str; 18] = [
+    include_str!("../viewer/dom.js"),
+    include_str!("../viewer/model.js"),
+    include_str!("../viewer/words.js"),
+    include_str!("../viewer/state.js"),
+    include_str!("../viewer/search.js"),
+    include_str!("../viewer/axis.js"),
+    include_str!("../viewer/view.js"),
+    include_str!("../viewer/timeline.js"),
+    include_str!("../viewer/resources.js"),
+    include_str!("../viewer/memory.js"),
+    include_str!("../viewer/graph.js"),
+    include_str!("../viewer/island.js"),
+    include_str!("../viewer/tables.js"),
+    include_str!("../viewer/diff.js"),
+    include_str!("../viewer/cards.js"),
+    include_str!("../viewer/strip.js"),
+    include_str!("../viewer/keys.js"),
+    include_str!("../viewer/main.js"),
+];
+
+const STYLE: &str = include_str!("../viewer/viewer.css");
+
+/// What a page shows. Only the plan is needed.
+#[derive(Clone, Copy, Debug)]
+pub struct Page<'a> {
+    /// The plan.
+    pub plan: &'a Plan,
+    /// What it was baked from: tells accesses, places in files, what modifies and remembers what.
+    pub graph: Option<&'a Graph>,
+    /// What a run of it took.
+    pub measured: Option<&'a Measured>,
+    /// Pictures of images: name and `data:` URI.
+    pub images: &'a [(String, String)],
+    /// What a judge found.
+    pub findings: &'a [Finding],
+    /// Another plan that this one is compared with, the later one of the two, and its declaration.
+    pub against: Option<(&'a Plan, Option<&'a Graph>)>,
+}
+
+/// When the passes of one run began and ended.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct Measured {
+    /// Passes; those of the host may stand in `host` instead.
+    pub passes: Vec<PassSpan>,
+    /// What the host did.
+    pub host: Vec<HostSpan>,
+    /// Whether `host` counts from the frame's first timestamp on, as `passes` does.
+    pub calibrated: bool,
+}
+
+/// When a pass began and ended, in microseconds from the frame's first timestamp on.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct PassSpan {
+    /// The pass.
+    pub name: String,
+    /// Name of its queue; `None`: the host.
+    pub queue: Option<String>,
+    /// Begin.
+    pub begin_us: f64,
+    /// End.
+    pub end_us: f64,
+}
+
+/// When the host began and ended something, in microseconds.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct HostSpan {
+    /// What.
+    pub name: String,
+    /// Begin.
+    pub begin_us: f64,
+    /// End.
+    pub end_us: f64,
+}
+
+/// A rule that the plan breaks.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Finding {
+    /// The rule's name.
+    pub rule: String,
+    /// The pass at which it shows, if one is meant.
+    pub pass: Option<String>,
+    /// The resource, if one is meant.
+    pub resource: Option<String>,
+    /// One sentence.
+    pub message: String,
+}
+
+/// Everything in the page that is not the same in all pages.
+#[derive(Serialize)]
+struct Payload<'a> {
+    version: &'static str,
+    plan: data::PlanData,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    against: Option<data::PlanData>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    diff: Option<super::Diff>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    measured: Option<&'a Measured>,
+    images: &'a [(String, String)],
+    findings: &'a [Finding],
+    hazards: Vec<(&'static str, &'static str)>,
+}
+
+impl<'a> Page<'a> {
+    /// A page of a plan and nothing else.
+    pub fn new(plan: &'a Plan) -> Self {
+        Self { plan, graph: None, measured: None, images: &[], findings: &[], against: None }
+    }
+
+    /// The page's data as JSON without a `<` in it.
+    fn json(&self) -> String {
+        let payload = Payload {
+            version: env!("CARGO_PKG_VERSION"),
+            plan: gather::gather(self.plan, self.graph),
+            against: self.against.map(|(plan, graph)| gather::gather(plan, graph)),
+            diff: self.against.map(|(plan, _)| diff(self.plan, plan)),
+            measured: self.measured,
+            images: self.images,
+            findings: self.findings,
+            hazards: hazard_templates().collect(),
+        };
+        // A `<` stands in strings only, so its escape says the same; with none there, no name can end the element.
+        serde_json::to_string(&payload).expect("plain data serializes").replace('<', "\\u003c")
+    }
+
+    /// The whole page. O(plan + accesses log).
+    pub fn html(&self) -> String {
+        let script = format!("'use strict';{{\n{}}}\n", SCRIPTS.concat());
+        let hash = |text: &str| sha256::base64(&sha256::sha256(text.as_bytes()));
+        let policy = format!(
+            "default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; img-src data:; base-uri 'none'; \
+             form-action 'none'",
+            hash(&script),
+            hash(STYLE)
+        );
+        let json = self.json();
+        let title = escaped(&self.plan.graph);
+        format!(
+            "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+             <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+             <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title} · rgraph</title>\n\
+             <link rel=\"icon\" href=\"data:,\">\n\
+             <style>{STYLE}</style>\n</head>\n<body>\n\
+             <noscript>This page needs scripts; the plan is in it as JSON.</noscript>\n\
+             <script type=\"application/json\" id=\"data\">{json}</script>\n\
+             <script>{script}</script>\n</body>\n</html>\n"
+        )
+    }
+}
+
+/// Text as HTML shows it.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            c => out.push(c),
+        }
+    }
+    out
+}

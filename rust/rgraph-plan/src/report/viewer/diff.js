@@ -1,0 +1,124 @@
+// What differs from another plan: figures, both plans one above the other, and every change as a row. The planner
+// compared them (`Plan.diff`); here it is only drawn.
+
+const SIGNS = { added: '+', removed: '−', moved: '↔', changed: '~' };
+
+// What changed of each pass and resource, as one sign each.
+function readChanges(diff) {
+  const changes = { pass: new Map(), resource: new Map() };
+  for (const { kind, what, name, aspect } of diff?.changes || []) {
+    if (!changes[what]) continue;
+    const sign = aspect ? (kind === 'moved' ? SIGNS.moved : SIGNS.changed) : SIGNS[kind];
+    const before = changes[what].get(name);
+    changes[what].set(name, before && before !== sign ? SIGNS.changed : sign);
+  }
+  return changes;
+}
+
+class Differences extends Tables {
+  constructor() {
+    super('diff', 'Differences', 'Changes');
+    this.kinds = new Set(Object.keys(SIGNS));
+    this.axisOf = 'order';
+  }
+
+  start() {
+    const { changes, figures } = payload.diff;
+    const boxes = Object.entries(SIGNS).map(([kind, sign]) => {
+      const n = changes.filter((change) => change.kind === kind).length;
+      const input = h('input', { type: 'checkbox', onchange: () => this.toggle(kind) });
+      input.checked = true;
+      return h('label', { class: `check ${kind}` }, input, h('span', null, `${sign} ${kind} ${number(n)}`));
+    });
+    this.tools.append(h('fieldset', { class: 'checks' }, h('legend', { text: 'Changes' }), boxes));
+    if (plan.modelled && other.modelled) {
+      this.tools.append(choice('Axis', [['order', 'Order'], ['modelled', 'Modelled time']], this.axisOf, (id) => {
+        this.axisOf = id;
+        this.redraw();
+      }));
+    }
+    this.tools.append(h('button', { type: 'button', class: 'plain', onclick: (event) => this.copy(event.target) }, 'Copy'));
+    const list = h('ul', { class: 'figures compared', 'aria-label': 'Figures of both plans' }, figures.filter((figure) => figure.before !== figure.after).map(figureItem));
+    if (!changes.length) list.append(h('li', { text: 'The plans are equal.' }));
+    else if (!list.childElementCount) list.append(h('li', { text: 'No figure differs.' }));
+    this.pair = h('div', { class: 'pair', 'aria-hidden': 'true' });
+    this.frame.before(list, this.pair);
+    this.grid.classList.add('table');
+  }
+
+  toggle(kind) {
+    if (!this.kinds.delete(kind)) this.kinds.add(kind);
+    this.sorted = null;
+    this.draw();
+  }
+
+  get table() {
+    const { changes } = payload.diff;
+    return {
+      title: 'Changes',
+      columns: ['#', 'What', 'Change', 'Of it', 'Before', 'After'],
+      length: () => changes.length,
+      hides: (at) => !this.kinds.has(changes[at].kind),
+      kind: (at) => changes[at].kind,
+      key(at) {
+        const { what, name } = changes[at];
+        const found = { pass: plan.passNamed, resource: plan.resourceNamed }[what]?.get(name);
+        return found === undefined ? '' : what[0] + found;
+      },
+      row(at) {
+        const { kind, what, name, aspect, before, after } = changes[at];
+        return [at, name ? `${what} ${shown(name)}` : what, `${SIGNS[kind]} ${kind}`, aspect, before ?? '', after ?? ''];
+      },
+    };
+  }
+
+  draw() {
+    super.draw();
+    this.drawPair();
+  }
+
+  // Both plans, one pass after the other, with lines between passes of one name.
+  drawPair() {
+    const width = this.pair.clientWidth - 100;
+    const scales = [plan.scales[this.axisOf], other.scales[this.axisOf]];
+    const extent = Math.max(scales[0].extent, scales[1].extent);
+    const x = (value) => 90 + (value / extent) * width;
+    const parts = [plan, other].flatMap((one, at) => this.strip(one, scales[at], at, x));
+    const lines = svg('svg', { class: 'over' });
+    place(lines, 0, 0, this.pair.clientWidth, 110);
+    const crowded = plan.live > 400;
+    for (let pass = 0; pass < plan.live; pass += 1) {
+      const name = plan.passes.name[pass];
+      const there = other.passNamed.get(name);
+      const sign = changes.pass.get(name);
+      if (there === undefined || other.isCulled(there) || (crowded && !sign)) continue;
+      const from = x((scales[0].begin[pass] + scales[0].end[pass]) / 2);
+      const to = x((scales[1].begin[there] + scales[1].end[there]) / 2);
+      lines.append(svg('line', { x1: from, x2: to, y1: 42, y2: 72, class: sign === SIGNS.moved ? 'tie moved' : 'tie' }));
+    }
+    this.pair.replaceChildren(lines, ...parts);
+  }
+
+  strip(one, scale, at, x) {
+    const top = at ? 72 : 14;
+    const parts = [place(h('span', { class: 'note', text: at ? 'after' : 'before' }), 12, top + 5)];
+    let free = -1;
+    for (let pass = 0; pass < one.live; pass += 1) {
+      const left = x(scale.begin[pass]);
+      const right = x(scale.end[pass]);
+      const sign = changes.pass.get(one.passes.name[pass]);
+      if (right - left < 2 && right < free + 2 && !sign) continue;
+      free = right;
+      const of = { '+': 'added', '−': 'removed', '~': 'changed', '↔': 'moved' }[sign] || '';
+      const text = right - left > 40 ? `${sign ? `${sign} ` : ''}${shown(one.passes.name[pass])}` : right - left > 10 ? sign || '' : '';
+      const box = h('div', { class: `box ${hueOf(one, one.passes.queue[pass])} ${of}` }, h('span', { class: 'label', text }));
+      parts.push(place(box, left, top, Math.max(2, right - left - 1), 28));
+    }
+    return parts;
+  }
+}
+
+function figureItem({ what, before, after }) {
+  const text = (value) => (what.startsWith('memory') ? bytes(value) : what === 'frame' ? micros(value) : number(value));
+  return h('li', { class: after < before ? 'less' : 'more' }, `${what} ${text(before)} → ${text(after)}`);
+}

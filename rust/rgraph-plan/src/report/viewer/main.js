@@ -1,0 +1,146 @@
+// Puts the page together.
+
+const payload = JSON.parse(document.getElementById('data').textContent);
+const plan = readPlan(payload.plan);
+if (payload.measured) plan.scales.measured = measuredScale(plan, payload.measured);
+const other = payload.against && readPlan(payload.against);
+const changes = readChanges(payload.diff);
+const say = words(plan, payload.hazards);
+const images = new Map(payload.images);
+
+// What a judge found, by what it is about.
+const findings = { byPass: new Map(), byResource: new Map() };
+payload.findings.forEach(({ pass, resource }, at) => {
+  const note = (map, key) => key !== undefined && (map.has(key) ? map.get(key).push(at) : map.set(key, [at]));
+  note(findings.byPass, plan.passNamed.get(pass));
+  note(findings.byResource, plan.resourceNamed.get(resource));
+});
+findings.keyOf = (at) => {
+  const { pass, resource } = payload.findings[at];
+  if (plan.passNamed.has(pass)) return `p${plan.passNamed.get(pass)}`;
+  return plan.resourceNamed.has(resource) ? `r${plan.resourceNamed.get(resource)}` : '';
+};
+
+const views = [new Timeline(), new Resources(), new MemoryMap(), new GraphView(), new Diagram(), new Tables()];
+if (payload.diff) views.push(new Differences());
+const current = () => views.find((view) => view.id === state.view);
+
+function announce(text) {
+  document.getElementById('said').textContent = text;
+}
+
+// Shows where a thing is: in this view, else in the first that has it.
+function reveal(key) {
+  if (current().reveal(key)) return;
+  if (current().id === 'tables') return;
+  const other = views.find((view) => view !== current() && view.built && view.locate(key)) || { b: views[1], a: views[1], r: views[1] }[key[0]] || views[0];
+  if (other !== current()) {
+    set('view', other.id);
+    other.reveal(key);
+  }
+}
+
+function tabs() {
+  const list = h('div', { class: 'tabs', role: 'tablist', 'aria-label': 'Views' });
+  views.forEach((view, at) => {
+    const tab = h('button', {
+      role: 'tab', id: `tab-${view.id}`, type: 'button', 'aria-controls': `view-${view.id}`, 'aria-keyshortcuts': String(at + 1),
+      onclick: () => set('view', view.id),
+    }, h('kbd', { 'aria-hidden': 'true', text: String(at + 1) }), view.title);
+    list.append(tab);
+  });
+  list.addEventListener('keydown', (event) => {
+    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (!step) return;
+    const at = views.indexOf(current());
+    set('view', views[(at + step + views.length) % views.length].id);
+    document.getElementById(`tab-${state.view}`).focus();
+    event.preventDefault();
+  });
+  return list;
+}
+
+function header() {
+  const { meta } = plan;
+  const culled = plan.passCount - plan.live;
+  const figures = [
+    [count(plan.live, 'pass', 'passes'), ''], culled && [`${number(culled)} culled`, 'off'],
+    [queueText(), ''], [`${count(meta.barrier_calls, 'barrier call')}`, ''],
+    [bytes(meta.memory), ''], meta.frame_us > 0 && [micros(meta.frame_us), ''],
+    payload.findings.length > 0 && [count(payload.findings.length, 'finding'), 'bad'],
+  ].filter(Boolean);
+  const field = h('input', {
+    type: 'search', id: 'search', placeholder: 'Search  /', 'aria-label': 'Search passes, resources and barriers', autocomplete: 'off', spellcheck: 'false',
+    oninput: (event) => set('query', event.target.value),
+  });
+  return h('header', { class: 'top' },
+    h('h1', null, shown(meta.graph), h('span', { class: 'note', text: `for ${shown(meta.profile)}` })),
+    h('ul', { class: 'figures', 'aria-label': 'Figures' }, figures.map(([text, kind]) => h('li', { class: kind, text }))),
+    h('div', { class: 'seek', role: 'search' }, field, h('output', { id: 'found', for: 'search', role: 'status' })),
+    h('div', { class: 'buttons' },
+      h('button', { type: 'button', class: 'plain', id: 'theme', onclick: () => theme.next() }, 'System'),
+      h('button', { type: 'button', class: 'plain', onclick: () => help.open(), 'aria-label': 'Help' }, '?')));
+}
+
+// How many queues are used, of those that there are.
+function queueText() {
+  const used = new Set(plan.batches.queue.filter((queue) => queue >= 0)).size;
+  const all = plan.data.queues.length;
+  return used < all ? `${used} of ${count(all, 'queue')}` : count(all, 'queue');
+}
+
+function start() {
+  const aside = h('aside', { class: 'card', 'aria-label': 'Details', tabindex: '-1' });
+  const stage = h('main', null, h('div', { class: 'views' }, views.map((view) => view.build())), aside);
+  document.body.append(header(), tabs(), stage, strip.build(), help.build(), h('div', { id: 'said', class: 'hidden', role: 'status' }));
+
+  on('view', () => {
+    for (const view of views) {
+      view.panel.hidden = view.id !== state.view;
+      const tab = document.getElementById(`tab-${view.id}`);
+      tab.setAttribute('aria-selected', String(view.id === state.view));
+      tab.tabIndex = view.id === state.view ? 0 : -1;
+    }
+    document.body.dataset.view = state.view;
+    current().show();
+    strip.redraw();
+  });
+  const paint = () => {
+    current().paint();
+    drawCard(aside);
+  };
+  on('hover', paint);
+  on('pin', paint);
+  on('query', () => {
+    document.getElementById('search').value = state.query;
+    find(state.query);
+    document.getElementById('found').textContent = foundText();
+    current().changed?.();
+    current().paint();
+  });
+  on('culled', () => {
+    for (const view of views) view.changed?.();
+    announce(state.culled ? 'culled passes are shown' : 'culled passes are hidden');
+  });
+  on('theme', () => {
+    document.getElementById('theme').textContent = { system: 'System', light: 'Light', dark: 'Dark' }[theme.get()];
+  });
+  addEventListener('keydown', onKey);
+  addEventListener('resize', soon(() => {
+    current().cached = null;
+    current().draw();
+  }));
+  addEventListener('hashchange', recall);
+  addEventListener('beforeprint', () => theme.get() === 'system' && document.documentElement.classList.add('printing'));
+  addEventListener('afterprint', () => document.documentElement.classList.remove('printing'));
+
+  theme.recall();
+  drawCard(aside);
+  state.view = '';
+  const asked = new URLSearchParams(location.hash.slice(1)).get('view');
+  set('view', views.some((view) => view.id === asked) ? asked : 'timeline');
+  recall();
+  document.documentElement.dataset.ready = String(Math.round(performance.now()));
+}
+
+start();

@@ -1,0 +1,278 @@
+// Everything as tables to sort and to copy: what the drawings show, for those who rather read it.
+
+const TABLE_ROW = 26;
+
+const TABLES = {
+  passes: {
+    title: 'Passes',
+    columns: ['#', 'Pass', 'Queue', 'Submission', 'Starts µs', 'Takes µs', 'Measured µs', 'Reads', 'Writes', 'Barriers', 'Render pass', 'Why there'],
+    length: () => plan.passCount,
+    key: (at) => `p${at}`,
+    row(pass) {
+      const { passes, accesses } = plan;
+      if (plan.isCulled(pass)) return [pass, shown(passes.name[pass]), 'culled', '', '', '', '', '', '', '', '', plan.text(passes.culled[pass])];
+      const modes = (bit) => plan.accessesOf(pass).filter((at) => accesses.mode[at] & bit).length;
+      const measured = plan.scales.measured;
+      const took = measured && measured.begin[pass] >= 0 ? round(measured.end[pass] - measured.begin[pass]) : '';
+      return [pass, shown(passes.name[pass]), plan.queueName(passes.queue[pass]), passes.batch[pass], round(passes.start[pass]), round(passes.us[pass]), took,
+        modes(READS), modes(WRITES), plan.barriersTo(pass).length, passes.physical[pass] < 0 ? '' : passes.physical[pass], plan.text(passes.why_queue[pass])];
+    },
+  },
+  resources: {
+    title: 'Resources',
+    columns: ['#', 'Resource', 'Format', 'Shape', 'Bytes', 'Life', 'First pass', 'Last pass', 'Heap', 'Offset', 'Shares with', 'Why alone'],
+    length: () => plan.resourceCount,
+    key: (at) => `r${at}`,
+    row(resource) {
+      const { resources, passes } = plan;
+      const text = (column) => plan.text(column[resource]);
+      const pass = (column) => (column[resource] < 0 ? '' : shown(passes.name[column[resource]]));
+      const placed = resources.heap[resource] >= 0;
+      return [resource, shown(resources.name[resource]), text(resources.format), text(resources.shape), resources.bytes[resource],
+        text(resources.life) + (resources.root[resource] && text(resources.life) !== 'root' ? ', root' : ''), pass(resources.first), pass(resources.last),
+        placed ? resources.heap[resource] : '', placed ? resources.offset[resource] : '', plan.sharers(resource).length, text(resources.why_alone)];
+    },
+  },
+  accesses: {
+    title: 'Accesses',
+    columns: ['#', 'Pass', 'Does', 'Resource', 'Part', 'Usage', 'Stages', 'Layout'],
+    length: () => plan.accesses.pass.length,
+    key: (at) => `a${at}`,
+    row(access) {
+      const { accesses, passes, resources } = plan;
+      const text = (column) => plan.text(column[access]);
+      return [access, shown(passes.name[accesses.pass[access]]), MODES[accesses.mode[access]], shown(resources.name[accesses.resource[access]]),
+        text(accesses.part), text(accesses.usage), text(accesses.stages), text(accesses.layout)];
+    },
+  },
+  barriers: {
+    title: 'Barriers',
+    columns: ['#', 'Call', 'On', 'Layouts', 'Hazard', 'Why', 'Waits for', 'Made available', 'Who waits', 'Made visible to', 'Families'],
+    length: () => plan.barriers.of.length,
+    key: (at) => `b${at}`,
+    row(barrier) {
+      const { barriers } = plan;
+      const text = (column) => plan.text(column[barrier]);
+      return [barrier, plan.callOf(barrier), say.subject(barrier), say.change(barrier), text(barriers.hazard), say.why(barrier), text(barriers.src_stages),
+        text(barriers.src_access), text(barriers.dst_stages), text(barriers.dst_access), text(barriers.families)];
+    },
+  },
+  submissions: {
+    title: 'Submissions',
+    columns: ['#', 'Queue', 'Waits for', 'Passes', 'Barrier calls', 'Signals'],
+    length: () => plan.batches.queue.length,
+    key: (at) => `s${at}`,
+    row(batch) {
+      const waits = [...plan.waitsOf(batch)].map((wait) => say.wait(wait)).join('; ');
+      const passes = [...plan.passesIn(batch)].map((pass) => shown(plan.passes.name[pass])).join(', ');
+      return [batch, plan.queueName(plan.batches.queue[batch]), waits, passes, plan.callsIn(batch).length, plan.batches.signal[batch] || ''];
+    },
+  },
+  unmerged: {
+    title: 'Not merged',
+    columns: ['#', 'First', 'Second', 'Why'],
+    length: () => plan.data.unmerged.length,
+    key: (at) => `p${plan.data.unmerged[at][0]}`,
+    row(at) {
+      const [first, second, why] = plan.data.unmerged[at];
+      return [at, shown(plan.passes.name[first]), shown(plan.passes.name[second]), why];
+    },
+  },
+  outside: {
+    title: 'Outside',
+    columns: ['#', 'Resource', 'Enters the frame', 'Leaves it'],
+    length: () => plan.data.edges.length,
+    key: (at) => `r${plan.data.edges[at][0]}`,
+    row(at) {
+      const [resource, entry, exit] = plan.data.edges[at];
+      return [at, shown(plan.resources.name[resource]), entry.slice(entry.indexOf(': ') + 2), exit];
+    },
+  },
+  findings: {
+    title: 'Findings',
+    columns: ['#', 'Rule', 'Pass', 'Resource', 'What is wrong'],
+    length: () => payload.findings.length,
+    key: (at) => findings.keyOf(at),
+    row(at) {
+      const { rule, pass, resource, message } = payload.findings[at];
+      return [at, rule, shown(pass || '—'), shown(resource || '—'), message];
+    },
+  },
+};
+
+const round = (value) => Math.round(value * 10) / 10;
+
+class Tables extends GridView {
+  constructor(id = 'tables', title = 'Tables', label = 'Table') {
+    super(id, title, label);
+    this.which = 'passes';
+    this.sort = [0, 1];
+  }
+
+  start() {
+    this.known = Object.entries(TABLES).filter(([, table]) => table.length() > 0);
+    if (!this.known.some(([id]) => id === this.which)) this.which = this.known[0]?.[0] || 'passes';
+    this.tools.append(
+      choice('Table', this.known.map(([id, table]) => [id, `${table.title} ${number(table.length())}`]), this.which, (id) => {
+        this.which = id;
+        this.sort = [0, 1];
+        this.sorted = null;
+        this.at = null;
+        this.frame.scrollTop = 0;
+        this.draw();
+      }),
+      h('button', { type: 'button', class: 'plain', onclick: (event) => this.copy(event.target) }, 'Copy'),
+    );
+    this.grid.classList.add('table');
+  }
+
+  get table() {
+    return TABLES[this.which];
+  }
+
+  // Positions of the rows, as they are sorted; only what matches while something is looked for.
+  get list() {
+    if (this.sorted) return this.sorted;
+    const { table } = this;
+    let list = Array.from({ length: table.length() }, (_, at) => at).filter((at) => !table.hides?.(at));
+    if (search.hits) {
+      const fits = list.filter((at) => search.hits.has(table.key(at)));
+      if (fits.length) list = fits;
+    }
+    const [column, direction] = this.sort;
+    if (column > 0 || direction < 0) {
+      const values = new Map(list.map((at) => [at, table.row(at)[column]]));
+      const compare = (a, b) => (typeof a === 'number' && typeof b === 'number' ? a - b : String(a).localeCompare(String(b)));
+      list.sort((a, b) => direction * compare(values.get(a), values.get(b)) || a - b);
+    }
+    this.sorted = list;
+    return list;
+  }
+
+  get rows() {
+    return this.list.length;
+  }
+
+  cells(row) {
+    return this.table.columns.map((_, column) => ({ key: `${this.table.key(this.list[row])}`, at: column, end: column, column }));
+  }
+
+  here() {
+    const match = /^(\d+):(.*)#(\d+)$/.exec(this.at || '');
+    return match && Number(match[1]) < this.rows ? { row: Number(match[1]), index: Number(match[3]) } : null;
+  }
+
+  first() {
+    return [0, this.rows ? this.cells(0)[1] : null];
+  }
+
+  go(row, cell) {
+    if (!cell) return;
+    this.at = `${row}:${cell.key}#${cell.column}`;
+    this.scrollTo(TABLE_ROW * (row + 1), TABLE_ROW, TABLE_ROW);
+    this.draw();
+    const mark = this.marks.get(this.at);
+    mark?.focus({ preventScroll: true });
+    mark?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }
+
+  open(id) {
+    this.at = id;
+    const key = id.slice(id.indexOf(':') + 1, id.lastIndexOf('#'));
+    if (/\d/.test(key)) set('pin', state.pin === key ? null : key);
+  }
+
+  locate(key) {
+    const row = this.list.findIndex((at) => this.table.key(at) === key);
+    return row < 0 ? null : [row, { key: `${key}#1`, at: 1, column: 1 }];
+  }
+
+  bring(row) {
+    this.scrollTo(TABLE_ROW * (row + 1), TABLE_ROW, TABLE_ROW);
+  }
+
+  draw() {
+    const { table, list } = this;
+    this.begin(list.length + 1);
+    this.grid.setAttribute('aria-label', `${table.title}, ${count(list.length, 'row')}`);
+    this.grid.setAttribute('aria-colcount', String(table.columns.length));
+    this.grid.style.height = `${(list.length + 1) * TABLE_ROW + 4}px`;
+    const { scrollTop, clientHeight } = this.frame;
+    const first = clamp(Math.floor(scrollTop / TABLE_ROW) - 1, 0, list.length);
+    const last = clamp(Math.ceil((scrollTop + clientHeight) / TABLE_ROW), 0, list.length);
+    const rows = list.slice(first, last).map((at) => table.row(at));
+    const widths = this.widths(rows, table);
+    const heads = table.columns.map((name, column) => {
+      const sorted = this.sort[0] === column;
+      const arrow = sorted && (column > 0 || this.sort[1] < 0) ? (this.sort[1] > 0 ? ' ↑' : ' ↓') : '';
+      const button = h('button', { type: 'button', onclick: () => this.sortBy(column) }, name + arrow);
+      const direction = this.sort[1] > 0 ? 'ascending' : 'descending';
+      const head = h('div', { role: 'columnheader', class: 'th', 'aria-colindex': column + 1, 'aria-sort': sorted ? direction : 'none' }, button);
+      return place(head, widths.at[column], 0, widths.of[column], TABLE_ROW);
+    });
+    this.row(0, 0, TABLE_ROW, null, ...heads).classList.add('heads');
+    rows.forEach((values, index) => {
+      const row = first + index;
+      const key = table.key(list[row]);
+      const cells = values.map((value, column) => {
+        const id = `${row}:${key}#${column}`;
+        const cell = h('div', { role: column === 1 ? 'rowheader' : 'gridcell', class: typeof value === 'number' ? 'td figure' : 'td', tabindex: -1,
+          'aria-colindex': column + 1, data: { key, cell: id } }, typeof value === 'number' ? number(value) : value);
+        this.marks.set(id, cell);
+        return place(cell, widths.at[column], 0, widths.of[column], TABLE_ROW);
+      });
+      const made = this.row(row + 1, (row + 1) * TABLE_ROW, TABLE_ROW, null, ...cells);
+      if (table.kind) made.classList.add(table.kind(list[row]));
+    });
+    this.grid.style.width = `${widths.total}px`;
+    this.end();
+  }
+
+  // Widths of columns, by what is in view; they only grow, so that nothing jumps while one scrolls.
+  widths(rows, table) {
+    const of = this.wide?.which === this.which ? this.wide.of : table.columns.map((name) => name.length * 7.8 + 34);
+    rows.forEach((values) => values.forEach((value, column) => {
+      of[column] = Math.max(of[column], Math.min(420, String(value).length * 7.1 + 22));
+    }));
+    this.wide = { which: this.which, of };
+    let total = 0;
+    const at = of.map((width) => {
+      total += width;
+      return total - width;
+    });
+    return { of, at, total };
+  }
+
+  sortBy(column) {
+    this.sort = [column, this.sort[0] === column ? -this.sort[1] : 1];
+    this.sorted = null;
+    this.draw();
+    this.grid.querySelectorAll('[role=columnheader] button')[column]?.focus();
+  }
+
+  // The table as text with tabs, for spreadsheets.
+  async copy(button) {
+    const { table, list } = this;
+    const clean = (value) => String(value).replace(/[\t\n\r]/g, ' ');
+    const text = [table.columns, ...list.map((at) => table.row(at))].map((row) => row.map(clean).join('\t')).join('\n');
+    let done = true;
+    try {
+      await navigator.clipboard.writeText(text);
+    } catch {
+      // Pages from disk and pages inside others may not use the clipboard that way.
+      const area = h('textarea', { class: 'hidden', 'aria-hidden': 'true' });
+      area.value = text;
+      document.body.append(area);
+      area.select();
+      done = document.execCommand('copy');
+      area.remove();
+    }
+    announce(done ? `${count(list.length, 'row')} copied` : 'the browser does not let this page copy');
+    button.focus();
+  }
+
+  changed() {
+    this.sorted = null;
+    if (this.built && !this.panel.hidden) this.draw();
+  }
+}

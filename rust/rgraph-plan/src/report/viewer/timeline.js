@@ -1,0 +1,328 @@
+// Passes by queue: boxes in time or in order, submissions as brackets above, barriers as ticks below, waits as arrows.
+
+const LANE = { bracket: 18, ticks: 18, gap: 16 };
+
+class Timeline extends AxisView {
+  constructor() {
+    const scale = plan.scales.measured || plan.scales.modelled || plan.scales.order;
+    super('timeline', 'Timeline', 'Passes by queue', scale);
+  }
+
+  start() {
+    const names = { order: 'Order', modelled: 'Modelled time', measured: 'Measured time' };
+    const known = Object.keys(names).filter((id) => plan.scales[id]);
+    this.choice = choice('Axis', known.map((id) => [id, names[id]]), this.axis.scale.id, (id) => {
+      this.axis.use(plan.scales[id]);
+      this.cached = null;
+      this.moved();
+    });
+    this.tools.append(this.choice, legend([
+      ['tick memory', 'memory'], ['tick layout', 'layout'], ['tick ownership', 'ownership'], ['tick alias', 'alias'],
+    ], 'Barriers'));
+    this.frame.append(this.over);
+  }
+
+  // Lanes with their cells on the present scale.
+  get lanes() {
+    if (this.cached) return this.cached;
+    const { scale } = this.axis;
+    const lanes = plan.lanes.map((queue) => this.lane(queue, scale)).filter((lane) => lane.cells.length);
+    if (scale.id === 'measured' && payload.measured.host.length) lanes.push(this.hostLane(scale));
+    if (state.culled && plan.live < plan.passCount) lanes.push(this.culledLane(scale));
+    // Boxes grow where there is room for it.
+    const subs = lanes.reduce((sum, lane) => sum + (lane.queue === -2 ? 0.6 : lane.subs), 0);
+    const room = this.frame.clientHeight - 50 - lanes.length * (LANE.bracket + LANE.ticks + LANE.gap);
+    this.box = Math.round(clamp(room / Math.max(1, subs), 38, 76));
+    let top = 34;
+    for (const lane of lanes) {
+      lane.top = top;
+      lane.height = LANE.bracket + lane.subs * (this.box + 2) + (lane.plain ? 0 : LANE.ticks) + LANE.gap;
+      top += lane.height;
+    }
+    this.height = top;
+    this.cached = lanes;
+    this.rows = lanes.length;
+    return lanes;
+  }
+
+  lane(queue, scale) {
+    const cells = [];
+    const { passes, batches, calls, waits } = plan;
+    const ends = [];
+    for (let pass = 0; pass < plan.live; pass += 1) {
+      if (passes.queue[pass] !== queue || !(scale.begin[pass] >= 0)) continue;
+      const [at, end] = [scale.begin[pass], scale.end[pass]];
+      // Measured passes of one queue may overlap: each takes the first free row.
+      const slack = scale.extent * 1e-6;
+      let sub = ends.findIndex((free) => free <= at + slack);
+      if (sub < 0) sub = ends.length < 4 ? ends.length : 3;
+      ends[sub] = end;
+      cells.push({ key: `p${pass}`, at, end, kind: 'pass', id: pass, sub });
+    }
+    batches.queue.forEach((of, batch) => {
+      if (of !== queue || batches.first[batch] < 0) return;
+      const inside = plan.passesIn(batch);
+      const at = Math.min(...most(inside, scale.begin, Math.min));
+      const end = Math.max(...most(inside, scale.end, Math.max));
+      if (end >= at) cells.push({ key: `s${batch}`, at, end, kind: 'submission', id: batch });
+      if (!(at >= 0)) return;
+      for (const wait of plan.waitsOf(batch)) cells.push({ key: `w${wait}`, at, end: at, kind: 'wait', id: wait });
+    });
+    calls.batch.forEach((batch, call) => {
+      const at = callAt(plan, scale, call);
+      if (batches.queue[batch] === queue && at >= 0) cells.push({ key: `c${call}`, at, end: at, kind: 'call', id: call });
+    });
+    const order = { submission: 0, wait: 1, call: 2, pass: 3 };
+    cells.sort((a, b) => a.at - b.at || order[a.kind] - order[b.kind] || a.id - b.id);
+    const of = queue < 0 ? 'the host' : plan.data.queues[queue].capabilities.join(', ');
+    return { queue, name: plan.queueName(queue), note: of, cells, subs: Math.max(1, ends.length) };
+  }
+
+  hostLane(scale) {
+    const cells = payload.measured.host.map((span, at) => ({
+      key: `h${at}`, at: span.begin_us + (scale.shift || 0), end: span.end_us + (scale.shift || 0), kind: 'host', id: at, sub: 0,
+    }));
+    const note = payload.measured.calibrated ? 'CPU' : 'CPU, on its own clock';
+    return { queue: -1, name: 'host work', note, cells, subs: 1, plain: true };
+  }
+
+  // Culled passes stand where the pass declared before them ends.
+  culledLane(scale) {
+    const cells = [];
+    let at = 0;
+    for (const pass of plan.data.shown) {
+      if (!plan.isCulled(pass)) at = scale.end[pass] >= 0 ? scale.end[pass] : at;
+      else cells.push({ key: `p${pass}`, at, end: at, kind: 'culled', id: pass, sub: 0 });
+    }
+    return { queue: -2, name: 'culled', note: count(cells.length, 'pass', 'passes'), cells, subs: 1, plain: true };
+  }
+
+  cells(row) {
+    return this.lanes[row].cells;
+  }
+
+  locate(key) {
+    for (let row = 0; row < this.lanes.length; row += 1) {
+      const cell = this.lanes[row].cells.find((one) => one.key === key);
+      if (cell) return [row, cell];
+    }
+    return null;
+  }
+
+  bring(row, cell) {
+    this.axis.reveal(cell.at, cell.end, cell.kind === 'pass' ? 8 : 0);
+    if (cell.kind === 'call' || cell.kind === 'culled') this.apart(row, cell);
+    const lane = this.lanes[row];
+    this.scrollTo(lane.top, lane.height, 30);
+    strip.redraw();
+  }
+
+  // Magnifies until neighbours of one kind are drawn apart.
+  apart(row, cell) {
+    const same = this.lanes[row].cells.filter((other) => other.kind === cell.kind && other.at !== cell.at);
+    const gap = same.reduce((least, other) => Math.min(least, Math.abs(other.at - cell.at)), Infinity);
+    const wanted = (gap * this.axis.width) / 12;
+    if (gap < Infinity && this.axis.to - this.axis.from > wanted) {
+      this.axis.show(cell.at - wanted / 2, cell.at + wanted / 2);
+    }
+  }
+
+  magnify(row, key) {
+    const [from, to] = key.slice(2).split('-').map(Number);
+    this.zoomTo(this.axis.scale.begin[from], this.axis.scale.end[to]);
+  }
+
+  covers(id, lit) {
+    const [from, to] = split(id)[1].slice(2).split('-').map(Number);
+    for (const key of lit) {
+      const at = Number(key.slice(1));
+      if (key[0] === 'p' && at >= from && at <= to) return true;
+    }
+    return false;
+  }
+
+  draw() {
+    this.measure();
+    const { axis, names, lanes } = this;
+    this.begin(lanes.length);
+    this.drawRuler();
+    this.grid.style.height = `${this.height}px`;
+    lanes.forEach((lane, row) => {
+      const header = h('div', { role: 'rowheader', class: 'name' },
+        h('span', { class: 'strong', text: shown(lane.name) }), h('span', { class: 'note', text: lane.note }));
+      place(header, 0, 0, names - 8, lane.height);
+      const cells = [];
+      for (const kind of ['submission', 'pass', 'host', 'call', 'wait']) {
+        const of = lane.cells.filter((cell) => cell.kind === kind);
+        for (const run of joined(axis, of, kind === 'call' || kind === 'wait' ? 7 : CLOSE)) {
+          cells.push(...this.mark(row, lane, kind, run));
+        }
+      }
+      if (lane.queue === -2) cells.push(...this.drawCulled(row, lane));
+      cells.sort((a, b) => parseFloat(a.style.left) - parseFloat(b.style.left));
+      this.row(row, lane.top, lane.height, header, ...cells);
+    });
+    this.arrows();
+    this.end();
+  }
+
+  mark(row, lane, kind, run) {
+    const { axis, names } = this;
+    const [{ id, key, sub }] = run.cells;
+    const left = names + Math.max(run.left, -2);
+    const width = Math.max(2, Math.min(run.right, axis.width + 2) - Math.max(run.left, -2));
+    const many = run.cells.length > 1;
+    const top = LANE.bracket + (sub || 0) * (this.box + 2);
+    const below = LANE.bracket + lane.subs * (this.box + 2);
+    if (kind === 'submission') {
+      if (many) return [];
+      const label = width > 66 ? `${lane.queue < 0 ? 'host' : 'submit'} ${id}` : width > 24 ? String(id) : '';
+      return [place(this.cell(row, key, say.key(key), { class: 'bracket' }, label), left, 3, width, LANE.bracket - 5)];
+    }
+    if (kind === 'pass' && many) {
+      const ids = run.cells.map((cell) => cell.id);
+      const [from, to] = [Math.min(...ids), Math.max(...ids)];
+      const name = `${count(ids.length, 'pass', 'passes')} from ${shown(plan.passes.name[from])} to `
+        + `${shown(plan.passes.name[to])}: magnify`;
+      const box = this.cell(row, `mp${from}-${to}`, name, { class: `box many ${hue(lane.queue)}` });
+      return [place(box, left, top, Math.max(width, CLOSE), this.box)];
+    }
+    if (kind === 'pass') {
+      const time = axis.scale.id === 'order' ? plan.passes.us[id] : axis.scale.end[id] - axis.scale.begin[id];
+      const badge = findings.byPass.has(id) ? h('span', { class: 'badge', text: '!' }) : null;
+      const sign = changes.pass.get(plan.passes.name[id]);
+      const name = `${sign ? `${sign} ` : ''}${shown(plan.passes.name[id])}`;
+      const text = width > 22 ? [badge, h('span', { class: 'label', text: name })] : [badge];
+      if (width > 64 && time > 0) text.push(h('span', { class: 'time', text: micros(time) }));
+      const box = this.cell(row, key, say.key(key), { class: `box ${hue(lane.queue)}${mergedClass(id)}` }, text);
+      return [place(box, left, top, Math.max(2, width - 1), this.box)];
+    }
+    if (kind === 'host') {
+      if (many) return [];
+      const span = payload.measured.host[id];
+      const label = `host: ${shown(span.name)}, ${micros(span.end_us - span.begin_us)}`;
+      const box = this.cell(row, key, label, { class: `box ${hue(-1)}` }, width > 30 ? shown(span.name) : '');
+      return [place(box, left, top, width, this.box)];
+    }
+    const x = names + axis.x(run.cells[0].at);
+    if (kind === 'wait') {
+      const label = many ? `${say.key(key)}, and ${count(run.cells.length - 1, 'more wait')}` : say.key(key);
+      return [place(this.cell(row, key, label, { class: 'wait' }), x - 6, LANE.bracket - 15, 12, 12)];
+    }
+    const calls = run.cells.map((cell) => cell.id);
+    const barriers = calls.reduce((sum, call) => sum + plan.calls.count[call], 0);
+    const label = many ? `${count(calls.length, 'barrier call')}, the first: ${say.key(key)}` : say.key(key);
+    const height = clamp(5 + barriers * 2, 7, LANE.ticks - 3);
+    const tick = this.cell(row, key, label, { class: `tick ${plan.callKind(id)}` });
+    return [place(tick, x - 5, below, 10, height)];
+  }
+
+  drawCulled(row, lane) {
+    const { axis, names } = this;
+    const cells = [];
+    let end = -Infinity;
+    for (const cell of lane.cells) {
+      const left = Math.max(Math.min(axis.x(cell.at), axis.width - 120), end + 4);
+      if (cell.at < axis.from || cell.at > axis.to || left > axis.width - 20) continue;
+      const width = Math.min(120, axis.width - left);
+      end = left + width;
+      const name = shown(plan.passes.name[cell.id]);
+      const box = this.cell(row, cell.key, say.key(cell.key), { class: 'box culled' }, h('span', { class: 'label', text: name }));
+      cells.push(place(box, names + left, 4, width, 30));
+    }
+    return cells;
+  }
+
+  // Waits for other queues as arrows, from the end of what signals to what waits.
+  arrows() {
+    const { axis, names } = this;
+    const { waits, batches } = plan;
+    place(this.over, 0, 0, this.frame.clientWidth, this.height);
+    const { scale } = axis;
+    const paths = [];
+    const lanes = new Map(this.lanes.map((lane) => [lane.plain ? null : lane.queue, lane]));
+    for (let wait = 0; wait < waits.batch.length && paths.length < 1200; wait += 1) {
+      const target = lanes.get(batches.queue[waits.batch[wait]]);
+      const origin = lanes.get(waits.queue[wait]);
+      const inside = plan.passesIn(waits.batch[wait]);
+      if (!target || !origin || !inside.length) continue;
+      const to = axis.x(Math.min(...most(inside, scale.begin, Math.min)));
+      const source = waits.source[wait];
+      const before = source < 0 ? [] : most(plan.passesIn(source), scale.end, Math.max);
+      const from = before.length ? axis.x(before[0]) : -16;
+      if (!(to >= -40 && from <= axis.width + 40) || (source < 0 && axis.from > 0)) continue;
+      const up = origin.top > target.top;
+      const low = (lane) => lane.top + LANE.bracket + lane.subs * (this.box + 2) - 8;
+      const high = (lane) => lane.top + LANE.bracket + 8;
+      const y1 = up ? high(origin) : low(origin);
+      const y2 = up ? low(target) : high(target);
+      const bend = Math.max(10, Math.abs(to - from) / 2);
+      const [x1, x2] = [names + from, names + to];
+      paths.push(svg('path', {
+        d: `M${x1} ${y1} C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2 - 1} ${y2}`,
+        class: source < 0 ? 'arrow previous' : 'arrow', data: { key: `w${wait}` },
+      }));
+      paths.push(svg('path', { d: `M${x2 - 7} ${y2 - 4} L${x2} ${y2} L${x2 - 7} ${y2 + 4} Z`, class: 'head', data: { key: `w${wait}` } }));
+    }
+    this.over.replaceChildren(...paths);
+  }
+
+  decorate() {
+    const focus = state.hover || state.pin;
+    const lit = focus ? related(focus) : null;
+    for (const path of this.over.children) path.classList.toggle('dim', Boolean(lit) && !lit.has(path.dataset.key));
+  }
+
+  changed() {
+    this.cached = null;
+    if (!this.panel.hidden) this.draw();
+  }
+}
+
+// The smallest (or largest) number of some passes, as a list that is empty where none has one.
+function most(passes, values, pick) {
+  let best = NaN;
+  for (const pass of passes) {
+    const value = values[pass];
+    if (value >= 0) best = best >= 0 ? pick(best, value) : value;
+  }
+  return best >= 0 ? [best] : [];
+}
+
+// The colour class of a queue.
+const hue = (queue) => hueOf(plan, queue);
+
+function hueOf(of, queue) {
+  if (queue < 0) return 'hue-host';
+  const { capabilities } = of.data.queues[queue];
+  if (capabilities.includes('graphics')) return 'hue-0';
+  if (capabilities.includes('compute')) return 'hue-1';
+  return 'hue-2';
+}
+
+// Passes of one render pass stand closer together.
+function mergedClass(pass) {
+  const physical = plan.passes.physical[pass];
+  if (physical < 0) return '';
+  const all = plan.passesOfRender(physical);
+  if (all.length < 2) return '';
+  return `${pass === all[0] ? ' merged-first' : ''}${pass === all[all.length - 1] ? ' merged-last' : ''} merged`;
+}
+
+// A group of radio buttons that looks like one switch.
+function choice(label, options, chosen, act) {
+  const name = `choice-${label.toLowerCase().replace(/\W+/g, '-')}-${choice.made = (choice.made || 0) + 1}`;
+  const set = h('fieldset', { class: 'choice' }, h('legend', { text: label }));
+  for (const [value, text] of options) {
+    const input = h('input', { type: 'radio', name, value, onchange: () => act(value) });
+    input.checked = value === chosen;
+    set.append(h('label', null, input, h('span', { text })));
+  }
+  return set;
+}
+
+function legend(entries, title) {
+  return h('div', { class: 'legend', role: 'note', 'aria-label': `${title}: what the marks mean` },
+    h('span', { class: 'note', text: title }),
+    entries.map(([mark, text]) => h('span', { class: 'entry' }, h('span', { class: `sample ${mark}`, 'aria-hidden': 'true' }), text)));
+}
