@@ -16,7 +16,7 @@ from rgraph._errors import DeviceError, InternalError, RgError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["main"]
+__all__ = ["NO_DEVICE", "UsageError", "main"]
 
 # What comes first for a newcomer, then the way of a graph: plan, look, run, judge.
 _COMMANDS = {
@@ -27,7 +27,13 @@ _COMMANDS = {
     "Plan": {
         "bake": "bake a graph file into a plan",
         "explain": "say why a pass runs where and when it does",
+        "view": "write the viewer: one page with all of a plan",
         "diff": "say what differs between two plans",
+    },
+    "Run": {
+        "run": "run a graph: pictures in, pictures out",
+        "watch": "run it again whenever a file of it changes",
+        "bench": "measure each pass, and say what the times gain",
     },
     "Judge": {
         "check": "judge a plan, sharing no code with the planner",
@@ -36,8 +42,8 @@ _COMMANDS = {
     },
 }
 _ELSEWHERE = {"demo": "rgraph.demo"}
-# No loader or driver, no device that will do, none of that name, no validation layer.
-_NO_DEVICE = ("RG-E101", "RG-E102", "RG-E103", "RG-E106")
+# Codes of errors: no loader or driver, no device that will do, none of that name, no validation layer.
+NO_DEVICE = ("RG-E101", "RG-E102", "RG-E103", "RG-E106")
 
 
 class UsageError(Exception):
@@ -59,7 +65,7 @@ class UsageError(Exception):
 def _help() -> str:
     from rgraph.cli._terminal import paint
 
-    lines = [f"{paint('usage:', 'bold')} rgraph COMMAND [OPTION…]", "", "Plan and judge render graphs.", ""]
+    lines = [f"{paint('usage:', 'bold')} rgraph COMMAND [OPTION…]", "", "Plan, run and judge render graphs.", ""]
     for title, commands in _COMMANDS.items():
         lines.append(paint(title, "bold"))
         lines += [f"  {paint(f'{name:8}', 'cyan')} {words}" for name, words in commands.items()]
@@ -125,7 +131,7 @@ def _failed(error: Exception) -> int:
         complain(str(error), error.hint)
         return 2
     if isinstance(error, RgError):
-        no_device = isinstance(error, DeviceError) and error.code in _NO_DEVICE
+        no_device = isinstance(error, DeviceError) and error.code in NO_DEVICE
         complain(str(error), "rgraph doctor says more" if no_device else "")
         return 3 if no_device else 1
     if isinstance(error, OSError):

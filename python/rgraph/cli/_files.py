@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rgraph._core import Graph, Plan, Profile
+from rgraph._errors import RgError
 from rgraph.cli import UsageError
 from rgraph.cli._terminal import nearest
 
@@ -19,15 +20,18 @@ __all__ = [
     "baked",
     "exists",
     "is_plan",
+    "is_python",
     "load_graph",
     "load_plan",
     "load_profile",
     "one_standard",
     "plan_suffix",
+    "python_file",
+    "value",
 ]
 
 STANDARD = "-"
-SUFFIXES = (".json", ".dot", ".txt")
+SUFFIXES = (".json", ".html", ".dot", ".txt")
 PROFILES = ("minimal", "single_queue", "discrete")
 
 
@@ -78,17 +82,98 @@ def one_standard(*paths: str | None) -> None:
         raise UsageError("only one file can be standard input")
 
 
-def load_graph(path: str) -> Graph:
+def value(text: str) -> Any:
+    """What an option's value means: on and off, JSON, else the text itself.
+
+    Parameters
+    ----------
+    text
+        The value.
+    """
+    import json
+
+    if text.lower() in ("on", "yes", "true"):
+        return True
+    if text.lower() in ("off", "no", "false"):
+        return False
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def is_python(path: str) -> bool:
+    """Whether a graph is an object of a Python file.
+
+    Parameters
+    ----------
+    path
+        As in `film.py` and `film.py:graph`.
+    """
+    return path.endswith(".py") or path.rpartition(":")[0].endswith(".py")
+
+
+def python_file(path: str) -> str:
+    """The file of an object of a Python file.
+
+    Parameters
+    ----------
+    path
+        As in `film.py` and `film.py:graph`.
+    """
+    return path if path.endswith(".py") else path.rpartition(":")[0]
+
+
+def _declared(path: str, name: str) -> Graph:
+    """The graph that a Python file makes: what `name` is or returns, else the only graph of the file."""
+    import runpy
+
+    exists(path)
+    folder = str(Path(path).resolve().parent)
+    sys.path.insert(0, folder)
+    try:
+        made = runpy.run_path(path)
+        found = made.get(name)
+        found = found() if callable(found) else found
+    except (Exception, SystemExit) as error:
+        if isinstance(error, RgError):
+            raise
+        trace = error.__traceback__
+        while trace and trace.tb_next:
+            trace = trace.tb_next
+        place = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}" if trace else path
+        raise UsageError(f"{place}: {type(error).__name__}: {error}") from error
+    finally:
+        sys.path.remove(folder)
+    graphs = {one: value for one, value in made.items() if isinstance(value, Graph)}
+    if name and not isinstance(found, Graph):
+        raise UsageError(
+            f'{path}: "{name}" is no graph, and makes none', nearest(name, graphs, "name one: FILE.py:NAME")
+        )
+    if not name and len(graphs) != 1:
+        known = f"its graphs are {', '.join(graphs)}" if graphs else "it may be made by a function: FILE.py:NAME"
+        raise UsageError(f"{path}: which graph? say FILE.py:NAME", known)
+    return found if isinstance(found, Graph) else next(iter(graphs.values()))
+
+
+def load_graph(path: str, options: list[tuple[str, str]] | None = None) -> Graph:
     """Read a graph file.
 
     Parameters
     ----------
     path
         The file.
+    options
+        Options of the file, by name.
     """
+    if is_python(path):
+        file = python_file(path)
+        return _declared(file, path[len(file) + 1 :])
     exists(path)
     if path == STANDARD:
         return Graph.from_json(_standard())
+    if options:
+        raise UsageError(f'{path} has no option "{options[0][0]}"')
     return Graph.load(path)
 
 
@@ -134,7 +219,7 @@ def baked(arguments: argparse.Namespace, **more: Any) -> Plan:
     """
     one_standard(arguments.graph, arguments.profile)
     profile = load_profile(arguments.profile)
-    return load_graph(arguments.graph).bake(
+    return load_graph(arguments.graph, arguments.option).bake(
         profile, policy=arguments.policy, split_barriers=arguments.split, effort=arguments.effort, **more
     )
 

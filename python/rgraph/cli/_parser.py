@@ -213,3 +213,10 @@ def planning(parser: argparse.ArgumentParser, *, profile: bool = True) -> None:
         metavar="N",
         help="how hard to search: 0 one look, 1 a handful (default), more: longer",
     )
+    option(
+        group,
+        "--option",
+        kind=pair,
+        metavar="NAME=VALUE",
+        help="an option of the graph file; may be said again",
+    )

@@ -17,17 +17,18 @@ if TYPE_CHECKING:
 __all__ = ["MORE", "add_arguments", "main"]
 
 MORE = """\
-Without an option the plan's listing is printed. What -o writes goes by its suffix: .json (a plan file), .dot,
-.txt; it may be said again.
+Without an option the plan's listing is printed. What -o writes goes by its suffix: .json (a plan file), .html (the
+viewer), .dot, .txt; it may be said again.
 
   rgraph bake frame.rgraph.json
-  rgraph bake frame.rgraph.json -o frame.rplan.json -o frame.dot
+  rgraph bake frame.rgraph.json -o frame.rplan.json -o frame.html
   rgraph bake frame.rgraph.json --profile h200.rprofile.json --json"""
 
 _FORMS = {
     "text": "the listing (default)",
     "json": "the plan file",
     "dot": "the graph as DOT, for Graphviz",
+    "html": "the viewer (HTML)",
 }
 
 
@@ -56,6 +57,8 @@ def _text(plan: Plan, form: str) -> str:
         return plan.to_json()
     if form == "dot":
         return plan.to_dot()
+    if form == "html":
+        return plan.to_html()
     return str(plan)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from rgraph.cli import UsageError
 from rgraph.cli._files import load_graph, load_plan, one_standard
+from rgraph.cli._parser import option, pair
 from rgraph.cli._terminal import as_json, paint, say, tell
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="GRAPH",
         help="the graph file that it is a plan of; default: NAME.rgraph.json beside NAME.rplan.json",
     )
+    option(parser, "--option", kind=pair, metavar="NAME=VALUE", help="an option of the graph file; may be said again")
     parser.add_argument("--json", action="store_true", help="for programs")
 
 
@@ -61,7 +63,7 @@ def main(arguments: argparse.Namespace) -> int:
     one_standard(arguments.plan, arguments.graph)
     of = arguments.graph or _graph_of(arguments.plan)
     plan = load_plan(arguments.plan)
-    findings = plan.check(load_graph(of))
+    findings = plan.check(load_graph(of, arguments.option))
     passes, batches = len(plan.pass_names), len(plan.batches)
     if arguments.json:
         records = [

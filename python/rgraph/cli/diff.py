@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rgraph.cli import UsageError
 from rgraph.cli._files import load_plan, one_standard
 from rgraph.cli._terminal import as_json, say
 
@@ -15,7 +17,7 @@ __all__ = ["MORE", "add_arguments", "main"]
 MORE = """\
 Exit status 0 whether they differ or not, unless --exit-code says otherwise.
 
-  rgraph diff before.rplan.json after.rplan.json"""
+  rgraph diff before.rplan.json after.rplan.json -o changes.html"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,6 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """
     parser.add_argument("before", metavar="A", help="a plan file")
     parser.add_argument("after", metavar="B", help="a plan file")
+    parser.add_argument("-o", "--output", metavar="FILE.html", help="write both as one page of the viewer")
     parser.add_argument("--exit-code", action="store_true", help="exit status 1 if they differ")
     parser.add_argument("--json", action="store_true", help="for programs")
 
@@ -46,9 +49,15 @@ def main(arguments: argparse.Namespace) -> int:
         The exit status.
     """
     one_standard(arguments.before, arguments.after)
+    output: str | None = arguments.output
+    if output is not None and not output.endswith(".html"):
+        raise UsageError(f"{output}: differences are written to .html, or printed")
     before, after = load_plan(arguments.before), load_plan(arguments.after)
+    if output is not None:
+        page = before.to_html(against=after)
+        Path(output).write_text(page, encoding="utf-8", newline="\n")
     if arguments.json:
         say(as_json(before.diff_dict(after)))
-    else:
+    elif output is None:
         say(before.diff(after))
     return 1 if arguments.exit_code and before != after else 0

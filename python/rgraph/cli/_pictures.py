@@ -1,0 +1,311 @@
+"""Arrays in files: PNG and NPY without any package, JPEG and others with pillow, EXR with OpenEXR.
+
+What is a picture for people (PNG, JPEG) has samples from 0 to 1, sRGB encoded; what holds numbers (NPY, EXR) is taken
+as it is. Images of floats get linear light, as `Array.save` writes it.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import struct
+from array import array
+from importlib import import_module
+from math import prod
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from rgraph.cli import UsageError
+from rgraph.cli._files import exists
+
+if TYPE_CHECKING:
+    from rgraph import Array, Buffer, Image
+
+__all__ = ["Numbers", "fit", "read", "suffix", "write"]
+
+# NumPy's names of types as the letters of buffers.
+_LETTERS = {
+    "u1": "B",
+    "i1": "b",
+    "u2": "H",
+    "i2": "h",
+    "u4": "I",
+    "i4": "i",
+    "u8": "Q",
+    "i8": "q",
+    "f2": "e",
+    "f4": "f",
+    "f8": "d",
+    "b1": "?",
+}
+_BY_PILLOW = (".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp")
+_WRITTEN = (".png", ".npy", ".exr")
+_FORMAT = re.compile(r"(r|rg|rgba|bgra)(8|16|32)(unorm|snorm|uint|sint|float)(-srgb)?")
+_MAGIC = b"\x93NUMPY"
+
+
+class Numbers(NamedTuple):
+    """An array out of a file."""
+
+    shape: tuple[int, ...]
+    """Its shape; of pictures (height, width, channels)."""
+    letter: str
+    """The type of its numbers, as the letter of the buffer protocol."""
+    data: bytes
+    """The numbers."""
+    picture: bool
+    """Whether samples stand for 0 to 1, sRGB encoded."""
+
+
+def _needs(package: str, what: str, extra: str) -> Any:
+    try:
+        return import_module(package)
+    except ImportError:
+        raise UsageError(f"{what} needs a package that is not installed", f'pip install "{extra}"') from None
+
+
+def _npy(data: bytes) -> Numbers:
+    """Source: numpy.lib.format, versions 1 to 3."""
+    if not data.startswith(_MAGIC) or len(data) < 12:
+        raise ValueError("is no NPY file")
+    wide = 2 if data[6] == 1 else 4
+    begin = 8 + wide
+    end = begin + int.from_bytes(data[8:begin], "little")
+    try:
+        header = ast.literal_eval(data[begin:end].decode("utf-8"))
+        order, kind, shape = header["descr"][0], _LETTERS[header["descr"][1:]], tuple(header["shape"])
+        size = struct.calcsize(kind) * prod(shape)
+    except (ValueError, SyntaxError, KeyError, TypeError, IndexError):
+        raise ValueError("has a header that is not understood: plain numbers are") from None
+    if header.get("fortran_order"):
+        raise ValueError("has its first axis innermost; save numpy.ascontiguousarray(…) of it")
+    if order == ">":
+        raise ValueError("is of the other byte order; save array.astype(array.dtype.newbyteorder('='))")
+    if len(data) - end != size:
+        raise ValueError(f"has {len(data) - end} bytes of numbers rather than {size}")
+    return Numbers(shape, kind, data[end:], picture=False)
+
+
+def _exr(path: str) -> Numbers:
+    module = _needs("OpenEXR", "EXR", "rgraph-vulkan[io]")
+    numpy = import_module("numpy")
+    with module.File(path) as file:
+        channels = {name: channel.pixels for name, channel in file.channels().items()}
+    whole = next((channels[name] for name in ("RGBA", "RGB", "Y", "Z") if name in channels), None)
+    pixels = next(iter(channels.values())) if whole is None else whole
+    pixels = pixels if pixels.ndim == 3 else pixels[:, :, None]
+    pixels = numpy.ascontiguousarray(pixels)
+    return Numbers(pixels.shape, pixels.dtype.char, pixels.tobytes(), picture=False)
+
+
+def _by_pillow(path: str) -> Numbers:
+    module = _needs("PIL.Image", Path(path).suffix[1:].upper(), "rgraph-vulkan[io]")
+    ops = import_module("PIL.ImageOps")
+    with module.open(path) as file:
+        picture = ops.exif_transpose(file)
+        picture = picture if picture.mode in ("L", "RGB", "RGBA") else picture.convert("RGBA")
+        return Numbers((picture.height, picture.width, len(picture.getbands())), "B", picture.tobytes(), picture=True)
+
+
+def read(path: str) -> Numbers:
+    """Read an array out of a file.
+
+    Parameters
+    ----------
+    path
+        The file; its suffix says what it is.
+
+    Raises
+    ------
+    UsageError
+        If there is none, if it is damaged, or if a package for it is missing.
+    """
+    kind = Path(path).suffix.lower()
+    exists(path)
+    if kind == ".exr":
+        return _exr(path)
+    if kind in _BY_PILLOW:
+        return _by_pillow(path)
+    if kind not in (".png", ".npy"):
+        raise UsageError(f"{path}: arrays are read from .png, .npy, .exr, {', '.join(_BY_PILLOW)}")
+    data = Path(path).read_bytes()
+    try:
+        if kind == ".npy":
+            return _npy(data)
+        from rgraph.cli._png import decode
+
+        width, height, channels, wide, samples = decode(data)
+    except ValueError as error:
+        raise UsageError(f"{path}: {error}") from None
+    return Numbers((height, width, channels), "B" if wide == 1 else "H", samples, picture=True)
+
+
+def _widened(numbers: Numbers, channels: int, path: str, name: str) -> Numbers:
+    """A picture with as many channels as an image has."""
+    height, width, has = numbers.shape
+    if has == channels:
+        return numbers
+    if channels < has or channels == 2:
+        words = {1: "grey", 2: "grey and alpha", 3: "colour", 4: "colour and alpha"}
+        raise UsageError(f'{path}: "{name}" has {channels} channels, and the picture {words[has]}')
+    samples = array(numbers.letter, numbers.data)
+    most = array(numbers.letter, [255 if numbers.letter == "B" else 65535])
+    out = most * (height * width * channels)
+    for channel in range(3):
+        out[channel::channels] = samples[min(channel, has - 1 if has > 2 else 0) :: has]
+    if has == 2:
+        out[3::channels] = samples[1::2]
+    return Numbers((height, width, channels), numbers.letter, out.tobytes(), picture=True)
+
+
+def _linear(value: float) -> float:
+    """IEC 61966-2-1: sRGB from 0 to 1 to linear light."""
+    return value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4
+
+
+def _converted(numbers: Numbers, bits: int, kind: str) -> Numbers:
+    """A picture's samples as an image stores them."""
+    most = 255 if numbers.letter == "B" else 65535
+    samples = array(numbers.letter, numbers.data)
+    if kind in ("uint", "sint"):
+        letter = {("uint", 8): "B", ("uint", 16): "H", ("uint", 32): "I"}.get((kind, bits), "i")
+        return numbers._replace(letter=letter, data=array(letter, samples).tobytes())
+    if kind == "unorm":
+        letter, full = ("B", 255) if bits == 8 else ("H", 65535)
+        if full != most:
+            table = [(value * full + most // 2) // most for value in range(most + 1)]
+            samples = array(letter, [table[value] for value in samples])
+        return numbers._replace(letter=letter, data=samples.tobytes())
+    if kind == "snorm":
+        letter, full = ("b", 127) if bits == 8 else ("h", 32767)
+        table = [(value * full + most // 2) // most for value in range(most + 1)]
+        return numbers._replace(letter=letter, data=array(letter, [table[value] for value in samples]).tobytes())
+    letter = "e" if bits == 16 else "f"
+    light = [struct.pack(letter, _linear(value / most)) for value in range(most + 1)]
+    plain = [struct.pack(letter, value / most) for value in range(most + 1)]
+    alpha = numbers.shape[2] == 4
+    parts = [plain[value] if alpha and at % 4 == 3 else light[value] for at, value in enumerate(samples)]
+    return numbers._replace(letter=letter, data=b"".join(parts))
+
+
+def fit(numbers: Numbers, target: Image | Buffer, path: str) -> Any:
+    """What the runtime takes as contents of an image or a buffer.
+
+    Parameters
+    ----------
+    numbers
+        Out of the file.
+    target
+        The imported image or buffer.
+    path
+        The file, for messages.
+
+    Raises
+    ------
+    UsageError
+        If the picture is of another size, or of other channels.
+    """
+    size = target.size
+    if isinstance(size, int):
+        return numbers.data
+    if numbers.picture:
+        height, width, _ = numbers.shape
+        if (width, height) != size[:2]:
+            wanted = " × ".join(map(str, size))
+            raise UsageError(f'{path}: the picture is {width} × {height}, and "{target.name}" {wanted}')
+        form = _FORMAT.fullmatch(str(target.format))  # type: ignore[union-attr]
+        if form is None:
+            said = f'{path}: a picture does not fit "{target.name}", which is {target.format}'  # type: ignore[union-attr]
+            raise UsageError(said, "give an .npy of its texels")
+        numbers = _converted(_widened(numbers, len(form[1]), path, target.name), int(form[2]), form[3])
+        if form[1] == "bgra":
+            texels = bytearray(numbers.data)
+            texels[0::4], texels[2::4] = texels[2::4], texels[0::4]
+            numbers = numbers._replace(data=bytes(texels))
+    if numbers.letter == "e":
+        numpy = _needs("numpy", "an image of half floats", "numpy")
+        return numpy.frombuffer(numbers.data, "float16").reshape(numbers.shape)
+    return memoryview(numbers.data).cast(numbers.letter, numbers.shape)  # type: ignore[call-overload]
+
+
+def suffix(path: str) -> None:
+    """See that arrays can be written to a file.
+
+    Parameters
+    ----------
+    path
+        The file.
+
+    Raises
+    ------
+    UsageError
+        If they cannot; before anything was done.
+    """
+    kind = Path(path).suffix.lower()
+    if kind not in _WRITTEN:
+        raise UsageError(f"{path}: arrays are written to {', '.join(_WRITTEN)}")
+    if kind == ".exr":
+        _needs("OpenEXR", "EXR", "rgraph-vulkan[io]")
+
+
+def _npy_of(values: Array) -> bytes:
+    kinds = {"f": "float", "u": "uint", "i": "int"}
+    letter, bits = next(
+        (one, values.dtype.removeprefix(word)) for one, word in kinds.items() if values.dtype.startswith(word)
+    )
+    bytes_each = int(bits) // 8
+    shape = ", ".join(map(str, values.shape)) + ("," if len(values.shape) == 1 else "")
+    order = "|" if bytes_each == 1 else "<"
+    header = f"{{'descr': '{order}{letter}{bytes_each}', 'fortran_order': False, 'shape': ({shape}), }}"
+    # The numbers begin at a multiple of 64 bytes.
+    header += " " * (-(len(header) + 11) % 64) + "\n"
+    return _MAGIC + b"\x01\x00" + len(header).to_bytes(2, "little") + header.encode() + values.tobytes()
+
+
+def _write_exr(path: str, values: Array) -> None:
+    module = _needs("OpenEXR", "EXR", "rgraph-vulkan[io]")
+    numpy = import_module("numpy")
+    pixels = numpy.asarray(values)
+    if pixels.dtype.kind == "u" and pixels.dtype.itemsize < 4:
+        scaled = pixels / float(numpy.iinfo(pixels.dtype).max)
+        light = numpy.where(scaled <= 0.04045, scaled / 12.92, ((scaled + 0.055) / 1.055) ** 2.4)
+        if pixels.shape[-1] == 4:
+            light[..., 3] = scaled[..., 3]
+        pixels = light.astype("float16")
+    if pixels.ndim != 3 or pixels.dtype.name not in ("float16", "float32", "uint32"):
+        raise UsageError(f"{path}: EXR has nothing like {values.dtype} of shape {values.shape}", "write .npy")
+    names = {1: ("Y",), 2: ("R", "G"), 4: ("RGBA",)}[pixels.shape[2]]
+    planes = (
+        [pixels] if len(names) == 1 and pixels.shape[2] == 4 else [pixels[:, :, at] for at in range(pixels.shape[2])]
+    )
+    channels = {name: numpy.ascontiguousarray(plane) for name, plane in zip(names, planes, strict=True)}
+    header = {"compression": module.ZIP_COMPRESSION, "type": module.scanlineimage}
+    module.File(header, channels).write(path)
+
+
+def write(path: str, values: Array) -> None:
+    """Write an array to a file.
+
+    Parameters
+    ----------
+    path
+        The file; its suffix says what it becomes.
+    values
+        What a run left in an image or in a buffer.
+
+    Raises
+    ------
+    UsageError
+        If the suffix stands for nothing that can hold it.
+    GraphError
+        If PNG cannot hold it.
+    """
+    suffix(path)
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    kind = Path(path).suffix.lower()
+    if kind == ".npy":
+        Path(path).write_bytes(_npy_of(values))
+    elif kind == ".exr":
+        _write_exr(path, values)
+    else:
+        values.save(path)

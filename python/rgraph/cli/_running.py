@@ -1,0 +1,238 @@
+"""What commands share that run graphs: which device, what goes in, which parameters."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from rgraph._core import Device, Graph
+from rgraph._errors import GraphError
+from rgraph.cli import UsageError
+from rgraph.cli._files import value
+from rgraph.cli._parser import option, pair
+from rgraph.cli._pictures import fit, read
+from rgraph.cli._terminal import nearest, tell
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Iterator
+
+    from rgraph import Array, Compiled
+
+__all__ = [
+    "Settings",
+    "arguments_of_runs",
+    "bound",
+    "compiled",
+    "described",
+    "opened",
+    "result_names",
+    "settings",
+    "shown",
+    "warned",
+]
+
+
+def arguments_of_runs(parser: argparse.ArgumentParser) -> None:
+    """Add what says on which device a graph runs, and with what.
+
+    Parameters
+    ----------
+    parser
+        Where.
+    """
+    group = parser.add_argument_group("running")
+    group.add_argument("--device", metavar="DEVICE", help="uuid:…, pci:…, name:… or an index; see rgraph doctor")
+    group.add_argument("--validate", action="store_true", help="let the Khronos validation layer watch")
+    option(group, "--input", kind=pair, metavar="NAME=FILE", help="contents of an imported image or buffer")
+    option(
+        group,
+        "--set",
+        kind=pair,
+        metavar="PASS.NAME=VALUE",
+        help="a parameter of a pass; @frame and @time (60 frames a second) count",
+    )
+    option(group, "--flag", kind=pair, metavar="NAME=on|off", help="whether conditional passes run (default: on)")
+
+
+class Settings(NamedTuple):
+    """What a run gets."""
+
+    inputs: dict[str, Any]
+    """Contents of imported resources."""
+    flags: dict[str, bool]
+    """Whether conditional passes run."""
+    params: Callable[[int], dict[str, dict[str, Any]]]
+    """Parameters of passes, by the frame's number."""
+
+
+def opened(arguments: argparse.Namespace) -> Device:
+    """Open the device that arguments mean.
+
+    Parameters
+    ----------
+    arguments
+        With `device` and `validate`.
+    """
+    return Device(arguments.device, validate=True if arguments.validate else None)
+
+
+def compiled(device: Device, graph: Graph, arguments: argparse.Namespace, **more: Any) -> Compiled:
+    """Compile a graph as the planning options say.
+
+    Parameters
+    ----------
+    device, graph
+        What and for whom.
+    arguments
+        With what `planning` adds.
+    more
+        Further options of `Device.compile`.
+    """
+    return device.compile(
+        graph, policy=arguments.policy, split_barriers=arguments.split, effort=arguments.effort, **more
+    )
+
+
+def _inputs(graph: Graph, given: list[tuple[str, str]]) -> dict[str, Any]:
+    known = {one.name: one for one in graph.resources}
+    for name, _ in given:
+        if name not in known:
+            raise UsageError(f'--input: "{graph.name}" has no image or buffer "{name}"', nearest(name, known))
+    return {name: fit(read(path), known[name], path) for name, path in given}
+
+
+def _flags(graph: Graph, given: list[tuple[str, str]]) -> dict[str, bool]:
+    known = {one["conditional"] for one in graph.to_dict()["passes"] if "conditional" in one}
+    out = {}
+    for name, text in given:
+        wanted = value(text)
+        if name not in known:
+            raise UsageError(f'--flag: "{graph.name}" has no flag "{name}"', nearest(name, sorted(known)))
+        if not isinstance(wanted, bool):
+            raise UsageError(f'--flag: "{name}" is on or off, not "{text}"')
+        out[name] = wanted
+    return out
+
+
+def _params(graph: Graph, given: list[tuple[str, str]]) -> Callable[[int], dict[str, dict[str, Any]]]:
+    """Push data of passes: what the graph says, with what is set in its place."""
+    passes = {one["name"]: one for one in graph.to_dict()["passes"]}
+    fixed: dict[str, dict[str, Any]] = {}
+    counted: list[tuple[str, str, float]] = []
+    for name, text in given:
+        of, dot, field = name.rpartition(".")
+        if not dot:
+            raise UsageError(f'--set: "{name}" names no pass', "say PASS.NAME=VALUE")
+        if of not in passes:
+            raise UsageError(f'--set: "{graph.name}" has no pass "{of}"', nearest(of, passes))
+        values = fixed.setdefault(of, dict(passes[of].get("push") or {}))
+        if text in ("@frame", "@time"):
+            counted.append((of, field, 1.0 if text == "@frame" else 1 / 60))
+            values[field] = 0
+        else:
+            values[field] = value(text)
+
+    def at(frame: int) -> dict[str, dict[str, Any]]:
+        for of, field, step in counted:
+            fixed[of][field] = frame * step if step != 1.0 else frame
+        return fixed
+
+    return at
+
+
+def settings(graph: Graph, arguments: argparse.Namespace) -> Settings:
+    """Read what a run gets.
+
+    Parameters
+    ----------
+    graph
+        The graph.
+    arguments
+        With what `arguments_of_runs` adds.
+
+    Raises
+    ------
+    UsageError
+        If a name does not exist, or a file does not fit.
+    """
+    given = _params(graph, arguments.set)
+    return Settings(_inputs(graph, arguments.input), _flags(graph, arguments.flag), given)
+
+
+def shown(graph: Graph, name: str | None) -> tuple[Graph, str | None]:
+    """The graph with another image or buffer as its result: the graph itself stays as it is.
+
+    Parameters
+    ----------
+    graph
+        The graph.
+    name
+        What to show; None: what the environment's `RGRAPH_SHOW` says, if anything.
+    """
+    name = name or os.environ.get("RGRAPH_SHOW") or None
+    if name is None:
+        return graph, None
+    known = [one.name for one in graph.resources]
+    if name not in known:
+        raise UsageError(f'"{graph.name}" has no image or buffer "{name}" to show', nearest(name, known))
+    graph = graph.clone()
+    graph.root(name)
+    return graph, name
+
+
+@contextmanager
+def bound() -> Iterator[None]:
+    """Within, a missing input is a wrong call, and the option that gives it is named."""
+    try:
+        yield
+    except GraphError as error:
+        if error.code != "RG-E225":
+            raise
+        message = error.mistakes[0].message
+        name = error.resource or (message.split('"')[1] if '"' in message else "NAME")
+        raise UsageError(f'imported "{name}" has no contents', f"--input {name}=FILE") from error
+
+
+def described(values: Array) -> tuple[str, str]:
+    """An array's format and shape for people.
+
+    Parameters
+    ----------
+    values
+        What a run left in an image or in a buffer.
+    """
+    if values.format is None:
+        return "buffer", f"{values.nbytes} bytes"
+    shape = values.shape
+    layers = f"{shape[0]} × " if len(shape) == 4 else ""
+    return values.format, f"{layers}{shape[-2]} × {shape[-3]}"
+
+
+def warned(device: Device) -> bool:
+    """Pass on what the driver and the validation layer say; whether there was anything.
+
+    Parameters
+    ----------
+    device
+        The device.
+    """
+    messages = list(dict.fromkeys(device.messages))
+    for message in messages[:20]:
+        tell(message)
+    if len(messages) > 20:
+        tell(f"… and {len(messages) - 20} messages more")
+    return bool(messages)
+
+
+def result_names(graph: Graph) -> list[str]:
+    """Names of the images and buffers that a run hands back.
+
+    Parameters
+    ----------
+    graph
+        The graph.
+    """
+    names: list[str] = graph.to_dict()["roots"]
+    return names

@@ -1,0 +1,241 @@
+"""`rgraph run`: run a graph file, pictures in and pictures out."""
+
+from __future__ import annotations
+
+import re
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rgraph.cli import UsageError
+from rgraph.cli._files import load_graph
+from rgraph.cli._parser import count, option, pair, planning
+from rgraph.cli._running import (
+    arguments_of_runs,
+    bound,
+    compiled,
+    described,
+    opened,
+    result_names,
+    settings,
+    shown,
+    warned,
+)
+from rgraph.cli._terminal import Progress, as_json, nearest, paint, say, table, tell
+
+if TYPE_CHECKING:
+    import argparse
+
+    from rgraph import Compiled, Device, Frame, Graph, Plan, Report
+    from rgraph.cli._running import Settings
+
+__all__ = ["MORE", "add_arguments", "main", "written"]
+
+MORE = """\
+Results are the graph's roots. Without -o they are listed; -o writes each of them into a folder (PNG where that can
+hold it, else NPY), or the only one into a file. Arrays are .png, .npy or .exr; {frame} in a name writes every frame.
+
+A graph may also be an object of a Python file: film.py:graph.
+
+  rgraph run blur.rgraph.json --input photo=in.png -o out.png
+  rgraph run frame.rgraph.json --show ao -o ao.png
+  rgraph run fluid.rgraph.json --frames 600 --output dye='out/{frame:04}.png'
+  rgraph run frame.rgraph.json --set compose.strength=0.5 --flag overlay=off -o out"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what the command takes.
+
+    Parameters
+    ----------
+    parser
+        Where.
+    """
+    parser.add_argument("graph", metavar="GRAPH", help="a graph file, or FILE.py:NAME")
+    output = parser.add_argument_group("output")
+    output.add_argument("-o", "--out", metavar="FOLDER|FILE", help="write the results")
+    option(output, "--output", kind=pair, metavar="NAME=FILE", help="write one result; may be said again")
+    output.add_argument("--show", metavar="NAME", help="any image or buffer as the result; also by RGRAPH_SHOW")
+    output.add_argument("--report", action="store_true", help="print times of the passes, memory, barriers")
+    output.add_argument("--view", metavar="FILE.html", help="write the viewer with measured times and pictures")
+    output.add_argument("--json", action="store_true", help="for programs")
+    parser.add_argument("--frames", type=count, default=1, metavar="N", help="how many (default: 1)")
+    arguments_of_runs(parser)
+    planning(parser, profile=False)
+
+
+def _file_name(name: str, taken: set[str]) -> str:
+    """A name of a resource as a name of a file, which stays within its folder."""
+    plain = re.sub(r"[^\w.-]+", "-", name).strip(".-") or "result"
+    while plain in taken:
+        plain += "_"
+    taken.add(plain)
+    return plain
+
+
+class Outputs:
+    """Where results go.
+
+    Parameters
+    ----------
+    arguments
+        With `out` and `output`.
+    names
+        The results.
+    """
+
+    def __init__(self, arguments: argparse.Namespace, names: list[str]) -> None:
+        from rgraph.cli._pictures import suffix
+
+        self.files: dict[str, str] = {}
+        self.folder: Path | None = None
+        out: str | None = arguments.out
+        for name, path in arguments.output:
+            if name not in names:
+                raise UsageError(
+                    f'--output: "{name}" is no result', nearest(name, names, f"--show {name} makes it one")
+                )
+            self.files[name] = path
+        if out is not None and Path(out).suffix and not Path(out).is_dir():
+            if len(names) != 1:
+                raise UsageError(f"{out}: there are {len(names)} results", "give a folder, or --output NAME=FILE")
+            self.files.setdefault(names[0], out)
+        elif out is not None:
+            self.folder = Path(out)
+        for path in self.files.values():
+            suffix(path)
+            try:
+                path.format(frame=0)
+            except (KeyError, IndexError, ValueError):
+                raise UsageError(f"{path}: only {{frame}} may stand in braces") from None
+        taken: set[str] = set()
+        self.stems = {name: _file_name(name, taken) for name in names} if self.folder else {}
+
+    @property
+    def every_frame(self) -> list[str]:
+        """Results that are written each frame."""
+        return [name for name, path in self.files.items() if path.format(frame=1) != path]
+
+    def write(self, frame: Frame, number: int, names: list[str]) -> dict[str, str]:
+        """Write results of a frame; the file of each."""
+        from rgraph.cli._pictures import write
+
+        out = {}
+        for name in names:
+            if name in self.files:
+                out[name] = self.files[name].format(frame=number)
+                write(out[name], frame[name])
+            elif self.folder:
+                picture = frame[name]._repr_png_()
+                out[name] = str(self.folder / f"{self.stems[name]}.{'npy' if picture is None else 'png'}")
+                write(out[name], frame[name])
+        return out
+
+
+def written(
+    done: Compiled, given: Settings, outputs: Outputs, names: list[str], frames: int
+) -> tuple[Frame, dict[str, str]]:
+    """Run frames and write what is wanted of them; the last frame, and the file of each result.
+
+    Parameters
+    ----------
+    done
+        The compiled graph.
+    given
+        What the run gets.
+    outputs
+        Where results go.
+    names
+        The results.
+    frames
+        How many.
+    """
+    each, files = outputs.every_frame, {}
+    with bound(), Progress(frames if frames > 1 else None, "frames") as progress:
+        for number in range(frames):
+            last = number == frames - 1
+            frame = done.run(
+                # What was bound stays bound.
+                inputs=given.inputs if number == 0 else None,
+                flags=given.flags or None,
+                params=given.params(number) or None,
+                read=names if last else each,
+            )
+            files = outputs.write(frame, number, names if last else each)
+            progress.step()
+    frame.wait()
+    return frame, files
+
+
+def _previews(device: Device, graph: Graph, given: Settings) -> dict[str, Any]:
+    """Every image of a frame that can be a picture, out of a run in which all of them are kept."""
+    from rgraph import Image, RgError
+    from rgraph._core import preview
+
+    names = [one.name for one in graph.resources if isinstance(one, Image) and one.samples == 1]
+    kept, pictures = graph.clone(), {}
+    try:
+        kept.root(*names)
+        frame = device.run(kept, inputs=given.inputs, flags=given.flags or None, params=given.params(0) or None)
+        for name in sorted(set(names) & set(frame)):
+            array: Any = frame[name]
+            preview(array, array.format)
+            pictures[name] = array
+    except RgError as error:
+        tell(f"the viewer lacks pictures: {str(error).splitlines()[0]}")
+    return pictures
+
+
+def _listed(frame: Frame, names: list[str], files: dict[str, str]) -> list[str]:
+    rows = [[name, *described(frame[name]), files.get(name, "")] for name in names]
+    return table(rows) if rows else ["  no results: nothing is a root of the graph"]
+
+
+def _report(plan: Plan, report: Report, arguments: argparse.Namespace, previews: dict[str, Any]) -> None:
+    path: str | None = arguments.view
+    if path is not None:
+        page = plan.to_html(report=report, images=previews, findings=plan.check())
+        Path(path).write_text(page, encoding="utf-8", newline="\n")
+        tell(path)
+
+
+def main(arguments: argparse.Namespace) -> int:
+    """Run it.
+
+    Parameters
+    ----------
+    arguments
+        What the parser read.
+
+    Returns
+    -------
+    int
+        The exit status.
+    """
+    graph, only = shown(load_graph(arguments.graph, arguments.option), arguments.show)
+    given = settings(graph, arguments)
+    with opened(arguments) as device:
+        done = compiled(device, graph, arguments)
+        names = [only] if only else result_names(graph)
+        outputs = Outputs(arguments, names)
+        begin = time.perf_counter()
+        frame, files = written(done, given, outputs, names, arguments.frames)
+        seconds = time.perf_counter() - begin
+        if arguments.json:
+            results = [
+                {"name": name, "format": frame[name].format, "shape": frame[name].shape, "file": files.get(name)}
+                for name in names
+            ]
+            report = frame.report.to_dict()
+            values = {"graph": done.plan.graph_name, "device": device.info.name, "frames": arguments.frames}
+            say(as_json({**values, "seconds": seconds, "results": results, "report": report}))
+        else:
+            frames = (
+                f"{arguments.frames} frames, {arguments.frames / seconds:.1f}/s" if arguments.frames > 1 else "1 frame"
+            )
+            tell(f"{paint(done.plan.graph_name, 'bold', error=True)} on {device.info.name}: {frames}")
+            say("\n".join(_listed(frame, names, files)))
+            if arguments.report:
+                say(str(frame.report))
+        _report(done.plan, frame.report, arguments, _previews(device, graph, given) if arguments.view else {})
+        return 1 if warned(device) and arguments.validate else 0

@@ -1,0 +1,87 @@
+"""`rgraph view`: write the viewer, one page with all of a plan that opens in any browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rgraph.cli import UsageError
+from rgraph.cli._files import STANDARD, baked, is_plan, is_python, load_graph, load_plan, python_file
+from rgraph.cli._parser import planning
+from rgraph.cli._terminal import say, size, tell
+
+if TYPE_CHECKING:
+    import argparse
+
+__all__ = ["MORE", "add_arguments", "main"]
+
+MORE = """\
+A plan file is shown as it is; a graph file is baked first. The page needs no network.
+
+  rgraph view frame.rgraph.json --open"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what the command takes.
+
+    Parameters
+    ----------
+    parser
+        Where.
+    """
+    parser.add_argument("graph", metavar="GRAPH|PLAN", help="a graph file, or a plan file (.rplan.json)")
+    parser.add_argument("-o", "--output", metavar="FILE.html", help="where (default: beside the file); - prints it")
+    parser.add_argument("--graph", dest="of", metavar="GRAPH", help="what a plan file is a plan of")
+    parser.add_argument("--open", action="store_true", help="open it in the browser")
+    planning(parser)
+
+
+def _beside(path: str) -> str:
+    """The page's name where none is said."""
+    if path == STANDARD:
+        return STANDARD
+    path = python_file(path) if is_python(path) else path
+    for suffix in (".rgraph.json", ".rplan.json", ".json", ".py"):
+        if path.endswith(suffix):
+            return f"{path.removesuffix(suffix)}.html"
+    return f"{path}.html"
+
+
+def main(arguments: argparse.Namespace) -> int:
+    """Write it.
+
+    Parameters
+    ----------
+    arguments
+        What the parser read.
+
+    Returns
+    -------
+    int
+        The exit status.
+    """
+    output: str = arguments.output or _beside(arguments.graph)
+    if output != STANDARD and not output.endswith((".html", ".htm")):
+        raise UsageError(f"{output}: the viewer is written to .html")
+    if arguments.open and output == STANDARD:
+        raise UsageError("what is printed cannot be opened", "say where it goes with -o FILE.html")
+    if is_plan(arguments.graph):
+        plan = load_plan(arguments.graph)
+        graph = load_graph(arguments.of, arguments.option) if arguments.of else None
+        findings = plan.check(graph) if graph else None
+    else:
+        if arguments.of:
+            raise UsageError("--graph is for plan files; plans are called .rplan.json")
+        plan, graph = baked(arguments), None
+        findings = plan.check()
+    page = plan.to_html(graph, findings=findings)
+    if output == STANDARD:
+        say(page)
+        return 0
+    Path(output).write_text(page, encoding="utf-8", newline="\n")
+    tell(f"{output}  {size(len(page.encode()))}")
+    if arguments.open:
+        import webbrowser
+
+        webbrowser.open(Path(output).resolve().as_uri())
+    return 0

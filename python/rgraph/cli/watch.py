@@ -1,0 +1,242 @@
+"""`rgraph watch`: run a graph again whenever a file of it changes."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rgraph._errors import DeviceError, RgError
+from rgraph.cli import NO_DEVICE, UsageError
+from rgraph.cli._files import STANDARD, exists, is_python, load_graph, python_file
+from rgraph.cli._parser import count, option, pair, planning, positive
+from rgraph.cli._running import arguments_of_runs, bound, compiled, opened, result_names, settings, shown
+from rgraph.cli._terminal import complain, paint, tell
+from rgraph.cli.run import Outputs
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterable
+
+    from rgraph import Compiled, Device, Graph
+    from rgraph.cli._running import Settings
+
+__all__ = ["MORE", "add_arguments", "main"]
+
+MORE = """\
+Watched are the graph's file, its includes, shaders and pictures, and the files of --input. A change shows in the next
+frame. An edit that is wrong is told once; the last good graph goes on until it is mended. Ctrl-C ends it.
+
+  rgraph watch frame.rgraph.json -o out.png
+  rgraph watch fluid.rgraph.json -o out.png --fps 30 --set splat.time=@time"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what the command takes.
+
+    Parameters
+    ----------
+    parser
+        Where.
+    """
+    parser.add_argument("graph", metavar="GRAPH", help="a graph file, or FILE.py:NAME")
+    output = parser.add_argument_group("output")
+    output.add_argument("-o", "--out", metavar="FOLDER|FILE", help="write the results, every frame anew")
+    option(output, "--output", kind=pair, metavar="NAME=FILE", help="write one result; may be said again")
+    output.add_argument("--show", metavar="NAME", help="any image or buffer as the result; also by RGRAPH_SHOW")
+    pace = parser.add_argument_group("pace")
+    pace.add_argument(
+        "--fps", type=positive, default=0.0, metavar="N", help="frames a second between changes (default: 0)"
+    )
+    pace.add_argument("--poll", type=positive, default=0.2, metavar="SECONDS", help="how often files are looked at")
+    pace.add_argument("--frames", type=count, metavar="N", help="end after that many frames")
+    pace.add_argument("--edits", type=count, metavar="N", help="end after that many edits, good or wrong")
+    arguments_of_runs(parser)
+    planning(parser, profile=False)
+
+
+def _stamp(path: str) -> tuple[int, int]:
+    """What changes when a file does."""
+    try:
+        status = Path(path).stat()
+    except OSError:
+        return 0, 0
+    return status.st_mtime_ns, status.st_size
+
+
+class _Files:
+    """The files that a graph is made of, and how they were when it was."""
+
+    def __init__(self, first: Iterable[str]) -> None:
+        self._always = set(first)
+        self._stamps = {path: _stamp(path) for path in self._always}
+
+    def take(self, more: Iterable[str]) -> None:
+        """Watch these too, as they are now or were before."""
+        for path in {*self._always, *more} - self._stamps.keys():
+            self._stamps[path] = _stamp(path)
+
+    def changed(self) -> bool:
+        """Whether one changed since the last time that this was so."""
+        now = {path: _stamp(path) for path in self._stamps}
+        if now == self._stamps:
+            return False
+        # Editors write in pieces: wait until nothing moves any more.
+        while True:
+            time.sleep(0.02)
+            later = {path: _stamp(path) for path in now}
+            if later == now:
+                break
+            now = later
+        self._stamps = now
+        return True
+
+
+def _modules(path: str) -> dict[str, str]:
+    """Python modules out of the folder of a graph's Python file: names and files."""
+    folder = Path(python_file(path)).resolve().parent
+    files = {name: getattr(module, "__file__", None) for name, module in sys.modules.items()}
+    return {name: file for name, file in files.items() if file and folder in Path(file).parents}
+
+
+class _Shown:
+    """The graph that is shown: what runs, with what, and where its results go."""
+
+    def __init__(self, graph: Graph, given: Settings, done: Compiled, outputs: Outputs, names: list[str]) -> None:
+        self.graph, self.given, self.done, self.outputs, self.names = graph, given, done, outputs, names
+        self._bound = False
+
+    def frame(self, number: int) -> tuple[float, list[str]]:
+        """Run a frame and write its results; its milliseconds on the GPU, and the files."""
+        with bound():
+            frame = self.done.run(
+                inputs=None if self._bound else self.given.inputs,
+                flags=self.given.flags or None,
+                params=self.given.params(number) or None,
+                read=self.names,
+            )
+        files = self.outputs.write(frame, number, self.names)
+        self._bound = True
+        return frame.report.gpu_us / 1000, list(files.values())
+
+
+class _Watch:
+    """Everything between one change and the next."""
+
+    def __init__(self, arguments: argparse.Namespace, device: Device) -> None:
+        self.arguments, self.device = arguments, device
+        path: str = arguments.graph
+        self.python = is_python(path)
+        first = python_file(path) if self.python else path
+        exists(first)
+        self.files = _Files([first, *(file for _, file in arguments.input)])
+        self.shown: _Shown | None = None
+        self.number = 0
+        self.told = ""
+
+    def _load(self) -> _Shown:
+        arguments = self.arguments
+        if self.python:
+            for name in _modules(arguments.graph):
+                del sys.modules[name]
+        try:
+            graph = load_graph(arguments.graph, arguments.option)
+        finally:
+            if self.python:
+                self.files.take(_modules(arguments.graph).values())
+        self.files.take(getattr(graph, "files", []))
+        graph, only = shown(graph, arguments.show)
+        names = [only] if only else result_names(graph)
+        given = settings(graph, arguments)
+        return _Shown(graph, given, compiled(self.device, graph, arguments), Outputs(arguments, names), names)
+
+    def edit(self) -> None:
+        """Take what the files say now, and show it; if that is wrong, stay with what there is."""
+        begin = time.perf_counter()
+        try:
+            new = self._load()
+            gpu, files = new.frame(self.number)
+        except (RgError, UsageError, OSError) as error:
+            # At first the call is to blame, later the edit.
+            if self.shown is None and isinstance(error, UsageError):
+                raise
+            if isinstance(error, DeviceError) and error.code in NO_DEVICE:
+                raise
+            self._wrong(error)
+            return
+        anew = self.shown is not None and _remembers(new.graph)
+        self.shown, self.number = new, self.number + 1
+        mended, self.told = bool(self.told), ""
+        milliseconds = (time.perf_counter() - begin) * 1e3
+        words = paint("mended" if mended else "shown", "green", error=True)
+        where = f" · {', '.join(files)}" if files else ""
+        histories = " · histories begin anew" if anew else ""
+        tell(f"{_clock()}  {words} after {milliseconds:.0f} ms · {gpu:.2f} ms on the GPU{where}{histories}")
+
+    def _wrong(self, error: Exception) -> None:
+        """Say it, unless it was said."""
+        text = str(error)
+        if text == self.told:
+            return
+        self.told = text
+        stays = "the last good graph goes on" if self.shown else "waiting for it to be mended"
+        complain(f"{text}\n  {_clock()}  {stays}", getattr(error, "hint", "") if isinstance(error, UsageError) else "")
+
+    def another(self) -> None:
+        """The next frame of what is shown."""
+        if self.shown is not None:
+            self.shown.frame(self.number)
+            self.number += 1
+
+    def ended(self, edits: int) -> bool:
+        """Whether enough was done."""
+        wanted = self.arguments
+        return (wanted.frames is not None and self.number >= wanted.frames) or (
+            wanted.edits is not None and edits >= wanted.edits
+        )
+
+
+def _clock() -> str:
+    return paint(time.strftime("%H:%M:%S"), "dim", error=True)
+
+
+def _remembers(graph: Graph) -> bool:
+    """Whether anything lasts from frame to frame."""
+    values = graph.to_dict()
+    resources = [*values["images"].values(), *values["buffers"].values()]
+    return any(one.get("persistent") or "history_of" in one for one in resources)
+
+
+def main(arguments: argparse.Namespace) -> int:
+    """Watch.
+
+    Parameters
+    ----------
+    arguments
+        What the parser read.
+
+    Returns
+    -------
+    int
+        The exit status: 1 if the last edit is wrong.
+    """
+    if arguments.graph == STANDARD:
+        raise UsageError("standard input cannot be watched", "give a file")
+    with opened(arguments) as device:
+        watch = _Watch(arguments, device)
+        tell(f"{paint(arguments.graph, 'bold', error=True)} on {device.info.name}; Ctrl-C ends it")
+        watch.edit()
+        edits, due = 0, time.monotonic()
+        while not watch.ended(edits):
+            if watch.files.changed():
+                edits += 1
+                watch.edit()
+                continue
+            if not arguments.fps:
+                time.sleep(arguments.poll)
+                continue
+            due = max(due + 1 / arguments.fps, time.monotonic())
+            watch.another()
+            time.sleep(max(0.0, due - time.monotonic()))
+        return 1 if watch.told else 0
