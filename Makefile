@@ -1,4 +1,4 @@
-# Two commands: `make demo` shows a frame being planned, `make test` runs everything that must hold.
+# Two commands: `make demo` renders a frame and shows its plan, `make test` runs everything that must hold.
 # They need a Rust toolchain and Python 3.11 or later; the rest is installed into .venv.
 
 PYTHON ?= python3
@@ -17,12 +17,11 @@ UNDER_LAYERS = if scripts/driver.sh; then exec scripts/with-layers A $(1); else 
 
 .PHONY: demo test build lint lint-rust lint-python test-rust test-frames test-python test-matrix driver fuzz bench soak readme clean
 
+# Without a device, and where none can be had, only what needs none: the plan.
 demo: $(VENV)/.ready
 	$(MATURIN) develop --quiet --release
-	@mkdir -p out
-	$(BIN)/rgraph bake examples/deferred.rgraph.json -o out/deferred.rplan.json --profile discrete
-	$(BIN)/rgraph check out/deferred.rplan.json --graph examples/deferred.rgraph.json
-	$(BIN)/rgraph bake examples/deferred.rgraph.json --profile discrete
+	@$(BIN)/rgraph doctor >/dev/null 2>&1; [ $$? -ne 3 ] || scripts/driver.sh || true
+	@$(BIN)/rgraph demo deferred --report -o out/frame.png || [ $$? -eq 3 ]
 
 test: lint-rust test-rust test-frames build lint-python test-python
 

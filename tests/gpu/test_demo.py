@@ -1,24 +1,46 @@
 """The demos, small: what they show, what they leave out, what they say."""
 
 import logging
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
 
+import imageio_ffmpeg
 import numpy as np
+import PIL.Image
 import pytest
 
 import rgraph as rg
-from rgraph.cli import UsageError
+from gpu import alarms
+from rgraph.cli import UsageError, main
 from rgraph.demo import _show, deferred
 
 SIZE = (160, 90)
+SHADOW = 256
 
 
 @pytest.fixture(scope="module")
 def graph() -> rg.Graph:
-    return deferred.build(SIZE, shadow_texels=256)
+    return deferred.build(SIZE, shadow_texels=SHADOW)
 
 
-def test_the_frame_is_a_picture_and_says_its_exposure(device: rg.Device, graph: rg.Graph, caplog):
-    renderer = deferred.Renderer(device, SIZE, shadow_texels=256, graph=graph)
+@pytest.fixture
+def start(session_device: rg.Device) -> Iterator[Callable[[rg.Graph], deferred.Renderer]]:
+    """Makes renderers; no frame of theirs may make the driver or a layer complain."""
+    before, plans = len(session_device.messages), []
+
+    def made(graph: rg.Graph) -> deferred.Renderer:
+        renderer = deferred.Renderer(session_device, SIZE, shadow_texels=SHADOW, graph=graph)
+        plans.append(renderer.compiled.plan)
+        return renderer
+
+    yield made
+    session_device.wait_idle()
+    assert [message for message in session_device.messages[before:] if not alarms.is_false(message, plans)] == []
+
+
+def test_the_frame_is_a_picture_and_says_its_exposure(start, graph: rg.Graph, caplog):
+    renderer = start(graph)
     with caplog.at_level(logging.INFO, logger="rgraph.demo"):
         for _ in range(4):
             frame = renderer.render()
@@ -37,8 +59,8 @@ def test_the_frame_is_a_picture_and_says_its_exposure(device: rg.Device, graph: 
     assert frame.report.pass_us["log"] > 0
 
 
-def test_accumulated_frames_are_steadier_than_single_ones(device: rg.Device, graph: rg.Graph):
-    renderer = deferred.Renderer(device, SIZE, shadow_texels=256, graph=graph)
+def test_accumulated_frames_are_steadier_than_single_ones(start, graph: rg.Graph):
+    renderer = start(graph)
     pictures = [np.array(renderer.render()["frame"]).astype(float)[..., :3] for _ in range(12)]
     first = np.abs(pictures[1] - pictures[0]).mean()
     last = np.abs(pictures[11] - pictures[10]).mean()
@@ -61,11 +83,10 @@ def test_the_debug_view_is_left_out_and_async_work_is_on_its_queue(graph: rg.Gra
 
 
 @pytest.mark.parametrize("what", ["depth", "normal", "velocity", "shadow", "shadow.layer2", "sky.mip1", "debug_view"])
-def test_any_image_can_be_shown(device: rg.Device, what: str):
-    g = deferred.build(SIZE, shadow_texels=128)
+def test_any_image_can_be_shown(start, graph: rg.Graph, what: str):
+    g = graph.clone()
     shown = _show.add(g, what)
-    renderer = deferred.Renderer(device, SIZE, shadow_texels=128, graph=g)
-    picture = np.asarray(renderer.render(0.1)[shown.name])
+    picture = np.asarray(start(g).render(0.1)[shown.name])
     assert picture.shape[1] >= 160
     assert (picture[..., 3] == 255).all()
     assert picture[..., :3].std() > 2
@@ -81,3 +102,98 @@ def test_what_is_not_there_is_refused_with_what_is(graph: rg.Graph):
         with pytest.raises(UsageError, match=message) as caught:
             _show.add(g, wrong)
         assert hint in caught.value.hint
+
+
+def command(*arguments: str) -> int:
+    return main(["demo", *arguments])
+
+
+def test_the_command_writes_picture_plan_and_viewer(session_device: rg.Device, tmp_path, capsys):
+    picture = tmp_path / "new" / "frame.png"
+    assert command("--size", "160x90", "--frames", "2", "--report", "-o", str(picture)) == 0
+    said = capsys.readouterr().out
+    assert len(said.splitlines()) < 24
+    assert "left out  debug_view" in said
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert str(picture) in said
+    plan = rg.Plan.load(picture.with_suffix(".rplan.json"))
+    assert "lighting" in plan.pass_names
+    assert "▸ lighting" in picture.with_suffix(".txt").read_text(encoding="utf-8")
+    page = picture.with_suffix(".html").read_text(encoding="utf-8")
+    assert page.count("data:image/png") > 15
+
+
+def test_the_command_writes_a_video(session_device: rg.Device, tmp_path):
+    film = tmp_path / "film.mp4"
+    assert command("--size", "128x72", "--frames", "4", "-o", str(film)) == 0
+    reader = imageio_ffmpeg.read_frames(str(film))
+    about = next(reader)
+    pictures = [np.frombuffer(picture, np.uint8).reshape(72, 128, 3) for picture in reader]
+    assert about["size"] == (128, 72)
+    assert len(pictures) == 4
+    assert min(picture.mean() for picture in pictures) > 30
+    assert np.abs(pictures[0].astype(int) - pictures[3]).mean() > 0.2
+
+
+def test_the_command_develops_photos_and_shows_what_lies_between(session_device: rg.Device, tmp_path, monkeypatch):
+    photo = tmp_path / "photo.jpg"
+    random = np.random.default_rng(1).integers(0, 256, (60, 80, 3), np.uint8)
+    PIL.Image.fromarray(random).save(photo)
+    out = tmp_path / "out.jpg"
+    assert command("photo", str(photo), "-o", str(out), "--film", "silver", "--grain", "0") == 0
+    with PIL.Image.open(out) as picture:
+        developed = np.asarray(picture).astype(int)
+    assert developed.shape == (60, 80, 3)
+    assert np.abs(developed[..., 0] - developed[..., 2]).max() <= 4
+    monkeypatch.setenv("RGRAPH_SHOW", "stops.mip1")
+    assert command("photo", str(photo), "-o", str(tmp_path / "stops.png")) == 0
+    with PIL.Image.open(tmp_path / "stops.png") as picture:
+        # A mip of 40 texels, enlarged by a whole number.
+        assert picture.size == (520, 390)
+
+
+def test_without_a_device_the_plan_is_there(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("VK_DRIVER_FILES", str(tmp_path / "nothing.json"))
+    monkeypatch.setenv("VK_ICD_FILENAMES", str(tmp_path / "nothing.json"))
+    picture = tmp_path / "frame.png"
+    done = subprocess.run(
+        [sys.executable, "-m", "rgraph", "demo", "--size", "160x90", "--report", "-o", str(picture)],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert done.returncode == 3
+    assert "RG-E10" in done.stderr
+    assert "help:" in done.stderr
+    assert "async" not in done.stderr
+    assert not picture.exists()
+    plan = rg.Plan.load(picture.with_suffix(".rplan.json"))
+    assert {planned.queue for planned in plan.passes} == {"graphics", "compute", None}
+    assert picture.with_suffix(".html").stat().st_size > 10_000
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("photo",), "photo needs a picture"),
+        (("fluid", "x.png"), "takes no picture"),
+        (("-o", "x.gif"), "x.gif"),
+        (("--size", "12"), "WIDTHxHEIGHT"),
+        (("--size", "20x20"), "64 to 16384"),
+        (("--frames", "0"), "at least 1"),
+        (("deferrd",), "deferred"),
+        (("photo", "nothing.png", "-o", "x.png"), "no such file"),
+        (("--show", "normla"), 'did you mean "normal"?'),
+    ],
+)
+def test_a_wrong_call_is_refused(arguments: tuple[str, ...], words: str, capsys):
+    assert command(*arguments) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_the_list_names_demos_and_images(capsys):
+    assert command("--list") == 0
+    said = capsys.readouterr().out
+    for words in ("deferred", "photo", "fluid", "occlusion_smooth", "pressure", "remapped"):
+        assert words in said

@@ -22,7 +22,7 @@ __all__ = ["NO_DEVICE", "UsageError", "main"]
 _COMMANDS = {
     "Begin here": {
         "doctor": "what Vulkan finds here, and the line that mends what is missing",
-        "demo": "render a whole frame, or look at any image on the way",
+        "demo": "render a whole frame, develop a photo, stir a fluid",
     },
     "Plan": {
         "bake": "bake a graph file into a plan",
@@ -72,8 +72,7 @@ def _help() -> str:
         lines.append("")
     lines += [
         f"{paint('rgraph COMMAND --help', 'cyan')} says more. A file may be - for standard input or output.",
-        "Everywhere: --color auto|always|never, --quiet, --debug. The environment's",
-        "RGRAPH_DEVICE, RGRAPH_SHOW and NO_COLOR count.",
+        "Everywhere: --color auto|always|never, --quiet, --debug. Environment: RGRAPH_DEVICE, NO_COLOR.",
         "Exit status: 0 good, 1 findings, 2 the call is wrong, 3 no device.",
     ]
     return "\n".join(lines)

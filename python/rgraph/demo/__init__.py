@@ -1,6 +1,7 @@
-"""Demos: each one graph, and a module to look into.
+"""Demos: a deferred frame, a photo laboratory, a fluid; each one graph, and each a module to look into.
 
-`rgraph demo` in a shell runs them; `rgraph.demo.deferred.build` is the front door in Python.
+`rgraph demo` in a shell runs them; `rgraph.demo.deferred.build`, `rgraph.demo.photo.develop` and
+`rgraph.demo.fluid.build` are their front doors in Python.
 """
 
 from __future__ import annotations
@@ -11,7 +12,10 @@ __all__ = ["add_arguments", "main"]
 
 DEMOS = {
     "deferred": "a frame of a deferred renderer: shadows, ambient occlusion, clustered lights, bloom, exposure",
+    "photo": "a photo of yours: noise, local contrast, bloom, film, vignette",
+    "fluid": "ink in a fluid: two hundred small dispatches a frame",
 }
+FILMS = ("neutral", "warm", "cool", "vivid", "faded", "silver")
 
 
 def _size(text: str) -> tuple[int, int]:
@@ -35,7 +39,8 @@ def _count(text: str) -> int:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what `rgraph demo` understands."""
     parser.add_argument("demo", nargs="?", choices=sorted(DEMOS), default="deferred", help="which demo (deferred)")
-    parser.add_argument("-o", "--output", metavar="FILE", help="where the picture (.png) or the video (.mp4) goes")
+    parser.add_argument("input", nargs="?", metavar="PICTURE", help="photo: the picture")
+    parser.add_argument("-o", "--output", metavar="FILE", help="picture (.png, .jpg) or video (.mp4)")
     parser.add_argument("--list", action="store_true", help="list the demos and the images that --show knows")
     parser.add_argument("--frames", type=_count, metavar="N", help="frames of a video, or before a still picture")
     parser.add_argument("--size", type=_size, metavar="WxH", help="size of the picture in texels")
@@ -44,6 +49,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--show", metavar="NAME", help="an image of the graph instead: NAME, NAME.mip2, NAME.layer1 (or RGRAPH_SHOW)"
     )
     parser.add_argument("--validate", action="store_true", help="with the validation layer; what it says is a finding")
+    parser.add_argument(
+        "--report", action="store_true", help="also write plan, viewer and timeline, and print the plan"
+    )
+    photo = parser.add_argument_group("photo")
+    photo.add_argument("--film", choices=FILMS, help="how light becomes a picture (neutral)")
+    for name, what in (
+        ("denoise", "width of the filter against noise (0.5)"),
+        ("clarity", "local contrast (0.35)"),
+        ("bloom", "light that is spread about (0.06)"),
+        ("vignette", "darker rim (0.2)"),
+        ("grain", "grain of the film (0.1)"),
+    ):
+        photo.add_argument(f"--{name}", type=float, metavar="0…1", help=what)
 
 
 def main(arguments: argparse.Namespace) -> int:

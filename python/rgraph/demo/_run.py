@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,9 +13,15 @@ from typing import NamedTuple
 import rgraph
 from rgraph.cli import UsageError
 from rgraph.cli._terminal import Progress, say, tell
-from rgraph.demo import DEMOS, _show, deferred
+from rgraph.demo import DEMOS, _report, _show, deferred, fluid
 
-VIDEO = (".mp4", ".mkv", ".webm", ".mov")
+VIDEOS = (".mp4", ".mkv", ".webm", ".mov")
+PICTURES = (".png", ".jpg", ".jpeg")
+RATE = 30.0
+"""Pictures of a video a second."""
+
+Render = Callable[[float], rgraph.Frame]
+"""Runs a frame, so many seconds after the one before."""
 
 
 class Demo(NamedTuple):
@@ -24,32 +31,45 @@ class Demo(NamedTuple):
     """Default size."""
     still: int
     """Frames before a still picture."""
+    step: float
+    """Seconds between them."""
     root: str
     """The image that is its picture."""
     build: Callable[[tuple[int, int]], rgraph.Graph]
     """Declares its graph."""
-    start: Callable[[rgraph.Device, rgraph.Graph, tuple[int, int]], Callable[[float], rgraph.Frame]]
-    """Makes the function that runs a frame, so many seconds after the one before."""
+    start: Callable[[rgraph.Device, rgraph.Graph], tuple[rgraph.Compiled, Render]]
+    """Compiles it, and makes what runs its frames."""
 
 
-def _deferred(device: rgraph.Device, graph: rgraph.Graph, size: tuple[int, int]) -> Callable[[float], rgraph.Frame]:
-    return deferred.Renderer(device, size, graph=graph).render
+def _deferred(device: rgraph.Device, graph: rgraph.Graph) -> tuple[rgraph.Compiled, Render]:
+    renderer = deferred.Renderer(device, graph.size, graph=graph)
+    return renderer.compiled, renderer.render
 
 
-KNOWN = {"deferred": Demo((1280, 720), deferred.STILL_FRAMES, "frame", deferred.build, _deferred)}
+def _fluid(device: rgraph.Device, graph: rgraph.Graph) -> tuple[rgraph.Compiled, Render]:
+    simulation = fluid.Simulation(device, graph)
+    return simulation.compiled, simulation.render
+
+
+KNOWN = {
+    "deferred": Demo((1280, 720), deferred.STILL_FRAMES, 0.0, "frame", deferred.build, _deferred),
+    "fluid": Demo((960, 540), 150, fluid.STEP, "picture", fluid.build, _fluid),
+}
 
 
 def _listing() -> None:
+    from rgraph.demo import photo
+
+    graphs = {name: demo.build(demo.size) for name, demo in KNOWN.items()}
+    graphs["photo"] = photo.build(memoryview(bytes(64 * 64 * 3)).cast("B", (64, 64, 3)))
     for name, about in DEMOS.items():
-        say(f"{name:10} {about}")
-        if name in KNOWN:
-            images = _show.names(KNOWN[name].build(KNOWN[name].size))
-            say(f"{'':10} --show {', '.join(images)}")
+        say(f"{name:9} {about}")
+        say(f"{'':9} {len(graphs[name].passes)} passes · --show {', '.join(_show.names(graphs[name]))}")
 
 
 @contextmanager
 def video(path: Path, size: tuple[int, int], rate: float) -> Iterator[Callable[[bytes], None]]:
-    """Take frames of RGBA bytes and write them as a video.
+    """Take pictures of RGBA bytes and write them as a video.
 
     Raises
     ------
@@ -72,53 +92,160 @@ def video(path: Path, size: tuple[int, int], rate: float) -> Iterator[Callable[[
         writer.close()
 
 
+def save(path: Path, picture: rgraph.Array) -> None:
+    """Write a picture of RGBA bytes as PNG, or as JPEG.
+
+    Raises
+    ------
+    UsageError
+        If JPEG needs pillow, which is not installed.
+    """
+    if path.suffix.lower() == ".png":
+        picture.save(path)
+        return
+    try:
+        from PIL import Image
+    except ModuleNotFoundError:
+        raise UsageError("JPEG needs pillow; PNG needs nothing", "pip install 'rgraph-vulkan[io]'") from None
+    size = (picture.shape[1], picture.shape[0])
+    Image.frombytes("RGBA", size, picture.tobytes()).convert("RGB").save(path, quality=95, subsampling=0)
+
+
 def run(arguments: argparse.Namespace) -> int:
     """Run a demo as the arguments say; returns the exit status."""
     if arguments.list:
         _listing()
         return 0
-    demo = KNOWN[arguments.demo]
-    size = arguments.size or demo.size
     output = Path(arguments.output or f"{arguments.demo}.png")
-    is_video = output.suffix.lower() in VIDEO
-    if not is_video and output.suffix.lower() != ".png":
-        raise UsageError(f"{output}: not a kind of file known here", f"a picture is .png, a video {', '.join(VIDEO)}")
-    graph = demo.build(size)
-    root = demo.root
-    if show := arguments.show or os.environ.get("RGRAPH_SHOW"):
-        root = _show.add(graph, show).name
-    frames = arguments.frames or (120 if is_video else demo.still)
+    kinds = PICTURES if arguments.demo == "photo" else PICTURES + VIDEOS
+    if output.suffix.lower() not in kinds:
+        raise UsageError(f"{output}: nothing is written to such a file", f"there are {', '.join(kinds)}")
+    if (arguments.input is None) == (arguments.demo == "photo"):
+        raise UsageError(*_which(arguments))
+    if arguments.demo == "photo":
+        return _photo(arguments, output)
+    demo = KNOWN[arguments.demo]
+    graph = demo.build(arguments.size or demo.size)
+    return _frames(arguments, demo, graph, output)
+
+
+def _which(arguments: argparse.Namespace) -> tuple[str, str]:
+    """What is wrong with the picture that is given, or is not."""
+    if arguments.demo == "photo":
+        return "photo needs a picture", "rgraph demo photo IN.jpg -o OUT.png"
+    return f"{arguments.demo} takes no picture", f"leave {arguments.input} out, or say rgraph demo photo"
+
+
+def _open(arguments: argparse.Namespace) -> rgraph.Device:
+    return rgraph.Device(arguments.device, validate=True if arguments.validate else None)
+
+
+def _shown(arguments: argparse.Namespace, graph: rgraph.Graph, root: str) -> str:
+    """The image that becomes the picture, made if it must be."""
+    what = arguments.show or os.environ.get("RGRAPH_SHOW")
+    return _show.add(graph, what).name if what else root
+
+
+def _found(arguments: argparse.Namespace, device: rgraph.Device) -> int:
+    """Exit status after what the driver and the validation layer said."""
+    tell("\n".join(device.messages))
+    return 1 if arguments.validate and device.messages else 0
+
+
+def _frames(arguments: argparse.Namespace, demo: Demo, graph: rgraph.Graph, output: Path) -> int:
+    declared = graph.clone()
+    root = _shown(arguments, graph, demo.root)
     output.parent.mkdir(parents=True, exist_ok=True)
-    with rgraph.Device(arguments.device, validate=True if arguments.validate else None) as device:
-        tell(f"{arguments.demo} {size[0]}x{size[1]} on {device.info.name}")
-        render = demo.start(device, graph, size)
+    try:
+        device = _open(arguments)
+    except rgraph.DeviceError:
+        if arguments.report:
+            _planned(declared, output)
+        raise
+    is_video = output.suffix.lower() in VIDEOS
+    frames = arguments.frames or (120 if is_video else demo.still)
+    with device:
+        compiled, render = demo.start(device, graph)
+        size = "x".join(map(str, graph.size))
+        passes = len(compiled.plan.pass_names)
+        tell(f"{arguments.demo} · {size} · {passes} passes · {device.info.name}")
+        begun = time.monotonic()
         with Progress(frames, "frames") as progress:
             if is_video:
-                _film(render, root, output, frames, progress)
+                report = _film(render, root, output, frames, progress, passes)
             else:
-                _still(render, root, output, frames, progress)
-        say(str(output))
-        tell("\n".join(device.messages))
-        return 1 if arguments.validate and device.messages else 0
+                report = _still(render, demo.step, root, output, frames, progress, passes)
+        took = time.monotonic() - begun
+        tell(f"{frames} frames in {took:.1f} s · {frames * passes / took:.0f} passes/s")
+        files = [output]
+        if arguments.report:
+            images = _report.previews(device, declared, lambda *what: demo.start(*what)[1], min(frames, 6))
+            files += _report.write(output, declared, compiled.plan, report, images)
+            del images
+            _report.summary(compiled.plan, report)
+        say("\n".join(map(str, files)))
+        return _found(arguments, device)
 
 
-def _still(render: Callable[[float], rgraph.Frame], root: str, output: Path, frames: int, progress: Progress) -> None:
-    """Write the last of some frames in which time stands still."""
+def _planned(graph: rgraph.Graph, output: Path) -> None:
+    """The half that needs no device."""
+    plan = graph.bake("discrete")
+    files = _report.write(output, graph, plan)
+    _report.summary(plan)
+    say("\n".join(map(str, files)))
+
+
+def _still(
+    render: Render, step: float, root: str, output: Path, frames: int, progress: Progress, passes: int
+) -> rgraph.Report:
+    """Write the last of some frames."""
+    begun = time.monotonic()
     for at in range(frames):
-        frame = render(0.0)
+        frame = render(step)
         frame.wait()
-        progress.step()
-        if at == frames - 1:
-            frame[root].save(output)
+        progress.step(note=f"· {(at + 1) * passes / (time.monotonic() - begun):.0f} passes/s")
+    save(output, frame[root])
+    return frame.report
 
 
-def _film(render: Callable[[float], rgraph.Frame], root: str, output: Path, frames: int, progress: Progress) -> None:
-    """Write a video of 30 pictures a second."""
-    first = render(0.0)[root]
-    size = (first.shape[1], first.shape[0])
-    with video(output, size, 30.0) as take:
-        take(first.tobytes())
-        progress.step()
-        for _ in range(frames - 1):
-            take(render(1.0 / 30.0)[root].tobytes())
-            progress.step()
+def _film(render: Render, root: str, output: Path, frames: int, progress: Progress, passes: int) -> rgraph.Report:
+    """Write a video."""
+    begun = time.monotonic()
+    frame = render(0.0)
+    picture = frame[root]
+    with video(output, (picture.shape[1], picture.shape[0]), RATE) as take:
+        for at in range(frames):
+            take(picture.tobytes())
+            progress.step(note=f"· {(at + 1) * passes / (time.monotonic() - begun):.0f} passes/s")
+            if at < frames - 1:
+                frame = render(1.0 / RATE)
+                picture = frame[root]
+    return frame.report
+
+
+def _photo(arguments: argparse.Namespace, output: Path) -> int:
+    from rgraph.cli._pictures import read
+    from rgraph.demo import photo
+
+    numbers = read(arguments.input)
+    picture = memoryview(numbers.data).cast(numbers.letter, numbers.shape)  # type: ignore[call-overload]
+    options = {name: getattr(arguments, name) for name in ("denoise", "clarity", "bloom", "film", "vignette", "grain")}
+    given = {name: value for name, value in options.items() if value is not None}
+    try:
+        graph = photo.build(picture, **given)
+    except ValueError as error:
+        raise UsageError(f"{arguments.input}: {error}") from None
+    root = _shown(arguments, graph, "developed")
+    output.parent.mkdir(parents=True, exist_ok=True)
+    with _open(arguments) as device:
+        tell(f"photo · {'x'.join(map(str, graph.size))} · {len(graph.passes)} passes · {device.info.name}")
+        compiled = device.compile(graph)
+        frame = compiled.run()
+        save(output, frame[root])
+        files = [output]
+        if arguments.report:
+            files += _report.write(output, graph, compiled.plan, frame.report)
+            _report.summary(compiled.plan, frame.report)
+        del frame
+        say("\n".join(map(str, files)))
+        return _found(arguments, device)

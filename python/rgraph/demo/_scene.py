@@ -22,7 +22,7 @@ Colour = tuple[float, float, float]
 
 IVORY: Colour = (0.80, 0.72, 0.60)
 TRAVERTINE: Colour = (0.62, 0.53, 0.43)
-GOLD: Colour = (1.0, 0.62, 0.38)
+GOLD: Colour = (1.0, 0.64, 0.33)
 COPPER: Colour = (0.95, 0.50, 0.32)
 STEEL: Colour = (0.62, 0.64, 0.68)
 INK: Colour = (0.018, 0.022, 0.035)
@@ -200,6 +200,9 @@ def _sculpture(make: _Maker) -> None:
         rotation=((-0.5, 0.0, 0.8660254), 1.15),
     )
     make.light((0.0, 2.75, 0.0), 6.5, (1.0, 0.62, 0.28), 10.0)
+    # From where the eye is, so that the gold has something to show.
+    make.light((4.4, 4.9, 3.4), 7.5, (1.0, 0.58, 0.30), 30.0)
+    make.light((-1.6, 5.2, 5.0), 7.0, (1.0, 0.42, 0.36), 20.0)
     make.put("small sphere", (0.0, 2.75, 0.0), 0.3, (1.0, 0.62, 0.28), emission=30.0)
 
 

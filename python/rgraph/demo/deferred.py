@@ -11,6 +11,7 @@ import struct
 from typing import Any
 
 import rgraph
+from rgraph import passes
 from rgraph.demo import _camera, _scene
 from rgraph.demo._shaders import shader
 
@@ -18,7 +19,8 @@ log = logging.getLogger("rgraph.demo")
 
 SKY_SIZE = (192, 96)
 SKY_LEVELS = 6
-BLOOM_LEVELS = 6
+STOPS = (-9.0, 7.0)
+"""Range of the histogram, as base-2 logarithms of luminance."""
 CLUSTERS = 16 * 9 * 24
 CLUSTER_BYTES = CLUSTERS * 32 * 4
 SHADOW_TEXELS = 2048
@@ -219,37 +221,12 @@ def build(size: tuple[int, int] = (1280, 720), *, shadow_texels: int = SHADOW_TE
         bindings={"depth": depth},
     )
 
-    bloom, glow = _bloom(g, steady, size, linear)
-    histogram = g.buffer("histogram", 256 * 4)
-    exposure = g.buffer("exposure", 16, persistent=True)
-    g.fill("exposure/clear", histogram)
-    g.compute(
-        "exposure/count",
-        shader("common", "luminance", "histogram"),
-        source=bloom.mip(0),
-        histogram=histogram,
-        groups=((half[0] + 15) // 16, (half[1] + 15) // 16),
-    )
-    g.compute(
-        "exposure/adapt",
-        shader("common", "luminance", "exposure"),
-        frame=frame,
-        histogram=histogram,
-        exposure=exposure,
-        groups=1,
-    )
+    glowing = passes.bloom(g, "bloom", steady, intensity=0.085, scatter=0.62)
+    histogram = passes.histogram(g, "histogram", "bloom/down1", range=STOPS)
+    exposure = passes.exposure(g, "exposure", histogram, low=0.45, high=0.93, key=0.25, speed=(1.6, 1.6), range=STOPS)
 
     out = g.image("frame", format="rgba8unorm-srgb")
-    g.raster(
-        "tonemap",
-        shader("common", "tonemap"),
-        color=out,
-        frame=frame,
-        steady=steady,
-        bloom=glow,
-        linear=linear,
-        exposure=exposure,
-    )
+    g.raster("tonemap", shader("common", "tonemap"), color=out, frame=frame, light=glowing, exposure=exposure)
     _overlay(g, out, histogram, exposure)
     g.cpu("log", lambda views: _log(views["exposure"]), reads=exposure, side_effects=True)
     debug = g.image("debug_view", format="rgba8unorm-srgb")
@@ -266,56 +243,33 @@ def build(size: tuple[int, int] = (1280, 720), *, shadow_texels: int = SHADOW_TE
     return g
 
 
-def _bloom(
-    g: rgraph.Graph, source: rgraph.Image, size: tuple[int, int], linear: rgraph.Sampler
-) -> tuple[rgraph.Image, rgraph.View]:
-    """Mips down, then up again; returns the image of those down and the largest of those up."""
-    half = ((size[0] + 1) // 2, (size[1] + 1) // 2)
-    levels = min(BLOOM_LEVELS, min(half).bit_length() - 2)
-    down = g.image("bloom_down", half, "rgba16float", mips=levels)
-    up = g.image("bloom_up", half, "rgba16float", mips=levels)
-    code = shader("common", "bloom_down")
-    for level in range(levels):
-        above: Any = down.mip(level - 1) if level else source
-        g.compute(
-            f"bloom/down{level}",
-            code,
-            source=above,
-            linear=linear,
-            target_image=down.mip(level),
-            push={"first": int(level == 0)},
-        )
-    g.copy("bloom/top", down.mip(levels - 1), up.mip(levels - 1))
-    for level in range(levels - 2, -1, -1):
-        g.compute(
-            f"bloom/up{level}",
-            shader("common", "bloom_up"),
-            small=up.mip(level + 1),
-            sharp=down.mip(level),
-            linear=linear,
-            target_image=up.mip(level),
-            push={"spread": 0.62},
-        )
-    return down, up.mip(0)
-
-
 def _overlay(g: rgraph.Graph, out: rgraph.Image, histogram: rgraph.Buffer, exposure: rgraph.Buffer) -> None:
     """A panel in the lower left corner, recorded by a function of Python's."""
     height = out.size[1]
     unit = height / 720.0
     place = (22.0 * unit, height - 86.0 * unit, 200.0 * unit, 64.0 * unit)
-    panel = shader("luminance", "panel")
+    panel = shader("panel")
 
     def record(commands: rgraph.Commands) -> None:
         commands.draw(panel, viewport=place, blend="alpha", histogram=histogram, exposure=exposure)
 
     g.callback("overlay", record, color=out, reads={histogram: "storage_read", exposure: "storage_read"})
+    words = f"rgraph · deferred · {out.size[0]}×{height}"
+    passes.text(
+        g,
+        "overlay/words",
+        words,
+        out,
+        position=(29.0 * unit, height - 102.0 * unit),
+        scale=max(unit, 0.5),
+        color=(1.0, 0.9, 0.75, 0.8),
+    )
 
 
 def _log(view: memoryview) -> None:
     """What the exposure came to, for `logging`."""
-    scale, mean, wanted, frames = struct.unpack("<4f", view)
-    log.info("frame %d: exposure %.4f (wants %.4f), mean luminance 2^%.2f", frames, scale, wanted, mean)
+    scale, mean, followed, frames = struct.unpack("<4f", view)
+    log.info("frame %d: exposure %.4f, mean luminance 2^%.2f, followed 2^%.2f", frames, scale, mean, followed)
 
 
 def constants(
@@ -371,4 +325,5 @@ class Renderer:
         values = constants(self.frame, self.size, seconds=self.seconds, step=step, shadow_texels=self._shadow_texels)
         flags = {"sky": self.frame == 0}
         self.frame += 1
-        return self.compiled.run(inputs={"constants": values}, flags=flags, **options)
+        times = {("exposure/adapt", "time"): step}
+        return self.compiled.run(inputs={"constants": values}, flags=flags, params=times, **options)

@@ -3,6 +3,10 @@
 @group(0) @binding(1) var<storage, read> histogram: array<u32, 256>;
 @group(0) @binding(2) var<storage, read> exposure: vec4<f32>;
 
+// Its range, as in deferred.py: base-2 logarithms of luminance.
+const LEAST: f32 = -9.0;
+const RANGE: f32 = 16.0;
+
 fn count_at(x: f32) -> f32 {
     let at = clamp(x * 251.0 + 2.0, 1.0, 254.0);
     let low = u32(at);

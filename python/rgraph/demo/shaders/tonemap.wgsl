@@ -1,10 +1,8 @@
-// From light to the screen: bloom, exposure, AgX (Sobotka 2022, as fitted by Wrensch 2023) with a little more
+// From light to the screen: exposure, AgX (Sobotka 2022, as fitted by Wrensch 2023) with a little more
 // contrast, a darker rim, and noise below one step so that gradients have no bands.
 
-@group(0) @binding(1) var steady: texture_2d<f32>;
-@group(0) @binding(2) var bloom: texture_2d<f32>;
-@group(0) @binding(3) var linear: sampler;
-@group(0) @binding(4) var<storage, read> exposure: vec4<f32>;
+@group(0) @binding(1) var light: texture_2d<f32>;
+@group(0) @binding(2) var<storage, read> exposure: vec4<f32>;
 
 fn agx(light: vec3<f32>) -> vec3<f32> {
     let into = mat3x3<f32>(
@@ -27,12 +25,10 @@ fn out_of_agx(x: vec3<f32>) -> vec3<f32> {
 
 @fragment
 fn fs(@builtin(position) position: vec4<f32>, @location(0) uv: vec2<f32>) -> @location(0) vec4<f32> {
-    let light = textureLoad(steady, vec2<i32>(position.xy), 0).rgb;
-    let glow = textureSampleLevel(bloom, linear, uv, 0.0).rgb;
     let aspect = frame.size.x / frame.size.y;
     let off = (uv - 0.5) * vec2<f32>(min(aspect, 1.5), 1.0);
     let rim = 1.0 / pow(1.0 + 0.42 * dot(off, off), 2.0);
-    let scene = mix(light, glow, 0.085) * (exposure.x * rim);
+    let scene = textureLoad(light, vec2<i32>(position.xy), 0).rgb * (exposure.x * rim);
     var look = agx(scene);
     // ASC CDL: power and saturation.
     look = pow(max(look, vec3<f32>(0.0)), vec3<f32>(1.3));

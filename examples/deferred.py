@@ -1,0 +1,32 @@
+"""A whole frame of a deferred renderer, in forty passes; `rgraph.demo.deferred` declares them.
+
+python examples/deferred.py [WIDTHxHEIGHT] [PICTURE.png]
+"""
+
+import sys
+
+import rgraph
+from rgraph.demo import deferred
+
+width, _, height = (sys.argv[1] if len(sys.argv) > 1 else "1280x720").partition("x")
+picture = sys.argv[2] if len(sys.argv) > 2 else "deferred.png"
+size = (int(width), int(height))
+
+graph = deferred.build(size)
+plan = graph.bake("discrete")
+print(f"{len(plan.passes)} passes in {len(plan.batches)} batches on {len(plan.queues)} queues")
+print(f"memory {plan.memory.total >> 20} MiB, {plan.memory.without_aliasing >> 20} MiB without aliasing")
+
+try:
+    device = rgraph.Device()
+except rgraph.DeviceError as error:
+    sys.exit(f"planned only: {error}")
+with device:
+    compiled = device.compile(graph)
+    # The eye moves within a texel from frame to frame; sixteen frames make edges smooth.
+    for number in range(deferred.STILL_FRAMES):
+        constants = deferred.constants(number, size)
+        frame = compiled.run(inputs={"constants": constants}, flags={"sky": number == 0})
+    frame["frame"].save(picture)
+    print(f"{picture}: GPU {frame.report.gpu_us / 1000:.1f} ms a frame on {device.info.name}")
+    del frame
