@@ -2,14 +2,21 @@
 
 import json
 import os
+import re
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
+import clitool
 import rgraph
+from rgraph import cli
 from rgraph.cli import main
+
+COMMANDS = [name for commands in cli._COMMANDS.values() for name in commands]
 
 
 def run(*arguments: str | Path, given: bytes = b"", **options: object) -> subprocess.CompletedProcess[bytes]:
@@ -183,3 +190,279 @@ def test_reader_that_goes_away_is_no_error(deferred: Path):
     os.close(write)
     assert done.returncode == 0
     assert not done.stderr
+
+
+@pytest.mark.parametrize("form", ["text", "json", "dot", "html"])
+def test_bake_prints_every_form(form: str, deferred: Path):
+    plan = rgraph.Graph.load(deferred).bake()
+    wanted = {"text": str, "json": rgraph.Plan.to_json, "dot": rgraph.Plan.to_dot, "html": rgraph.Plan.to_html}[form]
+    assert run("bake", deferred, f"--{form}").stdout.decode().rstrip("\n") == wanted(plan).rstrip("\n")
+
+
+def test_bake_writes_several_files_at_once(deferred: Path, tmp_path: Path):
+    done = run("bake", deferred, "-o", tmp_path / "a.rplan.json", "-o", tmp_path / "a.html", "-o", tmp_path / "a.txt")
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.html", "a.rplan.json", "a.txt"]
+
+
+def test_bake_has_its_profile_under_two_names(deferred: Path):
+    here, there = (run("bake", deferred, name, "minimal").stdout for name in ("--profile", "--device-profile"))
+    assert here == there
+    assert b"for 'minimal'" in here
+
+
+def test_check_finds_the_graph_beside_the_plan(deferred: Path, tmp_path: Path):
+    (tmp_path / "frame.rgraph.json").write_bytes(deferred.read_bytes())
+    assert run("bake", "frame.rgraph.json", "-o", "frame.rplan.json", cwd=tmp_path).returncode == 0
+    done = run("check", "frame.rplan.json", cwd=tmp_path)
+    assert done.returncode == 0
+    assert re.fullmatch(rb"clean: 22 passes in 7 batches of plan [0-9a-f]{16}\n", done.stdout)
+
+
+def test_check_as_json(plan: Path, deferred: Path, tmp_path: Path):
+    values = json.loads(run("check", plan, "--graph", deferred, "--json").stdout)
+    assert (values["findings"], values["passes"], values["batches"]) == ([], 22, 7)
+    broken = json.loads(plan.read_text())
+    for batch in broken["batches"]:
+        batch["waits"] = []
+    (tmp_path / "broken.rplan.json").write_text(json.dumps(broken))
+    done = run("check", tmp_path / "broken.rplan.json", "--graph", deferred, "--json")
+    assert done.returncode == 1
+    assert not done.stderr
+    first = json.loads(done.stdout)["findings"][0]
+    assert first.keys() == {"rule", "pass", "resource", "message"}
+
+
+def test_diff_as_page_and_as_exit_status(plan: Path, deferred: Path, tmp_path: Path):
+    other = tmp_path / "other.rplan.json"
+    assert run("bake", deferred, "-o", other, "--profile", "single_queue").returncode == 0
+    done = run("diff", plan, other, "-o", tmp_path / "d.html")
+    assert (done.returncode, done.stdout) == (0, b"")
+    assert (tmp_path / "d.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert run("diff", plan, other, "--exit-code").returncode == 1
+    assert run("diff", plan, plan, "--exit-code").returncode == 0
+
+
+def test_explain_as_json(deferred: Path):
+    values = json.loads(run("explain", deferred, "ao", "--json").stdout)
+    assert values["pass"] == "ao"
+    assert values["culled"] is None
+    assert values["planned"]["queue"] == "compute"
+    about = [one["about"] for one in values["reasons"]]
+    assert about[:5] == ["runs", "queue", "time", "after", "waits"]
+    assert "\n'ao' reads what 'gbuffer' wrote" in values["reasons"][about.index("barrier")]["text"]
+    culled = json.loads(run("explain", deferred, "debug_view", "--json").stdout)
+    assert culled["planned"] is None
+    assert culled["culled"] == "it writes 'debug', which nobody reads and which is no root"
+
+
+def test_fuzz_as_json(tmp_path: Path):
+    done = run("fuzz", "--seconds", "0", "--seed", "7", "-o", tmp_path, "--json")
+    assert json.loads(done.stdout) == {"graphs": 64, "seed": 7, "findings": []}
+
+
+def test_fuzz_keeps_findings_and_says_how_to_see_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]
+):
+    from rgraph.cli import fuzz
+
+    graph, profile = rgraph._core.generate(3)
+    plan = graph.bake(profile)
+    found = [(3, "it is a law", graph, profile, plan), (4, "it cannot be baked", graph, profile, None)]
+    monkeypatch.setattr(fuzz, "fuzz", lambda seed, count: found)
+    assert main(["fuzz", "--seconds", "0", "-o", str(tmp_path)]) == 1
+    out, error = capsysbinary.readouterr()
+    stem = tmp_path / "finding-"
+    assert error.decode() == (
+        f"seed 3: it is a law\n  rgraph check {stem}3.rplan.json --graph {stem}3.rgraph.json\n"
+        f"seed 4: it cannot be baked\n  rgraph bake {stem}4.rgraph.json --profile {stem}4.rprofile.json\n"
+    )
+    assert out.decode() == "64 graphs from seed 1, 2 of them broke a law\n"
+    assert main(["check", f"{stem}3.rplan.json"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], None),
+        (["bkae"], 'there is no command "bkae"\n  help: did you mean "bake"?'),
+        (["zzz"], 'there is no command "zzz"\n  help: rgraph --help lists them'),
+        (["-x"], "which command?\n  help: rgraph --help lists them"),
+        (["bake"], "GRAPH is missing\n  help: rgraph bake --help"),
+        (["check"], "PLAN is missing\n  help: rgraph check --help"),
+        (["explain", "x"], "PASS is missing\n  help: rgraph explain --help"),
+        (["bake", "GRAPH", "again"], '"again" is too much\n  help: rgraph bake --help'),
+        (["bake", "GRAPH", "--polcy", "auto"], 'there is no option "--polcy"\n  help: did you mean "--policy"?'),
+        (["bake", "GRAPH", "--pol", "auto"], 'there is no option "--pol"\n  help: did you mean "--policy"?'),
+        (["bake", "GRAPH", "--policy", "aut"], '--policy: there is no "aut"\n  help: did you mean "auto"?'),
+        (["bake", "GRAPH", "--effort", "-1"], '--effort: "-1" is no whole number\n  help: rgraph bake --help'),
+        (["bake", "GRAPH", "--policy"], "--policy: expected one argument\n  help: rgraph bake --help"),
+        (["bake", "GRAPH", "-o", "plan.png"], "plan.png: plans are written to "),
+        (["bake", "GRAPH", "-o", "nowhere/a.json"], "nowhere/a.json: there is no folder nowhere"),
+        (["bake", "GRAPH", "-o", "-", "--dot"], "-o - prints the plan file: leave it out to print another form"),
+        (["bake", "GRAPH", "--dot", "--json"], "--json: not allowed with argument --dot\n  help: rgraph bake --help"),
+        (["bake", "-", "--profile", "-"], "only one file can be standard input"),
+        (
+            ["bake", "GRAPH", "--profile", "discret"],
+            "discret: neither a file nor one of the profiles minimal, single_queue, discrete\n"
+            '  help: did you mean "discrete"?',
+        ),
+        (["bake", "GRAPH", "--option", "x=1"], 'GRAPH has no option "x"'),
+        (["bake", "."], ".: a folder, not a file"),
+        (["bake", "nowhere/x.json"], "nowhere/x.json: there is no folder nowhere"),
+        (["explain", "GRAPH", "lightin"], '"deferred" has no pass "lightin"\n  help: did you mean "lighting"?'),
+        (["check", "x.rplan.json"], "which graph is it a plan of?\n  help: --graph GRAPH says so"),
+        (["diff", "a", "b", "-o", "d.txt"], "d.txt: differences are written to .html, or printed"),
+        (["schema", "grap"], 'kind: there is no "grap"\n  help: did you mean "graph"?'),
+        (["fuzz", "-o", "nowhere"], "nowhere: not a folder"),
+        (["fuzz", "--seconds", "inf"], '--seconds: "inf" is no number\n  help: rgraph fuzz --help'),
+        (["view", "GRAPH", "--open", "-o", "-"], "what is printed cannot be opened\n  help: say where"),
+        (["--color", "no", "bake", "GRAPH"], '--color: there is no "no"\n  help: there are auto, always, never'),
+    ],
+)  # fmt: skip
+def test_messages_of_wrong_calls(arguments: list[str], message: str | None, deferred: Path, tmp_path: Path):
+    done = clitool.run(*(str(deferred) if one == "GRAPH" else one for one in arguments), cwd=tmp_path)
+    assert done.returncode == 2
+    assert not done.stdout
+    if message is None:
+        assert done.stderr.startswith("usage: rgraph COMMAND [OPTION…]\n")
+    else:
+        assert done.stderr.startswith(f"rgraph: {message.replace('GRAPH has', f'{deferred} has')}")
+    assert len(done.stderr.splitlines()) <= 2 or message is None
+
+
+def test_a_file_beside_it_is_suggested(deferred: Path, tmp_path: Path):
+    (tmp_path / "frame.rgraph.json").write_bytes(deferred.read_bytes())
+    done = clitool.run("bake", "frame.rgraf.json", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr == 'rgraph: frame.rgraf.json: no such file\n  help: did you mean "frame.rgraph.json"?\n'
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_of_every_command_fits_a_terminal(name: str, tmp_path: Path):
+    done = clitool.run(name, "--help", cwd=tmp_path)
+    assert done.returncode == 0
+    assert not done.stderr
+    assert done.stdout.startswith(f"usage: rgraph {name} ")
+    assert "everywhere:\n" in done.stdout
+    long = [line for line in done.stdout.splitlines() if len(line) > 80]
+    # What is meant to be copied is not broken.
+    assert [line for line in long if not line.startswith("  rgraph ")] == []
+
+
+def test_help_lists_every_command(tmp_path: Path):
+    done = clitool.run("--help", cwd=tmp_path)
+    listed = re.findall(r"^  (\w+) +\w", done.stdout, re.MULTILINE)
+    assert listed == COMMANDS
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    modules = {path.stem for path in Path(cli.__file__).parent.iterdir() if not path.name.startswith("_")}
+    assert set(COMMANDS) - {"demo"} == modules
+
+
+def test_help_loads_nothing_that_it_does_not_need(tmp_path: Path):
+    code = "import sys; from rgraph.cli import main; main(['--help']); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path)
+    loaded = set(done.stdout.splitlines()[-1].split())
+    assert not loaded & {"argparse", "pathlib", "dataclasses", "json", "numpy", "rgraph.cli.run", "rgraph.demo"}
+
+
+def colored(text: str) -> bool:
+    return "\x1b[" in text
+
+
+def test_colours_are_for_terminals_or_asked_for(deferred: Path, tmp_path: Path):
+    assert not colored(clitool.run("--help", cwd=tmp_path).stdout)
+    assert colored(clitool.run("--color", "always", "--help", cwd=tmp_path).stdout)
+    assert colored(clitool.run("explain", deferred, "ao", "--color=always", cwd=tmp_path).stdout)
+    wrong = clitool.run("--color", "always", "bake", "x", cwd=tmp_path)
+    assert colored(wrong.stderr)
+    assert not colored(clitool.run("explain", deferred, "ao", cwd=tmp_path, FORCE_COLOR="1").stdout)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pseudo terminals differ elsewhere")
+@pytest.mark.parametrize(
+    ("arguments", "environment", "wanted"),
+    [
+        ([], {}, True),
+        ([], {"NO_COLOR": "1"}, False),
+        ([], {"TERM": "dumb"}, False),
+        (["--color", "never"], {}, False),
+        (["--color", "always"], {"NO_COLOR": "1"}, True),
+    ],
+)
+def test_a_terminal_has_colours_and_progress(
+    arguments: list[str], environment: dict[str, str], wanted: bool, tmp_path: Path
+):
+    import pty
+
+    ours, theirs = pty.openpty()
+    code = (
+        "import sys; from rgraph.cli import main; *more, folder = sys.argv[1:]; main([*more, '--help']); "
+        "sys.exit(main([*more, 'fuzz', '--seconds', '0.3', '-o', folder]))"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, *arguments, str(tmp_path)],
+        stdout=theirs,
+        stderr=theirs,
+        env=clitool.surroundings(**{"TERM": "xterm"} | environment),
+    )
+    os.close(theirs)
+    text = b""
+    while True:
+        try:
+            piece = os.read(ours, 65536)
+        except OSError:
+            break
+        if not piece:
+            break
+        text += piece
+    os.close(ours)
+    assert process.wait(60) == 0
+    assert (b"\x1b[1musage:\x1b[0m" in text) == wanted
+    # Progress is a matter of the terminal, not of colours.
+    assert (b"graphs \xc2\xb7 " in text) == (environment.get("TERM") != "dumb")
+
+
+def test_quiet_says_results_only(deferred: Path, tmp_path: Path):
+    done = clitool.run("view", deferred, "-o", "v.html", "-q", cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_a_fault_of_its_own_is_one_message(monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]):
+    from rgraph.cli import schema
+
+    def broken(_: object) -> int:
+        raise ZeroDivisionError("by zero")
+
+    monkeypatch.setattr(schema, "main", broken)
+    assert main(["schema", "graph"]) == 1
+    assert capsysbinary.readouterr().err.decode() == (
+        "rgraph: a fault of rgraph's own: ZeroDivisionError: by zero\n"
+        "  help: please report it with what --debug prints\n"
+    )
+    assert main(["schema", "graph", "--debug"]) == 1
+    assert b"Traceback (most recent call last)" in capsysbinary.readouterr().err
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals differ elsewhere")
+def test_ctrl_c_is_quiet(tmp_path: Path):
+    process = subprocess.Popen(
+        clitool.command("fuzz", "--seconds", "60", "-o", tmp_path),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=clitool.surroundings(),
+    )
+    time.sleep(1.5)
+    process.send_signal(signal.SIGINT)
+    out, error = process.communicate(timeout=60)
+    assert (process.returncode, out, error) == (130, b"", b"")
+
+
+def test_file_that_may_not_be_read_is_a_wrong_call(tmp_path: Path):
+    secret = tmp_path / "secret.rgraph.json"
+    secret.write_text("{}")
+    secret.chmod(0)
+    if os.access(secret, os.R_OK):
+        pytest.skip("this user may read everything")
+    done = clitool.run("bake", secret, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (2, f"rgraph: {secret}: Permission denied\n")

@@ -482,3 +482,82 @@ def test_a_clear_of_a_part_that_is_not_declared_is_refused(device: rg.Device):
     message = 'pass "paint" clears mips 1..2 and layers 0..1 of "mips", and declares mips 0..1'
     with pytest.raises(rg.GraphError, match=message):
         device.run(g)
+
+
+REVERSE = """
+struct Pair { one: u32, two: mat2x2<f32> }
+@group(0) @binding(0) var<storage, read> src: array<u32>;
+@group(0) @binding(1) var<storage, read_write> dst: array<u32>;
+var<workgroup> tile: array<Pair, 64>;
+var<private> own: array<u32, 3>;
+@compute @workgroup_size(64)
+fn main(@builtin(local_invocation_index) at: u32, @builtin(workgroup_id) group: vec3<u32>) {
+    own[at % 3u] = src[group.x * 64u + at];
+    tile[at].one = own[at % 3u];
+    tile[at].two = mat2x2<f32>(1.0, 2.0, 3.0, f32(at));
+    workgroupBarrier();
+    dst[group.x * 64u + at] = tile[63u - at].one * 100u + u32(tile[63u - at].two[1].y);
+}
+"""
+
+
+def test_workgroup_variables_of_any_type_are_shared(device: rg.Device):
+    """Under newer layers: no layout decorations on types of workgroup and private variables."""
+    values = np.arange(256, dtype=np.uint32)
+    g = rg.Graph()
+    src = g.import_array("src", values, as_buffer=True)
+    dst = g.buffer("dst", values.nbytes)
+    g.compute("reverse", REVERSE, groups=4, src=src, dst=dst)
+    g.root(dst)
+    wanted = values.reshape(4, 64)[:, ::-1] * 100 + np.arange(63, -1, -1)
+    np.testing.assert_array_equal(np.asarray(device.run(g)["dst"]).view("u4"), wanted.ravel())
+
+
+def imported_twice() -> rg.Graph:
+    """A graph of two imports."""
+    g = rg.Graph("imports")
+    one, two = g.import_buffer("one", 256), g.import_buffer("two", 256)
+    dst = g.buffer("dst", 256)
+    g.compute("add", ADD, groups=1, one=one, two=two, dst=dst)
+    g.root(dst)
+    return g
+
+
+def test_inputs_hold_for_their_run_only(device: rg.Device):
+    values = np.arange(64, dtype=np.uint32)
+    owned = device.buffer("owned", 256)
+    owned.write(values)
+    compiled = device.compile(imported_twice())
+    for second in (owned, values):
+        frame = compiled.run(inputs={"one": values + 1, "two": second})
+        np.testing.assert_array_equal(np.asarray(frame["dst"]).view("u4"), (values + 1) * 1000 + values)
+        for inputs in ({}, {"one": values}, {"two": owned}):
+            with pytest.raises(rg.GraphError, match="has nothing bound to it in this run") as caught:
+                compiled.run(inputs=inputs)
+            assert caught.value.code == "RG-E225"
+            assert caught.value.resource in {"one", "two"} - set(inputs)
+
+
+def test_arrays_that_were_imported_are_read_at_each_run(device: rg.Device):
+    values = np.arange(64, dtype=np.uint32)
+    g = scaled(values)
+    for step in range(3):
+        values[:] = np.arange(64) + step
+        np.testing.assert_array_equal(np.asarray(device.run(g)["dst"]).view("u4"), values * 3 + 1)
+    other = values + 50
+    np.testing.assert_array_equal(np.asarray(device.run(g, inputs={"src": other})["dst"]).view("u4"), other * 3 + 1)
+    np.testing.assert_array_equal(np.asarray(device.run(g)["dst"]).view("u4"), values * 3 + 1)
+
+
+def test_one_resource_under_two_names_is_refused(device: rg.Device):
+    values = np.arange(64, dtype=np.uint32)
+    one, two = device.buffer("a", 256), device.buffer("b", 256)
+    one.write(values)
+    two.write(values * 2)
+    compiled = device.compile(imported_twice())
+    for _ in range(2):
+        with pytest.raises(rg.GraphError, match='imports "one" and "two" are bound to one resource'):
+            compiled.run(inputs={"one": one, "two": one})
+    for first, second, factors in ((one, two, (1000, 2)), (two, one, (2000, 1)), (one, two, (1000, 2))):
+        frame = compiled.run(inputs={"one": first, "two": second})
+        np.testing.assert_array_equal(np.asarray(frame["dst"]).view("u4"), values * factors[0] + values * factors[1])

@@ -72,7 +72,8 @@ def _help() -> str:
         lines.append("")
     lines += [
         f"{paint('rgraph COMMAND --help', 'cyan')} says more. A file may be - for standard input or output.",
-        "Everywhere: --color auto|always|never, --quiet, --debug. Environment: RGRAPH_DEVICE, NO_COLOR.",
+        "Everywhere: --color auto|always|never, --quiet, --debug. The environment's",
+        "RGRAPH_DEVICE, RGRAPH_SHOW and NO_COLOR count.",
         "Exit status: 0 good, 1 findings, 2 the call is wrong, 3 no device.",
     ]
     return "\n".join(lines)

@@ -279,7 +279,8 @@ impl PyDevice {
     /// graph
     ///     A `Graph`, a `Plan` of one, or what `compile` gave.
     /// inputs
-    ///     Arrays for imported resources by name, in place of those of `import_array`; or a `DeviceResource`.
+    ///     Arrays for imported resources by name, in place of those of `import_array`; or a `DeviceResource`. For this run
+    ///     only, as flags and parameters are; arrays of `import_array` are read again at each run.
     /// into
     ///     Arrays that roots are read back into, by name; the call then waits for the frame.
     /// flags

@@ -244,7 +244,7 @@ pub fn run<'py>(slf: &Bound<'py, PyCompiled>, arguments: Arguments<'_, 'py>) -> 
         }
         targets.push((id, host));
     }
-    let mut inputs = Inputs { times: true, statistics, ..Inputs::default() };
+    let mut inputs = Inputs { times: true, anew: true, statistics, ..Inputs::default() };
     // Flags that are not given are on, whatever the run before said.
     inputs.flags = this.load.graph.flags().iter().map(|flag| (flag.clone(), true)).collect();
     for (flag, on) in flags.iter().flat_map(|flags| flags.iter()) {

@@ -76,13 +76,14 @@ impl<'a> Text<'a> {
                     error::plain("RG-E301", self.name, fault.to_string(), help)
                 },
             )?;
-        let spirv = spv::write_vec(
+        let mut spirv = spv::write_vec(
             &module,
             &info,
             &options(),
             Some(&spv::PipelineOptions { shader_stage: naga_stage(stage), entry_point: entry.to_owned() }),
         )
         .map_err(|fault| error::plain("RG-E301", self.name, format!("it cannot be written as SPIR-V: {fault}"), ""))?;
+        crate::spirv::layout::mend(&mut spirv);
         let index = module
             .entry_points
             .iter()

@@ -34,6 +34,8 @@ pub type Poll<'a> = &'a (dyn Fn() -> Result<(), CallbackError> + Sync);
 pub struct Inputs<'a> {
     /// Imported resources of the graph. What is not given again keeps what it has.
     pub uploads: Vec<(ResourceId, Upload<'a>)>,
+    /// Whether that is an error instead: what an earlier run was given does not count.
+    pub anew: bool,
     /// New contents of plain-data uniform blocks: pass, position in the program's bindings, bytes.
     pub data: Vec<(PassId, u32, Vec<u8>)>,
     /// New push data of all steps of a pass.

@@ -40,6 +40,17 @@ pub(crate) enum Place {
     Import(Usages, Domain),
 }
 
+/// A resource that the caller gives, and that something uses.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Import {
+    /// Its place.
+    pub home: ResourceId,
+    /// Whether it is bound, not copied into what is remembered.
+    pub bound: bool,
+    /// Whether the graph reads what it holds.
+    pub defined: bool,
+}
+
 /// A root that can be read back.
 #[derive(Debug)]
 pub(crate) struct Root {
@@ -87,8 +98,8 @@ pub(crate) struct Prepared {
     /// Where the plan's passes stand, by declaration.
     pub planned: HashMap<PassId, PlanPassId>,
     pub places: IdVec<ResourceId, Place>,
-    /// Places that are imports.
-    pub imports: Vec<ResourceId>,
+    /// What the caller gives.
+    pub imports: Vec<Import>,
     pub batches: IdVec<BatchId, BatchInfo>,
     pub chunks: Vec<Chunk>,
     pub roots: Vec<Root>,
@@ -205,6 +216,13 @@ impl Prepared {
             _ => None,
         });
         let events = events.max().unwrap_or(0);
+        let import = |(home, place): (ResourceId, &Place)| {
+            let life = scene.declared[home].map(|declared| workload.graph.resources()[declared].life);
+            let defined = matches!(life, Some(Life::Imported(imported)) if imported.defined);
+            let bound = matches!(place, Place::Import(..));
+            (bound || defined && !matches!(place, Place::Unused)).then_some(Import { home, bound, defined })
+        };
+        let imports = places.iter_ids().filter_map(import).collect();
         Ok(Self {
             shared: shared.clone(),
             id: NEXT.fetch_add(1, Ordering::Relaxed),
@@ -214,11 +232,7 @@ impl Prepared {
             packets,
             recorded,
             planned,
-            imports: places
-                .iter_ids()
-                .filter(|(_, place)| matches!(place, Place::Import(..)))
-                .map(|(id, _)| id)
-                .collect(),
+            imports,
             places,
             batches,
             chunks,

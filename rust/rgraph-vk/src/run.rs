@@ -1,5 +1,6 @@
 //! What a compiled graph carries from run to run, and one run up to its submission: inputs, staging, recording.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -15,12 +16,12 @@ use crate::error::{DeviceError, Error, FOREIGN};
 use crate::frame::{Figures, ReadbackPool, Submitted};
 use crate::host::{HostLane, Outcome};
 use crate::onetime::OneTime;
-use crate::prepared::{Imports, Place, Prepared};
+use crate::prepared::{Import, Imports, Place, Prepared};
 use crate::queue::Point;
 use crate::record::{passes_on, record};
 use crate::staging::Staging;
 use crate::state::ResourceState;
-use crate::store::Store;
+use crate::store::{Raw, Store};
 use crate::submit::{At, Prologue};
 use crate::timing::Timed;
 use crate::variant::{Ingredients, Stamp, Variant};
@@ -45,6 +46,8 @@ pub(crate) struct RunState {
     /// Where the run before was read back.
     pub after: Option<Point>,
     initialised: bool,
+    /// The stamp of the imports that are known to be distinct.
+    distinct: u64,
     pub pool: Arc<ReadbackPool>,
 }
 
@@ -101,6 +104,7 @@ impl RunState {
             host,
             after: None,
             initialised: false,
+            distinct: 0,
             pool: Arc::default(),
         }
     }
@@ -292,28 +296,45 @@ impl RunState {
                 }
             }
         }
+        let mut uploaded = Vec::with_capacity(inputs.uploads.len());
         for (declared, upload) in &inputs.uploads {
             let Some(resource) = prepared.scene.resource_of.get(*declared).copied() else {
                 return Err(Error::input("?", "an input is a resource of another graph", "use this graph's handles"));
             };
+            uploaded.push(prepared.home(resource).0);
             self.upload(prepared, at, resource, upload, &mut prologue)?;
         }
-        for &home in &prepared.imports {
-            if self.imports[home].is_some() {
-                continue;
-            }
-            let name = prepared.plan.resource_name(home);
-            let defined = prepared.scene.declared[home].is_some_and(
-                |declared| matches!(graph.resources()[declared].life, Life::Imported(imported) if imported.defined),
-            );
-            if defined {
-                let message = format!("imported \"{name}\" has nothing bound to it");
+        for &Import { home, bound, defined } in &prepared.imports {
+            let known = !inputs.anew || uploaded.contains(&home);
+            if defined && !(known && (!bound || self.imports[home].is_some())) {
+                let name = prepared.plan.resource_name(home);
+                let message = format!("imported \"{name}\" has nothing bound to it in this run");
                 return Err(Error::input(name, message, format!("give it: inputs={{\"{name}\": …}}")));
             }
-            self.imports[home] = Some(self.own_store(prepared, home)?);
-            self.stamp.imports += 1;
+            if bound && self.imports[home].is_none() {
+                self.imports[home] = Some(self.own_store(prepared, home)?);
+                self.stamp.imports += 1;
+            }
+        }
+        if self.distinct != self.stamp.imports {
+            self.check_distinct(prepared)?;
+            self.distinct = self.stamp.imports;
         }
         Ok(prologue)
+    }
+
+    /// Refuses one resource under two names: neither knows of the other's uses.
+    fn check_distinct(&mut self, prepared: &Prepared) -> Result<(), Error> {
+        let mut known: HashMap<Raw, ResourceId> = HashMap::new();
+        let bound = self.imports.iter_ids().filter_map(|(home, store)| Some((home, store.as_ref()?.raw)));
+        let twice = bound.into_iter().find_map(|(home, raw)| Some((known.insert(raw, home)?, home)));
+        let Some((one, two)) = twice else { return Ok(()) };
+        let (one, name) = (prepared.plan.resource_name(one), prepared.plan.resource_name(two));
+        self.imports[two] = None;
+        self.stamp.imports += 1;
+        let message = format!("imports \"{one}\" and \"{name}\" are bound to one resource");
+        let help = "give each one of its own; or declare one import, and let all passes use that";
+        Err(Error::input(name, message, help))
     }
 
     fn own_store(&mut self, prepared: &Prepared, home: ResourceId) -> Result<Arc<Store>, Error> {

@@ -19,7 +19,7 @@ use crate::memory::{Allocation, Domain, Want};
 use crate::state::Tracked;
 
 /// The handle of an image or a buffer.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Raw {
     Image(vk::Image),
     Buffer(vk::Buffer),
