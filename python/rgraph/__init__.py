@@ -39,6 +39,7 @@ from rgraph._errors import (
     RgError,
     ShaderError,
     Side,
+    explain,
 )
 from rgraph._records import (
     Barrier,
@@ -103,6 +104,7 @@ __all__ = [
     "__version__",
     "devices",
     "diagnose",
+    "explain",
     "schema",
     "set_source_tracking",
 ]

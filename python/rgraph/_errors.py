@@ -1,7 +1,8 @@
-"""Exceptions: every error of rgraph's own derives from `RgError`."""
+"""Exceptions: every error of rgraph's own derives from `RgError` and has a code that `explain` explains."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "RgError",
     "ShaderError",
     "Side",
+    "explain",
 ]
 
 
@@ -70,11 +72,48 @@ class Mistake(NamedTuple):
 
 
 class RgError(Exception):
-    """Base of all errors of rgraph's own."""
+    """Base of all errors of rgraph's own.
+
+    Parameters
+    ----------
+    message
+        Everything that is wrong, with its code, as text.
+    code
+        Its kind, as in `RG-E203`; stable.
+    pass_name
+        The pass, if one is meant.
+    resource
+        The resource, if one is meant.
+    hint
+        How to mend it.
+    notes
+        Both sides with their places, or what was found, line by line.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        code: str | None = None,
+        pass_name: str | None = None,
+        resource: str | None = None,
+        hint: str = "",
+        notes: Sequence[str] = (),
+    ) -> None:
+        super().__init__(message)
+        self.code = code
+        self.pass_name = pass_name
+        self.resource = resource
+        self.hint = hint
+        self.notes = list(notes)
+
+    @property
+    def docs(self) -> str | None:
+        """Where the documentation speaks of it, from its top: `reference/errors.html#rg-e203`."""
+        return f"reference/errors.html#{self.code.lower()}" if self.code else None
 
 
 class GraphError(RgError, ValueError):
-    """Something is wrong with a declaration, a profile, a plan or a file: all of it at once.
+    """Something is wrong with a declaration, a profile, a file, or the input of a run: all of it at once.
 
     Parameters
     ----------
@@ -84,47 +123,18 @@ class GraphError(RgError, ValueError):
         The same, one by one. The attributes `code`, `pass_name`, `resource`, `hint` and `notes` are those of the first.
     """
 
-    mistakes: tuple[Mistake, ...]
-
-    def __init__(self, message: str, mistakes: tuple[Mistake, ...] = ()) -> None:
-        super().__init__(message, mistakes)
+    def __init__(self, message: str, mistakes: Sequence[Mistake] = ()) -> None:
+        if mistakes:
+            first = mistakes[0]
+            notes = [str(side) for side in first.sides]
+            super().__init__(message, first.code, first.pass_name, first.resource, first.hint, notes)
+        else:
+            super().__init__(message)
         self.mistakes = tuple(mistakes)
-
-    def __str__(self) -> str:
-        return str(self.args[0])
-
-    @property
-    def _first(self) -> Mistake | None:
-        return self.mistakes[0] if self.mistakes else None
-
-    @property
-    def code(self) -> str | None:
-        """Kind of the first mistake, as in `RG-E203`."""
-        return self._first.code if self._first else None
-
-    @property
-    def pass_name(self) -> str | None:
-        """Pass of the first mistake, if one is meant."""
-        return self._first.pass_name if self._first else None
-
-    @property
-    def resource(self) -> str | None:
-        """Resource of the first mistake, if one is meant."""
-        return self._first.resource if self._first else None
-
-    @property
-    def hint(self) -> str:
-        """How to mend the first mistake."""
-        return self._first.hint if self._first else ""
-
-    @property
-    def notes(self) -> list[str]:
-        """Both sides of the first mistake, with their places, as text."""
-        return [str(side) for side in self._first.sides] if self._first else []
 
 
 class PlanError(RgError, ValueError):
-    """A plan cannot be run: it ends in a deadlock, or computes different things in different orders of its queues."""
+    """A plan cannot be run: it is malformed, ends in a deadlock, or computes different things in different orders."""
 
 
 class ShaderError(RgError, ValueError):
@@ -136,36 +146,38 @@ class ShaderError(RgError, ValueError):
         What is wrong, with the source line and a caret under the place, as text.
     code
         Its kind, as in `RG-E301`.
-    shader
-        The shader's file, or the pass that has it.
-    line, column
-        Place in the source, from 1, where known.
     pass_name
         The pass that has the shader.
+    resource
+        Not used.
     hint
         How to mend it.
+    notes
+        Where the pass is declared, if that is known.
+    shader
+        The shader's file, or the pass that has it.
+    line
+        Line of the place in the source, from 1, if known.
+    column
+        Column of the place in the source, from 1, if known.
     """
 
     def __init__(
         self,
         message: str,
         code: str | None = None,
+        pass_name: str | None = None,
+        resource: str | None = None,
+        hint: str = "",
+        notes: Sequence[str] = (),
         shader: str | None = None,
         line: int | None = None,
         column: int | None = None,
-        pass_name: str | None = None,
-        hint: str = "",
     ) -> None:
-        super().__init__(message, code, shader, line, column, pass_name, hint)
-        self.code = code
+        super().__init__(message, code, pass_name, resource, hint, notes)
         self.shader = shader
         self.line = line
         self.column = column
-        self.pass_name = pass_name
-        self.hint = hint
-
-    def __str__(self) -> str:
-        return str(self.args[0])
 
 
 class DeviceError(RgError, RuntimeError):
@@ -177,57 +189,77 @@ class DeviceError(RgError, RuntimeError):
         What happened, as text.
     code
         Its kind, as in `RG-E101`.
+    pass_name
+        The pass, if known.
+    resource
+        The resource that no memory was left for, or that the device cannot make.
+    hint
+        What would help.
+    notes
+        What was found: loader, drivers and devices, or who holds the memory.
     call
         The Vulkan call that failed, if one did.
     result
         What it returned, as in `ERROR_DEVICE_LOST`.
-    pass_name
-        The pass, if known.
-    hint
-        What would help.
     """
 
     def __init__(
         self,
         message: str,
         code: str | None = None,
+        pass_name: str | None = None,
+        resource: str | None = None,
+        hint: str = "",
+        notes: Sequence[str] = (),
         call: str | None = None,
         result: str | None = None,
-        pass_name: str | None = None,
-        hint: str = "",
     ) -> None:
-        super().__init__(message, code, call, result, pass_name, hint)
-        self.code = code
+        super().__init__(message, code, pass_name, resource, hint, notes)
         self.call = call
         self.result = result
-        self.pass_name = pass_name
-        self.hint = hint
-
-    def __str__(self) -> str:
-        return str(self.args[0])
 
 
-class BusyError(RgError, RuntimeError):
-    """Something is in use: try again when it is not.
-
-    Parameters
-    ----------
-    message
-        What is in use, and by whom, as text.
-    code
-        Its kind, as in `RG-E110`.
-    hint
-        What would help.
-    """
-
-    def __init__(self, message: str, code: str | None = None, hint: str = "") -> None:
-        super().__init__(message, code, hint)
-        self.code = code
-        self.hint = hint
-
-    def __str__(self) -> str:
-        return str(self.args[0])
+class BusyError(RgError, RuntimeError, BufferError):
+    """Something is in use: a view of a result, or a device that waits for the function that wants to wait for it."""
 
 
 class InternalError(RgError, RuntimeError):
     """A fault of rgraph's own: the declaration is not to blame. Please report it with the graph that shows it."""
+
+
+def explain(code: str) -> str:
+    """What an error's code means: its cause, an example, and how to mend it.
+
+    Parameters
+    ----------
+    code
+        As messages show it, `RG-E203`; `E203` and `203` are understood too.
+
+    Returns
+    -------
+    str
+        Markdown.
+
+    Raises
+    ------
+    ValueError
+        If there is no such code; it names the nearest.
+
+    Examples
+    --------
+    >>> print(explain("RG-E214").splitlines()[0])
+    ## RG-E214: no root: nothing would run
+    """
+    import re
+    from difflib import get_close_matches
+    from importlib.resources import files
+
+    page = files("rgraph").joinpath("errors.md").read_text(encoding="utf-8")
+    starts = {found[1]: found.start() for found in re.finditer(r"^## (RG-E\d{3})\b", page, re.MULTILINE)}
+    wanted = f"RG-E{code.upper().removeprefix('RG-').removeprefix('E')}"
+    if wanted not in starts:
+        near = get_close_matches(wanted, starts, 1)
+        raise ValueError(f"there is no error {code!r}" + (f"; did you mean {near[0]}?" if near else ""))
+    end = min((start for start in starts.values() if start > starts[wanted]), default=len(page))
+    text = page[starts[wanted] : end]
+    return re.sub(r"^\(rg-e\d+\)=\n|<!--.*?-->\n", "", text, flags=re.MULTILINE | re.DOTALL).strip() + "\n"

@@ -4,6 +4,7 @@
 
 pub mod access;
 pub mod bake;
+mod code;
 pub mod declare;
 pub mod error;
 pub mod file;

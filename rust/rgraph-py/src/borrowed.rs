@@ -22,7 +22,7 @@ fn entry(path: Option<&Path>) -> Result<ash::Entry, Error> {
     };
     loaded.map_err(|error| {
         let message = format!("the Vulkan loader cannot be loaded: {error}");
-        DeviceError::new("RG-E101", message, "give the loader that the instance came from as loader=").into()
+        DeviceError::new(Code::NoDriver, message, "give the loader that the instance came from as loader=").into()
     })
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use pyo3::exceptions::{PyRuntimeError, PyTypeError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::pyclass::{PyTraverseError, PyVisit};
 use pyo3::types::PyDict;
@@ -17,6 +17,7 @@ use rgraph_vk::work::Step;
 use crate::bind::Who;
 use crate::convert::Text;
 use crate::draft::renamed;
+use crate::error::bad;
 use crate::graph::PyGraph;
 use crate::hosted::Recorded;
 use crate::module::PyGraphModule;
@@ -42,7 +43,8 @@ impl PyCommands {
     /// A recorder for a pass.
     pub fn object<'py>(py: Python<'py>, of: &Recorded) -> PyResult<Bound<'py, Self>> {
         let Some(pass) = of.whole.find_pass(&of.pass) else {
-            return Err(PyRuntimeError::new_err(format!("pass \"{}\" is not part of the frame", of.pass)));
+            let message = format!("pass \"{}\" is not part of the frame", of.pass);
+            return Err(bad(py, Code::BadWork, message, "compile the graph anew"));
         };
         let steps = Mutex::new(Some(Vec::new()));
         let (whole, prefix) = (Arc::clone(&of.whole), of.prefix.clone());
@@ -106,7 +108,8 @@ impl PyCommands {
                 match &mut *self.steps.lock().unwrap_or_else(PoisonError::into_inner) {
                     Some(steps) => steps.push(step),
                     None => {
-                        return Err(PyRuntimeError::new_err("the pass's function has returned: record inside of it"));
+                        let message = format!("the function of pass \"{}\" has returned", self.name());
+                        return Err(bad(py, Code::BadWork, message, "record inside of it"));
                     }
                 }
                 Ok(())

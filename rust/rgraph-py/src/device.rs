@@ -4,12 +4,11 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use pyo3::exceptions::{PyBufferError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::pyclass::{PyTraverseError, PyVisit};
 use pyo3::types::{PyDict, PyList, PyTuple};
 use rgraph_plan::error::Code;
-use rgraph_vk::{Device, DeviceError, DeviceInfo, DeviceOptions};
+use rgraph_vk::{BusyError, Device, DeviceError, DeviceInfo, DeviceOptions};
 
 use crate::array::Exports;
 use crate::compiled::{PyCompiled, What};
@@ -22,9 +21,6 @@ use crate::record::record;
 use crate::report::PyReport;
 use crate::running::{call, raised};
 use crate::{inputs, options};
-
-/// The code of what belongs to another device, as the runtime has it.
-const FOREIGN: &str = "RG-E131";
 
 /// Compiled graphs that a device remembers for `run`.
 const REMEMBERED: usize = 16;
@@ -85,7 +81,7 @@ impl PyDevice {
         if let Ok(compiled) = graph.cast::<PyCompiled>() {
             if !compiled.get().device.is(slf) {
                 let message = format!("\"{}\" was compiled for another device", compiled.get().load.graph.name());
-                let error = DeviceError::new(FOREIGN, message, "compile it on the device that runs it");
+                let error = DeviceError::new(Code::Foreign, message, "compile it on the device that runs it");
                 return Err(raised(py, error.into()));
             }
             return Ok(compiled.clone());
@@ -331,7 +327,7 @@ impl PyDevice {
     ///
     /// Raises
     /// ------
-    /// BufferError
+    /// BusyError
     ///     If views of its results are alive; the device is then still open.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         if self.device.is_closed() {
@@ -343,11 +339,12 @@ impl PyDevice {
             views => {
                 let (are, them) =
                     if views == 1 { ("view of its results is", "it") } else { ("views of its results are", "them") };
-                let message = format!(
-                    "RG-E401 the device cannot be closed: {views} {are} alive\n  help: delete {them} first, or keep a \
-                     copy: frame[\"name\"].numpy(copy=True)"
-                );
-                return Err(PyBufferError::new_err(message));
+                let error = BusyError {
+                    code: Code::ViewsAlive,
+                    message: format!("the device cannot be closed: {views} {are} alive"),
+                    help: format!("delete {them} first, or keep a copy: frame[\"name\"].numpy(copy=True)"),
+                };
+                return Err(raised(py, error.into()));
             }
         }
         let forgotten = std::mem::take(&mut *self.compiled());
@@ -356,9 +353,7 @@ impl PyDevice {
     }
 
     fn __enter__(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
-        if slf.get().device.is_closed() {
-            return Err(PyTypeError::new_err("the device is closed"));
-        }
+        slf.get().device.check().map_err(|error| raised(slf.py(), error))?;
         Ok(slf)
     }
 

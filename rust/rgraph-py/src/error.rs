@@ -7,6 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyList, PyTuple, PyType};
+use rgraph_check::interpret::Fault;
 use rgraph_plan::error::{Code, GraphError, Mistake};
 use rgraph_shader::ShaderError;
 
@@ -52,19 +53,35 @@ fn mistake<'py>(py: Python<'py>, mistake: &Mistake) -> PyResult<Bound<'py, PyAny
 pub fn shader_error(py: Python<'_>, error: &ShaderError, who: Option<Who<'_>>) -> PyErr {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let mut message = error.to_string();
+    let mut notes = Vec::new();
     if let Some(Who { pass, place: Some(place) }) = who {
-        message += &format!("\n  pass \"{pass}\"  {place}");
+        notes.push(format!("pass \"{pass}\"  {place}"));
+        message += &format!("\n  {}", notes[0]);
     }
     let (line, column) = error.at.unzip();
-    let fields = (message, error.code, &error.shader, line, column, who.map(|who| who.pass), &error.help);
+    let pass = who.map(|who| who.pass);
+    let fields = (message, error.code.text(), pass, None::<&str>, &error.help, notes, &error.shader, line, column);
     let exception = class(py, &CLASS, "ShaderError").and_then(|class| class.call1(fields));
     exception.map_or_else(|failure| failure, PyErr::from_value)
 }
 
 /// The Python exception of a plan that cannot be run.
-pub fn plan_error(py: Python<'_>, message: &str) -> PyErr {
+pub fn plan_error(py: Python<'_>, fault: &Fault) -> PyErr {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-    let exception = class(py, &CLASS, "PlanError").and_then(|class| class.call1((message,)));
+    let (code, hint) = match fault {
+        Fault::Malformed(_) => (Code::Malformed, "bake the graph anew, or see what plan.check() finds"),
+        Fault::Deadlock { .. } => (Code::Deadlock, "see which wait plan.check() finds that no signal satisfies"),
+        _ => (Code::Diverges, "see which hazard plan.check() finds"),
+    };
+    let (pass, resource) = match fault {
+        Fault::Malformed(findings) => {
+            findings.first().map_or((None, None), |first| (first.pass.as_deref(), first.resource.as_deref()))
+        }
+        _ => (None, None),
+    };
+    let message = format!("{code} {fault}\n  help: {hint}");
+    let exception =
+        class(py, &CLASS, "PlanError").and_then(|class| class.call1((message, code.text(), pass, resource, hint)));
     exception.map_or_else(|failure| failure, PyErr::from_value)
 }
 
@@ -97,7 +114,9 @@ fn internal(py: Python<'_>, panic: &(dyn std::any::Any + Send)) -> PyErr {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let said = panic.downcast_ref::<String>().map(String::as_str);
     let said = said.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
-    let message = format!("a fault of rgraph's, not of the graph: {said}");
-    let exception = class(py, &CLASS, "InternalError").and_then(|class| class.call1((message,)));
+    let hint = "report it with the graph that shows it";
+    let message = format!("{} a fault of rgraph's, not of the graph: {said}\n  help: {hint}", Code::Internal);
+    let fields = (message, Code::Internal.text(), None::<&str>, None::<&str>, hint);
+    let exception = class(py, &CLASS, "InternalError").and_then(|class| class.call1(fields));
     exception.map_or_else(|failure| failure, PyErr::from_value)
 }

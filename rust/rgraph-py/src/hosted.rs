@@ -9,7 +9,7 @@ use pyo3::types::{PyByteArray, PyDict, PyMemoryView};
 use rgraph_plan::access::{PassQueue, Usage};
 use rgraph_plan::graph::Graph;
 use rgraph_vk::work::{CallbackError, Commands, HostViews, HostWork, RecordWork};
-use rgraph_vk::{BusyError, Error};
+use rgraph_vk::{BusyError, Code, Error};
 
 use crate::commands::PyCommands;
 use crate::convert::{Text, one_or_many, word};
@@ -126,7 +126,7 @@ pub fn outside(py: Python<'_>, device: u64) -> PyResult<()> {
     Err(raised(
         py,
         Error::Busy(BusyError {
-            code: "RG-E402",
+            code: Code::WaitsForItself,
             message: "a function of a pass waits for the device that waits for it".to_owned(),
             help: "run other graphs before or after, or on another device".to_owned(),
         }),
@@ -213,7 +213,7 @@ impl PyGraphModule {
                 true => {
                     let message = format!("pass \"{}\" uses an image on the CPU", name.0);
                     let help = "copy it into a buffer first: g.copy(…, image, buffer)";
-                    Err(bad(resource.py(), rgraph_plan::error::Code::BadUsage, message, help))
+                    Err(bad(resource.py(), Code::BadUsage, message, help))
                 }
             }
         };

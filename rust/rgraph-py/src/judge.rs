@@ -39,7 +39,7 @@ pub fn interpret_graph(py: Python<'_>, graph: Graph) -> PyResult<Bound<'_, PyLis
 /// What the plan computes, in as many interleavings of its queues.
 pub fn interpret_plan(py: Python<'_>, graph: Arc<Graph>, plan: Arc<Plan>, orders: u64) -> PyResult<Bound<'_, PyList>> {
     let computed = guarded(py, move || interpret::interpret_plan(&graph, &plan, orders))?;
-    frames(py, &computed.map_err(|fault| plan_error(py, &fault.to_string()))?)
+    frames(py, &computed.map_err(|fault| plan_error(py, &fault))?)
 }
 
 fn frames<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Bound<'py, PyList>> {

@@ -124,6 +124,13 @@ mod core {
         crate::convert::word(py, "file format", kind.0, rgraph_plan::file::schema, kinds)
     }
 
+    /// Every code of an error: the code, the exception that carries it, and what it means in one sentence.
+    #[pyfunction]
+    fn codes() -> Vec<(&'static str, &'static str, &'static str)> {
+        let codes = rgraph_plan::error::Code::ALL.iter();
+        codes.map(|code| (code.text(), code.class().name(), code.means())).collect()
+    }
+
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         crate::source::read_environment();

@@ -32,14 +32,16 @@ pub fn raised(py: Python<'_>, error: Error) -> PyErr {
 fn device_error(py: Python<'_>, error: &DeviceError) -> PyErr {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let result = error.result_name();
-    let fields = (error.to_string(), error.code, error.call, result, error.pass.as_deref(), &error.help);
+    let (pass, resource) = (error.pass.as_deref(), error.resource.as_deref());
+    let code = error.code.text();
+    let fields = (error.to_string(), code, pass, resource, &error.help, &error.notes, error.call, result);
     let exception = class(py, &CLASS, "DeviceError").and_then(|class| class.call1(fields));
     exception.map_or_else(|failure| failure, PyErr::from_value)
 }
 
 fn busy_error(py: Python<'_>, error: &BusyError) -> PyErr {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-    let fields = (error.to_string(), error.code, &error.help);
+    let fields = (error.to_string(), error.code.text(), None::<&str>, None::<&str>, &error.help);
     let exception = class(py, &CLASS, "BusyError").and_then(|class| class.call1(fields));
     exception.map_or_else(|failure| failure, PyErr::from_value)
 }

@@ -2,11 +2,13 @@
 
 use std::fmt;
 
+use rgraph_plan::error::Code;
+
 /// A shader that cannot be used: where, why, and how to mend it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ShaderError {
-    /// Stable code, `RG-E3xx`.
-    pub code: &'static str,
+    /// Its kind: a code of shaders, `RG-E3xx`.
+    pub code: Code,
     /// What is wrong, in one sentence.
     pub message: String,
     /// The shader's name: its file, or the pass that has it.
@@ -53,7 +55,7 @@ const LABELS: usize = 3;
 
 /// An error about a place in a text: the first label is the place, the excerpt shows all of them (at most three).
 pub(crate) fn in_text(
-    code: &'static str,
+    code: Code,
     shader: &str,
     text: &str,
     message: String,
@@ -71,13 +73,13 @@ pub(crate) fn in_text(
 }
 
 /// An error without a place.
-pub(crate) fn plain(code: &'static str, shader: &str, message: String, help: impl Into<String>) -> ShaderError {
+pub(crate) fn plain(code: Code, shader: &str, message: String, help: impl Into<String>) -> ShaderError {
     ShaderError { code, message, shader: shader.to_owned(), at: None, excerpt: Box::default(), help: help.into() }
 }
 
 /// Data that does not fit a layout.
 pub(crate) fn layout(shader: &str, message: String, help: String) -> ShaderError {
-    plain("RG-E306", shader, message, help)
+    plain(Code::BadLayout, shader, message, help)
 }
 
 /// Messages of compilers come with and without capitals and full stops.

@@ -1,6 +1,8 @@
 //! Joins the stages of a program: values handed from stage to stage, bindings and push data of all.
 
 use crate::block::{Block, Type};
+use rgraph_plan::error::Code;
+
 use crate::error::{self, ShaderError};
 use crate::interface::{Binding, BindingKind, Interface, Output, Push, VertexInput};
 use crate::part::{Part, Varying};
@@ -89,14 +91,14 @@ fn hand_over(name: &str, from: &Part, to: &Part) -> Result<(), ShaderError> {
             true => format!("the {before} stage writes no location; add an output"),
             false => format!("the {before} stage writes location {}", written.join(", ")),
         };
-        return Err(error::plain("RG-E303", name, message, help));
+        return Err(error::plain(Code::StageMismatch, name, message, help));
     }
     Ok(())
 }
 
 /// Adds a stage's binding to those of the stages before.
 fn bind(name: &str, out: &mut Interface, new: &Binding, stage: Stage) -> Result<(), ShaderError> {
-    let clash = |message: String, help: &str| Err(error::plain("RG-E304", name, message, help));
+    let clash = |message: String, help: &str| Err(error::plain(Code::Unsupported, name, message, help));
     let (group, slot) = (new.group, new.binding);
     let Some(old) = out.bindings.iter_mut().find(|old| (old.group, old.binding) == (group, slot)) else {
         if let Some(other) = out.bindings.iter().find(|other| other.name == new.name) {
@@ -185,7 +187,7 @@ fn push(name: &str, out: &mut Interface, variable: &str, ty: &Type, stage: Stage
                     stage.name()
                 );
                 let help = "declare the same block in both stages, or members at bytes that do not meet";
-                return Err(error::plain("RG-E304", name, message, help));
+                return Err(error::plain(Code::Unsupported, name, message, help));
             }
         }
     }

@@ -1,11 +1,13 @@
 //! Programs: one compute stage, or vertex and fragment stages, ready for a pipeline.
 
+use rgraph_plan::error::Code;
+
 use crate::error::{self, ShaderError};
 use crate::interface::Interface;
 use crate::link;
 use crate::part::Part;
 use crate::scan;
-use crate::spirv::Code;
+use crate::spirv::Binary;
 use crate::text::Text;
 
 /// A shader language.
@@ -97,7 +99,7 @@ struct Corner { @builtin(position) position: vec4<f32>, @location(0) uv: vec2<f3
 /// A source whose entry points are known.
 enum Loaded<'a> {
     Text(Box<Text<'a>>),
-    Spirv(Box<Code<'a>>),
+    Spirv(Box<Binary<'a>>),
 }
 
 impl<'a> Loaded<'a> {
@@ -111,7 +113,7 @@ impl<'a> Loaded<'a> {
                 };
                 Ok(Self::Text(Box::new(Text::new(name, language, text, stage)?)))
             }
-            Source::Spirv(bytes) => Ok(Self::Spirv(Box::new(Code::new(name, bytes)?))),
+            Source::Spirv(bytes) => Ok(Self::Spirv(Box::new(Binary::new(name, bytes)?))),
         }
     }
 
@@ -174,11 +176,11 @@ impl Program {
                         .or_else(|| panic.downcast_ref::<&str>().copied())
                         .unwrap_or("no message");
                     let help = "simplify the shader, or give it as SPIR-V; please report the shader";
-                    Err(error::plain("RG-E301", name, format!("the compiler failed on it: {said}"), help))
+                    Err(error::plain(Code::BadShader, name, format!("the compiler failed on it: {said}"), help))
                 }),
                 Err(fault) => {
                     let message = format!("there is no thread to compile it: {fault}");
-                    Err(error::plain("RG-E301", name, message, "free memory or threads"))
+                    Err(error::plain(Code::BadShader, name, message, "free memory or threads"))
                 }
             }
         })
@@ -189,7 +191,7 @@ impl Program {
         if sources.is_empty() || sources.len() > most {
             let message =
                 format!("it has {} sources; this kind of program has at least one and at most {most}", sources.len());
-            return Err(error::plain("RG-E302", name, message, ""));
+            return Err(error::plain(Code::EntryPoint, name, message, ""));
         }
         let loaded = sources.iter().map(|source| Loaded::new(name, *source, kind)).collect::<Result<Vec<_>, _>>()?;
         let wanted: Vec<&str> = entry.map(|entry| entry.split(',').map(str::trim).collect()).unwrap_or_default();
@@ -229,7 +231,7 @@ impl Program {
 
 /// What the supplied vertex stage writes is known, so its help says more.
 fn supplied_help(mut fault: ShaderError) -> ShaderError {
-    if fault.code == "RG-E303" {
+    if fault.code == Code::StageMismatch {
         fault.help =
             "the supplied vertex stage writes location 0: 'uv' vec2<f32>, (0, 0) at the top left; for others, \
                       add a vertex stage"
@@ -264,7 +266,7 @@ impl<'a> Points<'a> {
             ([], [one]) => Ok(Some((one.0, &one.2))),
             _ => {
                 let message = format!("it has several {} entry points: {}", stage.name(), self.list(Some(stage)));
-                Err(error::plain("RG-E302", self.name, message, "choose one with `entry`"))
+                Err(error::plain(Code::EntryPoint, self.name, message, "choose one with `entry`"))
             }
         }
     }
@@ -288,7 +290,7 @@ impl<'a> Points<'a> {
             list if list.is_empty() => format!("mark a function as @{}", what.split(' ').next().unwrap_or(what)),
             list => format!("it has {list}"),
         };
-        error::plain("RG-E302", self.name, format!("it has no {what} entry point"), help)
+        error::plain(Code::EntryPoint, self.name, format!("it has no {what} entry point"), help)
     }
 
     /// Every wanted name must be an entry point.
@@ -296,7 +298,7 @@ impl<'a> Points<'a> {
         for wanted in &self.wanted {
             if !self.all.iter().any(|(_, _, entry)| entry == wanted) {
                 let message = format!("it has no entry point '{wanted}'");
-                return Err(error::plain("RG-E302", self.name, message, format!("it has {}", self.list(None))));
+                return Err(error::plain(Code::EntryPoint, self.name, message, format!("it has {}", self.list(None))));
             }
         }
         Ok(())

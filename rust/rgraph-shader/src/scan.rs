@@ -1,6 +1,8 @@
 //! What is read off a text before a compiler sees it: its language, its stage, and whether it is nested so deeply that
 //! a recursive compiler would run out of stack.
 
+use rgraph_plan::error::Code;
+
 use crate::error::{self, Label, ShaderError};
 use crate::macros;
 use crate::program::{Kind, Language, Stage};
@@ -127,12 +129,12 @@ fn words(text: &str) -> impl Iterator<Item = &str> + Clone {
 pub(crate) fn guard(name: &str, language: Language, text: &str) -> Result<(), ShaderError> {
     if text.len() > LONGEST {
         let message = format!("its text has {} bytes (most: {LONGEST})", text.len());
-        return Err(error::plain("RG-E301", name, message, "split the shader, or give SPIR-V"));
+        return Err(error::plain(Code::BadShader, name, message, "split the shader, or give SPIR-V"));
     }
     let bare = without_comments(text, language);
     let refuse = |at: Option<usize>, message: String, help: &str| {
         let labels: Vec<Label> = at.map(|at| Label { span: at..at + 1, text: String::new() }).into_iter().collect();
-        Err(error::in_text("RG-E301", name, text, message, &labels, help.to_owned()))
+        Err(error::in_text(Code::BadShader, name, text, message, &labels, help.to_owned()))
     };
     let deep = format!("it is nested more than {DEEPEST} deep");
     let shallower = "name parts of the expression or move them to functions";

@@ -1,6 +1,8 @@
 //! WGSL and GLSL texts through naga: parsed, validated, written as SPIR-V and reflected, one stage at a time.
 
 use crate::block::{Block, Member, Type};
+use rgraph_plan::error::Code;
+
 use crate::error::{self, Label, ShaderError};
 use crate::interface::{Binding, BindingKind};
 use crate::naga_type;
@@ -73,7 +75,7 @@ impl<'a> Text<'a> {
             naga::back::pipeline_constants::process_overrides(&self.module, &self.info, chosen, &constants).map_err(
                 |fault| {
                     let help = "give the override a value in the shader: `override x: f32 = 1.0;`";
-                    error::plain("RG-E301", self.name, fault.to_string(), help)
+                    error::plain(Code::BadShader, self.name, fault.to_string(), help)
                 },
             )?;
         let mut spirv = spv::write_vec(
@@ -82,13 +84,17 @@ impl<'a> Text<'a> {
             &options(),
             Some(&spv::PipelineOptions { shader_stage: naga_stage(stage), entry_point: entry.to_owned() }),
         )
-        .map_err(|fault| error::plain("RG-E301", self.name, format!("it cannot be written as SPIR-V: {fault}"), ""))?;
+        .map_err(|fault| {
+            error::plain(Code::BadShader, self.name, format!("it cannot be written as SPIR-V: {fault}"), "")
+        })?;
         crate::spirv::layout::mend(&mut spirv);
         let index = module
             .entry_points
             .iter()
             .position(|point| point.stage == naga_stage(stage) && point.name == entry)
-            .ok_or_else(|| error::plain("RG-E302", self.name, format!("there is no entry point '{entry}'"), ""))?;
+            .ok_or_else(|| {
+                error::plain(Code::EntryPoint, self.name, format!("there is no entry point '{entry}'"), "")
+            })?;
         let point = &module.entry_points[index];
         let mut part = Part {
             module: Module { stage, entry: entry.to_owned(), spirv },
@@ -144,7 +150,7 @@ impl<'a> Text<'a> {
         };
         let unsupported = |why: String| {
             let span = module.global_variables.get_span(handle);
-            self.error("RG-E304", format!("'{name}': {why}"), &[(span, String::new())], String::new())
+            self.error(Code::Unsupported, format!("'{name}': {why}"), &[(span, String::new())], String::new())
         };
         let Some(at) = variable.binding else {
             let ty = naga_type::layout(module, variable.ty, &mut part.parts).map_err(unsupported)?;
@@ -205,7 +211,7 @@ impl<'a> Text<'a> {
             Some(naga::Binding::Location { location, .. }) => {
                 let name = name.map_or_else(|| format!("location{location}"), str::to_owned);
                 let (scalar, components) = naga_type::varying(module, ty)
-                    .map_err(|why| error::plain("RG-E304", self.name, format!("'{name}': {why}"), ""))?;
+                    .map_err(|why| error::plain(Code::Unsupported, self.name, format!("'{name}': {why}"), ""))?;
                 let list = if input { &mut part.inputs } else { &mut part.outputs };
                 list.push(Varying { name, location: *location, component: 0, scalar, components });
             }
@@ -213,7 +219,7 @@ impl<'a> Text<'a> {
         Ok(())
     }
 
-    fn error(&self, code: &'static str, message: String, spans: &[(naga::Span, String)], help: String) -> ShaderError {
+    fn error(&self, code: Code, message: String, spans: &[(naga::Span, String)], help: String) -> ShaderError {
         let labels: Vec<Label> = spans
             .iter()
             .filter_map(|(span, text)| {
@@ -233,12 +239,12 @@ impl<'a> Text<'a> {
         let ours = |text: &str| if text == "see msg" { String::new() } else { text.to_owned() };
         let spans: Vec<_> = fault.labels().map(|(span, text)| (span, ours(text))).collect();
         let notes: Vec<&str> = fault.notes().take(6).collect();
-        self.error("RG-E301", fault.message().to_owned(), &spans, notes.join("; "))
+        self.error(Code::BadShader, fault.message().to_owned(), &spans, notes.join("; "))
     }
 
     fn glsl_error(&self, faults: &naga::front::glsl::ParseErrors) -> ShaderError {
         let Some(first) = faults.errors.first() else {
-            return self.error("RG-E301", "it does not compile".to_owned(), &[], String::new());
+            return self.error(Code::BadShader, "it does not compile".to_owned(), &[], String::new());
         };
         let more = match faults.errors.len() - 1 {
             0 => String::new(),
@@ -255,7 +261,7 @@ impl<'a> Text<'a> {
         } else {
             (first.kind.to_string(), "")
         };
-        self.error("RG-E301", format!("{message}{more}"), &[(first.meta, String::new())], help.to_owned())
+        self.error(Code::BadShader, format!("{message}{more}"), &[(first.meta, String::new())], help.to_owned())
     }
 
     fn invalid(&self, fault: &WithSpan<ValidationError>) -> ShaderError {
@@ -266,7 +272,7 @@ impl<'a> Text<'a> {
         {
             let name = self.module.global_variables[*handle].name.as_deref().unwrap_or("a variable");
             let message = format!("'{name}' has the group and the binding of another variable");
-            return self.error("RG-E304", message, &spans, "give it a binding of its own".to_owned());
+            return self.error(Code::Unsupported, message, &spans, "give it a binding of its own".to_owned());
         }
         let mut message = fault.as_inner().to_string();
         let mut source = std::error::Error::source(fault.as_inner());
@@ -278,7 +284,7 @@ impl<'a> Text<'a> {
             true => "only fragment stages have derivatives: sample with a level (textureSampleLevel, textureLod)",
             false => "",
         };
-        self.error("RG-E301", without_handles(&message), &spans, help.to_owned())
+        self.error(Code::BadShader, without_handles(&message), &spans, help.to_owned())
     }
 }
 

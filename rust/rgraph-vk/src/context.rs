@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ash::{ext, vk};
 
-use crate::error::{Called, DeviceError, Error, NO_DRIVER, NO_LAYER};
+use crate::error::{Called, Code, DeviceError, Error};
 
 /// Most messages kept; later ones still go to the log.
 const MOST_MESSAGES: usize = 1000;
@@ -101,7 +101,7 @@ impl Context {
         let version = unsafe { entry.try_enumerate_instance_version() }.called("vkEnumerateInstanceVersion")?;
         if version.is_none_or(|version| version < vk::API_VERSION_1_1) {
             let error =
-                DeviceError::new(NO_DRIVER, "the Vulkan loader is older than 1.1", "install a newer libvulkan1");
+                DeviceError::new(Code::NoDriver, "the Vulkan loader is older than 1.1", "install a newer libvulkan1");
             return Err(error.into());
         }
         // SAFETY: no layer is named, so this asks the loader itself.
@@ -116,7 +116,7 @@ impl Context {
             if !known.iter().any(|one| one.layer_name_as_c_str() == Ok(LAYER)) {
                 let help = "apt-get install -y --no-install-recommends vulkan-validationlayers";
                 let message = "validation was asked for, but the layer VK_LAYER_KHRONOS_validation is not installed";
-                return Err(DeviceError::new(NO_LAYER, message, help).into());
+                return Err(DeviceError::new(Code::NoLayer, message, help).into());
             }
             layers.push(LAYER.as_ptr());
         }
@@ -206,7 +206,7 @@ pub fn load(path: Option<&Path>) -> Result<ash::Entry, Error> {
     };
     entry.map_err(|error| {
         let named = path.map_or_else(|| "libvulkan.so.1".to_owned(), |path| path.display().to_string());
-        DeviceError::new(NO_DRIVER, "no Vulkan driver found (planning still works)", INSTALL)
+        DeviceError::new(Code::NoDriver, "no Vulkan driver found (planning still works)", INSTALL)
             .note(format!("loader: {named}: {error}"))
             .into()
     })
@@ -220,7 +220,7 @@ fn refused(error: Error) -> Error {
     match (failed.call, failed.result) {
         // What loaders of 1.3.239 and around make of a driver's manifest that is no JSON.
         (Some("vkEnumerateInstanceExtensionProperties"), Some(vk::Result::ERROR_OUT_OF_HOST_MEMORY)) => DeviceError {
-            code: NO_DRIVER,
+            code: Code::NoDriver,
             message: "the loader cannot list its drivers; the manifest of one may be damaged".to_owned(),
             help: "`rgraph doctor` names the damaged manifest".to_owned(),
             ..*failed
@@ -229,7 +229,7 @@ fn refused(error: Error) -> Error {
         (
             Some("vkCreateInstance"),
             Some(result @ (vk::Result::ERROR_INCOMPATIBLE_DRIVER | vk::Result::ERROR_INITIALIZATION_FAILED)),
-        ) => DeviceError::new(NO_DRIVER, "no Vulkan driver found (planning still works)", INSTALL)
+        ) => DeviceError::new(Code::NoDriver, "no Vulkan driver found (planning still works)", INSTALL)
             .note(format!("loader: found; drivers: none that answers (vkCreateInstance: {result:?})"))
             .into(),
         _ => Error::Device(failed),

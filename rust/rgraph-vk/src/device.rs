@@ -13,7 +13,7 @@ use rgraph_plan::stages::validate::queues::expanded_queues;
 use crate::clock::DeviceClock;
 use crate::context::{Context, ContextOptions};
 use crate::create::{Created, create, profile};
-use crate::error::{CLOSED, Called, DeviceError, Error, FORKED, LOST};
+use crate::error::{Called, Code, DeviceError, Error};
 use crate::garbage::{Garbage, Graveyard};
 use crate::memory::{Memory, MemoryReport};
 use crate::physical::{self, DeviceInfo, Physical};
@@ -174,7 +174,7 @@ impl Device {
         // SAFETY: the caller says so.
         let context = unsafe { Context::borrow(entry.0.clone(), *instance, *labels) };
         let Some(chosen) = physical::list(&context)?.into_iter().find(|one| one.raw == *physical) else {
-            let error = DeviceError::new(crate::error::NOT_FOUND, "the physical device is not one of the instance", "");
+            let error = DeviceError::new(Code::NoSuchDevice, "the physical device is not one of the instance", "");
             return Err(error.into());
         };
         // SAFETY: the caller says that the device is of this instance.
@@ -183,7 +183,7 @@ impl Device {
         for (at, (family, handle)) in queues.iter().enumerate() {
             let Some(known) = chosen.info.families.get(*family as usize) else {
                 let message = format!("queue family {family} does not exist");
-                return Err(DeviceError::new(crate::error::NOT_FOUND, message, "").into());
+                return Err(DeviceError::new(Code::NoSuchDevice, message, "").into());
             };
             let name = match (at, known.capabilities) {
                 (0, _) => "graphics".to_owned(),
@@ -318,6 +318,14 @@ impl Device {
         self.0.closed.load(Ordering::Acquire)
     }
 
+    /// Refuses a device that is closed, lost, or of another process.
+    ///
+    /// # Errors
+    /// `RG-E130`, `RG-E120`, `RG-E105`.
+    pub fn check(&self) -> Result<(), Error> {
+        self.0.check()
+    }
+
     /// Whether both are the same device.
     pub fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
@@ -368,13 +376,13 @@ impl Shared {
         if self.pid != here {
             let message = format!("device was opened in process {} and used in its fork {here}", self.pid);
             let help = "open the device inside the worker, or start workers with \"spawn\"";
-            return Err(DeviceError::new(FORKED, message, help).into());
+            return Err(DeviceError::new(Code::Forked, message, help).into());
         }
         if self.closed.load(Ordering::Acquire) {
-            return Err(DeviceError::new(CLOSED, "the device is closed", "open another one").into());
+            return Err(DeviceError::new(Code::Closed, "the device is closed", "open another one").into());
         }
         if self.is_lost() {
-            return Err(DeviceError::new(LOST, "the device was lost before", "close it and open it anew").into());
+            return Err(DeviceError::new(Code::Lost, "the device was lost before", "close it and open it anew").into());
         }
         Ok(())
     }

@@ -3,7 +3,8 @@
 use std::fmt;
 
 use ash::vk;
-use rgraph_plan::error::{Code, GraphError, Mistake};
+pub use rgraph_plan::error::Code;
+use rgraph_plan::error::{GraphError, Mistake};
 use rgraph_shader::ShaderError;
 
 use crate::work::CallbackError;
@@ -61,14 +62,16 @@ impl Error {
 /// A fault of the driver's, or a device that cannot do what is asked.
 #[derive(Clone, Debug)]
 pub struct DeviceError {
-    /// Stable code, `RG-E1xx`.
-    pub code: &'static str,
+    /// Its kind: a code of devices, `RG-E1xx`.
+    pub code: Code,
     /// The Vulkan function that failed, if one did.
     pub call: Option<&'static str>,
     /// What it returned.
     pub result: Option<vk::Result>,
     /// The pass, if known.
     pub pass: Option<String>,
+    /// The resource, if one is meant.
+    pub resource: Option<String>,
     /// What is wrong, in one sentence.
     pub message: String,
     /// What was found, line by line.
@@ -77,35 +80,15 @@ pub struct DeviceError {
     pub help: String,
 }
 
-/// No driver, or no loader.
-pub const NO_DRIVER: &str = "RG-E101";
-/// A device lacks something that is needed.
-pub const MISSING: &str = "RG-E102";
-/// No device fits the selection.
-pub const NOT_FOUND: &str = "RG-E103";
-/// Opened in one process, used in its fork.
-pub const FORKED: &str = "RG-E105";
-/// The validation layer is not installed.
-pub const NO_LAYER: &str = "RG-E106";
-/// Out of memory.
-pub const OUT_OF_MEMORY: &str = "RG-E110";
-/// The device is lost.
-pub const LOST: &str = "RG-E120";
-/// Any other failure of a Vulkan call.
-pub const FAILED: &str = "RG-E121";
-/// Used after close.
-pub const CLOSED: &str = "RG-E130";
-/// An object of another device.
-pub const FOREIGN: &str = "RG-E131";
-
 impl DeviceError {
     /// An error of our own about the device.
-    pub fn new(code: &'static str, message: impl Into<String>, help: impl Into<String>) -> Self {
+    pub fn new(code: Code, message: impl Into<String>, help: impl Into<String>) -> Self {
         Self {
             code,
             call: None,
             result: None,
             pass: None,
+            resource: None,
             message: message.into(),
             notes: Vec::new(),
             help: help.into(),
@@ -115,11 +98,11 @@ impl DeviceError {
     /// A failed Vulkan call.
     pub fn call(call: &'static str, result: vk::Result) -> Self {
         let (code, help) = match result {
-            vk::Result::ERROR_DEVICE_LOST => (LOST, "close the device and open it anew"),
+            vk::Result::ERROR_DEVICE_LOST => (Code::Lost, "close the device and open it anew"),
             vk::Result::ERROR_OUT_OF_DEVICE_MEMORY | vk::Result::ERROR_OUT_OF_HOST_MEMORY => {
-                (OUT_OF_MEMORY, "drop results and compiled graphs that are not needed, or use smaller images")
+                (Code::NoMemory, "drop results and compiled graphs that are not needed, or use smaller images")
             }
-            _ => (FAILED, ""),
+            _ => (Code::Failed, ""),
         };
         Self { call: Some(call), result: Some(result), ..Self::new(code, "", help) }
     }
@@ -128,6 +111,13 @@ impl DeviceError {
     #[must_use]
     pub fn in_pass(mut self, pass: &str) -> Self {
         self.pass.get_or_insert_with(|| pass.to_owned());
+        self
+    }
+
+    /// Names the resource.
+    #[must_use]
+    pub fn of(mut self, resource: &str) -> Self {
+        self.resource = Some(resource.to_owned());
         self
     }
 
@@ -146,7 +136,7 @@ impl DeviceError {
 
 impl fmt::Display for DeviceError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.code)?;
+        f.write_str(self.code.text())?;
         if let Some(pass) = &self.pass {
             write!(f, " pass \"{pass}\":")?;
         }
@@ -173,8 +163,8 @@ impl std::error::Error for DeviceError {}
 /// Something is still in use, or is used by another thread.
 #[derive(Clone, Debug)]
 pub struct BusyError {
-    /// Stable code, `RG-E4xx`.
-    pub code: &'static str,
+    /// Its kind: a code of what is in use, `RG-E4xx`.
+    pub code: Code,
     /// What is in use.
     pub message: String,
     /// How to mend it.

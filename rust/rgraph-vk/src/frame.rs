@@ -8,7 +8,7 @@ use rgraph_plan::resource::ResourceId;
 
 use crate::compiled::Compiled;
 use crate::device::Shared;
-use crate::error::{DeviceError, Error};
+use crate::error::{Code, DeviceError, Error};
 use crate::host::Outcome;
 use crate::memory::MemoryReport;
 use crate::prepared::Prepared;
@@ -155,7 +155,7 @@ impl Frame {
         self.wait(None)?;
         if self.0.submitted.host.as_ref().is_some_and(|host| host.has_failed()) {
             let message = "the frame was abandoned: a host function failed in it";
-            return Err(DeviceError::new(crate::error::FAILED, message, "run it again").into());
+            return Err(DeviceError::new(Code::Failed, message, "run it again").into());
         }
         Ok(readback.clone())
     }

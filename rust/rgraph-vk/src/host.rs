@@ -11,7 +11,7 @@ use ash::vk;
 use rgraph_plan::resource::ResourceId;
 
 use crate::device::Shared;
-use crate::error::{Called, DeviceError, Error, FAILED};
+use crate::error::{Called, Code, DeviceError, Error};
 use crate::garbage::Garbage;
 use crate::report::Span;
 use crate::store::Store;
@@ -133,7 +133,7 @@ impl HostLane {
         let mut lane = Self { shared: shared.clone(), semaphore, last: 0, jobs: Some(sender), thread: None };
         let thread = std::thread::Builder::new().name(format!("rgraph host {name}")).spawn(run);
         lane.thread = Some(thread.map_err(|error| {
-            DeviceError::new(FAILED, format!("no thread for host passes: {error}"), "end other threads")
+            DeviceError::new(Code::Failed, format!("no thread for host passes: {error}"), "end other threads")
         })?);
         Ok(lane)
     }
@@ -145,7 +145,7 @@ impl HostLane {
             self.last = signal;
         }
         if let Some(Err(unsent)) = self.jobs.as_ref().map(|jobs| jobs.send(job)) {
-            unsent.0.outcome.fail(DeviceError::new(FAILED, "the thread for host passes has ended", "").into());
+            unsent.0.outcome.fail(DeviceError::new(Code::Failed, "the thread for host passes has ended", "").into());
             unsent.0.outcome.end();
         }
     }
@@ -183,7 +183,7 @@ impl Shared {
                 Ok(Err(error)) => outcome.fail(Error::Callback(error)),
                 Err(_) => {
                     let message = format!("the function of pass \"{}\" panicked", call.pass);
-                    outcome.fail(DeviceError::new(FAILED, message, "").in_pass(&call.pass).into());
+                    outcome.fail(DeviceError::new(Code::Failed, message, "").in_pass(&call.pass).into());
                 }
             }
             outcome.lock().times.push(Span::since(call.pass, begin));

@@ -48,7 +48,7 @@ pub use compiled::{Compiled, Inputs, Poll, Upload};
 pub use context::INSTALL;
 pub use device::{BorrowedDevice, Device, DeviceOptions, EntryTable, devices};
 pub use diagnose::{DeviceDiagnosis, Diagnosis, Feature, Layer, diagnose};
-pub use error::{BusyError, DeviceError, Error};
+pub use error::{BusyError, Code, DeviceError, Error};
 pub use frame::{Frame, Readback};
 pub use memory::{DomainReport, HeapReport, MemoryReport};
 pub use physical::{DeviceInfo, DeviceKind, Family, HeapInfo};

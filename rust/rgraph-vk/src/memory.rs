@@ -12,7 +12,7 @@ use gpu_allocator::vulkan::{
 use gpu_allocator::{AllocationError, AllocationSizes, AllocatorDebugSettings, MemoryLocation};
 use rgraph_plan::heap::{DEFAULT_CHUNK, Heap, Range};
 
-use crate::error::{DeviceError, Error, FAILED, OUT_OF_MEMORY};
+use crate::error::{Code, DeviceError, Error};
 
 /// Where memory is wanted.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -223,7 +223,7 @@ impl Memory {
             // The least: whatever we ask for is above it, so that every chunk is a memory object, returned when freed.
             allocation_sizes: AllocationSizes::new(LEAST, LEAST),
         })
-        .map_err(|error| DeviceError::new(FAILED, format!("gpu-allocator: {error}"), ""))?;
+        .map_err(|error| DeviceError::new(Code::Failed, format!("gpu-allocator: {error}"), ""))?;
         let mut memory = Self {
             allocator,
             properties,
@@ -423,7 +423,7 @@ impl Memory {
             _ => None,
         };
         let help = "drop results and compiled graphs that are not needed, or use smaller images";
-        let mut error = DeviceError::new(OUT_OF_MEMORY, message, help);
+        let mut error = DeviceError::new(Code::NoMemory, message, help).of(name);
         (error.call, error.result) = (Some("vkAllocateMemory"), result);
         if result.is_none() {
             error.call = None;

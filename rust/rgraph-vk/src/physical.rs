@@ -4,7 +4,7 @@ use ash::{ext, vk};
 use rgraph_plan::profile::Capabilities;
 
 use crate::context::{Context, INSTALL};
-use crate::error::{Called, DeviceError, Error, MISSING, NO_DRIVER, NOT_FOUND};
+use crate::error::{Called, Code, DeviceError, Error};
 
 /// What kind of device it is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -144,14 +144,14 @@ pub fn list(context: &Context) -> Result<Vec<Physical>, Error> {
 /// RG-E101 if there is none at all, RG-E103 if none fits (listing what exists), RG-E102 if it lacks something.
 pub fn choose(devices: Vec<Physical>, selector: Option<&str>) -> Result<Physical, Error> {
     if devices.is_empty() {
-        let error = DeviceError::new(NO_DRIVER, "no Vulkan device found (planning still works)", INSTALL);
+        let error = DeviceError::new(Code::NoDriver, "no Vulkan device found (planning still works)", INSTALL);
         return Err(error.note("loader: found; devices: none").into());
     }
     let lines = |error: DeviceError| devices.iter().fold(error, |error, device| error.note(device.info.line()));
     let Some(selector) = selector.map(str::trim).filter(|selector| !selector.is_empty()) else {
         return devices.iter().find(|device| device.info.is_usable()).cloned().ok_or_else(|| {
             let help = "install a driver for Vulkan 1.3, or a software one: ".to_owned() + INSTALL;
-            lines(DeviceError::new(MISSING, "no device has all that rgraph needs", help)).into()
+            lines(DeviceError::new(Code::Missing, "no device has all that rgraph needs", help)).into()
         });
     };
     let wanted = selector.to_lowercase();
@@ -170,13 +170,13 @@ pub fn choose(devices: Vec<Physical>, selector: Option<&str>) -> Result<Physical
     let Some(found) = devices.iter().find(|device| fits(device)) else {
         let message = format!("no device is \"{selector}\"");
         let help = "say uuid:…, pci:…, name:… (part of the name) or an index of this list";
-        return Err(lines(DeviceError::new(NOT_FOUND, message, help)).into());
+        return Err(lines(DeviceError::new(Code::NoSuchDevice, message, help)).into());
     };
     if !found.info.is_usable() {
         let message = format!("{} was refused", found.info.name);
         let needs: Vec<_> =
             found.info.needs.iter().map(|(name, has)| format!("{name} {}", if *has { '✓' } else { '✗' })).collect();
-        let error = DeviceError::new(MISSING, message, "use a newer driver, or another device");
+        let error = DeviceError::new(Code::Missing, message, "use a newer driver, or another device");
         return Err(error.note(format!("needs {}", needs.join(" "))).into());
     }
     Ok(found.clone())

@@ -13,7 +13,7 @@ use rgraph_shader::{BindingKind, Interface, Module, Program, Stage};
 use crate::cache::CacheFile;
 use crate::context::c_string;
 use crate::device::Shared;
-use crate::error::{Called, DeviceError, Error, MISSING};
+use crate::error::{Called, Code, DeviceError, Error};
 use crate::raster;
 use crate::spirv::{self, Variables};
 use crate::work::{Address, Border, Compare, RasterState, Sampler, VertexBuffer};
@@ -204,7 +204,7 @@ impl Shared {
                 groups - 1,
                 self.limits.max_bound_descriptor_sets
             );
-            return Err(DeviceError::new(MISSING, message, "use lower group numbers").into());
+            return Err(DeviceError::new(Code::Missing, message, "use lower group numbers").into());
         }
         let mut sets = Vec::new();
         for group in 0..groups {
@@ -393,7 +393,7 @@ impl Shared {
                 if !has {
                     let message = format!("{} has no {name}, which shader \"{}\" needs", self.info.name, program.name);
                     let help = "write the shader without it, or run on another device";
-                    let error = DeviceError::new(MISSING, message, help).note(format!("needs {name} ✗"));
+                    let error = DeviceError::new(Code::Missing, message, help).note(format!("needs {name} ✗"));
                     return Err(error.into());
                 }
             }
@@ -417,7 +417,7 @@ impl Shared {
                 "shader \"{}\" has {bytes} bytes of {what}, and {} allows {most}",
                 program.name, self.info.name
             );
-            return Err(DeviceError::new(MISSING, message, help).into());
+            return Err(DeviceError::new(Code::Missing, message, help).into());
         }
         Ok(())
     }
@@ -432,7 +432,7 @@ impl Shared {
                 "shader \"{}\" has workgroups of {size:?}, and {} allows {most:?} and {limit} in all",
                 program.name, self.info.name
             );
-            return Err(DeviceError::new(MISSING, message, "use smaller workgroups").into());
+            return Err(DeviceError::new(Code::Missing, message, "use smaller workgroups").into());
         }
         Ok(())
     }

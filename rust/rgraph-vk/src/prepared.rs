@@ -18,7 +18,7 @@ use rgraph_plan::stages::size::{ShapeScratch, shapes};
 use crate::bind::{Binder, Packets};
 use crate::context::c_string;
 use crate::device::Shared;
-use crate::error::Error;
+use crate::error::{Code, Error};
 use crate::memory::{Domain, Want};
 use crate::rendering::Renderings;
 use crate::scene::{Scene, final_states, memories, usages, used_by_batches};
@@ -321,7 +321,7 @@ fn map_queues(
             .or_else(|| queues().find(|(_, one)| can(one)).map(|(index, _)| index));
         let Some(index) = found else {
             let message = format!("{} has no queue for \"{}\" of the plan", shared.info.name, queue.name);
-            return Err(crate::error::DeviceError::new(crate::error::MISSING, message, "run the graph itself").into());
+            return Err(crate::error::DeviceError::new(Code::Missing, message, "run the graph itself").into());
         };
         if shared.queues[index].name != queue.name {
             notes

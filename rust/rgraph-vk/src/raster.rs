@@ -4,7 +4,7 @@ use ash::vk;
 use rgraph_plan::access::Aspects;
 
 use crate::convert;
-use crate::error::{Called, DeviceError, Error, MISSING};
+use crate::error::{Called, Code, DeviceError, Error};
 use crate::pipeline::{DepthUse, Targets, VertexKey, first_pipeline};
 use crate::work::{Blend, BlendFactor, BlendOp, Compare, Cull, RasterState, StencilFace, StencilOp, Topology};
 
@@ -28,7 +28,9 @@ pub(crate) fn create(
 ) -> Result<vk::Pipeline, Error> {
     let Request { stages, layout, state, targets, vertex, features, outputs } = request;
     if !state.filled && features.fill_mode_non_solid != vk::TRUE {
-        return Err(DeviceError::new(MISSING, "the device cannot draw unfilled primitives", "draw them filled").into());
+        return Err(
+            DeviceError::new(Code::Missing, "the device cannot draw unfilled primitives", "draw them filled").into()
+        );
     }
     let bindings: Vec<_> = vertex
         .iter()

@@ -11,7 +11,7 @@ use rgraph_plan::plan::PlanKind;
 use crate::copy::{download, finish, packed_bytes, upload};
 use crate::device::{Device, Shared};
 use crate::enter::{Entering, Target};
-use crate::error::{DeviceError, Error, FOREIGN};
+use crate::error::{Code, DeviceError, Error};
 use crate::frame::{Readback, ReadbackShared};
 use crate::memory::Domain;
 use crate::onetime::OneTime;
@@ -189,7 +189,7 @@ impl Resource {
             return Ok(&self.0);
         }
         let message = format!("\"{}\" belongs to another device", self.0.name);
-        Err(DeviceError::new(FOREIGN, message, "make it on the device that runs the graph").into())
+        Err(DeviceError::new(Code::Foreign, message, "make it on the device that runs the graph").into())
     }
 
     /// Writes mip 0 of all layers, tightly packed, or a buffer's bytes; waits until it is done.

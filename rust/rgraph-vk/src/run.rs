@@ -12,7 +12,7 @@ use crate::bind::Packets;
 use crate::compiled::{Inputs, Poll, Upload};
 use crate::copy::packed_bytes;
 use crate::device::Shared;
-use crate::error::{DeviceError, Error, FOREIGN};
+use crate::error::{Code, DeviceError, Error};
 use crate::frame::{Figures, ReadbackPool, Submitted};
 use crate::host::{HostLane, Outcome};
 use crate::onetime::OneTime;
@@ -342,7 +342,7 @@ impl RunState {
             return Ok(known.clone());
         }
         let Place::Import(usages, domain) = prepared.places[home] else {
-            return Err(DeviceError::new(FOREIGN, "not an imported resource", "").into());
+            return Err(DeviceError::new(Code::Foreign, "not an imported resource", "").into());
         };
         let kind = prepared.plan.resources[home].kind;
         let name = prepared.plan.resource_name(home);

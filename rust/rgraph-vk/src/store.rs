@@ -13,7 +13,7 @@ use rgraph_shader::Dimension;
 
 use crate::convert;
 use crate::device::Shared;
-use crate::error::{Called, DeviceError, Error, MISSING};
+use crate::error::{Called, Code, DeviceError, Error};
 use crate::garbage::Garbage;
 use crate::memory::{Allocation, Domain, Want};
 use crate::state::Tracked;
@@ -357,7 +357,7 @@ impl Shared {
             let _beside = crate::driver::beside();
             match self.memory().as_mut() {
                 Some(memory) => memory.allocate(want),
-                None => Err(DeviceError::new(crate::error::CLOSED, "the device is closed", "open another one").into()),
+                None => Err(DeviceError::new(Code::Closed, "the device is closed", "open another one").into()),
             }
         };
         let first = match attempt() {
@@ -416,7 +416,7 @@ impl Shared {
                         self.info.name, size[0], size[1], size[2], usages.image
                     );
                     let help = "use another format, fewer samples, or use it in another way";
-                    return Err(DeviceError::new(MISSING, message, help).into());
+                    return Err(DeviceError::new(Code::Missing, message, help).of(name).into());
                 }
                 let info = vk::DeviceImageMemoryRequirements::default().create_info(&info);
                 // SAFETY: the image is one that could be made.

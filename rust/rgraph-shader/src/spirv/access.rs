@@ -1,7 +1,7 @@
 //! What functions do with the variables outside them: reads and writes followed through access chains, loaded images,
 //! calls and parameters.
 
-use super::{Code, Form, class, op};
+use super::{Binary, Form, class, op};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
 /// How a variable is used.
@@ -44,7 +44,7 @@ impl Function {
     }
 }
 
-impl Code<'_> {
+impl Binary<'_> {
     /// How an entry point's function, and what it calls, uses the variables outside functions. Parameters of functions
     /// grow to their fixed point through a queue of callers, so chains and cycles of calls need no stack. O(calls).
     pub(super) fn uses(&self, entry: u32) -> BTreeMap<u32, Uses> {

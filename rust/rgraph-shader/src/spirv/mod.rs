@@ -9,6 +9,8 @@ pub(crate) mod layout;
 mod reflect;
 mod types;
 
+use rgraph_plan::error::Code;
+
 use crate::error::{self, ShaderError};
 use crate::program::Stage;
 use std::collections::HashMap;
@@ -113,7 +115,7 @@ struct Variable {
 }
 
 /// A SPIR-V module that was read.
-pub(crate) struct Code<'a> {
+pub(crate) struct Binary<'a> {
     name: &'a str,
     /// Header and instructions in this machine's byte order.
     words: Vec<u32>,
@@ -134,7 +136,7 @@ pub(crate) struct Code<'a> {
 }
 
 fn bad(name: &str, message: String) -> ShaderError {
-    error::plain("RG-E305", name, message, "give a module that spirv-val accepts")
+    error::plain(Code::BadSpirv, name, message, "give a module that spirv-val accepts")
 }
 
 /// The words of a module in this machine's byte order.
@@ -165,7 +167,7 @@ fn string(words: &[u32]) -> (String, &[u32]) {
     (String::from_utf8_lossy(&bytes).into_owned(), &words[end..])
 }
 
-impl<'a> Code<'a> {
+impl<'a> Binary<'a> {
     /// Reads a module, in either byte order. O(bytes) in time and memory.
     ///
     /// # Errors
@@ -233,7 +235,7 @@ impl<'a> Code<'a> {
             return Err(bad(self.name, "its last function does not end".to_owned()));
         }
         if self.entries.is_empty() {
-            return Err(error::plain("RG-E302", self.name, "the SPIR-V has no entry point".to_owned(), ""));
+            return Err(error::plain(Code::EntryPoint, self.name, "the SPIR-V has no entry point".to_owned(), ""));
         }
         Ok(())
     }
@@ -267,7 +269,12 @@ impl<'a> Code<'a> {
             }
             op::GROUP_DECORATE | op::GROUP_MEMBER_DECORATE => {
                 let message = "it has decoration groups, which are not supported".to_owned();
-                return Err(error::plain("RG-E305", self.name, message, "run spirv-opt --flatten-decorations over it"));
+                return Err(error::plain(
+                    Code::BadSpirv,
+                    self.name,
+                    message,
+                    "run spirv-opt --flatten-decorations over it",
+                ));
             }
             op::CONSTANT | op::SPEC_CONSTANT => {
                 self.constants.insert(at(1), at(2));

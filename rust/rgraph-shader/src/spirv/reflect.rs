@@ -1,8 +1,10 @@
 //! What an entry point of a SPIR-V module asks of its pass.
 
 use super::access::{COMPARES, READ, WRITE};
-use super::{Code, Entry, Form, Variable, bad, class, decoration};
+use super::{Binary, Entry, Form, Variable, bad, class, decoration};
 use crate::block::Type;
+use rgraph_plan::error::Code;
+
 use crate::error::{self, ShaderError};
 use crate::interface::{Binding, BindingKind};
 use crate::part::{Part, Varying};
@@ -13,14 +15,14 @@ use std::collections::HashMap;
 const FRAG_DEPTH: u32 = 22;
 const WORKGROUP_SIZE: u32 = 25;
 
-impl Code<'_> {
+impl Binary<'_> {
     /// One entry point with all that it asks for.
     ///
     /// # Errors
     /// `RG-E304`: a binding that is not supported. `RG-E305`: the module contradicts itself.
     pub fn part(&self, stage: Stage, entry: &str) -> Result<Part, ShaderError> {
         let Some(entry) = self.entries.iter().find(|found| found.stage == Some(stage) && found.name == entry) else {
-            return Err(error::plain("RG-E302", self.name, format!("there is no entry point '{entry}'"), ""));
+            return Err(error::plain(Code::EntryPoint, self.name, format!("there is no entry point '{entry}'"), ""));
         };
         if !self.functions.iter().any(|(id, _)| *id == entry.function) {
             return Err(bad(self.name, format!("entry point '{}' has no function", entry.name)));
@@ -95,7 +97,7 @@ impl Code<'_> {
 
     fn resource(&self, variable: &Variable, uses: u8, stage: Stage, part: &mut Part) -> Result<(), ShaderError> {
         let name = self.variable_name(variable);
-        let unsupported = |why: String| error::plain("RG-E304", self.name, format!("'{name}': {why}"), "");
+        let unsupported = |why: String| error::plain(Code::Unsupported, self.name, format!("'{name}': {why}"), "");
         let ty = self.pointee(variable.pointer).ok_or_else(|| unsupported("its type is no pointer".to_owned()))?;
         if variable.class == class::PUSH_CONSTANT {
             let ty = self.layout(ty, &mut part.parts).map_err(unsupported)?;
@@ -188,8 +190,9 @@ impl Code<'_> {
         part: &mut Part,
     ) -> Result<(), ShaderError> {
         let name = name.filter(|name| !name.is_empty()).cloned().unwrap_or_else(|| format!("location{location}"));
-        let parts =
-            self.varyings(ty).map_err(|why| error::plain("RG-E304", self.name, format!("'{name}': {why}"), ""))?;
+        let parts = self
+            .varyings(ty)
+            .map_err(|why| error::plain(Code::Unsupported, self.name, format!("'{name}': {why}"), ""))?;
         let list = if input { &mut part.inputs } else { &mut part.outputs };
         for (step, (scalar, components)) in (0_u32..).zip(parts) {
             let location = location.saturating_add(step);

@@ -1,6 +1,6 @@
 //! Types of SPIR-V as layouts, stage inputs and formats.
 
-use super::{Code, Instruction, class, decoration, op};
+use super::{Binary, Instruction, class, decoration, op};
 use crate::block::{Block, Member, Scalar, Type};
 use crate::interface::{BindingKind, Dimension, SampleKind};
 use crate::naga_type::{DEEPEST, MOST_PARTS, too_large};
@@ -80,7 +80,7 @@ struct Rows {
     row_major: bool,
 }
 
-impl Code<'_> {
+impl Binary<'_> {
     pub(super) fn form(&self, id: u32) -> &Form {
         self.types.get(&id).unwrap_or(&Form::Other)
     }
