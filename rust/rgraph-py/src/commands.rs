@@ -199,7 +199,7 @@ impl PyCommands {
     fn copy(&self, source: &Bound<'_, PyAny>, target: &Bound<'_, PyAny>) -> PyResult<()> {
         let mut work = Work::default();
         let (from, to) = (self.side(source, &mut work)?, self.side(target, &mut work)?);
-        let step = transfer::copy(source.py(), &from, &to, &mut work)?;
+        let step = transfer::copy(source.py(), self.who(), &from, &to, &mut work)?;
         self.keep(source.py(), &work, &step)
     }
 
@@ -213,7 +213,7 @@ impl PyCommands {
     fn blit(&self, source: &Bound<'_, PyAny>, target: &Bound<'_, PyAny>, filter: Option<Text<'_>>) -> PyResult<()> {
         let mut work = Work::default();
         let (from, to) = (self.side(source, &mut work)?, self.side(target, &mut work)?);
-        let step = transfer::blit(source.py(), &from, &to, filter.map(|Text(filter)| filter), &mut work)?;
+        let step = transfer::blit(source.py(), self.who(), &from, &to, filter.map(|Text(filter)| filter), &mut work)?;
         self.keep(source.py(), &work, &step)
     }
 
@@ -226,7 +226,7 @@ impl PyCommands {
     fn clear(&self, image: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
         let mut work = Work::default();
         let side = self.side(image, &mut work)?;
-        let step = transfer::clear_image(image.py(), &side, value, &mut work)?;
+        let step = transfer::clear_image(image.py(), self.who(), &side, value, &mut work)?;
         self.keep(image.py(), &work, &step)
     }
 
@@ -240,7 +240,7 @@ impl PyCommands {
     fn fill(&self, buffer: &Bound<'_, PyAny>, word: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         let mut work = Work::default();
         let side = self.side(buffer, &mut work)?;
-        let step = transfer::fill_buffer(buffer.py(), &side, transfer::filler(word)?, &mut work)?;
+        let step = transfer::fill_buffer(buffer.py(), self.who(), &side, transfer::filler(word)?, &mut work)?;
         self.keep(buffer.py(), &work, &step)
     }
 

@@ -131,6 +131,12 @@ mod core {
         codes.map(|code| (code.text(), code.class().name(), code.means())).collect()
     }
 
+    /// Panic where all work is guarded: what a fault of rgraph's own looks like, for tests of those who handle it.
+    #[pyfunction]
+    fn _panic(py: Python<'_>, message: String) -> PyResult<()> {
+        crate::error::guarded(py, move || panic!("{message}"))
+    }
+
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         crate::source::read_environment();

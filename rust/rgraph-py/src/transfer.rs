@@ -10,14 +10,16 @@ use rgraph_plan::graph::{Clear, Ranges};
 use rgraph_plan::resource::ResourceId;
 use rgraph_vk::work::{ClearValue, Level, Step, Transfer, View};
 
+use crate::bind::Who;
 use crate::check::format_of;
 use crate::convert::{Bytes, Text, clear, word};
 use crate::declare::given;
 use crate::draft::Todo;
-use crate::error::{bad, one, refusal};
+use crate::error::{one, refusal};
 use crate::module::PyGraphModule;
 use crate::pass::PyPass;
 use crate::passes::{Arguments, PassArguments, Work};
+use crate::source;
 use crate::state::{Given, Target};
 use crate::view::{Part, PyView};
 
@@ -64,13 +66,13 @@ impl Side {
         Ok(Self { at: work.table.add(given), part, image })
     }
 
-    fn level(&self, py: Python<'_>) -> PyResult<Level> {
+    fn level(&self, py: Python<'_>, who: Who<'_>) -> PyResult<Level> {
         let mip = match self.part.ranges.mips {
             None => 0,
             Some([first, end]) if end - first == 1 => first,
             Some([first, end]) => {
-                let message = format!("a transfer of mips {first} to {end} at once");
-                return Err(bad(py, Code::BadTransfer, message, "copy one level after the other, as image.mip(1)"));
+                let says = format!("transfers mips {first} to {end} at once");
+                return Err(refuse(py, who, &says, "copy one level after the other, as image.mip(1)"));
             }
         };
         Ok(Level { layers: self.part.ranges.layers, aspects: self.part.aspects, ..Level::of(self.at, mip) })
@@ -92,15 +94,21 @@ fn uses(work: &mut Work, from: &Side, to: &Side, levels: [Option<&Level>; 2], wh
     work.uses(to.at, Usage::TransferDst, to.used(levels[1]), |how| how.transfer = Some(which));
 }
 
+/// A transfer that cannot be.
+fn refuse(py: Python<'_>, who: Who<'_>, says: &str, help: &str) -> PyErr {
+    let message = format!("pass \"{}\" {says}", who.pass);
+    one(py, Box::new(who.mistake(Code::BadTransfer, message, says.to_owned(), help.to_owned())))
+}
+
 /// A copy, whatever the two sides are.
-pub fn copy(py: Python<'_>, from: &Side, to: &Side, work: &mut Work) -> PyResult<Step> {
+pub fn copy(py: Python<'_>, who: Who<'_>, from: &Side, to: &Side, work: &mut Work) -> PyResult<Step> {
     let step = match (from.image, to.image) {
         (None, None) => {
             let ((from_offset, size), (to_offset, most)) = (from.bytes(), to.bytes());
             let size = match (size, most) {
                 (Some(size), Some(most)) if size != most => {
-                    let message = format!("a copy of {size} bytes to {most} bytes");
-                    return Err(bad(py, Code::BadTransfer, message, "give slices of equal length"));
+                    let says = format!("copies {size} bytes to {most} bytes");
+                    return Err(refuse(py, who, &says, "give slices of equal length"));
                 }
                 (size, most) => size.or(most),
             };
@@ -108,17 +116,17 @@ pub fn copy(py: Python<'_>, from: &Side, to: &Side, work: &mut Work) -> PyResult
             Transfer::CopyBuffer { from: from.at, from_offset, to: to.at, to_offset, size }
         }
         (None, Some(_)) => {
-            let level = to.level(py)?;
+            let level = to.level(py, who)?;
             uses(work, from, to, [None, Some(&level)], Which::Copy);
             Transfer::BufferToImage { from: from.at, offset: from.bytes().0, to: level }
         }
         (Some(_), None) => {
-            let level = from.level(py)?;
+            let level = from.level(py, who)?;
             uses(work, from, to, [Some(&level), None], Which::Copy);
             Transfer::ImageToBuffer { from: level, to: to.at, offset: to.bytes().0 }
         }
         (Some(_), Some(_)) => {
-            let (from_level, to_level) = (from.level(py)?, to.level(py)?);
+            let (from_level, to_level) = (from.level(py, who)?, to.level(py, who)?);
             uses(work, from, to, [Some(&from_level), Some(&to_level)], Which::Copy);
             Transfer::CopyImage { from: from_level, to: to_level }
         }
@@ -127,9 +135,16 @@ pub fn copy(py: Python<'_>, from: &Side, to: &Side, work: &mut Work) -> PyResult
 }
 
 /// A scaled and converted copy of an image, or the mean of its samples.
-pub fn blit(py: Python<'_>, from: &Side, to: &Side, filter: Option<&str>, work: &mut Work) -> PyResult<Step> {
+pub fn blit(
+    py: Python<'_>,
+    who: Who<'_>,
+    from: &Side,
+    to: &Side,
+    filter: Option<&str>,
+    work: &mut Work,
+) -> PyResult<Step> {
     let (Some(_), Some(_)) = (from.image, to.image) else {
-        return Err(bad(py, Code::BadTransfer, "a blit of a buffer", "blits are of images; copy() takes buffers too"));
+        return Err(refuse(py, who, "blits a buffer", "blits are of images; copy() takes buffers too"));
     };
     let known = |name: &str| match name {
         "linear" => Some(true),
@@ -137,15 +152,21 @@ pub fn blit(py: Python<'_>, from: &Side, to: &Side, filter: Option<&str>, work: 
         _ => None,
     };
     let linear = word(py, "filter", filter.unwrap_or("linear"), known, ["linear", "nearest"].into_iter())?;
-    let (from_level, to_level) = (from.level(py)?, to.level(py)?);
+    let (from_level, to_level) = (from.level(py, who)?, to.level(py, who)?);
     uses(work, from, to, [Some(&from_level), Some(&to_level)], Which::Blit);
     Ok(Step::Transfer(Transfer::Blit { from: from_level, to: to_level, linear }))
 }
 
 /// One value everywhere in an image.
-pub fn clear_image(py: Python<'_>, image: &Side, value: &Bound<'_, PyAny>, work: &mut Work) -> PyResult<Step> {
+pub fn clear_image(
+    py: Python<'_>,
+    who: Who<'_>,
+    image: &Side,
+    value: &Bound<'_, PyAny>,
+    work: &mut Work,
+) -> PyResult<Step> {
     let Some(format) = image.image else {
-        return Err(bad(py, Code::BadTransfer, "a clear of a buffer", "clears are of images; fill() is for buffers"));
+        return Err(refuse(py, who, "clears a buffer", "clears are of images; fill() is for buffers"));
     };
     let said = clear(value)?;
     let numbers = format.map_or(Numbers::Float, Format::numbers);
@@ -160,7 +181,7 @@ pub fn clear_image(py: Python<'_>, image: &Side, value: &Bound<'_, PyAny>, work:
     let (depth, wants) = (matches!(said, Clear::Depth(..)), numbers == Numbers::Depth);
     if depth != wants {
         let help = if wants { "give depth, or (depth, stencil)" } else { "give (red, green, blue, alpha)" };
-        return Err(bad(py, Code::BadTransfer, "a clear value that is not one of the image's format", help));
+        return Err(refuse(py, who, "clears to a value that is not one of the image's format", help));
     }
     work.uses(image.at, Usage::TransferDst, image.part, |how| {
         how.transfer = Some(Which::Clear);
@@ -173,9 +194,9 @@ pub fn clear_image(py: Python<'_>, image: &Side, value: &Bound<'_, PyAny>, work:
 }
 
 /// One word again and again in a buffer.
-pub fn fill_buffer(py: Python<'_>, buffer: &Side, word: u32, work: &mut Work) -> PyResult<Step> {
+pub fn fill_buffer(py: Python<'_>, who: Who<'_>, buffer: &Side, word: u32, work: &mut Work) -> PyResult<Step> {
     if buffer.image.is_some() {
-        return Err(bad(py, Code::BadTransfer, "a fill of an image", "fills are of buffers; clear() is for images"));
+        return Err(refuse(py, who, "fills an image", "fills are of buffers; clear() is for images"));
     }
     let (offset, size) = buffer.bytes();
     work.uses(buffer.at, Usage::TransferDst, buffer.part, |how| {
@@ -229,7 +250,9 @@ impl PyGraphModule {
     ) -> PyResult<Bound<'py, PyPass>> {
         let mut work = Work::default();
         let (from, to) = (Side::read(slf, source, &mut work)?, Side::read(slf, target, &mut work)?);
-        let step = copy(slf.py(), &from, &to, &mut work)?;
+        let (place, full) = (source::place(slf.py()), slf.get().full(name));
+        let who = Who { pass: &full, place: place.as_ref() };
+        let step = copy(slf.py(), who, &from, &to, &mut work)?;
         transferring(slf, name, Arguments::new(options), "copy", work, step)
     }
 
@@ -262,7 +285,9 @@ impl PyGraphModule {
     ) -> PyResult<Bound<'py, PyPass>> {
         let mut work = Work::default();
         let (from, to) = (Side::read(slf, source, &mut work)?, Side::read(slf, target, &mut work)?);
-        let step = blit(slf.py(), &from, &to, filter.map(|Text(filter)| filter), &mut work)?;
+        let (place, full) = (source::place(slf.py()), slf.get().full(name));
+        let who = Who { pass: &full, place: place.as_ref() };
+        let step = blit(slf.py(), who, &from, &to, filter.map(|Text(filter)| filter), &mut work)?;
         transferring(slf, name, Arguments::new(options), "blit", work, step)
     }
 
@@ -293,7 +318,9 @@ impl PyGraphModule {
     ) -> PyResult<Bound<'py, PyPass>> {
         let mut work = Work::default();
         let image = Side::read(slf, image, &mut work)?;
-        let step = clear_image(slf.py(), &image, value, &mut work)?;
+        let (place, full) = (source::place(slf.py()), slf.get().full(name));
+        let who = Who { pass: &full, place: place.as_ref() };
+        let step = clear_image(slf.py(), who, &image, value, &mut work)?;
         transferring(slf, name, Arguments::new(options), "clear", work, step)
     }
 
@@ -325,7 +352,9 @@ impl PyGraphModule {
     ) -> PyResult<Bound<'py, PyPass>> {
         let mut work = Work::default();
         let buffer = Side::read(slf, buffer, &mut work)?;
-        let step = fill_buffer(slf.py(), &buffer, filler(word)?, &mut work)?;
+        let (place, full) = (source::place(slf.py()), slf.get().full(name));
+        let who = Who { pass: &full, place: place.as_ref() };
+        let step = fill_buffer(slf.py(), who, &buffer, filler(word)?, &mut work)?;
         transferring(slf, name, Arguments::new(options), "fill", work, step)
     }
 }
