@@ -1,9 +1,11 @@
 """The demos, small: what they show, what they leave out, what they say."""
 
 import logging
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import imageio_ffmpeg
 import numpy as np
@@ -197,3 +199,28 @@ def test_the_list_names_demos_and_images(capsys):
     said = capsys.readouterr().out
     for words in ("deferred", "photo", "fluid", "occlusion_smooth", "pressure", "remapped"):
         assert words in said
+
+
+def test_the_example_is_short_and_renders(session_device: rg.Device, root: Path, tmp_path):
+    example = root / "examples" / "deferred.py"
+    assert len(example.read_text(encoding="utf-8").splitlines()) < 60
+    picture = tmp_path / "small.png"
+    done = subprocess.run(
+        [sys.executable, str(example), "96x64", str(picture)],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert re.match(r"\d+ passes in \d+ batches on [23] queues\nmemory \d+ MiB", done.stdout)
+    with PIL.Image.open(picture) as image:
+        assert image.size == (96, 64)
+
+
+def test_packages_that_are_missing_are_named_before_anything_is_done(tmp_path, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
+    assert command("-o", str(tmp_path / "film.mp4"), "--device", "name:nobody") == 2
+    said = capsys.readouterr().err
+    assert "imageio_ffmpeg is not installed" in said
+    assert 'pip install "rgraph-vulkan[video]"' in said

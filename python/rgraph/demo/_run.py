@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
@@ -74,12 +75,9 @@ def video(path: Path, size: tuple[int, int], rate: float) -> Iterator[Callable[[
     Raises
     ------
     UsageError
-        Without imageio-ffmpeg, which brings the encoder; or if a side is odd.
+        If a side is odd.
     """
-    try:
-        import imageio_ffmpeg
-    except ModuleNotFoundError:
-        raise UsageError("videos need imageio-ffmpeg", "pip install 'rgraph-vulkan[video]'") from None
+    imageio_ffmpeg = import_module("imageio_ffmpeg")
     if size[0] % 2 or size[1] % 2:
         raise UsageError(f"a video has even sides, not {size[0]}x{size[1]}", "give others by --size")
     writer = imageio_ffmpeg.write_frames(
@@ -93,22 +91,14 @@ def video(path: Path, size: tuple[int, int], rate: float) -> Iterator[Callable[[
 
 
 def save(path: Path, picture: rgraph.Array) -> None:
-    """Write a picture of RGBA bytes as PNG, or as JPEG.
-
-    Raises
-    ------
-    UsageError
-        If JPEG needs pillow, which is not installed.
-    """
+    """Write a picture of RGBA bytes as PNG, or as JPEG with pillow."""
     if path.suffix.lower() == ".png":
         picture.save(path)
         return
-    try:
-        from PIL import Image
-    except ModuleNotFoundError:
-        raise UsageError("JPEG needs pillow; PNG needs nothing", "pip install 'rgraph-vulkan[io]'") from None
     size = (picture.shape[1], picture.shape[0])
-    Image.frombytes("RGBA", size, picture.tobytes()).convert("RGB").save(path, quality=95, subsampling=0)
+    import_module("PIL.Image").frombytes("RGBA", size, picture.tobytes()).convert("RGB").save(
+        path, quality=95, subsampling=0
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -120,6 +110,7 @@ def run(arguments: argparse.Namespace) -> int:
     kinds = PICTURES if arguments.demo == "photo" else PICTURES + VIDEOS
     if output.suffix.lower() not in kinds:
         raise UsageError(f"{output}: nothing is written to such a file", f"there are {', '.join(kinds)}")
+    _needed(output)
     if (arguments.input is None) == (arguments.demo == "photo"):
         raise UsageError(*_which(arguments))
     if arguments.demo == "photo":
@@ -127,6 +118,25 @@ def run(arguments: argparse.Namespace) -> int:
     demo = KNOWN[arguments.demo]
     graph = demo.build(arguments.size or demo.size)
     return _frames(arguments, demo, graph, output)
+
+
+def _needed(output: Path) -> None:
+    """See that the packages which write a file are there, before anything is done.
+
+    Raises
+    ------
+    UsageError
+        If one is not; with the line that installs it.
+    """
+    kind = output.suffix.lower()
+    if kind == ".png":
+        return
+    package, extra = ("imageio_ffmpeg", "video") if kind in VIDEOS else ("PIL", "io")
+    try:
+        import_module(package)
+    except ImportError:
+        said = f"{output}: {package} is not installed, which writes {kind}; .png needs nothing"
+        raise UsageError(said, f'pip install "rgraph-vulkan[{extra}]"') from None
 
 
 def _which(arguments: argparse.Namespace) -> tuple[str, str]:

@@ -255,13 +255,14 @@ def _overlay(g: rgraph.Graph, out: rgraph.Image, histogram: rgraph.Buffer, expos
 
     g.callback("overlay", record, color=out, reads={histogram: "storage_read", exposure: "storage_read"})
     words = f"rgraph · deferred · {out.size[0]}×{height}"
+    dots = max(1.0, float(int(unit)))
     passes.text(
         g,
         "overlay/words",
         words,
         out,
-        position=(29.0 * unit, height - 102.0 * unit),
-        scale=max(unit, 0.5),
+        position=(29.0 * unit, height - 90.0 * unit - 12.0 * dots),
+        scale=dots,
         color=(1.0, 0.9, 0.75, 0.8),
     )
 
