@@ -20,8 +20,10 @@ fn generated_graphs_compute_what_they_declare() {
     }
     let mut settings = Settings::read(200, &[]);
     // The newer layer says more than its two predecessors about events and depth in subpasses; values count there.
-    settings.messages &= std::env::var_os("VK_LAYER_VALIDATE_SYNC").is_none();
     let report = hash::run(settings).unwrap();
     println!("{report}");
+    for message in &report.messages {
+        println!("MSG {message}");
+    }
     assert!(report.failures.is_empty(), "{report}");
 }

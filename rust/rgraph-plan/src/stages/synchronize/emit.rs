@@ -449,20 +449,40 @@ fn write_layouts(input: Input<'_>, at: usize, mut visit: u32, plan: &mut Plan) -
             }
             let part = frame.facts.pieces.get(piece as u32);
             let layout: Layout = epoch.layout_of(touch.layout);
-            let one = PassLayout { resource: touch.resource, mips: part.mips, layers: part.layers, layout };
-            match plan.layouts[start..].last_mut() {
-                Some(last) if last.resource == one.resource && last.layout == layout => {
-                    if last.mips == one.mips && last.layers[1] == one.layers[0] {
-                        last.layers[1] = one.layers[1];
-                    } else if last.layers == one.layers && last.mips[1] == one.mips[0] {
-                        last.mips[1] = one.mips[1];
-                    } else if *last != one {
-                        plan.layouts.push(one);
-                    }
-                }
-                _ => plan.layouts.push(one),
-            }
+            let (mips, layers, aspects) = (part.mips, part.layers, part.aspects);
+            add_layout(
+                &mut plan.layouts,
+                start,
+                PassLayout { resource: touch.resource, mips, layers, aspects, layout },
+            );
         }
     }
     Span::new(start, plan.layouts.len())
+}
+
+/// Adds a layout to those from `start` on, or widens the last of them.
+fn add_layout(layouts: &mut Vec<PassLayout>, start: usize, mut one: PassLayout) {
+    while let Some(last) = layouts[start..].last().copied().filter(|last| joins(last, &mut one)) {
+        debug_assert_eq!(last.resource, one.resource);
+        layouts.pop();
+    }
+    layouts.push(one);
+}
+
+/// Widens `one` by what is said already, if both are neighbours or the same in another aspect.
+fn joins(last: &PassLayout, one: &mut PassLayout) -> bool {
+    if last.resource != one.resource || last.layout != one.layout {
+        return false;
+    }
+    let within = last.mips == one.mips && last.layers == one.layers;
+    if within {
+        one.aspects |= last.aspects;
+    } else if last.aspects == one.aspects && last.mips == one.mips && last.layers[1] == one.layers[0] {
+        one.layers[0] = last.layers[0];
+    } else if last.aspects == one.aspects && last.layers == one.layers && last.mips[1] == one.mips[0] {
+        one.mips[0] = last.mips[0];
+    } else {
+        return false;
+    }
+    true
 }
