@@ -4,6 +4,7 @@ import logging
 import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -15,7 +16,7 @@ import pytest
 import rgraph as rg
 from gpu import alarms
 from rgraph.cli import UsageError, main
-from rgraph.demo import _show, deferred
+from rgraph.demo import _meshes, _show, deferred
 
 SIZE = (160, 90)
 SHADOW = 256
@@ -224,3 +225,28 @@ def test_packages_that_are_missing_are_named_before_anything_is_done(tmp_path, m
     said = capsys.readouterr().err
     assert "imageio_ffmpeg is not installed" in said
     assert 'pip install "rgraph-vulkan[video]"' in said
+
+
+@pytest.mark.parametrize(
+    ("mesh", "height"),
+    [
+        (_meshes.sphere(12, 6), None),
+        (_meshes.torus(0.3, 12, 6), None),
+        (_meshes.knot(2, 3, 0.2, 60, 6), None),
+        (_meshes.box(0.1), None),
+        (_meshes.drum(), 0.0),
+        (_meshes.column(), 0.0),
+    ],
+    ids=["sphere", "torus", "knot", "box", "drum", "column"],
+)
+def test_meshes_have_no_holes(mesh: _meshes.Mesh, height: float | None):
+    edges: Counter = Counter()
+    places = [tuple(round(axis, 5) + 0.0 for axis in position) for position in mesh.positions]
+    for at in range(0, len(mesh.indices), 3):
+        corners = [places[index] for index in mesh.indices[at : at + 3]]
+        if len(set(corners)) == 3:
+            edges.update(zip(corners, corners[1:] + corners[:1], strict=True))
+    # Each edge is passed both ways; only what stands on the ground may be open below.
+    single = [edge for edge, count in edges.items() if edges[edge[::-1]] != count]
+    assert all(height is not None and start[1] == end[1] == height for start, end in single)
+    assert len(edges) > 100
