@@ -143,6 +143,7 @@ pub(crate) fn create(context: &Context, device: &Physical, profile: &Profile) ->
         .synchronization2(true)
         .dynamic_rendering(true)
         .maintenance4(true)
+        .shader_zero_initialize_workgroup_memory(true)
         .robust_image_access(has13.robust_image_access == vk::TRUE)
         .subgroup_size_control(has13.subgroup_size_control == vk::TRUE)
         .shader_demote_to_helper_invocation(has13.shader_demote_to_helper_invocation == vk::TRUE);
