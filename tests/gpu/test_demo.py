@@ -15,8 +15,9 @@ import pytest
 
 import rgraph as rg
 from gpu import alarms
+from rgraph import demo
 from rgraph.cli import UsageError, main
-from rgraph.demo import _meshes, _show, deferred
+from rgraph.demo import _meshes, _show, deferred, photo
 
 SIZE = (160, 90)
 SHADOW = 256
@@ -139,17 +140,17 @@ def test_the_command_writes_a_video(session_device: rg.Device, tmp_path):
 
 
 def test_the_command_develops_photos_and_shows_what_lies_between(session_device: rg.Device, tmp_path, monkeypatch):
-    photo = tmp_path / "photo.jpg"
+    given = tmp_path / "photo.jpg"
     random = np.random.default_rng(1).integers(0, 256, (60, 80, 3), np.uint8)
-    PIL.Image.fromarray(random).save(photo)
+    PIL.Image.fromarray(random).save(given)
     out = tmp_path / "out.jpg"
-    assert command("photo", str(photo), "-o", str(out), "--film", "silver", "--grain", "0") == 0
+    assert command("photo", str(given), "-o", str(out), "--film", "silver", "--grain", "0") == 0
     with PIL.Image.open(out) as picture:
         developed = np.asarray(picture).astype(int)
     assert developed.shape == (60, 80, 3)
     assert np.abs(developed[..., 0] - developed[..., 2]).max() <= 4
     monkeypatch.setenv("RGRAPH_SHOW", "stops.mip1")
-    assert command("photo", str(photo), "-o", str(tmp_path / "stops.png")) == 0
+    assert command("photo", str(given), "-o", str(tmp_path / "stops.png")) == 0
     with PIL.Image.open(tmp_path / "stops.png") as picture:
         # A mip of 40 texels, enlarged by a whole number.
         assert picture.size == (520, 390)
@@ -181,6 +182,8 @@ def test_without_a_device_the_plan_is_there(tmp_path, monkeypatch, capsys):
     [
         (("photo",), "photo needs a picture"),
         (("fluid", "x.png"), "takes no picture"),
+        (("fluid", "--grain", "0.5"), "fluid has no --grain"),
+        (("photo", "x.png", "--frames", "3"), "photo has no --frames"),
         (("-o", "x.gif"), "x.gif"),
         (("--size", "12"), "WIDTHxHEIGHT"),
         (("--size", "20x20"), "64 to 16384"),
@@ -196,6 +199,7 @@ def test_a_wrong_call_is_refused(arguments: tuple[str, ...], words: str, capsys)
 
 
 def test_the_list_names_demos_and_images(capsys):
+    assert tuple(photo.FILMS) == demo.FILMS
     assert command("--list") == 0
     said = capsys.readouterr().out
     for words in ("deferred", "photo", "fluid", "occlusion_smooth", "pressure", "remapped"):

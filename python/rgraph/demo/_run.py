@@ -18,6 +18,8 @@ from rgraph.demo import DEMOS, _report, _show, deferred, fluid
 
 VIDEOS = (".mp4", ".mkv", ".webm", ".mov")
 PICTURES = (".png", ".jpg", ".jpeg")
+PHOTO = ("film", "denoise", "clarity", "bloom", "vignette", "grain")
+"""Options of the photo demo only."""
 RATE = 30.0
 """Pictures of a video a second."""
 
@@ -54,7 +56,7 @@ def _fluid(device: rgraph.Device, graph: rgraph.Graph) -> tuple[rgraph.Compiled,
 
 KNOWN = {
     "deferred": Demo((1280, 720), deferred.STILL_FRAMES, 0.0, "frame", deferred.build, _deferred),
-    "fluid": Demo((960, 540), 150, fluid.STEP, "picture", fluid.build, _fluid),
+    "fluid": Demo((960, 540), 100, fluid.STEP, "picture", fluid.build, _fluid),
 }
 
 
@@ -111,8 +113,7 @@ def run(arguments: argparse.Namespace) -> int:
     if output.suffix.lower() not in kinds:
         raise UsageError(f"{output}: nothing is written to such a file", f"there are {', '.join(kinds)}")
     _needed(output)
-    if (arguments.input is None) == (arguments.demo == "photo"):
-        raise UsageError(*_which(arguments))
+    _fitting(arguments)
     if arguments.demo == "photo":
         return _photo(arguments, output)
     demo = KNOWN[arguments.demo]
@@ -139,11 +140,23 @@ def _needed(output: Path) -> None:
         raise UsageError(said, f'pip install "rgraph-vulkan[{extra}]"') from None
 
 
-def _which(arguments: argparse.Namespace) -> tuple[str, str]:
-    """What is wrong with the picture that is given, or is not."""
-    if arguments.demo == "photo":
-        return "photo needs a picture", "rgraph demo photo IN.jpg -o OUT.png"
-    return f"{arguments.demo} takes no picture", f"leave {arguments.input} out, or say rgraph demo photo"
+def _fitting(arguments: argparse.Namespace) -> None:
+    """See that what is said belongs to the demo.
+
+    Raises
+    ------
+    UsageError
+        If photo has no picture, another demo has one, or an option is of another demo.
+    """
+    is_photo = arguments.demo == "photo"
+    if is_photo and arguments.input is None:
+        raise UsageError("photo needs a picture", "rgraph demo photo IN.jpg -o OUT.png")
+    if not is_photo and arguments.input is not None:
+        hint = f"leave {arguments.input} out, or say rgraph demo photo"
+        raise UsageError(f"{arguments.demo} takes no picture", hint)
+    for option in ("frames", "size") if is_photo else PHOTO:
+        if getattr(arguments, option) is not None:
+            raise UsageError(f"{arguments.demo} has no --{option}", f"leave --{option} out")
 
 
 def _open(arguments: argparse.Namespace) -> rgraph.Device:
@@ -170,7 +183,7 @@ def _frames(arguments: argparse.Namespace, demo: Demo, graph: rgraph.Graph, outp
         device = _open(arguments)
     except rgraph.DeviceError:
         if arguments.report:
-            _planned(declared, output)
+            _planned(graph, output)
         raise
     is_video = output.suffix.lower() in VIDEOS
     frames = arguments.frames or (120 if is_video else demo.still)
@@ -190,7 +203,7 @@ def _frames(arguments: argparse.Namespace, demo: Demo, graph: rgraph.Graph, outp
         files = [output]
         if arguments.report:
             images = _report.previews(device, declared, lambda *what: demo.start(*what)[1], min(frames, 6))
-            files += _report.write(output, declared, compiled.plan, report, images)
+            files += _report.write(output, graph, compiled.plan, report, images)
             del images
             _report.summary(compiled.plan, report)
         say("\n".join(map(str, files)))
@@ -239,7 +252,7 @@ def _photo(arguments: argparse.Namespace, output: Path) -> int:
 
     numbers = read(arguments.input)
     picture = memoryview(numbers.data).cast(numbers.letter, numbers.shape)  # type: ignore[call-overload]
-    options = {name: getattr(arguments, name) for name in ("denoise", "clarity", "bloom", "film", "vignette", "grain")}
+    options = {name: getattr(arguments, name) for name in PHOTO}
     given = {name: value for name, value in options.items() if value is not None}
     try:
         graph = photo.build(picture, **given)
