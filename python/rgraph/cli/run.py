@@ -155,7 +155,8 @@ def written(
         for number in range(frames):
             last = number == frames - 1
             frame = done.run(
-                inputs=given.inputs,
+                # What was bound stays bound.
+                inputs=given.inputs if number == 0 else None,
                 flags=given.flags or None,
                 params=given.params(number) or None,
                 read=names if last else each,

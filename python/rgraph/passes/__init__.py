@@ -11,21 +11,34 @@ from rgraph.passes._blur import blur, gaussian
 from rgraph.passes._exposure import exposure, histogram
 from rgraph.passes._font import glyphs
 from rgraph.passes._mips import generate_mips
+from rgraph.passes._reduce import reduce, statistics
+from rgraph.passes._resolve import resolve
+from rgraph.passes._scan import prefix_sum
 from rgraph.passes._screen import full_screen
 from rgraph.passes._temporal import temporal
 from rgraph.passes._text import text
 from rgraph.passes._tone import tone_map
+from rgraph.passes._transfers import blit, clear, copy, download, upload
 
 __all__ = [
+    "blit",
     "bloom",
     "blur",
+    "clear",
+    "copy",
+    "download",
     "exposure",
     "full_screen",
     "gaussian",
     "generate_mips",
     "glyphs",
     "histogram",
+    "prefix_sum",
+    "reduce",
+    "resolve",
+    "statistics",
     "temporal",
     "text",
     "tone_map",
+    "upload",
 ]

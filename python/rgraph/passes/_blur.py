@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from array import array
-from typing import Any, Literal, overload
+from typing import Any, Literal, TypeAlias, overload
 
 from rgraph._core import Image, Module, Pass, Sampler
 from rgraph.passes._mistake import known, number, refuse, whole
@@ -24,7 +24,7 @@ _ADDRESS = {"clamp": "clamp", "repeat": "repeat", "mirror": "mirror", "zero": "b
 _WORKGROUP, _UNIFORM = 16384, 16384
 _MOST_RADIUS = 65535
 # Axis, and the step of that name.
-_Way = tuple[int, str]
+_Way: TypeAlias = tuple[int, str]
 
 
 def gaussian(radius: int, sigma: float) -> list[float]:

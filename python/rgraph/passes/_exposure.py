@@ -6,9 +6,9 @@ import math
 from typing import overload
 
 from rgraph._core import Buffer, Module, Pass, View
-from rgraph.passes._mistake import known, number, refuse
+from rgraph.passes._mistake import number, refuse
 from rgraph.passes._picture import BufferLike, ImageLike, data, picture
-from rgraph.passes._shader import QUEUES, Queue, text
+from rgraph.passes._shader import Queue, computes, text
 
 __all__ = ["exposure", "histogram"]
 
@@ -21,13 +21,6 @@ def _range(name: str, range: tuple[float, float]) -> tuple[float, float]:
     if not good or least >= most:
         refuse("RG-E213", name, f"range is {range!r}", "give (least, most) luminance in stops, as (-12, 8)")
     return least, most
-
-
-def _queue(name: str, queue: Queue) -> str:
-    """The queue of a pass that can only be a compute shader."""
-    if queue is not None:
-        known(name, "queue", queue, QUEUES)
-    return "compute" if queue in (None, "graphics") else queue
 
 
 @overload
@@ -91,7 +84,7 @@ def histogram(
     """
     src = picture(g, name, "source", source)
     least, most = _range(name, range)
-    on = _queue(name, queue)
+    on = computes(name, queue)
     if target is not None:
         buffer, first, size = data(g, name, "target", target)
         if size != 1024 or first % 256:
@@ -207,7 +200,7 @@ def exposure(
     darkest, brightest = _range(name, limits)
     up, down = (number(name, "speed", one, 0.0) for one in speed)
     number(name, "seconds", seconds, 0.0)
-    on = _queue(name, queue)
+    on = computes(name, queue)
     if target is not None:
         buffer, _, size = data(g, name, "target", target)
         if size != 16:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import unicodedata
 from array import array
-from functools import cache
 
 __all__ = ["CELL", "glyphs", "table"]
 
@@ -61,7 +60,6 @@ def _rows(character: str) -> list[int]:
     return [0, 0, 0, *(int(row, 32) for row in base.ljust(9, "0"))]
 
 
-@cache
 def table() -> array[int]:
     """Two 32-bit words for each of 256 characters: bit 5 · row + column from the upper left corner."""
     words = array("I")
@@ -83,7 +81,8 @@ def glyphs(text: str, length: int | None = None) -> array[int]:
     text
         Any text; `\n` begins a line, `\t` goes on at the next multiple of four. What the font lacks is a box.
     length
-        Number of words; default: that of the text's characters. What is over is cut off, what is missing is not drawn.
+        Number of words; default: that of the text's characters. What is over is cut off, what is missing is not
+        drawn.
 
     Returns
     -------

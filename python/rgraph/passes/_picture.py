@@ -89,6 +89,13 @@ class Format:
         return {"uint": "u32", "sint": "i32", "stencil": "u32"}.get(self.numbers, "f32")
 
     @property
+    def bytes(self) -> int:
+        """Bytes of a texel in a buffer; 0 of compressed formats, of depth the depth's."""
+        if self.numbers == "depth":
+            return 2 if self.bits == 16 else 4
+        return 4 if self.name in _PACKED else self.channels * self.bits // 8
+
+    @property
     def working(self) -> str:
         """A storage format of as many channels that holds what is between two passes without rounding to 8 bits."""
         letters = {1: "r", 2: "rg"}.get(self.channels, "rgba")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from importlib import resources
 from string import Template
 from typing import Any, Literal, TypeAlias
@@ -11,7 +10,7 @@ from rgraph._core import Image, Module, Pass
 from rgraph.passes._mistake import known, refuse
 from rgraph.passes._picture import Format, Picture
 
-__all__ = ["QUEUES", "Queue", "draws", "per_texel", "text"]
+__all__ = ["QUEUES", "Queue", "computes", "draws", "per_texel", "text"]
 
 Queue: TypeAlias = Literal["graphics", "compute", "async_compute", "any"] | None
 """Where a ready-made pass runs; None: wherever its target's format allows, else as `Module.add_pass` has it."""
@@ -31,16 +30,23 @@ fn main(@builtin(position) position: vec4<f32>) -> @location(0) vec4<$scalar> {
     return texel(vec2<i32>(position.xy));
 }
 """
+_DEPTH = """
+@fragment
+fn main(@builtin(position) position: vec4<f32>) -> @builtin(frag_depth) f32 {
+    return texel(vec2<i32>(position.xy)).x;
+}
+"""
 
 
-@cache
-def _file(name: str) -> Template:
-    return Template(resources.files(__package__).joinpath("shaders", f"{name}.wgsl").read_text("utf-8"))
+_files: dict[str, Template] = {}
 
 
 def text(name: str, **values: object) -> str:
     """A shader of this package, with `$words` replaced."""
-    return _file(name).substitute(values)
+    if name not in _files:
+        file = resources.files("rgraph.passes").joinpath("shaders", f"{name}.wgsl")
+        _files[name] = Template(file.read_text("utf-8"))
+    return _files[name].substitute(values)
 
 
 def draws(name: str, format: Format, queue: Queue, image: Image | None = None) -> bool:
@@ -72,6 +78,19 @@ def draws(name: str, format: Format, queue: Queue, image: Image | None = None) -
     return queue == "graphics" or not format.storage
 
 
+def computes(name: str, queue: Queue) -> str:
+    """The queue of a pass that can only be a compute shader.
+
+    Raises
+    ------
+    GraphError
+        If there is no such queue.
+    """
+    if queue is not None:
+        known(name, "queue", queue, QUEUES)
+    return "compute" if queue in (None, "graphics") else queue
+
+
 def per_texel(
     g: Module, name: str, step: str, body: str, target: Picture, queue: Queue, push: Any = None, **variables: Any
 ) -> Pass:
@@ -94,6 +113,9 @@ def per_texel(
         As in `Module.compute`.
     """
     if draws(name, target.format, queue, target.image):
+        if target.format.numbers == "depth":
+            options = {"depth": target.part, "depth_test": "always", "push": push, "bindings": variables}
+            return g.raster(f"{name}/{step}", body + _DEPTH, **options)
         source = body + _DRAW.replace("$scalar", target.format.scalar)
         return g.raster(f"{name}/{step}", source, color=target.part, load="discard", push=push, bindings=variables)
     source = body + _COMPUTE.replace("$format", target.format.name)

@@ -7,7 +7,7 @@ from typing import Any, Literal, overload
 from rgraph._core import Image, Module, Pass
 from rgraph.passes._mistake import known, number, refuse
 from rgraph.passes._picture import Format, ImageLike, made, picture, same_size
-from rgraph.passes._shader import Queue, draws, per_texel, text
+from rgraph.passes._shader import Queue, computes, draws, per_texel, text
 
 __all__ = ["temporal"]
 
@@ -145,6 +145,6 @@ def temporal(
     past = dst.image.previous()
     more |= {"current": src.part, "history": past, "state": state, "control": control}
     done = per_texel(g, name, "mix", shader, dst, queue, push, **more)
-    on = "compute" if queue in (None, "graphics") else queue
+    on = computes(name, queue)
     g.compute(f"{name}/count", text("count"), groups=1, queue=on, state=state, control=control)
     return dst.image if target is None else done

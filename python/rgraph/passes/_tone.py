@@ -9,10 +9,8 @@ from rgraph.passes._mistake import known, number, refuse
 from rgraph.passes._picture import BufferLike, Format, ImageLike, data, made, picture, same_size
 from rgraph.passes._shader import Queue, draws, per_texel, text
 
-__all__ = ["Operator", "tone_map"]
+__all__ = ["tone_map"]
 
-Operator = Literal["linear", "reinhard", "reinhard_extended", "reinhard_luminance", "aces", "aces_hill", "agx"]
-"""What `tone_map` can do."""
 _OPERATORS = ("linear", "reinhard", "reinhard_extended", "reinhard_luminance", "aces", "aces_hill", "agx")
 # Slope, power and saturation of the looks of AgX.
 _LOOKS = {
@@ -29,7 +27,9 @@ def tone_map(
     source: ImageLike,
     target: None = None,
     *,
-    operator: Operator = "aces",
+    operator: Literal[
+        "linear", "reinhard", "reinhard_extended", "reinhard_luminance", "aces", "aces_hill", "agx"
+    ] = "aces",
     exposure: float | BufferLike = 1.0,
     white: float = 4.0,
     look: str = "none",
@@ -44,7 +44,9 @@ def tone_map(
     source: ImageLike,
     target: ImageLike,
     *,
-    operator: Operator = "aces",
+    operator: Literal[
+        "linear", "reinhard", "reinhard_extended", "reinhard_luminance", "aces", "aces_hill", "agx"
+    ] = "aces",
     exposure: float | BufferLike = 1.0,
     white: float = 4.0,
     look: str = "none",
@@ -58,7 +60,9 @@ def tone_map(
     source: ImageLike,
     target: ImageLike | None = None,
     *,
-    operator: Operator = "aces",
+    operator: Literal[
+        "linear", "reinhard", "reinhard_extended", "reinhard_luminance", "aces", "aces_hill", "agx"
+    ] = "aces",
     exposure: float | BufferLike = 1.0,
     white: float = 4.0,
     look: str = "none",
