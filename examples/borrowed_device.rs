@@ -41,7 +41,8 @@ pub fn run() -> Result<(), Box<dyn std::error::Error>> {
         let mut f13 = vk::PhysicalDeviceVulkan13Features::default()
             .synchronization2(true)
             .dynamic_rendering(true)
-            .maintenance4(true);
+            .maintenance4(true)
+            .shader_zero_initialize_workgroup_memory(true);
         let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).push_next(&mut f12).push_next(&mut f13);
         let raw = instance.create_device(physical, &info, None)?;
         let queue = raw.get_device_queue(family, 0);

@@ -256,6 +256,11 @@ def test_explain_as_json(deferred: Path):
     assert culled["culled"] == "it writes 'debug', which nobody reads and which is no root"
 
 
+def test_explain_tells_of_an_error():
+    assert run("explain", "rg-e203").stdout.decode() == rgraph.explain("RG-E203").rstrip() + "\n"
+    assert json.loads(run("explain", "RG-E101", "--json").stdout)["code"] == "RG-E101"
+
+
 def test_fuzz_as_json(tmp_path: Path):
     done = run("fuzz", "--seconds", "0", "--seed", "7", "-o", tmp_path, "--json")
     assert json.loads(done.stdout) == {"graphs": 64, "seed": 7, "findings": []}
@@ -290,7 +295,8 @@ def test_fuzz_keeps_findings_and_says_how_to_see_them(
         (["-x"], "which command?\n  help: rgraph --help lists them"),
         (["bake"], "GRAPH is missing\n  help: rgraph bake --help"),
         (["check"], "PLAN is missing\n  help: rgraph check --help"),
-        (["explain", "x"], "PASS is missing\n  help: rgraph explain --help"),
+        (["explain", "x"], "which pass?\n  help: rgraph explain GRAPH PASS, or rgraph explain CODE"),
+        (["explain", "RG-E999"], "there is no error 'RG-E999'; did you mean RG-E901?"),
         (["bake", "GRAPH", "again"], '"again" is too much\n  help: rgraph bake --help'),
         (["bake", "GRAPH", "--polcy", "auto"], 'there is no option "--polcy"\n  help: did you mean "--policy"?'),
         (["bake", "GRAPH", "--pol", "auto"], 'there is no option "--pol"\n  help: did you mean "--policy"?'),

@@ -122,7 +122,7 @@ def test_without_a_loader(tmp_path: Path):
 def test_loader_that_is_not_installed(drivers: int):
     report = {"loader": {"name": "libvulkan.so.1", "found": False, "given": False}, "devices": []}
     have = [manifests.Manifest(Path("a.json"), "a.json")] * drivers
-    found = advice.advise(report, have, [], nvidia_opens=False)
+    found = advice.advise(report, have, [], [])
     what = ("loader",) if drivers else ("loader", "driver")
     assert found == [("loader", "the Vulkan loader libvulkan.so.1 is not installed", advice.install(*what))]
 
@@ -229,54 +229,62 @@ def nvidia(monkeypatch: pytest.MonkeyPatch, folder: Path, **there: bool | str) -
         monkeypatch.setenv("NVIDIA_DRIVER_CAPABILITIES", str(there["capabilities"]))
 
 
+MISSING = ["libGLX_nvidia.so.0", "libEGL.so.1"]
 DOCKER = "start the container with: docker run --gpus all -e NVIDIA_DRIVER_CAPABILITIES=all …"
 
 
 @pytest.mark.parametrize(
-    ("there", "opens", "known", "why", "mend"),
+    ("there", "missing", "known", "why", "mend"),
     [
-        ({"kernel": False, "node": False}, False, [], "the kernel's NVIDIA driver is not loaded", None),
+        ({"kernel": False, "node": False}, MISSING, [], "the kernel's NVIDIA driver is not loaded", None),
         (
             {"kernel": True, "node": False, "capabilities": "all"},
-            False,
+            MISSING,
             [],
             "its device file /dev/nvidia0 is not in this container",
             DOCKER,
         ),
         (
             {"kernel": True, "node": True, "capabilities": "compute,utility"},
-            False,
+            MISSING,
             [],
             "the container was given the capabilities compute,utility: compute alone has no Vulkan",
             DOCKER,
         ),
         (
             {"kernel": True, "node": True, "capabilities": "all"},
-            False,
+            MISSING,
             [],
             "the driver is installed without its graphics half, which has Vulkan",
             DOCKER,
         ),
         (
             {"kernel": True, "node": True},
-            True,
+            [],
             [],
             "the driver is there, but no manifest tells the loader of it",
             advice._NVIDIA_MANIFEST,
         ),
         (
             {"kernel": True, "node": True},
-            True,
+            [],
             ["its library cannot be opened: libXext.so.6: cannot open shared object file: No such file or directory"],
             "nvidia_icd.json: its library needs libXext.so.6, which is not installed",
             "libxext6",
         ),
-        ({"kernel": True, "node": True}, True, [""], "the driver answers without this GPU: kernel module and", None),
+        (
+            {"kernel": True, "node": True, "capabilities": "compute,graphics,utility"},
+            ["libEGL.so.1"],
+            [""],
+            "its driver needs libEGL.so.1 where there is no display, which is not installed",
+            "libegl1",
+        ),
+        ({"kernel": True, "node": True}, [], [""], "the driver answers without this GPU: kernel module and", None),
     ],
 )
 def test_why_a_data_centre_gpu_shows_no_device(
     there: dict[str, bool | str],
-    opens: bool,
+    missing: list[str],
     known: list[str],
     why: str,
     mend: str | None,
@@ -293,7 +301,7 @@ def test_why_a_data_centre_gpu_shows_no_device(
         "hardware": [gpu],
         "error": "RG-E101",
     }
-    found = next(one for one in advice.advise(report, drivers, [], opens) if one.about == "NVIDIA H200")
+    found = next(one for one in advice.advise(report, drivers, [], missing) if one.about == "NVIDIA H200")
     assert found.message.startswith(f"shows no Vulkan device: {why}")
     assert found.mend == mend if mend and " " in mend else (mend or "") in found.mend
 
@@ -304,7 +312,7 @@ def test_a_gpu_that_shows_its_device_is_no_finding():
     device |= {"needs": [], "ran": {"error": None}}
     report = {"loader": {"found": True}, "devices": [device], "hardware": [gpu], "error": None}
     driver = manifests.Manifest(Path("nvidia_icd.json"), "nvidia_icd.json", "libGLX_nvidia.so.0")
-    assert advice.advise(report, [driver], [], nvidia_opens=True) == []
+    assert advice.advise(report, [driver], [], []) == []
 
 
 def test_device_that_lacks_something_is_told():
@@ -312,5 +320,5 @@ def test_device_that_lacks_something_is_told():
     device = {"pci": None, "name": "Old GPU", "kind": "discrete", "usable": False, "needs": needs, "ran": None}
     report = {"loader": {"found": True}, "devices": [device], "hardware": [], "error": None}
     driver = manifests.Manifest(Path("old.json"), "old.json", devices=["Old GPU"])
-    found = advice.advise(report, [driver], [], nvidia_opens=False)
+    found = advice.advise(report, [driver], [], [])
     assert found == [("Old GPU", "lacks synchronization2", "install a newer driver of its maker")]

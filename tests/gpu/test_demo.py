@@ -1,9 +1,12 @@
 """The demos, small: what they show, what they leave out, what they say."""
 
 import logging
+import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import imageio_ffmpeg
 import numpy as np
@@ -12,8 +15,9 @@ import pytest
 
 import rgraph as rg
 from gpu import alarms
+from rgraph import demo
 from rgraph.cli import UsageError, main
-from rgraph.demo import _show, deferred
+from rgraph.demo import _meshes, _show, deferred, photo
 
 SIZE = (160, 90)
 SHADOW = 256
@@ -136,17 +140,17 @@ def test_the_command_writes_a_video(session_device: rg.Device, tmp_path):
 
 
 def test_the_command_develops_photos_and_shows_what_lies_between(session_device: rg.Device, tmp_path, monkeypatch):
-    photo = tmp_path / "photo.jpg"
+    given = tmp_path / "photo.jpg"
     random = np.random.default_rng(1).integers(0, 256, (60, 80, 3), np.uint8)
-    PIL.Image.fromarray(random).save(photo)
+    PIL.Image.fromarray(random).save(given)
     out = tmp_path / "out.jpg"
-    assert command("photo", str(photo), "-o", str(out), "--film", "silver", "--grain", "0") == 0
+    assert command("photo", str(given), "-o", str(out), "--film", "silver", "--grain", "0") == 0
     with PIL.Image.open(out) as picture:
         developed = np.asarray(picture).astype(int)
     assert developed.shape == (60, 80, 3)
     assert np.abs(developed[..., 0] - developed[..., 2]).max() <= 4
     monkeypatch.setenv("RGRAPH_SHOW", "stops.mip1")
-    assert command("photo", str(photo), "-o", str(tmp_path / "stops.png")) == 0
+    assert command("photo", str(given), "-o", str(tmp_path / "stops.png")) == 0
     with PIL.Image.open(tmp_path / "stops.png") as picture:
         # A mip of 40 texels, enlarged by a whole number.
         assert picture.size == (520, 390)
@@ -178,6 +182,8 @@ def test_without_a_device_the_plan_is_there(tmp_path, monkeypatch, capsys):
     [
         (("photo",), "photo needs a picture"),
         (("fluid", "x.png"), "takes no picture"),
+        (("fluid", "--grain", "0.5"), "fluid has no --grain"),
+        (("photo", "x.png", "--frames", "3"), "photo has no --frames"),
         (("-o", "x.gif"), "x.gif"),
         (("--size", "12"), "WIDTHxHEIGHT"),
         (("--size", "20x20"), "64 to 16384"),
@@ -193,7 +199,58 @@ def test_a_wrong_call_is_refused(arguments: tuple[str, ...], words: str, capsys)
 
 
 def test_the_list_names_demos_and_images(capsys):
+    assert tuple(photo.FILMS) == demo.FILMS
     assert command("--list") == 0
     said = capsys.readouterr().out
     for words in ("deferred", "photo", "fluid", "occlusion_smooth", "pressure", "remapped"):
         assert words in said
+
+
+def test_the_example_is_short_and_renders(session_device: rg.Device, root: Path, tmp_path):
+    example = root / "examples" / "deferred.py"
+    assert len(example.read_text(encoding="utf-8").splitlines()) < 60
+    picture = tmp_path / "small.png"
+    done = subprocess.run(
+        [sys.executable, str(example), "96x64", str(picture)],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert re.match(r"\d+ passes in \d+ batches on [23] queues\nmemory \d+ MiB", done.stdout)
+    with PIL.Image.open(picture) as image:
+        assert image.size == (96, 64)
+
+
+def test_packages_that_are_missing_are_named_before_anything_is_done(tmp_path, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
+    assert command("-o", str(tmp_path / "film.mp4"), "--device", "name:nobody") == 2
+    said = capsys.readouterr().err
+    assert "imageio_ffmpeg is not installed" in said
+    assert 'pip install "rgraph-vulkan[video]"' in said
+
+
+@pytest.mark.parametrize(
+    ("mesh", "height"),
+    [
+        (_meshes.sphere(12, 6), None),
+        (_meshes.torus(0.3, 12, 6), None),
+        (_meshes.knot(2, 3, 0.2, 60, 6), None),
+        (_meshes.box(0.1), None),
+        (_meshes.drum(), 0.0),
+        (_meshes.column(), 0.0),
+    ],
+    ids=["sphere", "torus", "knot", "box", "drum", "column"],
+)
+def test_meshes_have_no_holes(mesh: _meshes.Mesh, height: float | None):
+    edges: Counter = Counter()
+    places = [tuple(round(axis, 5) + 0.0 for axis in position) for position in mesh.positions]
+    for at in range(0, len(mesh.indices), 3):
+        corners = [places[index] for index in mesh.indices[at : at + 3]]
+        if len(set(corners)) == 3:
+            edges.update(zip(corners, corners[1:] + corners[:1], strict=True))
+    # Each edge is passed both ways; only what stands on the ground may be open below.
+    single = [edge for edge, count in edges.items() if edges[edge[::-1]] != count]
+    assert all(height is not None and start[1] == end[1] == height for start, end in single)
+    assert len(edges) > 100

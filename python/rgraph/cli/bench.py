@@ -75,8 +75,7 @@ class _Measured:
         self.seconds: list[float] = []
 
     def begin(self, given: Settings, frames: int, progress: Progress) -> None:
-        """Bind inputs, and run frames that do not count."""
-        self.done.run(inputs=given.inputs, flags=given.flags or None, read=[]).wait()
+        """Run frames that do not count."""
         self.run(given, frames, progress)
         self.reports.clear()
         self.seconds.clear()
@@ -85,7 +84,8 @@ class _Measured:
         """Run frames one behind the other; the whole of them is timed."""
         begin, under_way = time.perf_counter(), []
         for number in range(frames):
-            under_way.append(self.done.run(flags=given.flags or None, params=given.params(number) or None, read=[]))
+            params = given.params(number) or None
+            under_way.append(self.done.run(inputs=given.inputs, flags=given.flags or None, params=params, read=[]))
             progress.step()
         self.reports += [frame.report for frame in under_way]
         self.seconds.append((time.perf_counter() - begin) / frames)

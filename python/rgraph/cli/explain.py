@@ -1,9 +1,11 @@
-"""`rgraph explain`: say why a pass runs where and when it does, and why each barrier before it."""
+"""`rgraph explain`: say why a pass runs where and when it does, and why each barrier before it; or what an error is."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
+import rgraph
 from rgraph.cli import UsageError
 from rgraph.cli._files import baked
 from rgraph.cli._parser import planning
@@ -16,8 +18,11 @@ if TYPE_CHECKING:
 
 __all__ = ["MORE", "add_arguments", "main"]
 
+_CODE = re.compile(r"RG-E\d+", re.IGNORECASE)
+
 MORE = """\
-  rgraph explain frame.rgraph.json lighting"""
+  rgraph explain frame.rgraph.json lighting
+  rgraph explain RG-E203"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,8 +33,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser
         Where.
     """
-    parser.add_argument("graph", metavar="GRAPH", help="a graph file")
-    parser.add_argument("name", metavar="PASS", help="a pass's name")
+    parser.add_argument("graph", metavar="GRAPH|CODE", help="a graph file, or the code of an error")
+    parser.add_argument("name", metavar="[PASS]", nargs="?", help="a pass's name")
     parser.add_argument("--json", action="store_true", help="for programs")
     planning(parser)
 
@@ -53,6 +58,16 @@ def _painted(text: str) -> str:
     return "\n".join(f"{paint(line[:14], 'cyan')}{line[14:]}" if line[2:3].strip() else line for line in lines)
 
 
+def _code(code: str, json: bool) -> int:
+    """Say what an error means and how to mend it."""
+    try:
+        text = rgraph.explain(code)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    say(as_json({"code": code, "text": text}) if json else text.rstrip())
+    return 0
+
+
 def main(arguments: argparse.Namespace) -> int:
     """Explain.
 
@@ -66,8 +81,12 @@ def main(arguments: argparse.Namespace) -> int:
     int
         The exit status.
     """
+    name: str | None = arguments.name
+    if _CODE.fullmatch(arguments.graph) and name is None:
+        return _code(arguments.graph.upper(), arguments.json)
+    if name is None:
+        raise UsageError("which pass?", "rgraph explain GRAPH PASS, or rgraph explain CODE")
     plan = baked(arguments)
-    name: str = arguments.name
     known = [*plan.pass_names, *plan.culled]
     if name not in known:
         raise UsageError(f'"{plan.graph_name}" has no pass "{name}"', nearest(name, known))

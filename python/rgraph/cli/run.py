@@ -155,8 +155,7 @@ def written(
         for number in range(frames):
             last = number == frames - 1
             frame = done.run(
-                # What was bound stays bound.
-                inputs=given.inputs if number == 0 else None,
+                inputs=given.inputs,
                 flags=given.flags or None,
                 params=given.params(number) or None,
                 read=names if last else each,

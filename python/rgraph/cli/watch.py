@@ -105,19 +105,17 @@ class _Shown:
 
     def __init__(self, graph: Graph, given: Settings, done: Compiled, outputs: Outputs, names: list[str]) -> None:
         self.graph, self.given, self.done, self.outputs, self.names = graph, given, done, outputs, names
-        self._bound = False
 
     def frame(self, number: int) -> tuple[float, list[str]]:
         """Run a frame and write its results; its milliseconds on the GPU, and the files."""
         with bound():
             frame = self.done.run(
-                inputs=None if self._bound else self.given.inputs,
+                inputs=self.given.inputs,
                 flags=self.given.flags or None,
                 params=self.given.params(number) or None,
                 read=self.names,
             )
         files = self.outputs.write(frame, number, self.names)
-        self._bound = True
         return frame.report.gpu_us / 1000, list(files.values())
 
 

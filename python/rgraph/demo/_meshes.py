@@ -6,7 +6,10 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from rgraph.demo._linear import Vector, add, cross, scaled, subtract, unit
+from rgraph.demo._linear import Vector, add, cross, dot, scaled, subtract, unit
+
+SHAFT = (0.12, 0.86)
+"""Where the shaft of a column begins and ends, as shares of its height."""
 
 
 @dataclass
@@ -38,14 +41,15 @@ def surface(point: Callable[[float, float], tuple[Vector, Vector]], columns: int
 
 
 def outward(mesh: Mesh) -> Mesh:
-    """Turns triangles so that they face where their normals point."""
+    """Turns all triangles, which must face one way, so that most face where their normals point."""
+    for_, against = 0, 0
     for at in range(0, len(mesh.indices), 3):
         a, b, c = mesh.indices[at : at + 3]
         p, q, r = mesh.positions[a], mesh.positions[b], mesh.positions[c]
-        face = cross(subtract(q, p), subtract(r, p))
-        normal = add(add(mesh.normals[a], mesh.normals[b]), mesh.normals[c])
-        if face[0] * normal[0] + face[1] * normal[1] + face[2] * normal[2] < 0.0:
-            mesh.indices[at + 1], mesh.indices[at + 2] = c, b
+        side = dot(cross(subtract(q, p), subtract(r, p)), add(add(mesh.normals[a], mesh.normals[b]), mesh.normals[c]))
+        for_, against = for_ + (side > 0.0), against + (side < 0.0)
+    if against > for_:
+        mesh.indices[1::3], mesh.indices[2::3] = mesh.indices[2::3], mesh.indices[1::3]
     return mesh
 
 
@@ -96,36 +100,42 @@ def box(bevel: float) -> Mesh:
     # Steps within the rounding, then over the flat part.
     low = [-1.0 + bevel * step for step in (0.0, 0.35, 0.7, 1.0)]
     steps = low + [-value for value in reversed(low)]
-    mesh = Mesh()
+    whole = Mesh()
     inner = 1.0 - bevel
+    count = len(steps)
     for axis in range(3):
         for side in (-1.0, 1.0):
-            first = len(mesh.positions)
+            face = Mesh()
             for v in steps:
                 for u in steps:
                     corner = [0.0, 0.0, 0.0]
                     corner[axis], corner[(axis + 1) % 3], corner[(axis + 2) % 3] = side, u, v
                     core = [min(max(value, -inner), inner) for value in corner]
                     normal = unit((corner[0] - core[0], corner[1] - core[1], corner[2] - core[2]))
-                    mesh.positions.append(add((core[0], core[1], core[2]), scaled(normal, bevel)))
-                    mesh.normals.append(normal)
-            count = len(steps)
+                    face.positions.append(add((core[0], core[1], core[2]), scaled(normal, bevel)))
+                    face.normals.append(normal)
             for row in range(count - 1):
                 for column in range(count - 1):
-                    a = first + row * count + column
-                    mesh.indices += (a, a + count, a + 1, a + 1, a + count, a + count + 1)
-    return outward(mesh)
+                    a = row * count + column
+                    face.indices += (a, a + count, a + 1, a + 1, a + count, a + count + 1)
+            first = len(whole.positions)
+            whole.indices += (first + index for index in outward(face).indices)
+            whole.positions += face.positions
+            whole.normals += face.normals
+    return whole
 
 
 def lathe(profile: Sequence[tuple[float, float]], columns: int, flutes: int = 0, depth: float = 0.0) -> Mesh:
-    """Turns a profile of (radius, height) about the axis y; `flutes` grooves of `depth` where the radius is below 0.9.
+    """Turns a profile of (radius, height) about the axis y; `flutes` grooves of `depth` along a column's shaft.
 
     Normals are the surface's own, of its differences; points that stand twice in the profile make a sharp edge.
     """
 
     def radius(row: int, a: float) -> float:
-        r, _ = profile[row]
-        return r - depth * (0.5 - 0.5 * math.cos(flutes * a)) if r < 0.9 else r
+        r, height = profile[row]
+        # Grooves run out at both ends of the shaft.
+        deep = depth * min(max((height - SHAFT[0]) / 0.02, 0.0), max((SHAFT[1] - height) / 0.02, 0.0), 1.0)
+        return r - deep * (0.5 - 0.5 * math.cos(flutes * a))
 
     def place(row: int, a: float) -> Vector:
         r = radius(row, a)

@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,6 +18,8 @@ from rgraph.demo import DEMOS, _report, _show, deferred, fluid
 
 VIDEOS = (".mp4", ".mkv", ".webm", ".mov")
 PICTURES = (".png", ".jpg", ".jpeg")
+PHOTO = ("film", "denoise", "clarity", "bloom", "vignette", "grain")
+"""Options of the photo demo only."""
 RATE = 30.0
 """Pictures of a video a second."""
 
@@ -53,7 +56,7 @@ def _fluid(device: rgraph.Device, graph: rgraph.Graph) -> tuple[rgraph.Compiled,
 
 KNOWN = {
     "deferred": Demo((1280, 720), deferred.STILL_FRAMES, 0.0, "frame", deferred.build, _deferred),
-    "fluid": Demo((960, 540), 150, fluid.STEP, "picture", fluid.build, _fluid),
+    "fluid": Demo((960, 540), 100, fluid.STEP, "picture", fluid.build, _fluid),
 }
 
 
@@ -74,12 +77,9 @@ def video(path: Path, size: tuple[int, int], rate: float) -> Iterator[Callable[[
     Raises
     ------
     UsageError
-        Without imageio-ffmpeg, which brings the encoder; or if a side is odd.
+        If a side is odd.
     """
-    try:
-        import imageio_ffmpeg
-    except ModuleNotFoundError:
-        raise UsageError("videos need imageio-ffmpeg", "pip install 'rgraph-vulkan[video]'") from None
+    imageio_ffmpeg = import_module("imageio_ffmpeg")
     if size[0] % 2 or size[1] % 2:
         raise UsageError(f"a video has even sides, not {size[0]}x{size[1]}", "give others by --size")
     writer = imageio_ffmpeg.write_frames(
@@ -93,22 +93,14 @@ def video(path: Path, size: tuple[int, int], rate: float) -> Iterator[Callable[[
 
 
 def save(path: Path, picture: rgraph.Array) -> None:
-    """Write a picture of RGBA bytes as PNG, or as JPEG.
-
-    Raises
-    ------
-    UsageError
-        If JPEG needs pillow, which is not installed.
-    """
+    """Write a picture of RGBA bytes as PNG, or as JPEG with pillow."""
     if path.suffix.lower() == ".png":
         picture.save(path)
         return
-    try:
-        from PIL import Image
-    except ModuleNotFoundError:
-        raise UsageError("JPEG needs pillow; PNG needs nothing", "pip install 'rgraph-vulkan[io]'") from None
     size = (picture.shape[1], picture.shape[0])
-    Image.frombytes("RGBA", size, picture.tobytes()).convert("RGB").save(path, quality=95, subsampling=0)
+    import_module("PIL.Image").frombytes("RGBA", size, picture.tobytes()).convert("RGB").save(
+        path, quality=95, subsampling=0
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -120,8 +112,8 @@ def run(arguments: argparse.Namespace) -> int:
     kinds = PICTURES if arguments.demo == "photo" else PICTURES + VIDEOS
     if output.suffix.lower() not in kinds:
         raise UsageError(f"{output}: nothing is written to such a file", f"there are {', '.join(kinds)}")
-    if (arguments.input is None) == (arguments.demo == "photo"):
-        raise UsageError(*_which(arguments))
+    _needed(output)
+    _fitting(arguments)
     if arguments.demo == "photo":
         return _photo(arguments, output)
     demo = KNOWN[arguments.demo]
@@ -129,11 +121,42 @@ def run(arguments: argparse.Namespace) -> int:
     return _frames(arguments, demo, graph, output)
 
 
-def _which(arguments: argparse.Namespace) -> tuple[str, str]:
-    """What is wrong with the picture that is given, or is not."""
-    if arguments.demo == "photo":
-        return "photo needs a picture", "rgraph demo photo IN.jpg -o OUT.png"
-    return f"{arguments.demo} takes no picture", f"leave {arguments.input} out, or say rgraph demo photo"
+def _needed(output: Path) -> None:
+    """See that the packages which write a file are there, before anything is done.
+
+    Raises
+    ------
+    UsageError
+        If one is not; with the line that installs it.
+    """
+    kind = output.suffix.lower()
+    if kind == ".png":
+        return
+    package, extra = ("imageio_ffmpeg", "video") if kind in VIDEOS else ("PIL", "io")
+    try:
+        import_module(package)
+    except ImportError:
+        said = f"{output}: {package} is not installed, which writes {kind}; .png needs nothing"
+        raise UsageError(said, f'pip install "rgraph-vulkan[{extra}]"') from None
+
+
+def _fitting(arguments: argparse.Namespace) -> None:
+    """See that what is said belongs to the demo.
+
+    Raises
+    ------
+    UsageError
+        If photo has no picture, another demo has one, or an option is of another demo.
+    """
+    is_photo = arguments.demo == "photo"
+    if is_photo and arguments.input is None:
+        raise UsageError("photo needs a picture", "rgraph demo photo IN.jpg -o OUT.png")
+    if not is_photo and arguments.input is not None:
+        hint = f"leave {arguments.input} out, or say rgraph demo photo"
+        raise UsageError(f"{arguments.demo} takes no picture", hint)
+    for option in ("frames", "size") if is_photo else PHOTO:
+        if getattr(arguments, option) is not None:
+            raise UsageError(f"{arguments.demo} has no --{option}", f"leave --{option} out")
 
 
 def _open(arguments: argparse.Namespace) -> rgraph.Device:
@@ -160,7 +183,7 @@ def _frames(arguments: argparse.Namespace, demo: Demo, graph: rgraph.Graph, outp
         device = _open(arguments)
     except rgraph.DeviceError:
         if arguments.report:
-            _planned(declared, output)
+            _planned(graph, output)
         raise
     is_video = output.suffix.lower() in VIDEOS
     frames = arguments.frames or (120 if is_video else demo.still)
@@ -180,7 +203,7 @@ def _frames(arguments: argparse.Namespace, demo: Demo, graph: rgraph.Graph, outp
         files = [output]
         if arguments.report:
             images = _report.previews(device, declared, lambda *what: demo.start(*what)[1], min(frames, 6))
-            files += _report.write(output, declared, compiled.plan, report, images)
+            files += _report.write(output, graph, compiled.plan, report, images)
             del images
             _report.summary(compiled.plan, report)
         say("\n".join(map(str, files)))
@@ -229,7 +252,7 @@ def _photo(arguments: argparse.Namespace, output: Path) -> int:
 
     numbers = read(arguments.input)
     picture = memoryview(numbers.data).cast(numbers.letter, numbers.shape)  # type: ignore[call-overload]
-    options = {name: getattr(arguments, name) for name in ("denoise", "clarity", "bloom", "film", "vignette", "grain")}
+    options = {name: getattr(arguments, name) for name in PHOTO}
     given = {name: value for name, value in options.items() if value is not None}
     try:
         graph = photo.build(picture, **given)

@@ -44,28 +44,30 @@ class Scene:
     """Two vec4 a vertex: position, normal."""
     instances: bytes
     """`Instance` of common.wgsl."""
-    indices: bytes
-    """uint32: instance and vertex in one."""
+    mesh_indices: bytes
+    """uint32: triangles of all meshes, each counted from its own first vertex; the sphere's come first."""
+    draws: bytes
+    """Four uint32 an instance: first index of the whole, first of its mesh, first vertex, number."""
     lights: bytes
     """`Light` of common.wgsl, world space."""
     bubbles: bytes
     """vec4 a bubble: centre, radius."""
-    bubble_indices: bytes
-    """uint32, of one sphere."""
     index_count: int
     instance_count: int
     light_count: int
     bubble_count: int
-    bubble_index_count: int
+    sphere_index_count: int
 
 
 class _Maker:
     def __init__(self) -> None:
         self.vertices = array("f")
         self.instances = array("f")
-        self.indices = array("I")
+        self.mesh_indices = array("I")
+        self.draws = array("I")
+        self.index_count = 0
         self.lights = array("f")
-        self.meshes: dict[str, tuple[int, list[int]]] = {}
+        self.meshes: dict[str, tuple[int, int, int]] = {}
         self.instance_count = 0
         self.light_count = 0
 
@@ -73,7 +75,8 @@ class _Maker:
         first = len(self.vertices) // 8
         for position, normal in zip(mesh.positions, mesh.normals, strict=True):
             self.vertices.extend((*position, 0.0, *normal, 0.0))
-        self.meshes[name] = (first, mesh.indices)
+        self.meshes[name] = (first, len(self.mesh_indices), len(mesh.indices))
+        self.mesh_indices.extend(mesh.indices)
         if len(self.vertices) // 8 > 1 << VERTEX_BITS:
             raise ValueError(f"the meshes have more than {1 << VERTEX_BITS} vertices")
 
@@ -97,9 +100,9 @@ class _Maker:
         for row in range(3):
             self.instances.extend((x[row], y[row], z[row], at[row]))
         self.instances.extend((*colour, roughness, metallic, emission, pattern, spin))
-        first, indices = self.meshes[mesh]
-        base = self.instance_count << VERTEX_BITS
-        self.indices.extend(base + first + index for index in indices)
+        vertex, source, count = self.meshes[mesh]
+        self.draws.extend((self.index_count, source, vertex, self.instance_count))
+        self.index_count += count
         self.instance_count += 1
 
     def light(self, at: Vector, reach: float, colour: Colour, power: float) -> None:
@@ -255,13 +258,12 @@ def _lamps(make: _Maker) -> None:
         make.light(polar(3.1, angle, 0.3), 1.7, LAMPS[at % 2], 2.2)
 
 
-def _bubbles(make: _Maker) -> tuple[array[float], array[int]]:
+def _bubbles() -> array[float]:
     floating = array("f")
     for n in range(26):
         radius, angle = 2.8 + 6.5 * noise(n * 3 + 1), n * 2.399963
         floating.extend((*polar(radius, angle, 1.2 + 3.6 * noise(n * 5)), 0.14 + 0.3 * noise(n * 11) ** 2))
-    first, indices = make.meshes["sphere"]
-    return floating, array("I", [first + index for index in indices])
+    return floating
 
 
 def court() -> Scene:
@@ -280,17 +282,17 @@ def court() -> Scene:
     _sculpture(make)
     _garden(make)
     _lamps(make)
-    floating, sphere = _bubbles(make)
+    floating = _bubbles()
     return Scene(
         vertices=make.vertices.tobytes(),
         instances=make.instances.tobytes(),
-        indices=make.indices.tobytes(),
+        mesh_indices=make.mesh_indices.tobytes(),
+        draws=make.draws.tobytes(),
         lights=make.lights.tobytes(),
         bubbles=floating.tobytes(),
-        bubble_indices=sphere.tobytes(),
-        index_count=len(make.indices),
+        index_count=make.index_count,
         instance_count=make.instance_count,
         light_count=make.light_count,
         bubble_count=len(floating) // 4,
-        bubble_index_count=len(sphere),
+        sphere_index_count=make.meshes["sphere"][2],
     )

@@ -15,7 +15,7 @@ SHOWN = "shown"
 """Name of the picture that is added."""
 _SMALLEST = 512
 """Pictures narrower than this are enlarged by a whole number."""
-_KINDS = ("COLOUR", "GREY", "DEPTH", "SIGNED", "LIGHT", "COUNT")
+_KINDS = ("COLOUR", "GREY", "DEPTH", "SIGNED", "LIGHT", "SCALAR", "COUNT")
 _MEANINGS = {"normal": "SIGNED", "velocity": "SIGNED", "motion": "SIGNED", "occlusion": "GREY"}
 """What floats are, by words in the image's name."""
 _PART = re.compile(r"\.(mip|layer)(\d+)$")
@@ -72,15 +72,16 @@ def _kind(format_: str) -> tuple[str, str]:
     if "snorm" in format_:
         return "SIGNED", "f32"
     if "float" in format_:
-        return ("LIGHT" if channels >= 3 else "SIGNED"), "f32"
+        return {1: "SCALAR", 2: "SIGNED"}.get(channels, "LIGHT"), "f32"
     return ("GREY" if channels == 1 else "COLOUR"), "f32"
 
 
 def add(graph: rgraph.Graph, what: str) -> rgraph.Image:
     """Add passes that make a picture of an image, and make it a root.
 
-    Colours with high range are exposed by their mean, depths are bright where near, normals and motion are grey where
-    zero, numbers have colours by value; layers stand side by side; small pictures are enlarged.
+    Colours with high range are exposed by their mean, depths are bright where near, normals and motion are grey
+    where zero, single numbers go from black to white (from blue to orange, about zero), counts have colours by value.
+    Layers stand side by side; small pictures are enlarged.
 
     Parameters
     ----------

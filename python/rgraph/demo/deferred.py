@@ -24,6 +24,8 @@ STOPS = (-9.0, 7.0)
 CLUSTERS = 16 * 9 * 24
 CLUSTER_BYTES = CLUSTERS * 32 * 4
 SHADOW_TEXELS = 2048
+FIRST = "first"
+"""The flag of passes that make what stays."""
 STILL_FRAMES = 16
 """Frames that become one still picture: as many as there are places of the jitter."""
 
@@ -42,7 +44,8 @@ def build(size: tuple[int, int] = (1280, 720), *, shadow_texels: int = SHADOW_TE
     -------
     Graph
         Its root is the image `"frame"` (`rgba8unorm-srgb`). Each run takes the constants of its frame as the input
-        `"constants"` (see `constants`) and has one flag: `"sky"`, which makes the picture of the sky anew.
+        `"constants"` (see `constants`) and has one flag: `"first"`, which makes index buffer and sky, and is off
+        from the second frame on.
     """
     width, height = size
     g = rgraph.Graph("deferred", size=size)
@@ -50,7 +53,12 @@ def build(size: tuple[int, int] = (1280, 720), *, shadow_texels: int = SHADOW_TE
     frame = g.import_array("constants", constants(0, size, shadow_texels=shadow_texels), as_buffer=True)
     vertices = g.import_array("vertices", scene.vertices, as_buffer=True)
     instances = g.import_array("instances", scene.instances, as_buffer=True)
-    indices = g.import_array("indices", scene.indices, as_buffer=True)
+    mesh_indices = g.import_array("mesh_indices", scene.mesh_indices, as_buffer=True)
+    draws = g.import_array("draws", scene.draws, as_buffer=True)
+    indices = g.buffer("indices", scene.index_count * 4, persistent=True)
+    g.compute(
+        "expand", shader("common", "expand"), draws=draws, mesh_indices=mesh_indices, indices=indices, conditional=FIRST
+    )
     lights = g.import_array("lights", scene.lights, as_buffer=True)
     draw: dict[str, Any] = {
         "index": indices,
@@ -63,7 +71,7 @@ def build(size: tuple[int, int] = (1280, 720), *, shadow_texels: int = SHADOW_TE
     # The sky keeps its picture until it is asked for a new one.
     sky = g.image("sky", SKY_SIZE, "rgba16float", mips=SKY_LEVELS, persistent=True)
     irradiance = g.buffer("irradiance", 9 * 16, persistent=True)
-    g.compute("sky/scatter", shader("common", "sky"), frame=frame, target_image=sky.mip(0), conditional="sky")
+    g.compute("sky/scatter", shader("common", "sky"), frame=frame, target_image=sky.mip(0), conditional=FIRST)
     for level in range(1, SKY_LEVELS):
         g.compute(
             f"sky/level{level}",
@@ -72,7 +80,7 @@ def build(size: tuple[int, int] = (1280, 720), *, shadow_texels: int = SHADOW_TE
             sky_sampler=around,
             target_image=sky.mip(level),
             push={"roughness": level / (SKY_LEVELS - 1)},
-            conditional="sky",
+            conditional=FIRST,
         )
     g.compute(
         "sky/irradiance",
@@ -81,7 +89,7 @@ def build(size: tuple[int, int] = (1280, 720), *, shadow_texels: int = SHADOW_TE
         sky_sampler=around,
         irradiance=irradiance,
         groups=1,
-        conditional="sky",
+        conditional=FIRST,
     )
 
     # Geometry: depth first, then materials where depth is equal.
@@ -190,7 +198,6 @@ def build(size: tuple[int, int] = (1280, 720), *, shadow_texels: int = SHADOW_TE
         bindings=air,
     )
     floating = g.import_array("bubbles", scene.bubbles, as_buffer=True)
-    ball = g.import_array("bubble_indices", scene.bubble_indices, as_buffer=True)
     g.raster(
         "transparent",
         shader("common", "shade", "bubbles"),
@@ -200,9 +207,9 @@ def build(size: tuple[int, int] = (1280, 720), *, shadow_texels: int = SHADOW_TE
         depth_write=False,
         cull="back",
         blend="premultiplied",
-        index=ball,
+        index=mesh_indices,
         instances=scene.bubble_count,
-        vertices=scene.bubble_index_count,
+        vertices=scene.sphere_index_count,
         bindings=air | {"vertices": vertices, "bubbles": floating},
     )
 
@@ -255,13 +262,14 @@ def _overlay(g: rgraph.Graph, out: rgraph.Image, histogram: rgraph.Buffer, expos
 
     g.callback("overlay", record, color=out, reads={histogram: "storage_read", exposure: "storage_read"})
     words = f"rgraph · deferred · {out.size[0]}×{height}"
+    dots = max(1.0, float(int(unit)))
     passes.text(
         g,
         "overlay/words",
         words,
         out,
-        position=(29.0 * unit, height - 102.0 * unit),
-        scale=max(unit, 0.5),
+        position=(29.0 * unit, height - 90.0 * unit - 12.0 * dots),
+        scale=dots,
         color=(1.0, 0.9, 0.75, 0.8),
     )
 
@@ -323,7 +331,7 @@ class Renderer:
         """Run the next frame, `step` seconds later; `options` are those of `Compiled.run`."""
         self.seconds += step
         values = constants(self.frame, self.size, seconds=self.seconds, step=step, shadow_texels=self._shadow_texels)
-        flags = {"sky": self.frame == 0}
+        flags = {FIRST: self.frame == 0}
         self.frame += 1
         times = {("exposure/adapt", "time"): step}
         return self.compiled.run(inputs={"constants": values}, flags=flags, params=times, **options)

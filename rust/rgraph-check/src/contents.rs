@@ -42,7 +42,7 @@ impl Machine<'_> {
             .filter(|entry| facts.memory.get(entry.resource.index()) == Some(&memory))
             .filter(|entry| self.same_copy(entry.resource.index(), resource))
             .filter(|entry| {
-                let part = crate::shape::Part::image(entry.mips, entry.layers, at.part.aspects);
+                let part = crate::shape::Part::image(entry.mips, entry.layers, entry.aspects);
                 facts.grids[memory].cells(&part).binary_search(&cell).is_ok()
             })
             .map(|entry| entry.layout)

@@ -101,10 +101,14 @@ impl Machine<'_> {
         extra: &mut Vec<(usize, usize, Op)>,
     ) {
         let what = self.facts.name(entry.resource.index());
-        let (load, _) = operations(entry, aspect);
+        let (load, kept) = operations(entry, aspect);
         let Some((pass, first)) = here.first() else {
-            if !entry.input && load != Load::Load {
-                let message = format!("\"{what}\" is an attachment that no pass of its render pass uses");
+            if !entry.input && (load != Load::Load || kept != StoreOp::Nothing) {
+                let message = format!(
+                    "{} of \"{what}\" is an attachment that no pass of its render pass uses, but it is loaded as {load} \
+                     and stored as {kept}",
+                    aspect.names().collect::<Vec<_>>().join(" and ")
+                );
                 self.findings.add(Rule::Attachment, None, Some(what), message);
             }
             return;

@@ -230,6 +230,16 @@ pub enum PlanKind {
     },
 }
 
+impl PlanKind {
+    /// The aspects of an image; none of a buffer.
+    pub fn aspects(self) -> Aspects {
+        match self {
+            Self::Image { format, .. } => format.aspects(),
+            Self::Buffer { .. } => Aspects::empty(),
+        }
+    }
+}
+
 /// One submit to one queue, or one piece of host work.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Batch {
@@ -428,6 +438,8 @@ pub struct PassLayout {
     pub mips: [u32; 2],
     /// Array layers, half-open.
     pub layers: [u32; 2],
+    /// The aspects that are in it; depth and stencil may be in different ones.
+    pub aspects: Aspects,
     /// The layout.
     pub layout: Layout,
 }

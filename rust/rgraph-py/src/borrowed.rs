@@ -31,8 +31,9 @@ impl PyDevice {
     /// Use the caller's Vulkan device instead of opening one.
     ///
     /// Nothing can check the handles: they must be valid, belong together, and outlive the device and all that is made
-    /// of it. The device must have been made with `timelineSemaphore`, `synchronization2`, `dynamicRendering` and
-    /// `maintenance4`, and with `shaderZeroInitializeWorkgroupMemory` where shaders have memory of workgroups; its queues are not used by others at the same time. Closing leaves it to the caller.
+    /// of it. The device must have been made with `timelineSemaphore`, `synchronization2`, `dynamicRendering`,
+    /// `maintenance4` and, for shaders with workgroup variables, `shaderZeroInitializeWorkgroupMemory`; its queues are not
+    /// used by others at the same time. Closing leaves it to the caller.
     ///
     /// Parameters
     /// ----------

@@ -331,20 +331,20 @@ fn naga_stage(stage: Stage) -> ShaderStage {
 
 /// SPIR-V 1.3 with names, Vulkan's clip space as it is, and no access beyond what there is, whatever the device's
 /// robustness: an index outside becomes one inside, texels outside read as zero. (Naga could skip accesses of buffers
-/// instead, but not atomic ones.) An array of open length must have an element. Memory of workgroups is zeroed by the driver:
-/// naga would have one invocation store a whole array, which some compilers take apart element by element.
+/// instead, but not atomic ones.) An array of open length must have an element.
 fn options() -> spv::Options<'static> {
     spv::Options {
         lang_version: (1, 3),
         flags: spv::WriterFlags::DEBUG | spv::WriterFlags::LABEL_VARYINGS | spv::WriterFlags::CLAMP_FRAG_DEPTH,
         fake_missing_bindings: true,
+        // The driver's zeros: naga's own are written by one invocation, element by element, which takes some compilers minutes.
+        zero_initialize_workgroup_memory: spv::ZeroInitializeWorkgroupMemoryMode::Native,
         bounds_check_policies: BoundsCheckPolicies {
             index: BoundsCheckPolicy::Restrict,
             buffer: BoundsCheckPolicy::Restrict,
             image_load: BoundsCheckPolicy::ReadZeroSkipWrite,
             binding_array: BoundsCheckPolicy::Restrict,
         },
-        zero_initialize_workgroup_memory: spv::ZeroInitializeWorkgroupMemoryMode::Native,
         ..spv::Options::default()
     }
 }

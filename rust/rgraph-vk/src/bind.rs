@@ -492,7 +492,7 @@ impl Binder<'_> {
 
     /// The layout in which a pass finds one level of an image.
     pub(crate) fn layout_of(&self, pass: PlanPassId, access: &PassAccess, mip: u32, layer: u32) -> Layout {
-        self.layout(pass, access.resource, [mip, mip + 1], [layer, layer + 1])
+        self.layout(pass, access.resource, [mip, mip + 1], [layer, layer + 1], access.region.aspects)
     }
 
     /// An error of a pass.

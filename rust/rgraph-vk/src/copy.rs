@@ -56,6 +56,19 @@ pub(crate) fn clear(device: &ash::Device, commands: vk::CommandBuffer, store: &S
     }
 }
 
+/// Shows what was cleared to everything that follows. Contents begin with zeros once, so it costs nothing that matters;
+/// and where a first use reads a part of them only, later writes of the rest have a barrier to refer to.
+pub(crate) fn seen_by_all(device: &ash::Device, commands: vk::CommandBuffer) {
+    let barriers = [vk::MemoryBarrier2::default()
+        .src_stage_mask(vk::PipelineStageFlags2::ALL_TRANSFER)
+        .src_access_mask(vk::AccessFlags2::TRANSFER_WRITE)
+        .dst_stage_mask(vk::PipelineStageFlags2::ALL_COMMANDS)
+        .dst_access_mask(vk::AccessFlags2::MEMORY_READ | vk::AccessFlags2::MEMORY_WRITE)];
+    let info = vk::DependencyInfo::default().memory_barriers(&barriers);
+    // SAFETY: outside of a render pass; every queue that clears knows these stages.
+    unsafe { device.cmd_pipeline_barrier2(commands, &info) };
+}
+
 pub(crate) fn upload(
     device: &ash::Device,
     commands: vk::CommandBuffer,

@@ -238,14 +238,21 @@ impl Binder<'_> {
             );
             return refuse(says, &format!("the shader wants {}", wanted(binding.kind)));
         }
-        let layout = self.layout(pass, resource, mips, layers);
+        let layout = self.layout(pass, resource, mips, layers, aspects);
         let key = ViewKey { kind: view_type(dimension, arrayed), format, aspects, mips, layers };
         Ok((resource, key, layout))
     }
 
     /// The layout in which a pass finds part of an image.
-    pub(crate) fn layout(&self, pass: PlanPassId, resource: ResourceId, mips: [u32; 2], layers: [u32; 2]) -> Layout {
-        let found = self.scene.layout(self.plan, pass, resource, [mips[0], layers[0]]);
+    pub(crate) fn layout(
+        &self,
+        pass: PlanPassId,
+        resource: ResourceId,
+        mips: [u32; 2],
+        layers: [u32; 2],
+        aspects: Aspects,
+    ) -> Layout {
+        let found = self.scene.layout(self.plan, pass, resource, [mips[0], layers[0]], aspects);
         found.unwrap_or(Layout::General)
     }
 }

@@ -119,8 +119,8 @@ pub(crate) struct Enabled {
 
 /// Handles of a caller's own Vulkan objects.
 ///
-/// The device must have been made with `timelineSemaphore`, `synchronization2`, `dynamicRendering` and `maintenance4`, and
-/// with `shaderZeroInitializeWorkgroupMemory` where shaders have memory of workgroups.
+/// The device must have been made with `timelineSemaphore`, `synchronization2`, `dynamicRendering`, `maintenance4` and, for
+/// shaders with workgroup variables, `shaderZeroInitializeWorkgroupMemory`.
 #[derive(Clone, Debug)]
 pub struct BorrowedDevice {
     /// The function table that the instance came from.

@@ -145,6 +145,7 @@ fn needed_by(name: &str) -> &'static str {
         "synchronization2" => "every graph: barriers are written with it",
         "dynamicRendering" => "raster passes: they have no render-pass objects",
         "maintenance4" => "every graph: sizes of resources are known before they are made, so that they share memory",
+        "shaderZeroInitializeWorkgroupMemory" => "shaders with workgroup variables: they begin with zeros",
         _ => "every graph",
     }
 }

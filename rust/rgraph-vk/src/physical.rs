@@ -234,6 +234,7 @@ fn describe(context: &Context, raw: vk::PhysicalDevice) -> Result<DeviceInfo, Er
             ("synchronization2", features13.synchronization2 == vk::TRUE),
             ("dynamicRendering", features13.dynamic_rendering == vk::TRUE),
             ("maintenance4", features13.maintenance4 == vk::TRUE),
+            ("shaderZeroInitializeWorkgroupMemory", features13.shader_zero_initialize_workgroup_memory == vk::TRUE),
         ]);
     }
     let compute = families.iter().any(|family| family.capabilities.contains(Capabilities::COMPUTE));

@@ -174,9 +174,10 @@ impl Recorder<'_> {
                     Some(stencil) => stencil,
                     None => (attachment.load, attachment.store),
                 };
+                let kind = plan.resources[attachment.resource].kind;
                 let mut info = vk::RenderingAttachmentInfo::default()
                     .image_view(view.view)
-                    .image_layout(attachment_layout(rendering.layouts[at], plan.resources[attachment.resource].kind))
+                    .image_layout(attachment_layout(rendering.layouts[at][usize::from(stencil)], kind))
                     .load_op(convert::load(load))
                     .store_op(convert::store(store))
                     .clear_value(clear_value(self.prepared, attachment));

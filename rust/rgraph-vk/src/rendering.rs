@@ -23,8 +23,8 @@ pub(crate) struct Rendering {
     pub area: [u32; 2],
     /// Layers rendered to.
     pub layers: u32,
-    /// Layout of each attachment (of dynamic rendering: throughout).
-    pub layouts: Vec<Layout>,
+    /// Layouts of each attachment (of dynamic rendering: throughout): of colour or depth, and of stencil.
+    pub layouts: Vec<[Layout; 2]>,
     /// What each attachment resolves to.
     pub resolves: Vec<Option<Resolve>>,
     /// Positions of colour attachments, in order.
@@ -68,11 +68,9 @@ impl Renderings {
     pub fn new(graph: &Graph, plan: &Plan, scene: &Scene) -> Self {
         let mut out = Self { passes: Vec::new(), of_pass: IdVec::filled(None, plan.passes.len()) };
         let mut open: Option<Rendering> = None;
-        let mut layouts: Vec<Span> = Vec::new();
         for command in &plan.commands {
             match command {
                 Command::BeginRendering { attachments, .. } => {
-                    layouts.clear();
                     open = Some(Rendering {
                         attachments: *attachments,
                         area: [1, 1],
@@ -86,11 +84,10 @@ impl Renderings {
                         within: Vec::new(),
                     });
                 }
-                Command::Pass { pass, layouts: of_pass } => {
+                Command::Pass { pass, .. } => {
                     if let Some(open) = &mut open {
                         out.of_pass[*pass] = Some((out.passes.len() as u32, open.passes.len() as u32));
                         open.passes.push(*pass);
-                        layouts.push(*of_pass);
                     }
                 }
                 Command::Barriers(barriers) => {
@@ -100,7 +97,7 @@ impl Renderings {
                 }
                 Command::EndRendering => {
                     if let Some(mut open) = open.take() {
-                        open.complete(graph, plan, scene, &layouts);
+                        open.complete(graph, plan, scene);
                         out.passes.push(open);
                     }
                 }
@@ -119,19 +116,21 @@ impl Renderings {
 }
 
 impl Rendering {
-    fn complete(&mut self, graph: &Graph, plan: &Plan, scene: &Scene, layouts: &[Span]) {
+    fn complete(&mut self, graph: &Graph, plan: &Plan, scene: &Scene) {
         let attachments = &plan.attachments[self.attachments.range()];
-        let find = |attachment: &Attachment| {
-            let part = |mips: [u32; 2], layers: [u32; 2]| {
-                mips[0] <= attachment.mip && attachment.mip < mips[1] && layers[0] <= attachment.layers[0]
-            };
-            layouts
-                .iter()
-                .flat_map(|span| &plan.layouts[span.range()])
-                .find(|one| scene.same(one.resource, attachment.resource) && part(one.mips, one.layers))
-                .map_or(Layout::General, |one| one.layout)
-        };
-        self.layouts = attachments.iter().map(find).collect();
+        self.layouts = attachments
+            .iter()
+            .map(|attachment| {
+                let at = [attachment.mip, attachment.layers[0]];
+                let first = |aspects: Aspects| {
+                    let mut passes = self.passes.iter();
+                    passes.find_map(|pass| scene.layout(plan, *pass, attachment.resource, at, aspects))
+                };
+                let main = first(Aspects::COLOR | Aspects::DEPTH);
+                let stencil = first(Aspects::STENCIL);
+                [main.or(stencil), stencil.or(main)].map(|layout| layout.unwrap_or(Layout::General))
+            })
+            .collect();
         for (attachment, at) in attachments.iter().zip(0..) {
             let PlanKind::Image { format, size, .. } = plan.resources[attachment.resource].kind else { continue };
             let [width, height, _] = mip_size(size, attachment.mip);
@@ -145,14 +144,14 @@ impl Rendering {
         }
         self.resolves = vec![None; attachments.len()];
         for at in 0..self.passes.len() {
-            let accesses = scene.of(self.passes[at]).iter();
-            for access in accesses.filter(|access| access.usage == Usage::ResolveAttachment) {
-                self.add_resolve(graph, plan, scene, *access, layouts);
+            let pass = self.passes[at];
+            for access in scene.of(pass).iter().filter(|access| access.usage == Usage::ResolveAttachment) {
+                self.add_resolve(graph, plan, scene, pass, *access);
             }
         }
     }
 
-    fn add_resolve(&mut self, graph: &Graph, plan: &Plan, scene: &Scene, access: PassAccess, layouts: &[Span]) {
+    fn add_resolve(&mut self, graph: &Graph, plan: &Plan, scene: &Scene, pass: PlanPassId, access: PassAccess) {
         let attachments = &plan.attachments[self.attachments.range()];
         let to = |attachment: &Attachment| attachment.resolve_to.is_some_and(|to| scene.same(to, access.resource));
         let Some(from) = attachments.iter().position(to) else { return };
@@ -164,11 +163,8 @@ impl Rendering {
             vk::ResolveModeFlags::AVERAGE
         };
         let mode = said.and_then(|said| said.resolve_mode).map_or(default, crate::convert::resolve_mode);
-        let layout = layouts
-            .iter()
-            .flat_map(|span| &plan.layouts[span.range()])
-            .find(|one| scene.same(one.resource, access.resource) && one.mips[0] <= access.region.mips[0])
-            .map_or(Layout::General, |one| one.layout);
+        let at = [access.region.mips[0], access.region.layers[0]];
+        let layout = scene.layout(plan, pass, access.resource, at, Aspects::all()).unwrap_or(Layout::General);
         self.resolves[from] = Some(Resolve { access, mode, layout });
     }
 

@@ -267,7 +267,7 @@ impl Scene {
                     let region = Region {
                         mips: access.mips,
                         layers: access.layers,
-                        aspects: aspects(plan.resources[access.resource].kind),
+                        aspects: plan.resources[access.resource].kind.aspects(),
                         range: [0, 0],
                     };
                     let usage = if reads { Usage::TransferSrc } else { Usage::TransferDst };
@@ -286,10 +286,13 @@ impl Scene {
         pass: PlanPassId,
         resource: ResourceId,
         [mip, layer]: [u32; 2],
+        aspects: Aspects,
     ) -> Option<Layout> {
         let within = |at: u32, range: [u32; 2]| range[0] <= at && at < range[1];
-        let of =
-            |one: &&PassLayout| self.same(one.resource, resource) && within(mip, one.mips) && within(layer, one.layers);
+        let of = |one: &&PassLayout| {
+            let part = within(mip, one.mips) && within(layer, one.layers) && one.aspects.intersects(aspects);
+            part && self.same(one.resource, resource)
+        };
         plan.layouts[self.layouts[pass].range()].iter().find(of).map(|one| one.layout)
     }
 
@@ -304,16 +307,8 @@ impl Scene {
     }
 }
 
-/// The aspects of a resource; none of a buffer.
-pub(crate) fn aspects(kind: PlanKind) -> Aspects {
-    match kind {
-        PlanKind::Image { format, .. } => format.aspects(),
-        PlanKind::Buffer { .. } => Aspects::empty(),
-    }
-}
-
 fn shape(kind: PlanKind) -> Shape {
-    Shape { kind, bytes: 0, align: 1, aspects: aspects(kind) }
+    Shape { kind, bytes: 0, align: 1, aspects: kind.aspects() }
 }
 
 /// Memories that a batch uses, each once, in the order of their first use.

@@ -11,7 +11,7 @@ use rgraph_plan::resource::ResourceId;
 
 use crate::compiled::Poll;
 use crate::convert;
-use crate::copy::{clear, download, finish, packed_bytes, upload};
+use crate::copy::{clear, download, finish, packed_bytes, seen_by_all, upload};
 use crate::device::Shared;
 use crate::enter::{Entering, Target};
 use crate::error::Error;
@@ -186,6 +186,9 @@ impl Run<'_> {
             entering.record(device, commands);
             for store in &prologue.clears {
                 clear(device, commands, store);
+            }
+            if !prologue.clears.is_empty() {
+                seen_by_all(device, commands);
             }
             for (store, buffer, offset) in &prologue.uploads {
                 upload(device, commands, store, *buffer, *offset);

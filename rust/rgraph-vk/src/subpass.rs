@@ -4,7 +4,7 @@
 //! Source: Vulkan 1.3 specification, "Render Pass Creation" and "Subpass Dependencies".
 
 use ash::vk;
-use rgraph_plan::access::{Layout, Usage};
+use rgraph_plan::access::{Aspects, Layout, Usage};
 use rgraph_plan::plan::{Attachment, Plan, PlanKind, PlanPassId, Scope};
 
 use crate::convert;
@@ -42,21 +42,135 @@ pub(crate) fn destroy(shared: &Shared, renderings: &mut Renderings) {
     }
 }
 
+/// One attachment of a subpass.
+#[derive(Clone, Copy)]
+struct Reference {
+    at: u32,
+    aspects: Aspects,
+    layouts: Layouts,
+}
+
+/// Layouts of an attachment: of all its aspects, or of depth and of stencil apart.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Layouts {
+    main: vk::ImageLayout,
+    stencil: Option<vk::ImageLayout>,
+}
+
+impl Layouts {
+    /// Of colour or depth, and of stencil.
+    fn new([main, stencil]: [vk::ImageLayout; 2]) -> Self {
+        if main == stencil {
+            return Self { main, stencil: None };
+        }
+        let [main, stencil] = Self { main, stencil: Some(stencil) }.apart();
+        Self { main, stencil: Some(stencil) }
+    }
+
+    /// Of depth and of stencil, each by the name of its aspect alone, as `VkAttachmentReferenceStencilLayout` wants it.
+    fn apart(self) -> [vk::ImageLayout; 2] {
+        use vk::ImageLayout as L;
+        let alone = |layout, attachment, read_only| match layout {
+            L::DEPTH_STENCIL_ATTACHMENT_OPTIMAL => attachment,
+            L::DEPTH_STENCIL_READ_ONLY_OPTIMAL => read_only,
+            other => other,
+        };
+        let stencil = self.stencil.unwrap_or(self.main);
+        [
+            alone(self.main, L::DEPTH_ATTACHMENT_OPTIMAL, L::DEPTH_READ_ONLY_OPTIMAL),
+            alone(stencil, L::STENCIL_ATTACHMENT_OPTIMAL, L::STENCIL_READ_ONLY_OPTIMAL),
+        ]
+    }
+}
+
 /// References of one subpass.
 #[derive(Default)]
 struct References {
-    colors: Vec<vk::AttachmentReference2<'static>>,
-    resolves: Vec<vk::AttachmentReference2<'static>>,
-    inputs: Vec<vk::AttachmentReference2<'static>>,
-    depth: Option<vk::AttachmentReference2<'static>>,
-    depth_resolve: Option<(vk::AttachmentReference2<'static>, vk::ResolveModeFlags)>,
+    colors: Vec<Reference>,
+    resolves: Vec<Option<Reference>>,
+    inputs: Vec<Reference>,
+    depth: Option<Reference>,
+    depth_resolve: Option<(Reference, vk::ResolveModeFlags)>,
     preserve: Vec<u32>,
 }
 
 impl References {
     fn uses(&self, at: u32) -> bool {
-        let mut all = self.colors.iter().chain(&self.resolves).chain(&self.inputs).chain(&self.depth);
-        all.any(|one| one.attachment == at) || self.depth_resolve.is_some_and(|(one, _)| one.attachment == at)
+        let mut all = self.colors.iter().chain(self.resolves.iter().flatten()).chain(&self.inputs).chain(&self.depth);
+        all.any(|one| one.at == at) || self.depth_resolve.is_some_and(|(one, _)| one.at == at)
+    }
+}
+
+/// A subpass in Vulkan's words. Its parts are made from the inside out, since each points to the ones before.
+struct Subpass<'a> {
+    colors: Vec<vk::AttachmentReference2<'a>>,
+    resolves: Vec<vk::AttachmentReference2<'a>>,
+    inputs: Vec<vk::AttachmentReference2<'a>>,
+    depth: Option<vk::AttachmentReference2<'a>>,
+    depth_resolve: Option<(vk::AttachmentReference2<'a>, vk::ResolveModeFlags)>,
+    preserve: &'a [u32],
+}
+
+impl<'a> Subpass<'a> {
+    /// `room` is for what references point to.
+    fn new(of: &'a References, room: &'a mut Vec<vk::AttachmentReferenceStencilLayout<'static>>) -> Self {
+        room.clear();
+        room.resize(of.inputs.len() + 1, vk::AttachmentReferenceStencilLayout::default());
+        let unused = vk::AttachmentReference2::default().attachment(vk::ATTACHMENT_UNUSED);
+        let alone = |one: &Reference| {
+            vk::AttachmentReference2::default()
+                .attachment(one.at)
+                .layout(one.layouts.main)
+                .aspect_mask(convert::aspects(one.aspects))
+        };
+        let mut rooms = room.iter_mut();
+        let mut apart = |one: &Reference| match (one.layouts.stencil, rooms.next()) {
+            (Some(layout), Some(room)) => alone(one).push_next({
+                room.stencil_layout = layout;
+                room
+            }),
+            _ => alone(one),
+        };
+        Self {
+            colors: of.colors.iter().map(alone).collect(),
+            resolves: of.resolves.iter().map(|one| one.as_ref().map_or(unused, alone)).collect(),
+            depth: of.depth.as_ref().map(&mut apart),
+            inputs: of.inputs.iter().map(apart).collect(),
+            depth_resolve: of.depth_resolve.as_ref().map(|(one, mode)| (alone(one), *mode)),
+            preserve: &of.preserve,
+        }
+    }
+
+    fn resolve(&self) -> vk::SubpassDescriptionDepthStencilResolve<'_> {
+        let resolve = vk::SubpassDescriptionDepthStencilResolve::default();
+        match &self.depth_resolve {
+            Some((reference, mode)) => resolve
+                .depth_resolve_mode(*mode)
+                .stencil_resolve_mode(vk::ResolveModeFlags::SAMPLE_ZERO)
+                .depth_stencil_resolve_attachment(reference),
+            None => resolve,
+        }
+    }
+
+    fn describe<'b>(
+        &'b self,
+        resolve: &'b mut vk::SubpassDescriptionDepthStencilResolve<'_>,
+    ) -> vk::SubpassDescription2<'b> {
+        let mut out = vk::SubpassDescription2::default()
+            .pipeline_bind_point(vk::PipelineBindPoint::GRAPHICS)
+            .color_attachments(&self.colors)
+            .input_attachments(&self.inputs)
+            .preserve_attachments(self.preserve);
+        if self.resolves.iter().any(|one| one.attachment != vk::ATTACHMENT_UNUSED) {
+            out = out.resolve_attachments(&self.resolves);
+        }
+        if let Some(depth) = &self.depth {
+            out = out.depth_stencil_attachment(depth);
+        }
+        match self.depth_resolve {
+            Some(_) => out.push_next(resolve),
+            None => out,
+        }
     }
 }
 
@@ -71,10 +185,13 @@ impl Maker<'_> {
         &self.plan.attachments[self.rendering.attachments.range()]
     }
 
-    fn layout(&self, pass: PlanPassId, access: &PassAccess) -> Option<vk::ImageLayout> {
-        let region = access.region;
-        let found = self.scene.layout(self.plan, pass, access.resource, [region.mips[0], region.layers[0]])?;
-        Some(attachment_layout(found, self.plan.resources[access.resource].kind))
+    fn layouts(&self, pass: PlanPassId, access: &PassAccess) -> Layouts {
+        let (region, kind) = (access.region, self.plan.resources[access.resource].kind);
+        let at = [region.mips[0], region.layers[0]];
+        let find = |aspects| self.scene.layout(self.plan, pass, access.resource, at, aspects);
+        let (main, stencil) = (find(Aspects::COLOR | Aspects::DEPTH), find(Aspects::STENCIL));
+        let both = [main.or(stencil), stencil.or(main)];
+        Layouts::new(both.map(|layout| layout.map_or(vk::ImageLayout::GENERAL, |one| attachment_layout(one, kind))))
     }
 
     /// Position of the resolve target of the attachment at `from`: after all attachments, in their order.
@@ -87,17 +204,12 @@ impl Maker<'_> {
         let mut out = References::default();
         for access in self.scene.of(pass) {
             let Some(at) = self.rendering.attachment_of(self.plan, self.scene, access) else { continue };
-            let layout = self.layout(pass, access).unwrap_or(vk::ImageLayout::GENERAL);
-            let PlanKind::Image { format, .. } = self.plan.resources[access.resource].kind else { continue };
-            let reference = vk::AttachmentReference2::default()
-                .attachment(at)
-                .layout(layout)
-                .aspect_mask(convert::aspects(format.aspects()));
+            let aspects = self.plan.resources[access.resource].kind.aspects();
+            let reference = Reference { at, aspects, layouts: self.layouts(pass, access) };
             match access.usage {
                 Usage::ColorAttachment => {
-                    let unused = vk::AttachmentReference2::default().attachment(vk::ATTACHMENT_UNUSED);
                     out.colors.push(reference);
-                    out.resolves.push(self.resolve_of(at).map_or(unused, |(reference, _)| reference));
+                    out.resolves.push(self.resolve_of(at).map(|(reference, _)| reference));
                 }
                 Usage::DepthStencilAttachment | Usage::DepthStencilRead => {
                     out.depth = Some(reference);
@@ -110,24 +222,21 @@ impl Maker<'_> {
         out
     }
 
-    fn resolve_of(&self, at: u32) -> Option<(vk::AttachmentReference2<'static>, vk::ResolveModeFlags)> {
+    fn resolve_of(&self, at: u32) -> Option<(Reference, vk::ResolveModeFlags)> {
         let resolve = self.rendering.resolves[at as usize].as_ref()?;
-        let PlanKind::Image { format, .. } = self.plan.resources[resolve.access.resource].kind else { return None };
-        let reference = vk::AttachmentReference2::default()
-            .attachment(self.resolve_position(at as usize))
-            .layout(convert::layout(resolve.layout))
-            .aspect_mask(convert::aspects(format.aspects()));
-        Some((reference, resolve.mode))
+        let aspects = self.plan.resources[resolve.access.resource].kind.aspects();
+        let layouts = Layouts { main: convert::layout(resolve.layout), stencil: None };
+        Some((Reference { at: self.resolve_position(at as usize), aspects, layouts }, resolve.mode))
     }
 
-    /// First and last layout of an attachment over the subpasses.
-    fn ends(&self, at: u32, references: &[References]) -> (vk::ImageLayout, vk::ImageLayout) {
+    /// First and last layouts of an attachment over the subpasses.
+    fn ends(&self, at: u32, references: &[References]) -> (Layouts, Layouts) {
         let of = |one: &References| {
-            let all = one.colors.iter().chain(&one.inputs).chain(&one.depth);
-            all.filter(|one| one.attachment == at).map(|one| one.layout).next()
+            let mut all = one.colors.iter().chain(&one.inputs).chain(&one.depth);
+            all.find(|one| one.at == at).map(|one| one.layouts)
         };
         let mut layouts = references.iter().filter_map(of);
-        let first = layouts.next().unwrap_or(convert::layout(Layout::General));
+        let first = layouts.next().unwrap_or(Layouts { main: convert::layout(Layout::General), stencil: None });
         (first, layouts.next_back().unwrap_or(first))
     }
 
@@ -144,41 +253,12 @@ impl Maker<'_> {
                 }
             }
         }
-        let descriptions = self.descriptions(&references);
-        let mut depth_resolves: Vec<_> = references
-            .iter()
-            .map(|one| {
-                let resolve = vk::SubpassDescriptionDepthStencilResolve::default();
-                match &one.depth_resolve {
-                    Some((reference, mode)) => resolve
-                        .depth_resolve_mode(*mode)
-                        .stencil_resolve_mode(vk::ResolveModeFlags::SAMPLE_ZERO)
-                        .depth_stencil_resolve_attachment(reference),
-                    None => resolve,
-                }
-            })
-            .collect();
-        let subpasses: Vec<_> = references
-            .iter()
-            .zip(&mut depth_resolves)
-            .map(|(one, resolve)| {
-                let mut out = vk::SubpassDescription2::default()
-                    .pipeline_bind_point(vk::PipelineBindPoint::GRAPHICS)
-                    .color_attachments(&one.colors)
-                    .input_attachments(&one.inputs)
-                    .preserve_attachments(&one.preserve);
-                if one.resolves.iter().any(|one| one.attachment != vk::ATTACHMENT_UNUSED) {
-                    out = out.resolve_attachments(&one.resolves);
-                }
-                if let Some(depth) = &one.depth {
-                    out = out.depth_stencil_attachment(depth);
-                }
-                if one.depth_resolve.is_some() {
-                    out = out.push_next(resolve);
-                }
-                out
-            })
-            .collect();
+        let mut rooms = vec![Vec::new(); references.len()];
+        let parts: Vec<_> = references.iter().zip(&mut rooms).map(|(of, room)| Subpass::new(of, room)).collect();
+        let mut resolves: Vec<_> = parts.iter().map(Subpass::resolve).collect();
+        let subpasses: Vec<_> = parts.iter().zip(&mut resolves).map(|(part, resolve)| part.describe(resolve)).collect();
+        let mut stencils = vec![vk::AttachmentDescriptionStencilLayout::default(); count as usize];
+        let descriptions = self.descriptions(&references, &mut stencils);
         let (pairs, mut barriers): (Vec<_>, Vec<_>) = self.dependencies().into_iter().unzip();
         let dependencies: Vec<_> = pairs
             .iter()
@@ -199,25 +279,34 @@ impl Maker<'_> {
         unsafe { shared.raw.create_render_pass2(&info, None) }.called("vkCreateRenderPass2")
     }
 
-    fn descriptions(&self, references: &[References]) -> Vec<vk::AttachmentDescription2<'static>> {
+    fn descriptions<'b>(
+        &self,
+        references: &[References],
+        stencils: &'b mut [vk::AttachmentDescriptionStencilLayout<'static>],
+    ) -> Vec<vk::AttachmentDescription2<'b>> {
         let mut out = Vec::new();
-        for (attachment, at) in self.attachments().iter().zip(0..) {
+        for ((attachment, at), room) in self.attachments().iter().zip(0..).zip(stencils) {
             let PlanKind::Image { format, samples, .. } = self.plan.resources[attachment.resource].kind else {
                 continue;
             };
             let (initial, last) = self.ends(at, references);
             let (stencil_load, stencil_store) = attachment.stencil.unwrap_or((attachment.load, attachment.store));
-            out.push(
-                vk::AttachmentDescription2::default()
-                    .format(convert::format(format))
-                    .samples(convert::samples(samples))
-                    .load_op(convert::load(attachment.load))
-                    .store_op(convert::store(attachment.store))
-                    .stencil_load_op(convert::load(stencil_load))
-                    .stencil_store_op(convert::store(stencil_store))
-                    .initial_layout(initial)
-                    .final_layout(last),
-            );
+            let mut description = vk::AttachmentDescription2::default()
+                .format(convert::format(format))
+                .samples(convert::samples(samples))
+                .load_op(convert::load(attachment.load))
+                .store_op(convert::store(attachment.store))
+                .stencil_load_op(convert::load(stencil_load))
+                .stencil_store_op(convert::store(stencil_store))
+                .initial_layout(initial.main)
+                .final_layout(last.main);
+            if initial.stencil.is_some() || last.stencil.is_some() {
+                // One of the ends may have both aspects in one layout, which then stands for each of them.
+                let [first, end] = [initial, last].map(|one| one.apart());
+                *room = room.stencil_initial_layout(first[1]).stencil_final_layout(end[1]);
+                description = description.initial_layout(first[0]).final_layout(end[0]).push_next(room);
+            }
+            out.push(description);
         }
         for resolve in self.rendering.resolves.iter().flatten() {
             let PlanKind::Image { format, .. } = self.plan.resources[resolve.access.resource].kind else { continue };

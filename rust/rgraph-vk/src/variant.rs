@@ -322,7 +322,7 @@ impl Variant {
                     let resource = self.stand_in(prepared, write, declared);
                     let layout = match resource == declared {
                         true => layout,
-                        false => prepared.binder().layout(write.pass, resource, key.mips, key.layers),
+                        false => prepared.binder().layout(write.pass, resource, key.mips, key.layers, key.aspects),
                     };
                     let store = prepared.store(resource, run, imports);
                     let view = store.map_or(Ok(vk::ImageView::null()), |store| store.view(key));

@@ -18,10 +18,13 @@ fn generated_graphs_compute_what_they_declare() {
         eprintln!("skipped: SwiftShader lacks a depth format that the graphs use");
         return;
     }
-    let mut settings = Settings::read(200, &[]);
-    // The newer layer says more than its two predecessors about events and depth in subpasses; values count there.
-    settings.messages &= std::env::var_os("VK_LAYER_VALIDATE_SYNC").is_none();
-    let report = hash::run(settings).unwrap();
-    println!("{report}");
-    assert!(report.failures.is_empty(), "{report}");
+    let settings = Settings::read(200, &[]);
+    // The newer layer loses sight of events when a command buffer is submitted: with them only values count there.
+    let newer = std::env::var_os("VK_LAYER_VALIDATE_SYNC").is_some();
+    let rounds = if newer { vec![(0, true), (1, false)] } else { vec![(settings.events, true)] };
+    for (events, messages) in rounds {
+        let report = hash::run(Settings { events, messages: settings.messages && messages, ..settings }).unwrap();
+        println!("{report}");
+        assert!(report.failures.is_empty(), "{report}");
+    }
 }

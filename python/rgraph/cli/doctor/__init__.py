@@ -47,8 +47,6 @@ def examine(loader: str) -> dict[str, Any]:
     loader
         The Vulkan loader's path; empty: the system's.
     """
-    import ctypes.util
-
     from rgraph.cli.doctor import advice, ask, manifests, system
 
     drivers, layers = manifests.drivers(), manifests.layers()
@@ -89,8 +87,9 @@ def examine(loader: str) -> dict[str, Any]:
         "error": f"the loader {answer['error']}" if answer["died"] else answer["instance"]["error"],
         "messages": answer.get("instance", {}).get("messages", []),
     }
-    nvidia_opens = ctypes.util.find_library("GLX_nvidia") is not None
-    report["findings"] = [one._asdict() for one in advice.advise(report, drivers, layers, nvidia_opens)]
+    wanted = advice.NVIDIA if any(gpu["vendor"] == "NVIDIA" for gpu in report["hardware"]) else ()
+    missing = ask.missing_libraries(*wanted) if wanted else []
+    report["findings"] = [one._asdict() for one in advice.advise(report, drivers, layers, missing)]
     report["usable"] = any(device["ran"] and not device["ran"]["error"] for device in devices)
     return report
 

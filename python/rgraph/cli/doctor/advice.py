@@ -14,7 +14,7 @@ from rgraph.cli.doctor.system import install
 if TYPE_CHECKING:
     from rgraph.cli.doctor.manifests import Manifest
 
-__all__ = ["Advice", "advise", "manifest_advice"]
+__all__ = ["NVIDIA", "Advice", "advise", "manifest_advice"]
 
 # Debian's packages of libraries that drivers need and bare images lack.
 _LIBRARIES = {
@@ -35,6 +35,8 @@ _LIBRARIES = {
     "libGL.so.1": "libgl1",
     "libGLdispatch.so.0": "libglvnd0",
 }
+# What NVIDIA's driver opens: itself, and without a display glvnd's EGL.
+NVIDIA = ("libGLX_nvidia.so.0", "libEGL.so.1")
 _NVIDIA_MANIFEST = (
     "mkdir -p ~/.local/share/vulkan/icd.d && echo '"
     '{"file_format_version": "1.0.0", "ICD": {"library_path": "libGLX_nvidia.so.0", "api_version": "1.3.0"}}'
@@ -118,11 +120,9 @@ def _nvidia_version() -> str:
     return found[1] if found else ""
 
 
-def _nvidia(drivers: list[Manifest], opened: bool) -> tuple[str, str]:
-    """Why an NVIDIA GPU shows no Vulkan device, and what to do.
-
-    `opened`: whether the library can be opened by its name.
-    """
+def _nvidia(drivers: list[Manifest], missing: list[str]) -> tuple[str, str]:
+    """Why an NVIDIA GPU shows no Vulkan device, and what to do; `missing`: which of `NVIDIA` cannot be opened."""
+    library, egl = NVIDIA
     capabilities = os.environ.get("NVIDIA_DRIVER_CAPABILITIES")
     ours = [driver for driver in drivers if "nvidia" in driver.library.lower()]
     broken = next((driver for driver in ours if driver.error), None)
@@ -133,15 +133,17 @@ def _nvidia(drivers: list[Manifest], opened: bool) -> tuple[str, str]:
         return "its device file /dev/nvidia0 is not in this container", _nvidia_library()
     if not os.access(nodes[0], os.R_OK | os.W_OK):
         return f"{nodes[0]} may not be opened by this user", f"sudo chmod a+rw {nodes[0]} /dev/nvidiactl"
-    if not opened and capabilities is not None and not {"all", "graphics"} & set(capabilities.split(",")):
+    if library in missing and capabilities is not None and not {"all", "graphics"} & set(capabilities.split(",")):
         why = f"the container was given the capabilities {capabilities}: compute alone has no Vulkan"
         return why, _nvidia_library()
-    if not opened:
+    if library in missing:
         return "the driver is installed without its graphics half, which has Vulkan", _nvidia_library()
     if not ours:
         return "the driver is there, but no manifest tells the loader of it", _NVIDIA_MANIFEST
     if broken:
         return f"{broken.name}: {manifest_advice(broken).message}", manifest_advice(broken).mend
+    if egl in missing:
+        return f"its driver needs {egl} where there is no display, which is not installed", install(_LIBRARIES[egl])
     if any(Path("/proc/driver/nvidia/capabilities").glob("gpu*/mig/gi*")):
         return "it is divided into MIG instances, which have no Vulkan", "sudo nvidia-smi -mig 0"
     why = "the driver answers without this GPU: kernel module and libraries of two versions, or a vGPU without graphics"
@@ -190,21 +192,38 @@ def _devices(report: dict[str, Any]) -> list[Advice]:
     return out
 
 
-def _hardware(report: dict[str, Any], drivers: list[Manifest], nvidia_opens: bool) -> list[Advice]:
+def _hardware(report: dict[str, Any], drivers: list[Manifest], missing: list[str]) -> list[Advice]:
     out = []
     shown = {device["pci"] for device in report["devices"] if device["pci"]}
     kinds = [device["name"].lower() for device in report["devices"] if device["kind"] != "cpu"]
     for gpu in report["hardware"]:
         if gpu["pci"] in shown or (not shown and any(gpu["vendor"].lower() in name for name in kinds)):
             continue
-        why, mend = _nvidia(drivers, nvidia_opens) if gpu["vendor"] == "NVIDIA" else _mesa(gpu, drivers)
+        why, mend = _nvidia(drivers, missing) if gpu["vendor"] == "NVIDIA" else _mesa(gpu, drivers)
         out.append(
             Advice(gpu["name"] or f"{gpu['vendor']} {gpu['kind']} {gpu['pci']}", f"shows no Vulkan device: {why}", mend)
         )
     return out
 
 
-def advise(report: dict[str, Any], drivers: list[Manifest], layers: list[Manifest], nvidia_opens: bool) -> list[Advice]:
+def _drivers(report: dict[str, Any], drivers: list[Manifest]) -> Advice | None:
+    """Why no driver shows a device, if it is no GPU's affair and no broken manifest's."""
+    broken = [driver for driver in drivers if driver.error]
+    if report["devices"]:
+        return None
+    if not drivers:
+        return Advice("drivers", "no Vulkan driver is installed", install("driver"))
+    if any(driver.devices for driver in drivers):
+        # Each driver alone shows its devices, and all together do not.
+        first = report["error"] or "it shows no device"
+        mend = _again(broken[0].path) if broken else "VK_LOADER_DEBUG=all rgraph doctor --json"
+        return Advice("loader", f"a broken manifest keeps it from every driver: {first}", mend)
+    if not broken:
+        return Advice("drivers", "no driver that is installed fits a device of this machine", install("driver"))
+    return None
+
+
+def advise(report: dict[str, Any], drivers: list[Manifest], layers: list[Manifest], missing: list[str]) -> list[Advice]:
     """Everything that is wrong, the most important first.
 
     Parameters
@@ -213,25 +232,16 @@ def advise(report: dict[str, Any], drivers: list[Manifest], layers: list[Manifes
         What was found.
     drivers, layers
         Manifests, after the drivers were asked.
-    nvidia_opens
-        Whether NVIDIA's library can be opened.
+    missing
+        Which of the libraries `NVIDIA` cannot be opened.
     """
     out = [one for one in [_loader(report, drivers)] if one]
-    broken = [driver for driver in drivers if driver.error]
-    out += [manifest_advice(driver) for driver in broken]
+    out += [manifest_advice(driver) for driver in drivers if driver.error]
     if report["loader"]["found"]:
-        if not drivers:
-            out.append(Advice("drivers", "no Vulkan driver is installed", install("driver")))
-        elif not report["devices"] and any(driver.devices for driver in drivers):
-            # Each driver alone shows its devices, and all together do not.
-            first = report["error"] or "it shows no device"
-            mend = _again(broken[0].path) if broken else "VK_LOADER_DEBUG=all rgraph doctor --json"
-            out.append(Advice("loader", f"a broken manifest keeps it from every driver: {first}", mend))
-        elif not report["devices"] and not broken:
-            out.append(
-                Advice("drivers", "no driver that is installed fits a device of this machine", install("driver"))
-            )
-        out += _hardware(report, drivers, nvidia_opens)
+        # Where drivers show devices each alone, it is not the hardware's affair.
+        alone = not report["devices"] and any(driver.devices for driver in drivers)
+        hardware = [] if alone else _hardware(report, drivers, missing)
+        out += hardware or [one for one in [_drivers(report, drivers)] if one]
     out += _devices(report)
     out += [manifest_advice(layer) for layer in layers if layer.error]
     return out

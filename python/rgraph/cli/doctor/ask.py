@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from rgraph.cli.doctor.manifests import Manifest
 
-__all__ = ["ask_all", "ask_drivers", "run_devices"]
+__all__ = ["ask_all", "ask_drivers", "missing_libraries", "run_devices"]
 
 _SECONDS = 60
 
@@ -79,6 +79,18 @@ def ask_drivers(drivers: Sequence[Manifest], loader: str) -> None:
 
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(ask, [driver for driver in drivers if not driver.error]))
+
+
+def missing_libraries(*libraries: str) -> list[str]:
+    """Which of some libraries cannot be opened.
+
+    Parameters
+    ----------
+    libraries
+        Their names, as in `libEGL.so.1`.
+    """
+    answer = _ask(["open", *libraries], {})
+    return list(libraries) if answer["died"] else [library for library in libraries if answer[library]]
 
 
 def run_devices(devices: Sequence[dict[str, Any]], loader: str) -> None:

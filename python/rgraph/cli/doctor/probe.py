@@ -1,7 +1,8 @@
 """What doctor asks Vulkan, in a process of its own: drivers crash, hang and print.
 
-`python -m rgraph.cli.doctor.probe look [LIBRARY] [LOADER]` describes what a loader sees (having opened a driver's
-library first, whose error says what it lacks); `… run INDEX [LOADER]` runs one small graph. Both print JSON.
+`python -m rgraph.cli.doctor.probe look [LIBRARY] [LOADER]` describes what a loader sees, having opened a driver's
+library first, whose error says what it lacks; `… run INDEX [LOADER]` runs one small graph; `… open LIBRARY…` says
+which libraries cannot be opened. All print JSON.
 """
 
 from __future__ import annotations
@@ -18,13 +19,17 @@ from rgraph._errors import RgError
 __all__ = ["main"]
 
 
+def _opened(library: str) -> str | None:
+    """Why a library cannot be opened."""
+    try:
+        ctypes.CDLL(library)
+    except OSError as error:
+        return str(error)
+    return None
+
+
 def _look(library: str, loader: str) -> dict[str, Any]:
-    found: dict[str, Any] = {"library_error": None}
-    if library:
-        try:
-            ctypes.CDLL(library)
-        except OSError as error:
-            found["library_error"] = str(error)
+    found: dict[str, Any] = {"library_error": _opened(library) if library else None}
     return found | _core.diagnose(loader=loader or None)
 
 
@@ -61,8 +66,11 @@ def main(arguments: list[str]) -> int:
         0.
     """
     what, first, loader = (*arguments, "", "", "")[:3]
+    values: dict[str, Any]
     if what == "look":
         values = _look(first, loader)
+    elif what == "open":
+        values = {library: _opened(library) for library in arguments[1:]}
     else:
         try:
             values = _run(int(first), loader)

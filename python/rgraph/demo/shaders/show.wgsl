@@ -41,6 +41,14 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
         // Half of the picture's mean brightness becomes middle grey; what is much brighter loses its distance.
         let scene = max(value.xyz, vec3<f32>(0.0)) * (0.25 / max(most.w, 1e-6));
         colour = encoded(scene / (1.0 + scene) * 1.25);
+    } else if (push.kind == SCALAR) {
+        if (least.x < -0.1 * most.x && most.x > -0.1 * least.x) {
+            // About zero: warm above, cool below.
+            let t = value.x / max(max(-least.x, most.x), 1e-9);
+            colour = select(vec3<f32>(0.12, 0.5, 1.0), vec3<f32>(1.0, 0.55, 0.12), t > 0.0) * sqrt(abs(t));
+        } else {
+            colour = vec3<f32>((value.x - least.x) / max(most.x - least.x, 1e-9));
+        }
     } else if (push.kind == COUNT) {
         let n = u32(value.x);
         colour = select(vec3<f32>(fract(f32(n) * 0.618034), fract(f32(n) * 0.381966), fract(f32(n) * 0.7548)), vec3<f32>(0.0), n == 0u);

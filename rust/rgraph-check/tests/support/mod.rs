@@ -503,6 +503,7 @@ impl Naive<'_> {
                         resource: used.resource,
                         mips: [mip, mip + 1],
                         layers: [layer, layer + 1],
+                        aspects: p.format.aspects(),
                         layout: wanted,
                     });
                 }

@@ -244,7 +244,14 @@ fn pass_texts(plan: &Plan) -> PassTexts {
                     let layout = |of: &crate::plan::PassLayout| {
                         let ([first, end], [low, high]) = (of.mips, of.layers);
                         let name = plain(plan.resource_name(of.resource));
-                        format!("{name}[mips {first}..{end}, layers {low}..{high}] {}", layout_phrase(of.layout))
+                        let aspects = match of.aspects == plan.resources[of.resource].kind.aspects() {
+                            true => String::new(),
+                            false => format!(", {}", of.aspects.names().collect::<Vec<_>>().join(" and ")),
+                        };
+                        format!(
+                            "{name}[mips {first}..{end}, layers {low}..{high}{aspects}] {}",
+                            layout_phrase(of.layout)
+                        )
                     };
                     texts.layouts[*pass] = plan.layouts[layouts.range()].iter().map(layout).collect();
                 }

@@ -205,6 +205,7 @@ fn pass_command(plan: &mut Plan, pass: usize, found: &[(usize, Layout)]) -> Comm
         resource: id(*resource),
         mips: [0, 1],
         layers: [0, 1],
+        aspects: plan.resources[id::<ResourceId>(*resource)].kind.aspects(),
         layout: *layout,
     });
     let layouts = push(&mut plan.layouts, layouts.collect::<Vec<_>>());

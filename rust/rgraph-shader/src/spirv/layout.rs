@@ -140,23 +140,24 @@ impl Types {
         };
         let mut copies: BTreeMap<u32, u32> = BTreeMap::new();
         let zeros: BTreeMap<u32, (u32, u32)> = zeros.into_iter().map(|(id, of)| (id, (fresh(), of))).collect();
+        let zero = |of: &u32| zeros.get(of).map_or(*of, |(copy, _)| *copy);
+        let mut zeroed: BTreeSet<u32> = BTreeSet::new();
         let mut out = words[..HEADER].to_vec();
-        let mut declared = false;
         for (op, all) in instructions(words) {
             match (op, all) {
                 (op::TYPE_POINTER, [head, id, WORKGROUP, of]) if wanted.contains(of) => {
                     let copy = self.copy(*of, &mut copies, &mut fresh, &mut out);
                     out.extend([*head, *id, WORKGROUP, copy]);
-                }
-                (op::FUNCTION, _) if !declared => {
-                    declared = true;
-                    for (copy, of) in zeros.values() {
-                        out.extend([3 << 16 | u32::from(CONSTANT_NULL), *copies.get(of)?, *copy]);
+                    let new = zeroed.insert(*of);
+                    for (zero, _) in zeros.values().filter(|(_, null)| new && null == of) {
+                        out.extend([3 << 16 | u32::from(CONSTANT_NULL), copy, *zero]);
                     }
-                    out.extend(all);
+                }
+                (op::VARIABLE, [head, ty, id, WORKGROUP, begin]) => {
+                    out.extend([*head, *ty, *id, WORKGROUP, zero(begin)]);
                 }
                 (STORE, [head, pointer, object, rest @ ..]) => {
-                    out.extend([*head, *pointer, zeros.get(object).map_or(*object, |(copy, _)| *copy)]);
+                    out.extend([*head, *pointer, zero(object)]);
                     out.extend(rest);
                 }
                 _ => out.extend(all),
@@ -199,7 +200,14 @@ impl Types {
                 (CONSTANT_NULL, [_, ty, id]) => {
                     nulls.insert(*id, *ty);
                 }
-                (op::VARIABLE, [_, ty, _, _, _, ..]) if self.of(*ty, wanted).is_some() => return None,
+                (op::VARIABLE, [_, ty, id, _, begin]) if self.of(*ty, wanted).is_some() => {
+                    let of = self.of(*ty, wanted)?;
+                    if nulls.get(begin) != Some(&of) {
+                        return None;
+                    }
+                    zeros.insert(*begin, of);
+                    pointers.insert(*id, of);
+                }
                 (op::VARIABLE | op::FUNCTION_PARAMETER | ACCESS_CHAIN | IN_BOUNDS_ACCESS_CHAIN, [_, ty, id, ..]) => {
                     if let Some(of) = self.of(*ty, wanted) {
                         pointers.insert(*id, of);

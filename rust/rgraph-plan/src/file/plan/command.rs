@@ -280,12 +280,10 @@ fn buffer_barrier(node: Node<'_, '_>, counts: &Counts, plan: &Plan) -> Option<Bu
     Some(BufferBarrier { resource, range, scope, families, why })
 }
 
-fn image_barrier(node: Node<'_, '_>, counts: &Counts, plan: &Plan) -> Option<ImageBarrier> {
-    let fields = node.fields("an image barrier", &keys::IMAGE_BARRIER)?;
-    let resource: ResourceId = fields.need("resource").and_then(|id| id.id(counts.resources, "resources"))?;
-    let ranges = subresource(&fields, resource, plan);
-    let PlanKind::Image { format, .. } = plan.resources[resource].kind else { return None };
-    let aspects = fields.get("aspects").map_or(Some(format.aspects()), |node| {
+/// Aspects of an image; all if nothing is said.
+fn aspects<const N: usize>(fields: &Fields<'_, '_, N>, image: ResourceId, plan: &Plan) -> Option<Aspects> {
+    let PlanKind::Image { format, .. } = plan.resources[image].kind else { return None };
+    fields.get("aspects").map_or(Some(format.aspects()), |node| {
         let aspects: Aspects = node.joined()?;
         if aspects.is_empty() || !format.aspects().contains(aspects) {
             let has = format.aspects().names().collect::<Vec<_>>().join(" and ");
@@ -293,7 +291,14 @@ fn image_barrier(node: Node<'_, '_>, counts: &Counts, plan: &Plan) -> Option<Ima
             return None;
         }
         Some(aspects)
-    });
+    })
+}
+
+fn image_barrier(node: Node<'_, '_>, counts: &Counts, plan: &Plan) -> Option<ImageBarrier> {
+    let fields = node.fields("an image barrier", &keys::IMAGE_BARRIER)?;
+    let resource: ResourceId = fields.need("resource").and_then(|id| id.id(counts.resources, "resources"))?;
+    let ranges = subresource(&fields, resource, plan);
+    let aspects = aspects(&fields, resource, plan);
     let layout = |key| fields.need(key).and_then(|layout| layout.word::<Layout>());
     let (old_layout, new_layout) = (layout("old_layout"), layout("new_layout"));
     let (scope, families) = (scope(&fields), families(&fields));
@@ -360,6 +365,7 @@ fn layout(node: Node<'_, '_>, counts: &Counts, plan: &Plan) -> Option<PassLayout
     let resource = fields.need("resource").and_then(|id| id.id(counts.resources, "resources"))?;
     let ranges = subresource(&fields, resource, plan);
     let layout = fields.need("layout").and_then(|layout| layout.word());
+    let aspects = aspects(&fields, resource, plan);
     let [mips, layers] = ranges?;
-    Some(PassLayout { resource, mips, layers, layout: layout? })
+    Some(PassLayout { resource, mips, layers, aspects: aspects?, layout: layout? })
 }

@@ -78,7 +78,7 @@ pub(in crate::file) const WHY: [&str; 4] = ["hazard", "from", "to", "resource"];
 pub(in crate::file) const ATTACHMENT: [&str; 10] =
     ["resource", "mip", "layers", "load", "store", "stencil_load", "stencil_store", "clear", "resolve_to", "input"];
 /// Of a layout of a pass.
-pub(in crate::file) const LAYOUT: [&str; 4] = ["resource", "mips", "layers", "layout"];
+pub(in crate::file) const LAYOUT: [&str; 5] = ["resource", "mips", "layers", "aspects", "layout"];
 /// Of memory.
 pub(in crate::file) const MEMORY: [&str; 5] = ["heaps", "placements", "total", "without_aliasing", "lower_bound"];
 /// Of a heap.

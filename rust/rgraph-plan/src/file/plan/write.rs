@@ -202,6 +202,9 @@ fn command(sheet: &mut Sheet, plan: &Plan, command: &Command) {
             row.key("layouts").list(INNER, &plan.layouts[layouts.range()], |sheet, found| {
                 let mut row = sheet.row();
                 row.put("resource", found.resource.index()).put("mips", found.mips).put("layers", found.layers);
+                if plan.resources[found.resource].kind.aspects() != found.aspects {
+                    aspects(&mut row, found.aspects);
+                }
                 row.put("layout", found.layout.name()).end();
             });
         }

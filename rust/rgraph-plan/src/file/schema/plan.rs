@@ -159,7 +159,13 @@ fn command() -> Value {
     let barriers = object(&["op"], [op("barriers"), ("by_region", boolean()), memory, buffers, images]);
     let found = object(
         &["resource", "layout"],
-        [("resource", id()), ("mips", range32()), ("layers", range32()), ("layout", layout())],
+        [
+            ("resource", id()),
+            ("mips", range32()),
+            ("layers", range32()),
+            ("aspects", json!({"type": "array", "items": word::<Aspects>(&[]), "minItems": 1})),
+            ("layout", layout()),
+        ],
     );
     any_of([
         barriers,

@@ -5,13 +5,14 @@ use super::batch::Batches;
 use super::call::{About, Call, NONE};
 use super::hazard::{Hazards, Scene};
 use super::repeat::Repeats;
-use crate::access::{Layout, Load, Stages, Store, Usage};
+use crate::access::{Aspects, Layout, Load, Stages, Store, Usage};
 use crate::graph::Clear;
 use crate::id::{Id, Span};
 use crate::plan::{
     Attachment, Barriers, Batch, BufferBarrier, Command, EventId, ImageBarrier, MemoryBarrier, PassLayout,
     PhysicalPassId, Plan, PlanKind, PlanPassId, QueueId, Wait,
 };
+use crate::resource::ResourceId;
 use crate::stages::resolve::{NodeAttachment, Touch};
 
 /// When a barrier is split into the setting of an event and a wait for it.
@@ -57,7 +58,8 @@ pub struct Scratch {
     value: Vec<Option<u32>>,
     /// By batch: position of its last step on its queue.
     physical: Vec<Option<PhysicalPassId>>,
-    attached: Vec<(NodeAttachment, u32)>,
+    /// By attachment of the render pass: the aspects that its nodes use.
+    attached: Vec<Aspects>,
 }
 
 /// What emission reads.
@@ -361,7 +363,7 @@ impl Scratch {
             let of = |a: &&mut Attachment| match source {
                 Some(source) => frame.facts.memory[a.resource] == source,
                 None => {
-                    let color = |of: crate::resource::ResourceId| frame.shapes[of].aspects;
+                    let color = |of: ResourceId| frame.shapes[of].aspects;
                     matches!(frame.shapes[a.resource].kind, PlanKind::Image { samples, .. } if samples > 1)
                         && color(a.resource) == color(one.resource)
                 }
@@ -373,49 +375,65 @@ impl Scratch {
         }
         let input_only = one.usage == Usage::InputAttachment;
         let read_only = input_only || one.usage == Usage::DepthStencilRead;
-        let kept = self.is_kept(input, at, memory, &one);
-        let store = match (read_only, kept) {
-            (true, _) => Store::Nothing,
-            (false, true) => Store::Store,
-            (false, false) => Store::Discard,
-        };
         let aspects = frame.shapes[one.resource].aspects;
-        let stencil = aspects.contains(crate::access::Aspects::STENCIL);
-        let same = |a: &&mut Attachment| {
-            frame.facts.memory[a.resource] == memory && a.mip == one.mip && a.layers == one.layers
+        let stencil = aspects.contains(Aspects::STENCIL);
+        let main = if aspects == Aspects::STENCIL { aspects } else { aspects - Aspects::STENCIL };
+        // Of depth and stencil a node may write one and sample the other, which is left alone then.
+        let said = frame.graph.accesses()[one.declared as usize].aspects;
+        let written = |of: Aspects| !read_only && (said.is_empty() || said.intersects(of));
+        let store = |of: Aspects| match (written(of), self.is_kept(input, at, memory, &one, of)) {
+            (false, _) => Store::Nothing,
+            (true, true) => Store::Store,
+            (true, false) => Store::Discard,
         };
-        if let Some(known) = plan.attachments[start..].iter_mut().find(same) {
-            // A later node of the render pass: what it leaves decides, unless it only looks.
-            if !read_only {
-                known.store = store;
-                known.stencil = known.stencil.map(|(load, _)| (load, store));
-                known.input = false;
+        let stores = [store(main), if stencil { store(Aspects::STENCIL) } else { Store::Nothing }];
+        let load = if written(main) { one.load } else { Load::Load };
+        let stencil_load = if written(Aspects::STENCIL) { one.stencil_load } else { Load::Load };
+        let default = if aspects.contains(Aspects::COLOR) { Clear::Color([0.0; 4]) } else { Clear::Depth(1.0, None) };
+        let clears = load == Load::Clear || stencil && stencil_load == Load::Clear;
+        let same =
+            |a: &Attachment| frame.facts.memory[a.resource] == memory && a.mip == one.mip && a.layers == one.layers;
+        if let Some(position) = plan.attachments[start..].iter().position(same) {
+            // A later node of the render pass: what it leaves decides, unless it only looks; how an aspect begins, the
+            // first node that uses it.
+            let known = &mut plan.attachments[start + position];
+            let used = self.attached[position];
+            let begins = |of: Aspects| written(of) && !used.intersects(of);
+            if written(main) {
+                known.store = stores[0];
             }
+            if begins(main) {
+                known.load = load;
+            }
+            if let Some((begin, end)) = known.stencil.as_mut().filter(|_| written(Aspects::STENCIL)) {
+                *end = stores[1];
+                if begins(Aspects::STENCIL) {
+                    *begin = stencil_load;
+                }
+            }
+            if begins(main) && load == Load::Clear || begins(Aspects::STENCIL) && stencil_load == Load::Clear {
+                known.clear = details.clear.or(Some(default));
+            }
+            known.input &= read_only;
+            self.attached[position] |= if said.is_empty() { aspects } else { said & aspects };
             return;
         }
-        let load = if read_only { Load::Load } else { one.load };
-        let stencil_load = if read_only { Load::Load } else { one.stencil_load };
-        let default = if aspects.contains(crate::access::Aspects::COLOR) {
-            Clear::Color([0.0; 4])
-        } else {
-            Clear::Depth(1.0, None)
-        };
-        let clears = load == Load::Clear || stencil && stencil_load == Load::Clear;
+        self.attached.push(if said.is_empty() { aspects } else { said & aspects });
         plan.attachments.push(Attachment {
             resource: one.resource,
             mip: one.mip,
             layers: one.layers,
             load,
-            store,
-            stencil: stencil.then_some((stencil_load, store)),
+            store: stores[0],
+            stencil: stencil.then_some((stencil_load, stores[1])),
             clear: clears.then(|| details.clear.unwrap_or(default)),
             resolve_to: None,
             input: input_only,
         });
     }
 
-    /// Whether what a node leaves in an attachment is needed after its render pass.
-    fn is_kept(&self, input: Input<'_>, at: usize, memory: crate::resource::ResourceId, one: &NodeAttachment) -> bool {
+    /// Whether what a node leaves in an aspect of an attachment is needed after its render pass.
+    fn is_kept(&self, input: Input<'_>, at: usize, memory: ResourceId, one: &NodeAttachment, aspects: Aspects) -> bool {
         let frame = input.scene.frame;
         let step = frame.course.stops[at].step;
         // The last node of the render pass that uses the piece knows; earlier ones hand on to it.
@@ -427,7 +445,7 @@ impl Scratch {
                 frame.facts.memory[touch.resource] == memory
                     && touch.pieces().zip(first..).any(|(piece, visit)| {
                         let part = frame.facts.pieces.get(piece as u32);
-                        let mip = part.mips[0] <= one.mip && one.mip < part.mips[1];
+                        let mip = part.mips[0] <= one.mip && one.mip < part.mips[1] && part.aspects.intersects(aspects);
                         mip && part.layers[0] < one.layers[1] && input.hazards.kept[visit as usize]
                     })
             })
@@ -449,20 +467,40 @@ fn write_layouts(input: Input<'_>, at: usize, mut visit: u32, plan: &mut Plan) -
             }
             let part = frame.facts.pieces.get(piece as u32);
             let layout: Layout = epoch.layout_of(touch.layout);
-            let one = PassLayout { resource: touch.resource, mips: part.mips, layers: part.layers, layout };
-            match plan.layouts[start..].last_mut() {
-                Some(last) if last.resource == one.resource && last.layout == layout => {
-                    if last.mips == one.mips && last.layers[1] == one.layers[0] {
-                        last.layers[1] = one.layers[1];
-                    } else if last.layers == one.layers && last.mips[1] == one.mips[0] {
-                        last.mips[1] = one.mips[1];
-                    } else if *last != one {
-                        plan.layouts.push(one);
-                    }
-                }
-                _ => plan.layouts.push(one),
-            }
+            let (mips, layers, aspects) = (part.mips, part.layers, part.aspects);
+            add_layout(
+                &mut plan.layouts,
+                start,
+                PassLayout { resource: touch.resource, mips, layers, aspects, layout },
+            );
         }
     }
     Span::new(start, plan.layouts.len())
+}
+
+/// Adds a layout to those from `start` on, or widens the last of them.
+fn add_layout(layouts: &mut Vec<PassLayout>, start: usize, mut one: PassLayout) {
+    while let Some(last) = layouts[start..].last().copied().filter(|last| joins(last, &mut one)) {
+        debug_assert_eq!(last.resource, one.resource);
+        layouts.pop();
+    }
+    layouts.push(one);
+}
+
+/// Widens `one` by what is said already, if both are neighbours or the same in another aspect.
+fn joins(last: &PassLayout, one: &mut PassLayout) -> bool {
+    if last.resource != one.resource || last.layout != one.layout {
+        return false;
+    }
+    let within = last.mips == one.mips && last.layers == one.layers;
+    if within {
+        one.aspects |= last.aspects;
+    } else if last.aspects == one.aspects && last.mips == one.mips && last.layers[1] == one.layers[0] {
+        one.layers[0] = last.layers[0];
+    } else if last.aspects == one.aspects && last.layers == one.layers && last.mips[1] == one.mips[0] {
+        one.mips[0] = last.mips[0];
+    } else {
+        return false;
+    }
+    true
 }

@@ -4,7 +4,7 @@
 mod ask;
 
 use super::batch::Batches;
-use super::call::{About, Calls, Spot};
+use super::call::{About, Barrier, Calls, Spot};
 use super::clock::{Clocks, Knowledge};
 use super::epoch::{Epochs, Frame, NONE};
 use crate::access::{Accesses, Layout, Sharing, Stages};
@@ -451,13 +451,20 @@ impl Hazards {
         self.states[here.piece] = next;
     }
 
-    /// An attachment is stored (or thrown away) at the end of its render pass, whatever uses it last in there.
+    /// An attachment is stored (or thrown away) at the end of its render pass, whatever uses it last in there. Storing
+    /// and throwing away are writes (Vulkan 1.3, "Render Pass Store Operations"), which see a change of layout on the way.
     fn keep_attached(&mut self, scene: Scene<'_>, here: Here<'_>, before: u32, now: u32) {
         let mut at = before;
         while let Some(&used) = self.uses.get(at as usize) {
             if used.queue == here.queue && scene.frame.course.stops[used.last as usize].step == here.step {
+                let writes = used.access & Accesses::WRITES;
                 self.uses[now as usize].stages |= used.stages;
-                self.uses[now as usize].access |= used.access & Accesses::WRITES;
+                self.uses[now as usize].access |= writes;
+                let barrier = self.uses[now as usize].barrier;
+                let changes = |barrier: &Barrier| matches!(barrier.about, About::Image(_, _, old, new) if old != new);
+                if !writes.is_empty() && self.calls.barriers.get(barrier as usize).is_some_and(changes) {
+                    self.calls.add_target(barrier, used.stages, writes);
+                }
             }
             at = used.next;
         }
