@@ -149,7 +149,8 @@ impl PyPlan {
     /// ----------
     /// path
     ///     Where to write. The suffix says what: `.json` the plan file, `.txt` the listing, `.dot` a drawing (of a plan
-    ///     that was baked; one that was read knows no graph), `.html` a page to explore it in a browser.
+    ///     that was baked; one that was read knows no graph), `.html` a page to explore it in a
+    ///     browser, `.svg` a still picture, `.trace.json` a trace for Perfetto and speedscope.
     ///
     /// Raises
     /// ------
@@ -158,14 +159,17 @@ impl PyPlan {
     /// OSError
     ///     If the file cannot be written.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        let known = ["json", "dot", "txt", "html"];
+        let known = ["json", "dot", "txt", "html", "svg"];
         let suffix = path.extension().and_then(OsStr::to_str).unwrap_or("");
         let suffix =
             word(py, "suffix of plans", suffix, |name| known.into_iter().find(|k| *k == name), known.into_iter())?;
+        let trace = path.file_name().and_then(OsStr::to_str).is_some_and(|name| name.ends_with(".trace.json"));
         let text = match suffix {
+            "json" if trace => self.text(py, |plan| report::trace(plan, None))?,
             "json" => self.to_json(py)?,
             "txt" => self.text(py, report::listing)?,
             "html" => self.page(py)?,
+            "svg" => self.picture(py, None)?,
             _ => self.to_dot(py, None)?,
         };
         files::write(py, &path, text.as_bytes())

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping};
-use rgraph_plan::report::Page;
 use rgraph_plan::report::page::{Finding, HostSpan, Measured, PassSpan};
+use rgraph_plan::report::{self, Page};
 
 use crate::error::guarded;
 use crate::graph::PyGraph;
@@ -92,6 +92,12 @@ impl PyPlan {
         let (plan, graph) = (Arc::clone(self.plan()), self.declaration(None)?);
         guarded(py, move || Page { graph: graph.as_deref(), ..Page::new(&plan) }.html())
     }
+
+    /// The still picture of the plan.
+    pub fn picture(&self, py: Python<'_>, graph: Option<&Bound<'_, PyGraph>>) -> PyResult<String> {
+        let (plan, graph) = (Arc::clone(self.plan()), self.declaration(graph)?);
+        guarded(py, move || report::svg(&plan, graph.as_deref()))
+    }
 }
 
 #[pymethods]
@@ -142,5 +148,69 @@ impl PyPlan {
             }
             .html()
         })
+    }
+
+    /// A still picture of the plan as SVG: passes by queue, and passes against resources.
+    ///
+    /// Parameters
+    /// ----------
+    /// graph
+    ///     What it is a plan of; default: the graph that it was baked of, as it was then.
+    #[pyo3(signature = (graph = None))]
+    fn to_svg(&self, py: Python<'_>, graph: Option<&Bound<'_, PyGraph>>) -> PyResult<String> {
+        self.picture(py, graph)
+    }
+
+    /// A trace in Chrome's JSON format, which Perfetto, speedscope and chrome://tracing read: queues and the host as
+    /// lanes, memory as a counter, semaphores as arrows.
+    ///
+    /// Parameters
+    /// ----------
+    /// report
+    ///     The `Report` of a run, or a list of records with `name`, `queue`, `begin_us` and `end_us`, in microseconds;
+    ///     default: modelled times.
+    #[pyo3(signature = (report = None))]
+    fn to_trace(&self, py: Python<'_>, report: Option<&Bound<'_, PyAny>>) -> PyResult<String> {
+        let measured = report.map(measured).transpose()?;
+        let plan = Arc::clone(self.plan());
+        guarded(py, move || report::trace(&plan, measured.as_ref()))
+    }
+
+    /// What notebooks show: the page in a frame, alive without a kernel; a still picture where that would be large.
+    fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
+        let (plan, graph) = (Arc::clone(self.plan()), self.declaration(None)?);
+        guarded(py, move || report::page::notebook(&plan, graph.as_deref()))
+    }
+
+    /// What notebooks show where scripts are not run.
+    fn _repr_svg_(&self, py: Python<'_>) -> PyResult<String> {
+        self.picture(py, None)
+    }
+
+    /// All of what notebooks can choose from: text, still picture, page.
+    #[pyo3(signature = (include = None, exclude = None))]
+    fn _repr_mimebundle_<'py>(
+        &self,
+        py: Python<'py>,
+        include: Option<&Bound<'py, PyAny>>,
+        exclude: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let bundle = PyDict::new(py);
+        let wanted = |kind: &str| -> PyResult<bool> {
+            let listed =
+                |list: Option<&Bound<'py, PyAny>>, otherwise| list.map_or(Ok(otherwise), |list| list.contains(kind));
+            Ok(listed(include, true)? && !listed(exclude, false)?)
+        };
+        if wanted("text/plain")? {
+            let plan = Arc::clone(self.plan());
+            bundle.set_item("text/plain", guarded(py, move || report::listing(&plan))?)?;
+        }
+        if wanted("image/svg+xml")? {
+            bundle.set_item("image/svg+xml", self.picture(py, None)?)?;
+        }
+        if wanted("text/html")? {
+            bundle.set_item("text/html", self._repr_html_(py)?)?;
+        }
+        Ok(bundle)
     }
 }

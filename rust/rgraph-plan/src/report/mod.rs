@@ -5,11 +5,15 @@ pub mod dot;
 mod equal;
 pub mod explain;
 pub mod page;
+pub mod svg;
 pub mod text;
+pub mod trace;
 pub mod words;
 
 pub use diff::{Diff, diff};
 pub use dot::dot;
 pub use explain::explain;
 pub use page::Page;
+pub use svg::svg;
 pub use text::listing;
+pub use trace::trace;

@@ -15,6 +15,11 @@ pub struct Texts {
 }
 
 impl Texts {
+    /// The text at a position; empty for -1.
+    pub fn get(&self, at: i32) -> &str {
+        usize::try_from(at).ok().and_then(|at| self.list.get(at)).map_or("", String::as_str)
+    }
+
     /// The position of a text.
     pub fn add(&mut self, text: &str) -> i32 {
         if let Some(&at) = self.known.get(text) {

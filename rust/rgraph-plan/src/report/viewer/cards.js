@@ -319,14 +319,15 @@ function wholeCard() {
 
 function drawCard(aside) {
   const key = state.hover || state.pin;
-  if (aside.drawn === key) return;
-  aside.drawn = key;
+  const shows = `${key} ${key === state.pin}`;
+  if (aside.drawn === shows) return;
+  aside.drawn = shows;
   const content = key
     ? [h('p', { class: 'kind', text: KINDS[key[0]] }),
       h('h2', { text: key[0] === 'h' ? shown(payload.measured.host[Number(key.slice(1))].name) : say.title(key) }),
       ...card[key[0]](Number(key.slice(1)))]
     : wholeCard();
-  const close = state.pin && !state.hover
+  const close = key && key === state.pin
     ? h('button', { class: 'close', type: 'button', 'aria-label': 'Unpin', onclick: () => { set('pin', null); current().panel.querySelector('[tabindex="0"]')?.focus(); } }, '×') : null;
   aside.replaceChildren(...[close, ...content].filter(Boolean));
   aside.scrollTop = 0;

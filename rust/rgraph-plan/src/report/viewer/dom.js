@@ -16,13 +16,13 @@ function dress(element, props) {
 
 function h(tag, props, ...children) {
   const element = dress(document.createElement(tag), props);
-  element.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
+  element.append(...children.flat(9).filter((child) => child !== null && child !== undefined && child !== false));
   return element;
 }
 
 function svg(tag, props, ...children) {
   const element = dress(document.createElementNS(SVG, tag), props);
-  element.append(...children.flat().filter(Boolean));
+  element.append(...children.flat(9).filter(Boolean));
   return element;
 }
 

@@ -73,7 +73,7 @@ function header() {
     type: 'search', id: 'search', placeholder: 'Search  /', 'aria-label': 'Search passes, resources and barriers', autocomplete: 'off', spellcheck: 'false',
     oninput: (event) => set('query', event.target.value),
   });
-  return h('header', { class: 'top' },
+  return h('div', { class: 'top' },
     h('h1', null, shown(meta.graph), h('span', { class: 'note', text: `for ${shown(meta.profile)}` })),
     h('ul', { class: 'figures', 'aria-label': 'Figures' }, figures.map(([text, kind]) => h('li', { class: kind, text }))),
     h('div', { class: 'seek', role: 'search' }, field, h('output', { id: 'found', for: 'search', role: 'status' })),
@@ -90,9 +90,9 @@ function queueText() {
 }
 
 function start() {
-  const aside = h('aside', { class: 'card', 'aria-label': 'Details', tabindex: '-1' });
+  const aside = h('aside', { class: 'card', 'aria-label': 'Details', tabindex: '0' });
   const stage = h('main', null, h('div', { class: 'views' }, views.map((view) => view.build())), aside);
-  document.body.append(header(), tabs(), stage, strip.build(), help.build(), h('div', { id: 'said', class: 'hidden', role: 'status' }));
+  document.body.append(h('header', null, header(), tabs()), stage, strip.build(), help.build(), h('div', { id: 'said', class: 'hidden', role: 'status' }));
 
   on('view', () => {
     for (const view of views) {

@@ -113,7 +113,7 @@ class MemoryMap extends AxisView {
       const top = heap.y(cell.offset + cell.size);
       const height = Math.max(1.5, heap.y(cell.offset) - top);
       // Specks at one place are drawn once; the walk by keys still finds all of them.
-      const speck = width < 3 && height < 3 && `${Math.round(left / 2)},${Math.round(top / 2)}`;
+      const speck = width < 4 && `${Math.round(left / 4)},${Math.round(top / 2)},${Math.round(height / 4)}`;
       if (speck && taken.has(speck)) continue;
       if (speck) taken.add(speck);
       const group = plan.group[cell.resource];

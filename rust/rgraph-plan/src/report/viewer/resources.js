@@ -20,6 +20,20 @@ class Resources extends AxisView {
       legend([['diamond memory', 'memory'], ['diamond layout', 'layout'], ['diamond ownership', 'ownership'], ['diamond alias', 'alias']], 'Barriers'),
     );
     this.known = new Map();
+    // A long frame is shown by pieces: scrolling down follows the resources along the frame.
+    if (plan.live > 150) this.axis.show(0, 80);
+    this.frame.addEventListener('scroll', () => this.follow(), { passive: true });
+  }
+
+  // Keeps the first uses of the rows in view where rows are in that order.
+  follow() {
+    const { axis } = this;
+    const span = axis.to - axis.from;
+    if (this.order !== 'use' || span >= axis.scale.extent * 0.98) return;
+    const first = plan.resources.first[this.list[clamp(Math.floor((this.frame.scrollTop - 10) / ROW), 0, this.rows - 1)]];
+    if (first < 0 || (first > axis.from + span * 0.05 && first < axis.from + span * 0.35)) return;
+    axis.show(first - span * 0.06, first + span * 0.94);
+    strip.redraw();
   }
 
   // Resources in the chosen order.
@@ -119,25 +133,29 @@ class Resources extends AxisView {
     const parts = [header, ...this.bar(resource, cells)];
     const accesses = cells.filter((cell) => cell.access !== undefined);
     const barriers = cells.filter((cell) => cell.barrier !== undefined);
-    for (const run of joined(axis, accesses, 11)) parts.push(this.access(row, run));
+    for (const run of joined(axis, accesses, 11)) parts.push(this.access(row, lead(this, row, run)));
     for (const run of joined(axis, barriers, 9)) {
-      const [{ key, barrier }] = run.cells;
-      const more = run.cells.length - 1;
-      const label = say.barrier(barrier) + (more ? `, and ${count(more, 'more barrier')}` : '');
+      const [{ key, barrier }] = lead(this, row, run).cells;
+      const label = several(run.cells.map((cell) => say.barrier(cell.barrier)), 'barrier');
       const mark = this.cell(row, key, label, { class: `diamond ${plan.barrierKind(barrier)}` });
       parts.push(place(mark, names + axis.x(run.cells[0].at) - 5, 9, 10, 10));
     }
     parts.push(...this.layouts(barriers));
-    parts.sort((a, b) => (a === header ? -1 : b === header ? 1 : parseFloat(a.style.left) - parseFloat(b.style.left)));
+    // What only decorates lies below; marks stand in the order in which they are walked.
+    const rank = (one) => (one === header ? -2e9 : one.dataset.cell ? parseFloat(one.style.left) : -1e9);
+    parts.sort((a, b) => rank(a) - rank(b));
     this.row(row, 30 + row * ROW, ROW, null, ...parts);
   }
 
   access(row, run) {
-    const [{ key, access, mode }] = run.cells;
+    const [{ key }] = run.cells;
     const many = run.cells.length > 1;
     const x = this.names + (run.left + run.right) / 2;
-    if (!many) {
-      const mark = this.cell(row, key, say.access(access), { class: `glyph ${MODE_CLASS[mode]}` });
+    // Accesses of one pass are one mark.
+    if (!many || run.left === run.right) {
+      const label = several(run.cells.map((cell) => say.access(cell.access)), 'access', 'accesses');
+      const all = run.cells.reduce((sum, cell) => sum | cell.mode, 0);
+      const mark = this.cell(row, key, label, { class: `glyph ${MODE_CLASS[all]}` });
       return place(mark, x - 7, 7, 14, 14);
     }
     const passes = run.cells.map((cell) => plan.accesses.pass[cell.access]);

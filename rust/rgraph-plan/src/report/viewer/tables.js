@@ -47,6 +47,7 @@ const TABLES = {
   },
   barriers: {
     title: 'Barriers',
+    head: 2,
     columns: ['#', 'Call', 'On', 'Layouts', 'Hazard', 'Why', 'Waits for', 'Made available', 'Who waits', 'Made visible to', 'Families'],
     length: () => plan.barriers.of.length,
     key: (at) => `b${at}`,
@@ -59,6 +60,7 @@ const TABLES = {
   },
   submissions: {
     title: 'Submissions',
+    head: 0,
     columns: ['#', 'Queue', 'Waits for', 'Passes', 'Barrier calls', 'Signals'],
     length: () => plan.batches.queue.length,
     key: (at) => `s${at}`,
@@ -216,7 +218,7 @@ class Tables extends GridView {
       const key = table.key(list[row]);
       const cells = values.map((value, column) => {
         const id = `${row}:${key}#${column}`;
-        const cell = h('div', { role: column === 1 ? 'rowheader' : 'gridcell', class: typeof value === 'number' ? 'td figure' : 'td', tabindex: -1,
+        const cell = h('div', { role: column === (table.head ?? 1) ? 'rowheader' : 'gridcell', class: typeof value === 'number' ? 'td figure' : 'td', tabindex: -1,
           'aria-colindex': column + 1, data: { key, cell: id } }, typeof value === 'number' ? number(value) : value);
         this.marks.set(id, cell);
         return place(cell, widths.at[column], 0, widths.of[column], TABLE_ROW);

@@ -1,6 +1,8 @@
 // Passes by queue: boxes in time or in order, submissions as brackets above, barriers as ticks below, waits as arrows.
 
 const LANE = { bracket: 18, ticks: 18, gap: 16 };
+// Rows of culled passes, at most.
+const CULLED_ROWS = 8;
 
 class Timeline extends AxisView {
   constructor() {
@@ -128,11 +130,13 @@ class Timeline extends AxisView {
   }
 
   magnify(row, key) {
+    if (key === 'md') return set('view', 'diagram');
     const [from, to] = key.slice(2).split('-').map(Number);
-    this.zoomTo(this.axis.scale.begin[from], this.axis.scale.end[to]);
+    return this.zoomTo(this.axis.scale.begin[from], this.axis.scale.end[to]);
   }
 
   covers(id, lit) {
+    if (split(id)[1] === 'md') return true;
     const [from, to] = split(id)[1].slice(2).split('-').map(Number);
     for (const key of lit) {
       const at = Number(key.slice(1));
@@ -150,15 +154,16 @@ class Timeline extends AxisView {
     lanes.forEach((lane, row) => {
       const header = h('div', { role: 'rowheader', class: 'name' },
         h('span', { class: 'strong', text: shown(lane.name) }), h('span', { class: 'note', text: lane.note }));
-      place(header, 0, 0, names - 8, lane.height);
       const cells = [];
       for (const kind of ['submission', 'pass', 'host', 'call', 'wait']) {
         const of = lane.cells.filter((cell) => cell.kind === kind);
-        for (const run of joined(axis, of, kind === 'call' || kind === 'wait' ? 7 : CLOSE)) {
-          cells.push(...this.mark(row, lane, kind, run));
+        const small = kind === 'call' || kind === 'wait';
+        for (const run of small ? joined(axis, of, 7) : joined(axis, of, CLOSE, 56)) {
+          cells.push(...this.mark(row, lane, kind, lead(this, row, run)));
         }
       }
       if (lane.queue === -2) cells.push(...this.drawCulled(row, lane));
+      place(header, 0, 0, names - 8, lane.height);
       cells.sort((a, b) => parseFloat(a.style.left) - parseFloat(b.style.left));
       this.row(row, lane.top, lane.height, header, ...cells);
     });
@@ -184,7 +189,8 @@ class Timeline extends AxisView {
       const [from, to] = [Math.min(...ids), Math.max(...ids)];
       const name = `${count(ids.length, 'pass', 'passes')} from ${shown(plan.passes.name[from])} to `
         + `${shown(plan.passes.name[to])}: magnify`;
-      const box = this.cell(row, `mp${from}-${to}`, name, { class: `box many ${hue(lane.queue)}` });
+      const text = width > 18 ? h('span', { class: 'label', text: number(ids.length) }) : '';
+      const box = this.cell(row, `mp${from}-${to}`, name, { class: `box many ${hue(lane.queue)}` }, text);
       return [place(box, left, top, Math.max(width, CLOSE), this.box)];
     }
     if (kind === 'pass') {
@@ -206,30 +212,47 @@ class Timeline extends AxisView {
     }
     const x = names + axis.x(run.cells[0].at);
     if (kind === 'wait') {
-      const label = many ? `${say.key(key)}, and ${count(run.cells.length - 1, 'more wait')}` : say.key(key);
+      const label = several(run.cells.map((cell) => say.key(cell.key)), 'wait');
       return [place(this.cell(row, key, label, { class: 'wait' }), x - 6, LANE.bracket - 15, 12, 12)];
     }
     const calls = run.cells.map((cell) => cell.id);
     const barriers = calls.reduce((sum, call) => sum + plan.calls.count[call], 0);
-    const label = many ? `${count(calls.length, 'barrier call')}, the first: ${say.key(key)}` : say.key(key);
+    const label = several(calls.map((call) => say.call(call)), 'barrier call');
     const height = clamp(5 + barriers * 2, 7, LANE.ticks - 3);
     const tick = this.cell(row, key, label, { class: `tick ${plan.callKind(id)}` });
     return [place(tick, x - 5, below, 10, height)];
   }
 
+  // As many as fit, in rows; where more stand at one place, the diagram has them.
   drawCulled(row, lane) {
     const { axis, names } = this;
+    const width = Math.min(120, axis.width);
     const cells = [];
-    let end = -Infinity;
-    for (const cell of lane.cells) {
-      const left = Math.max(Math.min(axis.x(cell.at), axis.width - 120), end + 4);
-      if (cell.at < axis.from || cell.at > axis.to || left > axis.width - 20) continue;
-      const width = Math.min(120, axis.width - left);
-      end = left + width;
-      const name = shown(plan.passes.name[cell.id]);
-      const box = this.cell(row, cell.key, say.key(cell.key), { class: 'box culled' }, h('span', { class: 'label', text: name }));
-      cells.push(place(box, names + left, 4, width, 30));
+    const ends = [];
+    const inView = lane.cells.filter((cell) => cell.at >= axis.from && cell.at <= axis.to);
+    const here = inView.find((cell) => this.at === `${row}:${cell.key}`);
+    let left = 0;
+    for (const cell of inView) {
+      const x = Math.min(axis.x(cell.at), axis.width - width);
+      let line = ends.findIndex((end) => end + 4 <= x);
+      if (line < 0) line = ends.length;
+      if (line >= CULLED_ROWS && cell !== here) {
+        left += 1;
+        continue;
+      }
+      ends[line] = x + width;
+      const label = h('span', { class: 'label', text: shown(plan.passes.name[cell.id]) });
+      const box = this.cell(row, cell.key, say.key(cell.key), { class: 'box culled' }, label);
+      cells.push(place(box, names + x, 4 + line * 32, width, 28));
     }
+    const lines = Math.max(1, ends.length) + (left ? 1 : 0);
+    if (left) {
+      const text = `${number(left)} more culled: see the diagram`;
+      const box = this.cell(row, 'md', text, { class: 'box culled many' }, h('span', { class: 'label', text }));
+      cells.push(place(box, names, 4 + (lines - 1) * 32, Math.min(240, axis.width), 28));
+    }
+    lane.height = 8 + lines * 32 + LANE.gap;
+    this.grid.style.height = `${lane.top + lane.height}px`;
     return cells;
   }
 
@@ -240,8 +263,9 @@ class Timeline extends AxisView {
     place(this.over, 0, 0, this.frame.clientWidth, this.height);
     const { scale } = axis;
     const paths = [];
+    const drawn = new Set();
     const lanes = new Map(this.lanes.map((lane) => [lane.plain ? null : lane.queue, lane]));
-    for (let wait = 0; wait < waits.batch.length && paths.length < 1200; wait += 1) {
+    for (let wait = 0; wait < waits.batch.length; wait += 1) {
       const target = lanes.get(batches.queue[waits.batch[wait]]);
       const origin = lanes.get(waits.queue[wait]);
       const inside = plan.passesIn(waits.batch[wait]);
@@ -251,6 +275,10 @@ class Timeline extends AxisView {
       const before = source < 0 ? [] : most(plan.passesIn(source), scale.end, Math.max);
       const from = before.length ? axis.x(before[0]) : -16;
       if (!(to >= -40 && from <= axis.width + 40) || (source < 0 && axis.from > 0)) continue;
+      // Arrows to one place are seen as one.
+      const spot = `${target.top},${Math.round(to / 14)}`;
+      if (drawn.has(spot)) continue;
+      drawn.add(spot);
       const up = origin.top > target.top;
       const low = (lane) => lane.top + LANE.bracket + lane.subs * (this.box + 2) - 8;
       const high = (lane) => lane.top + LANE.bracket + 8;
@@ -264,6 +292,7 @@ class Timeline extends AxisView {
       }));
       paths.push(svg('path', { d: `M${x2 - 7} ${y2 - 4} L${x2} ${y2} L${x2 - 7} ${y2 + 4} Z`, class: 'head', data: { key: `w${wait}` } }));
     }
+    this.over.classList.toggle('faint', paths.length > 80);
     this.over.replaceChildren(...paths);
   }
 

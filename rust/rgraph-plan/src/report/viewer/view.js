@@ -91,7 +91,7 @@ class GridView {
   end() {
     this.paint();
     this.rove();
-    if (this.held) (this.marks.get(this.held) || this.marks.get(this.at))?.focus({ preventScroll: true });
+    if (this.held) (this.marks.get(this.at) || this.marks.get(this.held))?.focus({ preventScroll: true });
   }
 
   rove() {
@@ -180,6 +180,20 @@ class GridView {
     if (top - above < scrollTop) this.frame.scrollTop = Math.max(0, top - above);
     else if (top + height > scrollTop + clientHeight) this.frame.scrollTop = top + height - clientHeight + 8;
   }
+}
+
+// Of things drawn as one, the one that the walk is at comes first: what cannot be drawn apart can still be reached.
+function lead(view, row, run) {
+  const at = run.cells.findIndex((cell) => view.at === `${row}:${cell.key}`);
+  if (at > 0) run.cells.unshift(...run.cells.splice(at, 1));
+  return run;
+}
+
+// The label of a mark that stands for several things: all of them, up to a few.
+function several(labels, what, whats) {
+  if (labels.length === 1) return labels[0];
+  const rest = labels.length > 6 ? `; and ${labels.length - 6} more` : '';
+  return `${count(labels.length, what, whats)}: ${labels.slice(0, 6).join('; ')}${rest}`;
 }
 
 function split(id) {
@@ -286,17 +300,18 @@ class AxisView extends GridView {
     const { list, step } = axis.ticks();
     const marks = list.map((at) => {
       const x = this.names + axis.x(at);
+      const end = axis.width - axis.x(at) < 16;
       return [
         svg('line', { x1: x, x2: x, y1: 18, y2: 24 }),
-        svg('text', { x, y: 14, 'text-anchor': 'middle' }, axis.tickText(at, step)),
+        svg('text', { x: end ? x + 8 : x, y: 14, 'text-anchor': end ? 'end' : 'middle' }, axis.tickText(at, step)),
       ];
     });
     this.ruler.replaceChildren(...marks.flat());
   }
 }
 
-// Cells in view, those that would be drawn closer than a few pixels joined: lists of cells with their pixels.
-function joined(axis, cells, apart = CLOSE) {
+// Cells in view, those that would be drawn closer than a few pixels joined, up to a width: cells with their pixels.
+function joined(axis, cells, apart = CLOSE, wide = apart * 2) {
   const shown = [];
   let run = null;
   for (const cell of cells) {
@@ -304,7 +319,7 @@ function joined(axis, cells, apart = CLOSE) {
     const left = axis.x(cell.at);
     const right = axis.x(cell.end);
     const narrow = right - left < apart;
-    if (narrow && run && left - run.left < apart * 2) {
+    if (narrow && run && left - run.left < wide && left - run.right < apart) {
       run.cells.push(cell);
       run.right = Math.max(run.right, right);
     } else {

@@ -1,0 +1,162 @@
+"""Traces for Perfetto and speedscope, and still pictures."""
+
+import json
+import re
+from collections import defaultdict
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+import rgraph as rg
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture(scope="module")
+def frame(deferred: Path) -> rg.Plan:
+    return rg.Graph.load(deferred).bake(rg.Profile.discrete())
+
+
+def events(trace: str, phase: str) -> list[dict]:
+    return [event for event in json.loads(trace)["traceEvents"] if event["ph"] == phase]
+
+
+def assert_nested(trace: str) -> None:
+    """Slices of one lane follow or hold each other: readers refuse or misdraw the rest."""
+    lanes = defaultdict(list)
+    for event in events(trace, "X"):
+        assert event["dur"] >= 0
+        lanes[event["pid"], event["tid"]].append((event["ts"], -event["dur"], event["name"]))
+    for lane in lanes.values():
+        open_ends: list[float] = []
+        for begin, negative, name in sorted(lane):
+            while open_ends and open_ends[-1] <= begin + 1e-3:
+                open_ends.pop()
+            assert not open_ends or begin - negative <= open_ends[-1] + 1e-3, name
+            open_ends.append(begin - negative)
+
+
+def test_modelled_trace_has_every_pass_in_its_lane(frame: rg.Plan):
+    trace = frame.to_trace()
+    slices = {event["name"]: event for event in events(trace, "X")}
+    assert set(slices) == set(frame.pass_names)
+    names = {(event["pid"], event["tid"]): event["args"]["name"] for event in events(trace, "M")}
+    for one in frame.passes:
+        event = slices[one.name]
+        assert (event["ts"], event["dur"]) == pytest.approx((one.start_us, one.duration_us), abs=0.01)
+        assert names[event["pid"], event["tid"]] == one.queue
+    assert_nested(trace)
+
+
+def test_memory_counts_up_to_the_bound_and_back(frame: rg.Plan):
+    counts = [event["args"]["bytes"] for event in events(frame.to_trace(), "C")]
+    assert min(counts) >= 0
+    assert max(counts) <= frame.memory.total
+    assert max(counts) > frame.memory.lower_bound // 2
+    assert counts[-1] == 0
+
+
+def test_semaphores_flow_from_signal_to_wait(frame: rg.Plan):
+    trace = frame.to_trace()
+    starts = {event["id"]: event for event in events(trace, "s")}
+    ends = {event["id"]: event for event in events(trace, "f")}
+    waits = [wait for batch in frame.batches for wait in batch.waits if not wait.previous_run]
+    assert len(starts) == len(ends) == len(waits) > 0
+    for number, start in starts.items():
+        assert ends[number]["bp"] == "e"
+        assert start["ts"] <= ends[number]["ts"]
+        assert start["tid"] != ends[number]["tid"]
+
+
+def test_measured_trace_has_the_times_of_the_run(frame: rg.Plan):
+    class Report:
+        """As `Report` is: passes that overlap on one queue, and the host on its own clock."""
+
+        timeline = (
+            rg_span("gbuffer", "graphics", 0.0, 500.0),
+            rg_span("shadow0", "graphics", 400.0, 900.0),
+            rg_span("ao", "compute", 510.0, 700.0),
+        )
+        host_spans = (
+            {"name": "record", "begin_us": -50.0, "end_us": 20.0},
+            {"name": "upload", "begin_us": 10.0, "end_us": 60.0},
+        )
+        calibrated = False
+
+    trace = frame.to_trace(Report())
+    slices = {event["name"]: event for event in events(trace, "X")}
+    assert set(slices) == {"gbuffer", "shadow0", "ao", "record", "upload"}
+    assert slices["ao"]["dur"] == 190.0
+    assert slices["gbuffer"]["tid"] != slices["shadow0"]["tid"]
+    assert slices["record"]["pid"] != slices["ao"]["pid"]
+    assert "CPU (its own clock)" in {event["args"]["name"] for event in events(trace, "M")}
+    assert_nested(trace)
+
+
+def rg_span(name: str, queue: str, begin: float, end: float) -> dict:
+    return {"name": name, "queue": queue, "begin_us": begin, "end_us": end}
+
+
+def test_records_may_be_a_list_and_are_looked_at(frame: rg.Plan):
+    assert len(events(frame.to_trace([rg_span("ao", "compute", 1, 2)]), "X")) == 1
+    with pytest.raises(TypeError, match="begin_us"):
+        frame.to_trace([{"name": "ao", "queue": None}])
+    with pytest.raises(TypeError, match="timeline"):
+        frame.to_trace(3)
+
+
+def test_a_plan_without_times_is_shown_in_order():
+    graph = rg.Graph("untimed", size=(8, 8))
+    image = graph.image("image", format="rgba8unorm")
+    graph.add_pass("one", weight_us=0).color(image)
+    graph.root(image)
+    assert {event["name"] for event in events(graph.bake().to_trace(), "X")} == {"one"}
+
+
+def test_trace_is_written_by_suffix(frame: rg.Plan, tmp_path: Path):
+    frame.save(tmp_path / "frame.trace.json")
+    assert (tmp_path / "frame.trace.json").read_text() == frame.to_trace()
+    frame.save(tmp_path / "frame.svg")
+    assert (tmp_path / "frame.svg").read_text() == frame.to_svg()
+
+
+def test_picture_is_well_formed_and_names_everything(frame: rg.Plan):
+    picture = ElementTree.fromstring(frame.to_svg())
+    assert {element.tag for element in picture.iter()} <= {
+        SVG + tag for tag in ("svg", "title", "style", "rect", "text", "line", "path")
+    }
+    text = " ".join(element.text or "" for element in picture.iter())
+    for name in [*frame.pass_names, *frame.culled, "graphics", "compute"]:
+        assert name in text, name
+    underlined = [one.text for one in picture.iter(SVG + "text") if one.get("text-decoration") == "underline"]
+    assert underlined == ["screen"]
+    struck = [one.text for one in picture.iter(SVG + "text") if one.get("text-decoration") == "line-through"]
+    assert struck == list(frame.culled)
+    attributes = {name for element in picture.iter() for name in element.attrib}
+    assert not any(name.startswith("on") or "href" in name for name in attributes)
+
+
+def test_pictures_of_hostile_names_are_well_formed():
+    graph = rg.Graph("</svg><script>&\"'", size=(8, 8))
+    image = graph.image("<b>&amp;\u0001", format="rgba8unorm")
+    graph.add_pass('"><script>', weight_us=1000).color(image)
+    graph.root(image)
+    picture = graph.bake().to_svg()
+    assert "<script" not in picture
+    ElementTree.fromstring(picture)
+
+
+def test_pictures_of_large_plans_stay_small():
+    graph = rg.Graph("large", size=(8, 8))
+    before = None
+    for at in range(3000):
+        image = graph.image(f"image{at}", format="rgba8unorm")
+        made = graph.add_pass(f"pass{at}", weight_us=1).color(image)
+        if before is not None:
+            made.sampled(before)
+        before = image
+    graph.root(before)
+    picture = graph.bake().to_svg()
+    assert len(picture) < 500_000
+    assert re.search(r"and \d+ more passes, \d+ more resources", picture)

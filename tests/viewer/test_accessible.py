@@ -1,0 +1,90 @@
+"""The page for everybody: axe finds nothing in any view of either theme, at any width."""
+
+import json
+
+import pytest
+
+from .conftest import wanted
+
+VIEWS = ["timeline", "resources", "memory", "graph", "diagram", "tables", "diff"]
+
+
+@pytest.fixture(scope="session")
+def violations():
+    """What axe finds in a page, one line each."""
+    try:
+        from axe_playwright_python.sync_playwright import Axe
+    except ImportError:
+        wanted("axe-playwright-python is not installed")
+    axe = Axe()
+
+    def violations(page) -> list[str]:
+        found = axe.run(page).response["violations"]
+        nodes = [json.dumps([node["html"][:160] for node in one["nodes"][:3]]) for one in found]
+        return [f"{one['id']}: {one['help']}: {places}" for one, places in zip(found, nodes, strict=True)]
+
+    return violations
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(show, violations, rich: str, scheme: str):
+    opened = show(rich, scheme=scheme)
+    for view in VIEWS:
+        opened.view(view)
+        assert violations(opened.page) == [], view
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_in_cards_search_and_help(show, violations, rich: str, scheme: str):
+    opened = show(rich, scheme=scheme)
+    page = opened.page
+    for key in ("p:lighting", "r:lit", "p:debug_view", "b5", "c4", "s3", "w1", "a7"):
+        page.evaluate("key => { location.hash = `#pin=${encodeURIComponent(key)}` }", key)
+        page.locator(".card .close").wait_for()
+        assert violations(page) == [], key
+    page.evaluate("location.hash = '#q=down'")
+    opened.settled()
+    assert violations(page) == []
+    page.locator("body").press("?")
+    assert violations(page) == []
+
+
+def test_themes_can_be_chosen_and_stay(show, rich: str):
+    opened = show(rich, scheme="light")
+    page = opened.page
+    back = "getComputedStyle(document.body).backgroundColor"
+    light = page.evaluate(back)
+    for name in ("Light", "Dark", "System"):
+        page.locator("#theme").click()
+        assert page.locator("#theme").inner_text() == name
+        assert (page.evaluate(back) == light) == (name != "Dark")
+    page.emulate_media(color_scheme="dark")
+    assert page.evaluate(back) != light
+
+
+@pytest.mark.parametrize("width", [360, 640])
+def test_narrow_pages_can_be_used(show, violations, rich: str, width: int):
+    opened = show(rich, width=width, height=740)
+    page = opened.page
+    for view in VIEWS:
+        opened.view(view)
+        assert page.evaluate("document.scrollingElement.scrollWidth <= innerWidth"), view
+        assert violations(page) == [], view
+    opened.view("timeline")
+    page.locator("#view-timeline .box").first.click()
+    assert opened.pinned
+
+
+def test_paper_has_no_controls(show, rich: str):
+    opened = show(rich)
+    opened.page.emulate_media(media="print")
+    assert not opened.page.locator(".tools").first.is_visible()
+    assert not opened.page.locator("#search").is_visible()
+    assert opened.page.locator("#view-timeline .box").first.is_visible()
+
+
+def test_forced_colours_keep_outlines(show, rich: str):
+    opened = show(rich)
+    opened.page.emulate_media(forced_colors="active")
+    border = "getComputedStyle(document.querySelector('#view-timeline .box')).borderTopStyle"
+    assert opened.page.evaluate(border) == "solid"
