@@ -93,8 +93,8 @@ def _dispatch(arguments: Sequence[str]) -> int:
     before, name, rest = _split(arguments)
     from rgraph.cli import _terminal
 
+    _terminal.setup(_terminal.wish(arguments))
     if {"-h", "--help"} & set(before) or (name is None and not before):
-        _terminal.setup(_terminal.wish(before))
         (_terminal.say if before else _terminal.tell)(_help())
         return 0 if before else 2
     if {"-V", "--version"} & set(before):

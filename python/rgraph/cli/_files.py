@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 STANDARD = "-"
-SUFFIXES = (".json", ".html", ".dot", ".txt")
+SUFFIXES = (".json", ".html", ".svg", ".dot", ".txt")
 PROFILES = ("minimal", "single_queue", "discrete")
 
 
@@ -250,6 +250,6 @@ def plan_suffix(path: str) -> None:
     """
     file = Path(path)
     if file.suffix not in SUFFIXES:
-        raise UsageError(f"{path}: plans are written to {', '.join(SUFFIXES)}")
+        raise UsageError(f"{path}: plans are written to {', '.join(SUFFIXES)} and .trace.json")
     if not file.parent.is_dir():
         raise UsageError(f"{path}: there is no folder {file.parent}")

@@ -12,7 +12,7 @@ from rgraph.cli import UsageError
 from rgraph.cli._files import value
 from rgraph.cli._parser import option, pair
 from rgraph.cli._pictures import fit, read
-from rgraph.cli._terminal import nearest, tell
+from rgraph.cli._terminal import nearest, warn
 
 if TYPE_CHECKING:
     import argparse
@@ -51,7 +51,7 @@ def arguments_of_runs(parser: argparse.ArgumentParser) -> None:
         "--set",
         kind=pair,
         metavar="PASS.NAME=VALUE",
-        help="a parameter of a pass; @frame and @time (60 frames a second) count",
+        help="push data, or PASS.VARIABLE.NAME of a uniform block; @frame and @time (60 frames a second) count",
     )
     option(group, "--flag", kind=pair, metavar="NAME=on|off", help="whether conditional passes run (default: on)")
 
@@ -63,8 +63,8 @@ class Settings(NamedTuple):
     """Contents of imported resources."""
     flags: dict[str, bool]
     """Whether conditional passes run."""
-    params: Callable[[int], dict[str, dict[str, Any]]]
-    """Parameters of passes, by the frame's number."""
+    params: Callable[[int], dict[Any, Any]]
+    """Data of passes, by the frame's number."""
 
 
 def opened(arguments: argparse.Namespace) -> Device:
@@ -116,27 +116,53 @@ def _flags(graph: Graph, given: list[tuple[str, str]]) -> dict[str, bool]:
     return out
 
 
-def _params(graph: Graph, given: list[tuple[str, str]]) -> Callable[[int], dict[str, dict[str, Any]]]:
-    """Push data of passes: what the graph says, with what is set in its place."""
-    passes = {one["name"]: one for one in graph.to_dict()["passes"]}
-    fixed: dict[str, dict[str, Any]] = {}
-    counted: list[tuple[str, str, float]] = []
-    for name, text in given:
-        of, dot, field = name.rpartition(".")
-        if not dot:
-            raise UsageError(f'--set: "{name}" names no pass', "say PASS.NAME=VALUE")
-        if of not in passes:
-            raise UsageError(f'--set: "{graph.name}" has no pass "{of}"', nearest(of, passes))
-        values = fixed.setdefault(of, dict(passes[of].get("push") or {}))
-        if text in ("@frame", "@time"):
-            counted.append((of, field, 1.0 if text == "@frame" else 1 / 60))
-            values[field] = 0
-        else:
-            values[field] = value(text)
+def _whole(graph: Graph) -> dict[str, dict[str, dict[str, Any]]]:
+    """By pass: the data of each of its uniform blocks by variable, and its push data under an empty name."""
+    out: dict[str, dict[str, dict[str, Any]]] = {}
+    for one in graph.to_dict()["passes"]:
+        work = one.get("compute") or one.get("raster") or {}
+        bindings = work.get("bindings", {})
+        blocks = {
+            name: bound["data"] for name, bound in bindings.items() if isinstance(bound, dict) and "data" in bound
+        }
+        out[one["name"]] = {"": work.get("push", {}), **blocks}
+    return out
 
-    def at(frame: int) -> dict[str, dict[str, Any]]:
-        for of, field, step in counted:
-            fixed[of][field] = frame * step if step != 1.0 else frame
+
+def _put(values: dict[str, Any], path: list[str], new: Any) -> None:
+    """Put a value where a path of members leads."""
+    for name in path[:-1]:
+        inner = values.get(name)
+        values[name] = dict(inner) if isinstance(inner, dict) else {}
+        values = values[name]
+    values[path[-1]] = new
+
+
+def _params(graph: Graph, given: list[tuple[str, str]]) -> Callable[[int], dict[Any, Any]]:
+    """Data of passes by the frame's number: what the graph says, with what is set in its place."""
+    known = _whole(graph) if given else {}
+    fixed: dict[Any, Any] = {}
+    counted: list[tuple[Any, list[str], float]] = []
+    for name, text in given:
+        parts = name.split(".")
+        # Names of passes may have dots.
+        ends = [at for at in range(len(parts) - 1, 0, -1) if ".".join(parts[:at]) in known]
+        if len(parts) == 1:
+            raise UsageError(f'--set: "{name}" names no pass', "say PASS.NAME=VALUE")
+        if not ends:
+            of = ".".join(parts[:-1])
+            raise UsageError(f'--set: "{graph.name}" has no pass "{of}"', nearest(of, known))
+        of, path = ".".join(parts[: ends[0]]), parts[ends[0] :]
+        block = path.pop(0) if path[0] in known[of] and len(path) > 1 else ""
+        target = (of, block) if block else of
+        values = fixed.setdefault(target, dict(known[of][block]))
+        if text in ("@frame", "@time"):
+            counted.append((target, path, 1.0 if text == "@frame" else 1 / 60))
+        _put(values, path, 0 if text in ("@frame", "@time") else value(text))
+
+    def at(frame: int) -> dict[Any, Any]:
+        for target, path, step in counted:
+            _put(fixed[target], path, frame * step if step != 1.0 else frame)
         return fixed
 
     return at
@@ -220,9 +246,9 @@ def warned(device: Device) -> bool:
     """
     messages = list(dict.fromkeys(device.messages))
     for message in messages[:20]:
-        tell(message)
+        warn(message)
     if len(messages) > 20:
-        tell(f"… and {len(messages) - 20} messages more")
+        warn(f"… and {len(messages) - 20} messages more")
     return bool(messages)
 
 

@@ -25,6 +25,7 @@ __all__ = [
     "size",
     "table",
     "tell",
+    "warn",
     "wish",
 ]
 
@@ -133,6 +134,17 @@ def tell(text: str) -> None:
     """
     if not _State.quiet:
         _write(sys.stderr, text)
+
+
+def warn(text: str) -> None:
+    """Write a finding to standard error.
+
+    Parameters
+    ----------
+    text
+        The lines, without the last line's end.
+    """
+    _write(sys.stderr, text)
 
 
 def complain(message: str, hint: str = "") -> None:

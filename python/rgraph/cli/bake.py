@@ -18,7 +18,7 @@ __all__ = ["MORE", "add_arguments", "main"]
 
 MORE = """\
 Without an option the plan's listing is printed. What -o writes goes by its suffix: .json (a plan file), .html (the
-viewer), .dot, .txt; it may be said again.
+viewer), .svg, .dot, .trace.json (for Perfetto), .txt; it may be said again.
 
   rgraph bake frame.rgraph.json
   rgraph bake frame.rgraph.json -o frame.rplan.json -o frame.html
@@ -28,7 +28,9 @@ _FORMS = {
     "text": "the listing (default)",
     "json": "the plan file",
     "dot": "the graph as DOT, for Graphviz",
+    "svg": "the timeline as a picture (SVG)",
     "html": "the viewer (HTML)",
+    "trace": "a trace, for Perfetto and speedscope",
 }
 
 
@@ -57,9 +59,11 @@ def _text(plan: Plan, form: str) -> str:
         return plan.to_json()
     if form == "dot":
         return plan.to_dot()
+    if form == "svg":
+        return plan.to_svg()
     if form == "html":
         return plan.to_html()
-    return str(plan)
+    return plan.to_trace() if form == "trace" else str(plan)
 
 
 def main(arguments: argparse.Namespace) -> int:

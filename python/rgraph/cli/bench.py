@@ -169,12 +169,9 @@ def _gain(before: _Measured, after: _Measured) -> tuple[str, dict[str, Any]]:
     )
     data = {"same_plan": False, "gpu_us": new, "gain": 1 - new / old if old else 0.0, "spread_us": spread}
     if abs(old - new) <= spread:
-        return (
-            f"the times lead to another plan, which takes as long ({_time(new)}; frames differ by {_time(spread)})",
-            data,
-        )
+        return f"another plan, as fast: {_time(new)}, where frames differ by {_time(spread)}", data
     word = "faster" if new < old else "slower"
-    return f"the times lead to another plan: {_time(old)} → {_time(new)}, {abs(1 - new / old):.1%} {word}", data
+    return f"another plan: {_time(old)} → {_time(new)}, {abs(1 - new / old):.1%} {word}", data
 
 
 def main(arguments: argparse.Namespace) -> int:
@@ -213,7 +210,7 @@ def main(arguments: argparse.Namespace) -> int:
         if after and after.reports:
             told, gained = _gain(before, after)
         elif after:
-            told = "the times lead to the same plan"
+            told = "the same plan"
         if arguments.json:
             values |= {"graph": graph.name, "device": device.info.name}
             say(as_json(values | ({"feedback": gained} if after else {})))

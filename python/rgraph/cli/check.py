@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rgraph.cli import UsageError
 from rgraph.cli._files import load_graph, load_plan, one_standard
 from rgraph.cli._parser import option, pair
-from rgraph.cli._terminal import as_json, paint, say, tell
+from rgraph.cli._terminal import as_json, paint, say, warn
 
 if TYPE_CHECKING:
     import argparse
@@ -75,6 +75,6 @@ def main(arguments: argparse.Namespace) -> int:
         say(f"{paint('clean', 'green')}: {passes} passes in {batches} batches of plan {plan.hash[:16]}")
     else:
         for one in findings:
-            tell(f"{paint(one.rule, 'red', error=True)}: {one.message}")
-        tell(f"{len(findings)} finding{'s' if len(findings) > 1 else ''} in plan {plan.hash[:16]}")
+            warn(f"{paint(one.rule, 'red', error=True)}: {one.message}")
+        warn(f"{len(findings)} finding{'s' if len(findings) > 1 else ''} in plan {plan.hash[:16]}")
     return 1 if findings else 0

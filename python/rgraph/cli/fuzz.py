@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rgraph._core import fuzz
 from rgraph.cli import UsageError
 from rgraph.cli._parser import natural, positive
-from rgraph.cli._terminal import Progress, as_json, paint, say, tell
+from rgraph.cli._terminal import Progress, as_json, paint, say, warn
 
 if TYPE_CHECKING:
     import argparse
@@ -46,7 +46,7 @@ def _kept(stem: Path, found: int, law: str, graph: Any, profile: Any, plan: Any)
     if plan is not None:
         plan.save(f"{stem}.rplan.json")
         again = f"rgraph check {stem}.rplan.json --graph {stem}.rgraph.json"
-    tell(f"{paint(f'seed {found}', 'red', error=True)}: {law}\n  {again}")
+    warn(f"{paint(f'seed {found}', 'red', error=True)}: {law}\n  {again}")
     return {"seed": found, "law": law, "again": again}
 
 

@@ -57,6 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     option(output, "--output", kind=pair, metavar="NAME=FILE", help="write one result; may be said again")
     output.add_argument("--show", metavar="NAME", help="any image or buffer as the result; also by RGRAPH_SHOW")
     output.add_argument("--report", action="store_true", help="print times of the passes, memory, barriers")
+    output.add_argument("--trace", metavar="FILE", help="write a trace of the last frame, for Perfetto and speedscope")
     output.add_argument("--view", metavar="FILE.html", help="write the viewer with measured times and pictures")
     output.add_argument("--json", action="store_true", help="for programs")
     parser.add_argument("--frames", type=count, default=1, metavar="N", help="how many (default: 1)")
@@ -191,10 +192,13 @@ def _listed(frame: Frame, names: list[str], files: dict[str, str]) -> list[str]:
 
 
 def _report(plan: Plan, report: Report, arguments: argparse.Namespace, previews: dict[str, Any]) -> None:
-    path: str | None = arguments.view
-    if path is not None:
-        page = plan.to_html(report=report, images=previews, findings=plan.check())
-        Path(path).write_text(page, encoding="utf-8", newline="\n")
+    pages: dict[str, str] = {}
+    if arguments.trace:
+        pages[arguments.trace] = plan.to_trace(report)
+    if arguments.view:
+        pages[arguments.view] = plan.to_html(report=report, images=previews, findings=plan.check())
+    for path, text in pages.items():
+        Path(path).write_text(text, encoding="utf-8", newline="\n")
         tell(path)
 
 
