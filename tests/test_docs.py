@@ -2,11 +2,18 @@
 
 import doctest
 import inspect
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
+import pages
 import rgraph
-from rgraph import _core
+from rgraph import _core, _errors
 
 CLASSES = [item for item in vars(_core).values() if inspect.isclass(item)]
 
@@ -47,3 +54,63 @@ def test_version_is_the_distributions():
     from importlib.metadata import version
 
     assert version("rgraph-vulkan") == rgraph.__version__
+
+
+def test_the_example_of_explain_runs():
+    for example in doctest.DocTestFinder().find(_errors.explain, "explain", globs={"explain": rgraph.explain}):
+        assert doctest.DocTestRunner().run(example).failed == 0
+
+
+def title(page: Path) -> str:
+    """A page's name in the names of tests."""
+    return page.relative_to(pages.ROOT).as_posix()
+
+
+PLANNED = [page for page in pages.pages() if not pages.needs_device(page)]
+
+
+@pytest.mark.parametrize("page", PLANNED, ids=title)
+def test_code_of_a_page_runs_and_prints_what_the_page_says(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    ran = pages.run_python(page)
+    assert ran == sum(block.kind == "python" for block in pages.blocks(page))
+
+
+@pytest.mark.parametrize("page", pages.pages(), ids=title)
+def test_other_blocks_of_a_page_run_or_are_well_formed(page: Path, tmp_path: Path):
+    (tmp_path / "examples").mkdir()
+    for example in (pages.ROOT / "examples").iterdir():
+        if example.is_file():
+            shutil.copy(example, tmp_path / "examples")
+    for block in pages.blocks(page):
+        if block.kind == "sh":
+            pages.run_shell(block, tmp_path)
+        else:
+            pages.check_other(block)
+
+
+def test_links_of_pages_lead_somewhere():
+    made = {"reference/graph-files.html"}
+    for page in [*pages.pages(), *pages.ROOT.glob("*.md")]:
+        for target in re.findall(r"\]\(([^)#\s]+)", page.read_text(encoding="utf-8")):
+            if not re.match(r"[a-z]+:", target) and target not in made:
+                assert (page.parent / target).exists(), f"{title(page)} links to {target}"
+
+
+def test_no_page_is_left_out_of_the_manual():
+    texts = {page: page.read_text(encoding="utf-8") for page in (pages.ROOT / "docs").rglob("*.md")}
+    for page in texts:
+        if page.name == "index.md" and page.parent.name == "docs":
+            continue
+        index = page.parent / "index.md" if page.name != "index.md" else page.parent.parent / "index.md"
+        name = page.stem if page.name != "index.md" else f"{page.parent.name}/index"
+        assert name in texts[index] or ":glob:" in texts[index], page
+
+
+@pytest.mark.skipif("CI" in os.environ and not shutil.which("make"), reason="make is not installed")
+def test_documentation_is_built_without_a_warning(tmp_path: Path):
+    pytest.importorskip("sphinx", reason="the extra docs is not installed: pip install '.[docs]'")
+    command = [sys.executable, "-m", "sphinx", "-W", "-q", "-b", "html", str(pages.ROOT / "docs"), str(tmp_path / "html")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "html" / "reference" / "errors.html").read_text().count('id="rg-e') >= len(_core.codes())

@@ -1,0 +1,29 @@
+"""Sphinx: `make docs` builds these pages, and no warning is let through."""
+
+import rgraph
+
+project = "rgraph"
+author = "the authors of rgraph"
+copyright = author
+release = version = rgraph.__version__
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.autosectionlabel"]
+source_suffix = {".md": "markdown"}
+exclude_patterns = ["_build", "pictures"]
+
+myst_enable_extensions = ["colon_fence", "deflist"]
+myst_heading_anchors = 3
+autosectionlabel_prefix_document = True
+
+napoleon_google_docstring = False
+napoleon_use_rtype = False
+autodoc_member_order = "bysource"
+autodoc_typehints = "signature"
+
+html_theme = "furo"
+html_title = f"rgraph {release}"
+html_static_path: list[str] = []
+html_show_copyright = False
+html_show_sphinx = False
+pygments_style = "friendly"
+suppress_warnings = ["autosectionlabel.*"]

@@ -1,0 +1,116 @@
+"""Documentation as programs: the blocks of README and docs, and how they are run."""
+
+import contextlib
+import io
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+BLOCK = re.compile(r"(?P<mark><!-- [^\n]*? -->\n)?^(?P<fence>`{3,})(?P<info>[^\n]*)\n(?P<code>.*?)^(?P=fence)$", re.M | re.S)
+#: Commands of shell blocks that are run by something else, and by what.
+ELSEWHERE = {
+    "pip install": "tests/packaging.py",
+    "apt-get install": "scripts/driver.sh",
+    "cargo": "make test",
+    "make": "make",
+    "python examples/": "tests/test_examples.py",
+}
+PLAIN = ("text", "", "{toctree}", "{include}", "{literalinclude}", "{eval-rst}", "mermaid", "console")
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block: what it is, what is in it, and what stands before it."""
+
+    page: Path
+    line: int
+    kind: str
+    code: str
+    mark: str
+
+
+def pages() -> list[Path]:
+    """Every page that has blocks of its own; the page of error codes has tests of its own."""
+    found = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    return [page for page in found if "_build" not in page.parts]
+
+
+def blocks(page: Path) -> list[Block]:
+    """The blocks of a page, in order."""
+    text = page.read_text(encoding="utf-8")
+    found = []
+    for match in BLOCK.finditer(text):
+        line = text.count("\n", 0, match.start("code")) + 1
+        mark = (match["mark"] or "").removeprefix("<!-- ").removesuffix(" -->\n")
+        found.append(Block(page, line, match["info"].split(" ")[0].strip(), match["code"], mark))
+    return found
+
+
+def needs_device(page: Path) -> bool:
+    """Whether the page says that its code runs on a device."""
+    return "<!-- device -->" in page.read_text(encoding="utf-8")
+
+
+def same(shown: str, said: str) -> bool:
+    """Whether an output is what the page shows, where `…` is anything."""
+    parts = [re.escape(part) for part in shown.rstrip().split("…")]
+    return re.fullmatch(".*".join(parts), said.rstrip(), re.DOTALL) is not None
+
+
+def run_python(page: Path) -> int:
+    """Runs a page's Python blocks one after the other, as one session; compares what they print where the page says it.
+
+    Returns how many ran.
+    """
+    names: dict[str, object] = {"__name__": "page"}
+    said, ran = "", 0
+    for block in blocks(page):
+        where = f"{page.relative_to(ROOT)}:{block.line}"
+        if block.kind == "python":
+            out = io.StringIO()
+            code = compile("\n" * (block.line - 1) + block.code, str(page), "exec")
+            with contextlib.redirect_stdout(out):
+                exec(code, names)
+            said, ran = out.getvalue(), ran + 1
+        elif block.kind == "text" and block.mark == "prints":
+            assert same(block.code, said), f"{where} shows\n{block.code}\nand what is printed is\n{said}"
+    return ran
+
+
+def run_shell(block: Block, folder: Path) -> int:
+    """Runs a block's `rgraph` commands in a folder; any other must be known to be run elsewhere. Returns how many ran."""
+    ran = 0
+    for line in block.code.replace("\\\n", " ").splitlines():
+        command = line.split("  #")[0].strip()
+        if not command or command.startswith("#"):
+            continue
+        if not command.startswith("rgraph "):
+            assert any(command.startswith(known) for known in ELSEWHERE), f"nothing runs {command!r}"
+            continue
+        done = subprocess.run(
+            f"{sys.executable} -m {command}", shell=True, cwd=folder, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, (command, done.stdout, done.stderr)
+        ran += 1
+    return ran
+
+
+def check_other(block: Block) -> None:
+    """A block of another language must be well-formed, and Rust must stand in an example that is compiled and run."""
+    if block.kind == "json":
+        json.loads(block.code)
+    elif block.kind == "toml":
+        tomllib.loads(block.code)
+    elif block.kind == "rust":
+        sources = [*(ROOT / "examples").glob("*.rs"), *(ROOT / "rust").glob("*/src/**/*.rs")]
+        wanted = [line.strip() for line in block.code.splitlines() if line.strip()]
+        plain = [re.sub(r"^\s*(//! ?)?", "", source.read_text(), flags=re.M) for source in sources]
+        texts = ["\n".join(line.strip() for line in text.splitlines() if line.strip()) for text in plain]
+        assert any("\n".join(wanted) in text for text in texts), f"{block.page}:{block.line} is in no example"
+    else:
+        assert block.kind in PLAIN or block.kind in ("python", "sh"), f"{block.page}:{block.line}: {block.kind}"
