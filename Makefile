@@ -15,7 +15,7 @@ PROFILE ?= checked
 # skip what needs a device, and say why.
 UNDER_LAYERS = if scripts/driver.sh; then exec scripts/with-layers A $(1); else exec $(1); fi
 
-.PHONY: demo test build lint lint-rust lint-python test-rust test-frames test-python test-matrix driver fuzz bench soak readme clean
+.PHONY: demo test build lint lint-rust lint-python test-rust test-frames test-python test-matrix driver fuzz bench soak readme docs package clean
 
 # Without a device, and where none can be had, only what needs none: the plan.
 demo: $(VENV)/.ready
@@ -69,6 +69,15 @@ soak:
 readme: build
 	$(BIN)/python tests/readme.py
 
+# The manual, in out/docs; a warning is an error.
+docs: build
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs out/docs
+	@echo out/docs/index.html
+
+# Wheel and source archive, each installed into a fresh environment outside of the tree, and the demo run from the wheel.
+package: $(VENV)/.ready
+	scripts/package.sh $(BIN)/maturin
+
 fuzz: build
 	@mkdir -p out
 	$(BIN)/rgraph fuzz --seconds $(SECONDS_OF_FUZZ) --seed $(SEED) -o out
@@ -84,7 +93,7 @@ clean:
 
 # What the package and its tests are pinned to in pyproject.toml, without the package itself.
 REQUIREMENTS = import tomllib; extras = tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]; \
-	print(*(line for name in ("dev", "test") for line in extras[name] if not line.startswith("rgraph")))
+	print(*(line for name in ("dev", "test", "docs") for line in extras[name] if not line.startswith("rgraph")))
 
 $(VENV)/.ready: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "rgraph needs Python 3.11 or later")'

@@ -17,6 +17,7 @@ autosectionlabel_prefix_document = True
 
 napoleon_google_docstring = False
 napoleon_use_rtype = False
+napoleon_use_ivar = True
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 

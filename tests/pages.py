@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-BLOCK = re.compile(r"(?P<mark><!-- [^\n]*? -->\n)?^(?P<fence>`{3,})(?P<info>[^\n]*)\n(?P<code>.*?)^(?P=fence)$", re.M | re.S)
+BLOCK = re.compile(
+    r"(?P<mark><!-- [^\n]*? -->\n)?^(?P<fence>`{3,})(?P<info>[^\n]*)\n(?P<code>.*?)^(?P=fence)$", re.M | re.S
+)
 #: Commands of shell blocks that are run by something else, and by what.
 ELSEWHERE = {
-    "pip install": "tests/packaging.py",
+    "pip install": "scripts/package.sh",
     "apt-get install": "scripts/driver.sh",
     "cargo": "make test",
     "make": "make",
@@ -83,7 +85,7 @@ def run_python(page: Path) -> int:
 
 
 def run_shell(block: Block, folder: Path) -> int:
-    """Runs a block's `rgraph` commands in a folder; any other must be known to be run elsewhere. Returns how many ran."""
+    """Runs a block's `rgraph` commands in a folder; any other must be run by something else. Returns how many ran."""
     ran = 0
     for line in block.code.replace("\\\n", " ").splitlines():
         command = line.split("  #")[0].strip()

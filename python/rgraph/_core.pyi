@@ -2,7 +2,7 @@
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from os import PathLike
-from typing import Any, Self, TypeAlias, final
+from typing import Any, Protocol, Self, TypeAlias, final
 
 from typing_extensions import Buffer as CBuffer
 from typing_extensions import disjoint_base
@@ -21,13 +21,20 @@ from rgraph._records import (
     Subgraph,
 )
 
+class _Arrayed(Protocol):
+    """An array of numpy's, which type checkers take for a buffer from Python 3.12 on only."""
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]: ...
+
+_Memory: TypeAlias = CBuffer | _Arrayed
 _Words: TypeAlias = str | Sequence[str]
 _Levels: TypeAlias = int | tuple[int, int]
 _Color: TypeAlias = tuple[float, float, float, float]
 _Shader: TypeAlias = str | bytes | PathLike[str]
 _Part: TypeAlias = Resource | View | str
 _Uses: TypeAlias = _Part | Sequence[_Part] | Mapping[Any, str]
-_Data: TypeAlias = Mapping[str, Any] | Sequence[Any] | float | CBuffer
+_Data: TypeAlias = Mapping[str, Any] | Sequence[Any] | float | _Memory
 _Blend: TypeAlias = str | Mapping[str, Sequence[str]]
 
 __all__ = [
@@ -224,7 +231,7 @@ class Module:
     def import_array(
         self,
         name: str,
-        array: CBuffer,
+        array: _Memory,
         *,
         format: str | None = None,
         srgb: bool = False,
@@ -580,7 +587,7 @@ class Plan:
         graph: Graph | None = None,
         *,
         report: Report | Sequence[Any] | None = None,
-        images: Mapping[Any, CBuffer] | None = None,
+        images: Mapping[Any, _Memory] | None = None,
         findings: Sequence[Finding] | None = None,
         against: Plan | None = None,
     ) -> str: ...
@@ -668,8 +675,8 @@ class Device:
         self,
         graph: Graph | Plan | Compiled,
         *,
-        inputs: Mapping[Any, CBuffer | DeviceResource] | None = None,
-        into: Mapping[Any, CBuffer] | None = None,
+        inputs: Mapping[Any, _Memory | DeviceResource] | None = None,
+        into: Mapping[Any, _Memory] | None = None,
         flags: Mapping[str, bool] | None = None,
         params: Mapping[Any, _Data] | None = None,
         read: Resource | str | Sequence[Resource | str] | None = None,
@@ -719,7 +726,7 @@ class DeviceResource:
     @property
     def state(self) -> dict[str, Any]: ...
     def set_state(self, **state: Any) -> None: ...
-    def write(self, array: CBuffer) -> None: ...
+    def write(self, array: _Memory) -> None: ...
     def read(self) -> Array: ...
 
 @final
@@ -729,8 +736,8 @@ class Compiled:
     def run(
         self,
         *,
-        inputs: Mapping[Any, CBuffer | DeviceResource] | None = None,
-        into: Mapping[Any, CBuffer] | None = None,
+        inputs: Mapping[Any, _Memory | DeviceResource] | None = None,
+        into: Mapping[Any, _Memory] | None = None,
         flags: Mapping[str, bool] | None = None,
         params: Mapping[Any, _Data] | None = None,
         read: Resource | str | Sequence[Resource | str] | None = None,
@@ -797,7 +804,7 @@ def devices(*, loader: str | PathLike[str] | None = None) -> list[DeviceInfo]: .
 def diagnose(*, loader: str | PathLike[str] | None = None) -> dict[str, Any]: ...
 def fuzz(seed: int, count: int) -> list[tuple[int, str, Graph, Profile, Plan | None]]: ...
 def generate(seed: int, *, fewest: int = 5, most: int = 40) -> tuple[Graph, Profile]: ...
-def preview(array: CBuffer, format: str | None = None, size: int = 256) -> bytes: ...
+def preview(array: _Memory, format: str | None = None, size: int = 256) -> bytes: ...
 def _panic(message: str) -> None: ...
 def codes() -> list[tuple[str, str, str]]: ...
 def schema(kind: str) -> str: ...
