@@ -15,7 +15,7 @@ PROFILE ?= checked
 # skip what needs a device, and say why.
 UNDER_LAYERS = if scripts/driver.sh; then exec scripts/with-layers A $(1); else exec $(1); fi
 
-.PHONY: demo test build lint lint-rust lint-python test-rust test-frames test-python test-matrix driver fuzz bench soak readme docs package clean
+.PHONY: demo test build lint lint-rust lint-python test-rust test-frames test-python test-matrix driver fuzz bench soak errors docs package clean
 
 # Without a device, and where none can be had, only what needs none: the plan.
 demo: $(VENV)/.ready
@@ -65,9 +65,9 @@ driver:
 soak:
 	RGRAPH_SOAK_FRAMES=100000 cargo test --package rgraph-vk --locked --test compute nothing_grows
 
-# Writes what README's example prints into README.
-readme: build
-	$(BIN)/python tests/readme.py
+# Writes what the examples of the page of error codes say into it.
+errors: build
+	$(BIN)/python tests/error_page.py
 
 # The manual, in out/docs; a warning is an error.
 docs: build

@@ -53,9 +53,17 @@ def blocks(page: Path) -> list[Block]:
     return found
 
 
-def needs_device(page: Path) -> bool:
-    """Whether the page says that its code runs on a device."""
-    return "<!-- device -->" in page.read_text(encoding="utf-8")
+def device_part(page: Path) -> int | None:
+    """The line from which on a page's code runs on a device: where it says so, or none."""
+    before, mark, _ = page.read_text(encoding="utf-8").partition("<!-- device -->\n")
+    return before.count("\n") + 1 if mark else None
+
+
+def python_blocks(page: Path, *, device: bool) -> list[Block]:
+    """The Python blocks of a page: all of them, or those that need no device."""
+    until = None if device else device_part(page)
+    found = [block for block in blocks(page) if block.kind == "python"]
+    return [block for block in found if until is None or block.line < until]
 
 
 def same(shown: str, said: str) -> bool:
@@ -64,16 +72,19 @@ def same(shown: str, said: str) -> bool:
     return re.fullmatch(".*".join(parts), said.rstrip(), re.DOTALL) is not None
 
 
-def run_python(page: Path) -> int:
+def run_python(page: Path, *, device: bool) -> int:
     """Runs a page's Python blocks one after the other, as one session; compares what they print where the page says it.
 
-    Returns how many ran.
+    Without a device it ends where the page says that its code needs one. Returns how many ran.
     """
     names: dict[str, object] = {"__name__": "page"}
     said, ran = "", 0
+    wanted = python_blocks(page, device=device)
     for block in blocks(page):
         where = f"{page.relative_to(ROOT)}:{block.line}"
         if block.kind == "python":
+            if block not in wanted:
+                break
             out = io.StringIO()
             code = compile("\n" * (block.line - 1) + block.code, str(page), "exec")
             with contextlib.redirect_stdout(out):

@@ -7,7 +7,7 @@ import pytest
 import pages
 import rgraph
 
-ON_A_DEVICE = [page for page in pages.pages() if pages.needs_device(page)]
+ON_A_DEVICE = [page for page in pages.pages() if pages.device_part(page)]
 
 
 @pytest.mark.parametrize("page", ON_A_DEVICE, ids=lambda page: page.relative_to(pages.ROOT).as_posix())
@@ -17,5 +17,4 @@ def test_code_of_a_page_runs_and_prints_what_the_page_says(
     """`device` is asked for so that this skips where there is none."""
     del device
     monkeypatch.chdir(tmp_path)
-    ran = pages.run_python(page)
-    assert ran == sum(block.kind == "python" for block in pages.blocks(page))
+    assert pages.run_python(page, device=True) == len(pages.python_blocks(page, device=True))
