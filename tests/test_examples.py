@@ -14,11 +14,15 @@ PLANNED = [path for path in EXAMPLES if "Device(" not in path.read_text()]
 
 
 def test_examples_are_numbered_without_gaps_short_and_say_what_they_show():
-    assert [int(path.name[:2]) for path in EXAMPLES] == list(range(1, len(EXAMPLES) + 1))
-    for path in EXAMPLES:
-        text = path.read_text()
-        assert len(text.splitlines()) < 60, path
-        assert text.startswith('"""'), path
+    rust = sorted(EXAMPLES[0].parent.glob("[0-9]*.rs"))
+    tested = (EXAMPLES[0].parent.parent / "rust" / "rgraph-vk" / "tests" / "examples.rs").read_text()
+    assert all(f"examples/{path.name}" in tested for path in rust)
+    for kind, begins in ((EXAMPLES, '"""'), (rust, "//! ")):
+        assert [int(path.name[:2]) for path in kind] == list(range(1, len(kind) + 1))
+        for path in kind:
+            text = path.read_text()
+            assert len(text.splitlines()) < 60, path
+            assert text.startswith(begins), path
 
 
 @pytest.mark.parametrize("path", PLANNED, ids=[path.stem for path in PLANNED])

@@ -6,9 +6,21 @@ mod bench;
 #[path = "../../../examples/borrowed_device.rs"]
 #[allow(dead_code, unused_attributes, reason = "its main is called here")]
 mod borrowed_device;
+#[path = "../../../examples/06_callback.rs"]
+mod callback;
+#[path = "../../../examples/05_compute.rs"]
+mod compute;
+#[path = "../../../examples/03_history.rs"]
+mod history;
+#[path = "../../../examples/04_judge.rs"]
+mod judge;
+#[path = "../../../examples/01_one_pass.rs"]
+mod one_pass;
 #[path = "../../../examples/own_device.rs"]
 #[allow(dead_code, unused_attributes, reason = "its main is called here")]
 mod own_device;
+#[path = "../../../examples/02_two_queues.rs"]
+mod two_queues;
 
 #[test]
 fn a_device_of_rgraphs() {
@@ -21,5 +33,21 @@ fn a_device_of_rgraphs() {
 fn a_device_of_the_applications() {
     if bench::device(1).is_some() {
         borrowed_device::run().unwrap();
+    }
+}
+
+#[test]
+fn the_numbered_ones_that_plan() {
+    one_pass::main().unwrap();
+    two_queues::main().unwrap();
+    history::main().unwrap();
+    judge::main().unwrap();
+}
+
+#[test]
+fn the_numbered_ones_that_run() {
+    if bench::device(1).is_some() {
+        compute::main().unwrap();
+        callback::main().unwrap();
     }
 }
