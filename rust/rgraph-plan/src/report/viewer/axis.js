@@ -8,11 +8,13 @@ class Axis {
 
   use(scale) {
     this.scale = scale;
-    this.from = 0;
+    this.from = scale.start || 0;
     this.to = scale.extent;
+    if (scale.shown) this.show(...scale.shown);
   }
 
   get smallest() {
+    // As far as one can magnify.
     return this.scale.id === 'order' ? Math.min(this.scale.extent, 2) : this.scale.extent / 1e6;
   }
 
@@ -25,19 +27,19 @@ class Axis {
   }
 
   show(from, to) {
-    const { extent } = this.scale;
-    const span = clamp(to - from, this.smallest, extent);
-    this.from = clamp(from, 0, extent - span);
+    const { extent, start = 0 } = this.scale;
+    const span = clamp(to - from, this.smallest, extent - start);
+    this.from = clamp(from, start, extent - span);
     this.to = this.from + span;
   }
 
   fit() {
-    this.show(0, this.scale.extent);
+    this.show(this.scale.start || 0, this.scale.extent);
   }
 
   zoom(factor, x = this.width / 2) {
     const at = this.value(x);
-    const span = clamp((this.to - this.from) * factor, this.smallest, this.scale.extent);
+    const span = clamp((this.to - this.from) * factor, this.smallest, this.scale.extent - (this.scale.start || 0));
     const from = at - (x / this.width) * span;
     this.show(from, from + span);
   }
@@ -71,7 +73,7 @@ class Axis {
 
   tickText(at, step) {
     if (this.scale.id === 'order') return String(at);
-    if (this.to >= 10000) return `${+(at / 1000).toFixed(step < 10 ? 3 : step < 100 ? 2 : 1)} ms`;
+    if (this.to >= 10000 || this.from <= -10000) return `${+(at / 1000).toFixed(step < 10 ? 3 : step < 100 ? 2 : 1)} ms`;
     return `${+at.toFixed(step < 0.1 ? 3 : step < 1 ? 2 : step < 10 ? 1 : 0)} µs`;
   }
 }

@@ -26,8 +26,10 @@ function related(key) {
   } else if (key[0] === 'b') {
     lit.add(`r${barriers.resource[at] < 0 ? barriers.of[at] : barriers.resource[at]}`).add(`r${barriers.of[at]}`);
     lit.add(`c${plan.callOf(at)}`).add(`c${plan.endOf(at)}`);
-    addPass(barriers.from[at]);
-    addPass(barriers.to[at]);
+    for (const pass of [barriers.from[at], barriers.to[at]].filter((one) => one >= 0)) {
+      addPass(pass);
+      for (const access of plan.accessesOf(pass)) if (accesses.resource[access] === barriers.of[at]) lit.add(`a${access}`);
+    }
   } else if (key[0] === 'c') {
     for (let n = 0; n < calls.count[at]; n += 1) {
       const barrier = calls.first[at] + n;
@@ -93,7 +95,7 @@ const card = {
     const needs = uniq(plan.needs(pass), 'from');
     const feeds = uniq(plan.feeds(pass), 'to');
     const measured = plan.scales.measured;
-    const took = measured && measured.begin[pass] >= 0
+    const took = measured && !Number.isNaN(measured.begin[pass])
       ? `${micros(measured.end[pass] - measured.begin[pass])} from ${micros(measured.begin[pass])}` : '';
     const waits = batch < 0 ? [] : [...plan.waitsOf(batch)];
     const apart = (plan.unmergedOf.get(pass) || []).map((at) => {
@@ -303,7 +305,7 @@ function wholeCard() {
       ['For', shown(meta.profile)], ['Passes', `${number(plan.live)} run${culled ? `, ${number(culled)} culled` : ''}`],
       ['Schedule', meta.policy + (meta.optimal ? ', proven optimal' : '')],
       meta.frame_us > 0 && ['Frame', `${micros(meta.frame_us)} (modelled)`],
-      plan.scales.measured && ['Measured', micros(plan.scales.measured.extent)],
+      plan.scales.measured && ['Measured', micros(plan.scales.measured.took)],
       ['Submits', number(meta.submits)], ['Barriers', `${number(plan.barriers.of.length)} in ${count(meta.barrier_calls, 'call')}`],
       ['Memory', `${bytes(meta.memory)}; bound ${bytes(meta.memory_bound)}; ${bytes(meta.memory_plain)} without aliasing`],
       data.parts.length > 1 && ['Parts', `${data.parts.length} that share nothing`],

@@ -2,7 +2,7 @@
 // arrows that others imply are left out (transitive reduction: Aho, Garey and Ullman, 1972). Within a column passes
 // stand near what they need (barycentres: Sugiyama, Tagawa and Toda, 1981).
 
-const NODE = { width: 132, height: 30, across: 172, down: 46 };
+const NODE = { width: 150, height: 32, across: 190, down: 46 };
 // Above this many passes, implied arrows are left in: finding them takes passes times passes bits.
 const REDUCED = 3000;
 
@@ -23,7 +23,7 @@ class GraphView extends GridView {
     );
     this.lay();
     this.fit();
-    this.scale = Math.max(this.scale, 0.62);
+    this.scale = Math.max(this.scale, 0.8);
   }
 
   // Columns, rows and arrows.

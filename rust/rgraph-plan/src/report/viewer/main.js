@@ -66,7 +66,8 @@ function header() {
   const figures = [
     [count(plan.live, 'pass', 'passes'), ''], culled && [`${number(culled)} culled`, 'off'],
     [queueText(), ''], [`${count(meta.barrier_calls, 'barrier call')}`, ''],
-    [bytes(meta.memory), ''], meta.frame_us > 0 && [micros(meta.frame_us), ''],
+    [bytes(meta.memory), ''],
+    plan.scales.measured ? [`${micros(plan.scales.measured.took)} measured`, ''] : meta.frame_us > 0 && [micros(meta.frame_us), ''],
     payload.findings.length > 0 && [count(payload.findings.length, 'finding'), 'bad'],
   ].filter(Boolean);
   const field = h('input', {

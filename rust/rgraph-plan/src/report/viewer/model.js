@@ -137,14 +137,11 @@ function measuredScale(plan, measured) {
     end[pass] = Math.max(span.begin_us, span.end_us);
     extent = Math.max(extent, end[pass]);
   }
-  const early = begin.reduce((low, at) => (at < low ? at : low), 0);
-  if (early < 0) {
-    begin.forEach((at, pass) => {
-      begin[pass] = at - early;
-      end[pass] -= early;
-    });
-  }
-  return { id: 'measured', begin, end, extent: extent - early || 1, shift: -early };
+  const shown = [Math.min(0, ...measured.passes.map((span) => span.begin_us)), extent || 1];
+  const start = measured.host.reduce((low, span) => Math.min(low, span.begin_us), shown[0]);
+  const last = measured.host.reduce((top, span) => Math.max(top, span.end_us), shown[1]);
+  // The host may have begun long before: what the GPU did is what is shown first.
+  return { id: 'measured', begin, end, start, extent: last, shown, took: extent };
 }
 
 // Where a barrier call stands on a scale: where the pass behind it begins, else where the one before it ends.

@@ -38,7 +38,8 @@ const strip = {
     }
     this.window.hidden = !axis;
     if (!axis) return;
-    const [from, to] = [axis.from / axis.scale.extent, axis.to / axis.scale.extent];
+    const { start = 0, extent } = axis.scale;
+    const [from, to] = [(axis.from - start) / (extent - start), (axis.to - start) / (extent - start)];
     this.window.style.left = `${from * 100}%`;
     this.window.style.width = `${(to - from) * 100}%`;
   },
@@ -48,7 +49,8 @@ const strip = {
     if (!axis || event.button !== 0) return;
     const move = (at) => {
       const { left, width } = this.area.getBoundingClientRect();
-      const middle = ((at.clientX - left) / width) * axis.scale.extent;
+      const { start = 0, extent } = axis.scale;
+      const middle = start + ((at.clientX - left) / width) * (extent - start);
       const half = (axis.to - axis.from) / 2;
       axis.show(middle - half, middle + half);
       current().moved();

@@ -13,7 +13,7 @@ const TABLES = {
       if (plan.isCulled(pass)) return [pass, shown(passes.name[pass]), 'culled', '', '', '', '', '', '', '', '', plan.text(passes.culled[pass])];
       const modes = (bit) => plan.accessesOf(pass).filter((at) => accesses.mode[at] & bit).length;
       const measured = plan.scales.measured;
-      const took = measured && measured.begin[pass] >= 0 ? round(measured.end[pass] - measured.begin[pass]) : '';
+      const took = measured && !Number.isNaN(measured.begin[pass]) ? round(measured.end[pass] - measured.begin[pass]) : '';
       return [pass, shown(passes.name[pass]), plan.queueName(passes.queue[pass]), passes.batch[pass], round(passes.start[pass]), round(passes.us[pass]), took,
         modes(READS), modes(WRITES), plan.barriersTo(pass).length, passes.physical[pass] < 0 ? '' : passes.physical[pass], plan.text(passes.why_queue[pass])];
     },

@@ -29,7 +29,7 @@ class Timeline extends AxisView {
     if (this.cached) return this.cached;
     const { scale } = this.axis;
     const lanes = plan.lanes.map((queue) => this.lane(queue, scale)).filter((lane) => lane.cells.length);
-    if (scale.id === 'measured' && payload.measured.host.length) lanes.push(this.hostLane(scale));
+    if (scale.id === 'measured' && payload.measured.host.length) lanes.push(this.hostLane());
     if (state.culled && plan.live < plan.passCount) lanes.push(this.culledLane(scale));
     // Boxes grow where there is room for it.
     const subs = lanes.reduce((sum, lane) => sum + (lane.queue === -2 ? 0.6 : lane.subs), 0);
@@ -52,7 +52,7 @@ class Timeline extends AxisView {
     const { passes, batches, calls, waits } = plan;
     const ends = [];
     for (let pass = 0; pass < plan.live; pass += 1) {
-      if (passes.queue[pass] !== queue || !(scale.begin[pass] >= 0)) continue;
+      if (passes.queue[pass] !== queue || Number.isNaN(scale.begin[pass])) continue;
       const [at, end] = [scale.begin[pass], scale.end[pass]];
       // Measured passes of one queue may overlap: each takes the first free row.
       const slack = scale.extent * 1e-6;
@@ -67,25 +67,30 @@ class Timeline extends AxisView {
       const at = Math.min(...most(inside, scale.begin, Math.min));
       const end = Math.max(...most(inside, scale.end, Math.max));
       if (end >= at) cells.push({ key: `s${batch}`, at, end, kind: 'submission', id: batch });
-      if (!(at >= 0)) return;
+      if (!(end >= at)) return;
       for (const wait of plan.waitsOf(batch)) cells.push({ key: `w${wait}`, at, end: at, kind: 'wait', id: wait });
     });
     calls.batch.forEach((batch, call) => {
       const at = callAt(plan, scale, call);
-      if (batches.queue[batch] === queue && at >= 0) cells.push({ key: `c${call}`, at, end: at, kind: 'call', id: call });
+      if (batches.queue[batch] === queue && !Number.isNaN(at)) cells.push({ key: `c${call}`, at, end: at, kind: 'call', id: call });
     });
     const order = { submission: 0, wait: 1, call: 2, pass: 3 };
     cells.sort((a, b) => a.at - b.at || order[a.kind] - order[b.kind] || a.id - b.id);
-    const of = queue < 0 ? 'the host' : plan.data.queues[queue].capabilities.join(', ');
+    const of = queue < 0 ? 'passes on the CPU' : plan.data.queues[queue].capabilities.join(', ');
     return { queue, name: plan.queueName(queue), note: of, cells, subs: Math.max(1, ends.length) };
   }
 
-  hostLane(scale) {
-    const cells = payload.measured.host.map((span, at) => ({
-      key: `h${at}`, at: span.begin_us + (scale.shift || 0), end: span.end_us + (scale.shift || 0), kind: 'host', id: at, sub: 0,
-    }));
-    const note = payload.measured.calibrated ? 'CPU' : 'CPU, on its own clock';
-    return { queue: -1, name: 'host work', note, cells, subs: 1, plain: true };
+  hostLane() {
+    const cells = payload.measured.host.map((span, at) => ({ key: `h${at}`, at: span.begin_us, end: span.end_us, kind: 'host', id: at }));
+    cells.sort((a, b) => a.at - b.at || b.end - a.end);
+    const ends = [];
+    for (const cell of cells) {
+      cell.sub = ends.findIndex((end) => end <= cell.at);
+      if (cell.sub < 0) cell.sub = ends.length < 4 ? ends.length : 3;
+      ends[cell.sub] = cell.end;
+    }
+    const note = payload.measured.calibrated ? 'what the CPU did' : 'CPU, on its own clock';
+    return { queue: -1, name: 'host work', note, cells, subs: ends.length, plain: true };
   }
 
   // Culled passes stand where the pass declared before them ends.
@@ -93,7 +98,7 @@ class Timeline extends AxisView {
     const cells = [];
     let at = 0;
     for (const pass of plan.data.shown) {
-      if (!plan.isCulled(pass)) at = scale.end[pass] >= 0 ? scale.end[pass] : at;
+      if (!plan.isCulled(pass)) at = Number.isNaN(scale.end[pass]) ? at : scale.end[pass];
       else cells.push({ key: `p${pass}`, at, end: at, kind: 'culled', id: pass, sub: 0 });
     }
     return { queue: -2, name: 'culled', note: count(cells.length, 'pass', 'passes'), cells, subs: 1, plain: true };
@@ -151,6 +156,7 @@ class Timeline extends AxisView {
     this.begin(lanes.length);
     this.drawRuler();
     this.grid.style.height = `${this.height}px`;
+    this.grid.classList.toggle('tall', this.box >= 56);
     lanes.forEach((lane, row) => {
       const header = h('div', { role: 'rowheader', class: 'name' },
         h('span', { class: 'strong', text: shown(lane.name) }), h('span', { class: 'note', text: lane.note }));
@@ -273,8 +279,8 @@ class Timeline extends AxisView {
       const to = axis.x(Math.min(...most(inside, scale.begin, Math.min)));
       const source = waits.source[wait];
       const before = source < 0 ? [] : most(plan.passesIn(source), scale.end, Math.max);
-      const from = before.length ? axis.x(before[0]) : -16;
-      if (!(to >= -40 && from <= axis.width + 40) || (source < 0 && axis.from > 0)) continue;
+      const from = before.length ? axis.x(before[0]) : to - 16;
+      if (!(to >= -40 && from <= axis.width + 40) ) continue;
       // Arrows to one place are seen as one.
       const spot = `${target.top},${Math.round(to / 14)}`;
       if (drawn.has(spot)) continue;
@@ -313,9 +319,9 @@ function most(passes, values, pick) {
   let best = NaN;
   for (const pass of passes) {
     const value = values[pass];
-    if (value >= 0) best = best >= 0 ? pick(best, value) : value;
+    if (!Number.isNaN(value)) best = Number.isNaN(best) ? value : pick(best, value);
   }
-  return best >= 0 ? [best] : [];
+  return Number.isNaN(best) ? [] : [best];
 }
 
 // The colour class of a queue.
