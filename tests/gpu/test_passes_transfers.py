@@ -185,7 +185,8 @@ def test_uploads_of_srgb_keep_their_bits_and_have_targets(device: rg.Device):
     a, b, c = ran(device, g, out, bits, light)
     np.testing.assert_array_equal(a[..., :3], array)
     np.testing.assert_array_equal(b[..., :3], array)
-    np.testing.assert_allclose(c[..., :3], decoded(array / 255), atol=2e-3)
+    # Devices decode sRGB to half of one of 255 steps, which are the widest next to white.
+    np.testing.assert_allclose(c[..., :3], decoded(array / 255), atol=0.5 * 2.4 / 255)
 
 
 def test_wrong_uploads_are_refused():
