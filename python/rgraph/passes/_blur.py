@@ -108,10 +108,11 @@ def blur(
     edge
         What lies outside of the image: its outermost texels, the image again, the image mirrored, or zeros.
     method
-        `"tiled"`: a workgroup reads its texels into its own memory, for radii that fit there (280 at most), by compute;
-        `"linear"`: samples between two texels weigh both, so that radius + 1 samples do; they are placed as exactly as
-        the device filters, to 1/256 texel at least; `"taps"`: reads every texel. `"auto"`: linear, which was the fastest
-        on a GPU, or tiled for 32-bit floats, which is exact; on a driver that runs on the CPU tiled is the fastest.
+        `"tiled"`: a workgroup reads its texels into its own memory, for radii that fit there (280 at most), by
+        compute; `"linear"`: samples between two texels weigh both, so that radius + 1 samples do; they are placed as
+        exactly as the device filters, to 1/256 texel at least; `"taps"`: reads every texel. `"auto"`: linear, which
+        was the fastest on a GPU, or tiled for 32-bit floats, which is exact; on a driver that runs on the CPU tiled
+        is the fastest.
     format
         Format of a new image; default: the source's.
     queue
