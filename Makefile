@@ -48,7 +48,7 @@ test-frames:
 	if scripts/driver.sh; then RGRAPH_HASH_GRAPHS=2000 cargo test --package rgraph-vk --locked --test hash_frames; fi
 
 test-python: build
-	export RGRAPH_REQUIRE_BROWSER=$$(scripts/browser.sh && echo 1); $(call UNDER_LAYERS,$(BIN)/python -m pytest)
+	if scripts/browser.sh; then export RGRAPH_REQUIRE_BROWSER=1; fi; $(call UNDER_LAYERS,$(BIN)/python -m pytest)
 
 # Tests that run plans, on the other drivers and layers: see scripts/with-layers.
 test-matrix: build

@@ -15,10 +15,10 @@ const FILTERS = [
 
 const help = {
   build() {
-    const list = (title, entries) => [h('h2', { text: title }),
-      h('dl', { class: 'keys' }, entries.map(([key, what]) => [h('dt', null, h('kbd', { text: key })), h('dd', { text: what })]))];
-    this.dialog = h('dialog', { 'aria-label': 'Help', class: 'help' }, list('Keys', KEYS), list('Search', FILTERS),
-      h('p', { class: 'note', text: 'Control or Command and the wheel zoom; Shift and the wheel, or dragging, pan.' }),
+    const list = (title, entries, kind) => h('div', { class: 'half' }, h('h2', { text: title }),
+      h('dl', { class: kind }, entries.map(([key, what]) => [h('dt', null, h('kbd', { text: key })), h('dd', { text: what })])));
+    this.dialog = h('dialog', { 'aria-label': 'Help', class: 'help' }, list('Keys', KEYS, 'keys'),
+      list('Search', FILTERS, 'keys stacked'), h('p', { class: 'note', text: 'Control or Command and the wheel zoom; Shift and the wheel, or dragging, pan.' }),
       h('form', { method: 'dialog' }, h('button', { class: 'plain' }, 'Close')));
     return this.dialog;
   },
