@@ -108,7 +108,9 @@ def run_shell(block: Block, folder: Path) -> int:
         done = subprocess.run(
             f"{sys.executable} -m {command}", shell=True, cwd=folder, capture_output=True, text=True, check=False
         )
-        assert done.returncode == 0, (command, done.stdout, done.stderr)
+        # What the doctor finds is not the page's fault.
+        good = (0, 1, 3) if command.startswith("rgraph doctor") else (0,)
+        assert done.returncode in good, (command, done.stdout, done.stderr)
         ran += 1
     return ran
 
