@@ -127,5 +127,8 @@ def check_other(block: Block) -> None:
         plain = [re.sub(r"^\s*(//! ?)?", "", source.read_text(), flags=re.M) for source in sources]
         texts = ["\n".join(line.strip() for line in text.splitlines() if line.strip()) for text in plain]
         assert any("\n".join(wanted) in text for text in texts), f"{block.page}:{block.line} is in no example"
+    elif block.kind == "cpp":
+        # Of other engines, beside what is the same here.
+        assert "not compiled here" in block.page.read_text(encoding="utf-8")
     else:
         assert block.kind in PLAIN or block.kind in ("python", "sh"), f"{block.page}:{block.line}: {block.kind}"
