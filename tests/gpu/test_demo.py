@@ -1,5 +1,6 @@
 """The demos, small: what they show, what they leave out, what they say."""
 
+import json
 import logging
 import re
 import subprocess
@@ -125,6 +126,8 @@ def test_the_command_writes_picture_plan_and_viewer(session_device: rg.Device, t
     assert "▸ lighting" in picture.with_suffix(".txt").read_text(encoding="utf-8")
     page = picture.with_suffix(".html").read_text(encoding="utf-8")
     assert page.count("data:image/png") > 15
+    trace = json.loads(picture.with_suffix(".trace.json").read_text(encoding="utf-8"))
+    assert "lighting" in {event["name"] for event in trace["traceEvents"]}
 
 
 def test_the_command_writes_a_video(session_device: rg.Device, tmp_path):

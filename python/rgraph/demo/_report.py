@@ -1,4 +1,4 @@
-"""What a demo leaves beside its picture: the plan, its listing, the viewer."""
+"""What a demo leaves beside its picture: the plan, its listing, the viewer, the timeline."""
 
 from __future__ import annotations
 
@@ -48,11 +48,12 @@ def write(
     images
         What its images hold, by name, if it ran.
     """
-    files = [output.with_suffix(suffix) for suffix in (".rplan.json", ".txt", ".html")]
+    files = [output.with_suffix(suffix) for suffix in (".rplan.json", ".txt", ".html", ".trace.json")]
     plan.save(files[0])
     files[1].write_text(f"{plan}\n", encoding="utf-8")
     page = plan.to_html(graph, report=report, images=images, findings=plan.check(graph))
     files[2].write_text(page, encoding="utf-8")
+    files[3].write_text(plan.to_trace(report), encoding="utf-8")
     return files
 
 
