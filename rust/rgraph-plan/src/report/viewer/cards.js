@@ -105,7 +105,8 @@ const card = {
     return [
       h('p', { class: 'tags' }, tag(plan.queueName(passes.queue[pass]), hue(passes.queue[pass])),
         passes.declared[pass] < 0 && tag('inserted by the planner'), others.length > 0 && tag('merged'),
-        text(passes.flag) && tag(`if ${text(passes.flag)}`)),
+        text(passes.flag) && tag(`if ${text(passes.flag)}`),
+        data.parts.length > 1 && passes.part[pass] >= 0 && tag(`part ${passes.part[pass] + 1} of ${data.parts.length}`)),
       facts(
         ['Measured', took],
         ['Modelled', passes.us[pass] > 0 ? `${micros(passes.us[pass])} from ${micros(passes.start[pass])}` : ''],

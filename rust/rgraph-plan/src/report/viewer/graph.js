@@ -75,8 +75,8 @@ class GraphView extends GridView {
 
   locate(key) {
     if (!this.nodes) return null;
-    const pass = key[0] === 'p' ? key : key[0] === 'a' ? `p${plan.accesses.pass[Number(key.slice(1))]}` : null;
-    const node = pass && this.nodes.find((one) => one.key === pass);
+    const sought = userOf(key) || key;
+    const node = this.nodes.find((one) => one.key === sought);
     return node ? [node.line, node] : null;
   }
 

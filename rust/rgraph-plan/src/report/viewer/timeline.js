@@ -108,9 +108,12 @@ class Timeline extends AxisView {
     return this.lanes[row].cells;
   }
 
+  // A resource is where it is first used, a barrier where its call is.
   locate(key) {
+    const at = Number(key.slice(1));
+    const sought = key[0] === 'b' ? `c${plan.callOf(at)}` : userOf(key) || key;
     for (let row = 0; row < this.lanes.length; row += 1) {
-      const cell = this.lanes[row].cells.find((one) => one.key === key);
+      const cell = this.lanes[row].cells.find((one) => one.key === sought);
       if (cell) return [row, cell];
     }
     return null;
@@ -322,6 +325,13 @@ function most(passes, values, pick) {
     if (!Number.isNaN(value)) best = Number.isNaN(best) ? value : pick(best, value);
   }
   return Number.isNaN(best) ? [] : [best];
+}
+
+// The pass of an access, or the first pass that uses a resource.
+function userOf(key) {
+  const at = Number(key.slice(1));
+  const access = key[0] === 'a' ? at : key[0] === 'r' ? plan.accessesTo(at)[0] : undefined;
+  return access === undefined ? null : `p${plan.accesses.pass[access]}`;
 }
 
 // The colour class of a queue.
