@@ -61,6 +61,7 @@ function recall() {
   set('query', values.get('q') || '');
   const pin = values.get('pin');
   set('pin', pin ? findKey(plan, pin) : null);
+  if (state.pin) current().reveal(state.pin);
 }
 
 // Light, dark, or what the system says; kept where pages may keep anything.
