@@ -198,8 +198,11 @@ _OF_TEXELS = """let size = textureDimensions(source);
             part = merged(part, Part(value, value, value, vec4<f32>(0.0), 1.0));
         }
     }"""
-_OF_PARTS = "for (var at = index; at < ${count}u; at += 128u) { part = merged(part, source[at]); }"
-_STORE_PART = "result[group.y * ${across}u + group.x] = all;"
+_OF_PARTS = """for (var at = index; at < ${count}u; at += 128u) {
+        let other = source[at];
+        part = merged(part, Part(other.least, other.most, other.mean, other.squares, other.count));
+    }"""
+_STORE_PART = "result[group.y * ${across}u + group.x] = Stored(all.least, all.most, all.mean, all.squares, all.count);"
 _STORE = "result[0] = array<vec4<f32>, 4>(all.least, all.most, all.mean, all.squares / all.count);"
 
 
@@ -256,9 +259,9 @@ def statistics(
         return new or done
     parts = g.buffer(f"{name}/parts", 80 * across * down)
     store = _STORE_PART.replace("${across}", str(across))
-    shader = text("statistics", bindings=bindings, gather=gather, result="Part", store=store)
+    shader = text("statistics", bindings=bindings, gather=gather, result="Stored", store=store)
     g.compute(f"{name}/parts", shader, groups=(across, down), queue=on, source=src.part, result=parts)
-    bindings = "@group(0) @binding(0) var<storage, read> source: array<Part>;"
+    bindings = "@group(0) @binding(0) var<storage, read> source: array<Stored>;"
     gather = _OF_PARTS.replace("${count}", str(across * down))
     shader = text("statistics", bindings=bindings, gather=gather, result=last, store=_STORE)
     done = g.compute(f"{name}/statistics", shader, groups=1, queue=on, source=parts, result=goal)

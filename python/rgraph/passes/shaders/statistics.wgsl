@@ -1,5 +1,7 @@
 // Least, most, mean and squared deviations of texels, merged pair by pair.
 struct Part { least: vec4<f32>, most: vec4<f32>, mean: vec4<f32>, squares: vec4<f32>, count: f32 }
+// The same in a buffer: a type with a layout is none for the memory of a workgroup.
+struct Stored { least: vec4<f32>, most: vec4<f32>, mean: vec4<f32>, squares: vec4<f32>, count: f32 }
 $bindings
 @group(0) @binding(1) var<storage, read_write> result: array<$result>;
 var<workgroup> parts: array<Part, 128>;
