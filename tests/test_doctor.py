@@ -311,6 +311,7 @@ def test_a_gpu_that_shows_its_device_is_no_finding():
     device = {"pci": "0000:00:06.0", "name": "NVIDIA H200", "kind": "discrete", "usable": True}
     device |= {"needs": [], "ran": {"error": None}}
     report = {"loader": {"found": True}, "devices": [device], "hardware": [gpu], "error": None}
+    report["default_error"] = None
     driver = manifests.Manifest(Path("nvidia_icd.json"), "nvidia_icd.json", "libGLX_nvidia.so.0")
     assert advice.advise(report, [driver], [], []) == []
 
@@ -318,7 +319,15 @@ def test_a_gpu_that_shows_its_device_is_no_finding():
 def test_device_that_lacks_something_is_told():
     needs = [{"name": "synchronization2", "has": False}, {"name": "maintenance4", "has": True}]
     device = {"pci": None, "name": "Old GPU", "kind": "discrete", "usable": False, "needs": needs, "ran": None}
-    report = {"loader": {"found": True}, "devices": [device], "hardware": [], "error": None}
+    report = {"loader": {"found": True}, "devices": [device], "hardware": [], "error": None, "default_error": None}
     driver = manifests.Manifest(Path("old.json"), "old.json", devices=["Old GPU"])
     found = advice.advise(report, [driver], [], [])
     assert found == [("Old GPU", "lacks synchronization2", "install a newer driver of its maker")]
+
+
+def test_environment_that_names_no_device_is_told(driver: Path, tmp_path: Path):
+    done = doctor(cwd=tmp_path, VK_DRIVER_FILES=str(driver), RGRAPH_DEVICE="name:nobody")
+    assert done.returncode == 1
+    told = ['RG-E103 no device is "name:nobody"', "mend: unset RGRAPH_DEVICE"]
+    assert after(done.stdout, "✗ RGRAPH_DEVICE=name:nobody", 2) == told
+    assert doctor(cwd=tmp_path, VK_DRIVER_FILES=str(driver), RGRAPH_DEVICE="name:llvmpipe").returncode == 0

@@ -85,6 +85,7 @@ def examine(loader: str) -> dict[str, Any]:
         "hardware": system.hardware(),
         "extras": system.extras(),
         "error": f"the loader {answer['error']}" if answer["died"] else answer["instance"]["error"],
+        "default_error": ask.ask_default(loader) if devices else None,
         "messages": answer.get("instance", {}).get("messages", []),
     }
     wanted = advice.NVIDIA if any(gpu["vendor"] == "NVIDIA" for gpu in report["hardware"]) else ()

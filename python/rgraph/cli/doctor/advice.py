@@ -243,5 +243,7 @@ def advise(report: dict[str, Any], drivers: list[Manifest], layers: list[Manifes
         hardware = [] if alone else _hardware(report, drivers, missing)
         out += hardware or [one for one in [_drivers(report, drivers)] if one]
     out += _devices(report)
+    if report["devices"] and report["default_error"]:
+        out.append(Advice("RGRAPH_DEVICE", report["default_error"], "unset RGRAPH_DEVICE"))
     out += [manifest_advice(layer) for layer in layers if layer.error]
     return out

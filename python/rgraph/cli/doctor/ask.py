@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from rgraph.cli.doctor.manifests import Manifest
 
-__all__ = ["ask_all", "ask_drivers", "missing_libraries", "run_devices"]
+__all__ = ["ask_all", "ask_default", "ask_drivers", "missing_libraries", "run_devices"]
 
 _SECONDS = 60
 
@@ -91,6 +91,20 @@ def missing_libraries(*libraries: str) -> list[str]:
     """
     answer = _ask(["open", *libraries], {})
     return list(libraries) if answer["died"] else [library for library in libraries if answer[library]]
+
+
+def ask_default(loader: str) -> str | None:
+    """Why the device that `RGRAPH_DEVICE` means cannot be had.
+
+    Parameters
+    ----------
+    loader
+        The loader's path; empty: the system's.
+    """
+    if not os.environ.get("RGRAPH_DEVICE"):
+        return None
+    error = _ask(["run", "", loader], {})["error"]
+    return None if error is None else str(error).splitlines()[0]
 
 
 def run_devices(devices: Sequence[dict[str, Any]], loader: str) -> None:

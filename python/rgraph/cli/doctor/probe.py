@@ -1,8 +1,8 @@
 """What doctor asks Vulkan, in a process of its own: drivers crash, hang and print.
 
 `python -m rgraph.cli.doctor.probe look [LIBRARY] [LOADER]` describes what a loader sees, having opened a driver's
-library first, whose error says what it lacks; `… run INDEX [LOADER]` runs one small graph; `… open LIBRARY…` says
-which libraries cannot be opened. All print JSON.
+library first, whose error says what it lacks; `… run INDEX [LOADER]` runs one small graph, on the default device if
+the index is empty; `… open LIBRARY…` says which libraries cannot be opened. All print JSON.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def _look(library: str, loader: str) -> dict[str, Any]:
     return found | _core.diagnose(loader=loader or None)
 
 
-def _run(index: int, loader: str) -> dict[str, Any]:
+def _run(index: int | None, loader: str) -> dict[str, Any]:
     """Fill a buffer on the device and read it back."""
     begin = time.perf_counter()
     with _core.Device(index, loader=loader or None) as device:
@@ -73,7 +73,7 @@ def main(arguments: list[str]) -> int:
         values = {library: _opened(library) for library in arguments[1:]}
     else:
         try:
-            values = _run(int(first), loader)
+            values = _run(int(first) if first else None, loader)
         except RgError as error:
             values = {"error": str(error)}
     # Behind whatever a driver printed.

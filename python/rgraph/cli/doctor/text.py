@@ -142,9 +142,10 @@ class _Text:
     def rest(self) -> None:
         if self.report["environment"]:
             self.title("Environment")
-            self.lines += [
-                _marked(None, f"{name}={value}"[: columns() - 4]) for name, value in self.report["environment"].items()
-            ]
+            for name, value in self.report["environment"].items():
+                wrong = any(one["about"] == name for one in self.left)
+                self.lines.append(_marked(False if wrong else None, f"{name}={value}"[: columns() - 4]))
+                self.findings(name)
         self.title("Beside rgraph", paint("all optional", "dim"))
         wide = max(len(one["name"]) for one in self.report["extras"])
         for one in self.report["extras"]:
