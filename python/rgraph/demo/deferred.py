@@ -50,7 +50,8 @@ def build(size: tuple[int, int] = (1280, 720), *, shadow_texels: int = SHADOW_TE
     width, height = size
     g = rgraph.Graph("deferred", size=size)
     scene = _scene.court()
-    frame = g.import_array("constants", constants(0, size, shadow_texels=shadow_texels), as_buffer=True)
+    # Both queues read it at once: nobody hands it over.
+    frame = g.import_buffer("constants", _camera.CONSTANTS.size, sharing="concurrent")
     vertices = g.import_array("vertices", scene.vertices, as_buffer=True)
     instances = g.import_array("instances", scene.instances, as_buffer=True)
     mesh_indices = g.import_array("mesh_indices", scene.mesh_indices, as_buffer=True)
