@@ -88,6 +88,12 @@ class RgError(Exception):
         How to mend it.
     notes
         Both sides with their places, or what was found, line by line.
+
+    Attributes
+    ----------
+    files
+        The files that were looked at, if a graph file could not be loaded: once one of them changes, it may be worth
+        another try.
     """
 
     def __init__(
@@ -100,6 +106,7 @@ class RgError(Exception):
         notes: Sequence[str] = (),
     ) -> None:
         super().__init__(message)
+        self.files: list[str] = []
         self.code = code
         self.pass_name = pass_name
         self.resource = resource

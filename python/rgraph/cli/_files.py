@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rgraph._core import Graph, Plan, Profile
-from rgraph._errors import RgError
+from rgraph._errors import GraphError, RgError
 from rgraph.cli import UsageError
 from rgraph.cli._terminal import nearest
 
@@ -172,9 +173,22 @@ def load_graph(path: str, options: list[tuple[str, str]] | None = None) -> Graph
     exists(path)
     if path == STANDARD:
         return Graph.from_json(_standard())
-    if options:
-        raise UsageError(f'{path} has no option "{options[0][0]}"')
-    return Graph.load(path)
+    try:
+        return Graph.load(path, options={name: _setting(value) for name, value in options or ()})
+    except GraphError as error:
+        for name, _ in options or ():
+            if f'the graph has no option "{name}"' in str(error):
+                raise UsageError(f'{path} has no option "{name}"', error.hint) from None
+        raise
+
+
+def _setting(text: str) -> bool | float | str:
+    """What an option's text stands for: true, false, a number, else itself."""
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return text
+    return value if isinstance(value, bool | int | float) else text
 
 
 def load_plan(path: str) -> Plan:

@@ -156,6 +156,7 @@ class _Watch:
             new = self._load()
             gpu, files = new.frame(self.number)
         except (RgError, UsageError, OSError) as error:
+            self.files.take(getattr(error, "files", ()))
             # At first the call is to blame, later the edit.
             if self.shown is None and isinstance(error, UsageError):
                 raise

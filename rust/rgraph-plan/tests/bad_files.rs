@@ -54,7 +54,7 @@ const FILES: [(&str, &str); 18] = [
     (
         "{\"rgraph\": 1,\n\"pases\": []}",
         "RG-E222 bad.rgraph.json:2: pases is not a key of a graph\n  help: did you mean \"passes\"? known: rgraph, name, \
-         reference_size, images, buffers, passes, roots",
+         reference_size, options, shaders, samplers, images, buffers, passes, roots",
     ),
     (
         "{\"rgraph\": 1,\n\"passes\": [],\n\"passes\": []}",
@@ -110,7 +110,7 @@ const ACCESSES: [(&str, &str, &str); 25] = [
         r#"{"resource": "lit", "usage": "sampled", "lod": "x"}"#,
         "RG-E222",
         ".lod is not a key of an access\n  help: did you mean \"load\"? known: resource, usage, stages, mips, layers, \
-         aspects, range, load, stencil_load, clear, generate_mips, resolves, resolve_mode, transfer, unordered",
+         aspects, range, load, stencil_load, clear, generate_mips, resolves, resolve_mode, transfer, unordered, if",
     ),
     (
         r#"{"resource": "lit", "usage": "sampled", "load": "keep"}"#,

@@ -19,7 +19,7 @@ use crate::error::{bad, guarded};
 use crate::files;
 use crate::host::shown;
 use crate::picture;
-use crate::texel::{Element, Texel};
+use rgraph_vk::texel::{Element, Texel};
 
 /// Views of a device's results that are alive: what keeps the device from being closed.
 pub type Exports = Arc<AtomicUsize>;

@@ -12,9 +12,10 @@ use rgraph_plan::graph::{Graph, PassId};
 use rgraph_plan::id::Id;
 use rgraph_plan::resource::ResourceId;
 use rgraph_shader::Kind;
+use rgraph_vk::front::Who;
+use rgraph_vk::front::transfer::Side;
 use rgraph_vk::work::Step;
 
-use crate::bind::Who;
 use crate::convert::Text;
 use crate::draft::renamed;
 use crate::error::bad;
@@ -23,8 +24,7 @@ use crate::hosted::Recorded;
 use crate::module::PyGraphModule;
 use crate::passes::{Arguments, Work, all};
 use crate::state::Given;
-use crate::transfer::{self, Side};
-use crate::{compute, draw, shader};
+use crate::{compute, draw, shader, transfer};
 
 /// The commands of one pass, while its function runs.
 ///
@@ -88,7 +88,7 @@ impl PyCommands {
         let mut mistakes = Vec::new();
         let found: Vec<_> = work.table.given.iter().map(|given| self.find(given)).collect();
         let known = |at: ResourceId| found[at.index()];
-        for used in &work.uses {
+        for used in &work.needs.uses {
             match known(used.at) {
                 Some(id) if self.declares(id, used.how.usage) => {}
                 Some(id) => mistakes.push(self.stranger(self.whole.resource_name(id), used.how.usage)),
@@ -102,7 +102,7 @@ impl PyCommands {
             }
         }
         let who = (self.name(), self.place());
-        mistakes.extend(work.checks.iter().filter_map(|check| check.judge(&self.whole, who, known)));
+        mistakes.extend(work.needs.checks.iter().filter_map(|check| check.judge(&self.whole, who, known)));
         match renamed(step, &known) {
             Some(step) if mistakes.is_empty() => {
                 match &mut *self.steps.lock().unwrap_or_else(PoisonError::into_inner) {
@@ -137,7 +137,7 @@ impl PyCommands {
 
     fn side(&self, value: &Bound<'_, PyAny>, work: &mut Work) -> PyResult<Side> {
         let module = self.graph.bind(value.py()).cast::<PyGraphModule>()?.clone();
-        Side::read(&module, value, work)
+        transfer::side(&module, value, work)
     }
 
     fn targets(&self) -> usize {
@@ -213,7 +213,7 @@ impl PyCommands {
     fn blit(&self, source: &Bound<'_, PyAny>, target: &Bound<'_, PyAny>, filter: Option<Text<'_>>) -> PyResult<()> {
         let mut work = Work::default();
         let (from, to) = (self.side(source, &mut work)?, self.side(target, &mut work)?);
-        let step = transfer::blit(source.py(), self.who(), &from, &to, filter.map(|Text(filter)| filter), &mut work)?;
+        let step = transfer::blit(source.py(), self.who(), &from, &to, filter, &mut work)?;
         self.keep(source.py(), &work, &step)
     }
 

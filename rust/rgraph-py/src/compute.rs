@@ -6,17 +6,17 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rgraph_plan::access::{PassQueue, Usage};
-use rgraph_plan::error::Code;
 use rgraph_shader::{Kind, Program};
+use rgraph_vk::front::{self, Bindings, Who, Written};
 use rgraph_vk::work::{Dispatch, Groups, Step};
 
-use crate::bind::{Bindings, Who, Written, bind, push, values};
+use crate::bind::{bind, misfit, push, values};
 use crate::convert::{Count, Text, items};
 use crate::declare::given;
 use crate::draft::Todo;
 use crate::module::PyGraphModule;
 use crate::pass::PyPass;
-use crate::passes::{Arguments, PassArguments, Work, all};
+use crate::passes::{Arguments, PassArguments, Work};
 use crate::shader;
 use crate::source;
 use crate::view::PyView;
@@ -30,7 +30,9 @@ fn groups(
     written: &[Written],
     work: &mut Work,
 ) -> PyResult<Groups> {
-    let Some(value) = value else { return covered(py, who, program, written) };
+    let Some(value) = value else {
+        return front::covered(who, program, written).map_err(|error| misfit(py, error, who));
+    };
     if let Ok(Count(x)) = value.extract() {
         return Ok(Groups::Fixed([x, 1, 1]));
     }
@@ -52,31 +54,6 @@ fn groups(
     let buffer = work.table.add(given(&resource)?.owned());
     work.uses(buffer, Usage::Indirect, part, |_| {});
     Ok(Groups::Indirect { buffer, offset: part.ranges.bytes.map_or(0, |[first, _]| first) })
-}
-
-/// As many as cover the one image (or else the one buffer) that is written.
-fn covered(py: Python<'_>, who: Who<'_>, program: &Program, written: &[Written]) -> PyResult<Groups> {
-    let mut images: Vec<_> = written.iter().filter(|(_, image, _)| *image).collect();
-    let mut buffers: Vec<_> = written.iter().filter(|(_, image, _)| !image).collect();
-    images.dedup_by_key(|(id, _, mip)| (*id, *mip));
-    buffers.dedup_by_key(|(id, ..)| *id);
-    match (images.as_slice(), buffers.as_slice()) {
-        ([(id, _, mip)], _) => Ok(Groups::Cover(*id, *mip)),
-        ([], [(id, ..)]) => Ok(Groups::Cover(*id, 0)),
-        (images, buffers) => {
-            let said = match images.len().max(buffers.len()) {
-                0 => "nothing".to_owned(),
-                several => format!("{several} {}", if images.is_empty() { "buffers" } else { "images" }),
-            };
-            let message = format!(
-                "pass \"{}\" has no groups=, and shader \"{}\" writes {said}, so their number cannot be told",
-                who.pass, program.name
-            );
-            let [x, y, z] = program.interface.workgroup;
-            let help = format!("say groups=(x, y, z); a workgroup of the shader is {x} × {y} × {z} invocations");
-            Err(all(py, vec![who.mistake(Code::BadGroups, message, format!("writes {said}"), help)]))
-        }
-    }
 }
 
 /// One dispatch, of arguments that are all its own.

@@ -3,16 +3,20 @@
 //! Ids in a draft's work count in the draft's own table, so that a draft means the same whatever happens to the graph
 //! meanwhile: passes and resources are found by their names when a workload is made.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use pyo3::prelude::*;
 use rgraph_plan::graph::{Graph, PassId, Place};
 use rgraph_plan::id::Id;
 use rgraph_plan::resource::ResourceId;
-use rgraph_vk::work::{Bound as BoundTo, Dispatch, Draw, DrawCount, Groups, Level, Step, Transfer, What};
+use rgraph_shader::{Given, Program};
+use rgraph_vk::front::Check;
+use rgraph_vk::work::{
+    Bound as BoundTo, Dispatch, Draw, DrawCount, Groups, Level, Step, Transfer, What, Work, Workload,
+};
 
-use crate::check::Check;
-use crate::state::{Given, State, Target, find_outwards};
+use crate::state::{self, State, Target, find_outwards};
 
 /// What a pass does.
 pub struct Draft {
@@ -62,6 +66,44 @@ impl Todo {
 }
 
 impl Draft {
+    /// What the passes of a graph do that was read.
+    pub fn of_work(load: Workload) -> Vec<Self> {
+        let Workload { graph, works } = load;
+        let mut works: Vec<_> = works.into_iter().collect();
+        works.sort_by_key(|(pass, _)| *pass);
+        let draft = |(pass, work)| {
+            let Work::Steps(steps) = work else { return None };
+            let table = RefCell::new(Vec::<Target>::new());
+            let find = |id| {
+                let mut table = table.borrow_mut();
+                let known = table.iter().position(|known| known.known() == Some(id));
+                Some(ResourceId::new(known.unwrap_or_else(|| {
+                    table.push(Target::Known(id));
+                    table.len() - 1
+                })))
+            };
+            let steps = steps.iter().map(|step| renamed(step, &find)).collect::<Option<_>>()?;
+            let table = table.into_inner();
+            let place = graph.pass_place(pass).cloned();
+            let todo = Todo::Steps(steps);
+            Some(Self { pass, prefix: "".into(), place, table, todo, checks: Vec::new(), open: false })
+        };
+        works.into_iter().filter_map(draft).collect()
+    }
+
+    /// The sources of its shaders.
+    pub fn sources(&self) -> impl Iterator<Item = &Given> {
+        let steps = if let Todo::Steps(steps) = &self.todo { steps.as_slice() } else { &[] };
+        fn program(step: &Step) -> Option<&Arc<Program>> {
+            match step {
+                Step::Dispatch(dispatch) => Some(&dispatch.program),
+                Step::Draw(draw) => Some(&draw.program),
+                Step::Transfer(_) => None,
+            }
+        }
+        steps.iter().filter_map(program).flat_map(|program| &program.sources)
+    }
+
     /// The same, for a copy of the graph.
     pub fn copy(&self) -> Self {
         Self {
@@ -93,15 +135,15 @@ impl Draft {
 #[derive(Default)]
 pub struct Table {
     /// The resources.
-    pub given: Vec<Given<'static>>,
+    pub given: Vec<state::Given<'static>>,
 }
 
 impl Table {
     /// The position of a resource, as an id.
-    pub fn add(&mut self, given: Given<'static>) -> ResourceId {
-        let same = |known: &Given<'_>| match (known, &given) {
-            (Given::Handle(_, a), Given::Handle(_, b)) => a == b,
-            (Given::Name(a), Given::Name(b)) => a == b,
+    pub fn add(&mut self, given: state::Given<'static>) -> ResourceId {
+        let same = |known: &state::Given<'_>| match (known, &given) {
+            (state::Given::Handle(_, a), state::Given::Handle(_, b)) => a == b,
+            (state::Given::Name(a), state::Given::Name(b)) => a == b,
             _ => false,
         };
         let at = self.given.iter().position(same).unwrap_or_else(|| {

@@ -6,16 +6,16 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use rgraph_plan::access::Usage;
-use rgraph_plan::error::Code;
 use rgraph_plan::format::Format;
 use rgraph_plan::resource::ResourceId;
-use rgraph_shader::{Program, Scalar, VertexInput};
+use rgraph_shader::Program;
+use rgraph_vk::front::{self, Vertices, Who};
 use rgraph_vk::work::{Draw, DrawCount, IndexBuffer, VertexBuffer};
 
-use crate::bind::{Who, bind, push, values};
+use crate::bind::{bind, misfit, push, values};
 use crate::convert::{Bytes, Count, Number, Text, items, one_or_many, word};
 use crate::declare::{given, only};
-use crate::passes::{Arguments, Work, all};
+use crate::passes::{Arguments, Work};
 use crate::raster_state;
 use crate::view::PyView;
 
@@ -91,24 +91,6 @@ fn buffer(value: &Bound<'_, PyAny>, usage: Usage, work: &mut Work) -> PyResult<(
     Ok((id, part.ranges.bytes.map_or(0, |[first, _]| first)))
 }
 
-/// The format of an input that is stored as the shader reads it.
-fn format_of(input: &VertexInput) -> Option<Format> {
-    let kind = match input.scalar {
-        Scalar::F32 => "32float",
-        Scalar::I32 => "32sint",
-        Scalar::U32 => "32uint",
-        Scalar::F16 => "16float",
-        _ => return None,
-    };
-    let channels = match input.components {
-        1 => "r",
-        2 => "rg",
-        4 => "rgba",
-        _ => return None,
-    };
-    Format::from_name(&format!("{channels}{kind}"))
-}
-
 fn vertex_buffers(
     py: Python<'_>,
     who: Who<'_>,
@@ -116,80 +98,34 @@ fn vertex_buffers(
     value: Option<Bound<'_, PyAny>>,
     work: &mut Work,
 ) -> PyResult<Vec<VertexBuffer>> {
-    let inputs = &program.interface.vertex_inputs;
-    let mut missing: Vec<&VertexInput> = inputs.iter().collect();
-    let mut buffers = Vec::new();
     let listed = match value {
         None => Vec::new(),
         Some(value) if PyView::of(&value).is_some() || value.is_instance_of::<PyDict>() => vec![value],
         Some(value) => one_or_many(&value)?,
     };
-    for value in &listed {
-        let dict = value.cast::<PyDict>().ok();
-        if let Some(dict) = dict {
-            only(dict, &["buffer", "attributes", "stride", "offset", "per_instance"])?;
-        }
-        let of = |name| dict.map_or(Ok(None), |dict| dict.get_item(name));
-        let source = match dict {
-            None => value.clone(),
-            Some(_) => of("buffer")?.ok_or_else(|| PyTypeError::new_err("a vertex buffer is given as \"buffer\""))?,
-        };
-        let (id, mut offset) = buffer(&source, Usage::Vertex, work)?;
-        offset += of("offset")?.map_or(Ok(0), |value| value.extract::<Bytes>().map(|Bytes(offset)| offset))?;
-        let (mut attributes, mut end) = (Vec::new(), 0);
-        let named = match of("attributes")? {
-            None => inputs.iter().map(|input| (input.name.clone(), None)).collect(),
-            Some(value) => one_or_many(&value)?.iter().map(attribute).collect::<PyResult<Vec<_>>>()?,
-        };
-        for (name, said) in named {
-            let known = |name: &str| inputs.iter().find(|input| input.name == name);
-            let input = word(py, "vertex input", &name, known, std::iter::empty())
-                .map_err(|_| all(py, vec![unknown(who, program, &name)]))?;
-            missing.retain(|other| other.location != input.location);
-            let (format, at) = match said {
-                Some(said) => said,
-                None => (own_format(py, who, program, input)?, end),
-            };
-            attributes.push((input.location, format, at));
-            end = end.max(at.saturating_add(format.block_bytes() as u32));
-        }
-        let stride = of("stride")?.map_or(Ok(end), |value| value.extract::<Count>().map(|Count(stride)| stride))?;
-        let per_instance = of("per_instance")?.map_or(Ok(false), |value| value.extract())?;
-        buffers.push(VertexBuffer { buffer: id, offset, stride, per_instance, attributes });
-    }
-    if let Some(input) = missing.first() {
-        let message = format!(
-            "pass \"{}\" has no vertex buffer with \"{}\", which shader \"{}\" reads at location {}",
-            who.pass, input.name, program.name, input.location
-        );
-        let help = "name it among the attributes of a buffer in vertex_buffers=".to_owned();
-        return Err(all(py, vec![who.mistake(Code::BadVertices, message, format!("no \"{}\"", input.name), help)]));
-    }
-    Ok(buffers)
+    let given = listed.iter().map(|value| vertices(value, work)).collect::<PyResult<Vec<_>>>()?;
+    front::vertex_buffers(who, program, &given).map_err(|error| misfit(py, error, who))
 }
 
-fn unknown(who: Who<'_>, program: &Program, name: &str) -> rgraph_plan::error::Mistake {
-    let known: Vec<_> = program.interface.vertex_inputs.iter().map(|input| input.name.as_str()).collect();
-    let message =
-        format!("pass \"{}\" has vertices with \"{name}\", which shader \"{}\" does not read", who.pass, program.name);
-    let help = match rgraph_plan::file::nearest::nearest(name, known.iter().copied()) {
-        Some(near) => format!("did you mean \"{near}\"?"),
-        None => format!("it reads {}", known.join(", ")),
+fn vertices(value: &Bound<'_, PyAny>, work: &mut Work) -> PyResult<Vertices> {
+    let dict = value.cast::<PyDict>().ok();
+    if let Some(dict) = dict {
+        only(dict, &["buffer", "attributes", "stride", "offset", "per_instance"])?;
+    }
+    let of = |name| dict.map_or(Ok(None), |dict| dict.get_item(name));
+    let source = match dict {
+        None => value.clone(),
+        Some(_) => of("buffer")?.ok_or_else(|| PyTypeError::new_err("a vertex buffer is given as \"buffer\""))?,
     };
-    who.mistake(Code::BadVertices, message, format!("has \"{name}\""), help)
-}
-
-fn own_format(py: Python<'_>, who: Who<'_>, program: &Program, input: &VertexInput) -> PyResult<Format> {
-    format_of(input).ok_or_else(|| {
-        let message = format!(
-            "pass \"{}\" does not say how vertex input \"{}\" of shader \"{}\" is stored",
-            who.pass, input.name, program.name
-        );
-        let help = match input.components {
-            3 => "no format has three channels: say attributes=[(name, \"rgba32float\", offset)] and a stride",
-            _ => "say attributes=[(name, format, offset)]",
-        };
-        all(py, vec![who.mistake(Code::BadVertices, message, format!("reads \"{}\"", input.name), help.to_owned())])
+    let (buffer, first) = buffer(&source, Usage::Vertex, work)?;
+    let further = of("offset")?.map_or(Ok(0), |value| value.extract::<Bytes>().map(|Bytes(offset)| offset))?;
+    let names = of("attributes")?.map(|value| one_or_many(&value)?.iter().map(attribute).collect()).transpose()?;
+    Ok(Vertices {
+        buffer,
+        offset: first.saturating_add(further),
+        attributes: names,
+        stride: of("stride")?.map(|value| value.extract::<Count>().map(|Count(stride)| stride)).transpose()?,
+        per_instance: of("per_instance")?.map_or(Ok(false), |value| value.extract())?,
     })
 }
 

@@ -10,8 +10,7 @@ use pyo3::types::{PyList, PyTuple, PyType};
 use rgraph_check::interpret::Fault;
 use rgraph_plan::error::{Code, GraphError, Mistake};
 use rgraph_shader::ShaderError;
-
-use crate::bind::Who;
+use rgraph_vk::front::Who;
 
 const MODULE: &str = "rgraph._errors";
 

@@ -4,15 +4,22 @@ use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString};
 use rgraph_plan::error::GraphError;
 use rgraph_plan::file;
-use rgraph_plan::graph::Graph;
 use rgraph_plan::plan::Plan;
 use rgraph_plan::profile::Profile;
+use rgraph_plan::resource::ResourceId;
 
-use crate::error::{graph_error, guarded};
+use rgraph_vk::Error;
+use rgraph_vk::file::{Callbacks, Loaded, Setting, Settings};
+use rgraph_vk::work::Workload;
+
+use crate::convert::Text;
+use crate::error::{graph_error, guarded, shader_error};
+use crate::running::raised;
 
 /// Files written so far: what tells two that are written at once apart.
 static WRITTEN: AtomicU64 = AtomicU64::new(0);
@@ -50,20 +57,65 @@ fn os_error(py: Python<'_>, error: io::Error, path: &Path) -> PyErr {
     filled().map_or_else(|failure: PyErr| failure, PyErr::from_value)
 }
 
-/// Reads a graph file.
-pub fn load_graph(py: Python<'_>, path: &Path) -> PyResult<Graph> {
-    load(py, path, file::read_graph)
+/// Reads a graph file with the work of its passes; the exception says which files were looked at.
+pub fn load_graph(py: Python<'_>, path: &Path, settings: &Settings) -> PyResult<Loaded> {
+    let bytes = read(py, path)?;
+    graph(py, &bytes, Some(path), settings)
 }
 
-/// Reads the text of a graph file.
-pub fn graph(py: Python<'_>, text: &[u8]) -> PyResult<Graph> {
-    read_with(py, text, TEXT, file::read_graph)
+/// Reads the text of a graph file; `path` is where it would stand.
+pub fn graph(py: Python<'_>, text: &[u8], path: Option<&Path>, settings: &Settings) -> PyResult<Loaded> {
+    guarded(py, || rgraph_vk::file::read(text, path, settings))?.map_err(|failed| {
+        let error = match failed.error {
+            Error::Graph(error) => graph_error(py, &error),
+            Error::Shader(error) => shader_error(py, &error, None),
+            other => raised(py, other),
+        };
+        // An exception without the list is still the exception.
+        let files: Vec<_> = failed.files.iter().map(|path| path.to_string_lossy()).collect();
+        let _ = error.value(py).setattr("files", files);
+        error
+    })
 }
 
 /// The text of a graph file.
-pub fn graph_text(py: Python<'_>, graph: &Graph) -> PyResult<String> {
-    GraphError::check(graph.mistakes().to_vec()).map_err(|error| graph_error(py, &error))?;
-    guarded(py, || file::write_graph(graph))
+pub fn graph_text(
+    py: Python<'_>,
+    load: &Workload,
+    contents: &[(ResourceId, String)],
+    folder: Option<&Path>,
+    callbacks: Callbacks,
+) -> PyResult<String> {
+    GraphError::check(load.graph.mistakes().to_vec()).map_err(|error| graph_error(py, &error))?;
+    guarded(py, || rgraph_vk::file::write(load, contents, folder, callbacks))?.map_err(|error| graph_error(py, &error))
+}
+
+/// The folder that a path stands in.
+pub fn folder(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+/// Reads `options=`.
+pub fn settings(options: Option<&Bound<'_, PyDict>>) -> PyResult<Settings> {
+    let one = |(name, value): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
+        let name = name.extract::<Text>()?.0.to_owned();
+        let setting = if let Ok(flag) = value.cast::<PyBool>() {
+            Setting::Flag(flag.is_true())
+        } else if value.is_instance_of::<PyInt>() {
+            Setting::Int(value.extract()?)
+        } else if let Ok(number) = value.cast::<PyFloat>() {
+            Setting::Float(number.extract()?)
+        } else if value.is_instance_of::<PyString>() {
+            Setting::Text(value.extract::<Text>()?.0.to_owned())
+        } else {
+            return Err(PyTypeError::new_err(format!("option \"{name}\" must be a bool, a number or text")));
+        };
+        Ok((name, setting))
+    };
+    options.iter().flat_map(|options| options.iter()).map(one).collect()
 }
 
 /// Reads a profile file.

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use rgraph_plan::error::Code;
 
 use crate::error::bad;
-use crate::texel::Element;
+use rgraph_vk::texel::Element;
 
 /// An array of numbers in one piece of memory, row by row.
 pub struct Host {

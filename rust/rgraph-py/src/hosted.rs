@@ -221,9 +221,9 @@ impl PyGraphModule {
         let mut read = Work { table: work.table, ..Work::default() };
         declare(reads, &mut read, buffers(Usage::HostRead))?;
         // What is written too is read with it.
-        read.uses.retain(|used| !work.uses.iter().any(|written| written.at == used.at));
+        read.needs.uses.retain(|used| !work.needs.uses.iter().any(|written| written.at == used.at));
         work.table = read.table;
-        work.uses.extend(read.uses);
+        work.needs.uses.extend(read.needs.uses);
         let pass = PassArguments::take(&arguments, PassQueue::Cpu)?;
         arguments.end("cpu")?;
         work.declare(slf, name, pass, Todo::Host(function))

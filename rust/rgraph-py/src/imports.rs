@@ -11,7 +11,7 @@ use crate::error::bad;
 use crate::host::Host;
 use crate::module::PyGraphModule;
 use crate::resource::PyResource;
-use crate::texel::{Element, Texel};
+use rgraph_vk::texel::{Element, Texel};
 
 /// What an array is taken for.
 struct Taken {

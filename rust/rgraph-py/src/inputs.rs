@@ -1,7 +1,7 @@
 //! The arguments of a run: arrays, flags and parameters by name.
 
 use std::collections::BTreeSet;
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -11,11 +11,12 @@ use rgraph_plan::file::nearest::nearest;
 use rgraph_plan::graph::PassId;
 use rgraph_plan::resource::ResourceId;
 use rgraph_shader::{Program, Type};
+use rgraph_vk::file::Picture;
+use rgraph_vk::front::Who;
 use rgraph_vk::work::{Bound as BoundTo, CallbackError, Step, What, Work};
 use rgraph_vk::{Inputs, Resource, Upload};
 
 use crate::array::layout;
-use crate::bind::Who;
 use crate::compiled::{Param, PyCompiled};
 use crate::convert::{Text, one_or_many};
 use crate::error::{bad, shader_error};
@@ -47,6 +48,7 @@ pub struct Arguments<'a, 'py> {
 /// What stands for an imported resource.
 enum Input {
     Host(Host),
+    File(Arc<Picture>),
     Owned(Resource),
 }
 
@@ -54,6 +56,7 @@ impl Input {
     fn upload(&self) -> Upload<'_> {
         match self {
             Self::Host(host) => Upload::Bytes(host.bytes()),
+            Self::File(picture) => Upload::Bytes(&picture.bytes),
             Self::Owned(resource) => Upload::Resource(resource),
         }
     }
@@ -108,6 +111,16 @@ impl PyCompiled {
                 state.arrays.iter().filter_map(|(id, array)| Some((here(*id)?, array.clone_ref(py)))).collect();
             all.sort_by_key(|(id, _)| *id);
             all
+        })
+    }
+
+    /// The files that resources were read from.
+    fn pictures(&self) -> Vec<(ResourceId, Arc<Picture>)> {
+        let Some(origin) = &self.origin else { return Vec::new() };
+        origin.get().read(|state| {
+            let Some(graph) = &state.graph else { return Vec::new() };
+            let here = |id| self.load.graph.find_resource(graph.resource_name(id));
+            state.pictures.iter().filter_map(|(id, picture)| Some((here(*id)?, Arc::clone(picture)))).collect()
         })
     }
 
@@ -232,6 +245,11 @@ pub fn run<'py>(slf: &Bound<'py, PyCompiled>, arguments: Arguments<'_, 'py>) -> 
     for (id, array) in this.arrays(py) {
         if !uploads.iter().any(|(known, _)| *known == id) {
             uploads.push((id, Input::Host(this.host(id, array.bind(py), "the array of")?)));
+        }
+    }
+    for (id, picture) in this.pictures() {
+        if !uploads.iter().any(|(known, _)| *known == id) {
+            uploads.push((id, Input::File(picture)));
         }
     }
     let mut targets = Vec::new();

@@ -5,9 +5,9 @@
 
 mod access;
 mod array;
+mod beside;
 mod bind;
 mod borrowed;
-mod check;
 mod commands;
 mod compiled;
 mod compute;
@@ -52,7 +52,6 @@ mod shape;
 mod show;
 mod source;
 mod state;
-mod texel;
 mod transfer;
 mod value;
 mod view;

@@ -10,8 +10,8 @@ use rgraph_plan::error::{GraphError, Mistake};
 use rgraph_plan::graph::{Pass, PassId, Place, Use};
 use rgraph_plan::id::Id;
 use rgraph_plan::resource::ResourceId;
+use rgraph_vk::front::{self, Needs, Used};
 
-use crate::check::{Check, format_of};
 use crate::convert::{Number, Text, one_or_many};
 use crate::declare;
 use crate::draft::{Draft, Table, Todo};
@@ -130,50 +130,19 @@ impl PassArguments {
     }
 }
 
-/// How a pass uses what stands in its table.
-pub struct Used {
-    /// Position in the table.
-    pub at: ResourceId,
-    /// How it is used.
-    pub how: Use,
-    /// Position of what it resolves.
-    pub resolves: Option<ResourceId>,
-}
-
 /// A pass with work that is being declared.
 #[derive(Default)]
 pub struct Work {
     /// The resources that it names.
     pub table: Table,
-    /// How it uses them.
-    pub uses: Vec<Used>,
-    /// What its shaders ask of them.
-    pub checks: Vec<Check>,
+    /// How it uses them, by their positions in the table.
+    pub needs: Needs,
 }
 
 impl Work {
     /// Notes a use of part of a resource; uses of the same part are one if they can be.
     pub fn uses(&mut self, at: ResourceId, usage: Usage, part: Part, change: impl FnOnce(&mut Use)) {
-        let mut how = Use { ranges: part.ranges, aspects: part.aspects, ..Use::new(usage) };
-        change(&mut how);
-        let storage = |usage| matches!(usage, Usage::StorageRead | Usage::StorageWrite | Usage::StorageReadWrite);
-        for used in &mut self.uses {
-            let known = &mut used.how;
-            if used.at != at || known.ranges != how.ranges || known.aspects != how.aspects {
-                continue;
-            }
-            let together = match (known.usage, how.usage) {
-                (one, two) if one == two => one,
-                (one, two) if storage(one) && storage(two) => Usage::StorageReadWrite,
-                _ => continue,
-            };
-            let stages = known.stages | how.stages;
-            if (Use { stages, usage: together, ..*known }) == (Use { stages, usage: together, ..how }) {
-                (known.stages, known.usage) = (stages, together);
-                return;
-            }
-        }
-        self.uses.push(Used { at, how, resolves: None });
+        self.needs.uses(at, usage, part, change);
     }
 
     /// Declares the pass, its accesses and what it does; or nothing of it.
@@ -197,22 +166,22 @@ impl Work {
             let graph = state.open()?;
             let who = (full.as_str(), place.as_ref());
             let mistakes: Vec<Mistake> =
-                self.checks.iter().filter_map(|check| check.judge(graph, who, known)).collect();
+                self.needs.checks.iter().filter_map(|check| check.judge(graph, who, known)).collect();
             if !mistakes.is_empty() {
                 return Ok(Err(mistakes));
             }
             let id = pass.add(state, (identity, module.get()), name.0, place.as_ref())?;
-            for used in &self.uses {
+            for used in &self.needs.uses {
                 access(state, id, (&prefix, &place), &table, used)?;
             }
-            let open = self.checks.iter().any(|check| known(check.at).is_none());
+            let open = self.needs.checks.iter().any(|check| known(check.at).is_none());
             let draft = Draft {
                 pass: id,
                 prefix: prefix.clone(),
                 place: place.clone(),
                 table,
                 todo,
-                checks: self.checks,
+                checks: self.needs.checks,
                 open,
             };
             state.drafts.push(draft);
@@ -242,20 +211,10 @@ fn access(
     let (resource, resolves) = (&table[used.at.index()], used.resolves.map(|at| &table[at.index()]));
     how.details.resolves = resolves.and_then(Target::known);
     if let (Target::Known(id), None | Some(Target::Known(_))) = (resource, resolves) {
-        let graph = state.open()?;
-        // What is sampled of depth and stencil is the depth, unless the view says stencil.
-        let format = format_of(graph, *id);
-        if how.usage == Usage::Sampled && how.aspects.is_empty() && format.is_some_and(|f| f.aspects().contains(DEPTHS))
-        {
-            how.aspects = rgraph_plan::access::Aspects::DEPTH;
-        }
-        graph.access(pass, *id, &how, place.clone());
+        front::access(state.open()?, pass, *id, how, place.clone());
         return Ok(());
     }
     let want = Want::Access(pass, resource.clone(), Box::new(how), resolves.cloned());
     state.late.push(Late { prefix: prefix.clone(), place: place.clone(), want });
     Ok(())
 }
-
-const DEPTHS: rgraph_plan::access::Aspects =
-    rgraph_plan::access::Aspects::DEPTH.union(rgraph_plan::access::Aspects::STENCIL);

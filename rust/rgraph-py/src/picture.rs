@@ -2,7 +2,7 @@
 
 use rgraph_plan::format::{Format, Numbers};
 
-use crate::texel::Element;
+use rgraph_vk::texel::Element;
 
 /// Why an image is no picture, and what would help.
 pub type Refused = (String, &'static str);

@@ -9,7 +9,7 @@ use crate::convert::{Count, Text, word};
 use crate::error::bad;
 use crate::host::Host;
 use crate::picture::{half, srgb};
-use crate::texel::Element;
+use rgraph_vk::texel::Element;
 
 /// Texels that one texel of a preview is the mean of, along each axis, at most.
 const TAPS: usize = 8;

@@ -10,10 +10,10 @@ use rgraph_plan::error::Code;
 use rgraph_plan::graph::{Clear, Use};
 use rgraph_plan::resource::ResourceId;
 use rgraph_shader::{Kind, Program};
+use rgraph_vk::front::{self, Used, Who};
 use rgraph_vk::work::Step;
 
-use crate::bind::Who;
-use crate::check::{Asks, Check};
+use crate::bind::misfit;
 use crate::convert::{Text, clear, items, word};
 use crate::declare::given;
 use crate::draft::Todo;
@@ -21,7 +21,7 @@ use crate::draw::draw;
 use crate::error::bad;
 use crate::module::PyGraphModule;
 use crate::pass::PyPass;
-use crate::passes::{Arguments, PassArguments, Used, Work, all};
+use crate::passes::{Arguments, PassArguments, Work};
 use crate::shader;
 use crate::source;
 use crate::view::{Part, PyView};
@@ -112,7 +112,7 @@ pub fn targets(arguments: &Arguments<'_>, work: &mut Work) -> PyResult<Targets> 
         };
         let mut how = Use { ranges: part.ranges, ..Use::new(Usage::ResolveAttachment) };
         how.details.resolve_mode = mode;
-        work.uses.push(Used { at: id, how, resolves: Some(*of) });
+        work.needs.uses.push(Used { at: id, how, resolves: Some(*of) });
     }
     let depth = arguments.take("depth")?;
     let (clear_depth, load_depth) = (arguments.take("clear_depth")?, arguments.take("load_depth")?);
@@ -146,43 +146,9 @@ impl Targets {
     /// Compares the colour targets with what a program writes.
     ///
     /// # Errors
-    /// `GraphError` if an output has no target, or a target no output.
+    /// See [`front::targets`].
     pub fn check(&self, py: Python<'_>, who: Who<'_>, program: &Arc<Program>, work: &mut Work) -> PyResult<()> {
-        let outputs = &program.interface.outputs;
-        let mut mistakes = Vec::new();
-        for (at, output) in outputs.iter().enumerate() {
-            let (name, location) = (&output.name, output.location);
-            match self.color.get(location as usize) {
-                Some(Some((id, part))) => {
-                    let asks = Asks::Target(at);
-                    work.checks.push(Check { at: *id, part: *part, program: Arc::clone(program), asks });
-                }
-                // None says that what is written there is not wanted.
-                Some(None) => {}
-                None => {
-                    let message = format!(
-                        "pass \"{}\" has {} colour targets, but shader \"{}\" writes \"{name}\" at location {location}",
-                        who.pass,
-                        self.color.len(),
-                        program.name
-                    );
-                    let help = format!("give a target for location {location} in color=, or None there to drop it");
-                    let says = format!("{} colour targets", self.color.len());
-                    mistakes.push(who.mistake(Code::BadTarget, message, says, help));
-                }
-            }
-        }
-        for (location, _) in self.color.iter().enumerate().filter(|(_, target)| target.is_some()) {
-            if !outputs.iter().any(|output| output.location as usize == location) {
-                let message = format!(
-                    "pass \"{}\" has a colour target at location {location}, where shader \"{}\" writes nothing",
-                    who.pass, program.name
-                );
-                let help = "write it in the fragment stage, or put None in its place in color=".to_owned();
-                mistakes.push(who.mistake(Code::BadTarget, message, format!("color[{location}]"), help));
-            }
-        }
-        if mistakes.is_empty() { Ok(()) } else { Err(all(py, mistakes)) }
+        front::targets(who, program, &self.color, &mut work.needs).map_err(|error| misfit(py, error, who))
     }
 }
 

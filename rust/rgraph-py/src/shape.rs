@@ -11,13 +11,13 @@ use rgraph_plan::id::Id;
 use rgraph_plan::resource::{Axis, Image, Life, Mips, Resource, ResourceId, Round};
 use rgraph_plan::stages::size::full_mips;
 
-use crate::check::MOST_LINKS;
 use crate::error::{Refusal, one, refusal};
 use crate::graph::PyGraph;
 use crate::module::PyGraphModule;
 use crate::resource::{PyBuffer, PyImage, PyResource};
 use crate::state::{State, Want};
 use crate::view::PyView;
+use rgraph_vk::front::MOST_LINKS;
 
 /// Walks from a resource to those that it has its shape from.
 struct Walk<'a> {

@@ -6,9 +6,9 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::check::format_of;
 use crate::draft::Draft;
 use crate::error::{Refusal, refusal};
 use crate::made::Made;
@@ -18,6 +18,8 @@ use rgraph_plan::file::nearest::nearest;
 use rgraph_plan::graph::{Graph, PassId, Place, SlotId, Use};
 use rgraph_plan::id::Id;
 use rgraph_plan::resource::{Axis, History, Kind, Life, ResourceId, Round, Size};
+use rgraph_vk::file::Picture;
+use rgraph_vk::front::format_of;
 
 /// Most passes or resources of one graph.
 const MOST: usize = 4_000_000;
@@ -165,6 +167,10 @@ pub struct State {
     pub drafts: Vec<Draft>,
     /// What imported resources are uploaded from.
     pub arrays: HashMap<ResourceId, Py<PyAny>>,
+    /// What imported resources were read from, where no array stands for them.
+    pub pictures: Vec<(ResourceId, Arc<Picture>)>,
+    /// The files that it was read from.
+    pub files: Vec<PathBuf>,
     /// Extension points by full name, and whether they were declared or only extended so far.
     pub points: BTreeMap<Box<str>, (SlotId, bool)>,
     /// The last plans.
@@ -188,6 +194,8 @@ impl State {
         let graph = self.open()?.clone();
         let here = Forebear { identity, passes: graph.passes().len(), resources: graph.resources().len() };
         Ok(Self {
+            pictures: self.pictures.clone(),
+            files: self.files.clone(),
             graph: Some(graph),
             late: self.late.clone(),
             setups: self.setups.iter().map(|setup| setup.copy(py)).collect(),
@@ -212,7 +220,7 @@ impl State {
 
     /// Whether it says what passes do, or what imported resources hold.
     pub fn works(&self) -> bool {
-        !(self.drafts.is_empty() && self.executes.is_empty() && self.arrays.is_empty())
+        !(self.drafts.is_empty() && self.executes.is_empty() && self.arrays.is_empty() && self.pictures.is_empty())
     }
 
     /// The declaration.

@@ -4,22 +4,14 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::pyclass::{PyTraverseError, PyVisit};
 use pyo3::types::{PySlice, PyTuple};
-use rgraph_plan::access::Aspects;
 use rgraph_plan::error::Code;
 use rgraph_plan::graph::Ranges;
+
+pub use rgraph_vk::front::Part;
 
 use crate::convert::{Bytes, Count, aspects};
 use crate::error::bad;
 use crate::resource::{PyBuffer, PyImage, PyResource};
-
-/// Which part of a resource.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Part {
-    /// Mips, layers and bytes; `None`: all, or what the usage implies.
-    pub ranges: Ranges,
-    /// Aspects; empty: all, or what the usage implies.
-    pub aspects: Aspects,
-}
 
 /// Part of an image or a buffer: what `Image.mip`, `Image.layer` and their kin give, to be bound in its place.
 #[pyclass(name = "View", module = "rgraph", frozen)]

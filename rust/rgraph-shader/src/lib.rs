@@ -5,6 +5,7 @@
 pub mod block;
 pub mod error;
 pub mod interface;
+mod known;
 mod link;
 mod macros;
 mod naga_type;
@@ -14,8 +15,9 @@ pub mod program;
 mod scan;
 mod spirv;
 mod text;
+mod unpack;
 
 pub use block::{Block, Member, Scalar, Type, Value};
 pub use error::ShaderError;
 pub use interface::{Binding, BindingKind, Dimension, Interface, Output, Push, SampleKind, VertexInput};
-pub use program::{Kind, Language, Module, Program, Source, Stage};
+pub use program::{Given, GivenCode, Kind, Language, Module, Program, Source, Stage};

@@ -1,5 +1,7 @@
 //! Programs: one compute stage, or vertex and fragment stages, ready for a pipeline.
 
+use std::path::{Path, PathBuf};
+
 use rgraph_plan::error::Code;
 
 use crate::error::{self, ShaderError};
@@ -11,7 +13,7 @@ use crate::spirv::Binary;
 use crate::text::Text;
 
 /// A shader language.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Language {
     /// WebGPU Shading Language.
     Wgsl,
@@ -26,6 +28,49 @@ pub enum Source<'a> {
     Text(Language, &'a str),
     /// SPIR-V, as bytes in either byte order.
     Spirv(&'a [u8]),
+}
+
+/// A source of a program, kept as it was given so that whoever writes the program to a file has it.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Given {
+    /// The file that it was read from, if somebody said one: see [`Program::of`].
+    pub path: Option<PathBuf>,
+    /// The source.
+    pub code: GivenCode,
+}
+
+/// See [`Given`].
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum GivenCode {
+    /// Text.
+    Text(Language, String),
+    /// SPIR-V, as bytes in either byte order.
+    Spirv(Vec<u8>),
+}
+
+impl GivenCode {
+    fn of(source: Source<'_>) -> Self {
+        match source {
+            Source::Text(language, text) => Self::Text(language, text.to_owned()),
+            Source::Spirv(bytes) => Self::Spirv(bytes.to_vec()),
+        }
+    }
+
+    /// The source to compile.
+    pub fn borrow(&self) -> Source<'_> {
+        match self {
+            Self::Text(language, text) => Source::Text(*language, text),
+            Self::Spirv(bytes) => Source::Spirv(bytes),
+        }
+    }
+
+    /// Its bytes.
+    pub fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Text(_, text) => text.as_bytes(),
+            Self::Spirv(bytes) => bytes,
+        }
+    }
 }
 
 /// What a program is for.
@@ -81,6 +126,10 @@ pub struct Program {
     pub interface: Interface,
     /// A hash of all its code: equal programs have equal hashes.
     pub hash: u64,
+    /// The sources that it was compiled from.
+    pub sources: Vec<Given>,
+    /// The entry points that were asked for.
+    pub entry: Option<String>,
 }
 
 /// Stack of the thread that compiles: naga's front ends and back ends recurse. Reserved, not used, unless a text is deep.
@@ -130,6 +179,51 @@ impl<'a> Loaded<'a> {
             Self::Spirv(code) => code.part(stage, entry),
         }
     }
+}
+
+/// Suffixes of shader files; `None` is SPIR-V.
+const SUFFIXES: [(&str, Option<Language>); 9] = [
+    ("wgsl", Some(Language::Wgsl)),
+    ("glsl", Some(Language::Glsl)),
+    ("comp", Some(Language::Glsl)),
+    ("vert", Some(Language::Glsl)),
+    ("frag", Some(Language::Glsl)),
+    ("spv", None),
+    ("vs", Some(Language::Glsl)),
+    ("fs", Some(Language::Glsl)),
+    ("cs", Some(Language::Glsl)),
+];
+
+/// The first bytes of a SPIR-V module in little-endian order.
+const SPIRV: [u8; 4] = 0x0723_0203_u32.to_le_bytes();
+
+impl GivenCode {
+    /// Whether a path ends like a shader file's: `.wgsl`, `.glsl`, `.comp`, `.vert`, `.frag`, `.vs`, `.fs`, `.cs`,
+    /// `.spv`.
+    pub fn is_shader_file(path: &Path) -> bool {
+        suffix(path).is_some()
+    }
+
+    /// A shader file's bytes, by its suffix; of other suffixes SPIR-V is known by its first bytes, and GLSL says
+    /// `#version`.
+    ///
+    /// # Errors
+    /// If it is text that is not UTF-8.
+    pub fn of_file(path: &Path, bytes: Vec<u8>) -> Result<Self, std::string::FromUtf8Error> {
+        match suffix(path) {
+            Some(None) => Ok(Self::Spirv(bytes)),
+            None if bytes.starts_with(&SPIRV) => Ok(Self::Spirv(bytes)),
+            said => {
+                let text = String::from_utf8(bytes)?;
+                Ok(Self::Text(said.flatten().unwrap_or_else(|| Language::of(&text)), text))
+            }
+        }
+    }
+}
+
+fn suffix(path: &Path) -> Option<Option<Language>> {
+    let suffix = path.extension()?.to_str()?;
+    SUFFIXES.iter().find(|(known, _)| *known == suffix).map(|(_, language)| *language)
 }
 
 impl Language {
@@ -225,7 +319,8 @@ impl Program {
             link::join(name, &parts).map_err(|fault| if supplied { supplied_help(fault) } else { fault })?;
         let modules: Vec<Module> = parts.into_iter().map(|part| part.module).collect();
         let hash = hash(&modules);
-        Ok(Self { name: name.to_owned(), kind, modules, interface, hash })
+        let sources = sources.iter().map(|source| Given { path: None, code: GivenCode::of(*source) }).collect();
+        Ok(Self { name: name.to_owned(), kind, modules, interface, hash, sources, entry: entry.map(str::to_owned) })
     }
 }
 

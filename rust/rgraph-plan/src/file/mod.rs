@@ -4,13 +4,13 @@
 //! path of the key, and with the nearest known word where one is misspelt. Writers give the same bytes everywhere.
 
 pub mod graph;
-mod json;
+pub mod json;
 pub mod nearest;
 pub mod plan;
 pub mod profile;
 pub mod schema;
 pub(crate) mod word;
-mod write;
+pub mod write;
 
 pub use graph::{read_graph, write_graph};
 pub use plan::{read_plan, write_plan};

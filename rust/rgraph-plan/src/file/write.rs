@@ -22,30 +22,30 @@ impl Formatter for Spaced {
 
 /// A text being written.
 #[derive(Default)]
-pub(super) struct Sheet {
+pub struct Sheet {
     out: Vec<u8>,
 }
 
 impl Sheet {
     /// Appends text as it is.
-    pub(super) fn text(&mut self, text: &str) {
+    pub fn text(&mut self, text: &str) {
         self.out.extend_from_slice(text.as_bytes());
     }
 
     /// Appends a value as JSON on one line.
-    pub(super) fn value(&mut self, value: &(impl Serialize + ?Sized)) {
+    pub fn value(&mut self, value: &(impl Serialize + ?Sized)) {
         let mut serializer = Serializer::with_formatter(&mut self.out, Spaced);
         value.serialize(&mut serializer).expect("plain data serializes into memory");
     }
 
     /// Appends `"key": value` on a line of its own, after a comma.
-    pub(super) fn line(&mut self, indent: &str, key: &str, value: &(impl Serialize + ?Sized)) {
+    pub fn line(&mut self, indent: &str, key: &str, value: &(impl Serialize + ?Sized)) {
         self.key(indent, key);
         self.value(value);
     }
 
     /// Appends a comma, a new line and `"key": `.
-    pub(super) fn key(&mut self, indent: &str, key: &str) {
+    pub fn key(&mut self, indent: &str, key: &str) {
         self.text(",\n");
         self.text(indent);
         self.value(key);
@@ -53,12 +53,7 @@ impl Sheet {
     }
 
     /// Appends a list, one element a line: `each` writes one.
-    pub(super) fn list<T>(
-        &mut self,
-        indent: &str,
-        items: impl IntoIterator<Item = T>,
-        mut each: impl FnMut(&mut Self, T),
-    ) {
+    pub fn list<T>(&mut self, indent: &str, items: impl IntoIterator<Item = T>, mut each: impl FnMut(&mut Self, T)) {
         self.text("[");
         let mut first = true;
         for item in items {
@@ -76,26 +71,26 @@ impl Sheet {
     }
 
     /// Begins an object on this line.
-    pub(super) fn row(&mut self) -> Row<'_> {
+    pub fn row(&mut self) -> Row<'_> {
         self.text("{");
         Row { sheet: self, first: true }
     }
 
     /// The text.
-    pub(super) fn finish(self) -> String {
+    pub fn finish(self) -> String {
         String::from_utf8(self.out).expect("JSON and our own literals are UTF-8")
     }
 }
 
 /// An object on one line.
-pub(super) struct Row<'s> {
+pub struct Row<'s> {
     sheet: &'s mut Sheet,
     first: bool,
 }
 
 impl Row<'_> {
     /// Appends `"key": ` and hands out the sheet for its value.
-    pub(super) fn key(&mut self, key: &str) -> &mut Sheet {
+    pub fn key(&mut self, key: &str) -> &mut Sheet {
         if !self.first {
             self.sheet.text(", ");
         }
@@ -106,13 +101,13 @@ impl Row<'_> {
     }
 
     /// Appends `"key": value`.
-    pub(super) fn put(&mut self, key: &str, value: impl Serialize) -> &mut Self {
+    pub fn put(&mut self, key: &str, value: impl Serialize) -> &mut Self {
         self.key(key).value(&value);
         self
     }
 
     /// Appends `"key": value` if there is a value.
-    pub(super) fn some(&mut self, key: &str, value: Option<impl Serialize>) -> &mut Self {
+    pub fn some(&mut self, key: &str, value: Option<impl Serialize>) -> &mut Self {
         if let Some(value) = value {
             self.put(key, value);
         }
@@ -120,7 +115,7 @@ impl Row<'_> {
     }
 
     /// Appends `"key": true` if it is so.
-    pub(super) fn flag(&mut self, key: &str, value: bool) -> &mut Self {
+    pub fn flag(&mut self, key: &str, value: bool) -> &mut Self {
         if value {
             self.put(key, true);
         }
@@ -128,12 +123,12 @@ impl Row<'_> {
     }
 
     /// Ends the object.
-    pub(super) fn end(&mut self) {
+    pub fn end(&mut self) {
         self.sheet.text("}");
     }
 }
 
 /// Names as a list.
-pub(super) fn words<'w>(names: impl Iterator<Item = &'w str>) -> Vec<&'w str> {
+pub fn words<'w>(names: impl Iterator<Item = &'w str>) -> Vec<&'w str> {
     names.collect()
 }

@@ -1,15 +1,14 @@
 //! Reading images and buffers.
 
-use super::read::resource_named;
+use super::scope::Here;
 use crate::error::Code;
 use crate::file::json::{Fields, Node, Word};
-use crate::graph::Graph;
 use crate::resource::{
     Axis, Buffer, History, Image, Imported, Kind, Leave, Life, Mips, Resource, ResourceId, Round, Size,
 };
 
 /// Keys of an image.
-pub(in crate::file) const IMAGE_KEYS: [&str; 14] = [
+pub const IMAGE_KEYS: [&str; 16] = [
     "format",
     "size",
     "layers",
@@ -24,9 +23,11 @@ pub(in crate::file) const IMAGE_KEYS: [&str; 14] = [
     "leave",
     "persistent",
     "sharing",
+    "file",
+    "if",
 ];
 /// Keys of a buffer.
-pub(in crate::file) const BUFFER_KEYS: [&str; 10] = [
+pub const BUFFER_KEYS: [&str; 12] = [
     "size",
     "acceleration_structure",
     "modifies",
@@ -37,6 +38,8 @@ pub(in crate::file) const BUFFER_KEYS: [&str; 10] = [
     "leave",
     "persistent",
     "sharing",
+    "file",
+    "if",
 ];
 /// Keys of an import.
 pub(in crate::file) const IMPORTED_KEYS: [&str; 5] = ["layout", "queue", "stages", "access", "contents"];
@@ -92,12 +95,16 @@ impl Word for Round {
     }
 }
 
+/// The fields of an image.
+pub type ImageFields<'a, 'p> = Fields<'a, 'p, { IMAGE_KEYS.len() }>;
+/// The fields of a buffer.
+pub type BufferFields<'a, 'p> = Fields<'a, 'p, { BUFFER_KEYS.len() }>;
+
 /// An image, if nothing prevents reading it.
-pub(super) fn read_image(node: Node<'_, '_>, graph: &Graph) -> Option<Resource> {
-    let fields = node.fields("an image", &IMAGE_KEYS)?;
+pub(super) fn read_image(fields: &ImageFields<'_, '_>, here: &Here<'_>) -> Resource {
     let image = Image {
         format: fields.get("format").and_then(|format| format.word()),
-        size: fields.get("size").and_then(|size| read_size(size, graph)),
+        size: fields.get("size").and_then(|size| read_size(size, here)),
         layers: fields.get("layers").and_then(|layers| layers.u32()),
         mips: fields.get("mips").and_then(|mips| match mips.is_text() {
             true if mips.text()? == "full" => Some(Mips::Full),
@@ -110,33 +117,36 @@ pub(super) fn read_image(node: Node<'_, '_>, graph: &Graph) -> Option<Resource> 
         samples: fields.get("samples").and_then(|samples| samples.u32()),
         cube: fields.flag("cube"),
     };
-    Some(common(&fields, Kind::Image(image), graph))
+    common(fields, Kind::Image(image), here)
 }
 
 /// A buffer, if nothing prevents reading it.
-pub(super) fn read_buffer(node: Node<'_, '_>, graph: &Graph) -> Option<Resource> {
-    let fields = node.fields("a buffer", &BUFFER_KEYS)?;
+pub(super) fn read_buffer(fields: &BufferFields<'_, '_>, here: &Here<'_>) -> Resource {
     let size = fields.get("size").and_then(|size| size.u64());
-    let inherits = fields.get("modifies").is_some() || fields.get("history_of").is_some();
+    let inherits =
+        fields.get("modifies").is_some() || fields.get("history_of").is_some() || fields.get("file").is_some();
     if fields.get("size").is_none() && !inherits {
         fields.node().mistake(Code::BadFile, "has no \"size\"", "say how many bytes it has");
     }
     let buffer = Buffer { size, acceleration_structure: fields.flag("acceleration_structure") };
-    Some(common(&fields, Kind::Buffer(buffer), graph))
+    common(fields, Kind::Buffer(buffer), here)
 }
 
-fn common<const N: usize>(fields: &Fields<'_, '_, N>, kind: Kind, graph: &Graph) -> Resource {
+fn common<const N: usize>(fields: &Fields<'_, '_, N>, kind: Kind, here: &Here<'_>) -> Resource {
     Resource {
         kind,
-        life: read_life(fields, graph),
-        modifies: fields.get("modifies").and_then(|name| resource_named(&name, graph)),
+        life: read_life(fields, here),
+        modifies: fields.get("modifies").and_then(|name| here.resource(&name)),
         leave: fields.get("leave").and_then(read_leave),
         sharing: fields.get("sharing").and_then(|sharing| sharing.word()),
     }
 }
 
-fn read_life<const N: usize>(fields: &Fields<'_, '_, N>, graph: &Graph) -> Life {
-    let imported = fields.get("imported").and_then(read_imported).flatten();
+fn read_life<const N: usize>(fields: &Fields<'_, '_, N>, here: &Here<'_>) -> Life {
+    let mut imported = fields.get("imported").and_then(read_imported).flatten();
+    if fields.get("file").is_some() {
+        imported = Some(imported.unwrap_or_default());
+    }
     let persistent = fields.flag("persistent");
     let history = fields.get("history_of");
     let says = [imported.is_some(), persistent, history.is_some()];
@@ -155,7 +165,7 @@ fn read_life<const N: usize>(fields: &Fields<'_, '_, N>, graph: &Graph) -> Life 
     }
     if let Some(name) = history {
         let zero_first = first.flatten().is_none_or(|first| first.0);
-        return match resource_named(&name, graph) {
+        return match here.resource(&name) {
             Some(of) => Life::History(History { of, frames: frames.flatten().unwrap_or(1), zero_first }),
             None => Life::Transient,
         };
@@ -204,7 +214,7 @@ fn read_leave(node: Node<'_, '_>) -> Option<Leave> {
 
 const SIZE: &str = "[width, height], [width, height, depth], or an object that says what it is relative to";
 
-fn read_size(node: Node<'_, '_>, graph: &Graph) -> Option<Size> {
+fn read_size(node: Node<'_, '_>, here: &Here<'_>) -> Option<Size> {
     if node.is_list() {
         return match node.short_list(&[2, 3], SIZE, |axis| axis.u32())?[..] {
             [width, height] => Some(Size::absolute(width, height)),
@@ -218,12 +228,12 @@ fn read_size(node: Node<'_, '_>, graph: &Graph) -> Option<Size> {
     }
     let mut per_axis = false;
     node.entries("", |key, _| per_axis |= matches!(key, "x" | "y" | "z"))?;
-    if per_axis { per_axis_size(node, graph) } else { relative_size(node, graph) }
+    if per_axis { per_axis_size(node, here) } else { relative_size(node, here) }
 }
 
-fn relative_size(node: Node<'_, '_>, graph: &Graph) -> Option<Size> {
+fn relative_size(node: Node<'_, '_>, here: &Here<'_>) -> Option<Size> {
     let fields = node.fields("a relative size", &RELATIVE_KEYS)?;
-    let of = fields.get("relative_to").map_or(Some(None), |name| relative_to(&name, graph))?;
+    let of = fields.get("relative_to").map_or(Some(None), |name| relative_to(&name, here))?;
     let round = fields.get("round").map_or(Some(Round::Down), |round| round.word())?;
     let Some(scale) = fields.get("scale") else { return Some(Size { round, ..Size::scaled(of, 1.0, 1.0) }) };
     match scale.short_list(&[2, 3], "a list of factors [x, y]", |factor| factor.number())?[..] {
@@ -233,11 +243,11 @@ fn relative_size(node: Node<'_, '_>, graph: &Graph) -> Option<Size> {
     }
 }
 
-fn per_axis_size(node: Node<'_, '_>, graph: &Graph) -> Option<Size> {
+fn per_axis_size(node: Node<'_, '_>, here: &Here<'_>) -> Option<Size> {
     let fields = node.fields("a size by axes", &AXES_KEYS)?;
     let mut said = fields.get("round").map_or(Some(None), |round| round.word().map(Some))?;
     let mut axis = |key: &'static str| {
-        let (axis, round) = read_axis(&fields.need(key)?, graph)?;
+        let (axis, round) = read_axis(&fields.need(key)?, here)?;
         match (said, round) {
             (Some(one), Some(other)) if one != other => {
                 let help = "say \"round\" once, beside the axes";
@@ -252,7 +262,7 @@ fn per_axis_size(node: Node<'_, '_>, graph: &Graph) -> Option<Size> {
     Some(Size { x: x?, y: y?, z, round: said.unwrap_or_default() })
 }
 
-fn read_axis(node: &Node<'_, '_>, graph: &Graph) -> Option<(Axis, Option<Round>)> {
+fn read_axis(node: &Node<'_, '_>, here: &Here<'_>) -> Option<(Axis, Option<Round>)> {
     if node.is_number() {
         return node.u32().map(|texels| (Axis::Texels(texels), None));
     }
@@ -261,16 +271,16 @@ fn read_axis(node: &Node<'_, '_>, graph: &Graph) -> Option<(Axis, Option<Round>)
         return None;
     }
     let fields = node.fields("a relative axis", &RELATIVE_KEYS)?;
-    let of = fields.get("relative_to").map_or(Some(None), |name| relative_to(&name, graph));
+    let of = fields.get("relative_to").map_or(Some(None), |name| relative_to(&name, here));
     let scale = fields.get("scale").map_or(Some(1.0), |factor| factor.number());
     let round = fields.get("round").map_or(Some(None), |round| round.word().map(Some));
     Some((Axis::Scaled(of?, scale?), round?))
 }
 
 /// The image of that name; `None` for the reference size.
-fn relative_to(node: &Node<'_, '_>, graph: &Graph) -> Option<Option<ResourceId>> {
+fn relative_to(node: &Node<'_, '_>, here: &Here<'_>) -> Option<Option<ResourceId>> {
     match node.text()?.as_ref() {
         "reference" => Some(None),
-        _ => resource_named(node, graph).map(Some),
+        _ => here.resource(node).map(Some),
     }
 }

@@ -11,14 +11,35 @@ use crate::resource::{Axis, Image, Kind, Life, Mips, Resource, ResourceId, Round
 ///
 /// Reading it gives an equal graph wherever its resources were declared in that order. O(declarations).
 pub fn write_graph(graph: &Graph) -> String {
+    struct Declaration;
+    impl Tails for Declaration {
+        fn tables(&mut self, _: &mut Sheet) {}
+        fn resource(&mut self, _: &mut Row<'_>, _: ResourceId) {}
+        fn pass(&mut self, _: &mut Row<'_>, _: PassId) {}
+    }
     let flat = graph.flattened();
-    let graph = flat.as_ref().unwrap_or(graph);
+    write_graph_with(flat.as_ref().unwrap_or(graph), &mut Declaration)
+}
+
+/// What stands in a graph file beside the declaration.
+pub trait Tails {
+    /// Lines of the graph, before its images: see [`Sheet::key`].
+    fn tables(&mut self, sheet: &mut Sheet);
+    /// The last keys of an image or a buffer.
+    fn resource(&mut self, row: &mut Row<'_>, resource: ResourceId);
+    /// The keys of a pass before its accesses.
+    fn pass(&mut self, row: &mut Row<'_>, pass: PassId);
+}
+
+/// The same of a graph without modules and extension points, with what `tails` adds.
+pub fn write_graph_with(graph: &Graph, tails: &mut dyn Tails) -> String {
     let mut sheet = Sheet::default();
     sheet.text("{\n  \"rgraph\": 1");
     sheet.line("  ", "name", graph.name());
     sheet.line("  ", "reference_size", &graph.reference_size());
-    resources(&mut sheet, "images", graph, |resource| resource.as_image().is_some());
-    resources(&mut sheet, "buffers", graph, |resource| resource.as_buffer().is_some());
+    tails.tables(&mut sheet);
+    resources(&mut sheet, "images", graph, tails, |resource| resource.as_image().is_some());
+    resources(&mut sheet, "buffers", graph, tails, |resource| resource.as_buffer().is_some());
     let mut accesses: IdVec<PassId, Vec<&Access>> = IdVec::filled(Vec::new(), graph.passes().len());
     for access in graph.accesses() {
         accesses[access.pass].push(access);
@@ -34,7 +55,7 @@ pub fn write_graph(graph: &Graph) -> String {
     }
     sheet.key("  ", "passes");
     sheet.list("  ", graph.passes().ids(), |sheet, id| {
-        pass(sheet, graph, id, &after[id], &fallbacks[id], &accesses[id]);
+        pass(sheet, graph, id, tails, (&after[id], &fallbacks[id], &accesses[id]));
     });
     let roots: Vec<&str> = graph.roots().iter().map(|root| graph.resource_name(*root)).collect();
     sheet.line("  ", "roots", &roots);
@@ -42,7 +63,7 @@ pub fn write_graph(graph: &Graph) -> String {
     sheet.finish()
 }
 
-fn resources(sheet: &mut Sheet, key: &str, graph: &Graph, belongs: impl Fn(&Resource) -> bool) {
+fn resources(sheet: &mut Sheet, key: &str, graph: &Graph, tails: &mut dyn Tails, belongs: impl Fn(&Resource) -> bool) {
     sheet.key("  ", key);
     sheet.text("{");
     let mut first = true;
@@ -51,7 +72,10 @@ fn resources(sheet: &mut Sheet, key: &str, graph: &Graph, belongs: impl Fn(&Reso
         first = false;
         sheet.value(graph.resource_name(id));
         sheet.text(": ");
-        self::resource(&mut sheet.row(), graph, resource);
+        let mut row = sheet.row();
+        self::resource(&mut row, graph, resource);
+        tails.resource(&mut row, id);
+        row.end();
     }
     sheet.text(if first { "}" } else { "\n  }" });
 }
@@ -90,7 +114,7 @@ fn resource(row: &mut Row<'_>, graph: &Graph, resource: &Resource) {
         state.some("layout", leave.layout.map(|layout| layout.name()));
         state.some("queue", leave.queue.map(|queue| queue.name())).end();
     }
-    row.some("sharing", resource.sharing.map(|sharing| sharing.name())).end();
+    row.some("sharing", resource.sharing.map(|sharing| sharing.name()));
 }
 
 fn image(row: &mut Row<'_>, graph: &Graph, image: &Image) {
@@ -143,7 +167,10 @@ fn base(graph: &Graph, of: Option<ResourceId>) -> &str {
     of.map_or("reference", |image| graph.resource_name(image))
 }
 
-fn pass(sheet: &mut Sheet, graph: &Graph, id: PassId, after: &[&str], fallbacks: &[[&str; 2]], accesses: &[&Access]) {
+/// What else belongs to a pass: those that come before it, its fallbacks, its accesses.
+type Rest<'r> = (&'r [&'r str], &'r [[&'r str; 2]], &'r [&'r Access]);
+
+fn pass(sheet: &mut Sheet, graph: &Graph, id: PassId, tails: &mut dyn Tails, (after, fallbacks, accesses): Rest<'_>) {
     let pass = &graph.passes()[id];
     let mut row = sheet.row();
     row.put("name", graph.pass_name(id)).put("queue", pass.queue.name());
@@ -161,12 +188,13 @@ fn pass(sheet: &mut Sheet, graph: &Graph, id: PassId, after: &[&str], fallbacks:
         object.end();
     }
     row.flag("setup", pass.setup);
+    tails.pass(&mut row, id);
     row.key("accesses").list("    ", accesses, |sheet, access| self::access(sheet, graph, access));
     row.end();
 }
 
 /// The value of a `clear` key.
-pub(in crate::file) fn clear(sheet: &mut Sheet, value: Clear) {
+pub fn clear(sheet: &mut Sheet, value: Clear) {
     match value {
         Clear::Color(color) => sheet.value(&color),
         Clear::Depth(depth, None) => sheet.value(&depth),

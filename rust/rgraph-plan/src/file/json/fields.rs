@@ -5,7 +5,7 @@ use super::node::Node;
 use crate::error::Code;
 
 /// The fields of an object.
-pub(in crate::file) struct Fields<'a, 'p, const N: usize> {
+pub struct Fields<'a, 'p, const N: usize> {
     pub(super) node: Node<'a, 'p>,
     pub(super) keys: &'static [&'static str; N],
     pub(super) raws: [Option<&'a str>; N],
@@ -13,13 +13,18 @@ pub(in crate::file) struct Fields<'a, 'p, const N: usize> {
 
 impl<'a, const N: usize> Fields<'a, '_, N> {
     /// A field, if it is there.
-    pub(in crate::file) fn get(&self, key: &'static str) -> Option<Node<'a, '_>> {
+    pub fn get(&self, key: &'static str) -> Option<Node<'a, '_>> {
         let at = self.keys.iter().position(|known| *known == key).expect("a reader asks for the keys that it knows");
         Some(Node { source: self.node.source, raw: self.raws[at]?, path: Path::Key(&self.node.path, key) })
     }
 
+    /// A field, if an object of this kind may have it and it is there.
+    pub fn find(&self, key: &'static str) -> Option<Node<'a, '_>> {
+        if self.keys.contains(&key) { self.get(key) } else { None }
+    }
+
     /// A field that must be there.
-    pub(in crate::file) fn need(&self, key: &'static str) -> Option<Node<'a, '_>> {
+    pub fn need(&self, key: &'static str) -> Option<Node<'a, '_>> {
         let field = self.get(key);
         if field.is_none() {
             self.node.mistake(Code::BadFile, format_args!("has no \"{key}\""), "");
@@ -28,23 +33,23 @@ impl<'a, const N: usize> Fields<'a, '_, N> {
     }
 
     /// A field that may be missing or `null`.
-    pub(in crate::file) fn given(&self, key: &'static str) -> Option<Node<'a, '_>> {
+    pub fn given(&self, key: &'static str) -> Option<Node<'a, '_>> {
         self.get(key)?.non_null()
     }
 
     /// `true` where it says so.
-    pub(in crate::file) fn flag(&self, key: &'static str) -> bool {
+    pub fn flag(&self, key: &'static str) -> bool {
         self.get(key).and_then(|node| node.boolean()).unwrap_or(false)
     }
 
     /// The object itself.
-    pub(in crate::file) fn node(&self) -> Node<'a, '_> {
+    pub fn node(&self) -> Node<'a, '_> {
         self.node
     }
 }
 
 /// A closed set of words.
-pub(in crate::file) trait Word: Sized {
+pub trait Word: Sized {
     /// What one is, in messages.
     const WHAT: &'static str;
     /// The value that a text stands for.
@@ -54,7 +59,7 @@ pub(in crate::file) trait Word: Sized {
 }
 
 /// Words that make a set together.
-pub(in crate::file) trait Joined {
+pub trait Joined {
     /// The empty set.
     const NOTHING: Self;
     /// Both.

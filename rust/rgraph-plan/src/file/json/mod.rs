@@ -8,10 +8,11 @@ mod fields;
 mod node;
 mod visit;
 
-pub(super) use fields::{Fields, Joined, Word};
-pub(super) use node::Node;
+pub use fields::{Fields, Joined, Word};
+pub use node::Node;
 
 use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -21,11 +22,11 @@ use super::nearest::nearest;
 use crate::error::{Code, GraphError, Mistake};
 
 /// Deepest nesting of lists and objects; the formats need nine.
-pub(super) const DEEPEST: usize = 64;
+pub const DEEPEST: usize = 64;
 /// Longest text in bytes: positions, and ids, fit in 32 bits.
 const LONGEST: usize = 1 << 30;
 /// Mistakes after which a reader stops.
-pub(super) const MOST_MISTAKES: usize = 1000;
+pub const MOST_MISTAKES: usize = 1000;
 /// Comparisons of names that all the suggestions for one file may cost.
 const MOST_COMPARISONS: usize = 1 << 18;
 /// Text shown of something that was found, in bytes.
@@ -33,7 +34,7 @@ const SHOWN: usize = 64;
 const BLOCK: usize = 4096;
 
 /// A text, and what was found wrong with it so far.
-pub(super) struct Source<'a> {
+pub struct Source<'a> {
     text: &'a str,
     file: Arc<str>,
     /// Line breaks before each [`BLOCK`] of text.
@@ -43,6 +44,8 @@ pub(super) struct Source<'a> {
     stopped: Cell<bool>,
     /// The pass or resource being read: what mistakes name.
     subject: RefCell<Subject>,
+    /// Options by name, as JSON: what `{"option": NAME}` stands for.
+    options: Vec<(String, String)>,
 }
 
 #[derive(Default)]
@@ -56,7 +59,7 @@ impl<'a> Source<'a> {
     ///
     /// # Errors
     /// One mistake with the line where the text stops being that.
-    pub(super) fn open(bytes: &'a [u8], file: &str) -> Result<Self, GraphError> {
+    pub fn open(bytes: &'a [u8], file: &str) -> Result<Self, GraphError> {
         let fail = |line: usize, what: String, help: &str| {
             GraphError::one(Mistake::new(Code::BadFile, format!("{file}:{line}: {what}"), help))
         };
@@ -97,11 +100,51 @@ impl<'a> Source<'a> {
             comparisons: Cell::new(0),
             stopped: Cell::new(false),
             subject: RefCell::default(),
+            options: Vec::new(),
         })
     }
 
+    /// Gives values to options: numbers, texts and truths, as JSON.
+    pub fn set_options(&mut self, options: Vec<(String, String)>) {
+        self.options = options;
+    }
+
+    /// What its options are, as JSON.
+    pub fn options(&self) -> &[(String, String)] {
+        &self.options
+    }
+
+    /// Its name in messages.
+    pub fn file(&self) -> &Arc<str> {
+        &self.file
+    }
+
+    /// The whole text.
+    pub fn whole(&self) -> &'a str {
+        self.text
+    }
+
+    /// How many mistakes were found so far.
+    pub fn count(&self) -> usize {
+        self.mistakes.borrow().len()
+    }
+
+    /// Forgets the mistakes from the `first` on that were said before it: what is read twice says each of them once.
+    pub fn forget_repeated(&self, first: usize) {
+        let mut mistakes = self.mistakes.borrow_mut();
+        let first = first.min(mistakes.len());
+        let new = mistakes.split_off(first);
+        let known: HashSet<String> = mistakes.iter().map(|mistake| mistake.message.clone()).collect();
+        mistakes.extend(new.into_iter().filter(|mistake| !known.contains(&mistake.message)));
+    }
+
+    /// The mistakes found, which are no longer its own.
+    pub fn take_mistakes(&self) -> Vec<Mistake> {
+        self.mistakes.take()
+    }
+
     /// The whole text as a value.
-    pub(super) fn root(&self) -> Node<'a, '_> {
+    pub fn root(&self) -> Node<'a, '_> {
         Node { source: self, raw: self.text.trim_ascii(), path: Path::Root }
     }
 
@@ -109,7 +152,7 @@ impl<'a> Source<'a> {
     ///
     /// # Errors
     /// All mistakes found, in the order of the text.
-    pub(super) fn finish<T>(self, value: Option<T>) -> Result<T, GraphError> {
+    pub fn finish<T>(self, value: Option<T>) -> Result<T, GraphError> {
         let mut mistakes = self.mistakes.into_inner();
         if mistakes.len() >= MOST_MISTAKES {
             let what = format!("{}: reading stopped after {MOST_MISTAKES} mistakes", self.file);
@@ -120,24 +163,24 @@ impl<'a> Source<'a> {
     }
 
     /// Ends the reading after what was said last.
-    pub(super) fn stop(&self) {
+    pub fn stop(&self) {
         self.stopped.set(true);
     }
 
     /// Adds a mistake that knows its place already.
-    pub(super) fn push(&self, mistake: Mistake) {
+    pub fn push(&self, mistake: Mistake) {
         if !self.full() {
             self.mistakes.borrow_mut().push(mistake);
         }
     }
 
     /// Names the pass that the next mistakes are about.
-    pub(super) fn about_pass(&self, name: Option<&str>) {
+    pub fn about_pass(&self, name: Option<&str>) {
         self.subject.borrow_mut().pass = name.map(str::to_owned);
     }
 
     /// Names the resource that the next mistakes are about.
-    pub(super) fn about_resource(&self, name: Option<&str>) {
+    pub fn about_resource(&self, name: Option<&str>) {
         self.subject.borrow_mut().resource = name.map(str::to_owned);
     }
 
@@ -152,7 +195,7 @@ impl<'a> Source<'a> {
     }
 
     /// The nearest of `known`, while the budget for comparisons lasts.
-    fn suggest<'c>(&self, word: &str, known: impl ExactSizeIterator<Item = &'c str>) -> Option<&'c str> {
+    pub fn suggest<'c>(&self, word: &str, known: impl ExactSizeIterator<Item = &'c str>) -> Option<&'c str> {
         let spent = self.comparisons.get() + known.len();
         if spent > MOST_COMPARISONS {
             return None;
@@ -197,7 +240,7 @@ fn bare(error: &serde_json::Error) -> String {
 }
 
 /// At most [`SHOWN`] bytes of a text, on one line.
-pub(super) fn shown(text: &str) -> String {
+pub fn shown(text: &str) -> String {
     let mut end = text.len().min(SHOWN);
     while !text.is_char_boundary(end) {
         end -= 1;

@@ -16,7 +16,7 @@ use crate::id::Names;
 
 /// A value in its text.
 #[derive(Clone, Copy)]
-pub(in crate::file) struct Node<'a, 'p> {
+pub struct Node<'a, 'p> {
     pub(super) source: &'p Source<'a>,
     pub(super) raw: &'a str,
     pub(super) path: Path<'p>,
@@ -24,18 +24,18 @@ pub(in crate::file) struct Node<'a, 'p> {
 
 impl<'a, 'p> Node<'a, 'p> {
     /// The text that it stands in.
-    pub(in crate::file) fn source(&self) -> &'p Source<'a> {
+    pub fn source(&self) -> &'p Source<'a> {
         self.source
     }
 
     /// File and line of its first character.
-    pub(in crate::file) fn place(&self) -> Place {
+    pub fn place(&self) -> Place {
         let offset = self.raw.as_ptr() as usize - self.source.text.as_ptr() as usize;
         Place { file: self.source.file.clone(), line: self.source.line(offset) }
     }
 
     /// Notes a mistake: `problem` follows the path.
-    pub(in crate::file) fn mistake(&self, code: Code, problem: impl fmt::Display, help: impl Into<String>) {
+    pub fn mistake(&self, code: Code, problem: impl fmt::Display, help: impl Into<String>) {
         if self.source.full() {
             return;
         }
@@ -52,51 +52,92 @@ impl<'a, 'p> Node<'a, 'p> {
     }
 
     /// Notes that it is of the wrong kind or out of range.
-    pub(in crate::file) fn wrong(&self, wanted: impl fmt::Display) {
+    pub fn wrong(&self, wanted: impl fmt::Display) {
+        let option = referred(self.raw).filter(|_| std::ptr::eq(self.said(), self.raw));
+        if let Some(name) = option {
+            let known = self.source.options.iter().map(|(known, _)| known.as_str());
+            let help = match self.source.suggest(&name, known) {
+                Some(near) => format!("did you mean \"{near}\"?"),
+                None => "declare it with its default: \"options\": {…}".to_owned(),
+            };
+            let problem = format!("names option \"{}\", which nothing declares", shown(&name));
+            return self.mistake(Code::UnknownName, problem, help);
+        }
         self.mistake(Code::BadFile, format_args!("is {}, but must be {wanted}", self.found()), "");
     }
 
     /// What stands there, in a few words.
-    pub(in crate::file) fn found(&self) -> String {
-        match self.raw.as_bytes()[0] {
+    pub fn found(&self) -> String {
+        let said = self.said();
+        match said.as_bytes()[0] {
             b'{' => "an object".to_owned(),
             b'[' => "a list".to_owned(),
-            _ => shown(self.raw),
+            _ => shown(said),
         }
     }
 
+    /// Its text; of `{"option": NAME}` that of the option.
+    fn said(&self) -> &'p str
+    where
+        'a: 'p,
+    {
+        if self.raw.len() > LONGEST_REFERENCE || !self.raw.starts_with('{') {
+            return self.raw;
+        }
+        let Some(name) = referred(self.raw) else { return self.raw };
+        self.source.options.iter().find(|(known, _)| *known == name).map_or(self.raw, |(_, value)| value)
+    }
+
+    /// The text of a value as JSON.
+    pub fn json(&self) -> &'p str
+    where
+        'a: 'p,
+    {
+        self.said()
+    }
+
+    /// The name in it if it is `{"option": NAME}`.
+    pub fn reference(&self) -> Option<Cow<'_, str>> {
+        if self.raw.starts_with('{') { referred(self.raw) } else { None }
+    }
+
+    /// The way to it, as messages say it.
+    pub fn path(&self) -> String {
+        self.path.to_string()
+    }
+
     fn starts_with(&self, byte: u8) -> bool {
-        self.raw.as_bytes()[0] == byte
+        self.said().as_bytes()[0] == byte
     }
 
     /// Whether it is an object.
-    pub(in crate::file) fn is_object(&self) -> bool {
+    pub fn is_object(&self) -> bool {
         self.starts_with(b'{')
     }
 
     /// Whether it is a list.
-    pub(in crate::file) fn is_list(&self) -> bool {
+    pub fn is_list(&self) -> bool {
         self.starts_with(b'[')
     }
 
     /// Whether it is text.
-    pub(in crate::file) fn is_text(&self) -> bool {
+    pub fn is_text(&self) -> bool {
         self.starts_with(b'"')
     }
 
     /// Whether it is `null`.
-    pub(in crate::file) fn is_null(&self) -> bool {
-        self.raw == "null"
+    pub fn is_null(&self) -> bool {
+        self.said() == "null"
     }
 
     /// Itself unless it is `null`.
-    pub(in crate::file) fn non_null(self) -> Option<Self> {
+    pub fn non_null(self) -> Option<Self> {
         (!self.is_null()).then_some(self)
     }
 
     /// Whether it is a number.
-    pub(in crate::file) fn is_number(&self) -> bool {
-        matches!(self.raw.as_bytes()[0], b'-' | b'0'..=b'9')
+    pub fn is_number(&self) -> bool {
+        matches!(self.said().as_bytes()[0], b'-' | b'0'..=b'9')
     }
 
     fn broken(&self, error: &serde_json::Error) {
@@ -105,11 +146,7 @@ impl<'a, 'p> Node<'a, 'p> {
     }
 
     /// Calls `each` with the elements of a list until it returns `false`; `None` if it is none.
-    pub(in crate::file) fn elements_while(
-        &self,
-        what: &str,
-        mut each: impl FnMut(usize, Node<'a, '_>) -> bool,
-    ) -> Option<()> {
+    pub fn elements_while(&self, what: &str, mut each: impl FnMut(usize, Node<'a, '_>) -> bool) -> Option<()> {
         if !self.is_list() {
             self.wrong(format_args!("a list{what}"));
             return None;
@@ -124,11 +161,7 @@ impl<'a, 'p> Node<'a, 'p> {
     }
 
     /// Calls `each` with the keys and values of an object until it returns `false`; `None` if it is none.
-    pub(in crate::file) fn entries_while(
-        &self,
-        what: &str,
-        mut each: impl FnMut(&str, Node<'a, '_>) -> bool,
-    ) -> Option<()> {
+    pub fn entries_while(&self, what: &str, mut each: impl FnMut(&str, Node<'a, '_>) -> bool) -> Option<()> {
         if !self.is_object() {
             self.wrong(format_args!("an object{what}"));
             return None;
@@ -153,7 +186,7 @@ impl<'a, 'p> Node<'a, 'p> {
     }
 
     /// Calls `each` with every element of a list; `None` if it is none.
-    pub(in crate::file) fn elements(&self, what: &str, mut each: impl FnMut(usize, Node<'a, '_>)) -> Option<()> {
+    pub fn elements(&self, what: &str, mut each: impl FnMut(usize, Node<'a, '_>)) -> Option<()> {
         self.elements_while(what, |index, node| {
             each(index, node);
             true
@@ -161,7 +194,7 @@ impl<'a, 'p> Node<'a, 'p> {
     }
 
     /// Calls `each` with every key and value of an object; `None` if it is none.
-    pub(in crate::file) fn entries(&self, what: &str, mut each: impl FnMut(&str, Node<'a, '_>)) -> Option<()> {
+    pub fn entries(&self, what: &str, mut each: impl FnMut(&str, Node<'a, '_>)) -> Option<()> {
         self.entries_while(what, |key, node| {
             each(key, node);
             true
@@ -169,7 +202,7 @@ impl<'a, 'p> Node<'a, 'p> {
     }
 
     /// The fields of an object that may have `keys` only; `what` it is goes into messages ("a pass").
-    pub(in crate::file) fn fields<const N: usize>(
+    pub fn fields<const N: usize>(
         self,
         what: &'static str,
         keys: &'static [&'static str; N],
@@ -187,22 +220,27 @@ impl<'a, 'p> Node<'a, 'p> {
     }
 
     /// A text.
-    pub(in crate::file) fn text(&self) -> Option<Cow<'a, str>> {
+    pub fn text(&self) -> Option<Cow<'a, str>> {
         if !self.is_text() {
             self.wrong("text");
             return None;
+        }
+        let said = self.said();
+        if !std::ptr::eq(said, self.raw) {
+            let text = serde_json::from_str::<Key<'_>>(said).map(|key| key.0.into_owned());
+            return text.map(Cow::Owned).map_err(|error| self.broken(&error)).ok();
         }
         serde_json::from_str::<Key<'a>>(self.raw).map(|key| key.0).map_err(|error| self.broken(&error)).ok()
     }
 
     /// A text of at most [`MAX_NAME`] bytes, which may be empty.
-    pub(in crate::file) fn title(&self) -> Option<Cow<'a, str>> {
+    pub fn title(&self) -> Option<Cow<'a, str>> {
         let title = self.text()?;
         if title.is_empty() { Some(title) } else { self.checked_name(title) }
     }
 
     /// A text that names something: not empty, at most [`MAX_NAME`] bytes.
-    pub(in crate::file) fn name(&self) -> Option<Cow<'a, str>> {
+    pub fn name(&self) -> Option<Cow<'a, str>> {
         self.checked_name(self.text()?)
     }
 
@@ -211,7 +249,7 @@ impl<'a, 'p> Node<'a, 'p> {
     }
 
     /// Notes it if a name is empty or longer than [`MAX_NAME`].
-    pub(in crate::file) fn check_name(&self, name: &str) -> Option<()> {
+    pub fn check_name(&self, name: &str) -> Option<()> {
         if name.is_empty() || name.len() > MAX_NAME {
             let problem = format!("has a name of {} bytes: \"{}\"", name.len(), shown(name));
             self.mistake(Code::BadName, problem, format!("give it a name of 1 to {MAX_NAME} bytes"));
@@ -221,8 +259,8 @@ impl<'a, 'p> Node<'a, 'p> {
     }
 
     /// `true` or `false`.
-    pub(in crate::file) fn boolean(&self) -> Option<bool> {
-        match self.raw {
+    pub fn boolean(&self) -> Option<bool> {
+        match self.said() {
             "true" => Some(true),
             "false" => Some(false),
             _ => {
@@ -233,13 +271,13 @@ impl<'a, 'p> Node<'a, 'p> {
     }
 
     /// A finite number.
-    pub(in crate::file) fn number(&self) -> Option<f64> {
+    pub fn number(&self) -> Option<f64> {
         // The text is a JSON number, and Rust's parser reads all of those, correctly rounded.
-        let number = self.is_number().then(|| self.raw.parse::<f64>().ok()).flatten();
+        let number = self.is_number().then(|| self.said().parse::<f64>().ok()).flatten();
         match number {
             Some(number) if number.is_finite() => Some(number),
             Some(_) => {
-                self.mistake(Code::BadNumber, format_args!("is {}, too large for a number", shown(self.raw)), "");
+                self.mistake(Code::BadNumber, format_args!("is {}, too large for a number", shown(self.said())), "");
                 None
             }
             None => {
@@ -250,31 +288,31 @@ impl<'a, 'p> Node<'a, 'p> {
     }
 
     /// A finite number of 32 bits, the nearest to what stands there.
-    pub(in crate::file) fn number32(&self) -> Option<f32> {
+    pub fn number32(&self) -> Option<f32> {
         let wide = self.number()?;
-        let number = self.raw.parse::<f32>().unwrap_or(wide as f32);
+        let number = self.said().parse::<f32>().unwrap_or(wide as f32);
         if number.is_infinite() {
-            self.mistake(Code::BadNumber, format_args!("is {}, too large for a number", shown(self.raw)), "");
+            self.mistake(Code::BadNumber, format_args!("is {}, too large for a number", shown(self.said())), "");
             return None;
         }
         Some(number)
     }
 
     /// An integer from 0 to `most`; `4.0` is one too.
-    pub(in crate::file) fn integer(&self, most: u64) -> Option<u64> {
+    pub fn integer(&self, most: u64) -> Option<u64> {
         if !self.is_number() {
             self.wrong("an integer");
             return None;
         }
-        let exact = self.raw.parse::<u64>().ok().or_else(|| {
-            let number = self.raw.parse::<f64>().ok()?;
+        let exact = self.said().parse::<u64>().ok().or_else(|| {
+            let number = self.said().parse::<f64>().ok()?;
             (number.fract() == 0.0 && (0.0..=9_007_199_254_740_992.0).contains(&number)).then_some(number as u64)
         });
         match exact {
             Some(integer) if integer <= most => return Some(integer),
             _ => {}
         }
-        let number = self.raw.parse::<f64>().unwrap_or(f64::NAN);
+        let number = self.said().parse::<f64>().unwrap_or(f64::NAN);
         let wanted = if number < 0.0 {
             "0 or more".to_owned()
         } else if number.fract() != 0.0 && number.is_finite() {
@@ -282,22 +320,22 @@ impl<'a, 'p> Node<'a, 'p> {
         } else {
             format!("at most {most}")
         };
-        self.mistake(Code::BadNumber, format_args!("is {}, but must be {wanted}", shown(self.raw)), "");
+        self.mistake(Code::BadNumber, format_args!("is {}, but must be {wanted}", shown(self.said())), "");
         None
     }
 
     /// An integer of 32 bits.
-    pub(in crate::file) fn u32(&self) -> Option<u32> {
+    pub fn u32(&self) -> Option<u32> {
         self.integer(u32::MAX.into()).map(|integer| integer as u32)
     }
 
     /// An integer of 64 bits.
-    pub(in crate::file) fn u64(&self) -> Option<u64> {
+    pub fn u64(&self) -> Option<u64> {
         self.integer(u64::MAX)
     }
 
     /// One of the words of `T`.
-    pub(in crate::file) fn word<T: Word>(&self) -> Option<T> {
+    pub fn word<T: Word>(&self) -> Option<T> {
         if !self.is_text() {
             self.wrong(T::WHAT);
             return None;
@@ -313,7 +351,7 @@ impl<'a, 'p> Node<'a, 'p> {
     }
 
     /// A list of words, joined.
-    pub(in crate::file) fn joined<T: Word + Joined>(&self) -> Option<T> {
+    pub fn joined<T: Word + Joined>(&self) -> Option<T> {
         let mut all = Some(T::NOTHING);
         self.elements(" of words", |_, node| {
             all = node.word::<T>().and_then(|one| all.take().map(|others| others.join(one)));
@@ -322,11 +360,7 @@ impl<'a, 'p> Node<'a, 'p> {
     }
 
     /// A list of whatever `each` reads.
-    pub(in crate::file) fn list<T>(
-        &self,
-        what: &str,
-        mut each: impl FnMut(Node<'a, '_>) -> Option<T>,
-    ) -> Option<Vec<T>> {
+    pub fn list<T>(&self, what: &str, mut each: impl FnMut(Node<'a, '_>) -> Option<T>) -> Option<Vec<T>> {
         let mut all = Some(Vec::new());
         self.elements(what, |_, node| match (each(node), &mut all) {
             (Some(one), Some(list)) => list.push(one),
@@ -336,7 +370,7 @@ impl<'a, 'p> Node<'a, 'p> {
     }
 
     /// How many elements a list has; 0 where it is none.
-    pub(in crate::file) fn count(&self) -> usize {
+    pub fn count(&self) -> usize {
         let mut count = 0;
         if self.is_list() {
             self.elements("", |_, _| count += 1);
@@ -345,7 +379,7 @@ impl<'a, 'p> Node<'a, 'p> {
     }
 
     /// A list whose length is one of `lengths`; `wanted` is what it must be, in messages.
-    pub(in crate::file) fn short_list<T>(
+    pub fn short_list<T>(
         &self,
         lengths: &[usize],
         wanted: &str,
@@ -364,17 +398,17 @@ impl<'a, 'p> Node<'a, 'p> {
     }
 
     /// A half-open range `[first, end)` of integers up to `most`.
-    pub(in crate::file) fn range(&self, most: u64) -> Option<[u64; 2]> {
+    pub fn range(&self, most: u64) -> Option<[u64; 2]> {
         self.short_list(&[2], "a range [first, end]", |node| node.integer(most))?.try_into().ok()
     }
 
     /// The same of 32 bits.
-    pub(in crate::file) fn range32(&self) -> Option<[u32; 2]> {
+    pub fn range32(&self) -> Option<[u32; 2]> {
         self.range(u32::MAX.into()).map(|range| range.map(|end| end as u32))
     }
 
     /// Notes that it names nothing that is known.
-    pub(in crate::file) fn unknown_name(&self, kind: &str, name: &str, known: &Names) {
+    pub fn unknown_name(&self, kind: &str, name: &str, known: &Names) {
         let help = match self.source.suggest(name, known.iter()) {
             Some(near) => format!("did you mean \"{near}\"?"),
             None => format!("declare a {kind} of that name, or correct it"),
@@ -384,7 +418,7 @@ impl<'a, 'p> Node<'a, 'p> {
     }
 
     /// The version of a file of which only version 1 is known; `key` is the key that says it.
-    pub(in crate::file) fn version(&self, key: &'static str, kind: &str) -> Option<()> {
+    pub fn version(&self, key: &'static str, kind: &str) -> Option<()> {
         const KEYS: [(&str, &str); 3] = [("rgraph", "a graph"), ("rprofile", "a profile"), ("rplan", "a plan")];
         let (mut good, mut seen, mut other) = (None, false, None);
         self.entries_while(&format!(": {kind} file"), |name, value| {
@@ -409,6 +443,16 @@ impl<'a, 'p> Node<'a, 'p> {
         }
         good
     }
+}
+
+/// Longest text of a reference to an option.
+const LONGEST_REFERENCE: usize = 2 * MAX_NAME;
+
+/// The name in `{"option": NAME}`.
+fn referred(raw: &str) -> Option<Cow<'_, str>> {
+    let inside = raw.strip_prefix('{')?.trim_ascii_start().strip_prefix("\"option\"")?;
+    let value = inside.trim_ascii_start().strip_prefix(':')?.strip_suffix('}')?.trim_ascii();
+    serde_json::from_str::<Key<'_>>(value).map(|key| key.0).ok()
 }
 
 fn did_you_mean(near: Option<&str>, known: &[&str]) -> String {

@@ -3,7 +3,7 @@
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::access::{Accesses, Aspects, Layout, Stages};
-use crate::file::graph::clear;
+use crate::file::graph::write_clear as clear;
 use crate::file::word::capability_names;
 use crate::file::write::{Row, Sheet, words};
 use crate::id::Id;

@@ -10,20 +10,139 @@ use crate::file::word::DeclaredStages;
 use crate::format::Format;
 
 pub(super) fn schema() -> Value {
-    let map = |values: Value| {
-        let names = json!({"minLength": 1, "maxLength": crate::graph::MAX_NAME});
-        json!({"type": "object", "propertyNames": names, "additionalProperties": values})
-    };
-    object(
+    let mut schema = object(
         &["rgraph"],
         [
             ("rgraph", json!({"const": 1})),
             ("name", text()),
             ("reference_size", tuple(u32(), 2)),
+            ("options", map(any_of([boolean(), number(), json!({"type": "string"})]))),
+            ("shaders", map(work::source())),
+            ("samplers", map(work::sampler())),
             ("images", map(image())),
             ("buffers", map(buffer())),
-            ("passes", list(pass())),
-            ("roots", list(name())),
+            ("passes", list(reference("entry"))),
+            ("roots", list(root())),
+        ],
+    );
+    let entry = any_of([pass(), module(), extension(), extension_point(), include()]);
+    schema["$defs"] = json!({"entry": entry, "condition": condition()});
+    or_option(&mut schema);
+    schema
+}
+
+/// Something under `$defs`.
+fn reference(name: &str) -> Value {
+    json!({"$ref": format!("#/$defs/{name}")})
+}
+
+/// Numbers, texts and truths may be those of an option, wherever they stand in lists and objects.
+fn or_option(schema: &mut Value) {
+    let option = || {
+        json!({"type": "object", "properties": {"option": {"type": "string"}}, "required": ["option"],
+        "additionalProperties": false})
+    };
+    let plain = |schema: &Value| {
+        let kind =
+            schema["type"].as_str().is_some_and(|kind| matches!(kind, "boolean" | "number" | "integer" | "string"));
+        kind || schema.get("enum").is_some()
+    };
+    for (key, value) in schema.as_object_mut().into_iter().flatten() {
+        match key.as_str() {
+            "options" | "propertyNames" | "condition" | "with" | "rgraph" => {}
+            "properties" | "$defs" => {
+                for (name, value) in value.as_object_mut().into_iter().flatten() {
+                    if !matches!(name.as_str(), "options" | "if" | "with" | "condition" | "rgraph") {
+                        replace(value, &plain, &option);
+                    }
+                }
+            }
+            "items" | "additionalProperties" => replace(value, &plain, &option),
+            "anyOf" | "prefixItems" => {
+                value.as_array_mut().into_iter().flatten().for_each(|one| replace(one, &plain, &option));
+            }
+            _ => {}
+        }
+    }
+}
+
+fn replace(schema: &mut Value, plain: &impl Fn(&Value) -> bool, option: &impl Fn() -> Value) {
+    if plain(schema) {
+        *schema = any_of([schema.take(), option()]);
+    } else {
+        or_option(schema);
+    }
+}
+
+/// An object with any names as keys.
+fn map(values: Value) -> Value {
+    let names = json!({"minLength": 1, "maxLength": crate::graph::MAX_NAME});
+    json!({"type": "object", "propertyNames": names, "additionalProperties": values})
+}
+
+fn root() -> Value {
+    any_of([name(), object(&["resource"], [("resource", name()), ("if", reference("condition"))])])
+}
+
+/// The name of an option that is on, or what is asked of options.
+fn condition() -> Value {
+    let setting = || any_of([boolean(), number(), json!({"type": "string"})]);
+    let compared = object(
+        &["option"],
+        [("option", json!({"type": "string"})), ("is", setting()), ("at_least", number()), ("at_most", number())],
+    );
+    any_of([
+        json!({"type": "string"}),
+        boolean(),
+        compared,
+        object(&["not"], [("not", reference("condition"))]),
+        object(&["all"], [("all", list(reference("condition")))]),
+        object(&["any"], [("any", list(reference("condition")))]),
+    ])
+}
+
+fn module() -> Value {
+    object(
+        &["module"],
+        [
+            ("module", name()),
+            ("images", map(image())),
+            ("buffers", map(buffer())),
+            ("passes", list(reference("entry"))),
+            ("roots", list(root())),
+            ("if", reference("condition")),
+        ],
+    )
+}
+
+fn extension() -> Value {
+    object(
+        &["extend"],
+        [
+            ("extend", name()),
+            ("images", map(image())),
+            ("buffers", map(buffer())),
+            ("passes", list(reference("entry"))),
+            ("roots", list(root())),
+            ("if", reference("condition")),
+        ],
+    )
+}
+
+fn extension_point() -> Value {
+    object(&["extension_point"], [("extension_point", name()), ("if", reference("condition"))])
+}
+
+fn include() -> Value {
+    let setting = any_of([boolean(), number(), json!({"type": "string"})]);
+    object(
+        &["include"],
+        [
+            ("include", name()),
+            ("as", name()),
+            ("with", map(setting)),
+            ("resources", map(name())),
+            ("if", reference("condition")),
         ],
     )
 }
@@ -69,6 +188,8 @@ fn image() -> Value {
             ("leave", leave()),
             ("persistent", boolean()),
             ("sharing", word::<Sharing>(&[])),
+            ("file", name()),
+            ("if", reference("condition")),
         ],
     )
 }
@@ -87,10 +208,12 @@ fn buffer() -> Value {
             ("leave", leave()),
             ("persistent", boolean()),
             ("sharing", word::<Sharing>(&[])),
+            ("file", name()),
+            ("if", reference("condition")),
         ],
     );
     let has = |key: &str| json!({"required": [key]});
-    schema["anyOf"] = json!([has("size"), has("modifies"), has("history_of")]);
+    schema["anyOf"] = json!([has("size"), has("modifies"), has("history_of"), has("file")]);
     schema
 }
 
@@ -138,6 +261,15 @@ fn pass() -> Value {
             ("conditional", name()),
             ("fallback", json!({"type": "object", "additionalProperties": name()})),
             ("setup", boolean()),
+            ("if", reference("condition")),
+            ("compute", work::compute()),
+            ("raster", work::raster()),
+            ("copy", work::copy()),
+            ("blit", work::blit()),
+            ("clear", work::clear()),
+            ("fill", work::fill()),
+            ("resolve", work::copy()),
+            ("steps", list(work::step())),
         ],
     )
 }
@@ -161,6 +293,7 @@ fn access() -> Value {
             ("resolve_mode", word::<ResolveMode>(&[])),
             ("transfer", word::<Transfer>(&[])),
             ("unordered", boolean()),
+            ("if", reference("condition")),
         ],
     )
 }
@@ -180,7 +313,9 @@ mod tests {
 
     #[test]
     fn the_schema_has_the_keys_that_the_reader_knows() {
-        assert_keys(&schema(), &GRAPH_KEYS);
+        let whole = schema();
+        let without_definitions = json!({"properties": whole["properties"]});
+        assert_keys(&without_definitions, &GRAPH_KEYS);
         assert_keys(&pass(), &PASS_KEYS);
         assert_keys(&access(), &ACCESS_KEYS);
         assert_keys(&image(), &IMAGE_KEYS);

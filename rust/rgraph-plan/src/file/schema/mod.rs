@@ -5,6 +5,7 @@
 mod graph;
 mod plan;
 mod profile;
+mod work;
 
 use serde_json::{Value, json};
 

@@ -9,10 +9,10 @@ use rgraph_plan::graph::{Graph, Place};
 use rgraph_plan::resource::{Kind, Life, ResourceId};
 use rgraph_shader::{Binding, BindingKind, Dimension, Output, Program, SampleKind, Scalar};
 
-use crate::view::Part;
+use super::Part;
 
 /// Something that a resource must be.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Check {
     /// Position in the draft's table.
     pub at: ResourceId,
@@ -25,7 +25,7 @@ pub struct Check {
 }
 
 /// See [`Check`].
-#[derive(Clone)]
+#[derive(Clone, Copy, Debug)]
 pub enum Asks {
     /// What the binding at this position of the interface needs.
     Binding(usize),

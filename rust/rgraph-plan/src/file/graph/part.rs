@@ -1,0 +1,583 @@
+//! The parts of a graph file: the file itself, modules in it, files that it includes. Each is gone through three times:
+//! for names of resources, for what the resources are, and for passes.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use super::options::{Setting, Settings, holds, setting};
+use super::read::{Extras, GRAPH_KEYS, GraphFields, Included, PASS_KEYS, PassFields, access, few, own_options};
+use super::resource::{BUFFER_KEYS, IMAGE_KEYS, read_buffer, read_image};
+use super::scope::{Here, Scope};
+use crate::access::PassQueue;
+use crate::error::{Code, Mistake};
+use crate::file::json::{Fields, Node, Source, shown};
+use crate::file::nearest::nearest;
+use crate::graph::{Graph, Pass, PassId, Place, SlotId};
+use crate::id::Id;
+use crate::resource::{Image, Resource, ResourceId};
+
+/// Most passes, and most resources.
+const MOST: usize = 1 << 20;
+/// Most flags, and most occupancy classes.
+pub(super) const MOST_WORDS: usize = 4096;
+/// Most modules and included files, each time that they are.
+const MOST_PARTS: usize = 4096;
+/// How deep files may include each other.
+const DEEPEST: usize = 32;
+
+/// What a part is gone through for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Phase {
+    Names,
+    Resources,
+    Passes,
+}
+
+/// A graph, a module in it, or an extension: the nodes of its keys.
+pub(super) struct Part<'a, 'p> {
+    images: Option<Node<'a, 'p>>,
+    buffers: Option<Node<'a, 'p>>,
+    passes: Option<Node<'a, 'p>>,
+    roots: Option<Node<'a, 'p>>,
+    options: &'p Settings,
+    /// Whether its text has modules, includes or extension points at all.
+    nested: bool,
+}
+
+impl<'a, 'p> Part<'a, 'p> {
+    /// A whole file.
+    pub fn of_file(fields: &'p GraphFields<'a, 'p>, options: &'p Settings) -> Self {
+        let text = fields.node().source().whole();
+        let nested = ["\"include\"", "\"module\"", "\"extension_point\"", "\"extend\""];
+        Self {
+            images: fields.get("images"),
+            buffers: fields.get("buffers"),
+            passes: fields.get("passes"),
+            roots: fields.get("roots"),
+            options,
+            nested: nested.iter().any(|word| text.contains(word)),
+        }
+    }
+}
+
+const MODULE_KEYS: [&str; 6] = ["module", "images", "buffers", "passes", "roots", "if"];
+const EXTEND_KEYS: [&str; 6] = ["extend", "images", "buffers", "passes", "roots", "if"];
+const POINT_KEYS: [&str; 2] = ["extension_point", "if"];
+const INCLUDE_KEYS: [&str; 5] = ["include", "as", "with", "resources", "if"];
+
+/// What an entry of `passes` is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Entry {
+    Pass,
+    Module,
+    Extend,
+    Point,
+    Include,
+}
+
+/// A pass that comes after another, by name; resolved when all passes are known.
+struct Ordering {
+    pass: PassId,
+    /// Names that are looked for, the innermost module first.
+    names: Vec<String>,
+    place: Place,
+    path: String,
+}
+
+/// A graph file being read.
+pub(super) struct Reader<'e> {
+    pub graph: Graph,
+    pub extras: &'e mut dyn Extras,
+    pub phase: Phase,
+    /// The file being read and those that include it: identities and names.
+    files: Vec<(String, String)>,
+    known: HashMap<String, Included>,
+    orderings: Vec<Ordering>,
+    /// Resources by the order of their names.
+    next: usize,
+    ids: Vec<ResourceId>,
+    /// Extension points by full name, whether they are declared, and where they are first named.
+    points: BTreeMap<String, (SlotId, bool, Place)>,
+    parts: usize,
+    /// Mistakes of the graph that were said.
+    seen: usize,
+}
+
+impl<'e> Reader<'e> {
+    pub fn new(graph: Graph, (identity, name): (&str, &str), extras: &'e mut dyn Extras) -> Self {
+        Self {
+            graph,
+            extras,
+            phase: Phase::Names,
+            files: vec![(identity.to_owned(), name.to_owned())],
+            known: HashMap::new(),
+            orderings: Vec::new(),
+            next: 0,
+            ids: Vec::new(),
+            points: BTreeMap::new(),
+            parts: 0,
+            seen: 0,
+        }
+    }
+
+    /// Goes through a part, and through the parts in it.
+    pub fn part(&mut self, part: &Part<'_, '_>, scope: &Scope<'_>) {
+        match self.phase {
+            Phase::Names => self.names(part, scope),
+            Phase::Resources => self.resources(part, scope),
+            Phase::Passes => {}
+        }
+        let Some(passes) = part.passes else { return };
+        if !part.nested && self.phase != Phase::Passes {
+            return;
+        }
+        passes.elements(" of passes", |_, node| {
+            let entry = if part.nested { entry(&node) } else { Entry::Pass };
+            match entry {
+                Entry::Pass if self.phase == Phase::Passes => self.pass(node, part, scope),
+                Entry::Pass => {}
+                Entry::Module => self.module(node, part, scope),
+                Entry::Extend => self.extend(node, part, scope),
+                Entry::Point => self.point(node, part, scope),
+                Entry::Include => self.include(node, part, scope),
+            }
+            node.source().about_pass(None);
+        });
+    }
+
+    /// Declares all names: sizes, `modifies` and `history_of` may refer to what comes later.
+    fn names(&mut self, part: &Part<'_, '_>, scope: &Scope<'_>) {
+        for (list, kind) in [(part.images, " of images by name"), (part.buffers, " of buffers by name")] {
+            let Some(node) = list else { continue };
+            node.entries(kind, |name, value| {
+                if !self.is_declared(&value, name, part, scope) {
+                    return;
+                }
+                let image = kind == " of images by name";
+                let nothing = if image { Resource::image(Image::default()) } else { Resource::buffer(0) };
+                let _: Option<()> = value.check_name(name);
+                let id = self.graph.add_resource(&scope.full(name), nothing, Some(value.place()));
+                self.ids.push(id);
+                self.declared(&value, self.graph.resources().len(), "images and buffers");
+            });
+        }
+    }
+
+    /// Whether a name is declared here: not if its condition says no, or if it stands for one of the module around it.
+    fn is_declared(&self, node: &Node<'_, '_>, name: &str, part: &Part<'_, '_>, scope: &Scope<'_>) -> bool {
+        if scope.given.contains_key(name) {
+            return false;
+        }
+        let mut on = true;
+        if node.is_object() && node.json().contains("\"if\"") {
+            node.entries("", |key, value| on &= key != "if" || holds(Some(value), part.options));
+        }
+        on
+    }
+
+    fn resources(&mut self, part: &Part<'_, '_>, scope: &Scope<'_>) {
+        for (list, image) in [(part.images, true), (part.buffers, false)] {
+            let Some(node) = list.filter(Node::is_object) else { continue };
+            node.entries("", |name, value| {
+                if !self.is_declared(&value, name, part, scope) {
+                    return;
+                }
+                let Some(&id) = self.ids.get(self.next) else { return };
+                self.next += 1;
+                node.source().about_resource(Some(&scope.full(name)));
+                let here = Here { graph: &self.graph, scope };
+                let read = if image {
+                    value.fields("an image", &IMAGE_KEYS).map(|fields| (read_image(&fields, &here), file_of(&fields)))
+                } else {
+                    value.fields("a buffer", &BUFFER_KEYS).map(|fields| (read_buffer(&fields, &here), file_of(&fields)))
+                };
+                if let Some((mut resource, has_file)) = read {
+                    if has_file {
+                        value.entries("", |key, file| {
+                            if key == "file" {
+                                self.extras.contents(&file, id, &mut resource);
+                            }
+                        });
+                    }
+                    *self.graph.resource_mut(id) = resource;
+                }
+            });
+            node.source().about_resource(None);
+        }
+    }
+
+    /// Says what declaring `count` of something found wrong, right after the last of them. Bad names were said already.
+    fn declared(&mut self, node: &Node<'_, '_>, count: usize, what: &str) {
+        let mistakes = self.graph.mistakes();
+        for mistake in mistakes.iter().skip(self.seen).filter(|mistake| mistake.code != Code::BadName) {
+            node.source().push(mistake.clone());
+        }
+        self.seen = mistakes.len();
+        if count > MOST {
+            node.mistake(Code::TooLarge, format_args!("is one of more than {MOST} {what}"), "use fewer");
+            node.source().stop();
+        }
+    }
+
+    /// Declares a pass with its accesses.
+    fn pass(&mut self, node: Node<'_, '_>, part: &Part<'_, '_>, scope: &Scope<'_>) {
+        let id = PassId::new(self.graph.passes().len());
+        let place = Some(node.place());
+        let Some(fields) = node.fields("a pass", &PASS_KEYS) else {
+            // It keeps its position, so that the passes after it keep theirs.
+            self.graph.add_pass(&format!("passes[{}]", id.index()), Pass::new(PassQueue::Graphics), place);
+            return;
+        };
+        if !holds(fields.get("if"), part.options) {
+            return;
+        }
+        let name = fields.need("name").and_then(|name| name.name());
+        let shown = name.map_or_else(|| format!("passes[{}]", id.index()), |name| scope.full(&name));
+        node.source().about_pass(Some(&shown));
+        let pass = self.said(&fields, scope);
+        self.graph.add_pass(&shown, pass, place);
+        self.after(id, &fields, scope);
+        if let Some(fallback) = fields.get("fallback") {
+            fallback.entries(": {OUTPUT: INPUT}", |output, input| {
+                let found = scope.find_resource(&self.graph, output);
+                if found.is_none() {
+                    input.unknown_name("resource", output, self.graph.resource_names());
+                }
+                let input = Here { graph: &self.graph, scope }.resource(&input);
+                if let (Some(output), Some(input)) = (found, input) {
+                    self.graph.fallback(id, output, input);
+                }
+            });
+        }
+        if let Some(accesses) = fields.get("accesses") {
+            accesses.elements(" of accesses", |_, node| {
+                let place = Some(node.place());
+                let here = Here { graph: &self.graph, scope };
+                if let Some((resource, how)) = access(node, &here, part.options) {
+                    self.graph.access(id, resource, &how, place);
+                }
+            });
+        }
+        self.extras.work(&mut self.graph, scope, id, &fields);
+        self.declared(&node, self.graph.passes().len(), "passes");
+    }
+
+    /// What a pass says of itself.
+    fn said(&mut self, fields: &PassFields<'_, '_>, scope: &Scope<'_>) -> Pass {
+        let works_on = [("compute", PassQueue::Compute)];
+        let usual = works_on.iter().find(|(key, _)| fields.get(key).is_some()).map(|(_, queue)| *queue);
+        let usual = usual.unwrap_or(PassQueue::Graphics);
+        let mut pass = Pass::new(fields.get("queue").and_then(|queue| queue.word()).unwrap_or(usual));
+        pass.slot = scope.slot;
+        pass.weight_us = fields.get("weight_us").and_then(|weight| weight.number());
+        pass.unit = fields.get("unit").and_then(|unit| {
+            let name = unit.name()?;
+            few(&unit, self.graph.units().len(), "units").map(|()| self.graph.unit(&name))
+        });
+        pass.device = fields.get("device").and_then(|device| match device.is_text() {
+            true if device.text()? == "any" => None,
+            true => {
+                device.wrong("a GPU's index or \"any\"");
+                None
+            }
+            false => device.u32(),
+        });
+        pass.side_effects = fields.flag("side_effects");
+        pass.setup = fields.flag("setup");
+        pass.conditional = fields.get("conditional").and_then(|flag| {
+            let name = flag.name()?;
+            few(&flag, self.graph.flags().len(), "flags").map(|()| self.graph.flag(&name))
+        });
+        pass
+    }
+
+    /// Notes the passes that a pass comes after.
+    fn after(&mut self, pass: PassId, fields: &PassFields<'_, '_>, scope: &Scope<'_>) {
+        let Some(list) = fields.get("after") else { return };
+        list.elements(" of pass names", |_, earlier| {
+            let Some(name) = earlier.text() else { return };
+            let mut names = Vec::new();
+            let mut at = Some(scope);
+            while let Some(scope) = at {
+                names.push(scope.full(&name));
+                at = scope.outer;
+            }
+            let (place, path) = (earlier.place(), earlier.path());
+            self.orderings.push(Ordering { pass, names, place, path });
+        });
+    }
+
+    /// Resolves what comes after what.
+    pub fn orderings(&mut self, source: &Source<'_>) {
+        for Ordering { pass, names, place, path } in std::mem::take(&mut self.orderings) {
+            let found = names.iter().find_map(|name| self.graph.find_pass(name));
+            if let Some(earlier) = found {
+                self.graph.order_after(pass, earlier);
+                continue;
+            }
+            let name = names.last().map_or("", String::as_str);
+            let help = match source.suggest(name, self.graph.pass_names().iter()) {
+                Some(near) => format!("did you mean \"{near}\"?"),
+                None => "declare a pass of that name, or correct it".to_owned(),
+            };
+            let message = format!("{place}: {path} names pass \"{}\", which nothing declares", shown(name));
+            source.push(Mistake::new(Code::UnknownName, message, help).pass(self.graph.pass_name(pass)));
+        }
+    }
+
+    /// Says which extension points are extended and declared by nothing.
+    pub fn undeclared_points(&self, source: &Source<'_>) {
+        let declared = || self.points.iter().filter(|(_, (_, declared, _))| *declared).map(|(name, _)| name.as_str());
+        for (name, (_, _, place)) in self.points.iter().filter(|(_, (_, declared, _))| !declared) {
+            let help = match nearest(name, declared()) {
+                Some(near) => format!("did you mean \"{near}\"?"),
+                None => "declare it: {\"extension_point\": NAME} among the passes".to_owned(),
+            };
+            let message = format!("{place}: extension point \"{}\" is extended, but nothing declares it", shown(name));
+            source.push(Mistake::new(Code::UnknownName, message, help));
+        }
+    }
+
+    /// The roots that a part names.
+    pub fn roots(&mut self, part: &Part<'_, '_>, scope: &Scope<'_>) {
+        const ROOT_KEYS: [&str; 2] = ["resource", "if"];
+        let Some(roots) = part.roots else { return };
+        roots.elements(" of resource names", |_, node| {
+            let here = Here { graph: &self.graph, scope };
+            let found = if node.is_object() {
+                let Some(fields) = node.fields("a root", &ROOT_KEYS) else { return };
+                let on = holds(fields.get("if"), part.options);
+                fields.need("resource").filter(|_| on).and_then(|name| here.resource(&name))
+            } else {
+                here.resource(&node)
+            };
+            if let Some(resource) = found {
+                self.graph.root(resource);
+            }
+        });
+    }
+
+    fn module(&mut self, node: Node<'_, '_>, part: &Part<'_, '_>, scope: &Scope<'_>) {
+        let Some(fields) = node.fields("a module", &MODULE_KEYS) else { return };
+        if !holds(fields.get("if"), part.options) || !self.may(&node) {
+            return;
+        }
+        let Some(name) = fields.need("module").and_then(|name| name.name()) else { return };
+        let inner = Scope {
+            prefix: scope.full(&format!("{name}/")),
+            outer: Some(scope),
+            given: HashMap::new(),
+            slot: scope.slot,
+        };
+        self.block(&fields, part, &inner);
+    }
+
+    /// The resources, passes and roots of a module or an extension.
+    fn block<const N: usize>(&mut self, fields: &Fields<'_, '_, N>, part: &Part<'_, '_>, scope: &Scope<'_>) {
+        let inner = Part {
+            images: fields.get("images"),
+            buffers: fields.get("buffers"),
+            passes: fields.get("passes"),
+            roots: fields.get("roots"),
+            options: part.options,
+            nested: true,
+        };
+        self.part(&inner, scope);
+        if self.phase == Phase::Passes {
+            self.roots(&inner, scope);
+        }
+    }
+
+    fn extend(&mut self, node: Node<'_, '_>, part: &Part<'_, '_>, scope: &Scope<'_>) {
+        let Some(fields) = node.fields("an extension", &EXTEND_KEYS) else { return };
+        if !holds(fields.get("if"), part.options) || !self.may(&node) {
+            return;
+        }
+        let Some(name) = fields.need("extend").and_then(|name| name.name()) else { return };
+        let mut slot = scope.slot;
+        if self.phase == Phase::Passes {
+            let known = scope.find(&name, |full| self.points.get(full).map(|(slot, ..)| *slot));
+            slot = Some(known.unwrap_or_else(|| {
+                let slot = self.graph.add_slot(&name, None);
+                self.points.insert(name.to_string(), (slot, false, node.place()));
+                slot
+            }));
+        }
+        let inner = Scope { prefix: scope.prefix.clone(), outer: scope.outer, given: scope.given.clone(), slot };
+        self.block(&fields, part, &inner);
+    }
+
+    fn point(&mut self, node: Node<'_, '_>, part: &Part<'_, '_>, scope: &Scope<'_>) {
+        let Some(fields) = node.fields("an extension point", &POINT_KEYS) else { return };
+        if !holds(fields.get("if"), part.options) || self.phase != Phase::Passes {
+            return;
+        }
+        let Some(name) = fields.need("extension_point").and_then(|name| name.name()) else { return };
+        let full = scope.full(&name);
+        match self.points.get(&full) {
+            Some((_, true, first)) => {
+                let problem =
+                    format!("is the second extension point called \"{}\"; {first} is the first", shown(&full));
+                node.mistake(Code::DuplicateName, problem, "rename one of them");
+            }
+            Some((slot, false, _)) => {
+                let slot = *slot;
+                if self.graph.place_slot(slot, scope.slot) {
+                    self.points.insert(full, (slot, true, node.place()));
+                } else {
+                    let help = "declare it outside of what extends it";
+                    node.mistake(Code::Cycle, "is an extension point that would stand inside itself", help);
+                }
+            }
+            None => {
+                let slot = self.graph.add_slot(&full, scope.slot);
+                self.points.insert(full, (slot, true, node.place()));
+            }
+        }
+    }
+
+    /// Whether there may be one more part.
+    fn may(&mut self, node: &Node<'_, '_>) -> bool {
+        self.parts += usize::from(self.phase == Phase::Names);
+        if self.parts > MOST_PARTS {
+            let problem = format!("is one of more than {MOST_PARTS} modules and includes");
+            node.mistake(Code::TooLarge, problem, "include fewer");
+            node.source().stop();
+            return false;
+        }
+        true
+    }
+
+    fn include(&mut self, node: Node<'_, '_>, part: &Part<'_, '_>, scope: &Scope<'_>) {
+        let Some(fields) = node.fields("an include", &INCLUDE_KEYS) else { return };
+        if !holds(fields.get("if"), part.options) || !self.may(&node) {
+            return;
+        }
+        let Some(name) = fields.need("include") else { return };
+        let Some(file) = name.name() else { return };
+        let Some(included) = self.opened(&name, &file) else { return };
+        if let Some(first) = self.files.iter().position(|(identity, _)| *identity == included.identity) {
+            let chain = self.files[first..].iter().map(|(_, name)| name.as_str()).chain([included.name.as_str()]);
+            let problem = format!("includes itself: {}", chain.collect::<Vec<_>>().join(" → "));
+            return name.mistake(Code::Cycle, problem, "take one of these includes out");
+        }
+        if self.files.len() >= DEEPEST {
+            let problem = format!("is included more than {DEEPEST} files deep");
+            return name.mistake(Code::TooLarge, problem, "include fewer files in each other");
+        }
+        let stem = file.rsplit('/').next().and_then(|name| name.split('.').next()).unwrap_or("").to_owned();
+        let prefix = fields.get("as").map_or(Some(stem), |name| name.name().map(|name| name.into_owned()));
+        let Some(prefix) = prefix.filter(|prefix| !prefix.is_empty()) else {
+            return name.mistake(Code::BadName, "has no name of its own", "name the module: \"as\": \"…\"");
+        };
+        let inner = Scope {
+            prefix: scope.full(&format!("{prefix}/")),
+            outer: Some(scope),
+            given: self.given(fields.get("resources"), scope),
+            slot: scope.slot,
+        };
+        let settings = with(fields.get("with"));
+        self.files.push((included.identity.clone(), included.name.clone()));
+        let done = self.file(&included, &settings, &inner);
+        self.files.pop();
+        match done {
+            Ok(mistakes) => mistakes.into_iter().for_each(|mistake| node.source().push(mistake)),
+            Err(mistake) => fields.get("with").unwrap_or(node).mistake(mistake.code, mistake.message, mistake.help),
+        }
+    }
+
+    /// The bytes of an included file, read once.
+    fn opened(&mut self, node: &Node<'_, '_>, file: &str) -> Option<Included> {
+        let from = &self.files[self.files.len() - 1].0;
+        let key = format!("{from}\n{file}");
+        if let Some(known) = self.known.get(&key) {
+            return Some(known.clone());
+        }
+        match self.extras.include(file) {
+            Ok(included) => {
+                self.known.insert(key, included.clone());
+                Some(included)
+            }
+            Err((problem, help)) => {
+                node.mistake(Code::BadFile, problem, help);
+                None
+            }
+        }
+    }
+
+    /// The resources that names of an included file stand for.
+    fn given(&self, node: Option<Node<'_, '_>>, scope: &Scope<'_>) -> HashMap<String, String> {
+        let mut given = HashMap::new();
+        if let Some(node) = node.filter(|_| self.phase != Phase::Names || node.is_some()) {
+            node.entries(": {NAME THERE: NAME HERE}", |inner, outer| {
+                let full = match self.phase {
+                    // Not all names are known yet; that it is one of the module around it is enough.
+                    Phase::Names => outer.text().map(|name| scope.full(&name)),
+                    _ => {
+                        let here = Here { graph: &self.graph, scope };
+                        here.resource(&outer).map(|id| self.graph.resource_name(id).to_owned())
+                    }
+                };
+                given.insert(inner.to_owned(), full.unwrap_or_default());
+            });
+        }
+        given
+    }
+
+    /// Goes through an included file; what is wrong with it, or with the options that it is given.
+    fn file(&mut self, file: &Included, settings: &Settings, scope: &Scope<'_>) -> Result<Vec<Mistake>, Box<Mistake>> {
+        let bytes: Arc<[u8]> = Arc::clone(&file.bytes);
+        let mut source = match Source::open(&bytes, &file.name) {
+            Ok(source) => source,
+            Err(error) => return Ok(error.mistakes().to_vec()),
+        };
+        if source.root().version("rgraph", "a graph").is_none() {
+            return Ok(source.take_mistakes());
+        }
+        let Some(options) = own_options(&source, settings)? else { return Ok(source.take_mistakes()) };
+        source.set_options(options.iter().map(|(name, value)| (name.clone(), value.json())).collect());
+        let found = source.count();
+        if let Some(fields) = source.root().fields("a graph", &GRAPH_KEYS) {
+            source.forget_repeated(found);
+            self.extras.enter(&file.identity, &fields, self.phase == Phase::Passes);
+            self.part(&Part::of_file(&fields, &options), scope);
+            self.extras.leave();
+        }
+        Ok(source.take_mistakes())
+    }
+}
+
+fn file_of<const N: usize>(fields: &Fields<'_, '_, N>) -> bool {
+    fields.get("file").is_some()
+}
+
+/// What the first of an entry's keys that decides says that it is.
+fn entry(node: &Node<'_, '_>) -> Entry {
+    let mut entry = Entry::Pass;
+    if node.is_object() {
+        node.entries_while("", |key, _| {
+            entry = match key {
+                "module" => Entry::Module,
+                "extend" => Entry::Extend,
+                "extension_point" => Entry::Point,
+                "include" => Entry::Include,
+                _ => return key != "name",
+            };
+            false
+        });
+    }
+    entry
+}
+
+/// The options that an included file is read with.
+fn with(node: Option<Node<'_, '_>>) -> Settings {
+    let mut settings = BTreeMap::<String, Setting>::new();
+    if let Some(node) = node {
+        node.entries(" of options of the file", |name, value| {
+            if let Some(value) = setting(&value) {
+                settings.insert(name.to_owned(), value);
+            }
+        });
+    }
+    settings
+}

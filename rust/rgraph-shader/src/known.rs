@@ -1,0 +1,40 @@
+//! Programs that were compiled before: graphs are often declared anew, files are read again and again, and callbacks
+//! record every frame.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use crate::error::ShaderError;
+use crate::program::{Given, Kind, Program, Source};
+
+/// All that a program is made of, its name in messages included.
+type Key = (String, Kind, Vec<Given>, Option<String>);
+
+static KNOWN: OnceLock<Mutex<HashMap<Key, Arc<Program>>>> = OnceLock::new();
+
+/// Programs remembered; then all are forgotten.
+const MOST_KNOWN: usize = 512;
+
+impl Program {
+    /// The program of sources as they were given: compiled, or remembered.
+    ///
+    /// # Errors
+    /// See [`Program::new`].
+    pub fn of(name: &str, kind: Kind, sources: Vec<Given>, entry: Option<&str>) -> Result<Arc<Self>, ShaderError> {
+        let known = KNOWN.get_or_init(Mutex::default);
+        let key = (name.to_owned(), kind, sources, entry.map(str::to_owned));
+        if let Some(program) = known.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
+            return Ok(Arc::clone(program));
+        }
+        let borrowed: Vec<Source<'_>> = key.2.iter().map(|given| given.code.borrow()).collect();
+        let mut program = Self::new(name, kind, &borrowed, entry)?;
+        program.sources.clone_from(&key.2);
+        let program = Arc::new(program);
+        let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() == MOST_KNOWN {
+            known.clear();
+        }
+        known.insert(key, Arc::clone(&program));
+        Ok(program)
+    }
+}

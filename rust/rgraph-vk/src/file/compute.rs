@@ -1,0 +1,171 @@
+//! Dispatches: `"compute": {"shader": …, "groups": …, "bindings": {…}, "push": …}`.
+
+use std::sync::Arc;
+
+use rgraph_plan::access::Usage;
+use rgraph_plan::error::Code;
+use rgraph_plan::file::graph::Here;
+use rgraph_plan::file::json::{Fields, Node};
+use rgraph_shader::{Binding, BindingKind, Kind, Program};
+
+use super::data;
+use super::load::Work;
+use super::part::{Named, named};
+use super::sampler;
+use crate::front::{self, Bindings, Given, Written};
+use crate::work::{Dispatch, Groups, Step};
+
+/// Keys of a dispatch.
+pub const COMPUTE_KEYS: [&str; 5] = ["shader", "entry", "groups", "bindings", "push"];
+
+impl Work<'_, '_> {
+    /// A dispatch.
+    pub fn compute(&mut self, node: Node<'_, '_>) -> Option<Step> {
+        let fields = node.fields("a dispatch", &COMPUTE_KEYS)?;
+        let program = self.program(&fields, Kind::Compute)?;
+        let push = self.push(&fields, &program)?;
+        let Bindings { bound, written, .. } = self.bind(&node, fields.get("bindings"), &program)?;
+        let groups = match fields.get("groups") {
+            Some(groups) => self.groups(&groups)?,
+            None => self.covered(&node, &program, &written)?,
+        };
+        Some(Step::Dispatch(Dispatch { program, bound: Arc::from(bound), push, groups }))
+    }
+
+    /// The program that fields name.
+    pub fn program<const N: usize>(&mut self, fields: &Fields<'_, '_, N>, kind: Kind) -> Option<Arc<Program>> {
+        match self.library.program(fields, kind, self.who)? {
+            Ok(program) => Some(program),
+            Err(fault) => {
+                self.fault(fault);
+                None
+            }
+        }
+    }
+
+    /// The push data that fields say.
+    pub fn push<const N: usize>(&mut self, fields: &Fields<'_, '_, N>, program: &Program) -> Option<Vec<u8>> {
+        let value = match fields.get("push") {
+            Some(node) => Some(data::read(&node)?),
+            None => None,
+        };
+        let node = fields.node();
+        let packed = front::push(self.who, program, value.as_ref());
+        self.kept(&node, packed)
+    }
+
+    /// What stands behind the variables of a program.
+    pub fn bind(
+        &mut self,
+        node: &Node<'_, '_>,
+        bindings: Option<Node<'_, '_>>,
+        program: &Arc<Program>,
+    ) -> Option<Bindings> {
+        let (mut values, mut good) = (Vec::new(), true);
+        if let Some(bindings) = bindings {
+            bindings.entries(": {VARIABLE: …}", |name, value| {
+                let given = match program.interface.find(name) {
+                    Some((_, binding)) if !value.is_null() => {
+                        let given = self.given(&value, binding);
+                        good &= given.is_some();
+                        given
+                    }
+                    _ => None,
+                };
+                values.push((name.to_owned(), given));
+            })?;
+        }
+        if !good {
+            return None;
+        }
+        let bound = front::bind(self.who, program, &values, &mut self.needs);
+        self.kept(node, bound)
+    }
+
+    /// What is bound to one variable: one value, or one for each of its elements.
+    fn given(&mut self, node: &Node<'_, '_>, binding: &Binding) -> Option<Vec<Given>> {
+        if binding.count > 1 && node.is_list() {
+            return node.list("", |one| self.one(&one, binding));
+        }
+        self.one(node, binding).map(|one| vec![one])
+    }
+
+    fn one(&mut self, node: &Node<'_, '_>, binding: &Binding) -> Option<Given> {
+        let mut is_part = node.is_text();
+        let mut inner = None;
+        if node.is_object() {
+            let mut count = 0;
+            node.entries("", |key, value| {
+                count += 1;
+                is_part |= key == "resource";
+                if key == "data" && binding.kind == BindingKind::Uniform {
+                    inner = Some(data::read(&value));
+                }
+            })?;
+            inner = inner.filter(|_| count == 1);
+        }
+        if matches!(binding.kind, BindingKind::Sampler { .. }) && !(node.is_object() && is_part) {
+            return sampler::named(node, self.samplers).map(Given::Sampler);
+        }
+        if is_part {
+            let here = Here { graph: self.graph, scope: self.scope };
+            let samplers = self.samplers;
+            return named(node, &here, |Named { id, part, sampler, .. }| {
+                let sampler = match sampler {
+                    Some(node) => Some(sampler::named(&node, samplers)?),
+                    None => None,
+                };
+                Some(Given::Part(id, part, sampler))
+            });
+        }
+        if binding.kind == BindingKind::Uniform {
+            return inner.unwrap_or_else(|| data::read(node)).map(Given::Data);
+        }
+        let help = match binding.kind {
+            BindingKind::Storage => "name a buffer, or {\"resource\": …}",
+            _ => "name an image, or {\"resource\": …}",
+        };
+        Some(Given::Other(format!("plain data ({})", node.found()), help.to_owned()))
+    }
+
+    fn covered(&mut self, node: &Node<'_, '_>, program: &Program, written: &[Written]) -> Option<Groups> {
+        let groups = front::covered(self.who, program, written);
+        self.kept(node, groups)
+    }
+
+    /// `[x, y, z]`, a number, a buffer that says them, or `{"cover": IMAGE, "mip": 0}`.
+    fn groups(&mut self, node: &Node<'_, '_>) -> Option<Groups> {
+        const COVER_KEYS: [&str; 2] = ["cover", "mip"];
+        const WANTED: &str = "[x, y, z] workgroups, a buffer that says them, or {\"cover\": IMAGE}";
+        if node.is_number() {
+            return node.u32().map(|x| Groups::Fixed([x, 1, 1]));
+        }
+        if node.is_list() {
+            let list = node.short_list(&[1, 2, 3], WANTED, |axis| axis.u32())?;
+            let axis = |at: usize| list.get(at).copied().unwrap_or(1);
+            return Some(Groups::Fixed([axis(0), axis(1), axis(2)]));
+        }
+        let here = Here { graph: self.graph, scope: self.scope };
+        let mut covers = false;
+        if node.is_object() {
+            node.entries("", |key, _| covers |= key == "cover")?;
+        }
+        if covers {
+            let fields = node.fields("what workgroups cover", &COVER_KEYS)?;
+            let id = here.resource(&fields.need("cover")?)?;
+            let mip = fields.get("mip").map_or(Some(0), |mip| mip.u32())?;
+            return Some(Groups::Cover(id, mip));
+        }
+        if !node.is_text() && !node.is_object() {
+            node.wrong(WANTED);
+            return None;
+        }
+        let (buffer, part) = named(node, &here, |Named { id, part, .. }| Some((id, part)))?;
+        if here.graph.resources()[buffer].as_buffer().is_none() {
+            node.mistake(Code::BadUsage, "is an image, but must be a buffer with three 32-bit counts", "");
+            return None;
+        }
+        self.needs.uses(buffer, Usage::Indirect, part, |_| {});
+        Some(Groups::Indirect { buffer, offset: part.ranges.bytes.map_or(0, |[first, _]| first) })
+    }
+}

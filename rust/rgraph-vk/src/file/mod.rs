@@ -1,0 +1,73 @@
+//! Graph files with the work of their passes: shaders, bindings, data, samplers, draws, transfers, and the files around
+//! the graph that they name.
+//!
+//! `rgraph_plan::file` reads the declaration; what is here reads the rest into a [`Workload`], and writes both. Files
+//! name only files below their own folder: never absolute, never upwards, not through links that lead out of it.
+
+mod access;
+mod base64;
+mod beside;
+mod compute;
+mod data;
+mod load;
+pub mod npy;
+mod part;
+mod picture;
+mod raster;
+mod sampler;
+mod shader;
+mod state;
+mod transfer;
+mod write;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+pub use beside::name_below;
+pub use load::read;
+pub use picture::Picture;
+pub use rgraph_plan::file::graph::{Setting, Settings};
+pub use write::{Callbacks, write};
+
+use rgraph_plan::resource::ResourceId;
+
+use crate::error::Error;
+use crate::work::Workload;
+
+/// A graph that was read from a file.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    /// The declaration, and what its passes do.
+    pub load: Workload,
+    /// What images and buffers are filled with, unless a run gives them something else.
+    pub pictures: Vec<(ResourceId, Arc<Picture>)>,
+    /// The files that it was read from: itself first, then those that it names, each once, by absolute paths.
+    pub files: Vec<PathBuf>,
+}
+
+/// Why a file could not be read.
+#[derive(Debug, thiserror::Error)]
+#[error("{error}")]
+pub struct Failed {
+    /// What is wrong.
+    #[source]
+    pub error: Error,
+    /// The files that were looked at: once one of them changes, it may be worth another try.
+    pub files: Vec<PathBuf>,
+}
+
+/// Reads a graph file with its work; `settings` are values of its options.
+///
+/// # Errors
+/// `GraphError` with all that is wrong with it, `ShaderError` if a shader does not compile.
+pub fn load(path: &Path, settings: &Settings) -> Result<Loaded, Failed> {
+    match std::fs::read(path) {
+        Ok(bytes) => read(&bytes, Some(path), settings),
+        Err(fault) => {
+            let message = format!("{}: cannot be read: {fault}", path.display());
+            let mistake = rgraph_plan::error::Mistake::new(rgraph_plan::error::Code::BadFile, message, "");
+            let files = vec![beside::absolute(path)];
+            Err(Failed { error: rgraph_plan::error::GraphError::one(mistake).into(), files })
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! Pictures and arrays in files: what images and buffers of a graph are filled with.
+
+use std::io::Cursor;
+use std::path::{Path, PathBuf};
+
+use rgraph_plan::format::{Format, Numbers};
+use rgraph_plan::resource::{Axis, Image, Size};
+
+use super::beside::Refused;
+use super::npy;
+use crate::texel::{Element, Texel};
+
+/// Most bytes of a picture, decoded.
+const MOST: usize = 1 << 31;
+
+/// A picture or an array.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Picture {
+    /// The file that it was read from.
+    pub path: PathBuf,
+    /// Its shape, the slowest axis first: (height, width, channels) of pictures. `None`: bytes of no known shape.
+    pub shape: Option<Vec<usize>>,
+    /// Kind of its numbers.
+    pub element: Element,
+    /// Whether its integers stand for numbers from 0 to 1.
+    pub normalised: bool,
+    /// Its numbers as they lie in memory.
+    pub bytes: Vec<u8>,
+}
+
+impl Picture {
+    /// Reads a file by its suffix: `.png` (8 or 16 bits; grey is one channel, all others become four), `.npy`, or
+    /// bytes as they are.
+    ///
+    /// # Errors
+    /// What is wrong, as it follows the file's name, and how to mend it.
+    pub fn read(path: &Path, bytes: Vec<u8>) -> Result<Self, Refused> {
+        let suffix = path.extension().and_then(|suffix| suffix.to_str()).unwrap_or("").to_ascii_lowercase();
+        let path = path.to_owned();
+        match suffix.as_str() {
+            "png" => png(path, &bytes),
+            "npy" => {
+                let (shape, element, start) = npy::header(&bytes).map_err(|problem| (problem, String::new()))?;
+                let bytes = bytes[start..].to_vec();
+                Ok(Self { path, shape: Some(shape), element, normalised: element == Element::Uint(1), bytes })
+            }
+            _ => Ok(Self { path, shape: None, element: Element::Uint(1), normalised: false, bytes }),
+        }
+    }
+
+    /// Completes what is said of an image whose contents it is.
+    ///
+    /// # Errors
+    /// If it does not fit what is said, as [`Picture::read`] does.
+    pub fn complete(&self, image: &mut Image) -> Result<(), Refused> {
+        let Some(shape) = &self.shape else { return Ok(()) };
+        let shown = || format!("is an array of shape {shape:?} of {}", self.element.name());
+        let volume = image.size.is_some_and(|size| size.z.is_some());
+        let [outer, height, width, channels] = match (shape.as_slice(), volume) {
+            ([height, width], false) => [1, *height, *width, 1],
+            ([height, width, channels], false) => [1, *height, *width, *channels],
+            ([outer, height, width, channels], _) => [*outer, *height, *width, *channels],
+            ([depth, height, width], true) => [*depth, *height, *width, 1],
+            _ => {
+                let help =
+                    "an image is (height, width), (height, width, channels) or (layers, height, width, channels)";
+                return Err((shown(), help.to_owned()));
+            }
+        };
+        let texel = Texel { element: self.element, channels };
+        let format = match image.format {
+            Some(format) => format,
+            None => self.format(texel).ok_or_else(|| {
+                (shown(), "images have 1, 2 or 4 channels of 8, 16 or 32 bits; make a buffer of others".to_owned())
+            })?,
+        };
+        let wants = Texel::of(format);
+        let bytes = |texel: Texel| texel.element.size() * texel.channels;
+        let fits = wants == texel || (bytes(wants) == bytes(texel) && matches!(self.element, Element::Uint(_)));
+        if !fits || format.numbers() == Numbers::Block {
+            let help = format!("{format} is (height, width, {}) of {}", wants.channels, wants.element.name());
+            return Err((format!("{}, which cannot be {format}", shown()), help));
+        }
+        let axis = |length: usize| u32::try_from(length).ok().filter(|length| *length != 0);
+        let (Some(outer), Some(height), Some(width)) = (axis(outer), axis(height), axis(width)) else {
+            return Err((shown(), "every axis is at least 1".to_owned()));
+        };
+        let size = if volume { Size::volume(width, height, outer) } else { Size::absolute(width, height) };
+        let layers = if volume { 1 } else { outer };
+        let absolute = |size: Size| {
+            [Some(size.x), Some(size.y), size.z].iter().flatten().all(|axis| matches!(axis, Axis::Texels(_)))
+        };
+        let other =
+            image.size.is_some_and(|said| absolute(said) && (said.x, said.y, said.z) != (size.x, size.y, size.z));
+        if other || image.layers.unwrap_or(if image.cube { 6 } else { 1 }) != layers && image.layers.is_some() {
+            return Err((shown(), "leave its size and layers out, or say those of the file".to_owned()));
+        }
+        image.format = Some(format);
+        image.size = image.size.or(Some(size));
+        image.layers = image.layers.or((layers != 1).then_some(layers));
+        Ok(())
+    }
+
+    fn format(&self, texel: Texel) -> Option<Format> {
+        if self.normalised && texel.element == Element::Uint(2) {
+            let name = ["r16unorm", "rg16unorm", "", "rgba16unorm"].get(texel.channels.checked_sub(1)?)?;
+            return Format::from_name(name);
+        }
+        texel.format(false)
+    }
+}
+
+fn png(path: PathBuf, bytes: &[u8]) -> Result<Picture, Refused> {
+    let broken = |error: png::DecodingError| (format!("cannot be read as PNG: {error}"), String::new());
+    let mut decoder = png::Decoder::new_with_limits(Cursor::new(bytes), png::Limits { bytes: MOST });
+    decoder.set_transformations(png::Transformations::EXPAND);
+    let mut reader = decoder.read_info().map_err(broken)?;
+    let size = reader.output_buffer_size().filter(|size| *size <= MOST);
+    let Some(size) = size else {
+        return Err(("is too large a picture".to_owned(), "at most 2 GiB are read".to_owned()));
+    };
+    let mut texels = vec![0; size];
+    let info = reader.next_frame(&mut texels).map_err(broken)?;
+    texels.truncate(info.buffer_size());
+    let wide = info.bit_depth == png::BitDepth::Sixteen;
+    let step = if wide { 2 } else { 1 };
+    if wide && cfg!(target_endian = "little") {
+        texels.chunks_exact_mut(2).for_each(<[u8]>::reverse);
+    }
+    // No format has three channels, and the second of two is no green.
+    let (channels, texels) = match info.color_type {
+        png::ColorType::Grayscale => (1, texels),
+        png::ColorType::Rgba => (4, texels),
+        png::ColorType::Rgb => {
+            let opaque = [0xff; 2];
+            (4, texels.chunks_exact(3 * step).flat_map(|texel| [texel, &opaque[..step]].concat()).collect())
+        }
+        png::ColorType::GrayscaleAlpha => {
+            let spread = |texel: &[u8]| {
+                let (grey, alpha) = texel.split_at(step);
+                [grey, grey, grey, alpha].concat()
+            };
+            (4, texels.chunks_exact(2 * step).flat_map(spread).collect())
+        }
+        png::ColorType::Indexed => {
+            return Err(("is a PNG with a palette that is missing".to_owned(), String::new()));
+        }
+    };
+    let shape = Some(vec![info.height as usize, info.width as usize, channels]);
+    Ok(Picture { path, shape, element: Element::Uint(step as u8), normalised: true, bytes: texels })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn encoded(color: png::ColorType, depth: png::BitDepth, texels: &[u8]) -> Vec<u8> {
+        let mut file = Vec::new();
+        let mut encoder = png::Encoder::new(&mut file, 2, 1);
+        encoder.set_color(color);
+        encoder.set_depth(depth);
+        encoder.write_header().unwrap().write_image_data(texels).unwrap();
+        file
+    }
+
+    #[test]
+    fn every_kind_of_png_becomes_one_or_four_channels() {
+        let read =
+            |color, depth, texels: &[u8]| Picture::read(Path::new("a.PNG"), encoded(color, depth, texels)).unwrap();
+        let eight = png::BitDepth::Eight;
+        let picture = read(png::ColorType::Rgb, eight, &[1, 2, 3, 4, 5, 6]);
+        assert_eq!(picture.bytes, [1, 2, 3, 255, 4, 5, 6, 255]);
+        assert_eq!(picture.shape, Some(vec![1, 2, 4]));
+        assert_eq!(read(png::ColorType::GrayscaleAlpha, eight, &[1, 2, 3, 4]).bytes, [1, 1, 1, 2, 3, 3, 3, 4]);
+        assert_eq!(read(png::ColorType::Grayscale, eight, &[1, 2]).shape, Some(vec![1, 2, 1]));
+        assert_eq!(read(png::ColorType::Grayscale, png::BitDepth::One, &[0b0100_0000]).bytes, [0, 255]);
+        let wide = read(png::ColorType::Grayscale, png::BitDepth::Sixteen, &[1, 2, 3, 4]);
+        assert_eq!(wide.bytes, [0x0102_u16.to_ne_bytes(), 0x0304_u16.to_ne_bytes()].concat());
+        let mut image = Image::default();
+        wide.complete(&mut image).unwrap();
+        assert_eq!(image.format.map(Format::name), Some("r16unorm"));
+        assert_eq!(image.size, Some(Size::absolute(2, 1)));
+    }
+
+    #[test]
+    fn broken_pictures_are_refused() {
+        let file = encoded(png::ColorType::Rgba, png::BitDepth::Eight, &[7; 8]);
+        for end in 0..file.len() - 12 {
+            assert!(Picture::read(Path::new("a.png"), file[..end].to_vec()).is_err(), "cut at {end}");
+        }
+        let picture = Picture::read(Path::new("a.png"), file).unwrap();
+        let mut other = Image { format: Format::from_name("rgba16float"), ..Image::default() };
+        assert!(picture.complete(&mut other).unwrap_err().0.contains("cannot be rgba16float"));
+        let mut other = Image { size: Some(Size::absolute(3, 1)), ..Image::default() };
+        assert!(picture.complete(&mut other).is_err());
+    }
+}

@@ -1,0 +1,155 @@
+//! Shaders: named ones beside the passes, files beside the graph, and such as stand where they are used.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use rgraph_plan::error::Code;
+use rgraph_plan::file::json::{Fields, Node, shown};
+use rgraph_shader::{Given, GivenCode, Kind, Language, Program, ShaderError};
+
+use super::{base64, beside};
+use crate::front::Who;
+
+/// Keys of a shader.
+pub const SHADER_KEYS: [&str; 4] = ["file", "wgsl", "glsl", "spirv"];
+
+/// Behind the name of the vertex stage's source of a shader that has two.
+pub const VERTEX: &str = ".vertex";
+/// The same of the fragment stage.
+pub const FRAGMENT: &str = ".fragment";
+
+/// Sources by name.
+pub type Shaders = HashMap<String, Given>;
+
+/// What shaders are looked for in.
+pub struct Library<'l> {
+    /// Named sources.
+    pub shaders: &'l Shaders,
+    /// The folder of the graph file; `None`: it is text without one.
+    pub folder: Option<&'l Path>,
+    /// Files that are read.
+    pub files: &'l mut Vec<std::path::PathBuf>,
+}
+
+impl Library<'_> {
+    /// A source, and its name if it has one.
+    fn source(&mut self, node: &Node<'_, '_>) -> Option<(Given, Option<String>)> {
+        if !node.is_text() {
+            return self.own(node).map(|given| (given, None));
+        }
+        let name = node.text()?;
+        if let Some(known) = self.shaders.get(&*name) {
+            return Some((known.clone(), Some(name.into_owned())));
+        }
+        if GivenCode::is_shader_file(Path::new(&*name)) {
+            return self.file(node).map(|given| (given, Some(name.into_owned())));
+        }
+        let mut known: Vec<&str> = self.shaders.keys().map(String::as_str).collect();
+        known.sort_unstable();
+        let help = match node.source().suggest(&name, known.iter().copied()) {
+            Some(near) => format!("did you mean \"{near}\"?"),
+            None => {
+                "name one of \"shaders\", or a file that ends in .wgsl, .glsl, .comp, .vert, .frag or .spv".to_owned()
+            }
+        };
+        let problem = format!("names shader \"{}\", which nothing declares", shown(&name));
+        node.mistake(Code::UnknownName, problem, help);
+        None
+    }
+
+    /// A source that a text names as a file, or that an object has.
+    pub fn own(&mut self, node: &Node<'_, '_>) -> Option<Given> {
+        if node.is_text() {
+            return self.file(node);
+        }
+        let fields = node.fields("a shader", &SHADER_KEYS)?;
+        let said = SHADER_KEYS.iter().filter(|key| fields.get(key).is_some()).count();
+        if said != 1 {
+            node.mistake(Code::BadFile, "is no shader", "say one of \"file\", \"wgsl\", \"glsl\" and \"spirv\"");
+            return None;
+        }
+        if let Some(file) = fields.get("file") {
+            return self.file(&file);
+        }
+        let code = match (fields.get("wgsl"), fields.get("glsl"), fields.get("spirv")) {
+            (Some(text), ..) => GivenCode::Text(Language::Wgsl, lines(&text)?),
+            (_, Some(text), _) => GivenCode::Text(Language::Glsl, lines(&text)?),
+            (.., spirv) => {
+                let node = spirv?;
+                let bytes = base64::decode(&lines(&node)?);
+                if bytes.is_none() {
+                    node.mistake(Code::BadFile, "is not base 64", "write SPIR-V as RFC 4648 says, or as a file");
+                }
+                GivenCode::Spirv(bytes?)
+            }
+        };
+        Some(Given { path: None, code })
+    }
+
+    fn file(&mut self, node: &Node<'_, '_>) -> Option<Given> {
+        let name = node.text()?;
+        let Some(folder) = self.folder else {
+            let help = "write the shader into the graph: {\"wgsl\": […]}";
+            node.mistake(Code::BadFile, "names a file, but the graph has no folder", help);
+            return None;
+        };
+        // A file that is not there yet is one to be looked out for.
+        self.files.push(beside::absolute(&folder.join(&*name)));
+        let read = beside::find(folder, &name).and_then(|path| Ok((beside::bytes(&path)?, path)));
+        let (bytes, path) = match read {
+            Ok(read) => read,
+            Err((problem, help)) => {
+                node.mistake(Code::BadFile, problem, help);
+                return None;
+            }
+        };
+        match GivenCode::of_file(&path, bytes) {
+            Ok(code) => Some(Given { path: Some(path), code }),
+            Err(_) => {
+                node.mistake(Code::BadFile, format_args!("names file \"{name}\", which is not UTF-8 text"), "");
+                None
+            }
+        }
+    }
+
+    /// The program of a dispatch or a draw. `Some(Err(…))`: it does not compile.
+    pub fn program<const N: usize>(
+        &mut self,
+        fields: &Fields<'_, '_, N>,
+        kind: Kind,
+        who: Who<'_>,
+    ) -> Option<Result<Arc<Program>, ShaderError>> {
+        let node = fields.need("shader")?;
+        let entry = match fields.get("entry") {
+            Some(entry) => Some(entry.text()?),
+            None => None,
+        };
+        let mut name = None;
+        let mut source = |node: &Node<'_, '_>| {
+            let (given, said) = self.source(node)?;
+            name = name.take().or(said);
+            Some(given)
+        };
+        let sources = if node.is_list() && kind == Kind::Raster {
+            node.short_list(&[2], "two shaders, [vertex, fragment]", |stage| source(&stage))?
+        } else {
+            vec![source(&node)?]
+        };
+        let name = match &name {
+            Some(name) if sources.len() == 2 => name.strip_suffix(VERTEX).unwrap_or(name),
+            Some(name) => name,
+            None => who.pass,
+        };
+        Some(Program::of(name, kind, sources, entry.as_deref()))
+    }
+}
+
+/// A text, or its lines.
+fn lines(node: &Node<'_, '_>) -> Option<String> {
+    if node.is_list() {
+        let lines = node.list(" of lines", |line| line.text().map(|line| line.into_owned()))?;
+        return Some(lines.join("\n"));
+    }
+    node.text().map(|text| text.into_owned())
+}

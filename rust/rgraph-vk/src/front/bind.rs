@@ -1,0 +1,234 @@
+//! What stands behind a shader's bindings: values matched with its variables by name.
+
+use std::sync::Arc;
+
+use rgraph_plan::error::{Code, GraphError, Mistake};
+use rgraph_plan::file::nearest::nearest;
+use rgraph_plan::resource::ResourceId;
+use rgraph_shader::{Binding, BindingKind, Program, Value};
+
+use super::check::{Asks, Check, words};
+use super::{Needs, Part, Who};
+use crate::error::Error;
+use crate::work::{Bound, Compare, Sampler, View, What};
+
+/// A value that is bound to a variable.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Given {
+    /// Part of an image or a buffer, and its sampler where the shader has both as one.
+    Part(ResourceId, Part, Option<Sampler>),
+    /// A sampler.
+    Sampler(Sampler),
+    /// Data for a uniform block.
+    Data(Value),
+    /// Something else: what it is, and what would help.
+    Other(String, String),
+}
+
+/// What a dispatch writes: a resource, whether it is an image, and the mip.
+pub type Written = (ResourceId, bool, u32);
+
+/// The bindings of one dispatch or draw.
+#[derive(Debug, Default)]
+pub struct Bindings {
+    /// What stands behind them.
+    pub bound: Vec<Bound>,
+    /// What of it is written.
+    pub written: Vec<Written>,
+    mistakes: Vec<Mistake>,
+}
+
+/// Matches values with the variables of a program, and notes in `needs` how they are used. A variable is given one
+/// value for each element that it has (`None`: it is named, but nothing is bound).
+///
+/// A sampler that is left out is linear and clamps; one that compares, compares less or equal.
+///
+/// # Errors
+/// `GraphError` with every binding that is missing, unknown or of the wrong kind; `ShaderError` if data does not fit.
+pub fn bind(
+    who: Who<'_>,
+    program: &Arc<Program>,
+    values: &[(String, Option<Vec<Given>>)],
+    needs: &mut Needs,
+) -> Result<Bindings, Error> {
+    let mut bindings = Bindings::default();
+    let known: Vec<_> = program.interface.bindings.iter().map(|binding| binding.name.as_str()).collect();
+    for (name, _) in values {
+        // What the shader declares and does not use takes anything.
+        let unused = program.interface.unused.iter().any(|unused| unused == name);
+        if !unused && !known.contains(&name.as_str()) {
+            bindings.mistakes.push(unknown(who, program, name, &known));
+        }
+    }
+    for (at, binding) in program.interface.bindings.iter().enumerate() {
+        let given = values.iter().find(|(name, _)| *name == binding.name).and_then(|(_, given)| given.as_deref());
+        match (given, binding.kind) {
+            (None, BindingKind::Sampler { comparison }) => {
+                let sampler = Sampler { compare: comparison.then_some(Compare::LessEqual), ..Sampler::default() };
+                for element in 0..binding.count {
+                    bindings.bound.push(Bound { binding: at as u32, element, what: What::Sampler(sampler) });
+                }
+            }
+            (None, _) => bindings.mistakes.push(missing(who, program, binding, values)),
+            (Some(all), _) if all.len() == binding.count as usize => {
+                for (element, given) in (0..).zip(all) {
+                    bindings.one(who, (program, at), given, element, needs)?;
+                }
+            }
+            (Some(all), _) => {
+                let message = format!(
+                    "pass \"{}\" binds {} resources to \"{}\" of shader \"{}\", which is an array of {}",
+                    who.pass,
+                    all.len(),
+                    binding.name,
+                    program.name,
+                    binding.count
+                );
+                let help = "give a list of as many as the shader has";
+                let says = format!("{} for \"{}\"", all.len(), binding.name);
+                bindings.mistakes.push(who.mistake(Code::BadBinding, message, says, help));
+            }
+        }
+    }
+    GraphError::check(std::mem::take(&mut bindings.mistakes))?;
+    Ok(bindings)
+}
+
+fn unknown(who: Who<'_>, program: &Program, name: &str, known: &[&str]) -> Mistake {
+    let shown: String = name.chars().take(60).collect();
+    let message = format!("pass \"{}\" binds \"{shown}\", which shader \"{}\" does not have", who.pass, program.name);
+    let help = match nearest(name, known.iter().copied()) {
+        Some(near) => format!("did you mean \"{near}\"?"),
+        None if known.is_empty() => "the shader has no bindings".to_owned(),
+        None => format!("it has {}", known.join(", ")),
+    };
+    who.mistake(Code::UnknownBinding, message, format!("binds \"{shown}\""), help)
+}
+
+fn missing(who: Who<'_>, program: &Program, binding: &Binding, values: &[(String, Option<Vec<Given>>)]) -> Mistake {
+    let (name, words) = (&binding.name, words(binding));
+    let message = format!("pass \"{}\" binds nothing to \"{name}\" of shader \"{}\", {words}", who.pass, program.name);
+    let known = |name: &str| program.interface.find(name).is_some();
+    let strangers = values.iter().map(|(name, _)| name.as_str()).filter(|name| !known(name));
+    let help = match nearest(name, strangers) {
+        Some(near) => format!("is \"{near}\" meant for it?"),
+        None => format!("give it as {name}=…"),
+    };
+    who.mistake(Code::MissingBinding, message, format!("binds no \"{name}\""), help)
+}
+
+impl Bindings {
+    fn one(
+        &mut self,
+        who: Who<'_>,
+        (program, at): (&Arc<Program>, usize),
+        given: &Given,
+        element: u32,
+        needs: &mut Needs,
+    ) -> Result<(), Error> {
+        let binding = &program.interface.bindings[at];
+        let wrong = |got: &str, help: &str| {
+            let message = format!(
+                "pass \"{}\": binding \"{}\" of shader \"{}\" is {}, got {got}",
+                who.pass,
+                binding.name,
+                program.name,
+                words(binding)
+            );
+            who.mistake(Code::BadBinding, message, format!("binds {got} to \"{}\"", binding.name), help)
+        };
+        let what = match given {
+            Given::Sampler(sampler) => self::sampler(binding, *sampler).map_err(|(got, help)| wrong(got, help)),
+            Given::Other(got, help) => Err(wrong(got, help)),
+            Given::Data(_) if binding.kind != BindingKind::Uniform => {
+                Err(wrong("plain data", "bind an image or a buffer"))
+            }
+            Given::Data(data) => match &binding.ty {
+                Some(ty) => Ok(What::Data(ty.pack(&program.name, &binding.name, data)?)),
+                None => Err(wrong("plain data", "bind a buffer: the layout is not known")),
+            },
+            Given::Part(id, part, sampler) => {
+                let view = self.view((program, at), *id, *part, needs);
+                match (binding.kind, sampler) {
+                    (BindingKind::Combined { .. }, sampler) => Ok(What::Combined(view, sampler.unwrap_or_default())),
+                    (_, None) => Ok(What::Resource(view)),
+                    (_, Some(_)) => Err(wrong("an image with a sampler", "bind the sampler by its own name")),
+                }
+            }
+        };
+        match what {
+            Ok(what) => self.bound.push(Bound { binding: at as u32, element, what }),
+            Err(mistake) => self.mistakes.push(mistake),
+        }
+        Ok(())
+    }
+
+    /// Notes that part of a resource is bound.
+    fn view(
+        &mut self,
+        (program, at): (&Arc<Program>, usize),
+        id: ResourceId,
+        mut part: Part,
+        needs: &mut Needs,
+    ) -> View {
+        let binding = &program.interface.bindings[at];
+        // A storage image is one mip.
+        let image = matches!(binding.kind, BindingKind::Image { .. });
+        if image {
+            part.ranges.mips = part.ranges.mips.or(Some([0, 1]));
+        }
+        needs.checks.push(Check { at: id, part, program: Arc::clone(program), asks: Asks::Binding(at) });
+        if let Some(usage) = binding.usage() {
+            needs.uses(id, usage, part, |how| how.stages = binding.stages);
+        }
+        if binding.writes {
+            self.written.push((id, image, part.ranges.mips.map_or(0, |[first, _]| first)));
+        }
+        View {
+            resource: id,
+            mips: part.ranges.mips,
+            layers: part.ranges.layers,
+            aspects: part.aspects,
+            range: part.ranges.bytes,
+        }
+    }
+}
+
+fn sampler(binding: &Binding, sampler: Sampler) -> Result<What, (&'static str, &'static str)> {
+    match binding.kind {
+        BindingKind::Sampler { comparison } if comparison == sampler.compare.is_some() => Ok(What::Sampler(sampler)),
+        BindingKind::Sampler { comparison } => {
+            let got = if comparison { "a sampler that does not compare" } else { "a sampler that compares" };
+            Err((got, "say compare= of the sampler exactly where the shader compares"))
+        }
+        _ => Err(("a sampler", "bind a resource, and the sampler by its own name")),
+    }
+}
+
+/// The push data of a program.
+///
+/// # Errors
+/// `GraphError` if it is missing or not asked for, `ShaderError` if it does not fit.
+pub fn push(who: Who<'_>, program: &Program, given: Option<&Value>) -> Result<Vec<u8>, Error> {
+    let mistake = match (&program.interface.push, given) {
+        (None, None) => return Ok(Vec::new()),
+        (None, Some(_)) => {
+            let message = format!("pass \"{}\" has push=, but shader \"{}\" has no push data", who.pass, program.name);
+            let help = "declare a push constant (WGSL: var<immediate>, GLSL: push_constant), or leave push= out";
+            who.mistake(Code::BadData, message, "has push=", help)
+        }
+        (Some(push), None) => {
+            let message = format!(
+                "pass \"{}\" has no push=, but shader \"{}\" reads \"{}\" of {} bytes",
+                who.pass, program.name, push.name, push.size
+            );
+            who.mistake(Code::BadData, message, "has no push=", "give push={…} by member")
+        }
+        (Some(push), Some(given)) => {
+            let mut bytes = push.ty.pack(&program.name, &push.name, given)?;
+            bytes.resize(push.size as usize, 0);
+            return Ok(bytes);
+        }
+    };
+    Err(GraphError::one(mistake).into())
+}

@@ -1,0 +1,160 @@
+//! Colour targets and vertex buffers of draws, held against what their shaders write and read.
+
+use std::sync::Arc;
+
+use rgraph_plan::error::{Code, GraphError, Mistake};
+use rgraph_plan::file::nearest::nearest;
+use rgraph_plan::format::Format;
+use rgraph_plan::resource::ResourceId;
+use rgraph_shader::{Program, Scalar, VertexInput};
+
+use super::check::{Asks, Check};
+use super::{Needs, Part, Who};
+use crate::error::Error;
+use crate::work::VertexBuffer;
+
+/// Compares colour targets by location (`None`: no target there) with what a program writes, and notes in `needs` what
+/// it asks of their formats.
+///
+/// # Errors
+/// `GraphError` if an output has no target, or a target no output.
+pub fn targets(
+    who: Who<'_>,
+    program: &Arc<Program>,
+    targets: &[Option<(ResourceId, Part)>],
+    needs: &mut Needs,
+) -> Result<(), Error> {
+    let outputs = &program.interface.outputs;
+    let mut mistakes = Vec::new();
+    for (at, output) in outputs.iter().enumerate() {
+        let (name, location) = (&output.name, output.location);
+        match targets.get(location as usize) {
+            Some(Some((id, part))) => {
+                let asks = Asks::Target(at);
+                needs.checks.push(Check { at: *id, part: *part, program: Arc::clone(program), asks });
+            }
+            // None says that what is written there is not wanted.
+            Some(None) => {}
+            None => {
+                let count = targets.len();
+                let message = format!(
+                    "pass \"{}\" has {count} colour targets, but shader \"{}\" writes \"{name}\" at location {location}",
+                    who.pass, program.name
+                );
+                let help = format!("give a target for location {location} in color=, or None there to drop it");
+                mistakes.push(who.mistake(Code::BadTarget, message, format!("{count} colour targets"), help));
+            }
+        }
+    }
+    for (location, _) in targets.iter().enumerate().filter(|(_, target)| target.is_some()) {
+        if !outputs.iter().any(|output| output.location as usize == location) {
+            let message = format!(
+                "pass \"{}\" has a colour target at location {location}, where shader \"{}\" writes nothing",
+                who.pass, program.name
+            );
+            let help = "write it in the fragment stage, or put None in its place in color=";
+            mistakes.push(who.mistake(Code::BadTarget, message, format!("color[{location}]"), help));
+        }
+    }
+    Ok(GraphError::check(mistakes)?)
+}
+
+/// An input's name, and its format and offset in bytes where they are said.
+pub type Attribute = (String, Option<(Format, u32)>);
+
+/// A vertex buffer as it is said.
+#[derive(Clone, Debug)]
+pub struct Vertices {
+    /// The buffer.
+    pub buffer: ResourceId,
+    /// First byte.
+    pub offset: u64,
+    /// Names of inputs, and how each is stored (`None`: as the shader reads it, behind the one before); `None`: all
+    /// inputs.
+    pub attributes: Option<Vec<Attribute>>,
+    /// Bytes from element to element; `None`: packed.
+    pub stride: Option<u32>,
+    /// Whether it advances per instance instead of per vertex.
+    pub per_instance: bool,
+}
+
+/// Matches vertex buffers with the inputs of a program.
+///
+/// # Errors
+/// `GraphError` if an input is missing or unknown, or if its format must be said.
+pub fn vertex_buffers(who: Who<'_>, program: &Program, given: &[Vertices]) -> Result<Vec<VertexBuffer>, Error> {
+    let inputs = &program.interface.vertex_inputs;
+    let mut missing: Vec<&VertexInput> = inputs.iter().collect();
+    let mut buffers = Vec::new();
+    for one in given {
+        let (mut attributes, mut end) = (Vec::new(), 0);
+        let all = || inputs.iter().map(|input| (input.name.clone(), None)).collect();
+        for (name, said) in one.attributes.clone().unwrap_or_else(all) {
+            let Some(input) = inputs.iter().find(|input| input.name == name) else {
+                return Err(GraphError::one(unknown(who, program, &name)).into());
+            };
+            missing.retain(|other| other.location != input.location);
+            let (format, at) = match said {
+                Some(said) => said,
+                None => (own_format(who, program, input)?, end),
+            };
+            attributes.push((input.location, format, at));
+            end = end.max(at.saturating_add(format.block_bytes() as u32));
+        }
+        let Vertices { buffer, offset, stride, per_instance, .. } = *one;
+        buffers.push(VertexBuffer { buffer, offset, stride: stride.unwrap_or(end), per_instance, attributes });
+    }
+    if let Some(input) = missing.first() {
+        let message = format!(
+            "pass \"{}\" has no vertex buffer with \"{}\", which shader \"{}\" reads at location {}",
+            who.pass, input.name, program.name, input.location
+        );
+        let help = "name it among the attributes of a buffer in vertex_buffers=";
+        let mistake = who.mistake(Code::BadVertices, message, format!("no \"{}\"", input.name), help);
+        return Err(GraphError::one(mistake).into());
+    }
+    Ok(buffers)
+}
+
+/// The format of an input that is stored as the shader reads it.
+pub fn stored_as_read(input: &VertexInput) -> Option<Format> {
+    let kind = match input.scalar {
+        Scalar::F32 => "32float",
+        Scalar::I32 => "32sint",
+        Scalar::U32 => "32uint",
+        Scalar::F16 => "16float",
+        _ => return None,
+    };
+    let channels = match input.components {
+        1 => "r",
+        2 => "rg",
+        4 => "rgba",
+        _ => return None,
+    };
+    Format::from_name(&format!("{channels}{kind}"))
+}
+
+fn unknown(who: Who<'_>, program: &Program, name: &str) -> Mistake {
+    let known: Vec<_> = program.interface.vertex_inputs.iter().map(|input| input.name.as_str()).collect();
+    let message =
+        format!("pass \"{}\" has vertices with \"{name}\", which shader \"{}\" does not read", who.pass, program.name);
+    let help = match nearest(name, known.iter().copied()) {
+        Some(near) => format!("did you mean \"{near}\"?"),
+        None => format!("it reads {}", known.join(", ")),
+    };
+    who.mistake(Code::BadVertices, message, format!("has \"{name}\""), help)
+}
+
+fn own_format(who: Who<'_>, program: &Program, input: &VertexInput) -> Result<Format, Error> {
+    stored_as_read(input).ok_or_else(|| {
+        let message = format!(
+            "pass \"{}\" does not say how vertex input \"{}\" of shader \"{}\" is stored",
+            who.pass, input.name, program.name
+        );
+        let help = match input.components {
+            3 => "no format has three channels: say attributes=[(name, \"rgba32float\", offset)] and a stride",
+            _ => "say attributes=[(name, format, offset)]",
+        };
+        GraphError::one(who.mistake(Code::BadVertices, message, format!("reads \"{}\"", input.name), help)).into()
+    })
+}

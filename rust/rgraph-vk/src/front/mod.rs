@@ -1,0 +1,109 @@
+//! What passes say of their work, made into steps, into the accesses that follow from it, and into what shaders ask of
+//! the resources that are bound to them. Graph files and Python both come through here.
+//!
+//! Resources are positions in a table of the caller's: ids of a graph, or of names that nothing has declared yet.
+
+mod bind;
+mod check;
+mod draw;
+mod groups;
+pub mod transfer;
+
+pub use bind::{Bindings, Given, Written, bind, push};
+pub use check::{Asks, Check, MOST_LINKS, format_of, words};
+pub use draw::{Attribute, Vertices, stored_as_read, targets, vertex_buffers};
+pub use groups::covered;
+
+use rgraph_plan::access::{Aspects, Usage};
+use rgraph_plan::error::{Code, Mistake};
+use rgraph_plan::graph::{Graph, PassId, Place, Ranges, Use};
+use rgraph_plan::resource::ResourceId;
+
+/// A pass in messages.
+#[derive(Clone, Copy, Debug)]
+pub struct Who<'a> {
+    /// Its name.
+    pub pass: &'a str,
+    /// Where it is declared.
+    pub place: Option<&'a Place>,
+}
+
+impl Who<'_> {
+    /// A mistake of this pass; `says` is its side of it.
+    pub fn mistake(
+        &self,
+        code: Code,
+        message: impl Into<String>,
+        says: impl Into<String>,
+        help: impl Into<String>,
+    ) -> Mistake {
+        Mistake::new(code, message, help).pass(self.pass).side(self.pass, says, self.place.cloned())
+    }
+}
+
+/// Which part of a resource.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Part {
+    /// Mips, layers and bytes; `None`: all, or what the usage implies.
+    pub ranges: Ranges,
+    /// Aspects; empty: all, or what the usage implies.
+    pub aspects: Aspects,
+}
+
+/// How a pass uses a resource.
+#[derive(Clone, Debug)]
+pub struct Used {
+    /// The resource.
+    pub at: ResourceId,
+    /// How it is used.
+    pub how: Use,
+    /// What it resolves.
+    pub resolves: Option<ResourceId>,
+}
+
+/// What the work of a pass needs.
+#[derive(Debug, Default)]
+pub struct Needs {
+    /// How it uses resources.
+    pub uses: Vec<Used>,
+    /// What its shaders ask of them.
+    pub checks: Vec<Check>,
+}
+
+impl Needs {
+    /// Notes a use of part of a resource; uses of the same part are one if they can be.
+    pub fn uses(&mut self, at: ResourceId, usage: Usage, part: Part, change: impl FnOnce(&mut Use)) {
+        let mut how = Use { ranges: part.ranges, aspects: part.aspects, ..Use::new(usage) };
+        change(&mut how);
+        let storage = |usage| matches!(usage, Usage::StorageRead | Usage::StorageWrite | Usage::StorageReadWrite);
+        for used in &mut self.uses {
+            let known = &mut used.how;
+            if used.at != at || known.ranges != how.ranges || known.aspects != how.aspects {
+                continue;
+            }
+            let together = match (known.usage, how.usage) {
+                (one, two) if one == two => one,
+                (one, two) if storage(one) && storage(two) => Usage::StorageReadWrite,
+                _ => continue,
+            };
+            let stages = known.stages | how.stages;
+            if (Use { stages, usage: together, ..*known }) == (Use { stages, usage: together, ..how }) {
+                (known.stages, known.usage) = (stages, together);
+                return;
+            }
+        }
+        self.uses.push(Used { at, how, resolves: None });
+    }
+}
+
+const DEPTHS: Aspects = Aspects::DEPTH.union(Aspects::STENCIL);
+
+/// Declares an access that follows from work.
+pub fn access(graph: &mut Graph, pass: PassId, resource: ResourceId, mut how: Use, place: Option<Place>) {
+    // What is sampled of depth and stencil is the depth, unless the view says stencil.
+    let format = format_of(graph, resource);
+    if how.usage == Usage::Sampled && how.aspects.is_empty() && format.is_some_and(|f| f.aspects().contains(DEPTHS)) {
+        how.aspects = Aspects::DEPTH;
+    }
+    graph.access(pass, resource, &how, place);
+}

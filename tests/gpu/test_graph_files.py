@@ -1,0 +1,67 @@
+"""Graphs from files compute what the graphs compute that they were saved from."""
+
+from pathlib import Path
+
+import pytest
+
+import rgraph as rg
+from test_graph_files_work import COUNT, whole
+
+np = pytest.importorskip("numpy")
+
+
+def test_every_kind_of_work_renders_the_same_pixels_after_saving(device: rg.Device, tmp_path: Path):
+    g = whole()
+    g.save(tmp_path / "frame.rgraph.json")
+    h = rg.Graph.load(tmp_path / "frame.rgraph.json")
+    expected, found = device.run(g), device.run(h)
+    assert expected.keys() == found.keys()
+    for name in expected:
+        assert found[name].tobytes() == expected[name].tobytes(), name
+    assert np.any(expected["target"].numpy())
+
+
+def test_arrays_are_written_beside_the_file_and_pictures_are_uploaded(device: rg.Device, tmp_path: Path):
+    rng = np.random.default_rng(1)
+    picture = rng.integers(0, 256, (5, 7, 4), "u1")
+    g = rg.Graph("photo", size=(7, 5))
+    source = g.import_array("in/source", picture, srgb=True)
+    table = g.import_array("table", rng.random((3, 4), "f4"), as_buffer=True)
+    out, rest = g.image("out", (7, 5), "rgba8unorm-srgb"), g.buffer("rest", 48)
+    g.copy("copy", source, out)
+    g.copy("rest", table, rest)
+    g.root(out, rest)
+    g.save(tmp_path / "photo.rgraph.json")
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "photo.in-source.npy",
+        "photo.rgraph.json",
+        "photo.table.npy",
+    ]
+    h = rg.Graph.load(tmp_path / "photo.rgraph.json")
+    assert [Path(file).name for file in h.files] == ["photo.rgraph.json", "photo.in-source.npy", "photo.table.npy"]
+    frame = device.run(h)
+    assert np.array_equal(frame["out"].numpy(), picture)
+    assert frame["rest"].tobytes() == device.run(g)["rest"].tobytes()
+    other = picture[::-1].copy()
+    assert np.array_equal(device.run(h, inputs={"in/source": other})["out"].numpy(), other)
+    assert np.array_equal(device.run(h.clone())["out"].numpy(), picture)
+    h.save(tmp_path / "again.rgraph.json")
+    assert (tmp_path / "again.rgraph.json").read_text() == (tmp_path / "photo.rgraph.json").read_text()
+
+
+def test_data_of_a_file_is_changed_by_parameters(device: rg.Device):
+    shader = "struct P { by: u32 } var<immediate> p: P;" + COUNT.replace("= id.x;", "= id.x * p.by;")
+    values = {
+        "rgraph": 1,
+        "buffers": {"counts": {"size": 256}},
+        "passes": [
+            {
+                "name": "count",
+                "compute": {"shader": {"wgsl": shader}, "bindings": {"counts": "counts"}, "push": {"by": 2}},
+            }
+        ],
+        "roots": ["counts"],
+    }
+    g = rg.Graph.from_dict(values)
+    assert device.run(g)["counts"].view("u4").tolist() == [2 * n for n in range(64)]
+    assert device.run(g, params={"count": {"by": 5}})["counts"].view("u4").tolist() == [5 * n for n in range(64)]

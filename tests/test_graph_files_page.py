@@ -1,0 +1,87 @@
+"""The page about graph files: its examples load, have the schema, and say what they say after saving."""
+
+import json
+import re
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import pytest
+
+import rgraph as rg
+from test_graph_files_parts import png
+
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "reference" / "graph-files.md"
+EXAMPLES = re.findall(r"^```json\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+BLUR = """
+struct Push { gain: f32 }
+var<immediate> push: Push;
+@group(0) @binding(0) var source: texture_2d<f32>;
+@group(0) @binding(1) var result: texture_storage_2d<rgba16float, write>;
+@group(0) @binding(2) var tiles: sampler;
+struct Params { weights: vec4<f32> }
+@group(0) @binding(3) var<uniform> params: Params;
+@compute @workgroup_size(8, 8) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    let color = textureSampleLevel(source, tiles, vec2<f32>(id.xy), 0.0);
+    textureStore(result, id.xy, color * params.weights.x * push.gain);
+}
+"""
+HALVE = {
+    "rgraph": 1,
+    "options": {"filter": "linear"},
+    "images": {"source": {"format": "rgba8unorm"}, "half": {"format": "rgba8unorm", "size": [64, 64]}},
+    "passes": [{"name": "halve", "blit": {"from": "source", "to": "half", "filter": {"option": "filter"}}}],
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "photo.png").write_bytes(png(4, 2, 6, 8, bytes(range(32))))
+    np.save(tmp_path / "table.npy", np.arange(64, dtype="f4"))
+    (tmp_path / "blur.wgsl").write_text(BLUR)
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "halve.rgraph.json").write_text(json.dumps(HALVE))
+    return tmp_path
+
+
+@pytest.mark.parametrize("text", EXAMPLES, ids=[str(at) for at in range(len(EXAMPLES))])
+def test_example_of_the_page_loads_and_bakes(folder: Path, text: str):
+    (folder / "example.rgraph.json").write_text(text)
+    g = rg.Graph.load(folder / "example.rgraph.json")
+    plan = g.bake()
+    assert plan.pass_names
+    assert plan.check() == []
+    g.save(folder / "saved.rgraph.json")
+    again = rg.Graph.load(folder / "saved.rgraph.json")
+    assert again.bake() == plan
+    again.save(folder / "again.rgraph.json")
+    assert (folder / "again.rgraph.json").read_text() == (folder / "saved.rgraph.json").read_text()
+
+
+@pytest.mark.parametrize("text", EXAMPLES, ids=[str(at) for at in range(len(EXAMPLES))])
+def test_example_of_the_page_has_the_schema(folder: Path, text: str):
+    validator = jsonschema.Draft202012Validator(json.loads(rg.schema("graph")))
+    assert [error.message for error in validator.iter_errors(json.loads(text))] == []
+    (folder / "example.rgraph.json").write_text(text)
+    saved = rg.Graph.load(folder / "example.rgraph.json").to_dict()
+    assert [error.message for error in validator.iter_errors(saved)] == []
+
+
+def test_page_names_every_key_of_the_schema():
+    page = PAGE.read_text()
+    schema = json.loads(rg.schema("graph"))
+    found: set[str] = set()
+
+    def walk(value: object) -> None:
+        if isinstance(value, dict):
+            found.update(value.get("properties", {}))
+            for one in value.values():
+                walk(one)
+        elif isinstance(value, list):
+            for one in value:
+                walk(one)
+
+    walk(schema)
+    plain = re.sub(r"^```json\n.*?^```$", "", page, flags=re.MULTILINE | re.DOTALL)
+    words = set(re.findall(r"\w+", " ".join(re.findall(r"`[^`]*`", plain))))
+    assert found - words - {"setup"} == set()
