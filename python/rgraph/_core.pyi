@@ -237,6 +237,7 @@ class Module:
         srgb: bool = False,
         as_buffer: bool = False,
         volume: bool = False,
+        sharing: str | None = None,
     ) -> Any: ...
     def compute(
         self,
@@ -513,6 +514,20 @@ class Pass:
         range: tuple[int, int] | None = None,
     ) -> Self: ...
     def copy(self, source: Resource | str, target: Resource | str) -> Self: ...
+    def draw(
+        self,
+        shader: _Shader | tuple[_Shader, _Shader],
+        *,
+        vertices: int = 3,
+        instances: int = 1,
+        push: _Data | None = None,
+        entry: str | None = None,
+        vertex_buffers: _Part | Mapping[str, Any] | Sequence[_Part | Mapping[str, Any]] | None = None,
+        index: _Part | None = None,
+        indirect: _Part | None = None,
+        bindings: Mapping[str, Any] | None = None,
+        **variables: Any,
+    ) -> Self: ...
     def uses(self, resource: Resource | str, usage: str, **details: Any) -> Self: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...

@@ -2,6 +2,7 @@
 
 import logging
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -287,3 +288,43 @@ def test_a_diagnosis_says_what_a_device_has_and_who_wants_it(device: rg.Device):
     assert {"samplerAnisotropy", "fillModeNonSolid", "multiDrawIndirect", "shaderFloat16"} <= set(names)
     assert all(isinstance(one["has"], bool) and one["wanted_by"] for one in known["offers"])
     assert rg.Profile.from_dict(known["profile"]) == device.profile
+
+
+SLOW = """
+@group(0) @binding(0) var<storage, read_write> dst: array<u32>;
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    var value = id.x;
+    for (var at = 0u; at < 20000u; at++) { value = value * 1664525u + 1013904223u; }
+    dst[id.x] = value;
+}
+"""
+
+
+@pytest.mark.parametrize("waits", ["wait_idle", "close"])
+def test_waits_for_a_device_end_with_ctrl_c(own_device: rg.Device, waits: str):
+    g = rg.Graph()
+    dst = g.buffer("dst", 4 * 64 * 4096)
+    g.compute("slow", SLOW, groups=4096, dst=dst)
+    g.root(dst)
+    compiled = own_device.compile(g)
+    compiled.run(read=[])
+    timer = threading.Timer(0.1, signal.raise_signal, (signal.SIGINT,))
+    timer.start()
+    interrupted = False
+    try:
+        for _ in range(200):
+            compiled.run(read=[])
+        getattr(own_device, waits)()
+    except KeyboardInterrupt:
+        interrupted = True
+    timer.join()
+    assert interrupted
+    assert not own_device.closed
+
+
+def test_a_closed_device_cannot_be_entered(own_device: rg.Device):
+    own_device.close()
+    with pytest.raises(rg.DeviceError, match="closed") as caught, own_device:
+        pass
+    assert caught.value.code == "RG-E130"

@@ -1,6 +1,7 @@
 """Draws: vertices, indices, instances, tests, blending, samples, mips, several targets."""
 
 import numpy as np
+import pytest
 
 import rgraph as rg
 from gpu.shaders import FLAT, MESH
@@ -188,3 +189,51 @@ def test_stencil_keeps_what_was_marked(device: rg.Device):
     picture = np.asarray(device.run(g)["out"])
     assert (picture[:, :4] == (255, 0, 0, 255)).all()
     assert (picture[:, 4:, 1] == 255).all()
+
+
+def test_a_pass_draws_several_meshes_each_with_its_own_shader(device: rg.Device):
+    g = rg.Graph()
+    left = g.import_array("left", corners(-1, -1, 0, 1, 0.5, RED), as_buffer=True)
+    right = g.import_array("right", corners(0, -1, 1, 1, 0.25, RED), as_buffer=True)
+    out, depth = g.image("out", (8, 8), "rgba8unorm"), g.image("depth", (8, 8), "depth32float")
+    strip = {"topology": "triangle_strip", "vertices": 4}
+    drawing = g.raster(
+        "draw", MESH, color=out, depth=depth, clear=(0, 0, 0, 0), clear_depth=1.0, vertex_buffers=left, **strip
+    )
+    assert drawing.draw(MESH, vertex_buffers=right, **strip) is drawing
+    # In front of the one and behind the other: nothing of the right half.
+    drawing.draw(FLAT, push=[0, 0, 1, 1], viewport=(0, 0, 8, 4), depth_test="always")
+    drawing.draw(FLAT, push=[1, 1, 1, 1], depth_test="greater")
+    g.root(out)
+    assert [one.name for one in g.passes] == ["draw"]
+    picture = np.asarray(device.run(g)["out"])
+    assert (picture[:4] == (0, 0, 255, 255)).all()
+    assert (picture[4:] == (255, 0, 0, 255)).all()
+    clone = np.asarray(device.run(g.clone())["out"])
+    np.testing.assert_array_equal(clone, picture)
+    with pytest.raises(rg.GraphError, match="has several draws"):
+        device.run(g, params={"draw": [0, 0, 0, 0]})
+
+
+def test_further_draws_are_for_passes_that_draw(device: rg.Device):
+    del device
+    g = rg.Graph()
+    out = g.image("out", (8, 8), "rgba8unorm")
+    with pytest.raises(TypeError, match=r"draw\(\) is for passes that raster\(\) declared"):
+        g.add_pass("plain").color(out).draw(FLAT, push=[0, 0, 0, 0])
+    drawing = g.raster("draw", FLAT, color=out, push=[0, 0, 0, 0])
+    before = g.to_dict()
+    with pytest.raises(rg.RgError, match="push"):
+        drawing.draw(FLAT)
+    assert g.to_dict() == before
+
+
+def test_viewports_beyond_the_image_are_cut_off_at_its_edge(device: rg.Device):
+    g = rg.Graph()
+    out = g.image("out", (8, 8), "rgba8unorm")
+    g.raster("draw", FLAT, color=out, clear=(0, 0, 0, 0), push=[1, 0, 0, 1], viewport=(4, -4, 100, 8))
+    g.root(out)
+    picture = np.asarray(device.run(g)["out"])
+    assert (picture[:4, 4:] == (255, 0, 0, 255)).all()
+    assert (picture[4:] == 0).all()
+    assert (picture[:, :4] == 0).all()

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import rgraph as rg
+from gpu.conftest import opened
 from gpu.shaders import COPY, FILL, FLAT, SCALE
 
 TWICE = {"factor": 2, "offset": 0}
@@ -226,3 +227,28 @@ def test_functions_go_with_the_graph(own_device: rg.Device):
     own_device.close()
     gc.collect()
     assert seen() is None
+
+
+@pytest.mark.parametrize("keep", ["device", "compiled", "graph", "clone"])
+def test_functions_that_hold_their_device_are_collected(device: rg.Device, keep: str):
+    del device
+    own = opened()
+    g = rg.Graph()
+    buffer = g.buffer("b", 256)
+    held = {}
+
+    def fill(commands: rg.Commands) -> None:
+        assert held
+        commands.fill(buffer, 7)
+
+    g.callback("fill", fill).transfer_dst(buffer, transfer="fill")
+    g.root(buffer)
+    graph = g.clone() if keep == "clone" else g
+    compiled = own.compile(graph)
+    held.update({"device": own, "compiled": compiled, "graph": g, "clone": graph})
+    held = {keep: held[keep]}
+    own.run(graph).wait()
+    gone = [weakref.ref(fill), weakref.ref(own), weakref.ref(compiled), weakref.ref(g)]
+    del own, g, buffer, fill, graph, compiled, held
+    gc.collect()
+    assert [one() for one in gone] == [None] * 4

@@ -584,3 +584,38 @@ def test_workgroup_variables_begin_with_zeros(device: rg.Device):
     g.root(out)
     for _ in range(2):
         np.testing.assert_array_equal(np.asarray(device.run(g)["out"]).view("u4"), 2303 - np.arange(256))
+
+
+READ_DEPTH = """
+@group(0) @binding(0) var depth: texture_depth_2d;
+@group(0) @binding(1) var out: texture_storage_2d<r32float, write>;
+@compute @workgroup_size(8, 8) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    textureStore(out, id.xy, vec4<f32>(textureLoad(depth, id.xy, 0)));
+}
+"""
+
+
+def test_depth_that_is_only_cleared_and_sampled_has_the_layouts_of_depth(device: rg.Device):
+    g = rg.Graph()
+    depth, out = g.image("depth", (8, 8), "depth32float"), g.image("out", (8, 8), "r32float")
+    g.clear("clear", depth, 0.5)
+    g.compute("read", READ_DEPTH, depth=depth, out=out)
+    g.root(out)
+    np.testing.assert_array_equal(np.asarray(device.run(g)["out"]), 0.5)
+
+
+def test_imported_arrays_may_be_shared_by_queues():
+    g = rg.Graph()
+    g.import_array("src", np.zeros(4, np.uint32), as_buffer=True, sharing="concurrent")
+    assert g.to_dict()["buffers"]["src"]["sharing"] == "concurrent"
+    with pytest.raises(rg.GraphError, match='did you mean "concurrent"'):
+        g.import_array("other", np.zeros(4, np.uint32), as_buffer=True, sharing="concurent")
+
+
+def test_a_resource_of_another_kind_is_told_in_words(device: rg.Device):
+    compiled = device.compile(imported_twice())
+    image = device.image("picture", (4, 2), "rgba8unorm", mips=2)
+    with pytest.raises(rg.GraphError) as caught:
+        compiled.run(inputs={"one": image, "two": np.zeros(64, np.uint32)})
+    message = '"one" is a buffer of 256 bytes, and what is given is an image of 4x2 rgba8unorm, 2 mips'
+    assert message in str(caught.value)

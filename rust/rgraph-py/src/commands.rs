@@ -41,14 +41,14 @@ pub struct PyCommands {
 
 impl PyCommands {
     /// A recorder for a pass.
-    pub fn object<'py>(py: Python<'py>, of: &Recorded) -> PyResult<Bound<'py, Self>> {
+    pub fn object<'py>(py: Python<'py>, of: &Recorded, graph: Py<PyGraph>) -> PyResult<Bound<'py, Self>> {
         let Some(pass) = of.whole.find_pass(&of.pass) else {
             let message = format!("pass \"{}\" is not part of the frame", of.pass);
             return Err(bad(py, Code::BadWork, message, "compile the graph anew"));
         };
         let steps = Mutex::new(Some(Vec::new()));
         let (whole, prefix) = (Arc::clone(&of.whole), of.prefix.clone());
-        Bound::new(py, Self { graph: of.graph.clone_ref(py), whole, pass, prefix, steps })
+        Bound::new(py, Self { graph, whole, pass, prefix, steps })
     }
 
     /// The steps; later calls are refused.

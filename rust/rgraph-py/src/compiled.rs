@@ -18,6 +18,7 @@ use crate::device::PyDevice;
 use crate::error::{bad, graph_error};
 use crate::frame::PyFrame;
 use crate::graph::PyGraph;
+use crate::hosted::Function;
 use crate::inputs;
 use crate::plan::PyPlan;
 use crate::report::PyReport;
@@ -72,9 +73,14 @@ pub struct PyCompiled {
     pub load: Arc<Workload>,
     /// The Python graph, which has the arrays.
     pub origin: Option<Py<PyGraph>>,
+    /// The functions of its passes.
+    held: Vec<Arc<Function>>,
     /// What the runs so far gave other data than the declaration.
     pub changed: Mutex<BTreeSet<Param>>,
 }
+
+/// The declaration with what its passes do, and the functions among that.
+pub type Load = (Workload, Vec<Arc<Function>>);
 
 /// Push data of a pass, or the data of one of its bindings.
 pub type Param = (PassId, Option<u32>);
@@ -90,11 +96,11 @@ impl PyCompiled {
     ) -> PyResult<Bound<'py, Self>> {
         let py = device.py();
         let runs = device.get().device.clone();
-        let (compiled, load, origin) = match value.cast::<PyPlan>() {
+        let (compiled, (load, held), origin) = match value.cast::<PyPlan>() {
             Ok(plan) => {
                 let (load, origin) = Self::of_plan(plan, of, device.get().number)?;
                 let plan = Arc::clone(plan.get().plan());
-                (call(py, || runs.compile_plan(plan, load.clone()))?, load, origin)
+                (call(py, || runs.compile_plan(plan, load.0.clone()))?, load, origin)
             }
             Err(_) => {
                 let graph = value.cast::<PyGraph>().map_err(|_| refuse(value))?;
@@ -103,18 +109,18 @@ impl PyCompiled {
                     weights.get().weigh(&mut whole);
                 }
                 let load = PyGraph::workload(graph, Arc::new(whole), device.get().number);
-                (call(py, || runs.compile(load.clone(), options))?, load, Some(graph.clone().unbind()))
+                (call(py, || runs.compile(load.0.clone(), options))?, load, Some(graph.clone().unbind()))
             }
         };
         let device = device.clone().unbind();
-        Bound::new(py, Self { device, compiled, load: Arc::new(load), origin, changed: Mutex::default() })
+        Bound::new(py, Self { device, compiled, load: Arc::new(load), origin, held, changed: Mutex::default() })
     }
 
     fn of_plan(
         plan: &Bound<'_, PyPlan>,
         of: Option<&Bound<'_, PyGraph>>,
         device: u64,
-    ) -> PyResult<(Workload, Option<Py<PyGraph>>)> {
+    ) -> PyResult<(Load, Option<Py<PyGraph>>)> {
         let py = plan.py();
         let (graph, origin): (Arc<Graph>, _) = match (of, plan.get().source(py)) {
             (Some(of), _) => (Arc::new(PyGraph::resolved(of)?), Some(of.clone())),
@@ -132,7 +138,7 @@ impl PyCompiled {
         }
         let load = match &origin {
             Some(origin) => PyGraph::workload(origin, graph, device),
-            None => Workload::new((*graph).clone()),
+            None => (Workload::new((*graph).clone()), Vec::new()),
         };
         Ok((load, origin.map(Bound::unbind)))
     }
@@ -178,6 +184,11 @@ impl PyCompiled {
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
         visit.call(&self.device)?;
-        visit.call(&self.origin)
+        visit.call(&self.origin)?;
+        self.held.iter().try_for_each(|held| held.visit(&visit))
+    }
+
+    fn __clear__(&self) {
+        self.held.iter().for_each(|held| held.clear());
     }
 }

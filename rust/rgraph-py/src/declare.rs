@@ -320,6 +320,12 @@ pub fn links<'a>(
     Ok(Links { size, modifies: modifies.map(given).transpose()?, history, like })
 }
 
+/// Reads `sharing=`.
+pub fn sharing(py: Python<'_>, value: Option<Text<'_>>) -> PyResult<Option<Sharing>> {
+    let known = || Sharing::ALL.iter().map(|sharing| sharing.name());
+    value.map(|Text(name)| word(py, "sharing", name, Sharing::from_name, known())).transpose()
+}
+
 /// A resource without its links, from arguments.
 pub fn resource(
     py: Python<'_>,
@@ -330,8 +336,7 @@ pub fn resource(
     leave: Option<&Bound<'_, PyAny>>,
     sharing: Option<Text<'_>>,
 ) -> PyResult<Resource> {
-    let known = || Sharing::ALL.iter().map(|sharing| sharing.name());
-    let sharing = sharing.map(|Text(name)| word(py, "sharing", name, Sharing::from_name, known())).transpose()?;
+    let sharing = self::sharing(py, sharing)?;
     let life = life(py, imported, persistent, links.history.is_some())?;
     Ok(Resource { kind, life, modifies: None, leave: leave.map(self::leave).transpose()?, sharing })
 }

@@ -19,7 +19,7 @@ use crate::hosted::outside;
 use crate::profile::PyProfile;
 use crate::record::record;
 use crate::report::PyReport;
-use crate::running::{call, raised};
+use crate::running::{call, raised, wait};
 use crate::{inputs, options};
 
 /// Compiled graphs that a device remembers for `run`.
@@ -317,13 +317,15 @@ impl PyDevice {
         inputs::run(&compiled, inputs::Arguments { inputs, into, flags, params, read, statistics })
     }
 
-    /// Wait until the device has nothing to do, and free what waited for that.
+    /// Wait until the device has nothing to do, and free what waited for that. Ctrl-C ends the wait.
     fn wait_idle(&self, py: Python<'_>) -> PyResult<()> {
         outside(py, self.number)?;
+        wait(py, None, |slice| self.device.is_idle_within(slice))?;
         call(py, || self.device.wait_idle())
     }
 
-    /// Close the device: wait for what is under way and give everything back. Closing twice is once.
+    /// Close the device: wait for what is under way and give everything back. Closing twice is once. Ctrl-C ends the wait;
+    /// the device is then still open.
     ///
     /// Raises
     /// ------
@@ -347,6 +349,8 @@ impl PyDevice {
                 return Err(raised(py, error.into()));
             }
         }
+        // What keeps it from being waited for (it is lost, or another process's) is nothing to wait for.
+        wait(py, None, |slice| Ok(self.device.is_idle_within(slice).unwrap_or(true)))?;
         let forgotten = std::mem::take(&mut *self.compiled());
         drop(forgotten);
         call(py, || self.device.close())

@@ -41,18 +41,18 @@ pub enum Todo {
     /// Dispatches, draws, transfers.
     Steps(Vec<Step>),
     /// A function that runs on the host.
-    Host(Arc<Py<PyAny>>),
+    Host(Py<PyAny>),
     /// A function that says the steps.
-    Record(Arc<Py<PyAny>>),
+    Record(Py<PyAny>),
 }
 
 impl Todo {
     /// The same, held once more.
-    pub fn copy(&self) -> Self {
+    pub fn copy(&self, py: Python<'_>) -> Self {
         match self {
             Self::Steps(steps) => Self::Steps(steps.clone()),
-            Self::Host(function) => Self::Host(Arc::clone(function)),
-            Self::Record(function) => Self::Record(Arc::clone(function)),
+            Self::Host(function) => Self::Host(function.clone_ref(py)),
+            Self::Record(function) => Self::Record(function.clone_ref(py)),
         }
     }
 
@@ -105,13 +105,13 @@ impl Draft {
     }
 
     /// The same, for a copy of the graph.
-    pub fn copy(&self) -> Self {
+    pub fn copy(&self, py: Python<'_>) -> Self {
         Self {
             pass: self.pass,
             prefix: self.prefix.clone(),
             place: self.place.clone(),
             table: self.table.clone(),
-            todo: self.todo.copy(),
+            todo: self.todo.copy(py),
             checks: self.checks.clone(),
             open: self.open,
         }

@@ -1,10 +1,11 @@
 //! Passes that are functions: `Module.cpu` and `Module.callback`, and how the runtime calls them.
 
 use std::cell::Cell;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
+use pyo3::pyclass::{PyTraverseError, PyVisit};
 use pyo3::types::{PyByteArray, PyDict, PyMemoryView};
 use rgraph_plan::access::{PassQueue, Usage};
 use rgraph_plan::graph::Graph;
@@ -24,10 +25,46 @@ use crate::resource::PyImage;
 use crate::running::raised;
 use crate::view::{Part, PyView};
 
+/// A function of the user's as a compiled graph holds it, and the graph whose handles it uses. It may hold the compiled
+/// graph in turn: Python's garbage collector sees it here, and takes it if nothing else needs it.
+pub struct Function(Mutex<Option<Held>>);
+
+/// The function and the graph.
+type Held = (Py<PyAny>, Option<Py<PyGraph>>);
+
+impl Function {
+    /// Holds a function once more.
+    pub fn new(py: Python<'_>, function: &Py<PyAny>, graph: Option<Py<PyGraph>>) -> Arc<Self> {
+        Arc::new(Self(Mutex::new(Some((function.clone_ref(py), graph)))))
+    }
+
+    fn get(&self, py: Python<'_>) -> PyResult<Held> {
+        let held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let copy = held
+            .as_ref()
+            .map(|(function, graph)| (function.clone_ref(py), graph.as_ref().map(|graph| graph.clone_ref(py))));
+        copy.ok_or_else(|| PyRuntimeError::new_err("the compiled graph was taken by the garbage collector"))
+    }
+
+    /// Shows what it holds to the garbage collector. A held lock means that it is in use.
+    pub fn visit(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+        let Ok(held) = self.0.try_lock() else { return Ok(()) };
+        let Some((function, graph)) = &*held else { return Ok(()) };
+        visit.call(function)?;
+        visit.call(graph)
+    }
+
+    /// Lets go.
+    pub fn clear(&self) {
+        let held = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        drop(held);
+    }
+}
+
 /// A function that runs on the host.
 pub struct Hosted {
     /// Called with the views.
-    pub function: Arc<Py<PyAny>>,
+    pub function: Arc<Function>,
     /// The number of the device that runs it.
     pub device: u64,
 }
@@ -53,7 +90,7 @@ impl Hosted {
                 written.push((at, copy));
             }
         }
-        self.function.call1(py, (by_name,))?;
+        self.function.get(py)?.0.call1(py, (by_name,))?;
         for (at, copy) in written {
             let target = &mut *views.views[at].bytes;
             if copy.len() != target.len() {
@@ -69,9 +106,7 @@ impl Hosted {
 /// A function that says a pass's steps.
 pub struct Recorded {
     /// Called with a `Commands`.
-    pub function: Arc<Py<PyAny>>,
-    /// The graph whose handles it uses.
-    pub graph: Py<PyGraph>,
+    pub function: Arc<Function>,
     /// The graph as it is run, and the pass's name in it.
     pub whole: Arc<Graph>,
     /// See `whole`.
@@ -86,8 +121,10 @@ impl RecordWork for Recorded {
     fn record(&self, commands: &mut Commands) -> Result<(), CallbackError> {
         let _inside = Inside::enter(self.device);
         let steps = Python::attach(|py| {
-            let recorder = PyCommands::object(py, self)?;
-            let done = self.function.call1(py, (&recorder,));
+            let (function, graph) = self.function.get(py)?;
+            let graph = graph.ok_or_else(|| PyRuntimeError::new_err("a function that records belongs to a graph"))?;
+            let recorder = PyCommands::object(py, self, graph)?;
+            let done = function.call1(py, (&recorder,));
             let steps = recorder.get().finish();
             done.map(|_| steps)
         });
@@ -165,11 +202,11 @@ fn declare(
     Ok(())
 }
 
-fn function(value: &Bound<'_, PyAny>) -> PyResult<Arc<Py<PyAny>>> {
+fn function(value: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
     if !value.is_callable() {
         return Err(PyTypeError::new_err("expected a function"));
     }
-    Ok(Arc::new(value.clone().unbind()))
+    Ok(value.clone().unbind())
 }
 
 #[pymethods]

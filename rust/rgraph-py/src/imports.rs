@@ -100,6 +100,8 @@ impl PyGraphModule {
     ///     A buffer with the array's bytes instead of an image; of any shape.
     /// volume
     ///     (depth, height, width, channels): a 3D image instead of one with layers.
+    /// sharing
+    ///     `"concurrent"`: queues use it without handing it over to each other; or `"exclusive"`. As in `image`.
     ///
     /// Returns
     /// -------
@@ -110,7 +112,7 @@ impl PyGraphModule {
     /// ------
     /// GraphError
     ///     If no image can have such contents; the graph is then unchanged.
-    #[pyo3(signature = (name, array, *, format = None, srgb = false, as_buffer = false, volume = false))]
+    #[pyo3(signature = (name, array, *, format = None, srgb = false, as_buffer = false, volume = false, sharing = None))]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
     fn import_array<'py>(
         slf: &Bound<'py, Self>,
@@ -120,8 +122,10 @@ impl PyGraphModule {
         srgb: bool,
         as_buffer: bool,
         volume: bool,
+        sharing: Option<Text<'_>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
+        let sharing = crate::declare::sharing(py, sharing)?;
         let host = Host::new(array, &format!("the array of \"{}\"", name.0))?;
         let kind = if as_buffer {
             if host.len() == 0 {
@@ -142,7 +146,7 @@ impl PyGraphModule {
             })
         };
         let life = Life::Imported(Imported::default());
-        let resource = Resource { kind: kind.clone(), life, modifies: None, leave: None, sharing: None };
+        let resource = Resource { kind: kind.clone(), life, modifies: None, leave: None, sharing };
         let (graph, id) = Self::add_resource(slf, name, resource, Links::default())?;
         let array = array.clone().unbind();
         let replaced = graph.get().change(|state| Ok(state.arrays.insert(id, array)));

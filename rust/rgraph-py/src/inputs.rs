@@ -184,6 +184,10 @@ impl PyCompiled {
                 "params= is for compute and raster",
             );
         };
+        if matches!(self.load.works.get(&pass), Some(Work::Steps(steps)) if steps.len() > 1) {
+            let help = "give what changes in a buffer, or declare a pass for each draw";
+            return refuse(format!("pass \"{name}\" has several draws, and params= does not say which is meant"), help);
+        }
         let who = Who { pass: name, place: graph.pass_place(pass) };
         let packed = |ty: &Type, path: &str| {
             let packed = ty.pack(&program.name, path, &value(data)?);

@@ -31,6 +31,7 @@ mod link;
 mod logging;
 mod made;
 mod module;
+mod more;
 mod options;
 mod owned;
 mod parts;

@@ -200,7 +200,8 @@ pub fn all(py: Python<'_>, mistakes: Vec<Mistake>) -> PyErr {
     }
 }
 
-fn access(
+/// Declares an access of a draft, now or when its names are known.
+pub fn access(
     state: &mut State,
     pass: PassId,
     (prefix, place): (&Arc<str>, &Option<Place>),

@@ -232,7 +232,7 @@ impl PyGraphModule {
     /// Returns
     /// -------
     /// Pass
-    ///     Further accesses may be declared on it.
+    ///     Further accesses may be declared on it, and further draws with `Pass.draw`.
     ///
     /// Raises
     /// ------

@@ -200,7 +200,7 @@ impl State {
             late: self.late.clone(),
             setups: self.setups.iter().map(|setup| setup.copy(py)).collect(),
             executes: self.executes.iter().map(|(pass, function)| (*pass, function.clone_ref(py))).collect(),
-            drafts: self.drafts.iter().map(Draft::copy).collect(),
+            drafts: self.drafts.iter().map(|draft| draft.copy(py)).collect(),
             arrays: self.arrays.iter().map(|(resource, array)| (*resource, array.clone_ref(py))).collect(),
             points: self.points.clone(),
             made: Made::default(),

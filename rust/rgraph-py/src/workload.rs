@@ -7,27 +7,29 @@ use rgraph_plan::access::PassQueue;
 use rgraph_plan::graph::Graph;
 use rgraph_vk::work::{Work, Workload};
 
+use crate::compiled::Load;
 use crate::draft::{Todo, renamed};
 use crate::graph::PyGraph;
-use crate::hosted::{Hosted, Recorded};
+use crate::hosted::{Function, Hosted, Recorded};
 
 impl PyGraph {
     /// The work of the passes of `whole`, which is this graph as it was once baked. Passes that were declared later are
     /// not in it, so they are left out; what was declared then never changes. `device` is the number of the device that
     /// runs it.
-    pub fn workload(slf: &Bound<'_, Self>, whole: Arc<Graph>, device: u64) -> Workload {
+    pub fn workload(slf: &Bound<'_, Self>, whole: Arc<Graph>, device: u64) -> Load {
         let py = slf.py();
         let mut load = Workload::new((*whole).clone());
-        let recorded = |function, pass: &str, prefix| {
-            let graph = slf.clone().unbind();
-            Work::Record(Arc::new(Recorded {
-                function,
-                graph,
-                whole: Arc::clone(&whole),
-                pass: pass.to_owned(),
-                prefix,
-                device,
-            }))
+        let mut held = Vec::new();
+        let hosted = |function: &Py<PyAny>, held: &mut Vec<Arc<Function>>| {
+            let function = Function::new(py, function, None);
+            held.push(Arc::clone(&function));
+            Work::Host(Arc::new(Hosted { function, device }))
+        };
+        let recorded = |function: &Py<PyAny>, pass: &str, prefix, held: &mut Vec<Arc<Function>>| {
+            let function = Function::new(py, function, Some(slf.clone().unbind()));
+            held.push(Arc::clone(&function));
+            let whole = Arc::clone(&whole);
+            Work::Record(Arc::new(Recorded { function, whole, pass: pass.to_owned(), prefix, device }))
         };
         slf.get().read(|state| {
             let Some(graph) = &state.graph else { return };
@@ -37,25 +39,32 @@ impl PyGraph {
                 let find = |at| draft.find_in(graph, &whole, at);
                 let work = match &draft.todo {
                     Todo::Steps(steps) => {
-                        let Some(steps) = steps.iter().map(|step| renamed(step, &find)).collect() else { continue };
+                        let Some(mut steps) = steps.iter().map(|step| renamed(step, &find)).collect::<Option<Vec<_>>>()
+                        else {
+                            continue;
+                        };
+                        // Further draws of the pass come behind those before.
+                        if let Some(Work::Steps(before)) = load.works.get_mut(&pass) {
+                            before.append(&mut steps);
+                            continue;
+                        }
                         Work::Steps(steps)
                     }
-                    Todo::Host(function) => Work::Host(Arc::new(Hosted { function: Arc::clone(function), device })),
-                    Todo::Record(function) => recorded(Arc::clone(function), name, draft.prefix.clone()),
+                    Todo::Host(function) => hosted(function, &mut held),
+                    Todo::Record(function) => recorded(function, name, draft.prefix.clone(), &mut held),
                 };
                 load.works.insert(pass, work);
             }
             for (id, function) in &state.executes {
                 let name = graph.pass_name(*id);
                 let Some(pass) = whole.find_pass(name) else { continue };
-                let function = Arc::new(function.clone_ref(py));
                 let work = match graph.passes()[*id].queue {
-                    PassQueue::Cpu => Work::Host(Arc::new(Hosted { function, device })),
-                    _ => recorded(function, name, name.rfind('/').map_or("", |end| &name[..=end]).into()),
+                    PassQueue::Cpu => hosted(function, &mut held),
+                    _ => recorded(function, name, name.rfind('/').map_or("", |end| &name[..=end]).into(), &mut held),
                 };
                 load.works.insert(pass, work);
             }
         });
-        load
+        (load, held)
     }
 }

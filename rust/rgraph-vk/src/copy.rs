@@ -135,3 +135,20 @@ pub(crate) fn packed_bytes(kind: PlanKind) -> u64 {
         }
     }
 }
+
+/// What a resource is, in words.
+pub(crate) fn told(kind: PlanKind) -> String {
+    match kind {
+        PlanKind::Buffer { size } => format!("a buffer of {size} bytes"),
+        PlanKind::Image { format, size: [width, height, depth], mips, layers, samples, volume, .. } => {
+            let size = if volume { format!("{width}x{height}x{depth}") } else { format!("{width}x{height}") };
+            let mut text = format!("an image of {size} {format}");
+            for (count, what) in [(layers, "layers"), (mips, "mips"), (samples, "samples")] {
+                if count > 1 {
+                    text += &format!(", {count} {what}");
+                }
+            }
+            text
+        }
+    }
+}

@@ -298,6 +298,15 @@ impl Device {
         self.0.wait_idle()
     }
 
+    /// Whether the device has nothing to do, after waiting for that for a while.
+    ///
+    /// # Errors
+    /// As [`Device::wait_idle`].
+    pub fn is_idle_within(&self, timeout: Duration) -> Result<bool, Error> {
+        self.0.check()?;
+        self.0.wait(&self.0.submitted(), Some(timeout))
+    }
+
     /// Ends the device's use: waits, frees what waited, and refuses everything from now on. The device itself goes
     /// with the last object made of it. Closing twice is once.
     ///
@@ -485,11 +494,14 @@ impl Shared {
         }
     }
 
+    /// The end of all that was submitted.
+    fn submitted(&self) -> Vec<Point> {
+        self.queues.iter().enumerate().map(|(queue, of)| Point { queue, value: of.submitted() }).collect()
+    }
+
     /// Waits for all that was submitted, then frees all that waited for it.
     pub fn wait_idle(&self) -> Result<(), Error> {
-        let points: Vec<_> =
-            self.queues.iter().enumerate().map(|(queue, of)| Point { queue, value: of.submitted() }).collect();
-        self.wait(&points, None)?;
+        self.wait(&self.submitted(), None)?;
         self.sweep()?;
         if let Some(memory) = self.memory().as_mut() {
             let _beside = crate::driver::beside();

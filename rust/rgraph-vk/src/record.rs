@@ -220,14 +220,17 @@ impl Recorder<'_> {
             unsafe { device.cmd_begin_rendering(commands, &begin) };
             let _ = (&depth, &stencil);
         }
-        self.set_viewport(commands, [0.0, 0.0, width as f32, height as f32]);
+        self.set_viewport(commands, [0.0, 0.0, width as f32, height as f32], [width, height]);
     }
 
-    fn set_viewport(&self, commands: vk::CommandBuffer, [x, y, width, height]: [f32; 4]) {
+    /// Sets a viewport, and the scissor to what of it lies in the area that is rendered.
+    fn set_viewport(&self, commands: vk::CommandBuffer, [x, y, width, height]: [f32; 4], area: [u32; 2]) {
         let device = &self.prepared.shared.raw;
         let viewport = vk::Viewport { x, y, width, height, min_depth: 0.0, max_depth: 1.0 };
-        let offset = vk::Offset2D { x: x.max(0.0) as i32, y: y.max(0.0) as i32 };
-        let extent = vk::Extent2D { width: width.max(0.0) as u32, height: height.max(0.0) as u32 };
+        let [left, right] = clipped([x, x + width], area[0]);
+        let [top, bottom] = clipped([y, y + height], area[1]);
+        let offset = vk::Offset2D { x: left as i32, y: top as i32 };
+        let extent = vk::Extent2D { width: right - left, height: bottom - top };
         // SAFETY: the size was checked when the step was bound, or is an attachment's.
         unsafe { device.cmd_set_viewport(commands, 0, &[viewport]) };
         // SAFETY: as above.
@@ -303,13 +306,13 @@ impl Recorder<'_> {
                 Action::Draw(at) => {
                     let Drawn { count, vertex, index, viewport } = &packets.draws[*at as usize];
                     self.bind(commands, packets, packet, said, vk::PipelineBindPoint::GRAPHICS, bound);
-                    if let Some(viewport) = viewport {
-                        self.set_viewport(commands, *viewport);
+                    let own = viewport.zip(rendering.map(|rendering| rendering.area));
+                    if let Some((viewport, area)) = own {
+                        self.set_viewport(commands, viewport, area);
                     }
                     self.draw(commands, packets, count, *vertex, index.as_ref());
-                    if let (Some(_), Some(rendering)) = (viewport, rendering) {
-                        let [width, height] = rendering.area;
-                        self.set_viewport(commands, [0.0, 0.0, width as f32, height as f32]);
+                    if let Some((_, area @ [width, height])) = own {
+                        self.set_viewport(commands, [0.0, 0.0, width as f32, height as f32], area);
                     }
                 }
             }
@@ -400,6 +403,12 @@ impl Recorder<'_> {
             }
         }
     }
+}
+
+/// The texels that a range touches, as far as there are so many.
+fn clipped([first, end]: [f32; 2], most: u32) -> [u32; 2] {
+    let first = (first.max(0.0).floor() as u32).min(most);
+    [first, (end.max(0.0).ceil() as u32).clamp(first, most)]
 }
 
 /// The clear value of an attachment in the numbers of its format.

@@ -10,7 +10,7 @@ use rgraph_plan::resource::{Life, ResourceId};
 
 use crate::bind::Packets;
 use crate::compiled::{Inputs, Poll, Upload};
-use crate::copy::packed_bytes;
+use crate::copy::{packed_bytes, told};
 use crate::device::Shared;
 use crate::error::{Code, DeviceError, Error};
 use crate::frame::{Figures, ReadbackPool, Submitted};
@@ -374,7 +374,7 @@ impl RunState {
             Upload::Resource(given) => {
                 let store = given.checked(&prepared.shared)?;
                 if store.kind != kind {
-                    let message = format!("\"{name}\" is {kind:?}, and what is given is {:?}", store.kind);
+                    let message = format!("\"{name}\" is {}, and what is given is {}", told(kind), told(store.kind));
                     return Err(Error::input(name, message, "give a resource of the same kind, format and size"));
                 }
                 if !matches!(prepared.places[home], Place::Import(..)) {

@@ -147,10 +147,11 @@ pub(crate) fn usages(
     out
 }
 
-/// Usages by which an image is read.
+/// Usages by which an image is read; depth is read in layouts of attachments.
 const READS: vk::ImageUsageFlags = vk::ImageUsageFlags::from_raw(
     vk::ImageUsageFlags::SAMPLED.as_raw()
         | vk::ImageUsageFlags::STORAGE.as_raw()
+        | vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT.as_raw()
         | vk::ImageUsageFlags::TRANSFER_SRC.as_raw(),
 );
 
@@ -176,6 +177,8 @@ fn image_usage(usage: Usage, depth: bool) -> vk::ImageUsageFlags {
             attachment
         }
         Usage::InputAttachment => vk::ImageUsageFlags::INPUT_ATTACHMENT | attachment,
+        // Depth is sampled in the layout in which it may be an attachment that is only read.
+        Usage::Sampled if depth => vk::ImageUsageFlags::SAMPLED | attachment,
         Usage::Sampled => vk::ImageUsageFlags::SAMPLED,
         Usage::StorageRead | Usage::StorageWrite | Usage::StorageReadWrite => vk::ImageUsageFlags::STORAGE,
         Usage::TransferSrc => vk::ImageUsageFlags::TRANSFER_SRC,

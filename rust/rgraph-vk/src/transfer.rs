@@ -367,7 +367,13 @@ fn clear(binder: &Binder<'_>, pass: PlanPassId, image: &View, value: ClearValue)
         }
         _ => {
             let name = binder.plan.resource_name(access.resource);
-            let says = format!("clears \"{name}\" ({format}) to {value:?}");
+            let what = match value {
+                ClearValue::Depth(..) => "a depth",
+                ClearValue::Uint(_) => "unsigned integers",
+                ClearValue::Int(_) => "integers",
+                ClearValue::Float(_) => "floats",
+            };
+            let says = format!("clears \"{name}\" ({format}) to {what}");
             binder.wrong(pass, &says, "use a value of the format's kind of number")
         }
     }
