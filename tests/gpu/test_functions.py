@@ -229,9 +229,8 @@ def test_functions_go_with_the_graph(own_device: rg.Device):
     assert seen() is None
 
 
-@pytest.mark.parametrize("keep", ["device", "compiled", "graph", "clone"])
-def test_functions_that_hold_their_device_are_collected(device: rg.Device, keep: str):
-    del device
+def cycle(keep: str) -> list[weakref.ref]:
+    """What a graph's run leaves behind whose function holds its device, its compiled graph or itself."""
     own = opened()
     g = rg.Graph()
     buffer = g.buffer("b", 256)
@@ -245,10 +244,14 @@ def test_functions_that_hold_their_device_are_collected(device: rg.Device, keep:
     g.root(buffer)
     graph = g.clone() if keep == "clone" else g
     compiled = own.compile(graph)
-    held.update({"device": own, "compiled": compiled, "graph": g, "clone": graph})
-    held = {keep: held[keep]}
+    held[keep] = {"device": own, "compiled": compiled, "graph": g, "clone": graph}[keep]
     own.run(graph).wait()
-    gone = [weakref.ref(fill), weakref.ref(own), weakref.ref(compiled), weakref.ref(g)]
-    del own, g, buffer, fill, graph, compiled, held
+    return [weakref.ref(fill), weakref.ref(own), weakref.ref(compiled), weakref.ref(g)]
+
+
+@pytest.mark.parametrize("keep", ["device", "compiled", "graph", "clone"])
+def test_functions_that_hold_their_device_are_collected(device: rg.Device, keep: str):
+    del device
+    gone = cycle(keep)
     gc.collect()
     assert [one() for one in gone] == [None] * 4
