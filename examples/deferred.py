@@ -1,6 +1,10 @@
 """A whole frame of a deferred renderer, in forty passes; `rgraph.demo.deferred` declares them.
 
-python examples/deferred.py [WIDTHxHEIGHT] [PICTURE.png]
+    python examples/deferred.py [WIDTHxHEIGHT] [PICTURE.png]
+
+As a file, without the two passes that are functions, it is deferred/frame.rgraph.json:
+
+    rgraph run deferred/frame.rgraph.json --input constants=deferred/constants.npy --output frame=frame.png
 """
 
 import sys

@@ -263,3 +263,35 @@ def test_meshes_have_no_holes(mesh: _meshes.Mesh, height: float | None):
     single = [edge for edge, count in edges.items() if edges[edge[::-1]] != count]
     assert all(height is not None and start[1] == end[1] == height for start, end in single)
     assert len(edges) > 100
+
+
+def test_the_graph_file_is_the_frame_without_its_functions(root: Path, tmp_path):
+    folder = root / "examples" / "deferred"
+    built = deferred.build()
+    with pytest.raises(rg.GraphError, match='"overlay" is a function'):
+        built.save(tmp_path / "frame.rgraph.json")
+    # After a change of the demo: save it like this into examples/deferred.
+    built.save(tmp_path / "frame.rgraph.json", callbacks="skip")
+    np.save(tmp_path / "constants.npy", np.frombuffer(deferred.constants(0, (1280, 720)), np.float32))
+    names = sorted(path.name for path in folder.iterdir())
+    assert names == sorted(path.name for path in tmp_path.iterdir())
+    floats = ("constants", "vertices", "instances", "lights", "bubbles")
+    for name in names:
+        if name.endswith(".npy"):
+            kind = np.float32 if any(word in name for word in floats) else np.uint32
+            ours, theirs = (np.load(place / name).view(kind) for place in (tmp_path, folder))
+            np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-5)
+        else:
+            assert (tmp_path / name).read_text(encoding="utf-8") == (folder / name).read_text(encoding="utf-8")
+    assert rg.Graph.load(folder / "frame.rgraph.json").bake("discrete") == built.bake("discrete")
+
+
+def test_the_graph_file_renders(session_device: rg.Device, root: Path, tmp_path):
+    folder, picture = root / "examples" / "deferred", tmp_path / "frame.png"
+    given = ("--input", f"constants={folder / 'constants.npy'}", "--output", f"frame={picture}")
+    assert main(["run", str(folder / "frame.rgraph.json"), *given]) == 0
+    with PIL.Image.open(picture) as image:
+        colours = np.asarray(image.convert("RGB")).astype(float)
+    assert colours.shape == (720, 1280, 3)
+    assert 40 < colours.mean() < 200
+    assert colours.std() > 25
