@@ -325,7 +325,7 @@ def test_fuzz_keeps_findings_and_says_how_to_see_them(
             "discret: neither a file nor one of the profiles minimal, single_queue, discrete\n"
             '  help: did you mean "discrete"?',
         ),
-        (["bake", "film.py", "--option", "x=1"], "film.py: no such file"),
+        (["bake", "film.py", "--option", "x=1"], "--option is for graph files\n  help: a Python file may take its "),
         (["bake", "."], ".: a folder, not a file"),
         (["bake", "nowhere/x.json"], "nowhere/x.json: there is no folder nowhere"),
         (["explain", "GRAPH", "lightin"], '"deferred" has no pass "lightin"\n  help: did you mean "lighting"?'),

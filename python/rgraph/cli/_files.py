@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -168,27 +167,19 @@ def load_graph(path: str, options: list[tuple[str, str]] | None = None) -> Graph
         Options of the file, by name.
     """
     if is_python(path):
+        if options:
+            raise UsageError("--option is for graph files", "a Python file may take its options from the environment")
         file = python_file(path)
         return _declared(file, path[len(file) + 1 :])
     exists(path)
-    if path == STANDARD:
-        return Graph.from_json(_standard())
+    given = {name: value(text) for name, text in options or ()}
     try:
-        return Graph.load(path, options={name: _setting(value) for name, value in options or ()})
+        return Graph.from_json(_standard(), options=given) if path == STANDARD else Graph.load(path, options=given)
     except GraphError as error:
-        for name, _ in options or ():
+        for name in given:
             if f'the graph has no option "{name}"' in str(error):
                 raise UsageError(f'{path} has no option "{name}"', error.hint) from None
         raise
-
-
-def _setting(text: str) -> bool | float | str:
-    """What an option's text stands for: true, false, a number, else itself."""
-    try:
-        value = json.loads(text)
-    except ValueError:
-        return text
-    return value if isinstance(value, bool | int | float) else text
 
 
 def load_plan(path: str) -> Plan:

@@ -143,7 +143,7 @@ class _Watch:
         finally:
             if self.python:
                 self.files.take(_modules(arguments.graph).values())
-        self.files.take(getattr(graph, "files", []))
+        self.files.take(graph.files)
         graph, only = shown(graph, arguments.show)
         names = [only] if only else result_names(graph)
         given = settings(graph, arguments)
