@@ -56,9 +56,21 @@ def test_options_decide_what_is_in_the_graph(film: Path):
     done = run("run", "film.rgraph.json", "--option", "twice=off", "--input", "src=in.npy", "-o", "x.npy", cwd=film)
     assert done.returncode == 0, done.stderr
     assert np.abs(np.load(film / "x.npy") - halved(1)).max() <= 0.51
+    assert run("bake", "film.rgraph.json", "--option", "twice=[1]", cwd=film).returncode == 1
     wrong = run("bake", "film.rgraph.json", "--option", "twic=off", cwd=film)
     assert wrong.returncode == 2
     assert wrong.stderr == 'rgraph: film.rgraph.json has no option "twic"\n  help: did you mean "twice"?\n'
+
+
+def test_graph_without_roots_has_no_results(film: Path):
+    values = json.loads((film / "film.rgraph.json").read_text())
+    values["passes"][1]["side_effects"] = True
+    del values["roots"]
+    (film / "film.rgraph.json").write_text(json.dumps(values))
+    done = run("run", "film.rgraph.json", "--input", "src=in.npy", cwd=film)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "  no results: the graph names no root; --show NAME shows an image\n"
+    assert run("run", "film.rgraph.json", "--input", "src=in.npy", "--show", "mid", cwd=film).stdout.split()[0] == "mid"
 
 
 def test_one_parameter_is_set_and_the_others_stay(film: Path):

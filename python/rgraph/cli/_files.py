@@ -172,7 +172,8 @@ def load_graph(path: str, options: list[tuple[str, str]] | None = None) -> Graph
         file = python_file(path)
         return _declared(file, path[len(file) + 1 :])
     exists(path)
-    given = {name: value(text) for name, text in options or ()}
+    read = {name: (text, value(text)) for name, text in options or ()}
+    given = {name: new if isinstance(new, bool | int | float | str) else text for name, (text, new) in read.items()}
     try:
         return Graph.from_json(_standard(), options=given) if path == STANDARD else Graph.load(path, options=given)
     except GraphError as error:

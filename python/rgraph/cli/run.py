@@ -188,7 +188,7 @@ def _previews(device: Device, graph: Graph, given: Settings) -> dict[str, Any]:
 
 def _listed(frame: Frame, names: list[str], files: dict[str, str]) -> list[str]:
     rows = [[name, *described(frame[name]), files.get(name, "")] for name in names]
-    return table(rows) if rows else ["  no results: nothing is a root of the graph"]
+    return table(rows) if rows else ["  no results: the graph names no root; --show NAME shows an image"]
 
 
 def _report(plan: Plan, report: Report, arguments: argparse.Namespace, previews: dict[str, Any]) -> None:
