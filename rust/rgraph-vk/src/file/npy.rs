@@ -119,11 +119,11 @@ mod tests {
 
     #[test]
     fn other_files_are_refused() {
-        let file = |header: &str| {
-            let length = u16::try_from(header.len()).unwrap().to_le_bytes();
-            [b"\x93NUMPY\x01\x00".as_slice(), &length, header.as_bytes()].concat()
+        let file = |text: &str| {
+            let length = u16::try_from(text.len()).unwrap().to_le_bytes();
+            [b"\x93NUMPY\x01\x00".as_slice(), &length, text.as_bytes()].concat()
         };
-        for header in [
+        for text in [
             "{'descr': '>f4', 'fortran_order': False, 'shape': (0,), }",
             "{'descr': '|O', 'fortran_order': False, 'shape': (0,), }",
             "{'descr': '<f3', 'fortran_order': False, 'shape': (0,), }",
@@ -134,8 +134,8 @@ mod tests {
             "{'descr': '\u{e4}\u{e4}', 'fortran_order': False, 'shape': (1,), }",
             "{}",
         ] {
-            assert!(super::header(&file(header)).is_err(), "{header}");
+            assert!(header(&file(text)).is_err(), "{text}");
         }
-        assert!(super::header(b"").is_err());
+        assert!(header(b"").is_err());
     }
 }
