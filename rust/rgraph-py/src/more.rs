@@ -8,14 +8,14 @@ use rgraph_plan::graph::Graph;
 use rgraph_plan::id::Id;
 use rgraph_plan::resource::ResourceId;
 use rgraph_shader::Kind;
+use rgraph_vk::front::{Needs, Used, Who};
 use rgraph_vk::work::Step;
 
-use crate::bind::Who;
 use crate::draft::{Draft, Todo};
 use crate::draw::draw;
 use crate::error::one;
 use crate::pass::{Chained, PyPass};
-use crate::passes::{Arguments, Used, Work, access, all};
+use crate::passes::{Arguments, Work, access, all};
 use crate::{shader, source};
 
 #[pymethods]
@@ -70,7 +70,7 @@ impl PyPass {
         let entry = arguments.word("entry")?;
         let program = shader::program(shader, Kind::Raster, entry.as_deref(), who)?;
         let step = Step::Draw(draw(py, who, program, targets, arguments, &mut work)?);
-        let Work { table, uses, checks } = work;
+        let Work { table, needs: Needs { uses, checks } } = work;
         let declared = graph.change(|state| {
             let target = |given| state.target(graph.identity, &this.prefix, given);
             let table = table.given.iter().map(target).collect::<Result<Vec<_>, _>>()?;
