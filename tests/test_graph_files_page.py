@@ -85,3 +85,45 @@ def test_page_names_every_key_of_the_schema():
     plain = re.sub(r"^```json\n.*?^```$", "", page, flags=re.MULTILINE | re.DOTALL)
     words = set(re.findall(r"\w+", " ".join(re.findall(r"`[^`]*`", plain))))
     assert found - words - {"setup"} == set()
+
+
+def plain(schema: object) -> list[object]:
+    """Values that a schema lists, behind what stands for options."""
+    if isinstance(schema, dict):
+        return list(schema.get("enum", [])) + [one for inner in schema.get("anyOf", []) for one in plain(inner)]
+    return []
+
+
+PASS = json.loads(rg.schema("graph"))["$defs"]["entry"]["anyOf"][0]["properties"]
+SAMPLER = json.loads(rg.schema("graph"))["properties"]["samplers"]["additionalProperties"]["properties"]
+WORDS = [
+    (kind, key, word)
+    for kind in ("raster", "blit")
+    for key, schema in PASS[kind]["properties"].items()
+    for word in plain(schema)
+    if isinstance(word, str)
+] + [("sampler", key, word) for key, schema in SAMPLER.items() for word in plain(schema) if isinstance(word, str)]
+
+
+@pytest.mark.parametrize(("kind", "key", "word"), WORDS)
+def test_readers_know_every_word_of_the_schema(kind: str, key: str, word: str):
+    flat = "@fragment fn main() -> @location(0) vec4<f32> { return vec4<f32>(1.0); }"
+    images = {name: {"format": "rgba8unorm", "size": [8, 8]} for name in "ab"}
+    work = {
+        "raster": {"raster": {"shader": {"wgsl": flat}, "color": "a"} | ({key: word} if kind == "raster" else {})},
+        "blit": {"blit": {"from": "a", "to": "b", "filter": word}},
+        "sampler": {},
+    }[kind]
+    values = {"rgraph": 1, "images": images, "passes": [{"name": "p", **work}]}
+    if kind == "sampler":
+        values["samplers"] = {"s": {key: word}}
+    assert rg.Graph.from_dict(values).passes
+
+
+@pytest.mark.parametrize("kind", ["compute", "raster", "copy", "blit", "clear", "fill", "resolve"])
+def test_readers_know_every_key_of_the_schema(kind: str):
+    keys = dict.fromkeys(PASS[kind]["properties"])
+    with pytest.raises(rg.GraphError) as caught:
+        rg.Graph.from_dict({"rgraph": 1, "passes": [{"name": "p", kind: keys | {"strange": 1}}]})
+    strangers = [mistake.message for mistake in caught.value.mistakes if "is not a key" in mistake.message]
+    assert [message.split(" ")[1] for message in strangers] == [f"passes[0].{kind}.strange"]

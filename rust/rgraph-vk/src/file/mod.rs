@@ -71,3 +71,47 @@ pub fn load(path: &Path, settings: &Settings) -> Result<Loaded, Failed> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{compute, part, raster, sampler, shader, state, transfer};
+    use crate::words;
+
+    #[test]
+    fn the_schema_has_every_key_and_every_word_that_readers_know() {
+        fn names<T>(words: words::Words<T>) -> impl Iterator<Item = &'static str> {
+            words.iter().map(|(name, _)| *name)
+        }
+        let schema = rgraph_plan::file::schema("graph").expect("graphs have a schema");
+        let keys: [&[&str]; 13] = [
+            &compute::COMPUTE_KEYS,
+            &part::PART_KEYS,
+            &raster::RASTER_KEYS,
+            &raster::TARGET_KEYS,
+            &raster::VERTEX_KEYS,
+            &sampler::SAMPLER_KEYS,
+            &shader::SHADER_KEYS,
+            &state::STENCIL_KEYS,
+            &state::BLEND_KEYS,
+            &transfer::COPY_KEYS,
+            &transfer::BLIT_KEYS,
+            &transfer::CLEAR_KEYS,
+            &transfer::FILL_KEYS,
+        ];
+        let words = names(words::ADDRESSES)
+            .chain(names(words::BLEND_OPS))
+            .chain(names(words::BLENDS))
+            .chain(names(words::BORDERS))
+            .chain(names(words::COMPARES))
+            .chain(names(words::CULLS))
+            .chain(names(words::FACTORS))
+            .chain(names(words::FILTERS))
+            .chain(names(words::INDICES))
+            .chain(names(words::STENCIL_OPS))
+            .chain(names(words::TOPOLOGIES))
+            .chain(names(words::WINDINGS));
+        for name in keys.into_iter().flatten().copied().chain(words) {
+            assert!(schema.contains(&format!("\"{name}\"")), "{name}");
+        }
+    }
+}
