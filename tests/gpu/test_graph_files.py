@@ -65,3 +65,23 @@ def test_data_of_a_file_is_changed_by_parameters(device: rg.Device):
     g = rg.Graph.from_dict(values)
     assert device.run(g)["counts"].view("u4").tolist() == [2 * n for n in range(64)]
     assert device.run(g, params={"count": {"by": 5}})["counts"].view("u4").tolist() == [5 * n for n in range(64)]
+
+
+def test_several_draws_of_one_pass_are_steps_of_it(device: rg.Device, tmp_path: Path):
+    flat = "struct P { c: vec4<f32> } var<immediate> p: P; @fragment fn fs() -> @location(0) vec4<f32> { return p.c; }"
+    g = rg.Graph(size=(8, 4))
+    out = g.image("out", format="rgba8unorm")
+    first = g.raster("draws", flat, color=out, push={"c": [1, 0, 0, 1]})
+    first.draw(flat, push={"c": [0, 0, 1, 1]}, viewport=(4, 0, 4, 4))
+    g.root(out)
+    g.save(tmp_path / "draws.rgraph.json")
+    h = rg.Graph.load(tmp_path / "draws.rgraph.json")
+    assert h.to_json() == g.to_json()
+    pixels = device.run(h)["out"].numpy()
+    assert pixels[0, 0].tolist() == [255, 0, 0, 255]
+    assert pixels[0, 7].tolist() == [0, 0, 255, 255]
+    steps = [{"raster": {"shader": {"wgsl": flat}, "push": {"c": [1, 0, 0, 1]}, "color": "out"}},
+             {"raster": {"shader": {"wgsl": flat}, "push": {"c": [0, 0, 1, 1]}, "viewport": [4, 0, 4, 4]}}]  # fmt: skip
+    by_hand = rg.Graph.from_dict(g.to_dict() | {"passes": [{"name": "draws", "steps": steps}]})
+    assert by_hand.bake() == g.bake()
+    assert device.run(by_hand)["out"].tobytes() == device.run(g)["out"].tobytes()

@@ -160,10 +160,17 @@ impl Work<'_, '_> {
     ) -> Option<usize> {
         let (color, depth) = (fields.get("color"), fields.get("depth"));
         if color.is_none() && depth.is_none() {
-            let own = self.graph.accesses().iter().rev().take_while(|access| access.pass == self.pass);
-            let used = |usage| own.clone().filter(|access| access.usage == usage).count();
-            let count = used(Usage::ColorAttachment);
-            if count + used(Usage::DepthStencilAttachment) + used(Usage::DepthStencilRead) == 0 {
+            let attachment = |usage: &Usage| {
+                matches!(usage, Usage::ColorAttachment | Usage::DepthStencilAttachment | Usage::DepthStencilRead)
+            };
+            // Of several draws of a pass the first names them for all.
+            let mut own: Vec<Usage> = self.needs.uses.iter().map(|used| used.how.usage).filter(attachment).collect();
+            if own.is_empty() {
+                let said = self.graph.accesses().iter().rev().take_while(|access| access.pass == self.pass);
+                own = said.map(|access| access.usage).filter(attachment).collect();
+            }
+            let count = own.iter().filter(|usage| **usage == Usage::ColorAttachment).count();
+            if own.is_empty() {
                 let help = "say \"color\": IMAGE or \"depth\": IMAGE";
                 node.mistake(Code::BadTarget, "draws to nothing", help);
                 return None;
