@@ -1,4 +1,4 @@
-"""A whole frame of a deferred renderer, in forty passes; `rgraph.demo.deferred` declares them.
+"""A whole frame of a deferred renderer, in about forty passes; `rgraph.demo.deferred` declares them.
 
     python examples/deferred.py [WIDTHxHEIGHT] [PICTURE.png]
 

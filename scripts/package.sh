@@ -2,6 +2,7 @@
 # Builds the wheel and the source archive into out/dist, installs each into a fresh environment outside of the tree, and runs the
 # command there: --version, doctor, and where there is a device the demo. Usage: scripts/package.sh MATURIN [--wheel-only]
 set -euo pipefail
+unset PYTHONPATH
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 maturin=$(realpath "$1")
 python=$(dirname "$maturin")/python
@@ -9,7 +10,7 @@ dist=$PWD/out/dist
 rm -rf "$dist"
 
 "$maturin" build --quiet --release --out "$dist" ${RGRAPH_PROFILE:+--profile "$RGRAPH_PROFILE"}
-"$maturin" sdist --quiet --out "$dist"
+"$maturin" sdist --out "$dist" >/dev/null 2>&1
 wheel=$(ls "$dist"/*.whl) archive=$(ls "$dist"/*.tar.gz)
 "$python" tests/package_contents.py "$wheel" "$archive"
 
@@ -27,6 +28,7 @@ try() {
     cd "$elsewhere"
     local bin=$elsewhere/$1/bin status=0
     "$bin/rgraph" --version
+    "$bin/python" -c 'import rgraph, sys; sys.exit(not rgraph.__file__.startswith(sys.prefix))'
     "$bin/rgraph" doctor || status=$?
     if [ "$status" -eq 3 ]; then
         echo "$1: no device here, so the demo is not run"
