@@ -121,6 +121,13 @@ def test_codes_are_explained():
         rg.explain("RG-E2033")
 
 
+def test_no_code_is_mentioned_that_does_not_exist(root: Path):
+    for pattern in ("python/rgraph/**/*.py", "rust/*/src/**/*.rs", "docs/**/*.md", "*.md", "tests/**/*.py"):
+        for path in root.glob(pattern):
+            mentioned = set(re.findall(r"RG-E\d{3}\b", path.read_text(encoding="utf-8"))) - {"RG-E999"}
+            assert mentioned <= set(CODES), path
+
+
 def test_errors_are_what_python_programs_expect():
     assert issubclass(rg.BusyError, BufferError)
     assert issubclass(rg.BusyError, RuntimeError)
