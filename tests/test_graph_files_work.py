@@ -46,7 +46,7 @@ def whole() -> rg.Graph:
     g = rg.Graph("frame", size=(16, 16))
     source, target = g.image("source", format="rgba8unorm", mips=2), g.image("target", format="rgba16float")
     depth, half = g.image("depth", format="depth24plus-stencil8"), g.image("half", format="rgba16float", size=(8, 8))
-    counts, copies = g.buffer("counts", 1024), g.buffer("copies", 1024)
+    counts, copies = g.buffer("counts", 1024), g.buffer("copies", 512)
     corners, arguments = g.buffer("corners", 256), g.buffer("arguments", 64)
     g.clear("clear", source, (1, 0.5, 0.25, 1))
     g.clear("clear low", source.mip(1), (0, 0, 0, 0))
