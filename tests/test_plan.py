@@ -301,3 +301,25 @@ def test_setup_functions_are_called_at_every_bake():
     assert first.culled["extra"]
     assert g.bake() == first
     assert calls == ["extra", "extra"]
+
+
+def test_bytes_are_reused_from_batch_to_batch_of_several_queues():
+    """A chain in which at most two images are alive needs as much however long it is."""
+
+    def chain(length: int) -> rgraph.Plan:
+        graph, before = rgraph.Graph("chain", size=(64, 64)), None
+        for at in range(length):
+            image = graph.image(f"i{at}", format="rgba8unorm")
+            compute = at % 3 == 0
+            made = graph.add_pass(f"p{at}", queue="async_compute" if compute else "graphics", weight_us=5)
+            made = made.storage_write(image) if compute else made.color(image)
+            if before is not None:
+                made.sampled(before)
+            before = image
+        graph.root(before)
+        return graph.bake(rgraph.Profile.discrete())
+
+    short, long = chain(50), chain(300)
+    assert long.check() == []
+    assert long.memory.lower_bound == short.memory.lower_bound
+    assert long.memory.total == short.memory.total <= 4 * short.memory.lower_bound

@@ -26,7 +26,8 @@ pub struct Batches {
     pub steps: Vec<u32>,
     /// Batch of each step.
     pub of_step: Vec<u32>,
-    before: Vec<bool>,
+    /// Whether a step waits for another queue.
+    pub before: Vec<bool>,
     after: Vec<bool>,
     open: Vec<Option<u32>>,
     counts: Vec<u32>,

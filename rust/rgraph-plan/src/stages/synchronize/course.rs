@@ -73,6 +73,17 @@ impl Course {
         }
     }
 
+    /// Begins a new group of its queue before each step that is marked.
+    pub fn cut_groups_before(&mut self, marked: &[bool], more: &mut Vec<u32>) {
+        more.clear();
+        more.resize(self.queues + 1, 0);
+        for (step, marked) in self.steps.iter_mut().zip(marked) {
+            let more = &mut more[usize::from(step.queue)];
+            *more += u32::from(*marked);
+            step.group += *more;
+        }
+    }
+
     /// The number that stands for the host among queues.
     pub fn host(&self) -> u8 {
         self.queues as u8
