@@ -237,3 +237,12 @@ def test_viewports_beyond_the_image_are_cut_off_at_its_edge(device: rg.Device):
     assert (picture[:4, 4:] == (255, 0, 0, 255)).all()
     assert (picture[4:] == 0).all()
     assert (picture[:, :4] == 0).all()
+
+
+def test_a_place_without_a_target_before_one_is_refused():
+    g = rg.Graph()
+    out = g.image("out", (8, 8), "rgba8unorm")
+    with pytest.raises(rg.GraphError, match="there is no colour target at 0, and one at 1") as caught:
+        g.raster("draw", FLAT, color=[None, out], push=[0, 0, 0, 0])
+    assert caught.value.hint == "give an image for each output of the shader up to the last that is kept"
+    assert g.passes == []

@@ -87,6 +87,12 @@ pub fn targets(arguments: &Arguments<'_>, work: &mut Work) -> PyResult<Targets> 
         false => attachment(value, work).map(Some),
     };
     let color = listed(arguments.take("color")?)?;
+    if let Some(hole) = color.windows(2).position(|pair| pair[0].is_none() && !pair[1].is_none()) {
+        // A plan lists the targets that there are; a draw would write the next one in its place.
+        let message = format!("there is no colour target at {hole}, and one at {}", hole + 1);
+        let help = "give an image for each output of the shader up to the last that is kept";
+        return Err(bad(color[hole].py(), Code::BadTarget, message, help));
+    }
     let color = color.iter().map(|value| some(value, work)).collect::<PyResult<Vec<_>>>()?;
     let clears = spread(arguments.take("clear")?, color.len(), "clear")?;
     let loads = spread(arguments.take("load")?, color.len(), "load")?;
@@ -166,7 +172,7 @@ impl PyGraphModule {
     /// shader
     ///     See `compute`; with a vertex and a fragment stage, or a tuple of (vertex, fragment).
     /// color
-    ///     Colour targets by location: images, parts of them (`image.mip(1)`), names, or None for no target there.
+    ///     Colour targets by location: images, parts of them (`image.mip(1)`) or names; None, behind the last, for none.
     /// depth
     ///     Depth (and stencil) attachment.
     /// vertices
