@@ -355,7 +355,9 @@ def test_tables_sort_and_copy(show, rich: str):
     assert page.get_by_role("columnheader", name=re.compile("^Takes")).get_attribute("aria-sort") == "descending"
     assert page.locator("#view-tables").get_by_role("rowheader").first.inner_text() == "gbuffer"
     page.get_by_role("button", name="Copy").click()
-    assert "rows copied" in page.locator("#said").inner_text() or "does not let" in page.locator("#said").inner_text()
+    said = page.locator("#said", has_text=re.compile("rows copied|does not let"))
+    said.wait_for(state="attached")
+    assert said.count() == 1
 
 
 def test_a_plan_that_was_read_tells_what_it_can(show, frame: rg.Plan):
