@@ -1,10 +1,14 @@
 """What tests share: where things are, and how much hypothesis tries."""
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+# A shell that starts the tests in its background has interrupts ignored, and some tests are about them.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile(
     "rgraph",
