@@ -19,6 +19,6 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     g.root(out);
 
     let plan = bake(&g, &Profile::single_queue(), &Options::default(), &mut Scratch::default())?;
-    println!("{plan}");
+    print!("{}", listing(&plan));
     Ok(())
 }

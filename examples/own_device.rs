@@ -55,7 +55,7 @@ pub fn run() -> Result<(), Box<dyn std::error::Error>> {
 
     let device = Device::new(&DeviceOptions::default())?;
     let compiled = device.compile(workload, &Options::default())?;
-    println!("{}", compiled.plan());
+    print!("{}", listing(compiled.plan()));
     for _ in 0..3 {
         let frame = compiled.run(&Inputs { times: true, ..Inputs::default() })?;
         let pixels = frame.read(out)?;

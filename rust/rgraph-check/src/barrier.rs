@@ -1,8 +1,8 @@
 //! Barriers, split barriers, transitions and transfers of ownership.
 
-use rgraph_plan::access::{Accesses, Aspects, Layout, Stages};
-use rgraph_plan::id::Id;
-use rgraph_plan::plan::{Barriers, Scope, Why};
+use rgraph_ir::access::{Accesses, Aspects, Layout, Stages};
+use rgraph_ir::id::Id;
+use rgraph_ir::plan::{Barriers, Scope, Why};
 
 use crate::cell::{Gone, Later, Release, meant};
 use crate::clock::{Clock, Lanes, Node};

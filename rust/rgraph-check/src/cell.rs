@@ -1,8 +1,8 @@
 //! The state of memory while a plan is walked: what used each cell last, its layout, owner and contents; and the
 //! verdict on a pair of uses.
 
-use rgraph_plan::access::{Accesses, Layout};
-use rgraph_plan::plan::{Hazard, Why};
+use rgraph_ir::access::{Accesses, Layout};
+use rgraph_ir::plan::{Hazard, Why};
 
 use crate::clock::{Lanes, Node, available, ordered};
 use crate::facts::Key;
@@ -236,7 +236,7 @@ impl Court<'_> {
 
 /// The pass that a barrier says it is for.
 pub(crate) fn meant(why: &Why) -> Option<usize> {
-    use rgraph_plan::id::Id;
+    use rgraph_ir::id::Id;
     match why.hazard {
         Hazard::Release => why.from.or(why.to),
         _ => why.to.or(why.from),

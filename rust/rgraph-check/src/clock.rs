@@ -8,8 +8,8 @@
 //! Source: Vulkan 1.3 specification, "Synchronization Commands" (execution and memory dependencies, chains, scopes
 //! of semaphores); clocks as in Mattern, "Virtual Time and Global States of Distributed Systems", 1989.
 
-use rgraph_plan::access::{Accesses, Stages};
-use rgraph_plan::plan::Scope;
+use rgraph_ir::access::{Accesses, Stages};
+use rgraph_ir::plan::Scope;
 
 use crate::tables::{STAGES, WRITES, leaf, leaves, with_earlier, with_later, write_access, write_slot};
 

@@ -1,8 +1,8 @@
 //! Layouts, owners and contents that a pass meets, and the words in which a hazard is told.
 
-use rgraph_plan::access::{Accesses, Layout};
-use rgraph_plan::id::Id;
-use rgraph_plan::plan::PlanPassId;
+use rgraph_ir::access::{Accesses, Layout};
+use rgraph_ir::id::Id;
+use rgraph_ir::plan::PlanPassId;
 
 use crate::cell::{Done, Gone, Later, Missing};
 use crate::facts::JobUse;

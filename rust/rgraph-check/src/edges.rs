@@ -1,9 +1,9 @@
 //! What crosses the border of a run: entry and exit states, roots, and the states in which things must be left.
 
-use rgraph_plan::access::{Aspects, Layout};
-use rgraph_plan::id::Id;
-use rgraph_plan::plan::{Edge, Scope};
-use rgraph_plan::resource::ResourceId;
+use rgraph_ir::access::{Aspects, Layout};
+use rgraph_ir::id::Id;
+use rgraph_ir::plan::{Edge, Scope};
+use rgraph_ir::resource::ResourceId;
 
 use crate::cell::{Gone, Later};
 use crate::clock::Node;

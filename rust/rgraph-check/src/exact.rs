@@ -4,9 +4,9 @@
 //! It takes the operations and nodes of the walk as they happened and judges them anew. Left out on both sides are
 //! resources that outlive the frame (the runtime's barriers stand around them) and by-region dependencies.
 
-use rgraph_plan::access::{Accesses, Stages};
-use rgraph_plan::graph::Graph;
-use rgraph_plan::plan::{Command, Plan};
+use rgraph_ir::access::{Accesses, Stages};
+use rgraph_ir::graph::Graph;
+use rgraph_ir::plan::{Command, Plan};
 
 use crate::cell::{Done, Local};
 use crate::facts::Facts;
@@ -294,8 +294,8 @@ fn both(graph: &Graph, plan: &Plan) -> [Option<String>; 2] {
     [found.map(|finding| finding.to_string()), exact]
 }
 
-fn index(id: rgraph_plan::resource::ResourceId) -> usize {
-    rgraph_plan::id::Id::index(id)
+fn index(id: rgraph_ir::resource::ResourceId) -> usize {
+    rgraph_ir::id::Id::index(id)
 }
 
 #[path = "../tests/support/mutate.rs"]

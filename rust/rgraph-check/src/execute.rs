@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rgraph_plan::access::{Aspects, Layout, Load, Store};
-use rgraph_plan::id::Id;
-use rgraph_plan::plan::{Attachment, Barriers, BatchId, Command, Plan};
+use rgraph_ir::access::{Aspects, Layout, Load, Store};
+use rgraph_ir::id::Id;
+use rgraph_ir::plan::{Attachment, Barriers, BatchId, Command, Plan};
 
 use crate::facts::Facts;
 use crate::interpret::{Fault, Memory, Outcome, Watched, cleared, frames, is_loaded, note_job, watched};

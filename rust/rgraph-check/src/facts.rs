@@ -1,11 +1,11 @@
 //! What a declaration means, worked out anew from ARCHITECTURE.md: every pass and every inserted pass as a *job*
 //! with the cells that it reads, keeps and writes, the order of the accesses to each cell, and the jobs needed.
 
-use rgraph_plan::access::{Aspects, Load, PassQueue, Stages, Transfer, Usage};
-use rgraph_plan::graph::{Access, Clear, Graph, PassId};
-use rgraph_plan::id::Id;
-use rgraph_plan::plan::Plan;
-use rgraph_plan::resource::{Life, ResourceId};
+use rgraph_ir::access::{Aspects, Load, PassQueue, Stages, Transfer, Usage};
+use rgraph_ir::graph::{Access, Clear, Graph, PassId};
+use rgraph_ir::id::Id;
+use rgraph_ir::plan::Plan;
+use rgraph_ir::resource::{Life, ResourceId};
 
 use crate::shape::{Grid, Part, Shape, shapes};
 use crate::tables::{Work, default_stages, is_attachment, work};

@@ -4,12 +4,12 @@
 //! The same seed gives the same graph on every machine. Graphs are well-formed by construction: every read comes
 //! after a write of what it reads, and what is declared too early depends on nothing that depends on it.
 
-use rgraph_plan::access::{Accesses, Aspects, Layout, Load, PassQueue, ResolveMode, Sharing, Stages, Transfer, Usage};
-use rgraph_plan::format::Format;
-use rgraph_plan::graph::{Clear, Details, FlagId, Graph, Pass, PassId, Ranges, Use};
-use rgraph_plan::id::Id;
-use rgraph_plan::profile::{Capabilities, Profile, Queue};
-use rgraph_plan::resource::{Buffer, History, Image, Imported, Kind, Leave, Life, Mips, Resource, ResourceId, Size};
+use rgraph_ir::access::{Accesses, Aspects, Layout, Load, PassQueue, ResolveMode, Sharing, Stages, Transfer, Usage};
+use rgraph_ir::format::Format;
+use rgraph_ir::graph::{Clear, Details, FlagId, Graph, Pass, PassId, Ranges, Use};
+use rgraph_ir::id::Id;
+use rgraph_ir::profile::{Capabilities, Profile, Queue};
+use rgraph_ir::resource::{Buffer, History, Image, Imported, Kind, Leave, Life, Mips, Resource, ResourceId, Size};
 
 use crate::random::Random;
 

@@ -8,11 +8,11 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use rgraph_plan::access::{Load, Usage};
-use rgraph_plan::graph::{Clear, Graph};
-use rgraph_plan::id::Id;
-use rgraph_plan::plan::Plan;
-use rgraph_plan::resource::{Life, ResourceId};
+use rgraph_ir::access::{Load, Usage};
+use rgraph_ir::graph::{Clear, Graph};
+use rgraph_ir::id::Id;
+use rgraph_ir::plan::Plan;
+use rgraph_ir::resource::{Life, ResourceId};
 
 use crate::facts::{Facts, JobUse};
 use crate::finding::Finding;

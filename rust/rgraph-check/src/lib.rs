@@ -1,4 +1,4 @@
-//! rgraph-check: the judge of plans. It shares the nouns of `rgraph-plan` and nothing else: what a declaration means,
+//! rgraph-check: the judge of plans. It shares the nouns of `rgraph-ir` and nothing else: what a declaration means,
 //! what a usage does, which stages contain which, how many bytes a texel takes are worked out anew here.
 //!
 //! [`check`] walks a plan on an abstract machine of queues, stages, caches, layouts, owners and aliased bytes.
@@ -26,8 +26,8 @@ mod tables;
 
 pub use finding::{Finding, Rule};
 
-use rgraph_plan::graph::Graph;
-use rgraph_plan::plan::Plan;
+use rgraph_ir::graph::Graph;
+use rgraph_ir::plan::Plan;
 
 /// Judges a plan of a graph: every violation found, in plan order; empty if there is none.
 ///

@@ -7,9 +7,9 @@
 
 use std::collections::HashMap;
 
-use rgraph_plan::access::{Sharing, Stages};
-use rgraph_plan::id::Id;
-use rgraph_plan::plan::{Barriers, BatchId, Command, Plan, PlanPassId, Scope};
+use rgraph_ir::access::{Sharing, Stages};
+use rgraph_ir::id::Id;
+use rgraph_ir::plan::{Barriers, BatchId, Command, Plan, PlanPassId, Scope};
 
 use crate::cell::{Cell, Court, Done, Gone, Later, Local, Missing, Read, TRANSITION, Write};
 use crate::clock::{Clock, Lanes, Node};
@@ -411,7 +411,7 @@ impl<'a> Machine<'a> {
             self.check_contents(queue, pass, [job, number], resource, store, cell);
             let local = match at.usage {
                 usage if crate::tables::is_attachment(usage) => Local::Attachment,
-                rgraph_plan::access::Usage::InputAttachment => Local::Input,
+                rgraph_ir::access::Usage::InputAttachment => Local::Input,
                 _ => Local::No,
             };
             let group = facts.key(resource, cell, job, number).map_or(0, |(_, group)| group);

@@ -1,8 +1,8 @@
 //! Render passes: attachments listed, load and store operations right.
 
-use rgraph_plan::access::{Accesses, Aspects, Load, Stages, Store as StoreOp, Usage};
-use rgraph_plan::id::{Id, Span};
-use rgraph_plan::plan::{Attachment, Command};
+use rgraph_ir::access::{Accesses, Aspects, Load, Stages, Store as StoreOp, Usage};
+use rgraph_ir::id::{Id, Span};
+use rgraph_ir::plan::{Attachment, Command};
 
 use crate::cell::Gone;
 use crate::facts::JobUse;

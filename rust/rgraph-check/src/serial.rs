@@ -2,10 +2,10 @@
 //!
 //! The list comes from the same facts that the judge works with, so it shares nothing with the planner.
 
-use rgraph_plan::access::{Aspects, Load, Usage};
-use rgraph_plan::graph::{Clear, FlagId, Graph, PassId};
-use rgraph_plan::id::Id;
-use rgraph_plan::resource::ResourceId;
+use rgraph_ir::access::{Aspects, Load, Usage};
+use rgraph_ir::graph::{Clear, FlagId, Graph, PassId};
+use rgraph_ir::id::Id;
+use rgraph_ir::resource::ResourceId;
 
 use crate::facts::{Facts, Inserted, JobUse};
 

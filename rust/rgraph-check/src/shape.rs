@@ -1,11 +1,11 @@
 //! Sizes resolved, memory under several names found, and resources cut into cells: the smallest pieces that any
 //! use or barrier names apart.
 
-use rgraph_plan::access::Aspects;
-use rgraph_plan::format::Format;
-use rgraph_plan::graph::Graph;
-use rgraph_plan::id::Id;
-use rgraph_plan::resource::{Axis, Image, Kind, Life, Mips, ResourceId, Round};
+use rgraph_ir::access::Aspects;
+use rgraph_ir::format::Format;
+use rgraph_ir::graph::Graph;
+use rgraph_ir::id::Id;
+use rgraph_ir::resource::{Axis, Image, Kind, Life, Mips, ResourceId, Round};
 
 /// A resource's extent, resolved.
 #[derive(Clone, Copy, PartialEq, Debug)]

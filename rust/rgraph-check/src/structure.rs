@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use rgraph_plan::access::{Accesses, Aspects, PassQueue, Stages, Usage};
-use rgraph_plan::id::{Id, Span};
-use rgraph_plan::plan::{Barriers, Command, Plan, PlanPassId, QueueWhy};
-use rgraph_plan::profile::Capabilities;
-use rgraph_plan::resource::ResourceId;
+use rgraph_ir::access::{Accesses, Aspects, PassQueue, Stages, Usage};
+use rgraph_ir::id::{Id, Span};
+use rgraph_ir::plan::{Barriers, Command, Plan, PlanPassId, QueueWhy};
+use rgraph_ir::profile::Capabilities;
+use rgraph_ir::resource::ResourceId;
 
 use crate::facts::{Facts, Inserted};
 use crate::finding::{Findings, Rule};
@@ -24,7 +24,7 @@ pub(crate) fn is_well_formed(facts: &Facts, plan: &Plan, findings: &mut Findings
         holds
     };
     let inside = |span: Span, len: usize| span.start <= span.end && span.end as usize <= len;
-    let queue = |queue: Option<rgraph_plan::plan::QueueId>| queue.is_none_or(|queue| queue.index() < plan.queues.len());
+    let queue = |queue: Option<rgraph_ir::plan::QueueId>| queue.is_none_or(|queue| queue.index() < plan.queues.len());
     let resources = plan.resources.len();
     demand(resources >= facts.memory.len(), &|| {
         format!("the plan has {resources} resources, the graph {}", facts.memory.len())

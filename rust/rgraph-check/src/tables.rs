@@ -4,9 +4,9 @@
 //! Source: Vulkan 1.3 specification, "Synchronization and Cache Control" (tables of supported stages and of accesses
 //! by stage, logical order of pipeline stages), "Formats"; ARCHITECTURE.md.
 
-use rgraph_plan::access::{Accesses, Layout, PassQueue, Stages, Transfer, Usage};
-use rgraph_plan::format::Format;
-use rgraph_plan::profile::Capabilities;
+use rgraph_ir::access::{Accesses, Layout, PassQueue, Stages, Transfer, Usage};
+use rgraph_ir::format::Format;
+use rgraph_ir::profile::Capabilities;
 
 /// Leaf stages.
 pub(crate) const STAGES: usize = 21;

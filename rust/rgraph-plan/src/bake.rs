@@ -14,7 +14,7 @@
 //!
 //! let plan = bake(&g, &Profile::discrete(), &Options::default(), &mut Scratch::default())?;
 //! assert_eq!(plan.batches.len(), 3);
-//! println!("{plan}");
+//! print!("{}", listing(&plan));
 //! # Ok::<(), GraphError>(())
 //! ```
 

@@ -2,21 +2,13 @@
 //! hazards. Planning is a pure function: no Vulkan, clock, file or thread in here.
 #![forbid(unsafe_code)]
 
-pub mod access;
 pub mod bake;
-mod code;
-pub mod declare;
-pub mod error;
 pub mod file;
-pub mod format;
-pub mod graph;
 pub mod heap;
-pub mod id;
-pub mod plan;
-pub mod profile;
 pub mod report;
-pub mod resource;
 pub mod stages;
+
+pub use rgraph_ir::{access, declare, error, format, graph, id, plan, profile, resource};
 
 /// What most users of the crate need.
 pub mod prelude {
@@ -27,6 +19,7 @@ pub mod prelude {
     pub use crate::graph::{Graph, Pass, Use};
     pub use crate::plan::Plan;
     pub use crate::profile::Profile;
+    pub use crate::report::listing;
     pub use crate::resource::{Resource, Size};
     pub use crate::stages::schedule::Policy;
     pub use crate::stages::synchronize::emit::Split;

@@ -67,7 +67,7 @@ impl PyPlan {
     }
 
     fn content_hash(&self) -> u128 {
-        *self.hash.get_or_init(|| self.plan.content_hash())
+        *self.hash.get_or_init(|| rgraph_plan::file::plan_hash(&self.plan))
     }
 
     fn text(&self, py: Python<'_>, write: fn(&Plan) -> String) -> PyResult<String> {

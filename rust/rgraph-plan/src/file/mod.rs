@@ -13,6 +13,6 @@ pub(crate) mod word;
 pub mod write;
 
 pub use graph::{read_graph, write_graph};
-pub use plan::{read_plan, write_plan};
+pub use plan::{plan_hash, read_plan, write_plan};
 pub use profile::{read_profile, write_profile};
 pub use schema::schema;

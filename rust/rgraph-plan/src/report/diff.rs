@@ -75,7 +75,7 @@ pub fn diff(a: &Plan, b: &Plan) -> Diff {
     resources(&mut diff, a, b);
     rest(&mut diff, a, b);
     if diff.changes.is_empty() {
-        let hash = |plan: &Plan| Some(format!("{:032x}", plan.content_hash()));
+        let hash = |plan: &Plan| Some(format!("{:032x}", crate::file::plan_hash(plan)));
         diff.change("plan", "", "content hash", hash(a), hash(b));
     }
     diff

@@ -2,7 +2,6 @@
 
 pub mod diff;
 pub mod dot;
-mod equal;
 pub mod explain;
 pub mod page;
 pub mod svg;

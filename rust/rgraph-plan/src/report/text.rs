@@ -19,13 +19,6 @@ use crate::resource::ResourceId;
 /// Widest line, where names allow it.
 const COLUMNS: usize = 100;
 
-impl std::fmt::Display for Plan {
-    /// The [`listing`].
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&listing(self))
-    }
-}
-
 /// The listing of a whole plan, ending in a line break. O(plan + placements²) in the worst case of aliasing.
 pub fn listing(plan: &Plan) -> String {
     let mut out = String::new();

@@ -7,4 +7,4 @@ mod read;
 mod write;
 
 pub use read::read_plan;
-pub use write::write_plan;
+pub use write::{plan_hash, write_plan};

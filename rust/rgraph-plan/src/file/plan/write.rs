@@ -22,12 +22,10 @@ pub fn write_plan(plan: &Plan) -> String {
     write(plan, plan.report.bake_us.is_some())
 }
 
-impl Plan {
-    /// A hash of all that the plan decides: equal plans have equal hashes on every machine; how long the bake took
-    /// does not count. XXH3 (128 bits) of the plan file without timings. O(plan).
-    pub fn content_hash(&self) -> u128 {
-        xxh3_128(write(self, false).as_bytes())
-    }
+/// A hash of all that a plan decides: equal plans have equal hashes on every machine; how long the bake took does not
+/// count. XXH3 (128 bits) of the plan file without timings. O(plan).
+pub fn plan_hash(plan: &Plan) -> u128 {
+    xxh3_128(write(plan, false).as_bytes())
 }
 
 fn write(plan: &Plan, timings: bool) -> String {

@@ -61,7 +61,7 @@ fn meta(plan: &Plan, declared: bool) -> Meta {
     Meta {
         graph: plan.graph.clone(),
         graph_hash: format!("{:032x}", plan.graph_hash),
-        hash: format!("{:032x}", plan.content_hash()),
+        hash: format!("{:032x}", crate::file::plan_hash(plan)),
         profile: plan.profile.clone(),
         policy: plan.report.policy.to_owned(),
         optimal: plan.report.optimal,

@@ -1,5 +1,7 @@
 //! What a bake decides: flat arrays and ranges into them, everything that runs and why. Immutable once made,
-//! comparable, printable (`report/`), readable and writable (`file/`).
+//! comparable; `rgraph-plan` prints, reads and writes it.
+
+mod equal;
 
 use crate::access::{Accesses, Aspects, Layout, Load, Sharing, Stages, Store};
 use crate::format::Format;

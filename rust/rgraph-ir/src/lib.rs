@@ -1,0 +1,14 @@
+//! rgraph-ir: the nouns that planner, checker and runtime share: a graph as declared, a device as numbers, a plan as
+//! flat arrays. Plain data; what a declaration means is worked out by the planner and, apart from it, by the checker.
+#![forbid(unsafe_code)]
+
+pub mod access;
+mod code;
+pub mod declare;
+pub mod error;
+pub mod format;
+pub mod graph;
+pub mod id;
+pub mod plan;
+pub mod profile;
+pub mod resource;
