@@ -47,6 +47,8 @@ class PlannedPass(NamedTuple):
     """Modelled start in microseconds."""
     duration_us: float
     """Modelled duration in microseconds."""
+    owner: int | None
+    """Of an inserted mip level: position in the declaration of the pass that generates it; otherwise None."""
 
 
 class Wait(NamedTuple):

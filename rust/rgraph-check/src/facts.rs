@@ -86,8 +86,8 @@ pub(crate) struct Job {
 /// Work that the declaration demands without naming it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Inserted {
-    /// Fills one mip level from the one before.
-    Mips { resource: usize, level: u32 },
+    /// Fills one mip level from the one before, at the end of the declared pass `owner`.
+    Mips { owner: usize, resource: usize, level: u32 },
     /// Fills a resource from the one of another size that it modifies.
     Scaled { from: usize, to: usize },
 }
@@ -387,7 +387,7 @@ impl<'g> Facts<'g> {
                 self.jobs.push(Job {
                     name,
                     declared: None,
-                    inserted: Some(Inserted::Mips { resource, level }),
+                    inserted: Some(Inserted::Mips { owner: pass, resource, level }),
                     position: pass as u32 + 1,
                     step: level,
                     uses: vec![blit(resource, part(level - 1), false), blit(resource, part(level), true)],

@@ -130,7 +130,9 @@ pub fn serial(graph: &Graph) -> Serial {
         let job = &facts.jobs[at];
         let what = match (job.declared, job.inserted) {
             (Some(pass), _) => Deed::Pass(PassId::new(pass)),
-            (None, Some(Inserted::Mips { resource, level })) => Deed::Mips { image: ResourceId::new(resource), level },
+            (None, Some(Inserted::Mips { resource, level, .. })) => {
+                Deed::Mips { image: ResourceId::new(resource), level }
+            }
             (None, Some(Inserted::Scaled { from, to })) => {
                 Deed::Scaled { from: ResourceId::new(from), to: ResourceId::new(to) }
             }

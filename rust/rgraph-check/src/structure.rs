@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use rgraph_ir::access::{Accesses, Aspects, PassQueue, Stages, Usage};
 use rgraph_ir::id::{Id, Span};
-use rgraph_ir::plan::{Barriers, Command, Plan, PlanPassId, QueueWhy};
+use rgraph_ir::plan::{Barriers, Command, Plan, PlanAccess, PlanPassId, QueueWhy};
 use rgraph_ir::profile::Capabilities;
 use rgraph_ir::resource::ResourceId;
 
@@ -117,8 +117,7 @@ pub(crate) fn is_well_formed(facts: &Facts, plan: &Plan, findings: &mut Findings
 /// The job of each pass of the plan, and whether every needed one runs once, where it may.
 pub(crate) fn passes(facts: &Facts, plan: &Plan, findings: &mut Findings) -> Vec<Option<usize>> {
     let declared = facts.graph.passes().len();
-    let inserted: HashMap<&str, usize> =
-        facts.jobs[declared..].iter().enumerate().map(|(at, job)| (job.name.as_str(), declared + at)).collect();
+    let levels = Levels::new(facts);
     let mut job_of = vec![None; plan.passes.len()];
     let mut ran = vec![0u32; plan.passes.len()];
     for (_, batch) in plan.batches.iter_ids() {
@@ -142,8 +141,15 @@ pub(crate) fn passes(facts: &Facts, plan: &Plan, findings: &mut Findings) -> Vec
                 findings.add(Rule::Malformed, Some(name), None, message);
                 None
             }
-            None => inserted.get(name).copied().or_else(|| scaled(facts, plan, id)),
+            None => match pass.owner {
+                Some(owner) => levels.job(facts, plan, id, owner as usize),
+                None => scaled(facts, plan, id),
+            },
         };
+        if pass.declared.is_some() && pass.owner.is_some() {
+            let message = format!("pass \"{name}\" is declared, and inserted for another pass");
+            findings.add(Rule::Malformed, Some(name), None, message);
+        }
         match job_of[at] {
             Some(job) => {
                 if pass.declared.is_some() && facts.jobs[job].name != name {
@@ -189,10 +195,40 @@ pub(crate) fn passes(facts: &Facts, plan: &Plan, findings: &mut Findings) -> Vec
     job_of
 }
 
+/// Jobs that fill mip levels, by the pass that demands them, the image and the level; several where accesses differ
+/// in layers.
+struct Levels(HashMap<(usize, usize, u32), Vec<usize>>);
+
+impl Levels {
+    fn new(facts: &Facts) -> Self {
+        let mut levels: HashMap<_, Vec<usize>> = HashMap::new();
+        for (at, job) in facts.jobs.iter().enumerate() {
+            if let Some(Inserted::Mips { owner, resource, level }) = job.inserted {
+                levels.entry((owner, resource, level)).or_default().push(at);
+            }
+        }
+        Self(levels)
+    }
+
+    /// The job of an inserted pass, by its owner and its write; names of passes are not unique enough to tell it.
+    fn job(&self, facts: &Facts, plan: &Plan, pass: PlanPassId, owner: usize) -> Option<usize> {
+        let access = written(plan, pass)?;
+        let jobs = self.0.get(&(owner, access.resource.index(), access.mips[0]))?;
+        let layers =
+            |job: &&usize| facts.jobs[**job].uses.iter().any(|at| at.writes && at.part.layers == access.layers);
+        jobs.iter().find(layers).or(jobs.first()).copied()
+    }
+}
+
+/// The first write among the accesses of an inserted pass.
+fn written(plan: &Plan, pass: PlanPassId) -> Option<&PlanAccess> {
+    let accesses = &plan.pass_accesses[plan.passes[pass].accesses.range()];
+    accesses.iter().find(|access| crate::tables::writes(access.access))
+}
+
 /// A scaled blit has no fixed name: it is known by what it writes.
 fn scaled(facts: &Facts, plan: &Plan, pass: PlanPassId) -> Option<usize> {
-    let accesses = &plan.pass_accesses[plan.passes[pass].accesses.range()];
-    let written = accesses.iter().find(|access| crate::tables::writes(access.access))?.resource.index();
+    let written = written(plan, pass)?.resource.index();
     facts.jobs.iter().position(|job| matches!(job.inserted, Some(Inserted::Scaled { to, .. }) if to == written))
 }
 

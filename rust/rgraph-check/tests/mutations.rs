@@ -12,8 +12,8 @@ use rgraph_check::interpret::{interpret_graph, interpret_plan};
 use rgraph_plan::bake::{Options, Scratch, bake};
 
 /// Faults that no plan survives, whatever else is in it.
-const FATAL: [&str; 7] =
-    ["families", "transfer half", "old layout", "new layout", "named layout", "load operation", "edge"];
+const FATAL: [&str; 8] =
+    ["families", "transfer half", "old layout", "new layout", "named layout", "load operation", "edge", "owner"];
 
 /// What is not found changes nothing that anybody could see: the exact judge of the unit tests says the same of every
 /// pair of operations, and here the faulty plan still computes what the declaration says. The shares are printed.

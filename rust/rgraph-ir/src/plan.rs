@@ -100,6 +100,9 @@ pub struct PlanPass {
     pub name: u32,
     /// Position in the (flattened) declaration; `None`: inserted by the planner.
     pub declared: Option<u32>,
+    /// Of an inserted mip level: position in the (flattened) declaration of the pass whose `generate_mips` demands it.
+    /// `None` for declared passes and for blits between resources of different sizes.
+    pub owner: Option<u32>,
     /// Its queue; `None`: the host, or culled.
     pub queue: Option<QueueId>,
     /// Why it is culled, if it is.

@@ -100,7 +100,7 @@ fn the_written_fields_are_those_of_formats() {
         "{\"op\": \"end_rendering\"}",
         "{\"op\": \"set_event\", \"event\": 0, \"memory\": [], \"buffers\": [], \"images\": [",
         "{\"op\": \"barriers\", \"by_region\": true,",
-        "\"name\": \"lighting/mips/hdr.1\", \"declared\": null",
+        "\"name\": \"lighting/mips/hdr.1\", \"declared\": null, \"owner\": 1, \"queue\"",
         "{\"resource\": 2, \"stages\": [\"blit\"], \"access\": [\"transfer_write\"], \"layout\": \"transfer_dst_optimal\", \"mips\": [1, 2], \"layers\": [0, 1]}",
         "{\"id\": 0, \"type\": \"device\", \"size\": 38797312}",
         "{\"resource\": 2, \"heap\": 0, \"offset\": 0, \"size\": 22151168}",
@@ -180,7 +180,7 @@ const EDITS: [(&str, &str, &str); 30] = [
     (
         "\"reason\": null",
         "\"raison\": null",
-        "RG-E222 bad.rplan.json:3: passes[0].raison is not a key of a pass\n  help: did you mean \"reason\"? known: id, name, declared, queue, culled, reason, physical_pass, culled_why, why, accesses",
+        "RG-E222 bad.rplan.json:3: passes[0].raison is not a key of a pass\n  help: did you mean \"reason\"? known: id, name, declared, owner, queue, culled, reason, physical_pass, culled_why, why, accesses",
     ),
     (
         "\"declared\": 0",

@@ -44,6 +44,7 @@ pub fn passes<'py>(py: Python<'py>, plan: &Plan) -> PyResult<Bound<'py, PyList>>
             pass.physical_pass.map(Id::index),
             f64::from(pass.why.start_us),
             f64::from(pass.why.duration_us),
+            pass.owner,
         );
         record!(py, "PlannedPass", fields)
     };

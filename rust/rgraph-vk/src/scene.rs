@@ -244,14 +244,20 @@ impl Scene {
         for (access, at) in graph.accesses().iter().zip(0..) {
             of_pass[access.pass.index()].push(at);
         }
+        let mut at_position: HashMap<u32, PassId> = HashMap::new();
+        for (id, pass) in plan.passes.iter_ids() {
+            if let Some(position) = pass.declared {
+                let name = plan.pass_name(id);
+                at_position.insert(position, graph.find_pass(name).ok_or_else(|| foreign("pass", name))?);
+            }
+        }
         for (id, pass) in plan.passes.iter_ids() {
             let start = scene.accesses.len();
-            let name = plan.pass_name(id);
-            let declared = match pass.declared {
-                Some(_) => Some(graph.find_pass(name).ok_or_else(|| foreign("pass", name))?),
-                None => None,
+            let pass_at = |position: u32| {
+                at_position.get(&position).copied().ok_or_else(|| foreign("owner of pass", plan.pass_name(id)))
             };
-            let owner = declared.or_else(|| name.rfind("/mips/").and_then(|at| graph.find_pass(&name[..at])));
+            let declared = pass.declared.map(pass_at).transpose()?;
+            let owner = pass.owner.map(pass_at).transpose()?.or(declared);
             scene.flag_of.push(owner.and_then(|pass| graph.passes()[pass].conditional));
             scene.pass_of.push(declared);
             if let Some(declared) = declared {

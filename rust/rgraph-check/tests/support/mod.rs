@@ -340,11 +340,12 @@ impl Naive<'_> {
             .unwrap_or(false)
     }
 
-    fn name(&mut self, name: &str, declared: Option<u32>, queue: Option<QueueId>) -> PlanPassId {
+    fn name(&mut self, name: &str, [declared, owner]: [Option<u32>; 2], queue: Option<QueueId>) -> PlanPassId {
         let name = self.plan.pass_names.push(name) as u32;
         self.plan.passes.push(PlanPass {
             name,
             declared,
+            owner,
             queue,
             culled: None,
             physical_pass: None,
@@ -405,15 +406,15 @@ impl Naive<'_> {
             Step::Pass(pass) => {
                 let cpu = graph.passes()[*pass].queue == PassQueue::Cpu;
                 let queue = (!cpu).then(|| QueueId::new(0));
-                (self.name(graph.pass_name(*pass), Some(pass.index() as u32), queue), cpu)
+                (self.name(graph.pass_name(*pass), [Some(pass.index() as u32), None], queue), cpu)
             }
             Step::Mip { pass, resource, level, .. } => {
                 let name = format!("{}/mips/{}.{level}", graph.pass_name(*pass), graph.resource_name(*resource));
-                (self.name(&name, None, Some(QueueId::new(0))), false)
+                (self.name(&name, [None, Some(pass.index() as u32)], Some(QueueId::new(0))), false)
             }
             Step::Scale { from, to } => {
                 let name = format!("{} scaled to {}", graph.resource_name(*from), graph.resource_name(*to));
-                (self.name(&name, None, Some(QueueId::new(0))), false)
+                (self.name(&name, [None; 2], Some(QueueId::new(0))), false)
             }
         };
         if cpu {

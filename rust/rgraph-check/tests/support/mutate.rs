@@ -1,5 +1,5 @@
-//! Single faults put into plans: every barrier, wait, stage, access, layout, transfer half, place, load, store and
-//! edge taken away or changed, one at a time.
+//! Single faults put into plans: every barrier, wait, stage, access, layout, transfer half, place, load, store, edge
+//! and owner of an inserted pass taken away or changed, one at a time.
 
 use rgraph_plan::access::{Accesses, Layout, Load, Stages, Store};
 use rgraph_plan::id::Span;
@@ -59,6 +59,16 @@ pub fn mutants(plan: &Plan) -> Vec<Mutant> {
     let mut list = Vec::new();
     let mut add = |kind: &'static str, what: String, plan: Plan| list.push(Mutant { kind, what, plan });
     let name = |resource: rgraph_plan::resource::ResourceId| plan.resource_name(resource).to_owned();
+    let declared = plan.passes.iter().filter_map(|pass| pass.declared).count() as u32;
+    for (id, pass) in plan.passes.iter_ids() {
+        let Some(owner) = pass.owner else { continue };
+        for other in [None, Some((owner + 1) % declared), Some(declared)].into_iter().filter(|one| *one != Some(owner))
+        {
+            let mut owned = plan.clone();
+            owned.passes[id].owner = other;
+            add("owner", format!("\"{}\" is owned by {other:?}", plan.pass_name(id)), owned);
+        }
+    }
     for at in 0..plan.memory_barriers.len() {
         let mut without = plan.clone();
         without.memory_barriers.remove(at);

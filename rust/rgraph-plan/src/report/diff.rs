@@ -300,10 +300,15 @@ fn passes(diff: &mut Diff, a: &Plan, b: &Plan) {
     for one in a.passes.ids() {
         let Some(&two) = in_b.get(a.pass_name(one)) else { continue };
         let name = a.pass_name(one);
+        let owner = |plan: &Plan, positions: &Positions, id: PlanPassId| {
+            let owner = positions.get(plan.passes[id].owner?);
+            Some(owner.map_or_else(|| "unknown".to_owned(), |owner| plan.pass_name(owner).to_owned()))
+        };
         let culled = |plan: &Plan, positions, id: PlanPassId| {
             plan.passes[id].culled.map(|why| culled_sentence(plan, positions, why))
         };
         diff.change("pass", name, "culled", culled(a, &positions_a, one), culled(b, &positions_b, two));
+        diff.change("pass", name, "owner", owner(a, &positions_a, one), owner(b, &positions_b, two));
         diff.change("pass", name, "queue", queue(a, one), queue(b, two));
         // Starts are left out: one longer pass shifts all after it.
         let time = |plan: &Plan, id: PlanPassId| Some(format!("{} µs", plan.passes[id].why.duration_us));

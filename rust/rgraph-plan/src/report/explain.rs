@@ -64,7 +64,12 @@ fn time_and_place(out: &mut String, plan: &Plan, id: PlanPassId) {
     let place = batch.map_or_else(String::new, |batch| format!(", batch {}", batch.index()));
     say(out, "runs", &format!("on {}{place}", plain(&label)));
     if pass.declared.is_none() {
-        say(out, "inserted", "the planner added it: nothing declares it");
+        let owner = pass.owner.and_then(|owner| Positions::new(plan).get(owner));
+        let text = match owner {
+            Some(owner) => format!("the planner added it for the mip levels of {}", quoted(plan.pass_name(owner))),
+            None => "the planner added it: nothing declares it".to_owned(),
+        };
+        say(out, "inserted", &text);
     }
     match pass.queue {
         Some(_) => say(out, "queue", queue_sentence(why.queue)),

@@ -58,17 +58,18 @@ pub fn passes(input: Input<'_>, live: &mut Live, plan: &mut Plan) {
         let index = input.deps.index[stop.node] as usize;
         let latest = input.deps.deps.preds.row(index).iter().map(|&p| input.merged.final_position(p)).max();
         let start = plan.pass_accesses.len();
-        let (name, declared) = match facts.nodes[stop.node].origin {
-            Origin::Declared(pass) => (pass.index(), Some(pass.index() as u32)),
+        let (name, declared, owner) = match facts.nodes[stop.node].origin {
+            Origin::Declared(pass) => (pass.index(), Some(pass.index() as u32), None),
             origin => {
                 insert_accesses(input, at, plan);
-                (plan.pass_names.push(&inserted_name(graph, origin)), None)
+                (plan.pass_names.push(&inserted_name(graph, origin)), None, origin.owner())
             }
         };
         let chosen = input.order.why_queue[index];
         plan.passes.push(PlanPass {
             name: name as u32,
             declared,
+            owner: owner.map(|pass| pass.index() as u32),
             queue: (stop.queue != course.host()).then(|| QueueId::new(usize::from(stop.queue))),
             culled: None,
             physical_pass: None,
@@ -86,6 +87,7 @@ pub fn passes(input: Input<'_>, live: &mut Live, plan: &mut Plan) {
         plan.passes.push(PlanPass {
             name: pass.index() as u32,
             declared: Some(pass.index() as u32),
+            owner: None,
             queue: None,
             culled: Some(reason),
             physical_pass: None,

@@ -166,9 +166,10 @@ fn passes(plan: &mut Plan) {
         ("option", Some(8), None, Some(Culled::OptedOut), None, none, PassWhy::default()),
     ];
     for (name, declared, queue, culled, physical, accesses, why) in all {
+        let owner = (name == "lighting/mips/hdr.1").then_some(1);
         let name = plan.pass_names.push(name) as u32;
         let (queue, physical_pass) = (queue.map(id), physical.map(id));
-        plan.passes.push(PlanPass { name, declared, queue, culled, physical_pass, accesses, why });
+        plan.passes.push(PlanPass { name, declared, owner, queue, culled, physical_pass, accesses, why });
     }
 }
 

@@ -326,6 +326,7 @@ fn pass(node: Node<'_, '_>, index: usize, counts: &Counts, plan: &mut Plan) -> O
     own_id(&fields, index);
     let name = fields.need("name").and_then(|name| name.name())?;
     let declared = fields.given("declared").map_or(Some(None), |declared| declared.u32().map(Some));
+    let owner = fields.given("owner").map_or(Some(None), |owner| owner.u32().map(Some));
     let queue = fields.given("queue").map_or(Some(None), |queue| queue.id(counts.queues, "queues").map(Some));
     let physical_pass = fields.given("physical_pass").map_or(Some(None), |id| id.id(counts.passes, "passes").map(Some));
     let culled = if fields.flag("culled") {
@@ -347,6 +348,7 @@ fn pass(node: Node<'_, '_>, index: usize, counts: &Counts, plan: &mut Plan) -> O
     Some(PlanPass {
         name: plan.pass_names.push(&name) as u32,
         declared: declared?,
+        owner: owner?,
         queue: queue?,
         culled,
         physical_pass: physical_pass?,

@@ -86,6 +86,9 @@ fn pass(sheet: &mut Sheet, plan: &Plan, positions: &Positions, id: PlanPassId) {
     let pass = &plan.passes[id];
     let mut row = sheet.row();
     row.put("id", id.index()).put("name", plan.pass_name(id)).put("declared", pass.declared);
+    if pass.declared.is_none() || pass.owner.is_some() {
+        row.put("owner", pass.owner);
+    }
     row.put("queue", index(pass.queue)).put("culled", pass.culled.is_some());
     row.put("reason", pass.culled.map(|culled| culled_sentence(plan, positions, culled)));
     row.put("physical_pass", index(pass.physical_pass));

@@ -76,6 +76,7 @@ fn pass() -> Value {
             ("id", id()),
             ("name", name()),
             ("declared", nullable(u32())),
+            ("owner", nullable(u32())),
             ("queue", nullable(id())),
             ("culled", boolean()),
             ("reason", nullable(json!({"type": "string"}))),

@@ -97,7 +97,9 @@ fn passes(data: &mut PlanData, plan: &Plan, graph: Option<&Graph>) {
     for (id, pass) in plan.passes.iter_ids() {
         let declared = graph.and_then(|graph| Some((graph, graph.find_pass(plan.pass_name(id))?)));
         let place = declared.and_then(|(graph, pass)| graph.pass_place(pass));
-        let flag = declared.and_then(|(graph, pass)| Some(&graph.flags()[graph.passes()[pass].conditional?]));
+        let owner = pass.owner.and_then(|owner| positions.get(owner)).unwrap_or(id);
+        let switch = graph.and_then(|graph| graph.passes()[graph.find_pass(plan.pass_name(owner))?].conditional);
+        let flag = graph.zip(switch).map(|(graph, flag)| &graph.flags()[flag]);
         columns.name.push(plan.pass_name(id).to_owned());
         columns.declared.push(pass.declared.map_or(-1, |position| position as i32));
         columns.queue.push(maybe(pass.queue));

@@ -48,6 +48,16 @@ pub enum Origin {
     },
 }
 
+impl Origin {
+    /// The pass whose declaration demands this inserted one; a flag that switches that pass switches both.
+    pub fn owner(self) -> Option<PassId> {
+        match self {
+            Self::Mip { pass, .. } => Some(pass),
+            Self::Declared(_) | Self::Blit { .. } => None,
+        }
+    }
+}
+
 /// A pass to be planned.
 #[derive(Clone, Copy, Debug)]
 pub struct Node {

@@ -1,0 +1,49 @@
+//! Conditional passes: what is skipped with them while their flag is off.
+
+#[path = "support/bench.rs"]
+mod bench;
+
+use bench::{Bench, device, using, whole, words};
+use rgraph_plan::access::{Load, PassQueue, Usage};
+use rgraph_plan::format::Format;
+use rgraph_plan::graph::{Clear, Ranges, Use};
+use rgraph_plan::resource::{Image, Mips, Resource as Declared, Size};
+use rgraph_vk::Inputs;
+
+fn cleared(value: f64, mip: u32) -> Use {
+    let mut how = Use { load: Some(Load::Clear), ..using(Usage::ColorAttachment) };
+    how.details.clear = Some(Clear::Color([value, 0.0, 0.0, 1.0]));
+    Use { ranges: Ranges { mips: Some([mip, mip + 1]), ..Ranges::default() }, ..how }
+}
+
+/// The name of the inserted pass holds `/mips/` twice, so no name of a pass can be read from it.
+#[test]
+fn mips_of_a_pass_that_is_off_are_not_generated_whatever_the_names_are() {
+    let Some(device) = device(2) else { return };
+    for name in ["p", "mips/p", "mips/mips/p.1"] {
+        let mut b = Bench::new([8, 8]);
+        let image = Image { format: Some(Format::R32float), mips: Some(Mips::Count(2)), ..Image::default() };
+        let image = b.graph().add_resource(name, Declared::image(image), None);
+        let out = b.graph().sized_image("out", Format::R32float, Size::absolute(1, 1));
+        b.graph().root(out);
+        b.pass("top", PassQueue::Graphics, &[(image, cleared(1.0, 0))]);
+        b.pass("low", PassQueue::Graphics, &[(image, cleared(2.0, 1))]);
+        let fill = b.pass("fill", PassQueue::Graphics, &[(image, Use { generate_mips: true, ..cleared(3.0, 0) })]);
+        let flag = b.graph().flag("on");
+        b.graph().pass_mut(fill).conditional = Some(flag);
+        b.raster(
+            "last",
+            "
+            @group(0) @binding(0) var image: texture_2d<f32>;
+            @fragment fn main() -> @location(0) vec4<f32> { return textureLoad(image, vec2<u32>(0u), 1); }",
+            &[(out, cleared(0.0, 0))],
+            &[("image", whole(image))],
+        );
+        let compiled = b.compile(&device.0);
+        for (on, expected) in [(false, 2.0), (true, 3.0), (false, 2.0)] {
+            let frame = compiled.run(&Inputs { flags: vec![("on".to_owned(), on)], ..Inputs::default() }).unwrap();
+            let got = f32::from_bits(words(frame.read(out).unwrap().bytes())[0]);
+            assert_eq!(got, expected, "\"{name}\", flag {on}");
+        }
+    }
+}
