@@ -57,6 +57,8 @@ rules! {
     Event = "event",
     /// A render pass's attachments or their load and store operations are wrong.
     Attachment = "attachment",
+    /// A resource's name, kind, life or lifetime differs from the graph's.
+    Resource = "resource",
     /// A resource has no place, lies outside its heap, or has too few bytes.
     Placement = "placement",
     /// An edge of an imported, persistent or history resource is missing or wrong.

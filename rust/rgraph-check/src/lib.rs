@@ -4,6 +4,7 @@
 //! [`check`] walks a plan on an abstract machine of queues, stages, caches, layouts, owners and aliased bytes.
 #![forbid(unsafe_code)]
 
+mod agree;
 mod barrier;
 mod cell;
 mod clock;
@@ -46,6 +47,8 @@ pub fn check(graph: &Graph, plan: &Plan) -> Vec<Finding> {
         let job_of = structure::passes(&facts, plan, &mut findings);
         structure::scopes(plan, &mut findings);
         structure::places(&facts, plan, &job_of, &mut findings);
+        agree::resources(&facts, plan, &job_of, &mut findings);
+        agree::render_passes(&facts, plan, &job_of, &mut findings);
         if !plan.queues.is_empty() || plan.batches.is_empty() {
             machine::Machine::new(&facts, plan, &job_of, &mut findings).walk();
         }

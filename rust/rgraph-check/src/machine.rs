@@ -161,7 +161,8 @@ impl<'a> Machine<'a> {
         }
         let mut concurrent = vec![false; count];
         for (id, resource) in plan.resources.iter_ids().take(count) {
-            concurrent[facts.memory[id.index()]] |= resource.sharing == Sharing::Concurrent;
+            // An executor makes a memory as its first name is shared.
+            concurrent[id.index()] = resource.sharing == Sharing::Concurrent;
         }
         for (a, b) in crate::structure::overlaps(facts, plan) {
             for (a, b) in [(a, b), (b, a)] {

@@ -10,6 +10,7 @@ use rgraph_ir::resource::ResourceId;
 
 use crate::facts::{Facts, Inserted};
 use crate::finding::{Findings, Rule};
+use crate::shape::Shape;
 use crate::tables::{can, needs, stages_of, stages_with};
 
 /// Whether every id, span and range points somewhere; nothing else may look at a plan for which this is false.
@@ -26,7 +27,7 @@ pub(crate) fn is_well_formed(facts: &Facts, plan: &Plan, findings: &mut Findings
     let inside = |span: Span, len: usize| span.start <= span.end && span.end as usize <= len;
     let queue = |queue: Option<rgraph_ir::plan::QueueId>| queue.is_none_or(|queue| queue.index() < plan.queues.len());
     let resources = plan.resources.len();
-    demand(resources >= facts.memory.len(), &|| {
+    demand(resources == facts.memory.len(), &|| {
         format!("the plan has {resources} resources, the graph {}", facts.memory.len())
     });
     demand(plan.resource_names.len() >= resources, &|| "resources without names".to_owned());
@@ -36,20 +37,29 @@ pub(crate) fn is_well_formed(facts: &Facts, plan: &Plan, findings: &mut Findings
             && inside(pass.accesses, plan.pass_accesses.len());
         demand(holds, &|| format!("pass {} points outside the plan", id.index()));
     }
+    let mut next = 0;
     for (id, batch) in plan.batches.iter_ids() {
         let holds =
             queue(batch.queue) && inside(batch.waits, plan.waits.len()) && inside(batch.commands, plan.commands.len());
         demand(holds, &|| format!("batch {} points outside the plan", id.index()));
+        demand(batch.commands.start == next, &|| format!("the commands of batch {} do not follow on", id.index()));
+        next = batch.commands.end;
     }
+    demand(next as usize == plan.commands.len(), &|| "a command stands in no batch".to_owned());
     for wait in &plan.waits {
         demand(queue(wait.queue), &|| "a wait names a queue that the plan does not have".to_owned());
     }
     for (at, command) in plan.commands.iter().enumerate() {
+        let lists = |b: &Barriers| {
+            inside(b.memory, plan.memory_barriers.len())
+                && inside(b.buffers, plan.buffer_barriers.len())
+                && inside(b.images, plan.image_barriers.len())
+        };
         let holds = match command {
-            Command::Barriers(b) | Command::SetEvent(_, b) | Command::WaitEvents(_, b) => {
-                inside(b.memory, plan.memory_barriers.len())
-                    && inside(b.buffers, plan.buffer_barriers.len())
-                    && inside(b.images, plan.image_barriers.len())
+            Command::Barriers(b) => lists(b),
+            // Events are dense, and each is set by a command of its own.
+            Command::SetEvent(event, b) | Command::WaitEvents(event, b) => {
+                event.index() < plan.commands.len() && lists(b)
             }
             Command::BeginRendering { attachments, .. } => inside(*attachments, plan.attachments.len()),
             Command::Pass { pass, layouts } => pass.index() < plan.passes.len() && inside(*layouts, plan.layouts.len()),
@@ -64,6 +74,12 @@ pub(crate) fn is_well_formed(facts: &Facts, plan: &Plan, findings: &mut Findings
             mips[0] < mips[1] && mips[1] <= shape.mips && layers[0] < layers[1] && layers[1] <= shape.layers
         })
     };
+    let aspects = |resource: ResourceId, aspects: Aspects| {
+        let has = |shape: &Shape| !aspects.is_empty() && shape.aspects.contains(aspects);
+        facts.shapes.get(resource.index()).is_none_or(has)
+    };
+    let family = |family: &u32| plan.queues.iter().any(|queue| queue.family == *family);
+    let owners = |families: Option<[u32; 2]>| families.is_none_or(|both| both.iter().all(family));
     let name = |resource: ResourceId| {
         if known(resource) && resource.index() < plan.resource_names.len() {
             format!("\"{}\"", plan.resource_name(resource))
@@ -72,22 +88,32 @@ pub(crate) fn is_well_formed(facts: &Facts, plan: &Plan, findings: &mut Findings
         }
     };
     for b in &plan.image_barriers {
-        let holds = known(b.resource) && image(b.resource) && fits(b.resource, b.mips, b.layers);
+        let holds = known(b.resource)
+            && image(b.resource)
+            && fits(b.resource, b.mips, b.layers)
+            && aspects(b.resource, b.aspects);
         demand(holds, &|| format!("an image barrier on {} lies outside it", name(b.resource)));
+        demand(owners(b.families), &|| format!("a barrier on {} names a family without a queue", name(b.resource)));
     }
     for b in &plan.buffer_barriers {
         let shape = facts.shapes.get(b.resource.index());
         let holds = known(b.resource)
             && shape.is_none_or(|shape| !shape.is_image() && b.range[0] < b.range[1] && b.range[1] <= shape.bytes);
         demand(holds, &|| format!("a buffer barrier on {} lies outside it", name(b.resource)));
+        demand(owners(b.families), &|| format!("a barrier on {} names a family without a queue", name(b.resource)));
     }
     for a in &plan.attachments {
         let holds =
             known(a.resource) && image(a.resource) && fits(a.resource, [a.mip, a.mip.saturating_add(1)], a.layers);
         demand(holds, &|| format!("an attachment {} lies outside the image", name(a.resource)));
+        let resolves = a.resolve_to.is_none_or(|to| known(to) && image(to));
+        demand(resolves, &|| format!("attachment {} resolves to no image", name(a.resource)));
     }
     for l in &plan.layouts {
-        let holds = known(l.resource) && image(l.resource) && fits(l.resource, l.mips, l.layers);
+        let holds = known(l.resource)
+            && image(l.resource)
+            && fits(l.resource, l.mips, l.layers)
+            && aspects(l.resource, l.aspects);
         demand(holds, &|| format!("a layout of {} lies outside the image", name(l.resource)));
     }
     for access in &plan.pass_accesses {
@@ -98,7 +124,11 @@ pub(crate) fn is_well_formed(facts: &Facts, plan: &Plan, findings: &mut Findings
         demand(holds, &|| format!("the placement of {} points outside the plan", name(placement.resource)));
     }
     for edge in &plan.edges {
-        demand(known(edge.resource) && queue(edge.entry.queue) && queue(edge.exit.queue), &|| {
+        let part = facts.shapes.get(edge.resource.index()).is_none_or(|shape| match shape.is_image() {
+            true => fits(edge.resource, edge.mips, edge.layers) && aspects(edge.resource, edge.aspects),
+            false => edge.range[0] < edge.range[1] && edge.range[1] <= shape.bytes,
+        });
+        demand(known(edge.resource) && part && queue(edge.entry.queue) && queue(edge.exit.queue), &|| {
             format!("the edge of {} points outside the plan", name(edge.resource))
         });
     }
@@ -440,6 +470,14 @@ pub(crate) fn places(facts: &Facts, plan: &Plan, job_of: &[Option<usize>], findi
                 let what = facts.name(at_use.resource);
                 findings.add(Rule::Placement, None, Some(what), format!("\"{what}\" is used but has no place"));
             }
+        }
+    }
+    let images = plan.image_barriers.iter().map(|barrier| barrier.resource);
+    for resource in images.chain(plan.buffer_barriers.iter().map(|barrier| barrier.resource)) {
+        let memory = facts.memory[resource.index()];
+        if !facts.edged[memory] && facts.names(memory).all(|name| place[name].is_none()) {
+            let what = facts.name(resource.index());
+            findings.add(Rule::Placement, None, Some(what), format!("a barrier names \"{what}\", which has no place"));
         }
     }
     for (id, resource) in facts.graph.resources().iter_ids() {

@@ -20,6 +20,7 @@ struct Picture {
     samples: u32,
     format: Format,
     volume: bool,
+    cube: bool,
 }
 
 fn picture(graph: &Graph, id: ResourceId) -> Option<Picture> {
@@ -52,7 +53,8 @@ fn picture(graph: &Graph, id: ResourceId) -> Option<Picture> {
         layers: image.layers.or(base.map(|base| base.layers)).unwrap_or(if image.cube { 6 } else { 1 }),
         samples: image.samples.or(base.map(|base| base.samples)).unwrap_or(1),
         format: image.format.or(base.map(|base| base.format)).unwrap(),
-        volume: size[2] > 1,
+        volume: image.size.map_or(base.is_some_and(|base| base.volume), |size| size.z.is_some()),
+        cube: image.cube || base.is_some_and(|base| base.cube),
     })
 }
 
@@ -278,7 +280,7 @@ impl Naive<'_> {
                     layers: p.layers,
                     samples: p.samples,
                     volume: p.volume,
-                    cube: false,
+                    cube: p.cube,
                 },
                 None => PlanKind::Buffer { size },
             };

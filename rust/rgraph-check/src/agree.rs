@@ -1,0 +1,266 @@
+//! Facts that a plan repeats: names, kinds, lives and lifetimes of the graph's resources, and render passes, which
+//! need attachments of one extent. An executor allocates and records by these, so each must equal the graph's.
+
+use rgraph_ir::access::{Aspects, Usage};
+use rgraph_ir::graph::Graph;
+use rgraph_ir::id::{Id, Span};
+use rgraph_ir::plan::{Attachment, BatchId, Command, Plan, PlanKind, PlanLife, PlanPassId};
+use rgraph_ir::resource::{Kind, Life, ResourceId};
+
+use crate::facts::{Facts, JobUse};
+use crate::finding::{Findings, Rule};
+use crate::shape::Shape;
+use crate::tables::is_attachment;
+
+/// Names, kinds, lives and lifetimes of resources. O(resources + accesses).
+pub(crate) fn resources(facts: &Facts, plan: &Plan, job_of: &[Option<usize>], findings: &mut Findings) {
+    let cubes = cubes(facts.graph);
+    let lifetimes = lifetimes(facts, plan, job_of);
+    for id in facts.graph.resources().ids() {
+        let at = id.index();
+        let what = facts.name(at);
+        let planned = &plan.resources[id];
+        let mut differs = |message: String| findings.add(Rule::Resource, None, Some(what), message);
+        if plan.resource_name(id) != what {
+            differs(format!("resource {at} is \"{what}\" in the graph and \"{}\" in the plan", plan.resource_name(id)));
+        }
+        let declared = kind(&facts.shapes[at], cubes[at]);
+        if planned.kind != declared {
+            differs(format!("\"{what}\" is {} in the graph and {} in the plan", words(declared), words(planned.kind)));
+        }
+        if facts.memory[at] == at && !may_live(facts, id, planned.life) {
+            let life = life_word(planned.life);
+            differs(format!(
+                "\"{what}\" cannot be {life}: the plan and the graph differ in how long its contents live"
+            ));
+        }
+        if planned.lifetime.is_some() && planned.lifetime != lifetimes[at] {
+            let passes = |ends: Option<[PlanPassId; 2]>| match ends {
+                Some([first, last]) => format!("passes {} to {}", first.index(), last.index()),
+                None => "no pass that runs".to_owned(),
+            };
+            let (says, uses) = (passes(planned.lifetime), passes(lifetimes[at]));
+            differs(format!("the lifetime of \"{what}\" is {says}, but {uses} use it"));
+        }
+    }
+}
+
+/// First and last pass of the plan that runs and uses each resource.
+fn lifetimes(facts: &Facts, plan: &Plan, job_of: &[Option<usize>]) -> Vec<Option<[PlanPassId; 2]>> {
+    let mut ends: Vec<Option<[PlanPassId; 2]>> = vec![None; facts.memory.len()];
+    for command in &plan.commands {
+        let Command::Pass { pass, .. } = command else { continue };
+        let Some(job) = job_of[pass.index()] else { continue };
+        for at_use in &facts.jobs[job].uses {
+            for resource in std::iter::once(at_use.resource).chain(at_use.fallbacks.iter().map(|one| one.input)) {
+                let [first, last] = ends[resource].unwrap_or([*pass; 2]);
+                ends[resource] = Some([first.min(*pass), last.max(*pass)]);
+            }
+        }
+    }
+    ends
+}
+
+/// Whether each image is a cube: declared so, or taken over from the resource it modifies or remembers.
+fn cubes(graph: &Graph) -> Vec<bool> {
+    let resources = graph.resources();
+    let cube = |mut id: ResourceId| {
+        for _ in 0..=resources.len() {
+            let Some(resource) = resources.get(id) else { return false };
+            if matches!(&resource.kind, Kind::Image(image) if image.cube) {
+                return true;
+            }
+            match (resource.modifies, resource.life) {
+                (Some(base), _) => id = base,
+                (None, Life::History(history)) => id = history.of,
+                _ => return false,
+            }
+        }
+        false
+    };
+    resources.ids().map(cube).collect()
+}
+
+fn kind(shape: &Shape, cube: bool) -> PlanKind {
+    let Shape { format, size, mips, layers, samples, volume, bytes, aspects: _ } = *shape;
+    match format {
+        Some(format) => PlanKind::Image { format, size, mips, layers, samples, volume, cube },
+        None => PlanKind::Buffer { size: bytes },
+    }
+}
+
+fn words(kind: PlanKind) -> String {
+    match kind {
+        PlanKind::Buffer { size } => format!("a buffer of {size} bytes"),
+        PlanKind::Image { format, size: [width, height, depth], mips, layers, samples, volume, cube } => {
+            let of = if cube { "a cube" } else { "an image" };
+            let depth = if volume { format!("x{depth}") } else { String::new() };
+            format!("{of} of {width}x{height}{depth} {format}, {mips} mips, {layers} layers, {samples} samples")
+        }
+    }
+}
+
+fn life_word(life: PlanLife) -> &'static str {
+    match life {
+        PlanLife::Transient => "transient",
+        PlanLife::Root => "a root",
+        PlanLife::Persistent => "persistent",
+        PlanLife::History => "in a ring of histories",
+        PlanLife::Imported => "imported",
+    }
+}
+
+/// Whether a plan may give a memory that life.
+fn may_live(facts: &Facts, memory: ResourceId, life: PlanLife) -> bool {
+    let remembered = facts.ring[memory.index()] > 1;
+    match facts.graph.resources()[memory].life {
+        Life::Transient if remembered => life == PlanLife::History,
+        Life::Transient => matches!(life, PlanLife::Transient | PlanLife::Root),
+        Life::Persistent => life == PlanLife::Persistent || remembered && life == PlanLife::History,
+        Life::Imported(_) => life == PlanLife::Imported || remembered && life == PlanLife::History,
+        Life::History(_) => life == PlanLife::History,
+    }
+}
+
+/// Render passes: each ends in its batch, holds passes with attachments and nothing else, and all its attachments have
+/// one extent. O(commands + attachments · accesses of the passes).
+///
+/// Source: Vulkan 1.3 specification, valid usage of `VkRenderingInfo` and `VkFramebufferCreateInfo`.
+pub(crate) fn render_passes(facts: &Facts, plan: &Plan, job_of: &[Option<usize>], findings: &mut Findings) {
+    for (id, batch) in plan.batches.iter_ids() {
+        let mut open: Option<(Span, Vec<PlanPassId>)> = None;
+        for command in &plan.commands[batch.commands.range()] {
+            match command {
+                Command::BeginRendering { attachments, .. } => open = Some((*attachments, Vec::new())),
+                Command::Pass { pass, .. } => {
+                    stands_right(facts, plan, job_of, *pass, open.is_some(), findings);
+                    open.iter_mut().for_each(|(_, passes)| passes.push(*pass));
+                }
+                Command::EndRendering => {
+                    if let Some((attachments, passes)) = open.take() {
+                        Extents { facts, plan, batch: id }.check(attachments, &passes, job_of, findings);
+                    }
+                }
+                Command::SetEvent(..) | Command::WaitEvents(..) if open.is_some() => {
+                    let message = format!("an event of batch {} stands within a render pass", id.index());
+                    findings.add(Rule::Malformed, None, None, message);
+                }
+                Command::Barriers(_) | Command::SetEvent(..) | Command::WaitEvents(..) => {}
+            }
+        }
+        if open.is_some() {
+            let message = format!("a render pass of batch {} does not end in it", id.index());
+            findings.add(Rule::Malformed, None, None, message);
+        }
+    }
+}
+
+/// Passes with attachments stand within a render pass, and no others.
+fn stands_right(
+    facts: &Facts,
+    plan: &Plan,
+    job_of: &[Option<usize>],
+    pass: PlanPassId,
+    within: bool,
+    findings: &mut Findings,
+) {
+    let Some(job) = job_of[pass.index()] else { return };
+    let uses = &facts.jobs[job].uses;
+    let attached = uses.iter().any(|at| is_attachment(at.usage));
+    let input = uses.iter().any(|at| at.usage == Usage::InputAttachment);
+    if within == attached || input {
+        return;
+    }
+    let name = plan.pass_name(pass);
+    let message = if within {
+        format!("pass \"{name}\" has no attachments but stands within a render pass")
+    } else {
+        format!("pass \"{name}\" has attachments but stands outside of a render pass")
+    };
+    findings.add(Rule::Attachment, Some(name), None, message);
+}
+
+/// Judges the attachments of one render pass together.
+struct Extents<'a, 'g> {
+    facts: &'a Facts<'g>,
+    plan: &'a Plan,
+    batch: BatchId,
+}
+
+impl Extents<'_, '_> {
+    fn check(&self, attachments: Span, passes: &[PlanPassId], job_of: &[Option<usize>], findings: &mut Findings) {
+        let Self { facts, plan, batch } = *self;
+        if passes.is_empty() {
+            let message = format!("a render pass of batch {} holds no pass", batch.index());
+            findings.add(Rule::Malformed, None, None, message);
+        }
+        let list = &plan.attachments[attachments.range()];
+        let uses: Vec<&JobUse> =
+            passes.iter().filter_map(|pass| job_of[pass.index()]).flat_map(|job| &facts.jobs[job].uses).collect();
+        let mut first: Option<(&Attachment, [u32; 4])> = None;
+        let mut depth = None;
+        for (at, entry) in list.iter().enumerate() {
+            let what = facts.name(entry.resource.index());
+            let mut wrong = |message: String| findings.add(Rule::Attachment, None, Some(what), message);
+            let extent = self.extent(entry);
+            match first {
+                Some((other, expected)) if extent != expected => {
+                    let name = facts.name(other.resource.index());
+                    let [width, height, layers, samples] = extent;
+                    wrong(format!(
+                        "attachments of one render pass have one extent, but \"{what}\" has {width}x{height}, {layers} \
+                         layers and {samples} samples, and \"{name}\" has {}x{}, {} layers and {} samples",
+                        expected[0], expected[1], expected[2], expected[3]
+                    ));
+                }
+                Some(_) => {}
+                None => first = Some((entry, extent)),
+            }
+            if list[..at].iter().any(|other| self.meet(other, entry)) {
+                wrong(format!("\"{what}\" stands twice among the attachments of one render pass"));
+            }
+            let is_depth = !facts.shapes[entry.resource.index()].aspects.contains(Aspects::COLOR);
+            if is_depth && !entry.input && depth.replace(entry.resource).is_some() {
+                wrong("one render pass has two attachments for depth or stencil".to_owned());
+            }
+            let mine = |at_use: &&&JobUse| self.is_of(at_use, entry);
+            let drawn = uses.iter().filter(mine).any(|at_use| is_attachment(at_use.usage));
+            let read = uses.iter().filter(mine).any(|at_use| at_use.usage == Usage::InputAttachment);
+            if drawn && entry.input {
+                wrong(format!("\"{what}\" is drawn to by a pass of a render pass that has it as input only"));
+            } else if !(drawn || read && entry.input) {
+                wrong(format!("no pass of the render pass uses its attachment \"{what}\" as one"));
+            }
+        }
+    }
+
+    /// Width, height, layers and samples.
+    fn extent(&self, entry: &Attachment) -> [u32; 4] {
+        let shape = &self.facts.shapes[entry.resource.index()];
+        let [width, height] =
+            [shape.size[0], shape.size[1]].map(|size| size.checked_shr(entry.mip).unwrap_or(0).max(1));
+        [width, height, entry.layers[1] - entry.layers[0], shape.samples]
+    }
+
+    fn meet(&self, a: &Attachment, b: &Attachment) -> bool {
+        let memory = |of: &Attachment| self.facts.memory[of.resource.index()];
+        let frames = |of: &Attachment| self.facts.frames_ago[of.resource.index()];
+        memory(a) == memory(b)
+            && frames(a) == frames(b)
+            && a.mip == b.mip
+            && a.layers[0] < b.layers[1]
+            && b.layers[0] < a.layers[1]
+    }
+
+    /// Whether a use is of an attachment, whatever flags are on.
+    fn is_of(&self, at_use: &JobUse, entry: &Attachment) -> bool {
+        let memory = |resource: usize| self.facts.memory[resource];
+        let own = memory(entry.resource.index());
+        let named = std::iter::once(at_use.resource).chain(at_use.fallbacks.iter().map(|one| one.input));
+        named.into_iter().any(|resource| memory(resource) == own)
+            && at_use.part.mips[0] <= entry.mip
+            && entry.mip < at_use.part.mips[1]
+            && at_use.part.layers[0] < entry.layers[1]
+            && entry.layers[0] < at_use.part.layers[1]
+    }
+}
