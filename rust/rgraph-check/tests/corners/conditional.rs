@@ -1,0 +1,229 @@
+//! Passes that a flag switches.
+
+corners! {
+    a_chain_of_fallbacks_is_followed_to_its_end = "
+        image a
+        image b
+        image c
+        image out root
+        pass base graphics: color c
+        pass second graphics if=two fallback=b:c: color b
+        pass first graphics if=one fallback=a:b: color a
+        pass read graphics: sampled a; color out
+        before base read
+        before second read";
+
+    a_chain_of_three_flags_on_two_queues = "
+        buffer a 256
+        buffer b 256
+        buffer c 256
+        buffer d 256 imported
+        buffer out 256 root
+        pass third async_compute if=three fallback=c:d: storage_write c
+        pass second compute if=two fallback=b:c: storage_write b
+        pass first async_compute if=one fallback=a:b: storage_write a
+        pass read compute: storage_read a; storage_write out";
+
+    a_fallback_to_a_persistent_image = "
+        image kept persistent
+        image a
+        image out root
+        pass write graphics if=on fallback=a:kept: color a
+        pass read graphics: sampled a; color out; 
+        pass keep graphics: color kept; sampled out";
+
+    a_fallback_to_an_imported_buffer_on_another_queue = "
+        buffer there 256 imported
+        buffer a 256
+        buffer out 256 root
+        pass write async_compute if=on fallback=a:there: storage_write a
+        pass read compute: uniform a; storage_write out";
+
+    a_fallback_to_a_history = "
+        image now
+        image past history_of=now
+        image a
+        image out root
+        pass draw graphics: color now
+        pass write graphics if=on fallback=a:past: color a
+        pass read graphics: sampled a; color out";
+
+    a_fallback_to_something_with_another_number_of_readers_is_read_by_all = "
+        image other
+        image a
+        image one root
+        image two root
+        pass fill graphics: color other
+        pass write graphics if=on fallback=a:other: color a
+        pass first graphics: sampled a; color one
+        pass second async_compute: sampled a; storage_write two";
+
+    the_fallback_is_overwritten_after_its_stand_in_reader = "
+        image other
+        image a
+        image out root
+        image end root
+        pass fill graphics: color other
+        pass write graphics if=on fallback=a:other: color a
+        pass read graphics: sampled a; color out
+        pass again graphics: color other load=clear
+        pass last graphics: sampled other; color end
+        before read again";
+
+    #[ignore = "checker: a writer that a fallback makes needless counts as needed"]
+    writers_of_the_output_that_the_fallback_makes_needless_are_culled = "
+        image other
+        image a
+        image out root
+        pass fill graphics: color other
+        pass before graphics: color a
+        pass write graphics if=on fallback=a:other: color a load=clear
+        pass read graphics: sampled a; color out
+        culled before";
+
+    a_writer_before_a_conditional_pass_that_keeps_contents_is_needed_while_it_is_on = "
+        image other
+        image a
+        image out root
+        pass fill graphics: color other
+        pass before graphics: color a
+        pass write graphics if=on fallback=a:other: color a
+        pass read graphics: sampled a; color out
+        runs before";
+
+    a_conditional_attachment_load_keeps_what_was_there = "
+        image a root
+        pass draw graphics: color a load=clear
+        pass over graphics if=on: color a
+        pass last graphics if=off: color a";
+
+    a_conditional_clear_is_no_replacement = "
+        image a root
+        pass draw graphics: color a
+        pass wipe graphics if=on: color a load=clear
+        runs draw";
+
+    a_conditional_resolve_leaves_the_contents_before_while_off = "
+        image many samples=4
+        image a root
+        pass first graphics: color a
+        pass draw graphics if=on: color many load=clear; resolve a resolves=many
+        runs first";
+
+    a_conditional_resolve_with_a_fallback = "
+        image many samples=4
+        image a
+        image other imported
+        image out root
+        pass draw graphics if=on fallback=a:other: color many load=clear; resolve a resolves=many
+        pass read graphics: sampled a; color out";
+
+    a_conditional_pass_generates_mips_over_older_ones = "
+        image a mips=3
+        image out root
+        pass first graphics: color a generate_mips
+        pass again graphics if=on: color a generate_mips
+        pass read graphics: sampled a; color out
+        runs first";
+
+    a_conditional_pass_generates_mips_with_a_fallback_of_fewer_uses = "
+        image a mips=3
+        image other mips=3
+        image out root
+        pass fill graphics: color other generate_mips
+        pass draw graphics if=on fallback=a:other: color a generate_mips
+        pass read async_compute: sampled a; storage_write out";
+
+    a_conditional_host_write_with_a_fallback = "
+        buffer a 256
+        buffer other 256 imported
+        buffer out 256 root
+        pass upload cpu if=on fallback=a:other: host_write a load=discard
+        pass read compute: storage_read a; storage_write out";
+
+    a_conditional_host_read_between_two_writes = "
+        buffer a 256 root
+        pass first compute: storage_write a
+        pass look cpu if=on effects: host_read a
+        pass second compute: storage_read_write a
+        before look second";
+
+    a_conditional_reader_and_writer_under_one_flag_need_no_fallback = "
+        image a
+        image out root
+        pass clear graphics: color out load=clear
+        pass write async_compute if=on: storage_write a
+        pass read graphics if=on: sampled a; color out";
+
+    a_reader_under_another_flag_needs_a_fallback = "
+        image a
+        image out root
+        pass clear graphics: color out load=clear
+        pass write graphics if=on: color a
+        pass read graphics if=other: sampled a; color out
+        refused RG-E215";
+
+    a_conditional_writer_of_what_persists = "
+        buffer state 256 persistent
+        buffer out 256 root
+        pass write async_compute if=on: storage_write state
+        pass read compute: storage_read state; storage_write out";
+
+    a_conditional_pass_that_writes_an_imported_image = "
+        image screen imported layout=general
+        pass draw graphics if=on: color screen
+        runs draw";
+
+    a_conditional_write_of_one_range_and_a_reader_of_both = "
+        buffer a 256
+        buffer out 256 root
+        pass fill compute: storage_write a
+        pass patch async_compute if=on: storage_write a range=64..128 load=discard
+        pass read compute: storage_read a; storage_write out";
+
+    two_flags_write_two_layers_of_one_image = "
+        image a layers=2
+        image out root
+        pass base graphics: color a load=clear
+        pass one graphics if=one: color a layers=0..1
+        pass two graphics if=two: color a layers=1..2
+        pass read graphics: sampled a; color out";
+
+    two_flags_write_one_image_one_after_the_other = "
+        image a root
+        pass base graphics: color a load=clear
+        pass one async_compute if=one: storage_write a
+        pass two graphics if=two: color a
+        pass three async_compute if=one: storage_read_write a
+        before one two
+        before two three";
+
+    a_conditional_release_of_bytes_is_no_hazard_while_off = "
+        image a size=256x256
+        image b size=256x256
+        image c size=256x256
+        image out root
+        pass one graphics: color a
+        pass two graphics: sampled a; color out
+        pass three graphics if=on: color b load=clear
+        pass four graphics if=on: sampled b; color out
+        pass five graphics: color c
+        pass six graphics: sampled c; color out";
+
+    a_fallback_output_that_is_changed_in_place_is_refused = "
+        image other
+        image a
+        image out root
+        pass fill graphics: color other
+        pass write graphics if=on fallback=a:other: color a
+        pass change graphics: color a
+        pass read graphics: sampled a; color out
+        refused RG-E215";
+
+    depth_tested_against_while_its_writer_may_be_off = "
+        image z format=depth32float
+        image out root
+        pass clear graphics: depth z load=clear clear=1
+        pass draw graphics if=on: depth z
+        pass test graphics: depth_read z; color out load=clear";
+}

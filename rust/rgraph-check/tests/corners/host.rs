@@ -1,0 +1,155 @@
+//! Work of the CPU, and who shares what.
+
+corners! {
+    #[ignore = "planner: no barrier to the host before a partial host write"]
+    a_device_write_a_conditional_reader_and_a_partial_host_write = "
+        buffer b 256 root
+        buffer o 256 root
+        pass gpu compute: storage_write b
+        pass zero compute: storage_write o load=discard
+        pass read compute if=on: storage_read b; storage_write o
+        pass host cpu: host_write b range=0..64
+        before gpu host
+        before read host";
+
+    a_partial_host_write_after_a_device_write_keeps_the_rest = "
+        buffer b 256
+        buffer out 256 root
+        pass gpu async_compute: storage_write b
+        pass host cpu: host_write b
+        pass read compute: storage_read b; storage_write out";
+
+    a_partial_host_write_of_a_range_that_a_copy_filled = "
+        buffer a 256 imported
+        buffer b 256 root
+        pass copy transfer: src a; dst b
+        pass host cpu: host_write b range=128..256
+        pass more transfer: src a range=0..64; dst b range=0..64";
+
+    a_host_write_is_read_on_two_queues = "
+        buffer b 256
+        buffer one 256 root
+        buffer two 256 root
+        pass host cpu: host_write b load=discard
+        pass first compute: uniform b; storage_write one
+        pass second async_compute: storage_read b; storage_write two";
+
+    a_host_read_of_what_two_queues_wrote = "
+        buffer b 256
+        pass low compute: storage_write b range=0..128
+        pass high async_compute: storage_write b range=128..256
+        pass look cpu effects: host_read b";
+
+    a_host_read_before_the_next_frames_write = "
+        buffer b 256
+        pass write compute: storage_write b
+        pass look cpu effects: host_read b";
+
+    a_host_write_of_a_persistent_buffer_and_a_device_reader = "
+        buffer state 256 persistent
+        buffer out 256 root
+        pass read async_compute: storage_read state; storage_write out
+        pass update cpu: host_write state";
+
+    a_host_read_of_a_persistent_buffer_that_the_device_changes = "
+        buffer state 256 persistent
+        pass look cpu effects: host_read state
+        pass change async_compute: storage_read_write state";
+
+    a_host_read_of_a_history = "
+        buffer now 256
+        buffer past history_of=now
+        pass write async_compute: storage_write now
+        pass look cpu effects: host_read past";
+
+    a_history_of_what_the_host_writes = "
+        buffer now 256
+        buffer past history_of=now frames=2
+        buffer out 256 root
+        pass upload cpu: host_write now load=discard
+        pass read async_compute: storage_read past; storage_read now; storage_write out";
+
+    two_host_passes_around_a_device_pass = "
+        buffer a 256
+        buffer b 256
+        pass up cpu: host_write a load=discard
+        pass work async_compute: storage_read a; storage_write b
+        pass down cpu effects: host_read b
+        pass again cpu: host_write a
+        pass more compute effects: storage_read a
+        before work again";
+
+    two_host_passes_without_the_device = "
+        buffer a 256
+        pass up cpu: host_write a
+        pass down cpu effects: host_read a
+        before up down";
+
+    indirect_arguments_written_by_the_host = "
+        buffer args 256
+        buffer out 256 root
+        pass up cpu: host_write args load=discard
+        pass work async_compute: indirect args; storage_write out";
+
+    #[ignore = "planner: sharing exclusive is planned concurrent"]
+    exclusive_sharing_of_a_buffer_of_the_host_and_two_families = "
+        buffer b 256 sharing=exclusive
+        buffer out 256 root
+        pass host cpu: host_write b load=discard
+        pass first compute: storage_read_write b
+        pass second async_compute: storage_read b; storage_write out
+        pass look cpu effects: host_read b
+        exclusive b";
+
+    exclusive_sharing_of_a_buffer_that_three_families_write = "
+        buffer b 256 sharing=exclusive root
+        pass first compute: storage_write b
+        pass second async_compute: storage_read_write b
+        pass third transfer: dst b range=0..64
+        exclusive b";
+
+    exclusive_sharing_of_an_image_read_by_two_families = "
+        image a sharing=exclusive
+        image one root
+        image two root
+        pass draw graphics: color a
+        pass first graphics: sampled a; color one
+        pass second async_compute: sampled a; storage_write two
+        exclusive a";
+
+    exclusive_sharing_of_an_image_that_comes_back = "
+        image a sharing=exclusive root
+        pass draw graphics: color a
+        pass change async_compute: storage_read_write a
+        pass last graphics: color a
+        exclusive a";
+
+    exclusive_sharing_between_runs = "
+        buffer b 256 sharing=exclusive persistent
+        buffer out 256 root
+        pass first compute: storage_read_write b
+        pass second async_compute: storage_read_write b
+        pass read compute: storage_read b; storage_write out";
+
+    concurrent_sharing_of_an_image_on_one_queue = "
+        image a sharing=concurrent
+        image out root
+        pass draw graphics: color a
+        pass read graphics: sampled a; color out";
+
+    concurrent_sharing_of_a_depth_image_on_two_queues = "
+        image z format=depth32float sharing=concurrent
+        image one root
+        image two root
+        pass draw graphics: depth z load=clear clear=1
+        pass test graphics: depth_read z; color one
+        pass read async_compute: sampled z; storage_write two";
+
+    an_attachment_is_read_on_two_queues_at_once = "
+        image a
+        image one root
+        image two root
+        pass draw graphics: color a
+        pass first async_compute: sampled a; storage_write one
+        pass second graphics: sampled a; color two";
+}

@@ -1,0 +1,27 @@
+//! Small graphs in the corners of ARCHITECTURE's "What a declaration means". Each is baked over profiles, policies,
+//! efforts and splits; every plan checks clean and computes what the declaration says.
+
+#[path = "../support/corner.rs"]
+mod corner;
+
+/// One test per corner: its name as a sentence, its lines as `support/corner.rs` reads them.
+macro_rules! corners {
+    ($($(#[$meta:meta])* $name:ident = $text:literal;)+) => {$(
+        $(#[$meta])*
+        #[test]
+        fn $name() {
+            crate::corner::assert_corner($text);
+        }
+    )+};
+}
+
+mod aspects;
+mod conditional;
+mod files;
+mod forward;
+mod history;
+mod host;
+mod modifies;
+mod outside;
+mod render;
+mod unordered;

@@ -1,0 +1,131 @@
+//! What the caller owns: imported, left, rooted.
+
+corners! {
+    an_imported_image_with_undefined_contents_is_drawn_and_presented = "
+        image screen format=bgra8unorm imported contents=undefined leave=present_src
+        pass draw graphics: color screen load=clear
+        pass show graphics: present screen";
+
+    an_imported_image_with_undefined_contents_may_not_be_read = "
+        image there imported contents=undefined
+        image out root
+        pass read graphics: sampled there; color out
+        refused RG-E203";
+
+    an_imported_image_with_undefined_contents_written_in_part = "
+        image there layers=2 imported contents=undefined
+        image out root
+        pass draw graphics: color there layers=0..1
+        pass read graphics: sampled there layers=0..1; color out";
+
+    an_imported_image_is_left_in_a_layout_that_nobody_uses = "
+        image there imported layout=general leave=transfer_src_optimal
+        image out root
+        pass read graphics: sampled there; color out";
+
+    an_imported_image_is_left_to_another_queue = "
+        image there imported layout=general queue=graphics leave=shader_read_only_optimal@async_compute
+        pass draw graphics: color there";
+
+    an_imported_image_comes_from_another_queue_and_goes_back = "
+        image there imported layout=shader_read_only_optimal queue=async_compute leave=general@async_compute
+        pass draw graphics: color there
+        pass look async_compute effects: sampled there";
+
+    an_imported_buffer_is_changed_on_two_queues = "
+        buffer there 256 imported
+        pass one compute: storage_read_write there
+        pass two async_compute: storage_read_write there
+        runs one two";
+
+    an_imported_image_is_read_on_two_queues_and_written_by_neither = "
+        image there imported layout=shader_read_only_optimal
+        image one root
+        image two root
+        pass first graphics: sampled there; color one
+        pass second async_compute: sampled there; storage_write two";
+
+    an_imported_image_that_is_only_loaded_over = "
+        image there imported layout=color_attachment_optimal
+        pass over graphics: color there
+        runs over";
+
+    an_imported_image_that_is_replaced_needs_no_contents = "
+        image there imported
+        pass over graphics: color there load=clear
+        runs over";
+
+    an_imported_root_that_nobody_writes_is_fine = "
+        image there imported root
+        image out root
+        pass read graphics: sampled there; color out";
+
+    an_imported_image_is_written_mip_by_mip = "
+        image there mips=3 imported layout=general
+        pass draw graphics: color there generate_mips
+        pass read graphics effects: sampled there";
+
+    an_imported_depth_image_is_tested = "
+        image z format=depth32float imported layout=depth_stencil_attachment_optimal
+        image out root
+        pass test graphics: depth_read z; color out load=clear";
+
+    a_root_is_read_after_its_last_write = "
+        image out root
+        image more root
+        pass draw graphics: color out load=clear
+        pass look async_compute: sampled out; storage_write more";
+
+    a_root_is_written_in_part_by_two_queues = "
+        image out layers=2 root
+        pass one graphics: color out layers=0..1
+        pass two async_compute: storage_write out layers=1..2";
+
+    a_root_buffer_is_written_by_the_host_alone = "
+        buffer out 256 root
+        pass up cpu: host_write out
+        runs up";
+
+    a_root_whose_writer_is_conditional_is_refused_without_a_fallback = "
+        image out root
+        pass draw graphics if=on: color out
+        refused RG-E215";
+
+    passes_that_nobody_needs_are_culled_through_a_chain = "
+        image a
+        image b
+        image out root
+        pass one graphics: color a
+        pass two graphics: sampled a; color b
+        pass three graphics: color out load=clear
+        culled one
+        culled two";
+
+    a_pass_with_side_effects_keeps_its_sources = "
+        image a
+        image b
+        pass one graphics: color a
+        pass two async_compute: sampled a; storage_write b
+        pass three graphics effects: sampled b
+        runs one two three";
+
+    a_writer_that_is_replaced_in_full_is_culled = "
+        buffer a 256 root
+        pass one compute: storage_write a
+        pass two compute: storage_write a load=discard
+        culled one";
+
+    a_writer_that_is_replaced_piece_by_piece_is_culled = "
+        buffer a 256 root
+        pass one compute: storage_write a
+        pass two compute: storage_write a range=0..128 load=discard
+        pass three async_compute: storage_write a range=128..256 load=discard
+        culled one";
+
+    a_persistent_image_that_nobody_reads_has_no_writers = "
+        image state persistent
+        image out root
+        pass write graphics: color state load=clear
+        pass draw graphics: color out load=clear
+        culled write";
+}

@@ -1,0 +1,151 @@
+//! Accesses that commute.
+
+corners! {
+    an_unordered_read_only_group_waits_for_the_writer_and_holds_up_the_next = "
+        buffer a 256
+        buffer one 256 root
+        buffer two 256 root
+        pass write compute: storage_write a
+        pass first compute: storage_read a unordered; storage_write one
+        pass second async_compute: storage_read a unordered; storage_write two
+        pass again compute: storage_write a load=discard
+        pass last cpu effects: host_read a
+        before write first
+        before second again";
+
+    unordered_samplers_of_an_image_on_two_queues = "
+        image a
+        image one root
+        image two root
+        pass draw graphics: color a
+        pass first graphics: sampled a unordered; color one
+        pass second async_compute: sampled a unordered; storage_write two
+        before draw first
+        before draw second";
+
+    #[ignore = "checker: members of an unordered group do not define its contents for each other"]
+    an_unordered_write_is_read_by_the_host = "
+        image seed
+        buffer sum 4096
+        buffer out 4096 root
+        pass draw compute: storage_write seed
+        pass one compute: storage_write sum unordered
+        pass two compute: src seed; storage_write sum unordered
+        pass read cpu: host_read sum; host_write out
+        either RG-E217
+        before two read";
+
+    #[ignore = "planner: an unordered read of what only its own group writes"]
+    an_unordered_read_write_beside_the_write_that_defines = "
+        image seed format=r32float
+        buffer sum 4096 root
+        pass draw graphics: color seed
+        pass one compute: storage_write sum unordered
+        pass two compute: storage_read seed; storage_read_write sum unordered
+        either RG-E203";
+
+    an_unordered_group_after_an_ordered_write_adds_to_it = "
+        buffer sum 256 root
+        pass zero compute: storage_write sum load=discard
+        pass one compute: storage_read_write sum unordered
+        pass two async_compute: storage_read_write sum unordered
+        pass three compute: storage_read_write sum unordered
+        before zero one
+        before zero two";
+
+    an_ordered_read_splits_two_unordered_groups = "
+        buffer sum 256 root
+        buffer out 256 root
+        pass zero compute: storage_write sum load=discard
+        pass one compute: storage_read_write sum unordered
+        pass look compute: storage_read sum; storage_write out
+        pass two async_compute: storage_read_write sum unordered
+        before one look
+        before look two";
+
+    a_culled_access_splits_a_group_too = "
+        buffer sum 256 root
+        buffer unseen 256
+        pass zero compute: storage_write sum load=discard
+        pass one compute: storage_read_write sum unordered
+        pass look compute: storage_read sum; storage_write unseen
+        pass two async_compute: storage_read_write sum unordered
+        culled look
+        before one two";
+
+    a_group_with_a_reader_among_its_writers = "
+        buffer sum 256
+        buffer out 256 root
+        pass zero compute: storage_write sum load=discard
+        pass one compute: storage_read_write sum unordered
+        pass peek async_compute: storage_read sum unordered; storage_write out
+        pass two async_compute: storage_read_write sum unordered
+        runs one two";
+
+    an_unordered_group_of_which_one_is_needed_is_needed_whole = "
+        buffer sum 256
+        buffer out 256 root
+        pass one compute: storage_write sum unordered
+        pass two async_compute: storage_write sum unordered
+        pass read compute: storage_read sum; storage_write out
+        runs one two";
+
+    an_unordered_group_with_a_conditional_member = "
+        buffer sum 256 root
+        pass zero compute: storage_write sum load=discard
+        pass one compute if=on: storage_read_write sum unordered
+        pass two async_compute: storage_read_write sum unordered
+        before zero one";
+
+    unordered_attachments_of_one_render_pass = "
+        image a root
+        pass clear graphics: color a load=clear
+        pass one graphics: color a unordered
+        pass two graphics: color a unordered
+        before clear one";
+
+    unordered_writes_of_two_ranges_and_one_ordered = "
+        buffer sum 256 root
+        pass zero compute: storage_write sum load=discard
+        pass low compute: storage_read_write sum range=0..128 unordered
+        pass all async_compute: storage_read_write sum unordered
+        pass high compute: storage_read_write sum range=128..256
+        before all high";
+
+    an_unordered_group_on_a_persistent_buffer = "
+        buffer sum 256 persistent
+        buffer out 256 root
+        pass one compute: storage_read_write sum unordered
+        pass two async_compute: storage_read_write sum unordered
+        pass read compute: storage_read sum; storage_write out";
+
+    an_unordered_group_read_through_a_history = "
+        buffer sum 256
+        buffer past history_of=sum
+        buffer out 256 root
+        pass zero compute: storage_write sum load=discard
+        pass one compute: storage_read_write sum unordered
+        pass two async_compute: storage_read_write sum unordered
+        pass read compute: storage_read past; storage_write out
+        runs one two";
+
+    unordered_host_writes_of_one_buffer = "
+        buffer a 256
+        buffer out 256 root
+        pass one cpu: host_write a unordered
+        pass two cpu: host_write a unordered
+        pass read compute: storage_read a; storage_write out
+        before one read
+        before two read";
+
+    #[ignore = "checker: members of an unordered group do not define its contents for each other"]
+    unordered_copies_into_one_image = "
+        image a root
+        image b
+        image c
+        pass one graphics: color b
+        pass two graphics: color c
+        pass first transfer: src b; dst a unordered
+        pass second transfer: src c; dst a unordered
+        runs first second";
+}
