@@ -1,15 +1,20 @@
 //! The loader, the instance, its messages, and the devices that it knows.
 
 use std::ffi::{CStr, CString, c_char, c_void};
+use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ash::{ext, vk};
 
 use crate::error::{Called, Code, DeviceError, Error};
+use crate::process::Process;
 
 /// Most messages kept; later ones still go to the log.
 const MOST_MESSAGES: usize = 1000;
+
+/// Most bytes of a path that Linux opens: `PATH_MAX` with its terminator.
+const LONGEST_PATH: usize = 4095;
 
 /// Name of the validation layer.
 const LAYER: &CStr = c"VK_LAYER_KHRONOS_validation";
@@ -64,13 +69,15 @@ impl std::fmt::Debug for ContextOptions {
 /// An instance, its messages, and the library that it came from.
 pub struct Context {
     /// Keeps the library loaded.
-    entry: ash::Entry,
+    entry: ManuallyDrop<ash::Entry>,
     raw: ash::Instance,
     debug: Option<(ext::debug_utils::Instance, vk::DebugUtilsMessengerEXT)>,
     messages: Arc<Messages>,
     /// Whether debug names and labels can be given.
     pub labels: bool,
     owned: bool,
+    /// The process whose objects all of its objects are.
+    pub process: Process,
 }
 
 impl std::fmt::Debug for Context {
@@ -142,7 +149,8 @@ impl Context {
         // SAFETY: everything that the info points to lives until the call returns; `messages` outlives the instance.
         let raw = unsafe { entry.create_instance(&info, None) }.called("vkCreateInstance")?;
         drop(alone);
-        let mut context = Self { entry, raw, debug: None, messages, labels, owned: true };
+        let entry = ManuallyDrop::new(entry);
+        let mut context = Self { entry, raw, debug: None, messages, labels, owned: true, process: Process::current() };
         if labels {
             let debug = ext::debug_utils::Instance::new(&context.entry, &context.raw);
             let info = messenger_info(&context.messages);
@@ -160,7 +168,8 @@ impl Context {
     pub unsafe fn borrow(entry: ash::Entry, instance: vk::Instance, labels: bool) -> Arc<Self> {
         // SAFETY: the caller says that the handle is valid and of this entry.
         let raw = unsafe { ash::Instance::load(entry.static_fn(), instance) };
-        Arc::new(Self { entry, raw, debug: None, messages: Arc::default(), labels, owned: false })
+        let (entry, process) = (ManuallyDrop::new(entry), Process::current());
+        Arc::new(Self { entry, raw, debug: None, messages: Arc::default(), labels, owned: false, process })
     }
 
     /// The loader's functions.
@@ -181,6 +190,10 @@ impl Context {
 
 impl Drop for Context {
     fn drop(&mut self) {
+        if !self.process.is_current() {
+            // A fork's copy: the instance is the parent's, and the driver's threads are not here.
+            return;
+        }
         let _alone = crate::driver::alone();
         if let Some((debug, messenger)) = self.debug.take() {
             // SAFETY: made of this instance, which is still there.
@@ -190,6 +203,8 @@ impl Drop for Context {
             // SAFETY: devices hold the context, so none is left.
             unsafe { self.raw.destroy_instance(None) };
         }
+        // SAFETY: dropped here only, and nothing of it is used any more.
+        unsafe { ManuallyDrop::drop(&mut self.entry) };
     }
 }
 
@@ -198,6 +213,12 @@ impl Drop for Context {
 /// # Errors
 /// RG-E101 if it cannot be opened.
 pub fn load(path: Option<&Path>) -> Result<ash::Entry, Error> {
+    // The dynamic linker keeps the name on its stack.
+    if let Some(path) = path.filter(|path| path.as_os_str().len() > LONGEST_PATH) {
+        let message = format!("the loader's path has {} bytes", path.as_os_str().len());
+        let help = format!("give a path of at most {LONGEST_PATH} bytes");
+        return Err(DeviceError::new(Code::NoDriver, message, help).into());
+    }
     let entry = match path {
         // SAFETY: loading a Vulkan loader runs its initialisers, as every Vulkan program does.
         Some(path) => unsafe { ash::Entry::load_from(path) },

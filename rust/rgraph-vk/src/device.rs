@@ -96,7 +96,6 @@ pub(crate) struct Shared {
     turn: Mutex<()>,
     lost: AtomicBool,
     closed: AtomicBool,
-    pid: u32,
     budget: bool,
     drops_edge_barriers: bool,
     owned: bool,
@@ -248,7 +247,6 @@ impl Device {
             turn: Mutex::default(),
             lost: AtomicBool::new(false),
             closed: AtomicBool::new(false),
-            pid: std::process::id(),
             budget,
             owned,
             context,
@@ -313,7 +311,7 @@ impl Device {
     /// # Errors
     /// Never for a lost device: closing it does not wait.
     pub fn close(&self) -> Result<(), Error> {
-        if self.0.closed.swap(true, Ordering::AcqRel) || self.0.pid != std::process::id() {
+        if self.0.closed.swap(true, Ordering::AcqRel) || !self.0.is_ours() {
             return Ok(());
         }
         if self.0.is_lost() {
@@ -321,6 +319,18 @@ impl Device {
         }
         let waited = self.0.wait_idle();
         if waited.as_ref().is_err_and(Error::is_lost) { Ok(()) } else { waited }
+    }
+
+    /// Ends the device's use at once: refuses everything from now on, and waits for nothing. The device itself goes with
+    /// the last object made of it.
+    pub fn abandon(&self) {
+        self.0.closed.store(true, Ordering::Release);
+    }
+
+    /// Whether dropping it would wait: nothing else was made of it, and it is at work.
+    pub fn drop_waits(&self) -> bool {
+        let over = || self.0.is_lost() || self.0.wait(&self.0.submitted(), Some(Duration::ZERO)).unwrap_or(true);
+        Arc::strong_count(&self.0) == 1 && self.0.is_ours() && !over()
     }
 
     /// Whether it was closed.
@@ -382,12 +392,7 @@ impl Drop for Guard<'_> {
 impl Shared {
     /// Refuses a device that is closed, lost, or of another process.
     pub fn check(&self) -> Result<(), Error> {
-        let here = std::process::id();
-        if self.pid != here {
-            let message = format!("device was opened in process {} and used in its fork {here}", self.pid);
-            let help = "open the device inside the worker, or start workers with \"spawn\"";
-            return Err(DeviceError::new(Code::Forked, message, help).into());
-        }
+        self.context.process.check()?;
         if self.closed.load(Ordering::Acquire) {
             return Err(DeviceError::new(Code::Closed, "the device is closed", "open another one").into());
         }
@@ -395,6 +400,11 @@ impl Shared {
             return Err(DeviceError::new(Code::Lost, "the device was lost before", "close it and open it anew").into());
         }
         Ok(())
+    }
+
+    /// Whether this is the process that opened it, and not a fork.
+    pub fn is_ours(&self) -> bool {
+        self.context.process.is_current()
     }
 
     pub fn is_lost(&self) -> bool {
@@ -424,6 +434,10 @@ impl Shared {
 
     /// Destroys things when all that was submitted so far is done.
     pub fn bury(&self, things: impl IntoIterator<Item = Garbage>) {
+        if !self.is_ours() {
+            std::mem::forget(things.into_iter().collect::<Vec<_>>());
+            return;
+        }
         let values = self.queues.iter().map(Queue::submitted).collect();
         self.graveyard().add(values, things);
     }
@@ -449,6 +463,7 @@ impl Shared {
 
     /// The value that a queue has reached.
     pub fn reached(&self, queue: &Queue) -> Result<u64, Error> {
+        self.context.process.check()?;
         // SAFETY: the semaphore lives as long as the device.
         let value = unsafe { self.raw.get_semaphore_counter_value(queue.semaphore) };
         self.noted(value.called("vkGetSemaphoreCounterValue"))
@@ -476,7 +491,9 @@ impl Shared {
         timeout: Option<Duration>,
     ) -> Result<bool, Error> {
         let info = vk::SemaphoreWaitInfo::default().semaphores(semaphores).values(values);
-        let end = timeout.map(|timeout| Instant::now() + timeout);
+        self.context.process.check()?;
+        // A time that no clock reaches is none.
+        let end = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         loop {
             // Drivers differ in how they take very long times, so long waits are many of a second.
             let left = end.map_or(Duration::from_secs(1), |end| end.saturating_duration_since(Instant::now()));
@@ -495,7 +512,7 @@ impl Shared {
     }
 
     /// The end of all that was submitted.
-    fn submitted(&self) -> Vec<Point> {
+    pub fn submitted(&self) -> Vec<Point> {
         self.queues.iter().enumerate().map(|(queue, of)| Point { queue, value: of.submitted() }).collect()
     }
 
@@ -549,10 +566,11 @@ impl Shared {
 
 impl Drop for Shared {
     fn drop(&mut self) {
-        if self.pid != std::process::id() {
-            // A fork's copy: the handles are the parent's.
-            let lost = (self.memory().take(), std::mem::take(&mut *self.graveyard()));
-            std::mem::forget(lost);
+        if !self.is_ours() {
+            // A fork's copy: the handles are the parent's, and a thread that is not here may hold the locks.
+            let memory = self.memory.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+            let graveyard = std::mem::take(self.graveyard.get_mut().unwrap_or_else(PoisonError::into_inner));
+            std::mem::forget((memory, graveyard));
             return;
         }
         if !self.is_lost() {

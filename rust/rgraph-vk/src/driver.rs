@@ -6,14 +6,16 @@
 
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-static LOCK: RwLock<()> = RwLock::new(());
+use crate::process::PerProcess;
+
+static LOCK: PerProcess<RwLock<()>> = PerProcess::new(RwLock::default);
 
 /// Beside others that do the like.
 pub(crate) fn beside() -> RwLockReadGuard<'static, ()> {
-    LOCK.read().unwrap_or_else(PoisonError::into_inner)
+    LOCK.get().read().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Alone.
 pub(crate) fn alone() -> RwLockWriteGuard<'static, ()> {
-    LOCK.write().unwrap_or_else(PoisonError::into_inner)
+    LOCK.get().write().unwrap_or_else(PoisonError::into_inner)
 }

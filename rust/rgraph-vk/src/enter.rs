@@ -91,6 +91,10 @@ impl Entering {
                     src_access |= convert::accesses(state.access & Accesses::WRITES);
                 } else if !own {
                     src |= vk::PipelineStageFlags2::ALL_COMMANDS;
+                    // Of a run that failed half-way nobody knows the last use.
+                    if state.queue.is_none() {
+                        src_access |= vk::AccessFlags2::MEMORY_WRITE;
+                    }
                 }
             }
             let Raw::Image(image) = store.raw else {

@@ -121,6 +121,7 @@ impl Frame {
     }
 
     fn wait_until_done(&self, timeout: Option<Duration>, begin: Instant) -> Result<bool, Error> {
+        self.shared().context.process.check()?;
         if let Some(host) = &self.0.submitted.host {
             if !host.wait(timeout) {
                 return Ok(false);

@@ -1,10 +1,10 @@
 //! Passes on the host: functions that run in the plan's order on a thread beside the GPU, behind timeline waits, and
 //! signal when they are done.
 
+use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use ash::vk;
@@ -13,6 +13,7 @@ use rgraph_plan::resource::ResourceId;
 use crate::device::Shared;
 use crate::error::{Called, Code, DeviceError, Error};
 use crate::garbage::Garbage;
+use crate::prepared::Prepared;
 use crate::report::Span;
 use crate::store::Store;
 use crate::work::{HostView, HostViews, HostWork};
@@ -36,6 +37,8 @@ pub(crate) struct Call {
 
 /// A batch of the host.
 pub(crate) struct Job {
+    /// What owns the memory that the calls see: a job may outlive the graph that it is of.
+    pub of: Arc<Prepared>,
     pub waits: Vec<(vk::Semaphore, u64)>,
     pub calls: Vec<Call>,
     /// The value that the host's semaphore then has.
@@ -65,7 +68,8 @@ impl Outcome {
 
     /// Waits until all jobs are done; `false`: the time was over first.
     pub fn wait(&self, timeout: Option<Duration>) -> bool {
-        let end = timeout.map(|timeout| Instant::now() + timeout);
+        // A time that no clock reaches is none.
+        let end = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         let mut state = self.lock();
         while state.pending > 0 {
             let left = end.map_or(Duration::from_secs(3600), |end| end.saturating_duration_since(Instant::now()));
@@ -104,14 +108,28 @@ impl Outcome {
     }
 }
 
-/// The thread that runs a graph's host passes, run after run, and the semaphore that it signals.
-pub(crate) struct HostLane {
+/// The semaphore that a graph's host passes signal.
+struct Timeline {
     shared: Arc<Shared>,
+    raw: vk::Semaphore,
+}
+
+impl Drop for Timeline {
+    fn drop(&mut self) {
+        self.shared.bury([Garbage::Semaphore(self.raw)]);
+    }
+}
+
+/// The thread that runs a graph's host passes, run after run, and the semaphore that it signals.
+///
+/// No thread joins it. It may be in a function that waits for the very thread that drops the graph (a Python function waits
+/// for the interpreter's lock), or in one that never returns. A job holds what it uses; between jobs the thread holds nothing.
+pub(crate) struct HostLane {
     pub semaphore: vk::Semaphore,
     /// The value signalled last, or to be.
     pub last: u64,
-    jobs: Option<Sender<Job>>,
-    thread: Option<JoinHandle<()>>,
+    timeline: Arc<Timeline>,
+    jobs: ManuallyDrop<Sender<(Arc<Timeline>, Job)>>,
 }
 
 impl HostLane {
@@ -122,20 +140,14 @@ impl HostLane {
         // SAFETY: timeline semaphores are enabled.
         let semaphore = unsafe { shared.raw.create_semaphore(&info, None) }.called("vkCreateSemaphore");
         let semaphore = shared.noted(semaphore)?;
+        let timeline = Arc::new(Timeline { shared: shared.clone(), raw: semaphore });
         shared.name(semaphore, &format!("{name} host timeline"));
-        let (sender, jobs) = channel::<Job>();
-        let theirs = shared.clone();
-        let run = move || {
-            for job in jobs {
-                theirs.run_job(semaphore, job);
-            }
-        };
-        let mut lane = Self { shared: shared.clone(), semaphore, last: 0, jobs: Some(sender), thread: None };
-        let thread = std::thread::Builder::new().name(format!("rgraph host {name}")).spawn(run);
-        lane.thread = Some(thread.map_err(|error| {
+        let (sender, jobs) = channel::<(Arc<Timeline>, Job)>();
+        let run = move || jobs.into_iter().for_each(|(timeline, job)| run_job(timeline, job));
+        std::thread::Builder::new().name(format!("rgraph host {name}")).spawn(run).map_err(|error| {
             DeviceError::new(Code::Failed, format!("no thread for host passes: {error}"), "end other threads")
-        })?);
-        Ok(lane)
+        })?;
+        Ok(Self { semaphore, last: 0, timeline, jobs: ManuallyDrop::new(sender) })
     }
 
     /// Hands over a job.
@@ -144,60 +156,61 @@ impl HostLane {
         if let Some(signal) = job.signal {
             self.last = signal;
         }
-        if let Some(Err(unsent)) = self.jobs.as_ref().map(|jobs| jobs.send(job)) {
-            unsent.0.outcome.fail(DeviceError::new(Code::Failed, "the thread for host passes has ended", "").into());
-            unsent.0.outcome.end();
+        if let Err(unsent) = self.jobs.send((self.timeline.clone(), job)) {
+            let (_, job) = unsent.0;
+            job.outcome.fail(DeviceError::new(Code::Failed, "the thread for host passes has ended", "").into());
+            job.outcome.end();
         }
     }
 }
 
 impl Drop for HostLane {
     fn drop(&mut self) {
-        drop(self.jobs.take());
-        if let Some(thread) = self.thread.take() {
-            // A panic in it was caught and reported.
-            let _ = thread.join();
+        // A fork has no such thread, and a lock of the channel may be held for ever.
+        if self.timeline.shared.is_ours() {
+            // SAFETY: dropped here only.
+            unsafe { ManuallyDrop::drop(&mut self.jobs) };
         }
-        self.shared.bury([Garbage::Semaphore(self.semaphore)]);
     }
 }
 
-impl Shared {
-    fn run_job(&self, semaphore: vk::Semaphore, job: Job) {
-        let Job { waits, calls, signal, outcome } = job;
-        if !waits.is_empty() {
-            let (semaphores, values): (Vec<_>, Vec<_>) = waits.into_iter().unzip();
-            if let Err(error) = self.wait_semaphores(&semaphores, &values, None) {
-                outcome.fail(error);
-            }
+fn run_job(timeline: Arc<Timeline>, job: Job) {
+    let Job { of, waits, calls, signal, outcome } = job;
+    let shared = &timeline.shared;
+    if !waits.is_empty() {
+        let (semaphores, values): (Vec<_>, Vec<_>) = waits.into_iter().unzip();
+        if let Err(error) = shared.wait_semaphores(&semaphores, &values, None) {
+            outcome.fail(error);
         }
-        for call in calls {
-            if outcome.has_failed() {
-                break;
-            }
-            let begin = Instant::now();
-            let views = call.seen.iter().filter_map(view).collect();
-            let ran = catch_unwind(AssertUnwindSafe(|| call.work.run(HostViews { views })));
-            match ran {
-                Ok(Ok(())) => {}
-                Ok(Err(error)) => outcome.fail(Error::Callback(error)),
-                Err(_) => {
-                    let message = format!("the function of pass \"{}\" panicked", call.pass);
-                    outcome.fail(DeviceError::new(Code::Failed, message, "").in_pass(&call.pass).into());
-                }
-            }
-            outcome.lock().times.push(Span::since(call.pass, begin));
-        }
-        if let Some(value) = signal {
-            let info = vk::SemaphoreSignalInfo::default().semaphore(semaphore).value(value);
-            // Signalled whatever happened: batches of the GPU wait for it, and what they compute is thrown away.
-            // SAFETY: values grow; the semaphore outlives the lane's thread.
-            if let Err(error) = self.noted(unsafe { self.raw.signal_semaphore(&info) }.called("vkSignalSemaphore")) {
-                outcome.fail(error);
-            }
-        }
-        outcome.end();
     }
+    for call in calls {
+        if outcome.has_failed() {
+            break;
+        }
+        let begin = Instant::now();
+        let views = call.seen.iter().filter_map(view).collect();
+        let ran = catch_unwind(AssertUnwindSafe(|| call.work.run(HostViews { views })));
+        match ran {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => outcome.fail(Error::Callback(error)),
+            Err(_) => {
+                let message = format!("the function of pass \"{}\" panicked", call.pass);
+                outcome.fail(DeviceError::new(Code::Failed, message, "").in_pass(&call.pass).into());
+            }
+        }
+        outcome.lock().times.push(Span::since(call.pass, begin));
+    }
+    if let Some(value) = signal {
+        let info = vk::SemaphoreSignalInfo::default().semaphore(timeline.raw).value(value);
+        // Signalled whatever happened: batches of the GPU wait for it, and what they compute is thrown away.
+        // SAFETY: values grow; the job holds the semaphore.
+        if let Err(error) = shared.noted(unsafe { shared.raw.signal_semaphore(&info) }.called("vkSignalSemaphore")) {
+            outcome.fail(error);
+        }
+    }
+    // Before anyone hears that the job is over: what waits for it may be the last to use the device.
+    drop((of, timeline));
+    outcome.end();
 }
 
 /// A view of a mapped buffer. Each memory is seen once in a call, and the plan keeps the GPU away meanwhile.

@@ -46,6 +46,8 @@ pub(crate) struct RunState {
     /// Where the run before was read back.
     pub after: Option<Point>,
     initialised: bool,
+    /// The context of a run that failed half-way, until what it left under way is waited for.
+    failed: Option<usize>,
     /// The stamp of the imports that are known to be distinct.
     distinct: u64,
     pub pool: Arc<ReadbackPool>,
@@ -59,7 +61,7 @@ pub(crate) struct FrameContext {
     points: Vec<Point>,
     pub once: OneTime,
     pub staging: Staging,
-    outcome: Option<Arc<Outcome>>,
+    pub outcome: Option<Arc<Outcome>>,
     /// Where the times of its last frame go, and the variant that has them.
     timed: Option<(Times, usize, u64)>,
     /// Imports that its last frame uses, and the stamp that they have.
@@ -104,12 +106,13 @@ impl RunState {
             host,
             after: None,
             initialised: false,
+            failed: None,
             distinct: 0,
             pool: Arc::default(),
         }
     }
 
-    /// Lets go of everything: the host's thread first, whose jobs wait for the GPU and let it go on.
+    /// Lets go of everything. Jobs that the host's thread still has keep what they use.
     pub fn end(&mut self, shared: &Shared) {
         self.host = None;
         for context in &mut self.contexts {
@@ -154,6 +157,10 @@ impl RunState {
         let at = (self.run % self.contexts.len() as u64) as usize;
         let mut figures = Figures { run: self.run, ..Figures::default() };
         let begin = Instant::now();
+        if let Some(failed) = self.failed {
+            self.contexts[failed].wait(&prepared.shared, inputs.poll)?;
+            self.failed = None;
+        }
         self.begin_context(prepared, at, inputs)?;
         figures.took("wait", begin);
         self.apply(prepared, inputs)?;
@@ -176,7 +183,6 @@ impl RunState {
         let outcome = match submitted {
             Ok(done) => {
                 context.points.clone_from(&done.points);
-                context.outcome.clone_from(&done.host);
                 if context.kept.1 != self.stamp.imports {
                     context.kept = (self.imports.clone(), self.stamp.imports);
                 }
@@ -191,7 +197,7 @@ impl RunState {
             Ok(done) => done,
             Err(error) => {
                 self.unbind(&prologue);
-                self.abandon(prepared);
+                self.abandon(prepared, at);
                 return Err(error);
             }
         };
@@ -204,10 +210,7 @@ impl RunState {
     fn begin_context(&mut self, prepared: &Prepared, at: usize, inputs: &Inputs<'_>) -> Result<(), Error> {
         let shared = &prepared.shared;
         let context = &mut self.contexts[at];
-        if let Some(outcome) = &context.outcome {
-            wait_polling(inputs.poll, |slice| Ok(outcome.wait(slice)))?;
-        }
-        wait_polling(inputs.poll, |slice| shared.wait(&context.points, slice))?;
+        context.wait(shared, inputs.poll)?;
         context.harvest(prepared)?;
         context.points.clear();
         context.outcome = None;
@@ -504,16 +507,19 @@ impl RunState {
         }
     }
 
-    /// After a run that failed half-way: waits for what was submitted, and forgets what it left behind.
-    fn abandon(&mut self, prepared: &Prepared) {
-        if !prepared.shared.is_lost() {
-            let _ = prepared.shared.wait_idle();
-        }
+    /// After a run that failed half-way: forgets what it left behind. Whoever comes next waits for what was submitted, the
+    /// next run here, other graphs by the points; this does not wait, since an interrupt may be what ended the run.
+    fn abandon(&mut self, prepared: &Prepared, at: usize) {
+        let points = prepared.shared.submitted();
         for edge in &prepared.plan.edges {
             if let Some(store) = prepared.store(edge.resource, self.run, &self.imports) {
-                store.tracked().each(|state| *state = ResourceState::default());
+                store
+                    .tracked()
+                    .each(|state| *state = ResourceState { points: points.clone(), ..ResourceState::default() });
             }
         }
+        self.contexts[at].points = points;
+        self.failed = Some(at);
         self.batches.fill(None);
         self.after = None;
         self.run += 1;
@@ -551,6 +557,14 @@ fn write_directly(shared: &Shared, store: &Store, bytes: &[u8]) -> Result<bool, 
 }
 
 impl FrameContext {
+    /// Waits until its last frame is done, on the host and on the device.
+    fn wait(&self, shared: &Shared, poll: Option<Poll<'_>>) -> Result<(), Error> {
+        if let Some(outcome) = &self.outcome {
+            wait_polling(poll, |slice| Ok(outcome.wait(slice)))?;
+        }
+        wait_polling(poll, |slice| shared.wait(&self.points, slice))
+    }
+
     /// Reads the times of its last frame, which is done.
     fn harvest(&mut self, prepared: &Prepared) -> Result<(), Error> {
         let Some((times, index, _)) = self.timed.take() else { return Ok(()) };

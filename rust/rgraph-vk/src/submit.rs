@@ -67,6 +67,7 @@ impl RunState {
         // Runs of other graphs may use the same resources: they take turns from here on.
         let _turn = shared.turn();
         let outcome = self.host.is_some().then(|| Arc::new(Outcome::default()));
+        context.outcome.clone_from(&outcome);
         let mut run = Run {
             shared: &shared,
             prepared,
@@ -104,7 +105,7 @@ impl RunState {
 
 struct Run<'a> {
     shared: &'a Arc<Shared>,
-    prepared: &'a Prepared,
+    prepared: &'a Arc<Prepared>,
     context: &'a mut FrameContext,
     variant: usize,
     /// Where each batch of this run ends.
@@ -148,7 +149,8 @@ impl Run<'_> {
         let begin = Instant::now();
         wait_polling(self.poll, |slice| Ok(outcome.wait(slice)))?;
         self.figures.took("wait", begin);
-        Ok(())
+        // It may have been closed while functions ran.
+        self.shared.check()
     }
 
     /// Submits one thing of our own.
@@ -320,7 +322,7 @@ impl Run<'_> {
         }
         let signal = planned.signal.map(|value| self.host_base + u64::from(value));
         if let (Some(host), Some(outcome)) = (&mut state.host, &self.outcome) {
-            host.push(Job { waits, calls, signal, outcome: outcome.clone() });
+            host.push(Job { of: self.prepared.clone(), waits, calls, signal, outcome: outcome.clone() });
         }
         self.now[batch.index()] = signal.map(At::Host);
         Ok(())
@@ -501,7 +503,8 @@ impl Run<'_> {
         let silent = last.is_some_and(|batch| batch.signal.is_none());
         if let (true, Some(host), Some(outcome)) = (silent, &mut state.host, &self.outcome) {
             let signal = Some(host.last + 1);
-            host.push(Job { waits: Vec::new(), calls: Vec::new(), signal, outcome: outcome.clone() });
+            let (of, outcome) = (self.prepared.clone(), outcome.clone());
+            host.push(Job { of, waits: Vec::new(), calls: Vec::new(), signal, outcome });
         }
     }
 
