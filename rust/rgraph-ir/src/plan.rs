@@ -109,6 +109,9 @@ pub struct PlanPass {
     pub culled: Option<Culled>,
     /// The render pass it is part of.
     pub physical_pass: Option<PhysicalPassId>,
+    /// Its subpass within the render pass, from 0. Attachment accesses of one subpass are in rasterisation order; those
+    /// of different subpasses are ordered only by the by-region barriers between them.
+    pub subpass: u32,
     /// Accesses, for inserted passes, in [`Plan::pass_accesses`].
     pub accesses: Span,
     /// Why it stands where it does.

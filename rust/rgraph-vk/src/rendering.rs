@@ -168,13 +168,13 @@ impl Rendering {
         self.resolves[from] = Some(Resolve { access, mode, layout });
     }
 
-    /// Whether a pass of it reads what another of them drew.
-    pub fn needs_subpasses(&self, scene: &Scene) -> bool {
-        !self.within.is_empty()
-            || self
-                .passes
-                .iter()
-                .any(|pass| scene.of(*pass).iter().any(|access| access.usage == Usage::InputAttachment))
+    /// Whether it is a render pass with subpasses: where the plan numbers some, or a pass reads an input attachment,
+    /// which dynamic rendering lacks.
+    pub fn needs_subpasses(&self, plan: &Plan, scene: &Scene) -> bool {
+        self.passes.iter().any(|pass| {
+            plan.passes[*pass].subpass > 0
+                || scene.of(*pass).iter().any(|access| access.usage == Usage::InputAttachment)
+        })
     }
 
     /// The attachment that an access draws to.

@@ -19,7 +19,7 @@ use crate::variant::AttachmentViews;
 /// Makes the render passes that need subpasses.
 pub(crate) fn create(shared: &Shared, plan: &Plan, scene: &Scene, renderings: &mut Renderings) -> Result<(), Error> {
     for at in 0..renderings.passes.len() {
-        if renderings.passes[at].needs_subpasses(scene) {
+        if renderings.passes[at].needs_subpasses(plan, scene) {
             match (Maker { plan, scene, rendering: &renderings.passes[at] }).make(shared) {
                 Ok(made) => renderings.passes[at].subpasses = Some(made),
                 Err(error) => {
@@ -326,7 +326,8 @@ impl Maker<'_> {
         out
     }
 
-    /// The plan's barriers within the render pass, each between the subpass that follows it and all before it.
+    /// The plan's barriers within the render pass: like any barrier command, each orders all subpasses before it and all
+    /// after it. A dependency of Vulkan is about one pair.
     fn dependencies(&self) -> Vec<((u32, u32), vk::MemoryBarrier2<'static>)> {
         let mut out: Vec<((u32, u32), vk::MemoryBarrier2<'static>)> = Vec::new();
         for (before, memory, images) in &self.rendering.within {
@@ -344,16 +345,16 @@ impl Maker<'_> {
                 .src_access_mask(convert::accesses(src_access))
                 .dst_stage_mask(convert::stages(dst_stages))
                 .dst_access_mask(convert::accesses(dst_access));
-            let to = *before as u32;
-            for from in 0..to {
-                match out.iter_mut().find(|(pair, _)| *pair == (from, to)) {
+            let (first, count) = (*before as u32, self.rendering.passes.len() as u32);
+            for pair in (0..first).flat_map(|from| (first..count).map(move |to| (from, to))) {
+                match out.iter_mut().find(|(known, _)| *known == pair) {
                     Some((_, known)) => {
                         known.src_stage_mask |= barrier.src_stage_mask;
                         known.src_access_mask |= barrier.src_access_mask;
                         known.dst_stage_mask |= barrier.dst_stage_mask;
                         known.dst_access_mask |= barrier.dst_access_mask;
                     }
-                    None => out.push(((from, to), barrier)),
+                    None => out.push((pair, barrier)),
                 }
             }
         }

@@ -351,6 +351,7 @@ impl Naive<'_> {
             queue,
             culled: None,
             physical_pass: None,
+            subpass: 0,
             accesses: Span::default(),
             why: PassWhy::default(),
         })

@@ -73,6 +73,7 @@ pub fn passes(input: Input<'_>, live: &mut Live, plan: &mut Plan) {
             queue: (stop.queue != course.host()).then(|| QueueId::new(usize::from(stop.queue))),
             culled: None,
             physical_pass: None,
+            subpass: 0,
             accesses: Span::new(start, plan.pass_accesses.len()),
             why: PassWhy {
                 queue: queue_why(input.profile, facts, stop.node, chosen),
@@ -91,6 +92,7 @@ pub fn passes(input: Input<'_>, live: &mut Live, plan: &mut Plan) {
             queue: None,
             culled: Some(reason),
             physical_pass: None,
+            subpass: 0,
             accesses: Span::default(),
             why: PassWhy::default(),
         });

@@ -24,6 +24,8 @@ pub struct Scratch {
     next: Vec<u32>,
     at: Vec<u32>,
     used: IdVec<ResourceId, GroupUse>,
+    /// By piece: the last group that attached it, and its layout there.
+    attached: Vec<(u32, Layout)>,
     previous: Vec<Option<u32>>,
     pairs: Vec<(u32, u32, UnmergedWhy)>,
     final_at: Vec<u32>,
@@ -41,6 +43,8 @@ struct Group {
     resolves: Option<ResourceId>,
     /// Positions on other queues that it waits for, at most.
     foreign: u32,
+    /// Whether its nodes are subpasses of their own.
+    subpasses: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -119,6 +123,8 @@ impl Scratch {
         let blank =
             GroupUse { group: u32::MAX, attachment: false, color: false, writes: false, layout: Layout::Undefined };
         self.used.refill(blank, input.shapes.len());
+        self.attached.clear();
+        self.attached.resize(input.facts.pieces.count(), (u32::MAX, Layout::Undefined));
         for &live in input.order {
             let lane = usize::from(input.queue[live as usize]);
             let node = &input.facts.nodes[input.live[live as usize]];
@@ -157,6 +163,7 @@ impl Scratch {
             closed: None,
             resolves: None,
             foreign,
+            subpasses: false,
         });
         self.group_of[live as usize] = group;
         group
@@ -184,6 +191,16 @@ impl Scratch {
                 *used = GroupUse { group, attachment: true, color: false, writes: false, layout: touch.layout };
             }
             used.attachment &= is_local(touch);
+            if is_local(touch) {
+                // Rasterisation order holds between attachment accesses of one subpass, which has one layout of each
+                // image (Vulkan 1.3, "Rasterization Order"); an input attachment is read outside of it.
+                let mut apart = touch.access.intersects(Accesses::INPUT_ATTACHMENT_READ);
+                for (of, layout) in &mut self.attached[touch.pieces()] {
+                    apart |= *of == group && *layout != touch.layout;
+                    (*of, *layout) = (group, touch.layout);
+                }
+                self.groups[group as usize].subpasses |= apart;
+            }
             used.writes |= touch.effect.writes();
         }
         for attachment in &input.facts.attachments[node.attachments.range()] {
@@ -298,6 +315,7 @@ impl Scratch {
                 stops: Span::new(start, course.stops.len()),
                 queue: group.queue,
                 raster,
+                subpasses: group.subpasses,
                 group: 0,
             });
         }

@@ -168,8 +168,8 @@ fn passes(plan: &mut Plan) {
     for (name, declared, queue, culled, physical, accesses, why) in all {
         let owner = (name == "lighting/mips/hdr.1").then_some(1);
         let name = plan.pass_names.push(name) as u32;
-        let (queue, physical_pass) = (queue.map(id), physical.map(id));
-        plan.passes.push(PlanPass { name, declared, owner, queue, culled, physical_pass, accesses, why });
+        let (queue, physical_pass, subpass) = (queue.map(id), physical.map(id), u32::from(physical == Some(2)));
+        plan.passes.push(PlanPass { name, declared, owner, queue, culled, physical_pass, subpass, accesses, why });
     }
 }
 

@@ -20,8 +20,20 @@ pub(in crate::file) const PROFILE: [&str; 2] = ["name", "queues"];
 /// Of a queue.
 pub(in crate::file) const QUEUE: [&str; 3] = ["name", "family", "capabilities"];
 /// Of a pass.
-pub(in crate::file) const PASS: [&str; 11] =
-    ["id", "name", "declared", "owner", "queue", "culled", "reason", "physical_pass", "culled_why", "why", "accesses"];
+pub(in crate::file) const PASS: [&str; 12] = [
+    "id",
+    "name",
+    "declared",
+    "owner",
+    "queue",
+    "culled",
+    "reason",
+    "physical_pass",
+    "subpass",
+    "culled_why",
+    "why",
+    "accesses",
+];
 /// Of why a pass is culled.
 pub(in crate::file) const CULLED: [&str; 3] = ["rule", "resource", "reader"];
 /// Of why a pass stands where it does.

@@ -329,6 +329,7 @@ fn pass(node: Node<'_, '_>, index: usize, counts: &Counts, plan: &mut Plan) -> O
     let owner = fields.given("owner").map_or(Some(None), |owner| owner.u32().map(Some));
     let queue = fields.given("queue").map_or(Some(None), |queue| queue.id(counts.queues, "queues").map(Some));
     let physical_pass = fields.given("physical_pass").map_or(Some(None), |id| id.id(counts.passes, "passes").map(Some));
+    let subpass = fields.given("subpass").map_or(Some(0), |subpass| subpass.u32());
     let culled = if fields.flag("culled") {
         let why = fields.given("culled_why");
         Some(why.map_or(Some(Culled::WritesNothing), |why| read_culled(why, counts))?)
@@ -352,6 +353,7 @@ fn pass(node: Node<'_, '_>, index: usize, counts: &Counts, plan: &mut Plan) -> O
         queue: queue?,
         culled,
         physical_pass: physical_pass?,
+        subpass: subpass?,
         accesses: Span::new(start, plan.pass_accesses.len()),
         why: fields.given("why").map_or(Some(PassWhy::default()), |why| pass_why(why, counts))?,
     })

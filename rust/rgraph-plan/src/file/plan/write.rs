@@ -92,6 +92,9 @@ fn pass(sheet: &mut Sheet, plan: &Plan, positions: &Positions, id: PlanPassId) {
     row.put("queue", index(pass.queue)).put("culled", pass.culled.is_some());
     row.put("reason", pass.culled.map(|culled| culled_sentence(plan, positions, culled)));
     row.put("physical_pass", index(pass.physical_pass));
+    if pass.subpass > 0 {
+        row.put("subpass", pass.subpass);
+    }
     if let Some(culled) = pass.culled {
         let mut why = row.key("culled_why").row();
         why.put("rule", culled_word(culled));

@@ -81,6 +81,7 @@ fn pass() -> Value {
             ("culled", boolean()),
             ("reason", nullable(json!({"type": "string"}))),
             ("physical_pass", nullable(id())),
+            ("subpass", u32()),
             ("culled_why", nullable(culled_why)),
             ("why", nullable(why)),
             ("accesses", nullable(list(access()))),

@@ -26,6 +26,9 @@ pub struct Step {
     pub queue: u8,
     /// Whether it is a render pass.
     pub raster: bool,
+    /// Whether each of its stops is a subpass of its own: where one reads an input attachment, or uses an image of the
+    /// render pass in another layout than the others.
+    pub subpasses: bool,
     /// Steps of one group and queue need no barrier between them: no step follows another of its group.
     pub group: u32,
 }

@@ -187,8 +187,10 @@ impl Scratch {
             let id = step.raster.then(|| PhysicalPassId::new(next));
             next += usize::from(step.raster);
             self.physical.push(id);
-            for at in step.stops.range() {
-                plan.passes[PlanPassId::new(at)].physical_pass = id;
+            for (subpass, at) in (0..).zip(step.stops.range()) {
+                let pass = &mut plan.passes[PlanPassId::new(at)];
+                pass.physical_pass = id;
+                pass.subpass = if step.subpasses { subpass } else { 0 };
             }
         }
     }

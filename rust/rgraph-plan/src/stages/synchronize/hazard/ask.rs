@@ -186,9 +186,9 @@ impl Hazards {
             let call = self.place(scene, here, &need);
             barrier = self.calls.memory(call, scope(need.stages, need.writes), why);
         }
-        // Within a render pass attachments follow rasterisation order; what reads its texel otherwise needs a barrier.
-        let input = Accesses::INPUT_ATTACHMENT_READ;
-        if !need.near_stages.is_empty() && (here.touch.access | need_access(need)).intersects(input) {
+        // Rasterisation order holds within a subpass only: between subpasses every hazard of an attachment needs a
+        // dependency (Vulkan 1.3, "Render Pass", subpass dependencies).
+        if !need.near_stages.is_empty() && scene.frame.course.steps[here.step as usize].subpasses {
             let call = self.call_within(here.at);
             let (dst_stages, dst_access) = Self::inner_target(here);
             let inner = Scope { dst_stages, dst_access, ..scope(need.near_stages, need.near_writes) };
@@ -295,6 +295,7 @@ impl Hazards {
         self.at_end[batch as usize]
     }
 
+    /// The call between the subpass at a position and those before it.
     pub(super) fn call_within(&mut self, at: u32) -> u32 {
         if self.within[at as usize] == NONE {
             self.within[at as usize] = self.calls.open(Spot::Within(at));
@@ -305,14 +306,6 @@ impl Hazards {
     pub(super) fn why(&self, here: Here<'_>, hazard: Hazard, from: Option<u32>, resource: Option<ResourceId>) -> Why {
         let pass = |at: u32| PlanPassId::new(at as usize);
         Why { hazard, from: from.map(pass), to: Some(pass(here.at)), resource: resource.unwrap_or(here.touch.resource) }
-    }
-}
-
-fn need_access(need: Need) -> Accesses {
-    if need.near_stages.intersects(Stages::FRAGMENT_SHADER) {
-        Accesses::INPUT_ATTACHMENT_READ
-    } else {
-        Accesses::empty()
     }
 }
 
