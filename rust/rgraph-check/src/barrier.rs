@@ -8,6 +8,7 @@ use crate::cell::{Gone, Later, Release, meant};
 use crate::clock::{Clock, Lanes, Node};
 use crate::finding::Rule;
 use crate::machine::Machine;
+use crate::region::{FRAMEBUFFER_SPACE, Region};
 use crate::shape::Part;
 use crate::tables::{leaf, leaves};
 
@@ -309,85 +310,46 @@ impl Machine<'_> {
         if !runs {
             return;
         }
-        let rendering = self.renderings;
-        let global: Vec<Scope> =
-            self.plan.memory_barriers[barriers.memory.range()].iter().map(|barrier| barrier.scope).collect();
-        for scope in global {
-            let node = self.region(queue, scope, rendering);
-            let attachments = self.rendering.as_ref().map_or(0..0, |rendering| rendering.attachments.clone());
-            for entry in &self.plan.attachments[attachments] {
-                let resource = entry.resource.index();
-                if resource < self.facts.memory.len() {
-                    let part = Part::image([entry.mip, entry.mip + 1], entry.layers, Aspects::all());
-                    self.take_region(resource, &part, node, None);
-                }
+        let nodes = self.set(queue, barriers);
+        self.check_region(barriers);
+        let global = barriers.memory.range().len();
+        for (at, node) in nodes.iter().enumerate() {
+            let Some(node) = *node else { continue };
+            self.nodes[node].rendering = self.renderings;
+            let of = at.checked_sub(global).map(|at| self.region_of(barriers, at));
+            if let Some(rendering) = &mut self.rendering {
+                rendering.regions.push(Region { position, scope: self.nodes[node].scope, of });
             }
         }
-        for (named, scope) in self.named(barriers) {
-            if named.resource < self.facts.memory.len() {
-                let node = self.region(queue, scope, rendering);
-                self.nodes[node].pass = meant(&named.why).filter(|pass| *pass < self.plan.passes.len());
-                let moves = named.layouts.filter(|[old, new]| old != new);
-                self.take_region(named.resource, &named.part, node, moves);
-            }
-        }
-        if let Some(rendering) = &mut self.rendering {
-            let scopes = self.nodes.iter().rev().take_while(|node| node.rendering == rendering.id);
-            let here = scopes.filter(|node| node.enter == position).map(|node| (position, node.scope));
-            rendering.regions.extend(here);
-        }
+        self.publish(queue, barriers, &nodes);
     }
 
-    fn region(&mut self, queue: usize, scope: Scope, rendering: u32) -> usize {
-        let position = self.now[queue];
-        let mut node = Node::new(queue, position, position, scope, self.lanes.chain(queue, scope.src_stages));
-        node.rendering = rendering;
-        self.nodes.push(node);
-        self.nodes.len() - 1
+    /// The store and cells that a named entry of a barrier call is about.
+    fn region_of(&self, barriers: &Barriers, at: usize) -> (usize, Vec<usize>) {
+        let (named, _) = &self.named(barriers)[at];
+        (self.store(named.resource), self.cells_of(named.resource, &named.part))
     }
 
-    /// Lets what its render pass wrote enter a by-region dependency, and changes the layout where it says so.
-    fn take_region(&mut self, resource: usize, part: &Part, node: usize, layouts: Option<[Layout; 2]>) {
-        let facts = self.facts;
-        let store = self.store(resource);
-        let what = facts.name(resource);
-        let rendering = self.nodes[node].rendering;
-        let pass = self.nodes[node].pass;
-        for cell in self.cells_of(resource, part) {
-            let n = &self.nodes[node];
-            let state = &mut self.stores[store].cells[cell];
-            for write in &mut state.writes {
-                let x = &self.done[write.done];
-                let direct = x.rendering == rendering
-                    && x.node.is_none()
-                    && n.takes(x.queue, x.position, usize::from(x.op.stage), x.op.access);
-                if direct || write.at.iter().any(|&earlier| self.nodes[earlier].enters(n)) {
-                    write.at.push(node);
-                }
-            }
-            state.nodes.push(node);
-            let Some([old, new]) = layouts else { continue };
-            let current = state.layout;
-            state.layout = new;
-            if old != current {
-                let message =
-                    format!("the by-region barrier on \"{what}\" says old layout {old}, but the image is in {current}");
-                self.findings.add(Rule::Layout, self.pass_name(pass), Some(what), message);
-            }
-            // Reads of its own render pass enter by their stage alone.
-            let state = &mut self.stores[store].cells[cell];
-            let earlier = crate::tables::with_earlier(self.nodes[node].scope.src_stages);
-            let done = &self.done;
-            state.reads.retain(|read| {
-                let x = &done[read.done];
-                x.rendering != rendering || !earlier.contains(leaf(usize::from(x.op.stage)))
-            });
-            self.judge(store, cell, &Later::Node(node), resource);
-            self.record_node(store, cell, node, pass);
+    /// A by-region dependency stands between two subpasses and names stages that work texel by texel.
+    fn check_region(&mut self, barriers: &Barriers) {
+        let memory = self.plan.memory_barriers[barriers.memory.range()].iter().map(|b| b.scope);
+        let scopes: Vec<Scope> = memory.chain(self.named(barriers).into_iter().map(|(_, scope)| scope)).collect();
+        let strange = scopes.iter().fold(Stages::empty(), |all, scope| all | scope.src_stages | scope.dst_stages)
+            - FRAMEBUFFER_SPACE;
+        if !strange.is_empty() {
+            let names: Vec<_> = strange.names().collect();
+            let message = format!("a by-region barrier names {}, which works on no texel of its own", names.join("|"));
+            self.findings.add(Rule::UnsupportedStage, None, None, message);
+        }
+        if self.named(barriers).iter().any(|(named, _)| named.families.is_some()) {
+            let message = "a by-region barrier transfers ownership".to_owned();
+            self.findings.add(Rule::Malformed, None, None, message);
         }
     }
+}
 
-    /// Stages and accesses that the queue of a barrier or wait does not have.
+impl Machine<'_> {
+    /// Stages and accesses in words.
     pub(crate) fn words(stages: Stages, access: Accesses) -> String {
         let stages: Vec<_> = stages.names().collect();
         let access: Vec<_> = access.names().collect();

@@ -22,13 +22,14 @@ pub(crate) struct Done {
     pub instance: u32,
     /// Which render pass it is in (0: none), and whether as attachment or input attachment there.
     pub rendering: u32,
+    /// The subpass of that render pass.
+    pub subpass: u32,
     pub local: Local,
-    /// A write within a render pass after its load operation: what that saw, this one need not see again.
+    /// A write within a render pass after its load operation: what that saw, this one need not see again. Or a resolve's
+    /// read of what its own subpass drew.
     pub inner: bool,
     pub run: u32,
-    #[cfg_attr(not(test), allow(dead_code, reason = "the exact judge of the tests asks for it"))]
     pub store: usize,
-    #[cfg_attr(not(test), allow(dead_code, reason = "the exact judge of the tests asks for it"))]
     pub cell: usize,
     /// The unordered group that it is in; 0: none.
     pub group: u32,
@@ -43,6 +44,8 @@ pub(crate) enum Local {
     Attachment,
     /// Texel by texel, behind a by-region dependency.
     Input,
+    /// At the end of its subpass.
+    Resolve,
     /// Not at all.
     No,
 }
@@ -145,6 +148,8 @@ pub(crate) enum Missing {
     Availability,
     Visibility,
     Host,
+    /// They are in one subpass, where nothing orders them.
+    Subpass,
 }
 
 /// Everything that a verdict looks at.

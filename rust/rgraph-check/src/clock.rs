@@ -188,13 +188,6 @@ impl Node {
         self.leave < own[TRANSITION] || leaves(self.later).any(|stage| self.leave < own[stage])
     }
 
-    /// Whether this node chains to a later one directly.
-    pub(crate) fn enters(&self, later: &Self) -> bool {
-        self.queue == later.queue
-            && self.leave < later.enter
-            && self.later.intersects(with_earlier(later.scope.src_stages))
-    }
-
     /// Whether an operation that stands at `queue` and `stage` after it is in its second synchronization scope.
     pub(crate) fn orders(&self, queue: usize, stage: usize, rendering: u32) -> bool {
         self.queue == queue && (self.rendering == 0 || self.rendering == rendering) && self.later.contains(leaf(stage))

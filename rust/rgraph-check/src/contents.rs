@@ -217,6 +217,9 @@ impl Machine<'_> {
             Missing::Order => format!("no barrier orders {of_x} before {wants}"),
             Missing::Availability => format!("no barrier with source {of_x} makes the write available"),
             Missing::Visibility => format!("no barrier with destination {wants} makes the write visible"),
+            Missing::Subpass => {
+                format!("nothing orders {of_x} before {wants} within one subpass, so it must stand in a later one")
+            }
             Missing::Host => "no barrier to host / host_read makes the write visible to the host".to_owned(),
         };
         let also = if aliased { " (in the same bytes)" } else { "" };

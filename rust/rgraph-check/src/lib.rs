@@ -19,6 +19,7 @@ pub mod generate;
 pub mod interpret;
 mod machine;
 pub mod random;
+mod region;
 mod render;
 pub mod serial;
 mod shape;
@@ -43,6 +44,14 @@ pub fn check(graph: &Graph, plan: &Plan) -> Vec<Finding> {
         findings.add(Rule::WrongGraph, None, None, message);
     }
     let facts = facts::Facts::new(declared, Some(plan));
+    for (job, earlier, later) in facts.torn() {
+        let (pass, a, b) = (&facts.jobs[job].name, facts.name(earlier), facts.name(later));
+        let message = format!(
+            "pass \"{pass}\" uses \"{a}\" and \"{b}\", two names of one memory, and a write stands between the two: \
+             no order keeps both"
+        );
+        findings.add(Rule::Order, Some(pass), Some(b), message);
+    }
     if structure::is_well_formed(&facts, plan, &mut findings) {
         let job_of = structure::passes(&facts, plan, &mut findings);
         structure::scopes(plan, &mut findings);

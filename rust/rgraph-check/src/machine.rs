@@ -7,15 +7,16 @@
 
 use std::collections::HashMap;
 
-use rgraph_ir::access::{Sharing, Stages};
+use rgraph_ir::access::{PassQueue, Sharing, Stages};
 use rgraph_ir::id::Id;
-use rgraph_ir::plan::{Barriers, BatchId, Command, Plan, PlanPassId, Scope};
+use rgraph_ir::plan::{Barriers, BatchId, Command, Plan, PlanPassId};
 
 use crate::cell::{Cell, Court, Done, Gone, Later, Local, Missing, Read, TRANSITION, Write};
-use crate::clock::{Clock, Lanes, Node};
+use crate::clock::{Clock, Lanes, Node, ordered};
 use crate::facts::{Facts, Key};
 use crate::finding::{Findings, Rule};
-use crate::tables::{Op, leaf, ops, with_later};
+use crate::region::{Region, within};
+use crate::tables::{Op, RESOLVE_READ, leaf, leaves, ops};
 
 /// One memory, or one copy of a ring of them.
 pub(crate) struct Store {
@@ -38,8 +39,8 @@ pub(crate) struct Rendering {
     pub attachments: std::ops::Range<usize>,
     /// Operations that the load and store operations add: store, cell, operation.
     pub extra: Vec<(usize, usize, Op)>,
-    /// Dependencies between its passes: position and scope.
-    pub regions: Vec<(u32, Scope)>,
+    /// Dependencies between its subpasses, in order.
+    pub regions: Vec<Region>,
     pub runs: bool,
 }
 
@@ -225,6 +226,9 @@ impl<'a> Machine<'a> {
             self.begin_run();
             for batch in self.plan.batches.ids() {
                 self.batch(batch);
+                if self.findings.is_full() {
+                    return;
+                }
             }
             self.end_run();
         }
@@ -411,6 +415,7 @@ impl<'a> Machine<'a> {
             self.check_order(pass, job, number, resource, store, cell);
             self.check_contents(queue, pass, [job, number], resource, store, cell);
             let local = match at.usage {
+                rgraph_ir::access::Usage::ResolveAttachment => Local::Resolve,
                 usage if crate::tables::is_attachment(usage) => Local::Attachment,
                 rgraph_ir::access::Usage::InputAttachment => Local::Input,
                 _ => Local::No,
@@ -420,6 +425,10 @@ impl<'a> Machine<'a> {
             // A replacing attachment meets the memory first where it clears it; what follows is its own.
             ops(at.usage, at.stages, at.keeps_aspect(aspect), &mut all);
             made.extend(all.iter().map(|op| (*op, local, group, resource)));
+            // A resolve reads its source at its own stage, also depth.
+            if local == Local::Attachment && facts.jobs[job].uses.iter().any(|other| other.resolves == Some(resource)) {
+                made.push((RESOLVE_READ, Local::Resolve, group, resource));
+            }
         }
         if let Some(rendering) = &self.rendering {
             let extra = rendering.extra.iter().filter(|(s, c, _)| (*s, *c) == (store, cell));
@@ -431,7 +440,8 @@ impl<'a> Machine<'a> {
         for (op, local, group, resource) in made {
             // Within a render pass, what an attachment's load operation saw, its later writes need not see again.
             let late = leaf(usize::from(op.stage)) == Stages::LATE_FRAGMENT_TESTS;
-            let inner = local == Local::Attachment && op.write && (loads || late);
+            let inner =
+                local == Local::Attachment && op.write && (loads || late) || local == Local::Resolve && !op.write;
             let done = Done {
                 queue,
                 position: self.now[queue],
@@ -440,6 +450,7 @@ impl<'a> Machine<'a> {
                 pass: Some(pass.index()),
                 instance: self.instances,
                 rendering,
+                subpass: self.plan.passes[pass].subpass,
                 local,
                 inner,
                 run: self.run,
@@ -493,64 +504,94 @@ impl<'a> Machine<'a> {
             Later::Op(y) => y.op.write,
             Later::Node(_) => true,
         };
+        let aliased = since.is_some();
         let exempt = |x: &Done| {
             if since.is_some_and(|since| x.sequence <= since) {
                 return true;
             }
             let Later::Op(y) = y else { return false };
-            if since.is_none() && y.group != 0 && y.group == x.group && x.run == self.run {
-                return true;
-            }
             // One pass may use one cell in several ways, but not two resources in the same bytes.
-            since.is_none() && (x.instance == y.instance && x.node.is_none() || self.is_local(x, y))
+            let commute = y.group != 0 && y.group == x.group && x.run == self.run;
+            !aliased && (commute || x.instance == y.instance && x.node.is_none())
         };
         for write in &there.writes {
             let x = &self.done[write.done];
             if exempt(x) {
                 continue;
             }
-            let Some(missing) = court.after_write(write, [nodes, &there.nodes], y) else { continue };
-            // A read in between that saw the write, and is ordered before this write, makes order enough.
-            let inner = matches!(y, Later::Op(y) if y.inner);
-            let seen = missing != Missing::Order && inner
-                || writes
-                    && missing != Missing::Order
-                    && there.reads.iter().any(|read| {
-                        let read = &self.done[read.done];
-                        let own = matches!(y, Later::Op(y) if y.instance == read.instance);
-                        x.sequence < read.sequence && (own || court.is_ordered(read, &[], y))
-                    });
-            if !seen {
-                found.push((write.done, missing, since.is_some()));
+            let missing = match self.together(x, y) {
+                Some(_) if aliased => Some(Missing::Order),
+                Some(within) => within,
+                None => court.after_write(write, [nodes, &there.nodes], y),
+            };
+            let Some(missing) = missing else { continue };
+            let idle = missing == Missing::Host && self.is_host_only(x);
+            if !idle && !self.is_enough(court, there, x, y, missing) {
+                found.push((write.done, missing, aliased));
             }
         }
         if writes {
             for read in &there.reads {
                 let x = &self.done[read.done];
-                if !exempt(x) && !court.is_ordered(x, &[], y) {
-                    found.push((read.done, Missing::Order, since.is_some()));
+                if exempt(x) {
+                    continue;
                 }
+                let missing = match self.together(x, y) {
+                    Some(_) if aliased => Some(Missing::Order),
+                    Some(within) => within,
+                    None => (!court.is_ordered(x, &[], y)).then_some(Missing::Order),
+                };
+                found.extend(missing.map(|missing| (read.done, missing, aliased)));
             }
         }
     }
 
-    /// Whether two operations meet inside one render pass in a way that needs no more.
-    fn is_local(&self, x: &Done, y: &Done) -> bool {
-        if x.rendering == 0 || x.rendering != y.rendering || x.node.is_some() {
+    /// Whether order alone is enough between a write and a later access that does not see it.
+    fn is_enough(&self, court: &Court, there: &Cell, x: &Done, y: &Later, missing: Missing) -> bool {
+        if matches!(missing, Missing::Order | Missing::Subpass) {
             return false;
         }
-        match (x.local, y.local) {
-            (Local::Attachment, Local::Attachment) => true,
-            (Local::No, _) | (_, Local::No) => false,
-            _ => self.rendering.as_ref().is_some_and(|rendering| {
-                rendering.regions.iter().any(|(position, scope)| {
-                    x.position < *position
-                        && crate::tables::with_earlier(scope.src_stages).contains(leaf(usize::from(x.op.stage)))
-                        && with_later(scope.dst_stages).contains(leaf(usize::from(y.op.stage)))
-                        && (!x.op.write
-                            || scope.src_access.intersects(x.op.access) && scope.dst_access.intersects(y.op.access))
+        let (writes, inner) = match y {
+            Later::Op(y) => (y.op.write, y.inner),
+            Later::Node(_) => (true, false),
+        };
+        // A read in between saw the write and is ordered before this write.
+        inner
+            || writes
+                && there.reads.iter().any(|read| {
+                    let read = &self.done[read.done];
+                    let own = matches!(y, Later::Op(y) if y.instance == read.instance);
+                    let ordered = || match self.together(read, y) {
+                        Some(within) => within.is_none(),
+                        None => court.is_ordered(read, &[], y),
+                    };
+                    x.sequence < read.sequence && (own || ordered())
                 })
-            }),
+    }
+
+    /// Whether a node of the runtime stands for writes of runs before, none of which a device made.
+    fn is_host_only(&self, x: &Done) -> bool {
+        let writers = &self.facts.writers[self.stores[x.store].memory][x.cell];
+        let device = |u: &crate::facts::CellUse| self.facts.jobs[u.job].queue != PassQueue::Cpu;
+        x.node.is_some() && x.pass.is_none() && !writers.iter().any(device)
+    }
+
+    /// The verdict on two sides in one render pass; `None`: they are not.
+    fn together(&self, x: &Done, y: &Later) -> Option<Option<Missing>> {
+        if x.rendering == 0 || x.node.is_some() {
+            return None;
+        }
+        match y {
+            Later::Op(y) => {
+                let rendering =
+                    self.rendering.as_ref().filter(|open| open.id == x.rendering && x.rendering == y.rendering)?;
+                Some(within(&rendering.regions, x, y))
+            }
+            // A transition between subpasses waits for what is done texel by texel only.
+            Later::Node(node) if self.nodes[*node].rendering == x.rendering && x.local == Local::No => {
+                Some(Some(Missing::Order))
+            }
+            Later::Node(_) => None,
         }
     }
 
@@ -604,6 +645,7 @@ impl<'a> Machine<'a> {
             pass,
             instance: self.instances,
             rendering: 0,
+            subpass: 0,
             local: Local::No,
             inner: false,
             run: self.run,
@@ -637,7 +679,21 @@ impl<'a> Machine<'a> {
         pass.filter(|pass| *pass < plan.passes.len()).map(|pass| plan.pass_name(PlanPassId::new(pass)))
     }
 
-    /// Passes that it is declared to come after have run: earlier on its queue, or behind a wait.
+    /// Whether all that a job does is ordered after all that another one did at a queue and position. Jobs that touch
+    /// nothing are ordered by their queue, or by any wait behind a signal.
+    fn is_after(&self, queue: usize, job: usize, (from, position): (usize, u32), earlier: usize) -> bool {
+        let stages = |job: usize| self.facts.jobs[job].uses.iter().fold(Stages::empty(), |all, at| all | at.stages);
+        let [first, second] = [stages(earlier), stages(job)];
+        if from == self.host && queue == self.host {
+            return true;
+        }
+        if first.is_empty() || second.is_empty() {
+            return from == queue || self.lanes.follows(queue, from, position);
+        }
+        leaves(second).all(|at| leaves(first).all(|x| ordered(self.lanes.at(queue, at), from, position, x)))
+    }
+
+    /// Passes that it is declared to come after have run and are ordered before it.
     fn check_after(&mut self, queue: usize, pass: PlanPassId, job: usize) {
         self.ran_at[job] = Some((queue, self.now[queue]));
         let first = self.after.partition_point(|(later, _)| *later < job);
@@ -648,7 +704,7 @@ impl<'a> Machine<'a> {
             }
             let in_plan = self.facts.needed[earlier] && self.facts.runs(earlier, &self.flags);
             let holds = match self.ran_at[earlier] {
-                Some((from, position)) => from == queue || self.lanes.follows(queue, from, position),
+                Some((from, position)) => self.is_after(queue, job, (from, position), earlier),
                 None => !in_plan,
             };
             if !holds {

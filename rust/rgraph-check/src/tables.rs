@@ -19,6 +19,13 @@ pub(crate) struct Op {
     pub write: bool,
 }
 
+/// What a resolve at the end of a subpass does to its source, be it colour or depth.
+pub(crate) const RESOLVE_READ: Op = Op {
+    stage: Stages::COLOR_ATTACHMENT_OUTPUT.bits().trailing_zeros() as u8,
+    access: Accesses::COLOR_ATTACHMENT_READ,
+    write: false,
+};
+
 /// Shader stages.
 const SHADERS: Stages = Stages::VERTEX_SHADER
     .union(Stages::TESSELLATION_CONTROL_SHADER)
@@ -230,7 +237,8 @@ pub(crate) fn default_stages(usage: Usage, work: Work, transfer: Option<Transfer
     }
 }
 
-/// The operations of a use at its stages. `keeps`: an attachment's old contents are loaded.
+/// The operations of a use at its stages. `keeps`: old contents stay where it writes nothing (attachments are
+/// loaded).
 ///
 /// What an attachment's tests and blending read after a clear or discard is its own render pass's, so only the
 /// write is an operation then. Inputs of acceleration structure builds count as read in either of the two ways

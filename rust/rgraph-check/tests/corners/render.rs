@@ -1,7 +1,6 @@
 //! Render passes: input attachments, resolves, load and store operations, aliases.
 
 corners! {
-    #[ignore = "checker: the default range of an input attachment is mip 0"]
     an_input_attachment_of_an_image_with_mips_means_mip_0 = "
         image a mips=3
         image b format=r32float

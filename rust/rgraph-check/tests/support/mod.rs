@@ -73,8 +73,12 @@ fn bytes(graph: &Graph, id: ResourceId) -> u64 {
     }
 }
 
-/// The first name of the memory that a resource lies in.
+/// The first name of the memory that a resource lies in; histories of one age are one copy.
 fn memory(graph: &Graph, id: ResourceId) -> ResourceId {
+    if let Life::History(history) = graph.resources()[id].life {
+        let same = |other: &ResourceId| graph.resources()[*other].life == Life::History(history);
+        return graph.resources().ids().find(same).unwrap_or(id);
+    }
     match graph.resources()[id].modifies {
         Some(base) if picture(graph, base).map(|p| p.size) == picture(graph, id).map(|p| p.size) => memory(graph, base),
         _ => id,
@@ -380,7 +384,8 @@ impl Naive<'_> {
                 let mut uses = Vec::new();
                 for access in graph.accesses().iter().filter(|a| a.pass == *pass) {
                     let said = graph.ranges_of(access);
-                    let one = writes(access.usage) || access.usage == Usage::DepthStencilRead;
+                    let one = writes(access.usage)
+                        || matches!(access.usage, Usage::DepthStencilRead | Usage::InputAttachment);
                     let p = picture(graph, access.resource);
                     let used = Used {
                         resource: access.resource,
@@ -391,7 +396,7 @@ impl Naive<'_> {
                         access: Some(*access),
                     };
                     for fallback in graph.fallbacks() {
-                        if fallback.output == access.resource && fallback.pass != *pass {
+                        if fallback.output == access.resource && fallback.pass != *pass && !writes(access.usage) {
                             uses.push(Used { resource: fallback.input, ..used.clone() });
                         }
                     }
@@ -634,7 +639,8 @@ impl Naive<'_> {
             self.plan.edges[at].exit.layout = to;
             for mip in 0..p.mips {
                 for layer in 0..p.layers {
-                    let old = self.layout.get(&(edge.resource, mip, layer)).copied().unwrap_or(Layout::General);
+                    let key = (memory(graph, edge.resource), mip, layer);
+                    let old = self.layout.insert(key, to).unwrap_or(Layout::General);
                     if old != to {
                         self.transition(edge.resource, mip, layer, p.format.aspects(), [old, to]);
                     }

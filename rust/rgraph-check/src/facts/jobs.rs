@@ -1,0 +1,225 @@
+//! Passes and what they demand without naming it, as jobs with parts of resources.
+
+use rgraph_ir::access::{Aspects, Load, PassQueue, Stages, Transfer, Usage};
+use rgraph_ir::graph::{Access, PassId};
+use rgraph_ir::id::Id;
+use rgraph_ir::plan::Plan;
+use rgraph_ir::resource::ResourceId;
+
+use super::{Facts, Inserted, Job, JobUse, writes};
+use crate::shape::{Grid, Part};
+use crate::tables::{Work, default_stages, is_attachment, work};
+
+impl Facts<'_> {
+    pub(super) fn declare_jobs(&mut self) {
+        let graph = self.graph;
+        let mut by_pass: Vec<Vec<&Access>> = vec![Vec::new(); graph.passes().len()];
+        for access in graph.accesses() {
+            if access.resource.index() < self.shapes.len() && access.pass.index() < by_pass.len() {
+                by_pass[access.pass.index()].push(access);
+            }
+        }
+        for (id, pass) in graph.passes().iter_ids() {
+            let accesses = &by_pass[id.index()];
+            let work = work(pass.queue, accesses.iter().map(|access| access.usage));
+            let uses: Vec<_> = accesses.iter().map(|access| self.resolve(access, work)).collect();
+            let presents = uses.iter().any(|at| at.usage == Usage::Present);
+            self.jobs.push(Job {
+                name: graph.pass_name(id).to_owned(),
+                declared: Some(id.index()),
+                inserted: None,
+                position: id.index() as u32 + 1,
+                step: 0,
+                uses,
+                flag: pass.conditional.map(Id::index),
+                queue: pass.queue,
+                pinned: pass.side_effects || presents,
+                outputs: Vec::new(),
+            });
+        }
+        for fallback in graph.fallbacks() {
+            if let Some(job) = self.jobs.get_mut(fallback.pass.index()) {
+                job.outputs.push(fallback.output.index());
+            }
+        }
+    }
+
+    /// The load operation of an access; a clear value alone means `clear`.
+    pub(super) fn declared_load(&self, access: &Access) -> Option<Load> {
+        let attachment = matches!(access.usage, Usage::ColorAttachment | Usage::DepthStencilAttachment);
+        let cleared = attachment && self.graph.details_of(access).clear.is_some();
+        access.load.or(cleared.then_some(Load::Clear))
+    }
+
+    fn resolve(&self, access: &Access, work: Work) -> JobUse {
+        let usage = access.usage;
+        let resource = access.resource.index();
+        let shape = &self.shapes[resource];
+        let said = self.graph.ranges_of(access);
+        let details = self.graph.details_of(access);
+        let one_mip = is_attachment(usage)
+            || matches!(
+                usage,
+                Usage::InputAttachment | Usage::StorageWrite | Usage::StorageReadWrite | Usage::TransferDst
+            );
+        let all_mips = if one_mip { [0, 1] } else { [0, shape.mips] };
+        let clamp = |[first, end]: [u32; 2], most: u32| [first.min(most), end.min(most)];
+        let part = if shape.is_image() {
+            let aspects = if access.aspects.is_empty() { shape.aspects } else { access.aspects & shape.aspects };
+            Part::image(
+                clamp(said.mips.unwrap_or(all_mips), shape.mips),
+                clamp(said.layers.unwrap_or([0, shape.layers]), shape.layers),
+                aspects,
+            )
+        } else {
+            let [first, end] = said.bytes.unwrap_or([0, shape.bytes]);
+            Part::buffer([first.min(shape.bytes), end.min(shape.bytes)])
+        };
+        let load = self.declared_load(access);
+        let discards = matches!(load, Some(Load::Discard | Load::Clear));
+        let partial = matches!(usage, Usage::StorageWrite | Usage::TransferDst | Usage::HostWrite);
+        let stages =
+            if access.stages.is_empty() { default_stages(usage, work, access.transfer) } else { access.stages };
+        JobUse {
+            resource,
+            usage,
+            part,
+            cells: Vec::new(),
+            keys: Vec::new(),
+            stages,
+            transfer: access.transfer,
+            must_read: matches!(
+                usage,
+                Usage::DepthStencilRead
+                    | Usage::InputAttachment
+                    | Usage::Sampled
+                    | Usage::StorageRead
+                    | Usage::StorageReadWrite
+                    | Usage::Uniform
+                    | Usage::Vertex
+                    | Usage::Index
+                    | Usage::Indirect
+                    | Usage::TransferSrc
+                    | Usage::HostRead
+                    | Usage::Present
+                    | Usage::AccelerationInput
+                    | Usage::AccelerationUpdate
+                    | Usage::AccelerationRead
+            ),
+            keeps: if partial && !discards { Aspects::all() } else { Aspects::empty() },
+            writes: writes(usage),
+            garbage: usage == Usage::AccelerationScratch,
+            // What only reads is ordered as reads are.
+            unordered: access.unordered && writes(usage),
+            load: load.unwrap_or(Load::Discard),
+            stencil_load: access.stencil_load.unwrap_or(Load::Discard),
+            clear: details.clear,
+            resolves: details.resolves.map(Id::index),
+            fallbacks: Vec::new(),
+        }
+    }
+
+    pub(super) fn insert_jobs(&mut self, scaled: &[(usize, usize)]) {
+        let blit = |resource: usize, part: Part, writes: bool| JobUse {
+            resource,
+            usage: if writes { Usage::TransferDst } else { Usage::TransferSrc },
+            part,
+            cells: Vec::new(),
+            keys: Vec::new(),
+            stages: Stages::BLIT,
+            transfer: Some(Transfer::Blit),
+            must_read: !writes,
+            keeps: Aspects::empty(),
+            writes,
+            garbage: false,
+            unordered: false,
+            load: Load::Discard,
+            stencil_load: Load::Discard,
+            clear: None,
+            resolves: None,
+            fallbacks: Vec::new(),
+        };
+        for access in self.graph.accesses() {
+            let (pass, resource) = (access.pass.index(), access.resource.index());
+            if !access.generate_mips || pass >= self.graph.passes().len() || resource >= self.shapes.len() {
+                continue;
+            }
+            let declared = &self.graph.passes()[PassId::new(pass)];
+            let shape = self.shapes[resource];
+            let said = self.graph.ranges_of(access);
+            let first = said.mips.map_or(1, |[_, end]| end).max(1);
+            let layers = said.layers.unwrap_or([0, shape.layers]);
+            let aspects = if access.aspects.is_empty() { shape.aspects } else { access.aspects & shape.aspects };
+            for level in first..shape.mips {
+                let part = |mip: u32| Part::image([mip, mip + 1], layers.map(|layer| layer.min(shape.layers)), aspects);
+                let name = format!("{}/mips/{}.{level}", self.graph.pass_name(access.pass), self.name(resource));
+                self.jobs.push(Job {
+                    name,
+                    declared: None,
+                    inserted: Some(Inserted::Mips { owner: pass, resource, level }),
+                    position: pass as u32 + 1,
+                    step: level,
+                    uses: vec![blit(resource, part(level - 1), false), blit(resource, part(level), true)],
+                    flag: declared.conditional.map(Id::index),
+                    queue: PassQueue::Graphics,
+                    pinned: false,
+                    outputs: Vec::new(),
+                });
+            }
+        }
+        for &(from, to) in scaled {
+            let part = |of: usize| {
+                let shape = &self.shapes[of];
+                Part::image([0, 1], [0, shape.layers], shape.aspects)
+            };
+            self.jobs.push(Job {
+                name: format!("{} from {}", self.name(to), self.name(from)),
+                declared: None,
+                inserted: Some(Inserted::Scaled { from, to }),
+                position: 0,
+                step: 0,
+                uses: vec![blit(from, part(from), false), blit(to, part(to), true)],
+                flag: None,
+                queue: PassQueue::Graphics,
+                pinned: false,
+                outputs: Vec::new(),
+            });
+        }
+    }
+
+    pub(super) fn cut(&mut self, plan: Option<&Plan>) {
+        let mut grids: Vec<_> = self.shapes.iter().map(Grid::new).collect();
+        for at in self.jobs.iter().flat_map(|job| &job.uses) {
+            grids[self.memory[at.resource]].cut(&at.part);
+            for fallback in self.graph.fallbacks() {
+                if fallback.output.index() == at.resource && fallback.input.index() < self.memory.len() {
+                    grids[self.memory[fallback.input.index()]].cut(&at.part);
+                }
+            }
+        }
+        if let Some(plan) = plan {
+            let mut cut = |resource: ResourceId, part: Part| {
+                if let Some(&memory) = self.memory.get(resource.index()) {
+                    grids[memory].cut(&part);
+                }
+            };
+            for barrier in &plan.image_barriers {
+                cut(barrier.resource, Part::image(barrier.mips, barrier.layers, Aspects::all()));
+            }
+            for barrier in &plan.buffer_barriers {
+                cut(barrier.resource, Part::buffer(barrier.range));
+            }
+            for edge in &plan.edges {
+                let part = Part { mips: edge.mips, layers: edge.layers, aspects: Aspects::all(), bytes: edge.range };
+                cut(edge.resource, part);
+            }
+        }
+        grids.iter_mut().for_each(Grid::finish);
+        for job in &mut self.jobs {
+            for at in &mut job.uses {
+                at.cells = grids[self.memory[at.resource]].cells(&at.part);
+            }
+        }
+        self.grids = grids;
+    }
+}

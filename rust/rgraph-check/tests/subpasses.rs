@@ -1,0 +1,281 @@
+//! Subpasses of one render pass: what rasterisation order covers, and what needs a by-region barrier between.
+
+use rgraph_check::{Finding, Rule, check};
+use rgraph_plan::access::{Accesses, Layout, Stages};
+use rgraph_plan::bake::{Options, Scratch, bake};
+use rgraph_plan::file::read_graph;
+use rgraph_plan::graph::Graph;
+use rgraph_plan::plan::{Barriers, Command, Plan, Scope};
+use rgraph_plan::profile::Profile;
+
+/// A graph and the planner's plan of it, which has one render pass of so many subpasses.
+fn merged(text: &str, subpasses: u32) -> (Graph, Plan) {
+    let graph = read_graph(text.as_bytes(), "subpass.rgraph.json").expect("the graph of a test is right");
+    let plan = bake(&graph, &Profile::single_queue(), &Options::default(), &mut Scratch::default()).unwrap();
+    let rendered = plan.commands.iter().filter(|one| matches!(one, Command::BeginRendering { .. })).count();
+    assert_eq!(rendered, 1, "the passes are one render pass");
+    let last = plan.passes.iter().filter(|pass| pass.culled.is_none()).map(|pass| pass.subpass).max();
+    assert_eq!(last, Some(subpasses - 1));
+    (graph, plan)
+}
+
+#[track_caller]
+fn assert_accepted(graph: &Graph, plan: &Plan) {
+    let findings = check(graph, plan);
+    assert!(findings.is_empty(), "{} findings, the first: {}", findings.len(), findings[0]);
+}
+
+#[track_caller]
+fn assert_refused(graph: &Graph, plan: &Plan, rule: Rule) -> Finding {
+    let findings = check(graph, plan);
+    let found = findings.iter().find(|finding| finding.rule == rule);
+    let words: Vec<_> = findings.iter().map(ToString::to_string).collect();
+    found.unwrap_or_else(|| panic!("no finding of {rule}, but {words:?}")).clone()
+}
+
+/// Where the by-region barriers of a plan stand among its commands.
+fn regions(plan: &Plan) -> Vec<usize> {
+    let region = |at: &usize| matches!(&plan.commands[*at], Command::Barriers(b) if b.by_region);
+    (0..plan.commands.len()).filter(region).collect()
+}
+
+/// Changes the scopes of all entries of one barrier call.
+fn rescope(plan: &mut Plan, at: usize, change: impl Fn(&mut Scope)) {
+    let Command::Barriers(b) = plan.commands[at] else { panic!("no barriers at {at}") };
+    plan.memory_barriers[b.memory.range()].iter_mut().for_each(|one| change(&mut one.scope));
+    plan.image_barriers[b.images.range()].iter_mut().for_each(|one| change(&mut one.scope));
+}
+
+/// The plan with one barrier call emptied.
+fn emptied(plan: &Plan, at: usize) -> Plan {
+    let mut plan = plan.clone();
+    plan.commands[at] = Command::Barriers(Barriers { by_region: true, ..Barriers::default() });
+    plan
+}
+
+/// All passes in one subpass, nothing between them.
+fn flattened(plan: &Plan) -> Plan {
+    let mut plan = plan.clone();
+    for at in regions(&plan) {
+        plan = emptied(&plan, at);
+    }
+    plan.passes.iter_mut().for_each(|pass| pass.subpass = 0);
+    plan
+}
+
+/// Deferred shading with a later pass that draws over the result.
+const DEFERRED: &str = r#"{"rgraph": 1, "reference_size": [64, 64],
+    "images": {"albedo": {"format": "rgba8unorm"}, "lit": {"format": "rgba16float"}},
+    "passes": [
+      {"name": "gbuffer", "accesses": [{"resource": "albedo", "usage": "color_attachment"}]},
+      {"name": "lighting", "accesses": [{"resource": "albedo", "usage": "input_attachment"},
+                                        {"resource": "lit", "usage": "color_attachment"}]},
+      {"name": "sky", "accesses": [{"resource": "lit", "usage": "color_attachment"}]}],
+    "roots": ["lit"]}"#;
+
+#[test]
+fn what_one_subpass_draws_and_a_later_one_draws_over_needs_a_dependency() {
+    let graph = read_graph(DEFERRED.as_bytes(), "subpass.rgraph.json").unwrap();
+    let plan = bake(&graph, &Profile::single_queue(), &Options::default(), &mut Scratch::default()).unwrap();
+    assert_accepted(&graph, &plan);
+    let id = |name: &str| plan.find_pass(name).unwrap();
+    // Moved into a subpass of its own without a dependency, the sky races the lighting; in one subpass it does not.
+    let mut alone = plan.clone();
+    let region = regions(&plan);
+    for at in &region[1..] {
+        alone = emptied(&alone, *at);
+    }
+    alone.passes[id("sky")].subpass = alone.passes[id("lighting")].subpass + 1;
+    let finding = assert_refused(&graph, &alone, Rule::WriteAfterWrite);
+    assert_eq!((finding.pass.as_deref(), finding.resource.as_deref()), (Some("sky"), Some("lit")), "{finding}");
+    alone.passes[id("sky")].subpass = alone.passes[id("lighting")].subpass;
+    assert_accepted(&graph, &alone);
+}
+
+const IN_PLACE: &str = r#"{"rgraph": 1, "reference_size": [64, 64],
+    "images": {"albedo": {"format": "rgba8unorm"}, "lit": {"format": "rgba16float"}},
+    "passes": [
+      {"name": "gbuffer", "accesses": [{"resource": "albedo", "usage": "color_attachment"}]},
+      {"name": "lighting", "accesses": [{"resource": "albedo", "usage": "input_attachment"},
+                                        {"resource": "lit", "usage": "color_attachment"}]}],
+    "roots": ["lit"]}"#;
+
+#[test]
+fn a_read_in_place_stands_in_a_later_subpass_behind_a_dependency_that_covers_it() {
+    let (graph, plan) = merged(IN_PLACE, 2);
+    assert_accepted(&graph, &plan);
+    let finding = assert_refused(&graph, &flattened(&plan), Rule::ReadAfterWrite);
+    assert!(finding.message.contains("within one subpass"), "{finding}");
+    let at = regions(&plan)[0];
+    assert_refused(&graph, &emptied(&plan, at), Rule::ReadAfterWrite);
+    let faults: [fn(&mut Scope); 4] = [
+        |scope| scope.src_stages = Stages::EARLY_FRAGMENT_TESTS,
+        |scope| scope.dst_stages = Stages::COLOR_ATTACHMENT_OUTPUT,
+        |scope| scope.src_access = Accesses::empty(),
+        |scope| scope.dst_access = Accesses::empty(),
+    ];
+    for fault in faults {
+        let mut plan = plan.clone();
+        rescope(&mut plan, at, fault);
+        assert!(!check(&graph, &plan).is_empty());
+    }
+}
+
+#[test]
+fn a_by_region_dependency_names_only_stages_that_work_texel_by_texel() {
+    let (graph, mut plan) = merged(IN_PLACE, 2);
+    let at = regions(&plan)[0];
+    rescope(&mut plan, at, |scope| scope.src_stages |= Stages::COMPUTE_SHADER);
+    assert_refused(&graph, &plan, Rule::UnsupportedStage);
+}
+
+#[test]
+fn subpasses_count_up_and_dependencies_stand_between_two_of_them() {
+    let (graph, plan) = merged(IN_PLACE, 2);
+    let second = plan.find_pass("lighting").unwrap();
+    let mut skipped = plan.clone();
+    skipped.passes[second].subpass = 2;
+    assert_refused(&graph, &skipped, Rule::Malformed);
+    let mut same = plan.clone();
+    same.passes[second].subpass = 0;
+    assert_refused(&graph, &same, Rule::Malformed);
+    let mut late = plan;
+    late.passes.iter_mut().for_each(|pass| pass.subpass += 1);
+    assert_refused(&graph, &late, Rule::Malformed);
+}
+
+/// Depth is drawn, then tested read-only and read in place by one pass, then drawn again.
+const DEPTH: &str = r#"{"rgraph": 1, "reference_size": [64, 64],
+    "images": {"depth": {"format": "depth32float"}, "albedo": {"format": "rgba8unorm"}},
+    "passes": [
+      {"name": "solid", "accesses": [{"resource": "depth", "usage": "depth_stencil_attachment"},
+                                     {"resource": "albedo", "usage": "color_attachment"}]},
+      {"name": "soft", "accesses": [{"resource": "depth", "usage": "depth_stencil_read"},
+                                    {"resource": "depth", "usage": "input_attachment"},
+                                    {"resource": "albedo", "usage": "color_attachment"}]},
+      {"name": "over", "accesses": [{"resource": "depth", "usage": "depth_stencil_attachment"},
+                                    {"resource": "albedo", "usage": "color_attachment"}]}],
+    "roots": ["albedo", "depth"]}"#;
+
+#[test]
+fn depth_tested_and_read_in_place_needs_dependencies_for_both() {
+    let graph = read_graph(DEPTH.as_bytes(), "subpass.rgraph.json").unwrap();
+    let mut plan = bake(&graph, &Profile::single_queue(), &Options::default(), &mut Scratch::default()).unwrap();
+    let [first, second] = regions(&plan)[..] else { panic!("{:?}", plan.commands) };
+    rescope(&mut plan, first, |scope| {
+        scope.dst_stages |= Stages::EARLY_FRAGMENT_TESTS | Stages::LATE_FRAGMENT_TESTS | Stages::FRAGMENT_SHADER;
+        scope.dst_access |= Accesses::INPUT_ATTACHMENT_READ | Accesses::DEPTH_STENCIL_ATTACHMENT_READ;
+    });
+    assert_accepted(&graph, &plan);
+    for access in [Accesses::INPUT_ATTACHMENT_READ, Accesses::DEPTH_STENCIL_ATTACHMENT_READ] {
+        let mut deaf = plan.clone();
+        rescope(&mut deaf, first, |scope| scope.dst_access -= access);
+        assert!(!check(&graph, &deaf).is_empty(), "nobody misses {access:?}");
+    }
+    // The second drawing must wait for the read in the fragment shader, not for the tests alone.
+    let mut early = plan;
+    rescope(&mut early, second, |scope| scope.src_stages -= Stages::FRAGMENT_SHADER | Stages::LATE_FRAGMENT_TESTS);
+    assert!(!check(&graph, &early).is_empty());
+}
+
+#[test]
+fn a_layout_changes_between_subpasses_by_a_dependency_that_says_so() {
+    let (graph, plan) = merged(IN_PLACE, 2);
+    let albedo = graph.find_resource("albedo").unwrap();
+    let at = regions(&plan)[0];
+    let Command::Barriers(b) = plan.commands[at] else { unreachable!() };
+    let moved = plan.image_barriers[b.images.range()].iter().position(|one| one.resource == albedo);
+    let moved = b.images.range().start + moved.expect("the image changes its layout there");
+    let mut other = plan.clone();
+    other.image_barriers[moved].new_layout = Layout::TransferDst;
+    assert_refused(&graph, &other, Rule::Layout);
+    let mut stale = plan;
+    stale.image_barriers[moved].old_layout = Layout::TransferDst;
+    assert_refused(&graph, &stale, Rule::Layout);
+}
+
+#[test]
+fn dependencies_between_subpasses_chain() {
+    // gbuffer | between | lighting: what the first draws, the third reads; the pass between takes no part.
+    let text = r#"{"rgraph": 1, "reference_size": [64, 64],
+        "images": {"albedo": {"format": "rgba8unorm"}, "normal": {"format": "rgba8unorm"},
+                   "first": {"format": "rgba8unorm"}, "lit": {"format": "rgba16float"}},
+        "passes": [
+          {"name": "gbuffer", "accesses": [{"resource": "albedo", "usage": "color_attachment"},
+                                           {"resource": "normal", "usage": "color_attachment"}]},
+          {"name": "between", "accesses": [{"resource": "normal", "usage": "input_attachment"},
+                                           {"resource": "first", "usage": "color_attachment"}]},
+          {"name": "lighting", "accesses": [{"resource": "albedo", "usage": "input_attachment"},
+                                            {"resource": "first", "usage": "input_attachment"},
+                                            {"resource": "lit", "usage": "color_attachment"}]}],
+        "roots": ["lit"]}"#;
+    let (graph, plan) = merged(text, 3);
+    assert_accepted(&graph, &plan);
+    let places = regions(&plan);
+    // One global dependency between each two; the first takes in what was drawn, the second shows it.
+    let mut chained = plan.clone();
+    rescope(&mut chained, places[0], |scope| scope.src_access = Accesses::COLOR_ATTACHMENT_WRITE);
+    assert_accepted(&graph, &chained);
+    for at in places {
+        assert!(!check(&graph, &emptied(&plan, at)).is_empty(), "nobody misses the dependency at {at}");
+    }
+}
+
+#[test]
+fn a_storage_write_is_not_ordered_by_region() {
+    let text = r#"{"rgraph": 1, "reference_size": [64, 64],
+        "images": {"albedo": {"format": "rgba8unorm"}, "lit": {"format": "rgba16float"}},
+        "buffers": {"list": {"size": 256}},
+        "passes": [
+          {"name": "gbuffer", "accesses": [{"resource": "albedo", "usage": "color_attachment"}]},
+          {"name": "lighting", "accesses": [{"resource": "albedo", "usage": "input_attachment"},
+                                            {"resource": "lit", "usage": "color_attachment"},
+                                            {"resource": "list", "usage": "storage_write", "load": "discard"}]}],
+        "roots": ["lit", "list"]}"#;
+    let (graph, plan) = merged(text, 2);
+    assert_accepted(&graph, &plan);
+    // The same plan for a graph in which the first pass writes the list too.
+    let both = text.replace(
+        r#"[{"resource": "albedo", "usage": "color_attachment"}]"#,
+        r#"[{"resource": "albedo", "usage": "color_attachment"}, {"resource": "list", "usage": "storage_write"}]"#,
+    );
+    let both = read_graph(both.as_bytes(), "subpass.rgraph.json").unwrap();
+    let mut plan = Plan { graph_hash: both.content_hash(), ..plan };
+    for barrier in &mut plan.image_barriers {
+        barrier.scope.src_stages |= Stages::FRAGMENT_SHADER;
+        barrier.scope.dst_stages |= Stages::FRAGMENT_SHADER;
+        barrier.scope.src_access |= Accesses::SHADER_STORAGE_WRITE;
+        barrier.scope.dst_access |= Accesses::SHADER_STORAGE_WRITE;
+    }
+    let first = plan.find_pass("gbuffer");
+    plan.resources[both.find_resource("list").unwrap()].lifetime =
+        first.zip(plan.find_pass("lighting")).map(|(first, last)| [first, last]);
+    let finding = assert_refused(&both, &plan, Rule::WriteAfterWrite);
+    assert_eq!(finding.resource.as_deref(), Some("list"), "{finding}");
+}
+
+#[test]
+fn a_resolve_stands_at_the_end_of_its_subpass() {
+    let text = r#"{"rgraph": 1, "reference_size": [64, 64],
+        "images": {"many": {"format": "rgba8unorm", "samples": 4}, "one": {"format": "rgba8unorm"}},
+        "passes": [
+          {"name": "draw", "accesses": [{"resource": "many", "usage": "color_attachment"},
+                                        {"resource": "one", "usage": "resolve_attachment", "resolves": "many"}]},
+          {"name": "more", "accesses": [{"resource": "many", "usage": "color_attachment"}]}],
+        "roots": ["one", "many"]}"#;
+    let graph = read_graph(text.as_bytes(), "subpass.rgraph.json").unwrap();
+    let plan = bake(&graph, &Profile::single_queue(), &Options::default(), &mut Scratch::default()).unwrap();
+    assert_accepted(&graph, &plan);
+    // Joined into one subpass, the resolve would see what the second pass draws.
+    let rendered: Vec<_> = (0..plan.commands.len())
+        .filter(|at| matches!(plan.commands[*at], Command::BeginRendering { .. } | Command::EndRendering))
+        .collect();
+    assert_eq!(rendered.len(), 4, "the planner keeps them apart");
+    let mut joined = plan.clone();
+    let nothing = Command::Barriers(Barriers { by_region: true, ..Barriers::default() });
+    joined.commands[rendered[1]..=rendered[2]].fill(nothing);
+    let more = plan.find_pass("more").unwrap();
+    joined.passes[more].physical_pass = plan.passes[plan.find_pass("draw").unwrap()].physical_pass;
+    let finding = assert_refused(&graph, &joined, Rule::WriteAfterRead);
+    assert_eq!((finding.pass.as_deref(), finding.resource.as_deref()), (Some("more"), Some("many")), "{finding}");
+}

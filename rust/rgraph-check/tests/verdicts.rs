@@ -1,0 +1,272 @@
+//! Corners of what a declaration means: a right plan is accepted, and one with a single thing wrong is refused.
+
+mod support;
+
+use rgraph_check::{Finding, Rule, check};
+use rgraph_plan::access::{Accesses, Stages};
+use rgraph_plan::file::read_graph;
+use rgraph_plan::graph::Graph;
+use rgraph_plan::plan::{Barriers, Command, Plan};
+
+fn graph(text: &str) -> Graph {
+    read_graph(text.as_bytes(), "corner.rgraph.json").expect("the graph of a test is right")
+}
+
+#[track_caller]
+fn assert_accepted(graph: &Graph, plan: &Plan) {
+    let findings = check(graph, plan);
+    assert!(findings.is_empty(), "{} findings, the first: {}", findings.len(), findings[0]);
+}
+
+#[track_caller]
+fn assert_refused(graph: &Graph, plan: &Plan, rule: Rule) -> Vec<Finding> {
+    let findings = check(graph, plan);
+    let words: Vec<_> = findings.iter().map(ToString::to_string).collect();
+    assert!(findings.iter().any(|finding| finding.rule == rule), "no finding of {rule}, but {words:?}");
+    findings
+}
+
+/// The plan without one of its passes, as if it were not needed.
+fn without(plan: &Plan, name: &str) -> Plan {
+    let mut plan = plan.clone();
+    let gone = plan.find_pass(name).expect("the pass is in the plan");
+    let nothing = Command::Barriers(Barriers::default());
+    let at = plan.commands.iter().position(|one| matches!(one, Command::Pass { pass, .. } if *pass == gone)).unwrap();
+    plan.commands[at] = nothing;
+    if matches!(plan.commands[at - 1], Command::BeginRendering { .. }) {
+        (plan.commands[at - 1], plan.commands[at + 1]) = (nothing, nothing);
+    }
+    plan
+}
+
+#[test]
+fn an_input_attachment_means_mip_0() {
+    let graph = graph(
+        r#"{"rgraph": 1, "images": {
+              "target": {"format": "rgba8unorm", "mips": 3}, "other": {"format": "rgba8unorm"}},
+            "passes": [
+              {"name": "draw", "accesses": [{"resource": "target", "usage": "color_attachment"}]},
+              {"name": "light", "accesses": [{"resource": "target", "usage": "input_attachment"},
+                                             {"resource": "other", "usage": "color_attachment"}]}],
+            "roots": ["other"]}"#,
+    );
+    let mut plan = support::naive(&graph);
+    // Layouts of mip 0 alone are enough.
+    let target = graph.find_resource("target").unwrap();
+    let named: Vec<_> = plan.layouts.iter().filter(|one| one.resource == target).map(|one| one.mips).collect();
+    assert_eq!(named, [[0, 1], [0, 1]]);
+    assert_accepted(&graph, &plan);
+    for layout in plan.layouts.iter_mut().filter(|one| one.resource == target) {
+        layout.mips = [1, 2];
+    }
+    assert_refused(&graph, &plan, Rule::Layout);
+}
+
+#[test]
+fn a_read_that_looks_forward_comes_after_the_mips_that_its_writer_generates() {
+    let graph = graph(
+        r#"{"rgraph": 1, "images": {"target": {"format": "rgba16float", "size": [4, 4], "mips": 2}},
+            "passes": [
+              {"name": "look", "side_effects": true, "accesses": [{"resource": "target", "usage": "sampled"}]},
+              {"name": "fill", "accesses": [
+                {"resource": "target", "usage": "storage_write", "generate_mips": true}]}]}"#,
+    );
+    let plan = support::naive(&graph);
+    assert_accepted(&graph, &plan);
+    let missing = without(&plan, "fill/mips/target.1");
+    let findings = assert_refused(&graph, &missing, Rule::Passes);
+    assert!(findings.iter().any(|finding| finding.rule == Rule::Undefined), "{findings:?}");
+}
+
+#[test]
+fn no_member_of_an_unordered_group_finds_what_another_wrote() {
+    let declare = |second: &str| {
+        graph(&format!(
+            r#"{{"rgraph": 1, "buffers": {{"sum": {{"size": 256}}}},
+                "passes": [
+                  {{"name": "a", "accesses": [{{"resource": "sum", "usage": "storage_write", "unordered": true}}]}},
+                  {{"name": "b", "accesses": [{{"resource": "sum", "usage": "{second}", "unordered": true}}]}}],
+                "roots": ["sum"]}}"#
+        ))
+    };
+    let (graph, exchanged) = (declare("storage_write"), {
+        let mut plan = support::naive(&declare("storage_write"));
+        let passes: Vec<_> =
+            (0..plan.commands.len()).filter(|at| matches!(plan.commands[*at], Command::Pass { .. })).collect();
+        plan.commands.swap(passes[0], passes[1]);
+        plan
+    });
+    assert_accepted(&graph, &support::naive(&graph));
+    assert_accepted(&graph, &exchanged);
+}
+
+#[test]
+fn an_unordered_access_that_only_reads_is_ordered_as_a_read() {
+    let graph = graph(
+        r#"{"rgraph": 1, "buffers": {"sum": {"size": 256}, "seen": {"size": 256}},
+            "passes": [
+              {"name": "a", "accesses": [{"resource": "sum", "usage": "storage_write", "unordered": true}]},
+              {"name": "b", "accesses": [{"resource": "sum", "usage": "storage_read", "unordered": true},
+                                         {"resource": "seen", "usage": "storage_write"}]}],
+            "roots": ["seen"]}"#,
+    );
+    let plan = support::naive(&graph);
+    assert_accepted(&graph, &plan);
+    let mut bare = plan;
+    for command in &mut bare.commands[1..] {
+        if let Command::Barriers(barriers) = command {
+            *barriers = Barriers::default();
+        }
+    }
+    assert_refused(&graph, &bare, Rule::ReadAfterWrite);
+}
+
+#[test]
+fn both_names_of_a_modified_image_in_one_pass_are_refused_where_a_write_stands_between() {
+    let declare = |usage: &str| {
+        graph(&format!(
+            r#"{{"rgraph": 1, "images": {{
+                  "old": {{"format": "r32float"}}, "new": {{"modifies": "old"}}, "seen": {{"format": "r32float"}}}},
+                "passes": [
+                  {{"name": "make", "accesses": [{{"resource": "old", "usage": "storage_write"}}]}},
+                  {{"name": "change", "accesses": [{{"resource": "new", "usage": "{usage}"}}]}},
+                  {{"name": "both", "accesses": [{{"resource": "old", "usage": "sampled"}},
+                    {{"resource": "new", "usage": "sampled"}}, {{"resource": "seen", "usage": "storage_write"}}]}}],
+                "roots": ["seen", "new"]}}"#
+        ))
+    };
+    let graph = declare("storage_read");
+    assert_accepted(&graph, &support::naive(&graph));
+    // No plan of the other graph is right, not even one that runs nothing.
+    let torn = declare("storage_write");
+    let findings = check(&torn, &Plan { graph_hash: torn.content_hash(), ..Plan::default() });
+    let order = |finding: &&Finding| finding.rule == Rule::Order && finding.pass.as_deref() == Some("both");
+    assert_eq!(findings.iter().filter(order).count(), 1, "{findings:?}");
+}
+
+#[test]
+fn writers_before_a_conditional_pass_with_a_fallback_are_not_needed() {
+    let declare = |load: &str| {
+        graph(&format!(
+            r#"{{"rgraph": 1, "images": {{
+                  "out": {{"format": "rgba8unorm"}}, "instead": {{"format": "rgba8unorm"}},
+                  "seen": {{"format": "rgba8unorm"}}}},
+                "passes": [
+                  {{"name": "needless", "accesses": [{{"resource": "out", "usage": "color_attachment"}}]}},
+                  {{"name": "stand_in", "accesses": [{{"resource": "instead", "usage": "color_attachment"}}]}},
+                  {{"name": "maybe", "conditional": "flag", "fallback": {{"out": "instead"}}, "accesses": [
+                    {{"resource": "out", "usage": "color_attachment", "load": "{load}"}}]}},
+                  {{"name": "look", "accesses": [{{"resource": "out", "usage": "sampled"}},
+                    {{"resource": "seen", "usage": "color_attachment"}}]}}],
+                "roots": ["seen"]}}"#
+        ))
+    };
+    let graph = declare("clear");
+    let plan = support::naive(&graph);
+    assert_accepted(&graph, &plan);
+    assert_accepted(&graph, &without(&plan, "needless"));
+    assert_refused(&graph, &without(&plan, "stand_in"), Rule::Passes);
+    // What the conditional pass keeps, somebody must have written.
+    let graph = declare("load");
+    let plan = support::naive(&graph);
+    assert_accepted(&graph, &plan);
+    assert_refused(&graph, &without(&plan, "needless"), Rule::Passes);
+}
+
+#[test]
+fn what_stands_in_for_a_read_that_looks_forward_is_read_where_that_read_is_made() {
+    let graph = graph(
+        r#"{"rgraph": 1, "images": {
+              "out": {"format": "rgba8unorm"}, "instead": {"format": "rgba8unorm"}, "seen": {"format": "rgba8unorm"}},
+            "passes": [
+              {"name": "look", "accesses": [{"resource": "out", "usage": "sampled"},
+                                            {"resource": "seen", "usage": "color_attachment"}]},
+              {"name": "stand_in", "accesses": [{"resource": "instead", "usage": "color_attachment"}]},
+              {"name": "maybe", "conditional": "flag", "fallback": {"out": "instead"}, "accesses": [
+                {"resource": "out", "usage": "color_attachment", "load": "clear"}]}],
+            "roots": ["seen"]}"#,
+    );
+    let plan = support::naive(&graph);
+    assert_accepted(&graph, &plan);
+    let position = |name: &str| {
+        let id = plan.find_pass(name).unwrap();
+        plan.commands.iter().position(|command| matches!(command, Command::Pass { pass, .. } if *pass == id)).unwrap()
+    };
+    assert!(position("look") > position("maybe"));
+    let findings = assert_refused(&graph, &without(&plan, "stand_in"), Rule::Undefined);
+    assert!(findings.iter().any(|finding| finding.rule == Rule::Passes), "{findings:?}");
+}
+
+#[test]
+fn a_conditional_pass_may_replace_what_it_falls_back_on() {
+    let graph = graph(
+        r#"{"rgraph": 1, "images": {
+              "old": {"format": "rgba8unorm"}, "new": {"modifies": "old"}, "seen": {"format": "rgba8unorm"}},
+            "passes": [
+              {"name": "make", "accesses": [{"resource": "old", "usage": "color_attachment"}]},
+              {"name": "maybe", "conditional": "flag", "fallback": {"new": "old"}, "accesses": [
+                {"resource": "new", "usage": "color_attachment", "load": "clear"}]},
+              {"name": "look", "accesses": [{"resource": "new", "usage": "sampled"},
+                                            {"resource": "seen", "usage": "color_attachment"}]}],
+            "roots": ["seen"]}"#,
+    );
+    let plan = support::naive(&graph);
+    assert_accepted(&graph, &plan);
+    assert_refused(&graph, &without(&plan, "make"), Rule::Passes);
+    // The clear must not overtake what was drawn.
+    let mut bare = plan;
+    let maybe = bare.find_pass("maybe").unwrap();
+    let at = bare.commands.iter().position(|one| matches!(one, Command::Pass { pass, .. } if *pass == maybe)).unwrap();
+    let before = bare.commands[..at].iter().rposition(|one| matches!(one, Command::Barriers(_))).unwrap();
+    bare.commands[before] = Command::Barriers(Barriers::default());
+    assert_refused(&graph, &bare, Rule::WriteAfterWrite);
+}
+
+#[test]
+fn the_exit_of_a_history_covers_its_uses_under_every_name() {
+    let graph = graph(
+        r#"{"rgraph": 1, "buffers": {
+              "now": {"size": 256}, "once": {"history_of": "now"}, "again": {"history_of": "now"}, "seen": {"size": 256}},
+            "passes": [
+              {"name": "fill", "accesses": [{"resource": "now", "usage": "transfer_dst"}]},
+              {"name": "a", "accesses": [{"resource": "once", "usage": "uniform", "stages": ["vertex"]},
+                                         {"resource": "seen", "usage": "storage_write"}]},
+              {"name": "b", "queue": "compute", "accesses": [{"resource": "again", "usage": "uniform"},
+                                                             {"resource": "seen", "usage": "storage_write"}]}],
+            "roots": ["seen"]}"#,
+    );
+    let mut plan = support::naive(&graph);
+    // Behind the last pass no barrier is left that would stand in for an exit state.
+    let last = plan.commands.iter().rposition(|one| matches!(one, Command::Pass { .. })).unwrap();
+    plan.commands[last + 1..].fill(Command::Barriers(Barriers::default()));
+    assert_accepted(&graph, &plan);
+    for name in ["once", "again"] {
+        let mut narrow = plan.clone();
+        let narrowed = graph.find_resource(name).unwrap();
+        for edge in narrow.edges.iter_mut().filter(|edge| edge.resource == narrowed) {
+            edge.exit.stages = Stages::VERTEX_SHADER;
+            edge.exit.access = Accesses::UNIFORM_READ;
+        }
+        assert_refused(&graph, &narrow, Rule::Edge);
+    }
+}
+
+#[test]
+fn a_pass_declared_after_another_waits_for_it_though_they_share_nothing() {
+    let graph = graph(
+        r#"{"rgraph": 1, "buffers": {"one": {"size": 256}, "two": {"size": 256}},
+            "passes": [
+              {"name": "first", "accesses": [{"resource": "one", "usage": "storage_write", "stages": ["fragment"]}]},
+              {"name": "second", "queue": "compute", "after": ["first"], "accesses": [
+                {"resource": "two", "usage": "storage_write"}]}],
+            "roots": ["one", "two"]}"#,
+    );
+    let plan = support::naive(&graph);
+    assert_accepted(&graph, &plan);
+    let second = plan.find_pass("second").unwrap();
+    let at = plan.commands.iter().position(|one| matches!(one, Command::Pass { pass, .. } if *pass == second)).unwrap();
+    let mut loose = plan;
+    let before = loose.commands[..at].iter().rposition(|one| matches!(one, Command::Barriers(_))).unwrap();
+    loose.commands[before] = Command::Barriers(Barriers::default());
+    assert_refused(&graph, &loose, Rule::Order);
+}
