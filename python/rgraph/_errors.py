@@ -227,7 +227,7 @@ class DeviceError(RgError, RuntimeError):
 
 
 class BusyError(RgError, RuntimeError, BufferError):
-    """Something is in use: a view of a result, or a device that waits for the function that wants to wait for it."""
+    """A device waits for the very function that wants to wait for the device."""
 
 
 class InternalError(RgError, RuntimeError):

@@ -3,7 +3,6 @@
 Without a driver they are skipped with the reason, unless RGRAPH_REQUIRE_DEVICE=1 says that there must be one.
 """
 
-import contextlib
 import os
 from collections.abc import Iterator
 
@@ -32,9 +31,7 @@ def session_device() -> Iterator[rg.Device]:
             raise
         pytest.skip(f"no device: {str(error).splitlines()[0]}")
     yield device
-    # The traceback of a failed test may hold views.
-    with contextlib.suppress(BufferError):
-        device.close()
+    device.close()
 
 
 @pytest.fixture

@@ -179,8 +179,7 @@ codes! {
         BadArray = 320,
     }
     Busy {
-        /// Views of a device's results are alive while it is closed.
-        ViewsAlive = 401,
+        // 401 was a device that could not be closed while views of its results were alive.
         /// A function of a pass waits for the device that waits for it.
         WaitsForItself = 402,
     }

@@ -2,8 +2,6 @@
 
 use std::ffi::{CStr, c_int, c_void};
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pyo3::exceptions::{PyBufferError, PyTypeError};
 use pyo3::ffi;
@@ -15,14 +13,12 @@ use rgraph_plan::plan::PlanKind;
 use rgraph_vk::Readback;
 
 use crate::convert::{Text, word};
+use crate::detached::Detached;
 use crate::error::{bad, guarded};
 use crate::files;
 use crate::host::shown;
 use crate::picture;
 use rgraph_vk::texel::{Element, Texel};
-
-/// Views of a device's results that are alive: what keeps the device from being closed.
-pub type Exports = Arc<AtomicUsize>;
 
 /// Shape of a resource's array, the slowest axis first, and the kind of its numbers.
 pub fn layout(kind: &PlanKind) -> (Vec<usize>, Element) {
@@ -52,27 +48,25 @@ pub fn layout(kind: &PlanKind) -> (Vec<usize>, Element) {
 /// `rg11b10ufloat`, `rgb9e5ufloat`) are one `uint32` a texel; of depth and stencil it is the depth (`depth24plus`: 24
 /// bits in `uint32`); compressed formats are one texel for each block, with the block's bytes as channels.
 ///
-/// A device cannot be closed while views of its arrays are alive; the array itself does not count.
+/// The memory lives as long as the array or a view of it, after the device was closed too.
 #[pyclass(name = "Array", module = "rgraph", frozen, weakref)]
 pub struct PyArray {
-    bytes: Readback,
+    bytes: Detached<Readback>,
     shape: Vec<usize>,
     element: Element,
     /// `None`: a buffer, or an image seen as something else.
     format: Option<Format>,
-    exports: Exports,
 }
 
-/// What a view keeps: shape, strides, and the count that it is part of.
+/// What a view keeps.
 struct View {
     shape: Vec<ffi::Py_ssize_t>,
     strides: Vec<ffi::Py_ssize_t>,
-    exports: Exports,
 }
 
 impl PyArray {
     /// The array of a read-back.
-    pub fn new(bytes: Readback, exports: Exports) -> Self {
+    pub fn new(bytes: Detached<Readback>) -> Self {
         let kind = bytes.kind();
         let (shape, element) = layout(&kind);
         let format = match kind {
@@ -81,7 +75,7 @@ impl PyArray {
         };
         let len = bytes.bytes().len();
         assert_eq!(shape.iter().product::<usize>() * element.size(), len, "as many bytes as the format says");
-        Self { bytes, shape, element, format, exports }
+        Self { bytes, shape, element, format }
     }
 
     /// Its bytes as they lie in memory.
@@ -190,7 +184,7 @@ impl PyArray {
             *axis = last / element.size();
         }
         let format = self.format.filter(|_| element == self.element);
-        Ok(Self { bytes: self.bytes.clone(), shape, element, format, exports: Arc::clone(&self.exports) })
+        Ok(Self { bytes: self.bytes.clone(), shape, element, format })
     }
 
     /// Its bytes, copied.
@@ -211,7 +205,7 @@ impl PyArray {
     /// Parameters
     /// ----------
     /// copy
-    ///     Whether to copy: a copy may be written, and does not keep the device from being closed.
+    ///     Whether to copy: a copy may be written, and keeps no memory of the device.
     #[pyo3(signature = (*, copy = false))]
     fn numpy<'py>(slf: &Bound<'py, Self>, copy: bool) -> PyResult<Bound<'py, PyAny>> {
         let array = slf.py().import("numpy")?.call_method1("asarray", (slf,))?;
@@ -295,8 +289,7 @@ impl PyArray {
         }
         strides.reverse();
         let shape = this.shape.iter().map(|axis| size(*axis)).collect();
-        let mut kept = Box::new(View { shape, strides, exports: Arc::clone(&this.exports) });
-        this.exports.fetch_add(1, Ordering::AcqRel);
+        let mut kept = Box::new(View { shape, strides });
         let asked = |flag: c_int| flags & flag == flag;
         let letter: &'static CStr = this.element.letter();
         let filled = ffi::Py_buffer {
@@ -322,7 +315,6 @@ impl PyArray {
     /// Python hands back a view that `__getbuffer__` filled.
     unsafe fn __releasebuffer__(&self, view: *mut ffi::Py_buffer) {
         // SAFETY: `internal` is the box of `__getbuffer__`, and is released once.
-        let kept = unsafe { Box::from_raw((*view).internal.cast::<View>()) };
-        kept.exports.fetch_sub(1, Ordering::AcqRel);
+        drop(unsafe { Box::from_raw((*view).internal.cast::<View>()) });
     }
 }

@@ -1,30 +1,16 @@
 //! Devices of the caller's, by their raw handles.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use ash::vk::{self, Handle};
 use pyo3::prelude::*;
 use rgraph_plan::error::Code;
-use rgraph_vk::{BorrowedDevice, Device, DeviceError, DeviceOptions, EntryTable, Error};
+use rgraph_vk::{BorrowedDevice, Device, DeviceOptions, EntryTable};
 
 use crate::convert::Count;
+use crate::detached::Detached;
 use crate::device::PyDevice;
 use crate::error::bad;
-use crate::running::call;
-
-/// The function table of a loader.
-fn entry(path: Option<&Path>) -> Result<ash::Entry, Error> {
-    let loaded = match path {
-        // SAFETY: the caller names a Vulkan loader, whose initialisers are run.
-        Some(path) => unsafe { ash::Entry::load_from(path) },
-        // SAFETY: the system's Vulkan loader is as its packager made it.
-        None => unsafe { ash::Entry::load() },
-    };
-    loaded.map_err(|error| {
-        let message = format!("the Vulkan loader cannot be loaded: {error}");
-        DeviceError::new(Code::NoDriver, message, "give the loader that the instance came from as loader=").into()
-    })
-}
 
 #[pymethods]
 impl PyDevice {
@@ -73,9 +59,9 @@ impl PyDevice {
             return Err(bad(py, Code::BadNumber, "a handle of 0 is none", "give every handle, and at least one queue"));
         }
         let options = DeviceOptions { frames_in_flight: frames_in_flight.0.clamp(1, 8), ..DeviceOptions::default() };
-        let borrowed = call(py, || {
+        let borrowed = Detached::open(py, || {
             let borrowed = BorrowedDevice {
-                entry: EntryTable(entry(loader.as_deref())?),
+                entry: EntryTable::load(loader.as_deref())?,
                 instance: vk::Instance::from_raw(instance),
                 physical: vk::PhysicalDevice::from_raw(physical_device),
                 device: vk::Device::from_raw(device),

@@ -105,14 +105,14 @@ impl PyCommands {
         mistakes.extend(work.needs.checks.iter().filter_map(|check| check.judge(&self.whole, who, known)));
         match renamed(step, &known) {
             Some(step) if mistakes.is_empty() => {
-                match &mut *self.steps.lock().unwrap_or_else(PoisonError::into_inner) {
-                    Some(steps) => steps.push(step),
-                    None => {
-                        let message = format!("the function of pass \"{}\" has returned", self.name());
-                        return Err(bad(py, Code::BadWork, message, "record inside of it"));
-                    }
-                }
-                Ok(())
+                let kept = {
+                    let mut steps = self.steps.lock().unwrap_or_else(PoisonError::into_inner);
+                    steps.as_mut().map(|steps| steps.push(step))
+                };
+                kept.ok_or_else(|| {
+                    let message = format!("the function of pass \"{}\" has returned", self.name());
+                    bad(py, Code::BadWork, message, "record inside of it")
+                })
             }
             _ => Err(all(py, mistakes)),
         }

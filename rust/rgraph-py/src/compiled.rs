@@ -14,6 +14,7 @@ use rgraph_plan::prelude::Options;
 use rgraph_vk::Compiled;
 use rgraph_vk::work::Workload;
 
+use crate::detached::Detached;
 use crate::device::PyDevice;
 use crate::error::{bad, graph_error};
 use crate::frame::PyFrame;
@@ -22,7 +23,6 @@ use crate::hosted::Function;
 use crate::inputs;
 use crate::plan::PyPlan;
 use crate::report::PyReport;
-use crate::running::call;
 
 /// What was compiled, so that it is recognised.
 #[derive(PartialEq)]
@@ -68,7 +68,7 @@ pub struct PyCompiled {
     /// The device.
     pub device: Py<PyDevice>,
     /// Made ready.
-    pub compiled: Compiled,
+    pub compiled: Detached<Compiled>,
     /// The declaration as it is run, and what its passes do.
     pub load: Arc<Workload>,
     /// The Python graph, which has the arrays.
@@ -95,12 +95,12 @@ impl PyCompiled {
         options: &Options,
     ) -> PyResult<Bound<'py, Self>> {
         let py = device.py();
-        let runs = device.get().device.clone();
+        let runs = &device.get().device;
         let (compiled, (load, held), origin) = match value.cast::<PyPlan>() {
             Ok(plan) => {
                 let (load, origin) = Self::of_plan(plan, of, device.get().number)?;
                 let plan = Arc::clone(plan.get().plan());
-                (call(py, || runs.compile_plan(plan, load.0.clone()))?, load, origin)
+                (runs.make(py, |device, _| device.compile_plan(plan, load.0.clone()))?, load, origin)
             }
             Err(_) => {
                 let graph = value.cast::<PyGraph>().map_err(|_| refuse(value))?;
@@ -109,7 +109,8 @@ impl PyCompiled {
                     weights.get().weigh(&mut whole);
                 }
                 let load = PyGraph::workload(graph, Arc::new(whole), device.get().number);
-                (call(py, || runs.compile(load.0.clone(), options))?, load, Some(graph.clone().unbind()))
+                let compiled = runs.make(py, |device, _| device.compile(load.0.clone(), options))?;
+                (compiled, load, Some(graph.clone().unbind()))
             }
         };
         let device = device.clone().unbind();

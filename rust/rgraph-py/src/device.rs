@@ -1,25 +1,26 @@
 //! `rgraph.Device`: a GPU (or a CPU that plays one), and the graphs that it runs.
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use pyo3::prelude::*;
 use pyo3::pyclass::{PyTraverseError, PyVisit};
 use pyo3::types::{PyDict, PyList, PyTuple};
 use rgraph_plan::error::Code;
-use rgraph_vk::{BusyError, Device, DeviceError, DeviceInfo, DeviceOptions};
+use rgraph_vk::{Device, DeviceError, DeviceInfo, DeviceOptions};
 
-use crate::array::Exports;
 use crate::compiled::{PyCompiled, What};
 use crate::convert::{Count, Text};
+use crate::detached::{Detached, call, wait};
 use crate::error::bad;
 use crate::frame::PyFrame;
 use crate::hosted::outside;
 use crate::profile::PyProfile;
 use crate::record::record;
 use crate::report::PyReport;
-use crate::running::{call, raised, wait};
+use crate::running::raised;
 use crate::{inputs, options};
 
 /// Compiled graphs that a device remembers for `run`.
@@ -54,9 +55,7 @@ const REMEMBERED: usize = 16;
 #[pyclass(name = "Device", module = "rgraph", frozen, weakref)]
 pub struct PyDevice {
     /// The device.
-    pub device: Device,
-    /// Views of its results that are alive.
-    pub exports: Exports,
+    pub device: Detached<Device>,
     /// What tells it from other devices of this process.
     pub number: u64,
     compiled: Mutex<Vec<(What, Py<PyCompiled>)>>,
@@ -66,13 +65,19 @@ static NUMBERS: AtomicU64 = AtomicU64::new(1);
 
 impl PyDevice {
     /// The Python object of a device.
-    pub fn around(device: Device) -> Self {
+    pub fn around(device: Detached<Device>) -> Self {
         let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
-        Self { device, exports: Arc::new(AtomicUsize::new(0)), number, compiled: Mutex::default() }
+        Self { device, number, compiled: Mutex::default() }
     }
 
     fn compiled(&self) -> MutexGuard<'_, Vec<(What, Py<PyCompiled>)>> {
         self.compiled.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lets go of what `run` compiled.
+    fn forget(&self) {
+        let forgotten = std::mem::take(&mut *self.compiled());
+        drop(forgotten);
     }
 
     /// The compiled form of what `run` is given: that of before, if it did not change.
@@ -151,7 +156,7 @@ pub fn info<'py>(py: Python<'py>, info: &DeviceInfo) -> PyResult<Bound<'py, PyAn
 #[pyo3(signature = (*, loader = None))]
 pub fn devices(py: Python<'_>, loader: Option<PathBuf>) -> PyResult<Bound<'_, PyList>> {
     let options = DeviceOptions { loader, ..DeviceOptions::default() };
-    let found = call(py, || rgraph_vk::devices(&options))?;
+    let found = call(py, |_| rgraph_vk::devices(&options))?;
     PyList::new(py, found.iter().map(|device| info(py, device)).collect::<PyResult<Vec<_>>>()?)
 }
 
@@ -191,7 +196,7 @@ impl PyDevice {
             queues: queues.0,
             ..DeviceOptions::default()
         };
-        Ok(Self::around(call(py, || Device::new(&options))?))
+        Ok(Self::around(Detached::open(py, || Device::new(&options))?))
     }
 
     /// What it is: name, kind, UUID, driver.
@@ -208,8 +213,8 @@ impl PyDevice {
 
     /// Warnings and errors of the driver and of the validation layer so far; they also go to logger `rgraph`.
     #[getter]
-    fn messages(&self) -> Vec<String> {
-        self.device.messages()
+    fn messages(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        call(py, |free| Ok(self.device.get(free)?.messages()))
     }
 
     /// Whether it was closed.
@@ -220,7 +225,8 @@ impl PyDevice {
 
     /// What memory is held, how much of it is live, and by whom.
     fn memory<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        crate::report::memory(py, &self.device.memory())
+        let memory = call(py, |free| Ok(self.device.get(free)?.memory()))?;
+        crate::report::memory(py, &memory)
     }
 
     /// Compile a graph: bake it for this device, and make pipelines and memory.
@@ -320,53 +326,52 @@ impl PyDevice {
     /// Wait until the device has nothing to do, and free what waited for that. Ctrl-C ends the wait.
     fn wait_idle(&self, py: Python<'_>) -> PyResult<()> {
         outside(py, self.number)?;
-        wait(py, None, |slice| self.device.is_idle_within(slice))?;
-        call(py, || self.device.wait_idle())
+        wait(py, None, |free, slice| self.device.get(free)?.is_idle_within(slice))?;
+        call(py, |free| self.device.get(free)?.wait_idle())
     }
 
-    /// Close the device: wait for what is under way and give everything back. Closing twice is once. Ctrl-C ends the wait;
-    /// the device is then still open.
+    /// Close the device: wait for what the GPU still does and refuse everything from now on. Closing twice is once. Ctrl-C
+    /// ends the wait; the device is then still open.
     ///
-    /// Raises
-    /// ------
-    /// BusyError
-    ///     If views of its results are alive; the device is then still open.
+    /// Memory goes back with the last object that needs it: arrays, and views of them, stay readable. A function of a pass
+    /// that runs meanwhile goes on, and its frame fails.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         if self.device.is_closed() {
             return Ok(());
         }
         outside(py, self.number)?;
-        match self.exports.load(Ordering::Acquire) {
-            0 => {}
-            views => {
-                let (are, them) =
-                    if views == 1 { ("view of its results is", "it") } else { ("views of its results are", "them") };
-                let error = BusyError {
-                    code: Code::ViewsAlive,
-                    message: format!("the device cannot be closed: {views} {are} alive"),
-                    help: format!("delete {them} first, or keep a copy: frame[\"name\"].numpy(copy=True)"),
-                };
-                return Err(raised(py, error.into()));
-            }
-        }
         // What keeps it from being waited for (it is lost, or another process's) is nothing to wait for.
-        wait(py, None, |slice| Ok(self.device.is_idle_within(slice).unwrap_or(true)))?;
-        let forgotten = std::mem::take(&mut *self.compiled());
-        drop(forgotten);
-        call(py, || self.device.close())
+        wait(py, None, |free, slice| {
+            Ok(self.device.get(free).and_then(|device| device.is_idle_within(slice)).unwrap_or(true))
+        })?;
+        self.forget();
+        let closed = call(py, |free| self.device.get(free).map_or(Ok(()), Device::close));
+        self.device.abandon();
+        closed
     }
 
     fn __enter__(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
-        slf.get().device.check().map_err(|error| raised(slf.py(), error))?;
+        let device = &slf.get().device;
+        call(slf.py(), |free| device.get(free)?.check())?;
         Ok(slf)
     }
 
     #[pyo3(signature = (*error), text_signature = "($self, *error)")]
     fn __exit__(&self, py: Python<'_>, error: &Bound<'_, PyTuple>) -> PyResult<()> {
-        // What went wrong in the block matters more than views that its frames still hold.
-        let failed = error.get_item(0).is_ok_and(|kind| !kind.is_none());
-        let closed = self.close(py);
-        if failed { Ok(()) } else { closed }
+        if !error.get_item(0).is_ok_and(|kind| !kind.is_none()) {
+            return self.close(py);
+        }
+        // What went wrong in the block does not wait for the GPU: an interrupt of a long frame is one. But the caller may
+        // destroy a device of its own next.
+        let ready = call(py, |free| {
+            let device = self.device.get(free)?;
+            Ok(device.is_borrowed() || device.is_idle_within(Duration::ZERO)?)
+        });
+        if !ready.is_ok_and(|ready| ready && self.close(py).is_ok()) {
+            self.device.abandon();
+            self.forget();
+        }
+        Ok(())
     }
 
     fn __repr__(&self) -> String {
@@ -382,7 +387,6 @@ impl PyDevice {
     }
 
     fn __clear__(&self) {
-        let forgotten = std::mem::take(&mut *self.compiled());
-        drop(forgotten);
+        self.forget();
     }
 }

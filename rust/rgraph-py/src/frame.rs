@@ -14,10 +14,10 @@ use rgraph_vk::Frame;
 use crate::array::PyArray;
 use crate::compiled::PyCompiled;
 use crate::convert::Number;
+use crate::detached::{Detached, call, wait};
 use crate::error::guarded;
 use crate::hosted::outside;
 use crate::report::PyReport;
-use crate::running::{call, wait};
 
 /// A frame that was submitted: its results by name, and how long it took.
 ///
@@ -26,21 +26,21 @@ use crate::running::{call, wait};
 #[pyclass(name = "Frame", module = "rgraph", frozen, weakref)]
 pub struct PyFrame {
     compiled: Py<PyCompiled>,
-    frame: Frame,
+    frame: Detached<Frame>,
     /// Results that were asked for, so that asking again gives the same.
     arrays: Mutex<HashMap<ResourceId, Py<PyArray>>>,
 }
 
 impl PyFrame {
     /// The Python object of a frame.
-    pub fn object<'py>(compiled: &Bound<'py, PyCompiled>, frame: Frame) -> PyResult<Bound<'py, Self>> {
+    pub fn object<'py>(compiled: &Bound<'py, PyCompiled>, frame: Detached<Frame>) -> PyResult<Bound<'py, Self>> {
         let this = Self { compiled: compiled.clone().unbind(), frame, arrays: Mutex::default() };
         Bound::new(compiled.py(), this)
     }
 
     fn until_done(&self, py: Python<'_>, timeout: Option<Duration>) -> PyResult<bool> {
         outside(py, self.compiled.get().device.get().number)?;
-        wait(py, timeout, |slice| self.frame.wait(Some(slice)))
+        wait(py, timeout, |free, slice| self.frame.get(free)?.wait(Some(slice)))
     }
 
     /// What a root holds; waits for it.
@@ -51,9 +51,8 @@ impl PyFrame {
             return Ok(known.into_bound(py));
         }
         self.until_done(py, None)?;
-        let bytes = call(py, || self.frame.read(id))?;
-        let exports = self.compiled.get().device.get().exports.clone();
-        let array = Bound::new(py, guarded(py, || PyArray::new(bytes, exports))?)?;
+        let bytes = self.frame.make(py, |frame, _| frame.read(id))?;
+        let array = Bound::new(py, guarded(py, || PyArray::new(bytes))?)?;
         let replaced = self.arrays.lock().unwrap_or_else(PoisonError::into_inner).insert(id, array.clone().unbind());
         drop(replaced);
         Ok(array)
@@ -75,7 +74,7 @@ impl PyFrame {
     ///     If the device is lost. What a function of a CPU pass raised arrives here too.
     #[getter]
     fn done(&self, py: Python<'_>) -> PyResult<bool> {
-        call(py, || self.frame.is_done())
+        call(py, |free| self.frame.get(free)?.is_done())
     }
 
     /// Wait until it is done. Ctrl-C ends the wait, not the frame.
@@ -100,7 +99,7 @@ impl PyFrame {
     #[getter]
     fn report<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyReport>> {
         self.until_done(py, None)?;
-        let report = call(py, || self.frame.report())?;
+        let report = call(py, |free| self.frame.get(free)?.report())?;
         Bound::new(py, PyReport(report))
     }
 

@@ -130,15 +130,15 @@ impl PyGraph {
     /// What is baked: names found, setup functions called on a copy, in the order of its graph file.
     pub fn resolved(slf: &Bound<'_, Self>) -> PyResult<Graph> {
         let py = slf.py();
-        let (copy, setups) = {
-            let mut state = slf.get().state();
+        let copied = slf.get().change(|state| {
             state.settle();
-            let mut copy = state.open().map_err(|mistake| one(py, mistake))?.clone();
+            let mut copy = state.open()?.clone();
             for mistake in state.missing().into_iter().chain(state.check_drafts()) {
                 copy.add_mistake(mistake);
             }
-            (copy, state.setups.iter().map(|setup| setup.copy(py)).collect::<Vec<_>>())
-        };
+            Ok((copy, state.setups.iter().map(|setup| setup.copy(py)).collect::<Vec<_>>()))
+        });
+        let (copy, setups) = copied.map_err(|mistake| one(py, mistake))?;
         let mut whole = if setups.is_empty() { copy } else { Self::set_up(slf, copy, setups)? };
         whole.to_file_order();
         Ok(whole)
@@ -152,15 +152,17 @@ impl PyGraph {
         for setup in setups {
             setup.function.call1(py, (PyPass::handle(&working, setup.pass, setup.prefix)?,))?;
         }
-        let mut state = working.get().state();
-        state.settle();
-        let missing = state.missing();
-        let mut whole = state.open().map_err(|mistake| one(py, mistake))?.clone();
-        state.graph = None;
-        for mistake in missing {
-            whole.add_mistake(mistake);
-        }
-        Ok(whole)
+        let whole = working.get().change(|state| {
+            state.settle();
+            let missing = state.missing();
+            let mut whole = state.open()?.clone();
+            state.graph = None;
+            for mistake in missing {
+                whole.add_mistake(mistake);
+            }
+            Ok(whole)
+        });
+        whole.map_err(|mistake| one(py, mistake))
     }
 
     /// The hash of the declaration if nothing in it is open: no function to call, no name to be found.

@@ -4,9 +4,10 @@ use std::cell::Cell;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
+use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::pyclass::{PyTraverseError, PyVisit};
-use pyo3::types::{PyByteArray, PyDict, PyMemoryView};
+use pyo3::types::{PyByteArray, PyDict, PyMemoryView, PyTuple};
 use rgraph_plan::access::{PassQueue, Usage};
 use rgraph_plan::graph::Graph;
 use rgraph_vk::work::{CallbackError, Commands, HostViews, HostWork, RecordWork};
@@ -38,6 +39,13 @@ impl Function {
         Arc::new(Self(Mutex::new(Some((function.clone_ref(py), graph)))))
     }
 
+    /// Calls the function, by the graph whose handles it uses.
+    fn call(&self, py: Python<'_>, argument: impl FnOnce(Option<Py<PyGraph>>) -> PyResult<Py<PyAny>>) -> PyResult<()> {
+        let (function, graph) = self.get(py)?;
+        let arguments = PyTuple::new(py, [argument(graph)?])?;
+        last_call(function.bind(py), &arguments).map(|_| ())
+    }
+
     fn get(&self, py: Python<'_>) -> PyResult<Held> {
         let held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let copy = held
@@ -61,6 +69,42 @@ impl Function {
     }
 }
 
+unsafe extern "C-unwind" {
+    /// The stable ABI's, which may unwind: CPython before 3.14 ends a thread that asks for the lock of an interpreter that
+    /// is ending by `pthread_exit`, which unwinds it.
+    fn PyObject_Call(
+        function: *mut ffi::PyObject,
+        arguments: *mut ffi::PyObject,
+        named: *mut ffi::PyObject,
+    ) -> *mut ffi::PyObject;
+}
+
+/// Keeps a thread that Python ends from unwinding through Rust, which would abort the process: it stays where it is until
+/// the process ends, as threads of CPython 3.14 do.
+struct Stay;
+
+impl Drop for Stay {
+    fn drop(&mut self) {
+        stay();
+    }
+}
+
+fn stay() -> ! {
+    loop {
+        std::thread::park();
+    }
+}
+
+/// Calls a function of the user's in which the interpreter may end.
+fn last_call<'py>(function: &Bound<'py, PyAny>, arguments: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, PyAny>> {
+    let stay = Stay;
+    // SAFETY: live objects, and the interpreter is attached; no named arguments are allowed to be null.
+    let result = unsafe { PyObject_Call(function.as_ptr(), arguments.as_ptr(), std::ptr::null_mut()) };
+    std::mem::forget(stay);
+    // SAFETY: a reference of our own, or null with an exception set.
+    unsafe { Bound::from_owned_ptr_or_err(function.py(), result) }
+}
+
 /// A function that runs on the host.
 pub struct Hosted {
     /// Called with the views.
@@ -72,7 +116,7 @@ pub struct Hosted {
 impl HostWork for Hosted {
     fn run(&self, mut views: HostViews<'_>) -> Result<(), CallbackError> {
         let _inside = Inside::enter(self.device);
-        Python::attach(|py| self.call(py, &mut views)).map_err(CallbackError::from)
+        attached(|py| self.call(py, &mut views)).map_err(CallbackError::from)
     }
 }
 
@@ -90,7 +134,7 @@ impl Hosted {
                 written.push((at, copy));
             }
         }
-        self.function.get(py)?.0.call1(py, (by_name,))?;
+        self.function.call(py, |_| Ok(by_name.into_any().unbind()))?;
         for (at, copy) in written {
             let target = &mut *views.views[at].bytes;
             if copy.len() != target.len() {
@@ -120,17 +164,25 @@ pub struct Recorded {
 impl RecordWork for Recorded {
     fn record(&self, commands: &mut Commands) -> Result<(), CallbackError> {
         let _inside = Inside::enter(self.device);
-        let steps = Python::attach(|py| {
-            let (function, graph) = self.function.get(py)?;
-            let graph = graph.ok_or_else(|| PyRuntimeError::new_err("a function that records belongs to a graph"))?;
-            let recorder = PyCommands::object(py, self, graph)?;
-            let done = function.call1(py, (&recorder,));
-            let steps = recorder.get().finish();
-            done.map(|_| steps)
+        let steps = attached(|py| {
+            let mut recorder = None;
+            let done = self.function.call(py, |graph| {
+                let graph =
+                    graph.ok_or_else(|| PyRuntimeError::new_err("a function that records belongs to a graph"))?;
+                let made = recorder.insert(PyCommands::object(py, self, graph)?);
+                Ok(made.clone().into_any().unbind())
+            });
+            let steps = recorder.map(|recorder| recorder.get().finish()).unwrap_or_default();
+            done.map(|()| steps)
         });
         commands.steps.extend(steps.map_err(CallbackError::from)?);
         Ok(())
     }
+}
+
+/// Runs `work` with the interpreter's lock. Where the interpreter has ended no work is left to do, and the thread stays.
+pub fn attached<T>(work: impl FnOnce(Python<'_>) -> T) -> T {
+    Python::try_attach(work).unwrap_or_else(|| stay())
 }
 
 thread_local! {

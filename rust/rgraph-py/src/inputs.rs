@@ -14,19 +14,19 @@ use rgraph_shader::{Program, Type};
 use rgraph_vk::file::Picture;
 use rgraph_vk::front::Who;
 use rgraph_vk::work::{Bound as BoundTo, CallbackError, Step, What, Work};
-use rgraph_vk::{Inputs, Resource, Upload};
+use rgraph_vk::{Error, Inputs, Resource, Upload};
 
 use crate::array::layout;
 use crate::compiled::{Param, PyCompiled};
 use crate::convert::{Text, one_or_many};
+use crate::detached::{Detached, Free};
 use crate::error::{bad, shader_error};
 use crate::frame::PyFrame;
 use crate::host::Host;
-use crate::hosted::outside;
+use crate::hosted::{attached, outside};
 use crate::owned::PyDeviceResource;
 use crate::pass::PyPass;
 use crate::resource::PyResource;
-use crate::running::call;
 use crate::value::value;
 
 /// See `Device.run`.
@@ -49,16 +49,16 @@ pub struct Arguments<'a, 'py> {
 enum Input {
     Host(Host),
     File(Arc<Picture>),
-    Owned(Resource),
+    Owned(Detached<Resource>),
 }
 
 impl Input {
-    fn upload(&self) -> Upload<'_> {
-        match self {
+    fn upload<'a>(&'a self, free: &Free<'a>) -> Result<Upload<'a>, Error> {
+        Ok(match self {
             Self::Host(host) => Upload::Bytes(host.bytes()),
             Self::File(picture) => Upload::Bytes(&picture.bytes),
-            Self::Owned(resource) => Upload::Resource(resource),
-        }
+            Self::Owned(resource) => Upload::Resource(resource.get(free)?),
+        })
     }
 }
 
@@ -288,11 +288,12 @@ pub fn run<'py>(slf: &Bound<'py, PyCompiled>, arguments: Arguments<'_, 'py>) -> 
         inputs.read = Some(wanted);
     }
     this.restore(&mut inputs);
-    let poll = || Python::attach(|py| py.check_signals()).map_err(CallbackError::from);
+    let poll = || attached(|py| py.check_signals()).map_err(CallbackError::from);
     inputs.poll = Some(&poll);
-    inputs.uploads = uploads.iter().map(|(id, input)| (*id, input.upload())).collect();
-    let frame = call(py, || this.compiled.run(&inputs))?;
-    drop(inputs);
+    let frame = this.compiled.make(py, |compiled, free| {
+        let uploads = uploads.iter().map(|(id, input)| Ok((*id, input.upload(free)?)));
+        compiled.run(&Inputs { uploads: uploads.collect::<Result<_, Error>>()?, ..inputs })
+    })?;
     let frame = PyFrame::object(slf, frame)?;
     for (id, host) in targets {
         let array = frame.get().array(py, id)?;

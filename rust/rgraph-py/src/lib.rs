@@ -13,6 +13,7 @@ mod compiled;
 mod compute;
 mod convert;
 mod declare;
+mod detached;
 mod details;
 mod device;
 mod diagnose;

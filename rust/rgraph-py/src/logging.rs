@@ -7,6 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use log::{Level, LevelFilter, Log, Metadata, Record};
 use pyo3::prelude::*;
+use rgraph_vk::PerProcess;
 
 /// Messages kept between two calls; what comes beyond is counted.
 const MOST: usize = 1000;
@@ -16,7 +17,7 @@ struct Kept {
     lost: usize,
 }
 
-static KEPT: Mutex<Kept> = Mutex::new(Kept { messages: Vec::new(), lost: 0 });
+static KEPT: PerProcess<Mutex<Kept>> = PerProcess::new(|| Mutex::new(Kept { messages: Vec::new(), lost: 0 }));
 
 struct Bridge;
 
@@ -29,7 +30,7 @@ impl Log for Bridge {
         if !self.enabled(record.metadata()) {
             return;
         }
-        let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = KEPT.get().lock().unwrap_or_else(PoisonError::into_inner);
         if kept.messages.len() < MOST {
             kept.messages.push((record.level(), record.args().to_string()));
         } else {
@@ -55,7 +56,7 @@ pub fn install() {
 /// What a handler of the user's raises.
 pub fn deliver(py: Python<'_>) -> PyResult<()> {
     let (messages, lost) = {
-        let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = KEPT.get().lock().unwrap_or_else(PoisonError::into_inner);
         if kept.messages.is_empty() {
             return Ok(());
         }

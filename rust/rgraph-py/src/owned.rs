@@ -10,14 +10,14 @@ use rgraph_plan::format::Format;
 use rgraph_plan::plan::PlanKind;
 use rgraph_vk::{BorrowedHandle, Resource, ResourceState};
 
-use crate::array::{Exports, PyArray, layout};
+use crate::array::{PyArray, layout};
 use crate::convert::{Bytes, Count, Text, accesses, items, stages, word};
 use crate::declare::only;
+use crate::detached::{Detached, call};
 use crate::device::PyDevice;
 use crate::error::{bad, guarded};
 use crate::host::Host;
 use crate::hosted::outside;
-use crate::running::call;
 
 /// An image or buffer of a device's, which several graphs use in turn, and Vulkan code of the caller's in between.
 ///
@@ -26,8 +26,7 @@ use crate::running::call;
 #[pyclass(name = "DeviceResource", module = "rgraph", frozen, weakref)]
 pub struct PyDeviceResource {
     /// The resource.
-    pub resource: Resource,
-    exports: Exports,
+    pub resource: Detached<Resource>,
     /// The number of its device.
     device: u64,
 }
@@ -75,8 +74,8 @@ impl PyDevice {
         layers: Count,
     ) -> PyResult<PyDeviceResource> {
         let (size, format) = (self::size(size)?, self::format(py, format)?);
-        let resource = call(py, || self.device.image(name.0, format, size, mips.0, layers.0))?;
-        Ok(PyDeviceResource { resource, exports: self.exports.clone(), device: self.number })
+        let resource = self.device.make(py, |device, _| device.image(name.0, format, size, mips.0, layers.0))?;
+        Ok(PyDeviceResource { resource, device: self.number })
     }
 
     /// Make a buffer that is the caller's: it holds nothing yet.
@@ -93,8 +92,8 @@ impl PyDevice {
     /// DeviceResource
     ///     Give it to runs as `inputs={name: resource}`.
     fn buffer(&self, py: Python<'_>, name: Text<'_>, size: Bytes) -> PyResult<PyDeviceResource> {
-        let resource = call(py, || self.device.buffer(name.0, size.0))?;
-        Ok(PyDeviceResource { resource, exports: self.exports.clone(), device: self.number })
+        let resource = self.device.make(py, |device, _| device.buffer(name.0, size.0))?;
+        Ok(PyDeviceResource { resource, device: self.number })
     }
 
     /// Use an image or buffer of foreign Vulkan code on this device.
@@ -150,9 +149,11 @@ impl PyDevice {
                 (kind, BorrowedHandle::Image(vk::Image::from_raw(handle)))
             }
         };
-        // SAFETY: what the handle is, is the caller's word; the documentation says that nothing can check it.
-        let resource = unsafe { self.device.borrow_resource(name.0, kind, handle, concurrent) };
-        Ok(PyDeviceResource { resource, exports: self.exports.clone(), device: self.number })
+        let resource = self.device.make(py, |device, _| {
+            // SAFETY: what the handle is, is the caller's word; the documentation says that nothing can check it.
+            Ok(unsafe { device.borrow_resource(name.0, kind, handle, concurrent) })
+        })?;
+        Ok(PyDeviceResource { resource, device: self.number })
     }
 }
 
@@ -188,7 +189,7 @@ impl PyDeviceResource {
     /// How it was used last: a dict of `layout`, `stages`, `access`, and `queue` and `family` (None: nobody's).
     #[getter]
     fn state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let state = self.resource.state();
+        let state = call(py, |free| Ok(self.resource.get(free)?.state()))?;
         let said = PyDict::new(py);
         said.set_item("layout", state.layout.name())?;
         said.set_item("stages", state.stages.names().collect::<Vec<_>>())?;
@@ -223,8 +224,7 @@ impl PyDeviceResource {
             said.family =
                 of("family")?.map(|value| value.extract::<Count>().map(|Count(family)| family)).transpose()?;
         }
-        let resource = self.resource.clone();
-        call(py, move || resource.set_state(&said))
+        call(py, |free| self.resource.get(free)?.set_state(&said))
     }
 
     /// Write an array to it: mip 0 of all layers, or a buffer's bytes. Waits until it is there.
@@ -242,7 +242,7 @@ impl PyDeviceResource {
             let (shape, element) = layout(&kind);
             host.expect(py, &what, &shape, element)?;
         }
-        call(py, || self.resource.write(host.bytes()))
+        call(py, |free| self.resource.get(free)?.write(host.bytes()))
     }
 
     /// Read mip 0 of all layers, or a buffer's bytes; waits for what wrote it.
@@ -253,9 +253,8 @@ impl PyDeviceResource {
     ///     As it is now.
     fn read(&self, py: Python<'_>) -> PyResult<PyArray> {
         outside(py, self.device)?;
-        let bytes = call(py, || self.resource.read())?;
-        let exports = self.exports.clone();
-        guarded(py, || PyArray::new(bytes, exports))
+        let bytes = self.resource.make(py, |resource, _| resource.read())?;
+        guarded(py, || PyArray::new(bytes))
     }
 
     fn __repr__(&self) -> String {

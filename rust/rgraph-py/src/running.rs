@@ -1,17 +1,11 @@
-//! Calls of the runtime: without the interpreter lock, interruptible, their errors as exceptions.
-
-use std::time::{Duration, Instant};
+//! Errors of the runtime as exceptions.
 
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
 use rgraph_vk::{BusyError, DeviceError, Error};
 
-use crate::error::{class, graph_error, guarded, shader_error};
-use crate::logging;
-
-/// How long a wait goes on before signals are looked at.
-const SLICE: Duration = Duration::from_millis(50);
+use crate::error::{class, graph_error, shader_error};
 
 /// The Python exception of an error of the runtime.
 pub fn raised(py: Python<'_>, error: Error) -> PyErr {
@@ -44,32 +38,4 @@ fn busy_error(py: Python<'_>, error: &BusyError) -> PyErr {
     let fields = (error.to_string(), error.code.text(), None::<&str>, None::<&str>, &error.help);
     let exception = class(py, &CLASS, "BusyError").and_then(|class| class.call1(fields));
     exception.map_or_else(|failure| failure, PyErr::from_value)
-}
-
-/// Runs `work` without the interpreter lock, and hands over what was logged meanwhile.
-pub fn call<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T, Error> + Send) -> PyResult<T> {
-    let done = guarded(py, work);
-    let said = logging::deliver(py);
-    let value = done?.map_err(|error| raised(py, error))?;
-    said.map(|()| value)
-}
-
-/// Waits in slices, so that signals (Ctrl-C) are seen; `false`: the time was over before.
-pub fn wait(
-    py: Python<'_>,
-    timeout: Option<Duration>,
-    wait: impl Fn(Duration) -> Result<bool, Error> + Sync,
-) -> PyResult<bool> {
-    let start = Instant::now();
-    loop {
-        let left = timeout.map(|timeout| timeout.saturating_sub(start.elapsed()));
-        let slice = left.map_or(SLICE, |left| left.min(SLICE));
-        if call(py, || wait(slice))? {
-            return Ok(true);
-        }
-        py.check_signals()?;
-        if timeout.is_some_and(|timeout| start.elapsed() >= timeout) {
-            return Ok(false);
-        }
-    }
 }

@@ -24,26 +24,42 @@ thread_local! {
 
 /// The last code objects and their files. It holds the objects, so an address stands for one of them only.
 struct Files {
-    known: Vec<(Py<PyAny>, Option<Arc<str>>)>,
+    known: Vec<Entry>,
     next: usize,
 }
 
+/// A code object, and its file; `None`: it belongs to this package.
+type Entry = (Py<PyAny>, Option<Arc<str>>);
+
 impl Files {
-    /// The file of the frame's code; `None`: it belongs to this package.
-    fn of(&mut self, frame: &Bound<'_, PyAny>, code: &Bound<'_, PyAny>) -> Option<Arc<str>> {
-        if let Some((_, file)) = self.known.iter().find(|(known, _)| known.is(code)) {
-            return file.clone();
-        }
-        let file = file_of(frame, code);
-        let entry = (code.clone().unbind(), file.clone());
+    fn find(&self, code: &Bound<'_, PyAny>) -> Option<Option<Arc<str>>> {
+        self.known.iter().find(|(known, _)| known.is(code)).map(|(_, file)| file.clone())
+    }
+
+    /// Remembers one; the one forgotten for it is handed back, since dropping a code object may run Python code.
+    #[must_use]
+    fn remember(&mut self, entry: Entry) -> Option<Entry> {
         if self.known.len() < REMEMBERED {
             self.known.push(entry);
-        } else {
-            self.known[self.next] = entry;
-            self.next = (self.next + 1) % REMEMBERED;
+            return None;
         }
-        file
+        let forgotten = std::mem::replace(&mut self.known[self.next], entry);
+        self.next = (self.next + 1) % REMEMBERED;
+        Some(forgotten)
     }
+}
+
+/// The file of the frame's code. What is remembered is borrowed only where no Python code can run: code may be of a
+/// namespace that looks names up with functions of its own, and its last reference may be watched.
+fn known_file(frame: &Bound<'_, PyAny>, code: &Bound<'_, PyAny>) -> Option<Arc<str>> {
+    if let Some(file) = FILES.with_borrow(|files| files.find(code)) {
+        return file;
+    }
+    let file = file_of(frame, code);
+    let entry = (code.clone().unbind(), file.clone());
+    let forgotten = FILES.with_borrow_mut(|files| files.remember(entry));
+    drop(forgotten);
+    file
 }
 
 /// The file as the user would type it: relative where it stands below the working directory.
@@ -77,16 +93,11 @@ pub fn place(py: Python<'_>) -> Option<Place> {
         return None;
     }
     // SAFETY: the interpreter is attached (`py`); the frame is borrowed from the running thread, and may be null.
-    let frame = unsafe { Bound::from_borrowed_ptr_or_opt(py, ffi::PyEval_GetFrame().cast()) }?;
-    FILES.with_borrow_mut(|files| outside(files, frame))
-}
-
-fn outside(files: &mut Files, mut frame: Bound<'_, PyAny>) -> Option<Place> {
-    let py = frame.py();
+    let mut frame = unsafe { Bound::from_borrowed_ptr_or_opt(py, ffi::PyEval_GetFrame().cast()) }?;
     loop {
         // SAFETY: `frame` is a live frame; the code object comes back as a reference of our own, never null.
         let code = unsafe { Bound::from_owned_ptr(py, ffi::PyFrame_GetCode(frame.as_ptr().cast()).cast()) };
-        if let Some(file) = files.of(&frame, &code) {
+        if let Some(file) = known_file(&frame, &code) {
             // SAFETY: `frame` is a live frame.
             let line = unsafe { ffi::PyFrame_GetLineNumber(frame.as_ptr().cast()) };
             return Some(Place { file, line: u32::try_from(line).unwrap_or(0) });

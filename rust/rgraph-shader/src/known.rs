@@ -2,7 +2,7 @@
 //! record every frame.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, TryLockError};
 
 use crate::error::ShaderError;
 use crate::program::{Given, Kind, Program, Source};
@@ -21,20 +21,30 @@ impl Program {
     /// # Errors
     /// See [`Program::new`].
     pub fn of(name: &str, kind: Kind, sources: Vec<Given>, entry: Option<&str>) -> Result<Arc<Self>, ShaderError> {
-        let known = KNOWN.get_or_init(Mutex::default);
         let key = (name.to_owned(), kind, sources, entry.map(str::to_owned));
-        if let Some(program) = known.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
-            return Ok(Arc::clone(program));
+        if let Some(program) = known().and_then(|known| known.get(&key).cloned()) {
+            return Ok(program);
         }
         let borrowed: Vec<Source<'_>> = key.2.iter().map(|given| given.code.borrow()).collect();
         let mut program = Self::new(name, kind, &borrowed, entry)?;
         program.sources.clone_from(&key.2);
         let program = Arc::new(program);
-        let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.len() == MOST_KNOWN {
-            known.clear();
+        if let Some(mut known) = known() {
+            if known.len() == MOST_KNOWN {
+                known.clear();
+            }
+            known.insert(key, Arc::clone(&program));
         }
-        known.insert(key, Arc::clone(&program));
         Ok(program)
+    }
+}
+
+/// What is remembered, unless another thread has it just now. It is not waited for: in a forked child that thread does not
+/// exist.
+fn known() -> Option<MutexGuard<'static, HashMap<Key, Arc<Program>>>> {
+    match KNOWN.get_or_init(Mutex::default).try_lock() {
+        Ok(known) => Some(known),
+        Err(TryLockError::Poisoned(known)) => Some(known.into_inner()),
+        Err(TryLockError::WouldBlock) => None,
     }
 }

@@ -45,6 +45,26 @@ fn push(to: &Mutex<Vec<String>>, message: String) {
     }
 }
 
+/// A Vulkan function table of the caller's.
+#[derive(Clone)]
+pub struct EntryTable(pub ash::Entry);
+
+impl EntryTable {
+    /// That of the Vulkan loader at `path`, or of a driver itself; `None`: the system's loader.
+    ///
+    /// # Errors
+    /// RG-E101 if it cannot be opened.
+    pub fn load(path: Option<&Path>) -> Result<Self, Error> {
+        load(path).map(Self)
+    }
+}
+
+impl std::fmt::Debug for EntryTable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("EntryTable")
+    }
+}
+
 /// How an instance is made.
 #[derive(Clone, Default)]
 pub struct ContextOptions {

@@ -11,7 +11,7 @@ use rgraph_plan::profile::{Capabilities, Profile, Queue as ProfileQueue};
 use rgraph_plan::stages::validate::queues::expanded_queues;
 
 use crate::clock::DeviceClock;
-use crate::context::{Context, ContextOptions};
+use crate::context::{Context, ContextOptions, EntryTable};
 use crate::create::{Created, create, profile};
 use crate::error::{Called, Code, DeviceError, Error};
 use crate::garbage::{Garbage, Graveyard};
@@ -39,16 +39,6 @@ pub struct DeviceOptions {
     pub labels: Option<bool>,
     /// A function table of the caller's instead of a loader.
     pub entry: Option<EntryTable>,
-}
-
-/// A Vulkan function table of the caller's.
-#[derive(Clone)]
-pub struct EntryTable(pub ash::Entry);
-
-impl std::fmt::Debug for EntryTable {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("EntryTable")
-    }
 }
 
 impl DeviceOptions {
@@ -325,6 +315,11 @@ impl Device {
     /// the last object made of it.
     pub fn abandon(&self) {
         self.0.closed.store(true, Ordering::Release);
+    }
+
+    /// Whether it is the caller's device.
+    pub fn is_borrowed(&self) -> bool {
+        !self.0.owned
     }
 
     /// Whether dropping it would wait: nothing else was made of it, and it is at work.

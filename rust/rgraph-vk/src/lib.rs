@@ -50,8 +50,8 @@ pub mod words;
 pub mod work;
 
 pub use compiled::{Compiled, Inputs, Poll, Upload};
-pub use context::INSTALL;
-pub use device::{BorrowedDevice, Device, DeviceOptions, EntryTable, devices};
+pub use context::{EntryTable, INSTALL};
+pub use device::{BorrowedDevice, Device, DeviceOptions, devices};
 pub use diagnose::{DeviceDiagnosis, Diagnosis, Feature, Layer, diagnose};
 pub use error::{BusyError, Code, DeviceError, Error};
 pub use frame::{Frame, Readback};

@@ -1,0 +1,116 @@
+"""How processes end, and what runs while rgraph is inside of a call: no device is needed."""
+
+import sys
+import weakref
+
+import pytest
+
+import rgraph as rg
+from processes import ends
+
+
+def test_a_watched_code_object_may_declare_when_it_goes():
+    g = rg.Graph()
+    refs = []
+    watched = 30
+
+    def declare(_: object) -> None:
+        g.buffer(f"inner{len(g.resources)}", 64)
+
+    for number in range(watched):
+        code = compile(f"g.buffer('outer{number}', 64)", f"file{number}.py", "exec")
+        refs.append(weakref.ref(code, declare))
+        exec(code, {"g": g})
+        del code
+    assert len(g.resources) > watched
+    assert all(resource.name for resource in g.resources)
+
+
+def test_a_namespace_may_declare_when_it_is_asked():
+    g = rg.Graph()
+    inner: list[rg.Buffer] = []
+
+    class Namespace(dict[str, object]):
+        def __getitem__(self, key: str) -> object:
+            inner.append(g.buffer(f"inner{len(inner)}", 64))
+            return dict.__getitem__(self, key)
+
+    exec(compile("g.buffer('outer', 64)", "namespace.py", "exec"), Namespace(g=g, __name__="namespace"))
+    assert len(inner) > 0
+    assert {resource.name for resource in g.resources} == {"outer", *(buffer.name for buffer in inner)}
+
+
+def test_two_threads_are_told_of_a_mistake_while_the_other_declares():
+    # The exception of a mistake is made by Python code, where another thread may come to the same graph.
+    program = """
+import sys, threading
+import rgraph as rg
+
+sys.setswitchinterval(1e-6)
+g = rg.Graph()
+def setup(p):
+    try:
+        p.uses("missing", "sampled")
+    except rg.GraphError:
+        pass
+g.add_pass("p", setup=setup)
+def work():
+    for _ in range(100):
+        try:
+            g.bake()
+        except rg.GraphError:
+            pass
+        len(g.passes)
+threads = [threading.Thread(target=work) for _ in range(3)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print("end")
+"""
+    ends(program, 0, "end\n", repeats=2)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs fork")
+def test_a_forked_child_plans_while_the_parent_does():
+    program = """
+import os, threading, time, warnings
+import rgraph as rg
+
+warnings.simplefilter("ignore", DeprecationWarning)
+FILL = '''
+@group(0) @binding(0) var<storage, read_write> words: array<u32>;
+@compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) { words[id.x] = id.x; }'''
+
+def declared():
+    g = rg.Graph()
+    g.compute("fill", FILL, words=g.buffer("w", 256), groups=1)
+    g.root("w")
+    return g.bake()
+
+stop = False
+def work():
+    while not stop:
+        declared()
+threads = [threading.Thread(target=work) for _ in range(2)]
+for thread in threads:
+    thread.start()
+codes = set()
+for _ in range(20):
+    pid = os.fork()
+    if pid == 0:
+        declared()
+        os._exit(0)
+    for _ in range(300):
+        ended, status = os.waitpid(pid, os.WNOHANG)
+        if ended:
+            break
+        time.sleep(0.1)
+    else:
+        os.kill(pid, 9)
+        _, status = os.waitpid(pid, 0)
+    codes.add(os.waitstatus_to_exitcode(status))
+stop = True
+print(codes)
+"""
+    ends(program, 0, "{0}\n", repeats=2)
