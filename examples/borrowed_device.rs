@@ -71,6 +71,7 @@ pub fn run() -> Result<(), Box<dyn std::error::Error>> {
         let (workload, id) = doubling()?;
         let compiled = device.compile(workload, &Options::default())?;
         let shared = device.borrow_resource("shared", compiled.plan().resources[id].kind, handle, false);
+        // The application left it so: the copy was submitted to that queue, and nothing else uses the image.
         shared.set_state(&ResourceState {
             queue: Some(0),
             stages: Stages::CLEAR,

@@ -123,20 +123,29 @@ impl HostWork for Hosted {
 impl Hosted {
     /// The function works on memory of Python's own, so that a view that it keeps stays harmless.
     fn call(&self, py: Python<'_>, views: &mut HostViews<'_>) -> PyResult<()> {
-        let by_name = PyDict::new(py);
-        let mut written = Vec::new();
-        for (at, view) in views.views.iter().enumerate() {
-            let copy = PyByteArray::new(py, view.bytes);
+        let mut by_name: Vec<(&str, Vec<Bound<'_, PyAny>>)> = Vec::new();
+        let mut copies = Vec::with_capacity(views.views.len());
+        for view in &mut views.views {
+            let copy = PyByteArray::new(py, &view.bytes);
             let memory = PyMemoryView::from(copy.as_any())?;
-            let memory = if view.writable { memory.into_any() } else { memory.call_method0("toreadonly")? };
-            by_name.set_item(view.name, memory)?;
-            if view.writable {
-                written.push((at, copy));
+            let writable = view.bytes.writable().is_some();
+            let memory = if writable { memory.into_any() } else { memory.call_method0("toreadonly")? };
+            match by_name.iter_mut().find(|(name, _)| *name == view.name) {
+                Some((_, known)) => known.push(memory),
+                None => by_name.push((view.name, vec![memory])),
+            }
+            copies.push(copy);
+        }
+        let given = PyDict::new(py);
+        for (name, mut parts) in by_name {
+            match parts.len() {
+                1 => given.set_item(name, parts.remove(0))?,
+                _ => given.set_item(name, PyTuple::new(py, parts)?)?,
             }
         }
-        self.function.call(py, |_| Ok(by_name.into_any().unbind()))?;
-        for (at, copy) in written {
-            let target = &mut *views.views[at].bytes;
+        self.function.call(py, |_| Ok(given.into_any().unbind()))?;
+        for (view, copy) in views.views.iter_mut().zip(copies) {
+            let Some(target) = view.bytes.writable() else { continue };
             if copy.len() != target.len() {
                 return Err(PyTypeError::new_err("a function on the CPU changed the length of a view's memory"));
             }
@@ -266,7 +275,8 @@ impl PyGraphModule {
     /// Declare a pass that is a function on the CPU, beside the GPU.
     ///
     /// The function is called with a dict of views by the buffers' names: memoryviews of bytes (`view.cast("f")`,
-    /// `numpy.frombuffer(view, "f4")`), writable for what it writes. It runs on a thread of the device's, when what
+    /// `numpy.frombuffer(view, "f4")`), writable for what it writes; a tuple of views, access by access, of a buffer
+    /// that the pass accesses in several ranges. It runs on a thread of the device's, when what
     /// it reads is there; what it raises arrives unchanged where the frame is waited for. The views are the
     /// function's own copies: keeping one is harmless, and writing to it later does nothing.
     ///

@@ -201,8 +201,10 @@ impl PyDeviceResource {
 
     /// Say how foreign Vulkan code left it.
     ///
-    /// The next run of a graph takes over behind all that was submitted to `queue` so far; what was done on other queues
-    /// is done.
+    /// The next run of a graph takes over behind all that was submitted to `queue` so far; what foreign code did on other
+    /// queues is done. Nothing can check that an image is in the layout that is said: a wrong one is undefined behaviour
+    /// in the driver. An image of the device's own, which foreign code cannot reach, only takes its own layout, or
+    /// `"undefined"` to drop its contents.
     ///
     /// Parameters
     /// ----------
@@ -224,7 +226,10 @@ impl PyDeviceResource {
             said.family =
                 of("family")?.map(|value| value.extract::<Count>().map(|Count(family)| family)).transpose()?;
         }
-        call(py, |free| self.resource.get(free)?.set_state(&said))
+        outside(py, self.device)?;
+        // SAFETY: an own image keeps its layout, which `set_state` checks; what holds for the image of foreign code is
+        // that code's word, as its handle was when it was borrowed.
+        call(py, |free| unsafe { self.resource.get(free)?.set_state(&said) })
     }
 
     /// Write an array to it: mip 0 of all layers, or a buffer's bytes. Waits until it is there.

@@ -123,12 +123,14 @@ impl Compiled {
     ///
     /// # Errors
     /// If an input does not fit, the driver fails, or a function of the caller's does. The next run works, unless the
-    /// device is lost.
+    /// device is lost. `RG-E402` inside of a function of a pass that the device runs: it would wait for itself.
     pub fn run(&self, inputs: &Inputs<'_>) -> Result<Frame, Error> {
         let prepared = &self.0.prepared;
         prepared.shared.check()?;
+        prepared.shared.outside()?;
         let submitted = {
             let mut state = self.lock();
+            let _inside = prepared.shared.enter();
             state.run_once(prepared, inputs).map_err(|error| state.blamed(prepared, error))?
         };
         let frame = Frame(Arc::new(FrameShared { compiled: self.clone(), submitted, waits: Mutex::default() }));
@@ -149,12 +151,14 @@ impl Compiled {
 
     /// Reads the times of a run that is done, if its context still has them.
     pub(crate) fn harvest(&self, run: u64) -> Result<(), Error> {
+        self.0.prepared.shared.outside()?;
         self.lock().harvest(&self.0.prepared, run)
     }
 
     /// The error of a lost device with the passes that were under way.
     pub(crate) fn blamed(&self, error: Error) -> Error {
-        if error.is_lost() { self.lock().blamed(&self.0.prepared, error) } else { error }
+        let knows = error.is_lost() && !self.0.prepared.shared.is_inside();
+        if knows { self.lock().blamed(&self.0.prepared, error) } else { error }
     }
 
     fn lock(&self) -> MutexGuard<'_, RunState> {

@@ -3,29 +3,66 @@
 
 use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr::NonNull;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use ash::vk;
+use rgraph_plan::plan::PlanKind;
 use rgraph_plan::resource::ResourceId;
 
 use crate::device::Shared;
 use crate::error::{Called, Code, DeviceError, Error};
 use crate::garbage::Garbage;
+use crate::inside::Chain;
 use crate::prepared::Prepared;
 use crate::report::Span;
 use crate::store::Store;
-use crate::work::{HostView, HostViews, HostWork};
+use crate::work::{HostBytes, HostView, HostViews, HostWork};
 
-/// A buffer of a host pass.
+/// An access of a host pass to a buffer.
 pub(crate) struct Seen {
-    pub store: Arc<Store>,
+    /// Keeps the memory mapped.
+    _store: Arc<Store>,
     /// In the graph.
     pub resource: ResourceId,
     pub name: String,
     pub writable: bool,
     pub range: [u64; 2],
+    /// First byte of the range.
+    start: NonNull<u8>,
+}
+
+// SAFETY: the pointer is into memory that the store keeps mapped; no thread owns it.
+unsafe impl Send for Seen {}
+
+impl Seen {
+    /// Part of a mapped buffer; `None` where the host cannot see it, or the range does not lie in it.
+    pub fn new(store: &Arc<Store>, resource: ResourceId, name: &str, writable: bool, range: [u64; 2]) -> Option<Self> {
+        let PlanKind::Buffer { size } = store.kind else { return None };
+        let mapped = store.mapped().filter(|_| range[0] <= range[1] && range[1] <= size)?;
+        // SAFETY: the range lies in the buffer, which stays mapped while the store lives.
+        let start = unsafe { mapped.add(range[0] as usize) };
+        Some(Self { _store: store.clone(), resource, name: name.to_owned(), writable, range, start })
+    }
+
+    fn bytes(&self) -> usize {
+        (self.range[1] - self.range[0]) as usize
+    }
+
+    /// Whether both may be viewed at once: they share no byte, or both are only read. Buffers of one arena share
+    /// bytes where a plan places them so, which only a plan that was not judged does for buffers of one pass.
+    fn may_be_seen_with(&self, other: &Self) -> bool {
+        let [one, two] = [self, other].map(|seen| [seen.start.addr().get(), seen.start.addr().get() + seen.bytes()]);
+        !(self.writable || other.writable) || one[1] <= two[0] || two[1] <= one[0]
+    }
+}
+
+/// Two accesses of one host pass whose views would show the same bytes, one of them writable.
+pub(crate) fn overlapping(seen: &[Seen]) -> Option<(&Seen, &Seen)> {
+    let pairs = seen.iter().enumerate().flat_map(|(at, one)| seen[at + 1..].iter().map(move |two| (one, two)));
+    pairs.into_iter().find(|(one, two)| !one.may_be_seen_with(two))
 }
 
 /// A function and what it sees.
@@ -44,18 +81,22 @@ pub(crate) struct Job {
     /// The value that the host's semaphore then has.
     pub signal: Option<u64>,
     pub outcome: Arc<Outcome>,
+    /// The devices that wait for the functions.
+    pub chain: Chain,
 }
 
-/// How the host passes of a run go.
-#[derive(Default)]
+/// How the host passes of a run go. What outlives the run is nobody else's until it is over.
+#[derive(Debug, Default)]
 pub(crate) struct Outcome {
     state: Mutex<State>,
     changed: Condvar,
 }
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct State {
     pending: usize,
+    /// Whether the run has submitted all that it will.
+    submitted: bool,
     error: Option<Error>,
     failed: bool,
     times: Vec<Span>,
@@ -68,10 +109,25 @@ impl Outcome {
 
     /// Waits until all jobs are done; `false`: the time was over first.
     pub fn wait(&self, timeout: Option<Duration>) -> bool {
+        self.wait_while(timeout, |state| state.pending > 0)
+    }
+
+    /// Waits until the run has submitted everything and all jobs are done; `false`: the time was over first.
+    pub fn wait_until_over(&self, timeout: Option<Duration>) -> bool {
+        self.wait_while(timeout, |state| state.pending > 0 || !state.submitted)
+    }
+
+    /// The run submits nothing more.
+    pub fn submitted(&self) {
+        self.lock().submitted = true;
+        self.changed.notify_all();
+    }
+
+    fn wait_while(&self, timeout: Option<Duration>, busy: impl Fn(&State) -> bool) -> bool {
         // A time that no clock reaches is none.
         let end = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         let mut state = self.lock();
-        while state.pending > 0 {
+        while busy(&state) {
             let left = end.map_or(Duration::from_secs(3600), |end| end.saturating_duration_since(Instant::now()));
             if left.is_zero() {
                 return false;
@@ -175,7 +231,8 @@ impl Drop for HostLane {
 }
 
 fn run_job(timeline: Arc<Timeline>, job: Job) {
-    let Job { of, waits, calls, signal, outcome } = job;
+    let Job { of, waits, calls, signal, outcome, chain } = job;
+    let _inside = chain.enter();
     let shared = &timeline.shared;
     if !waits.is_empty() {
         let (semaphores, values): (Vec<_>, Vec<_>) = waits.into_iter().unzip();
@@ -188,7 +245,7 @@ fn run_job(timeline: Arc<Timeline>, job: Job) {
             break;
         }
         let begin = Instant::now();
-        let views = call.seen.iter().filter_map(view).collect();
+        let views = call.seen.iter().map(view).collect();
         let ran = catch_unwind(AssertUnwindSafe(|| call.work.run(HostViews { views })));
         match ran {
             Ok(Ok(())) => {}
@@ -213,13 +270,17 @@ fn run_job(timeline: Arc<Timeline>, job: Job) {
     outcome.end();
 }
 
-/// A view of a mapped buffer. Each memory is seen once in a call, and the plan keeps the GPU away meanwhile.
-fn view(seen: &Seen) -> Option<HostView<'_>> {
-    let [first, end] = seen.range;
-    let mapped = seen.store.mapped()?;
-    // SAFETY: the range lies in the buffer, which stays mapped while the store lives.
-    let start = unsafe { mapped.as_ptr().add(first as usize) };
-    // SAFETY: as above; nobody else has a slice of it, since each memory is seen once and runs take turns.
-    let bytes = unsafe { std::slice::from_raw_parts_mut(start, (end - first) as usize) };
-    Some(HostView { resource: seen.resource, name: &seen.name, writable: seen.writable, bytes })
+/// A view of part of a mapped buffer. The plan keeps the GPU away meanwhile, and the run every other run.
+fn view(seen: &Seen) -> HostView<'_> {
+    let (start, len) = (seen.start.as_ptr(), seen.bytes());
+    let bytes = if seen.writable {
+        // SAFETY: the range lies in the buffer, which stays mapped while the store lives. Nobody else has a slice of
+        // it: no other view of the pass shares a byte, functions of a graph run one after the other, and whoever else
+        // uses the buffer waits until the run is over.
+        HostBytes::Write(unsafe { std::slice::from_raw_parts_mut(start, len) })
+    } else {
+        // SAFETY: as above; other slices of these bytes are shared ones.
+        HostBytes::Read(unsafe { std::slice::from_raw_parts(start, len) })
+    };
+    HostView { resource: seen.resource, name: &seen.name, range: seen.range, bytes }
 }

@@ -22,6 +22,7 @@ mod frame;
 pub mod front;
 mod garbage;
 mod host;
+mod inside;
 mod memory;
 mod onetime;
 mod physical;

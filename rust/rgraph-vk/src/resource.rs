@@ -15,7 +15,7 @@ use crate::error::{Code, DeviceError, Error};
 use crate::frame::{Readback, ReadbackShared};
 use crate::memory::Domain;
 use crate::onetime::OneTime;
-use crate::queue::Submit;
+use crate::queue::{Point, Submit};
 use crate::state::{Region, ResourceState};
 use crate::store::{Raw, Store, Usages};
 
@@ -133,8 +133,9 @@ impl Resource {
         self.0.kind
     }
 
-    /// Its Vulkan handle.
+    /// Its Vulkan handle. Who uses it says with [`Resource::set_state`] how it was left.
     pub fn handle(&self) -> BorrowedHandle {
+        self.0.expose();
         match self.0.raw {
             Raw::Image(raw) => BorrowedHandle::Image(raw),
             Raw::Buffer(raw) => BorrowedHandle::Buffer(raw),
@@ -147,40 +148,80 @@ impl Resource {
     }
 
     /// Says how foreign code left it: the layout, and the queue (of the device's list), stages and accesses that used it
-    /// last. The next run of a graph takes over behind all that was submitted to that queue so far.
+    /// last. The next run of a graph takes over behind all that was submitted to that queue so far, behind the given
+    /// points, and behind rgraph's own uses. Waits for a run whose host passes may use it.
+    ///
+    /// # Safety
+    /// An image is in that layout, and belongs to that queue family, when everything that the next run waits for is
+    /// done; nothing else uses the resource from then on.
+    ///
+    /// ```compile_fail,E0133
+    /// fn safe(image: &rgraph_vk::Resource) {
+    ///     let _ = image.set_state(&rgraph_vk::ResourceState::default());
+    /// }
+    /// ```
     ///
     /// # Errors
-    /// If the queue or the family does not exist, or the driver fails.
-    pub fn set_state(&self, state: &ResourceState) -> Result<(), Error> {
+    /// If the queue or the family does not exist, a point was never submitted, the image is rgraph's own and in another
+    /// layout, or the driver fails.
+    pub unsafe fn set_state(&self, state: &ResourceState) -> Result<(), Error> {
         let shared = &self.0.shared;
         shared.check()?;
+        shared.outside()?;
+        if let Some((message, help)) = self.fault(state) {
+            return Err(Error::input(&self.0.name, message, help));
+        }
+        let _turn = shared.turn_with(std::slice::from_ref(&self.0), None)?;
         let mut state = state.clone();
-        let families = shared.info.families.len();
+        if let Some(queue) = state.queue {
+            // An empty submit signals a value behind the foreign work, for whoever comes on another queue.
+            let value = shared.noted(shared.queues[queue].submit(&shared.raw, &[Submit::default()]))?;
+            state.points.push(Point { queue, value });
+        }
+        let mut tracked = self.0.tracked();
+        let whole = tracked.whole();
+        tracked.visit(whole, |_, known| state.points.extend(&known.points));
+        state.points.sort_unstable();
+        // Of each queue the last value implies all before it.
+        state.points.reverse();
+        state.points.dedup_by_key(|point| point.queue);
+        tracked.set(whole, &state);
+        Ok(())
+    }
+
+    /// What cannot be so in a state that is said, and the help.
+    fn fault(&self, state: &ResourceState) -> Option<(String, String)> {
+        let shared = &self.0.shared;
+        let (name, queues, families) = (&self.0.name, shared.queues.len(), shared.info.families.len());
         // What Vulkan reserves for other devices and other APIs is no index.
         let elsewhere = [vk::QUEUE_FAMILY_EXTERNAL, vk::QUEUE_FAMILY_FOREIGN_EXT];
         if let Some(family) = state.family.filter(|family| *family as usize >= families && !elsewhere.contains(family))
         {
-            let message =
-                format!("\"{}\" was left to queue family {family}, and the device has {families}", self.0.name);
-            return Err(Error::input(&self.0.name, message, "count the device's queue families from 0"));
+            let message = format!("\"{name}\" was left to queue family {family}, and the device has {families}");
+            return Some((message, "count the device's queue families from 0".to_owned()));
         }
-        if let Some(queue) = state.queue {
-            let Some(of) = shared.queues.get(queue) else {
-                let message = format!(
-                    "\"{}\" was left on queue {queue}, and the device has {}",
-                    self.0.name,
-                    shared.queues.len()
-                );
-                return Err(Error::input(&self.0.name, message, "count the device's queues from 0"));
-            };
-            // An empty submit signals a value behind the foreign work, for whoever comes on another queue.
-            let value = shared.noted(of.submit(&shared.raw, &[Submit::default()]))?;
-            state.points = vec![crate::queue::Point { queue, value }];
+        let used = state.queue.into_iter().chain(state.points.iter().map(|point| point.queue));
+        if let Some(queue) = used.into_iter().find(|queue| *queue >= queues) {
+            let message = format!("\"{name}\" was left on queue {queue}, and the device has {queues}");
+            return Some((message, "count the device's queues from 0".to_owned()));
         }
-        let mut tracked = self.0.tracked();
-        let whole = tracked.whole();
-        tracked.set(whole, &state);
-        Ok(())
+        let early = |point: &&Point| point.value > shared.queues[point.queue].submitted();
+        if let Some(Point { queue, value }) = state.points.iter().find(early) {
+            let last = shared.queues[*queue].submitted();
+            let message = format!("\"{name}\" waits for value {value} of queue {queue}, which has submitted {last}");
+            return Some((message, "give points that rgraph returned".to_owned()));
+        }
+        let mut other = None;
+        if !self.0.is_exposed() && state.layout != Layout::Undefined {
+            let tracked = self.0.tracked();
+            tracked.visit(tracked.whole(), |_, known| {
+                other = other.or((known.layout != state.layout).then_some(known.layout));
+            });
+        }
+        other.map(|layout| {
+            let message = format!("\"{name}\" is in layout {layout}: nobody but rgraph can have used it");
+            (message, "give \"undefined\" to drop its contents".to_owned())
+        })
     }
 
     /// The store, if it is that device's.
@@ -195,9 +236,10 @@ impl Resource {
     /// Writes mip 0 of all layers, tightly packed, or a buffer's bytes; waits until it is done.
     ///
     /// # Errors
-    /// If the number of bytes is not right, or the driver fails.
+    /// If the number of bytes is not right, or the driver fails; inside of a function of a pass.
     pub fn write(&self, bytes: &[u8]) -> Result<(), Error> {
         self.0.shared.check()?;
+        self.0.shared.outside()?;
         let wanted = packed_bytes(self.0.kind);
         if bytes.len() as u64 != wanted {
             let message = format!("\"{}\" takes {wanted} bytes, and {} are given", self.0.name, bytes.len());
@@ -214,9 +256,10 @@ impl Resource {
     /// Reads mip 0 of all layers, tightly packed, or a buffer's bytes; waits until it is done.
     ///
     /// # Errors
-    /// If the driver fails.
+    /// If the driver fails; inside of a function of a pass.
     pub fn read(&self) -> Result<Readback, Error> {
         self.0.shared.check()?;
+        self.0.shared.outside()?;
         let bytes = packed_bytes(self.0.kind);
         let staging = self.staging(bytes, vk::BufferUsageFlags::TRANSFER_DST, Domain::Cached)?;
         self.transfer(&staging, false)?;
@@ -240,14 +283,9 @@ impl Resource {
         shared.sweep()
     }
 
-    fn transfer_with(
-        &self,
-        staging: &Arc<Store>,
-        write: bool,
-        once: &mut OneTime,
-    ) -> Result<crate::queue::Point, Error> {
+    fn transfer_with(&self, staging: &Arc<Store>, write: bool, once: &mut OneTime) -> Result<Point, Error> {
         let (store, shared) = (&self.0, &self.0.shared);
-        let _turn = shared.turn();
+        let _turn = shared.turn_with(std::slice::from_ref(store), None)?;
         let (access, layout) = if write {
             (Accesses::TRANSFER_WRITE, Layout::TransferDst)
         } else {
@@ -269,7 +307,7 @@ impl Resource {
         })?;
         let submit = Submit { waits: entering.waits, commands: vec![commands] };
         let value = shared.noted(shared.queues[0].submit(device, &[submit]))?;
-        let point = crate::queue::Point { queue: 0, value };
+        let point = Point { queue: 0, value };
         let state = ResourceState {
             queue: Some(0),
             family: Some(family),

@@ -22,7 +22,7 @@ use crate::record::{passes_on, record};
 use crate::staging::Staging;
 use crate::state::ResourceState;
 use crate::store::{Raw, Store};
-use crate::submit::{At, Prologue};
+use crate::submit::{At, Prologue, Submission};
 use crate::timing::Timed;
 use crate::variant::{Ingredients, Stamp, Variant};
 use crate::work::{Commands, Work};
@@ -43,6 +43,8 @@ pub(crate) struct RunState {
     /// Where each batch of the run before ended.
     pub batches: Vec<Option<At>>,
     pub host: Option<HostLane>,
+    /// How the host passes of the last run that had some go.
+    pub last: Option<Arc<Outcome>>,
     /// Where the run before was read back.
     pub after: Option<Point>,
     initialised: bool,
@@ -53,6 +55,23 @@ pub(crate) struct RunState {
     pub pool: Arc<ReadbackPool>,
 }
 
+/// A run with host passes while it submits: nobody else gets at what outlives it.
+struct Hosted(Arc<Outcome>);
+
+impl Hosted {
+    fn reserve(stores: &[Arc<Store>]) -> Self {
+        let outcome = Arc::new(Outcome::default());
+        stores.iter().for_each(|store| store.reserve(&outcome));
+        Self(outcome)
+    }
+}
+
+impl Drop for Hosted {
+    fn drop(&mut self) {
+        self.0.submitted();
+    }
+}
+
 /// One of the frames that may be under way at once.
 #[derive(Default)]
 pub(crate) struct FrameContext {
@@ -61,7 +80,6 @@ pub(crate) struct FrameContext {
     points: Vec<Point>,
     pub once: OneTime,
     pub staging: Staging,
-    pub outcome: Option<Arc<Outcome>>,
     /// Where the times of its last frame go, and the variant that has them.
     timed: Option<(Times, usize, u64)>,
     /// Imports that its last frame uses, and the stamp that they have.
@@ -104,6 +122,7 @@ impl RunState {
             own: IdVec::filled(None, resources),
             batches: vec![None; prepared.plan.batches.len()],
             host,
+            last: None,
             after: None,
             initialised: false,
             failed: None,
@@ -157,6 +176,10 @@ impl RunState {
         let at = (self.run % self.contexts.len() as u64) as usize;
         let mut figures = Figures { run: self.run, ..Figures::default() };
         let begin = Instant::now();
+        // Over already, unless the caller gave up waiting for it.
+        if let Some(last) = &self.last {
+            wait_polling(inputs.poll, |slice| Ok(last.wait_until_over(slice)))?;
+        }
         if let Some(failed) = self.failed {
             self.contexts[failed].wait(&prepared.shared, inputs.poll)?;
             self.failed = None;
@@ -178,8 +201,20 @@ impl RunState {
         };
         figures.record_us = figures.took("record", begin);
         let begin = Instant::now();
+        let stores = self.lasting(prepared);
+        let turn = prepared.shared.turn_with(&stores, inputs.poll);
+        let mut turn = match turn {
+            Ok(turn) => Some(turn),
+            Err(error) => {
+                self.unbind(&prologue);
+                return Err(error);
+            }
+        };
+        let hosted = self.host.is_some().then(|| Hosted::reserve(&stores));
+        self.last = hosted.as_ref().map(|hosted| hosted.0.clone());
         let mut context = std::mem::take(&mut self.contexts[at]);
-        let submitted = self.submit(prepared, &mut context, index, &prologue, (&wanted, inputs.poll), &mut figures);
+        let call = Submission { variant: index, prologue: &prologue, wanted: &wanted, poll: inputs.poll };
+        let submitted = self.submit(prepared, &mut context, call, &mut turn, &mut figures);
         let outcome = match submitted {
             Ok(done) => {
                 context.points.clone_from(&done.points);
@@ -201,6 +236,7 @@ impl RunState {
                 return Err(error);
             }
         };
+        drop((turn, hosted));
         figures.submit_us = figures.took("submit", begin);
         self.run += 1;
         Ok(Submitted { points: done.points, reads: done.reads, host: done.host, figures, times })
@@ -213,7 +249,6 @@ impl RunState {
         context.wait(shared, inputs.poll)?;
         context.harvest(prepared)?;
         context.points.clear();
-        context.outcome = None;
         context.once.reset(shared)?;
         context.staging.reset();
         shared.sweep()
@@ -507,7 +542,20 @@ impl RunState {
         }
     }
 
-    /// After a run that failed half-way: forgets what it left behind. Whoever comes next waits for what was submitted, the
+    /// What outlives the run: it may be used by other runs, too.
+    fn lasting(&self, prepared: &Prepared) -> Vec<Arc<Store>> {
+        let mut stores: Vec<Arc<Store>> = Vec::new();
+        for edge in &prepared.plan.edges {
+            if let Some(store) = prepared.store(edge.resource, self.run, &self.imports)
+                && !stores.iter().any(|known| Arc::ptr_eq(known, store))
+            {
+                stores.push(store.clone());
+            }
+        }
+        stores
+    }
+
+    /// After a run that failed half-way, in its turn: forgets what it left behind. Whoever comes next waits for what was submitted, the
     /// next run here, other graphs by the points; this does not wait, since an interrupt may be what ended the run.
     fn abandon(&mut self, prepared: &Prepared, at: usize) {
         let points = prepared.shared.submitted();
@@ -557,11 +605,8 @@ fn write_directly(shared: &Shared, store: &Store, bytes: &[u8]) -> Result<bool, 
 }
 
 impl FrameContext {
-    /// Waits until its last frame is done, on the host and on the device.
+    /// Waits until its last frame is done on the device.
     fn wait(&self, shared: &Shared, poll: Option<Poll<'_>>) -> Result<(), Error> {
-        if let Some(outcome) = &self.outcome {
-            wait_polling(poll, |slice| Ok(outcome.wait(slice)))?;
-        }
         wait_polling(poll, |slice| shared.wait(&self.points, slice))
     }
 

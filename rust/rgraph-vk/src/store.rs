@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 use std::ptr::NonNull;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use ash::vk;
 use gpu_allocator::vulkan::AllocationScheme;
@@ -15,6 +17,7 @@ use crate::convert;
 use crate::device::Shared;
 use crate::error::{Called, Code, DeviceError, Error};
 use crate::garbage::Garbage;
+use crate::host::Outcome;
 use crate::memory::{Allocation, Domain, Want};
 use crate::state::Tracked;
 
@@ -57,6 +60,10 @@ pub(crate) struct Store {
     owned: bool,
     views: Mutex<HashMap<ViewKey, vk::ImageView>>,
     tracked: Mutex<Tracked>,
+    /// The last run whose host passes may use it.
+    reserved: Mutex<Option<Arc<Outcome>>>,
+    /// Whether code other than rgraph's may have its handle.
+    exposed: AtomicBool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -132,6 +139,8 @@ impl Store {
             owned: false,
             views: Mutex::default(),
             tracked: Mutex::new(Tracked::new(kind)),
+            reserved: Mutex::default(),
+            exposed: AtomicBool::new(true),
         })
     }
 
@@ -171,6 +180,8 @@ impl Store {
             owned: true,
             views: Mutex::default(),
             tracked: Mutex::new(Tracked::new(kind)),
+            reserved: Mutex::default(),
+            exposed: AtomicBool::new(false),
         })
     }
 
@@ -255,6 +266,30 @@ impl Store {
     /// The state that it carries from run to run.
     pub fn tracked(&self) -> MutexGuard<'_, Tracked> {
         self.tracked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps all other runs away until a run with host passes is over.
+    pub fn reserve(&self, run: &Arc<Outcome>) {
+        *self.reserved.lock().unwrap_or_else(PoisonError::into_inner) = Some(run.clone());
+    }
+
+    /// The run that it is reserved for, unless that is over.
+    pub fn reserved(&self) -> Option<Arc<Outcome>> {
+        let mut reserved = self.reserved.lock().unwrap_or_else(PoisonError::into_inner);
+        if reserved.as_ref().is_some_and(|run| run.wait_until_over(Some(Duration::ZERO))) {
+            *reserved = None;
+        }
+        reserved.clone()
+    }
+
+    /// Code other than rgraph's gets its handle.
+    pub fn expose(&self) {
+        self.exposed.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether code other than rgraph's may have used it.
+    pub fn is_exposed(&self) -> bool {
+        self.exposed.load(Ordering::Relaxed)
     }
 }
 

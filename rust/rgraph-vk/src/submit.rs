@@ -1,12 +1,13 @@
 //! One run to the queues: what is uploaded, entry barriers, the plan's batches in their order, what is read back.
 
-use std::sync::Arc;
+use std::sync::{Arc, MutexGuard};
 use std::time::Instant;
 
 use ash::vk;
-use rgraph_plan::access::{Accesses, Layout, Stages};
+use rgraph_plan::access::{Accesses, Layout, Stages, Usage};
+use rgraph_plan::error::{GraphError, Mistake};
 use rgraph_plan::id::Id;
-use rgraph_plan::plan::{BatchId, Command, PlanKind, Wait};
+use rgraph_plan::plan::{BatchId, Command, PlanKind, PlanPassId, Wait};
 use rgraph_plan::resource::ResourceId;
 
 use crate::compiled::Poll;
@@ -14,9 +15,10 @@ use crate::convert;
 use crate::copy::{clear, download, finish, packed_bytes, seen_by_all, upload};
 use crate::device::Shared;
 use crate::enter::{Entering, Target};
-use crate::error::Error;
+use crate::error::{Code, Error};
 use crate::frame::{Figures, Readback, ReadbackShared};
-use crate::host::{Call, Job, Outcome, Seen};
+use crate::host::{Call, Job, Outcome, Seen, overlapping};
+use crate::inside::Chain;
 use crate::memory::Domain;
 use crate::prepared::{Prepared, Root};
 use crate::queue::{Point, Submit};
@@ -42,6 +44,17 @@ pub(crate) struct Prologue {
     pub uploads: Vec<(Arc<Store>, vk::Buffer, u64)>,
 }
 
+/// What is submitted.
+#[derive(Clone, Copy)]
+pub(crate) struct Submission<'a> {
+    /// Position of the recorded variant in its context.
+    pub variant: usize,
+    pub prologue: &'a Prologue,
+    /// Positions of the roots that are read back.
+    pub wanted: &'a [usize],
+    pub poll: Option<Poll<'a>>,
+}
+
 /// A run that was submitted.
 pub(crate) struct Done {
     pub points: Vec<Point>,
@@ -53,26 +66,24 @@ pub(crate) struct Done {
 const OWN_QUEUE: usize = 0;
 
 impl RunState {
-    /// Submits a run. What was submitted before an error is not taken back.
-    pub(crate) fn submit(
+    /// Submits a run in its turn, which it lets go of while it waits for the host and then takes again. What was
+    /// submitted before an error is not taken back.
+    pub(crate) fn submit<'a, 't>(
         &mut self,
-        prepared: &Arc<Prepared>,
-        context: &mut FrameContext,
-        variant: usize,
-        prologue: &Prologue,
-        (wanted, poll): (&[usize], Option<Poll<'_>>),
-        figures: &mut Figures,
+        prepared: &'t Arc<Prepared>,
+        context: &'a mut FrameContext,
+        Submission { variant, prologue, wanted, poll }: Submission<'a>,
+        turn: &'a mut Option<MutexGuard<'t, ()>>,
+        figures: &'a mut Figures,
     ) -> Result<Done, Error> {
-        let shared = prepared.shared.clone();
-        // Runs of other graphs may use the same resources: they take turns from here on.
-        let _turn = shared.turn();
-        let outcome = self.host.is_some().then(|| Arc::new(Outcome::default()));
-        context.outcome.clone_from(&outcome);
+        let outcome = self.last.clone().filter(|_| self.host.is_some());
+        let shared = &prepared.shared;
         let mut run = Run {
-            shared: &shared,
+            shared,
             prepared,
             context,
             variant,
+            turn,
             now: vec![None; prepared.plan.batches.len()],
             open: None,
             last: vec![0; shared.queues.len()],
@@ -103,9 +114,9 @@ impl RunState {
     }
 }
 
-struct Run<'a> {
-    shared: &'a Arc<Shared>,
-    prepared: &'a Arc<Prepared>,
+struct Run<'a, 't> {
+    shared: &'t Arc<Shared>,
+    prepared: &'t Arc<Prepared>,
     context: &'a mut FrameContext,
     variant: usize,
     /// Where each batch of this run ends.
@@ -118,11 +129,12 @@ struct Run<'a> {
     entered: Vec<bool>,
     host_base: u64,
     outcome: Option<Arc<Outcome>>,
+    turn: &'a mut Option<MutexGuard<'t, ()>>,
     poll: Option<Poll<'a>>,
     figures: &'a mut Figures,
 }
 
-impl Run<'_> {
+impl Run<'_, '_> {
     fn points(&self) -> Vec<Point> {
         let used = self.last.iter().enumerate().filter(|(_, value)| **value > 0);
         used.map(|(queue, &value)| Point { queue, value }).collect()
@@ -142,12 +154,16 @@ impl Run<'_> {
 
     /// Submits what the host waits for, and waits until its functions so far are done: only what the host wrote before
     /// a submit is sure to be seen by it. A GPU that keeps the host's memory in its caches (an H200 does) shows the
-    /// difference, whatever barrier follows a wait for a signal that came later.
+    /// difference, whatever barrier follows a wait for a signal that came later. Other runs take their turns meanwhile:
+    /// a function may wait for a thread that submits one. What this run uses is reserved for it.
     fn wait_for_host(&mut self) -> Result<(), Error> {
         self.flush()?;
         let Some(outcome) = &self.outcome else { return Ok(()) };
         let begin = Instant::now();
-        wait_polling(self.poll, |slice| Ok(outcome.wait(slice)))?;
+        *self.turn = None;
+        let waited = wait_polling(self.poll, |slice| Ok(outcome.wait(slice)));
+        *self.turn = Some(self.shared.turn());
+        waited?;
         self.figures.took("wait", begin);
         // It may have been closed while functions ran.
         self.shared.check()
@@ -317,38 +333,42 @@ impl Run<'_> {
             let work = declared.and_then(|pass| self.prepared.workload.works.get(&pass));
             if let Some(Work::Host(work)) = work.filter(|_| on[*pass]) {
                 let pass_name = self.prepared.plan.pass_name(*pass).to_owned();
-                calls.push(Call { pass: pass_name, work: work.clone(), seen: self.seen(state, *pass) });
+                let seen = self.seen(state, *pass)?;
+                calls.push(Call { pass: pass_name, work: work.clone(), seen });
             }
         }
         let signal = planned.signal.map(|value| self.host_base + u64::from(value));
         if let (Some(host), Some(outcome)) = (&mut state.host, &self.outcome) {
-            host.push(Job { of: self.prepared.clone(), waits, calls, signal, outcome: outcome.clone() });
+            let (of, outcome) = (self.prepared.clone(), outcome.clone());
+            host.push(Job { of, waits, calls, signal, outcome, chain: Chain::here() });
         }
         self.now[batch.index()] = signal.map(At::Host);
         Ok(())
     }
 
-    /// The buffers of a host pass, each memory once.
-    fn seen(&self, state: &RunState, pass: rgraph_plan::plan::PlanPassId) -> Vec<Seen> {
-        use rgraph_plan::access::Usage;
-        let mut seen: Vec<(ResourceId, Seen)> = Vec::new();
+    /// The buffers of a host pass, access by access.
+    fn seen(&self, state: &RunState, pass: PlanPassId) -> Result<Vec<Seen>, Error> {
+        let mut seen: Vec<Seen> = Vec::new();
         for access in self.prepared.scene.of(pass) {
-            let memory = self.prepared.scene.memory[access.resource];
-            let writable = access.usage == Usage::HostWrite;
-            let range = access.region.range;
-            if let Some((_, known)) = seen.iter_mut().find(|(of, _)| *of == memory) {
-                known.writable |= writable;
-                known.range = [known.range[0].min(range[0]), known.range[1].max(range[1])];
-                continue;
-            }
             let store = self.prepared.store(access.resource, state.run, &state.imports);
             let declared = self.prepared.scene.declared[access.resource];
-            if let (Some(store), Some(resource)) = (store, declared) {
-                let name = self.prepared.plan.resource_name(access.resource).to_owned();
-                seen.push((memory, Seen { store: store.clone(), resource, name, writable, range }));
-            }
+            let (Some(store), Some(resource)) = (store, declared) else { continue };
+            let name = self.prepared.plan.resource_name(access.resource);
+            let writable = access.usage == Usage::HostWrite;
+            let Some(one) = Seen::new(store, resource, name, writable, access.region.range) else {
+                let message = format!("\"{name}\" is used by a pass on the host, which cannot see its memory");
+                return Err(Error::input(name, message, "give an array instead of a resource of the device"));
+            };
+            seen.push(one);
         }
-        seen.into_iter().map(|(_, seen)| seen).collect()
+        if let Some((one, two)) = overlapping(&seen) {
+            let pass = self.prepared.plan.pass_name(pass);
+            let message =
+                format!("pass \"{pass}\" gets \"{}\" and \"{}\", which share bytes in memory", one.name, two.name);
+            let mistake = Mistake::new(Code::Malformed, message, "bake the graph anew").pass(pass);
+            return Err(Error::Graph(GraphError::one(mistake)));
+        }
+        Ok(seen)
     }
 
     /// Makes what earlier runs wrote on the GPU visible to the host; returns what a host batch then waits for.
@@ -503,8 +523,8 @@ impl Run<'_> {
         let silent = last.is_some_and(|batch| batch.signal.is_none());
         if let (true, Some(host), Some(outcome)) = (silent, &mut state.host, &self.outcome) {
             let signal = Some(host.last + 1);
-            let (of, outcome) = (self.prepared.clone(), outcome.clone());
-            host.push(Job { of, waits: Vec::new(), calls: Vec::new(), signal, outcome });
+            let (of, outcome, chain) = (self.prepared.clone(), outcome.clone(), Chain::default());
+            host.push(Job { of, waits: Vec::new(), calls: Vec::new(), signal, outcome, chain });
         }
     }
 

@@ -54,7 +54,11 @@ pub type CallbackError = Box<dyn StdError + Send + Sync>;
 
 /// A function of the caller's that runs on the host.
 pub trait HostWork: Send + Sync {
-    /// Runs once a frame, on a thread of the device's pool, when all that the pass reads is there.
+    /// Runs once per frame, on a thread of its graph, when all that the pass reads is there.
+    ///
+    /// Its run waits for it. Whatever waits for a run of the same device ([`Compiled::run`](crate::Compiled::run),
+    /// [`Resource::read`](crate::Resource::read) and `write`) is refused inside of it with `RG-E402`. It must not join
+    /// a thread that does so either: nothing can see that, and neither would end.
     ///
     /// # Errors
     /// Whatever it likes: the frame is abandoned and whoever waits for it gets the error.
@@ -64,26 +68,57 @@ pub trait HostWork: Send + Sync {
 /// The buffers of a host pass.
 #[derive(Debug)]
 pub struct HostViews<'a> {
-    /// Views in the order of the pass's accesses, one a buffer.
+    /// Views in the order of the pass's accesses, one per access.
     pub views: Vec<HostView<'a>>,
 }
 
-/// A view of a host-visible buffer, valid while the function runs.
+/// A view of part of a host-visible buffer, valid while the function runs.
 #[derive(Debug)]
 pub struct HostView<'a> {
     /// The buffer.
     pub resource: ResourceId,
     /// Its name.
     pub name: &'a str,
-    /// Whether the pass declared that it writes it.
-    pub writable: bool,
-    /// Its bytes, mapped.
-    pub bytes: &'a mut [u8],
+    /// First byte in the buffer and the one after the last.
+    pub range: [u64; 2],
+    /// The bytes, mapped.
+    pub bytes: HostBytes<'a>,
+}
+
+/// Mapped bytes of a host pass, which reads as a slice.
+#[derive(Debug)]
+pub enum HostBytes<'a> {
+    /// The pass declares that it reads them.
+    Read(&'a [u8]),
+    /// The pass declares that it writes them.
+    Write(&'a mut [u8]),
+}
+
+impl HostBytes<'_> {
+    /// The bytes to write, if the pass declares that it writes them.
+    pub fn writable(&mut self) -> Option<&mut [u8]> {
+        match self {
+            Self::Read(_) => None,
+            Self::Write(bytes) => Some(bytes),
+        }
+    }
+}
+
+impl std::ops::Deref for HostBytes<'_> {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Self::Read(bytes) => bytes,
+            Self::Write(bytes) => bytes,
+        }
+    }
 }
 
 /// A function of the caller's that says a pass's steps.
 pub trait RecordWork: Send + Sync {
-    /// Adds steps. Called on the thread that runs the frame, each time that the pass is recorded.
+    /// Adds steps. Called on the thread that runs the frame, each time that the pass is recorded. As in
+    /// [`HostWork::run`], waiting for a run of the same device is refused.
     ///
     /// # Errors
     /// Whatever it likes: the frame is abandoned and the caller of `run` gets the error.

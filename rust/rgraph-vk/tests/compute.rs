@@ -202,8 +202,9 @@ impl HostWork for Double {
             return Err("as asked".into());
         }
         let [from, to] = &mut *views.views else { return Err("two views".into()) };
-        assert!(!from.writable && to.writable && from.name == "a" && to.name == "b");
-        for (to, from) in to.bytes.chunks_mut(4).zip(from.bytes.chunks(4)) {
+        assert!(from.bytes.writable().is_none() && from.name == "a" && to.name == "b");
+        let written = to.bytes.writable().ok_or("a writable view")?;
+        for (to, from) in written.chunks_mut(4).zip(from.bytes.chunks(4)) {
             to.copy_from_slice(&(words(from)[0] * 2).to_le_bytes());
         }
         Ok(())

@@ -43,7 +43,7 @@ impl HostWork for Gated {
             shut = self.opened.wait(shut).unwrap();
         }
         let call = self.calls.fetch_add(1, Ordering::SeqCst) + 1;
-        views.views[0].bytes.fill(call as u8);
+        views.views[0].bytes.writable().ok_or("a writable view")?.fill(call as u8);
         Ok(())
     }
 }

@@ -76,6 +76,14 @@ impl Bench {
         Self { workload: Workload::new(Graph::new("test", size)) }
     }
 
+    /// The workload of a graph with a root that nothing but a pass without work writes.
+    pub fn with_a_root(mut self) -> Workload {
+        let out = self.graph().buffer("out", 256);
+        self.graph().root(out);
+        self.pass("nothing", PassQueue::Graphics, &[(out, using(Usage::TransferDst))]);
+        self.workload
+    }
+
     pub fn graph(&mut self) -> &mut Graph {
         &mut self.workload.graph
     }

@@ -375,7 +375,7 @@ impl HostWork for HostHash {
         let mut hash = told.salt;
         for (read, known) in self.deed.reads.iter().zip(&told.known) {
             let (resource, range) = self.ranges[read.at];
-            let Some(view) = views.views.iter().find(|view| view.resource == resource) else {
+            let Some(view) = views.views.iter().find(|view| view.resource == resource && view.range == range) else {
                 return Err(format!("pass \"{}\" sees no view of what it reads", self.deed.name).into());
             };
             for (bit, cell) in read.cells.iter().enumerate().filter(|(bit, _)| known >> bit & 1 != 0) {
@@ -392,14 +392,15 @@ impl HostWork for HostHash {
         }
         for write in &self.deed.writes {
             let (resource, range) = self.ranges[write.at];
-            let Some(view) = views.views.iter_mut().find(|view| view.resource == resource && view.writable) else {
+            let view = views.views.iter_mut().find(|view| view.resource == resource && view.range == range);
+            let Some(bytes) = view.and_then(|view| view.bytes.writable()) else {
                 return Err(format!("pass \"{}\" sees no view of what it writes", self.deed.name).into());
             };
             let hash = mix(hash, write.key);
             for &(cell, local) in &write.cells {
                 let start = (cell as u64 * CELL - range[0]) as usize;
                 let word = mix(hash, local).to_le_bytes();
-                view.bytes[start..start + CELL as usize].chunks_exact_mut(4).for_each(|to| to.copy_from_slice(&word));
+                bytes[start..start + CELL as usize].chunks_exact_mut(4).for_each(|to| to.copy_from_slice(&word));
             }
         }
         Ok(())
