@@ -243,6 +243,8 @@ pub struct Graph {
     slot_names: Names,
     mistakes: Vec<Mistake>,
     sequence: u32,
+    /// Where changes of passes and resources of other graphs go; bake reports those.
+    stray: (Pass, Resource),
 }
 
 /// Longest name in bytes.
@@ -278,6 +280,7 @@ impl Graph {
             slot_names: Names::default(),
             mistakes: Vec::new(),
             sequence: 0,
+            stray: (Pass::new(PassQueue::Any), Resource::buffer(0)),
         }
     }
 
@@ -318,6 +321,10 @@ impl Graph {
     /// Declares that `pass` uses `resource`.
     pub fn access(&mut self, pass: PassId, resource: ResourceId, how: &Use, place: Option<Place>) {
         let how = &how.with_implied_clears();
+        if self.pass_hash.get(pass).is_none() {
+            self.foreign("an access is added to a pass", "declare the pass in this graph");
+            return;
+        }
         let ranges = (how.ranges != Ranges::default()).then(|| self.ranges.push(how.ranges));
         let details = (how.details != Details::default()).then(|| self.details.push(how.details));
         let access = Access {
@@ -344,8 +351,13 @@ impl Graph {
 
     /// Keeps a resource for the caller: what contributes to it is run.
     pub fn root(&mut self, resource: ResourceId) {
-        if !std::mem::replace(&mut self.is_root[resource], true) {
-            self.roots.push(resource);
+        match self.is_root.get_mut(resource) {
+            Some(true) => {}
+            Some(root) => {
+                *root = true;
+                self.roots.push(resource);
+            }
+            None => self.foreign("a root is a resource", "declare the resource in this graph"),
         }
     }
 
@@ -377,6 +389,9 @@ impl Graph {
 
     /// Declares a module or an extension point here; passes put into it later stand at this place in the order.
     pub fn add_slot(&mut self, name: &str, parent: Option<SlotId>) -> SlotId {
+        if parent.is_some_and(|parent| self.slots.get(parent).is_none()) {
+            self.foreign("a module stands in a module", "declare both in this graph");
+        }
         self.sequence += 1;
         self.slot_names.push(name);
         self.slots.push(Slot { parent, sequence: self.sequence })
@@ -385,15 +400,22 @@ impl Graph {
     /// Moves an extension point that was extended before it was declared to this place in the order. Says whether it
     /// could: not if `parent` stands inside of it.
     pub fn place_slot(&mut self, slot: SlotId, parent: Option<SlotId>) -> bool {
+        if parent.is_some_and(|parent| self.slots.get(parent).is_none()) {
+            self.foreign("an extension point stands in a module", "declare both in this graph");
+        }
         let mut at = parent;
         while let Some(outer) = at {
             if outer == slot {
                 return false;
             }
-            at = self.slots[outer].parent;
+            at = self.slots.get(outer).and_then(|slot| slot.parent);
         }
+        let Some(place) = self.slots.get_mut(slot) else {
+            self.foreign("a place in the order is given to an extension point", "declare it in this graph");
+            return false;
+        };
         self.sequence += 1;
-        self.slots[slot] = Slot { parent, sequence: self.sequence };
+        *place = Slot { parent, sequence: self.sequence };
         true
     }
 
@@ -407,14 +429,25 @@ impl Graph {
         self.mistakes.push(mistake);
     }
 
-    /// Changes what a pass says of itself.
-    pub fn pass_mut(&mut self, pass: PassId) -> &mut Pass {
-        &mut self.passes[pass]
+    /// Reports an id of another graph when the graph is baked.
+    fn foreign(&mut self, what: &str, help: &str) {
+        self.mistakes.push(Mistake::new(Code::UnknownName, format!("{what} of another graph"), help));
     }
 
-    /// Changes a declared resource.
+    /// Changes what a pass says of itself. Changes to a pass of another graph are lost, and bake reports them.
+    pub fn pass_mut(&mut self, pass: PassId) -> &mut Pass {
+        if self.passes.get(pass).is_none() {
+            self.foreign("a change is made to a pass", "change the pass in the graph that declares it");
+        }
+        self.passes.get_mut(pass).unwrap_or(&mut self.stray.0)
+    }
+
+    /// Changes a declared resource. Changes to a resource of another graph are lost, and bake reports them.
     pub fn resource_mut(&mut self, resource: ResourceId) -> &mut Resource {
-        &mut self.resources[resource]
+        if self.resources.get(resource).is_none() {
+            self.foreign("a change is made to a resource", "change the resource in the graph that declares it");
+        }
+        self.resources.get_mut(resource).unwrap_or(&mut self.stray.1)
     }
 
     /// Its name.
@@ -432,9 +465,9 @@ impl Graph {
         &self.passes
     }
 
-    /// A pass's name.
+    /// A pass's name; `?` for a pass of another graph.
     pub fn pass_name(&self, pass: PassId) -> &str {
-        self.pass_names.get(pass.index())
+        if self.passes.get(pass).is_some() { self.pass_names.get(pass.index()) } else { "?" }
     }
 
     /// All pass names.
@@ -449,7 +482,7 @@ impl Graph {
 
     /// Where a pass was declared.
     pub fn pass_place(&self, pass: PassId) -> Option<&Place> {
-        self.pass_places[pass.index()].as_ref()
+        self.pass_places.get(pass.index()).and_then(Option::as_ref)
     }
 
     /// The resources, in declaration order.
@@ -457,9 +490,9 @@ impl Graph {
         &self.resources
     }
 
-    /// A resource's name.
+    /// A resource's name; `?` for a resource of another graph.
     pub fn resource_name(&self, resource: ResourceId) -> &str {
-        self.resource_names.get(resource.index())
+        if self.resources.get(resource).is_some() { self.resource_names.get(resource.index()) } else { "?" }
     }
 
     /// All resource names.
@@ -474,7 +507,7 @@ impl Graph {
 
     /// Where a resource was declared.
     pub fn resource_place(&self, resource: ResourceId) -> Option<&Place> {
-        self.resource_places[resource.index()].as_ref()
+        self.resource_places.get(resource.index()).and_then(Option::as_ref)
     }
 
     /// All accesses, in the order of their declaration; those of one pass need not stand together.
@@ -489,12 +522,12 @@ impl Graph {
 
     /// The ranges that an access says.
     pub fn ranges_of(&self, access: &Access) -> Ranges {
-        access.ranges.map_or_else(Ranges::default, |id| self.ranges[id])
+        access.ranges.and_then(|id| self.ranges.get(id)).copied().unwrap_or_default()
     }
 
     /// The rarer details that an access says.
     pub fn details_of(&self, access: &Access) -> Details {
-        access.details.map_or_else(Details::default, |id| self.details[id])
+        access.details.and_then(|id| self.details.get(id)).copied().unwrap_or_default()
     }
 
     /// Pure orderings: `(later, earlier)`.
@@ -514,7 +547,7 @@ impl Graph {
 
     /// Whether a resource is an explicit root.
     pub fn is_root(&self, resource: ResourceId) -> bool {
-        self.is_root[resource]
+        self.is_root.get(resource).copied().unwrap_or(false)
     }
 
     /// Names of the occupancy classes.
@@ -542,9 +575,9 @@ impl Graph {
         let path_of = |slot: Option<SlotId>, own: u32| {
             let mut path = vec![own];
             let mut at = slot;
-            while let Some(id) = at {
-                path.push(self.slots[id].sequence);
-                at = self.slots[id].parent;
+            while let Some(slot) = at.and_then(|id| self.slots.get(id)) {
+                path.push(slot.sequence);
+                at = slot.parent;
             }
             path.reverse();
             path
@@ -566,7 +599,9 @@ impl Graph {
         for (at, &old) in order.iter().enumerate() {
             let id = PassId::new(at);
             new_id[old] = id;
-            flat.passes[id] = Pass { slot: None, ..self.passes[old].clone() };
+            // A slot of another graph stays, for validation to refuse.
+            let slot = self.passes[old].slot.filter(|slot| self.slots.get(*slot).is_none());
+            flat.passes[id] = Pass { slot, ..self.passes[old].clone() };
             flat.pass_names.push(self.pass_name(old));
             flat.pass_hash[id] = self.pass_hash[old];
             flat.pass_places[at] = self.pass_places[old.index()].clone();
@@ -579,10 +614,10 @@ impl Graph {
             access.pass = new_id[access.pass];
         }
         for (later, earlier) in &mut flat.after {
-            (*later, *earlier) = (new_id[*later], new_id[*earlier]);
+            (*later, *earlier) = (new_id.renumbered(*later), new_id.renumbered(*earlier));
         }
         for fallback in &mut flat.fallbacks {
-            fallback.pass = new_id[fallback.pass];
+            fallback.pass = new_id.renumbered(fallback.pass);
         }
         Some(flat)
     }

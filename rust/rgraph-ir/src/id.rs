@@ -73,6 +73,14 @@ pub struct IdVec<I, T> {
     id: PhantomData<fn(I)>,
 }
 
+impl<I: Id> IdVec<I, I> {
+    /// The new id of an old one, of a table of new ids; an id that the table does not have stays as it is.
+    #[inline]
+    pub fn renumbered(&self, id: I) -> I {
+        self.get(id).copied().unwrap_or(id)
+    }
+}
+
 impl<I: Id, T> IdVec<I, T> {
     /// An empty vector.
     pub const fn new() -> Self {
@@ -127,6 +135,12 @@ impl<I: Id, T> IdVec<I, T> {
     #[inline]
     pub fn get(&self, id: I) -> Option<&T> {
         self.items.get(id.index())
+    }
+
+    /// The item of an id, to change it; `None` if there is none.
+    #[inline]
+    pub fn get_mut(&mut self, id: I) -> Option<&mut T> {
+        self.items.get_mut(id.index())
     }
 
     /// All ids, ascending.

@@ -45,14 +45,14 @@ impl Graph {
             self.is_root[*root] = true;
         }
         for details in self.details.iter_mut() {
-            details.resolves = details.resolves.map(|of| new_id[of]);
+            details.resolves = details.resolves.map(|of| new_id.renumbered(of));
         }
         for fallback in &mut self.fallbacks {
-            (fallback.output, fallback.input) = (new_id[fallback.output], new_id[fallback.input]);
+            (fallback.output, fallback.input) = (new_id.renumbered(fallback.output), new_id.renumbered(fallback.input));
         }
         let mut hashes = IdVec::<PassId, u128>::filled(0, self.passes.len());
         for at in 0..self.accesses.len() {
-            self.accesses[at].resource = new_id[self.accesses[at].resource];
+            self.accesses[at].resource = new_id.renumbered(self.accesses[at].resource);
             let access = self.accesses[at];
             let (ranges, details) = (self.ranges_of(&access), self.details_of(&access));
             let how = Use { ranges, details, ..Use::new(access.usage) };
@@ -65,16 +65,16 @@ impl Graph {
 /// The resource with what it refers to under its new ids.
 fn renamed(resource: &Resource, new_id: &IdVec<ResourceId, ResourceId>) -> Resource {
     let mut resource = resource.clone();
-    resource.modifies = resource.modifies.map(|of| new_id[of]);
+    resource.modifies = resource.modifies.map(|of| new_id.renumbered(of));
     if let Life::History(history) = &mut resource.life {
-        history.of = new_id[history.of];
+        history.of = new_id.renumbered(history.of);
     }
     if let Kind::Image(image) = &mut resource.kind
         && let Some(size) = &mut image.size
     {
         for axis in [Some(&mut size.x), Some(&mut size.y), size.z.as_mut()].into_iter().flatten() {
             if let Axis::Scaled(Some(of), _) = axis {
-                *of = new_id[*of];
+                *of = new_id.renumbered(*of);
             }
         }
     }
@@ -89,7 +89,8 @@ fn renumber<'a, I: Id + 'a>(
 ) {
     let mut new_id: IdVec<I, Option<I>> = IdVec::filled(None, old.len());
     for used in uses.filter_map(Option::as_mut) {
-        let at = *used;
-        *used = *new_id[at].get_or_insert_with(|| new.push(old[at].clone()));
+        // What stays as it is belongs to another graph; validation refuses it.
+        let (Some(name), Some(id)) = (old.get(*used), new_id.get_mut(*used)) else { continue };
+        *used = *id.get_or_insert_with(|| new.push(name.clone()));
     }
 }

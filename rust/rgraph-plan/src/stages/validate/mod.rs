@@ -309,6 +309,11 @@ impl<'a> Check<'a> {
             let says = "names a flag or an occupancy class of another graph";
             self.block(self.of_pass(Code::UnknownName, id, says, "ask this graph for the flag or the class"));
         }
+        // Slots of this graph are gone: it is flattened.
+        if pass.slot.is_some() {
+            let says = "stands in a module or extension point of another graph";
+            self.block(self.of_pass(Code::UnknownName, id, says, "declare the module in this graph"));
+        }
     }
 
     /// `"graphics" (graphics, compute and transfer) and "copy" (transfer)`.
