@@ -1,12 +1,16 @@
 """How processes end, and what runs while rgraph is inside of a call: no device is needed."""
 
+import subprocess
 import sys
 import weakref
+from pathlib import Path
 
 import pytest
 
+import clitool
 import rgraph as rg
 from processes import ends
+from rgraph import cli
 
 
 def test_a_watched_code_object_may_declare_when_it_goes():
@@ -114,3 +118,57 @@ stop = True
 print(codes)
 """
     ends(program, 0, "{0}\n", repeats=2)
+
+
+def closed(closing: str, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    """Run the command with standard streams closed, as a shell closes them."""
+    line = ["sh", "-c", f'exec "$@" {closing}', "sh", *clitool.command(*arguments)]
+    return subprocess.run(line, capture_output=True, text=True, check=False, timeout=120, env=clitool.surroundings())
+
+
+CLOSINGS = [">&-", "2>&-", "<&- >&- 2>&-"]
+COMMANDS = [name for commands in cli._COMMANDS.values() for name in commands]
+
+
+def test_commands_work_with_closed_streams_or_say_which(deferred: Path, tmp_path: Path):
+    plan, page = tmp_path / "a.rplan.json", tmp_path / "a.html"
+    assert closed(">&- 2>&-", "bake", deferred, "-o", plan).returncode == 0
+    assert rg.Plan.load(plan) == rg.Graph.load(deferred).bake()
+    calls: list[list[str | Path]] = [
+        [],
+        ["--version"],
+        ["nonsense"],
+        ["bake", deferred],
+        ["explain", "RG-E203"],
+        ["view", deferred, "-o", page],
+        ["diff", plan, plan],
+        ["check", plan, "--graph", deferred],
+        ["fuzz", "--count", "3"],
+        ["schema", "graph"],
+        *([name, tmp_path / "none.rgraph.json"] for name in ("run", "watch", "bench")),
+    ]
+    for call in calls:
+        usual = closed("", *call)
+        for closing in CLOSINGS:
+            done = closed(closing, *call)
+            assert "fault of rgraph" not in done.stderr + done.stdout, call
+            if ">&-" in closing.split() and usual.stdout and usual.returncode == 0:
+                assert done.returncode == 2, call
+                assert "2>&-" in closing or "standard output is closed" in done.stderr, call
+            else:
+                assert done.returncode == usual.returncode, (call, done.stderr)
+                assert "2>&-" in closing or done.stderr == usual.stderr, call
+    assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_is_given_where_standard_output_is_closed(name: str):
+    done = closed(">&-", name, "--help")
+    assert (done.returncode, "fault of rgraph" in done.stderr) == (0, False), done.stderr
+
+
+def test_a_closed_standard_input_is_named(deferred: Path):
+    calls = [["bake", "-"], ["check", "-", "--graph", deferred], ["view", "-"], ["run", "-"], ["bench", "-"]]
+    for call in calls:
+        done = closed("<&-", *call)
+        assert (done.returncode, "standard input is closed" in done.stderr) == (2, True), done.stderr

@@ -120,7 +120,8 @@ def _dispatch(arguments: Sequence[str]) -> int:
 
 def _gone() -> int:
     """Whoever reads has seen enough. Python would complain once more when it flushes at the end."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if sys.stdout is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
 
 
@@ -158,9 +159,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         The exit status.
     """
     arguments = sys.argv[1:] if arguments is None else arguments
+    from rgraph.cli._terminal import fill_closed
+
+    fill_closed()
     try:
         status = _dispatch(arguments)
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except BrokenPipeError:
         return _gone()
     except KeyboardInterrupt:

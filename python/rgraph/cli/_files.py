@@ -62,6 +62,8 @@ def exists(path: str) -> None:
 
 
 def _standard() -> bytes:
+    if sys.stdin is None:
+        raise UsageError("standard input is closed", "open it, as with < FILE, or give a file")
     return sys.stdin.buffer.read()
 
 

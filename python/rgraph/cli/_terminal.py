@@ -17,6 +17,7 @@ __all__ = [
     "as_json",
     "columns",
     "complain",
+    "fill_closed",
     "listing",
     "nearest",
     "paint",
@@ -41,7 +42,7 @@ class _State:
     quiet = False
 
 
-def _colored(stream: TextIO, color: str) -> bool:
+def _colored(stream: TextIO | None, color: str) -> bool:
     if color != "auto":
         return color == "always"
     if os.environ.get("NO_COLOR"):
@@ -49,9 +50,9 @@ def _colored(stream: TextIO, color: str) -> bool:
     return _seen(stream)
 
 
-def _seen(stream: TextIO) -> bool:
-    """Whether a person looks at it."""
-    return stream.isatty() and os.environ.get("TERM") != "dumb"
+def _seen(stream: TextIO | None) -> bool:
+    """Whether a person looks at it; a stream that was closed is None."""
+    return stream is not None and stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def wish(arguments: Sequence[str]) -> str:
@@ -101,7 +102,22 @@ def paint(text: str, style: str, *, error: bool = False) -> str:
     return f"\x1b[{_CODES[style]}m{text}\x1b[0m" if (_State.error if error else _State.out) else text
 
 
-def _write(stream: TextIO, text: str) -> None:
+def fill_closed() -> None:
+    """Put the null device in the place of standard streams that were closed.
+
+    Python has no object for them, and their numbers would go to the next files that are opened: a driver that writes to
+    number 1 would write into a picture.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
+
+
+def _write(stream: TextIO | None, text: str) -> None:
+    if stream is None:
+        return
     text = text if text.endswith("\n") else f"{text}\n"
     buffer = getattr(stream, "buffer", None)
     if buffer is None:
@@ -120,7 +136,18 @@ def say(text: str = "") -> None:
     ----------
     text
         The lines, without the last line's end.
+
+    Raises
+    ------
+    UsageError
+        If standard output was closed.
     """
+    if sys.stdout is None:
+        from rgraph.cli import UsageError
+
+        raise UsageError(
+            "standard output is closed", "open it, as with > FILE, or write to a file where there is -o FILE"
+        )
     _write(sys.stdout, text)
 
 
@@ -230,7 +257,7 @@ def columns() -> int:
     except (KeyError, ValueError):
         try:
             wide = os.get_terminal_size(sys.stdout.fileno()).columns
-        except (OSError, ValueError):
+        except (AttributeError, OSError, ValueError):  # it has no number, or was closed
             wide = 80
     return max(40, min(wide or 80, _WIDEST))
 
