@@ -190,6 +190,8 @@ codes! {
         Deadlock = 502,
         /// A plan that computes different things in different orders of its queues.
         Diverges = 503,
+        /// A plan that breaks rules of its graph, so it does not run.
+        Unsound = 504,
     }
     Internal {
         /// A fault of rgraph's own.

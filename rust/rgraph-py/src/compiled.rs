@@ -98,9 +98,15 @@ impl PyCompiled {
         let runs = &device.get().device;
         let (compiled, (load, held), origin) = match value.cast::<PyPlan>() {
             Ok(plan) => {
-                let (load, origin) = Self::of_plan(plan, of, device.get().number)?;
+                let (load, origin, made_of_it) = Self::of_plan(plan, of, device.get().number)?;
                 let plan = Arc::clone(plan.get().plan());
-                (runs.make(py, |device, _| device.compile_plan(plan, load.0.clone()))?, load, origin)
+                let compiled = runs.make(py, |device, _| match made_of_it {
+                    // SAFETY: a `PyPlan` with a graph holds what this process baked of that graph, or a judged plan
+                    // with the graph that it was judged against; both are immutable.
+                    true => unsafe { device.compile_plan_unchecked(plan, load.0.clone()) },
+                    false => device.compile_plan(plan, load.0.clone()),
+                })?;
+                (compiled, load, origin)
             }
             Err(_) => {
                 let graph = value.cast::<PyGraph>().map_err(|_| refuse(value))?;
@@ -117,12 +123,15 @@ impl PyCompiled {
         Bound::new(py, Self { device, compiled, load: Arc::new(load), origin, held, changed: Mutex::default() })
     }
 
+    /// What a plan is compiled with: the workload, the Python graph, and whether the plan was made of (or judged
+    /// against) exactly the workload's graph.
     fn of_plan(
         plan: &Bound<'_, PyPlan>,
         of: Option<&Bound<'_, PyGraph>>,
         device: u64,
-    ) -> PyResult<(Load, Option<Py<PyGraph>>)> {
+    ) -> PyResult<(Load, Option<Py<PyGraph>>, bool)> {
         let py = plan.py();
+        let made_of_it = of.is_none();
         let (graph, origin): (Arc<Graph>, _) = match (of, plan.get().source(py)) {
             (Some(of), _) => (Arc::new(PyGraph::resolved(of)?), Some(of.clone())),
             (None, Some(source)) => source,
@@ -141,7 +150,7 @@ impl PyCompiled {
             Some(origin) => PyGraph::workload(origin, graph, device),
             None => (Workload::new((*graph).clone()), Vec::new()),
         };
-        Ok((load, origin.map(Bound::unbind)))
+        Ok((load, origin.map(Bound::unbind), made_of_it))
     }
 }
 

@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
-use rgraph_vk::{BusyError, DeviceError, Error};
+use rgraph_vk::{BusyError, DeviceError, Error, PlanError};
 
 use crate::error::{class, graph_error, shader_error};
 
@@ -14,6 +14,7 @@ pub fn raised(py: Python<'_>, error: Error) -> PyErr {
         Error::Shader(error) => shader_error(py, &error, None),
         Error::Device(error) => device_error(py, &error),
         Error::Busy(error) => busy_error(py, &error),
+        Error::Plan(error) => plan_error(py, &error),
         // What a function of the user's raised arrives as it was raised.
         Error::Callback(error) => match error.downcast::<PyErr>() {
             Ok(error) => *error,
@@ -37,5 +38,13 @@ fn busy_error(py: Python<'_>, error: &BusyError) -> PyErr {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let fields = (error.to_string(), error.code.text(), None::<&str>, None::<&str>, &error.help);
     let exception = class(py, &CLASS, "BusyError").and_then(|class| class.call1(fields));
+    exception.map_or_else(|failure| failure, PyErr::from_value)
+}
+
+fn plan_error(py: Python<'_>, error: &PlanError) -> PyErr {
+    static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    let (pass, resource) = (error.pass.as_deref(), error.resource.as_deref());
+    let fields = (error.to_string(), error.code.text(), pass, resource, &error.help, &error.notes);
+    let exception = class(py, &CLASS, "PlanError").and_then(|class| class.call1(fields));
     exception.map_or_else(|failure| failure, PyErr::from_value)
 }

@@ -10,6 +10,7 @@ use rgraph_plan::resource::ResourceId;
 
 use crate::device::Device;
 use crate::error::Error;
+use crate::foreign;
 use crate::frame::{Frame, FrameShared};
 use crate::host::HostLane;
 use crate::prepared::Prepared;
@@ -83,13 +84,30 @@ impl Device {
         Compiled::new(Prepared::bake(&self.0, workload, options)?)
     }
 
-    /// Makes a plan ready that was baked before, maybe for another device: queues that are not here are folded onto
-    /// those that are.
+    /// Judges a plan against the workload's graph and makes it ready. The plan may come from a file or another device:
+    /// queues that this device lacks are folded onto those that it has. [`Device::compile`] bakes and needs no judge.
     ///
     /// # Errors
-    /// As [`Device::compile`]; and if the plan is not one of this graph.
+    /// `RG-E504` with the findings of [`rgraph_check::check`]; else as [`Device::compile`].
     pub fn compile_plan(&self, plan: Arc<Plan>, workload: Workload) -> Result<Compiled, Error> {
         self.0.check()?;
+        foreign::check_graph(&workload.graph, &self.0.profile)?;
+        foreign::judge(&workload.graph, &plan)?;
+        Compiled::new(Prepared::new(&self.0, workload, plan, 0.0)?)
+    }
+
+    /// As [`Device::compile_plan`], without the judge.
+    ///
+    /// # Errors
+    /// As [`Device::compile`]; and if a name of the graph or the plan is not in the other.
+    ///
+    /// # Safety
+    /// [`bake`](rgraph_plan::bake::bake) made the plan of exactly `workload.graph`, for any profile, and nothing changed
+    /// it; or [`rgraph_check::check`] has no finding for the two. Barriers, layouts, places and waits reach the driver
+    /// as the plan has them: a wrong one is undefined behaviour of the device.
+    pub unsafe fn compile_plan_unchecked(&self, plan: Arc<Plan>, workload: Workload) -> Result<Compiled, Error> {
+        self.0.check()?;
+        foreign::check_graph(&workload.graph, &self.0.profile)?;
         Compiled::new(Prepared::new(&self.0, workload, plan, 0.0)?)
     }
 }

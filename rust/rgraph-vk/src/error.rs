@@ -25,6 +25,9 @@ pub enum Error {
     /// Something is still in use.
     #[error(transparent)]
     Busy(#[from] BusyError),
+    /// A plan that may not run.
+    #[error(transparent)]
+    Plan(Box<PlanError>),
     /// A function of the caller's failed; its error, unchanged.
     #[error("{0}")]
     Callback(CallbackError),
@@ -178,6 +181,35 @@ impl fmt::Display for BusyError {
 }
 
 impl std::error::Error for BusyError {}
+
+/// A plan that was refused.
+#[derive(Clone, Debug)]
+pub struct PlanError {
+    /// Its kind: a code of plans, `RG-E5xx`.
+    pub code: Code,
+    /// The pass of the first finding, if it names one.
+    pub pass: Option<String>,
+    /// The resource of the first finding, if it names one.
+    pub resource: Option<String>,
+    /// The fault, in one sentence.
+    pub message: String,
+    /// Findings, line by line.
+    pub notes: Vec<String>,
+    /// The repair.
+    pub help: String,
+}
+
+impl fmt::Display for PlanError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.code, self.message)?;
+        for note in &self.notes {
+            write!(f, "\n  {note}")?;
+        }
+        write!(f, "\n  help: {}", self.help)
+    }
+}
+
+impl std::error::Error for PlanError {}
 
 /// Results of Vulkan calls, with the name of the call.
 pub(crate) trait Called<T> {

@@ -166,6 +166,7 @@ impl Prepared {
         let mut notes = Vec::new();
         let queues = map_queues(shared, &plan.queues, &mut notes)?;
         let mut renderings = Renderings::new(&workload.graph, &plan, &scene);
+        renderings.check(&plan, shared.limits.max_color_attachments)?;
         subpass::create(shared, &plan, &scene, &mut renderings)?;
         let mut placer = Placer::new(shared, &workload, &plan, &scene, &mut notes);
         let (places, arenas) = placer.place()?;
@@ -308,8 +309,8 @@ fn map_queues(
 ) -> Result<Vec<usize>, Error> {
     let mut out = Vec::new();
     for (at, queue) in planned.iter().enumerate() {
-        let same = |one: &crate::queue::Queue| one.name == queue.name && one.family == queue.family;
         let can = |one: &crate::queue::Queue| one.capabilities.contains(queue.capabilities - Capabilities::TRANSFER);
+        let same = |one: &crate::queue::Queue| one.name == queue.name && one.family == queue.family && can(one);
         let free = |index: usize| !out.contains(&index);
         let queues = || shared.queues.iter().enumerate();
         let found = (shared.queues.get(at).is_some_and(same) && free(at))
@@ -381,7 +382,7 @@ struct Placer<'a> {
     plan: &'a Plan,
     scene: &'a Scene,
     notes: &'a mut Vec<String>,
-    /// Memories that a pass uses under any of their names.
+    /// Memories that a pass or barrier uses under any of their names.
     used: IdVec<ResourceId, bool>,
     /// Memories that are roots under any of their names.
     rooted: IdVec<ResourceId, bool>,
@@ -399,8 +400,8 @@ impl<'a> Placer<'a> {
     ) -> Self {
         let mut used = IdVec::filled(false, plan.resources.len());
         let mut rooted = used.clone();
-        for (id, resource) in plan.resources.iter_ids() {
-            used[scene.memory[id]] |= resource.lifetime.is_some();
+        for memory in used_by_batches(plan, scene).into_iter().flatten() {
+            used[memory] = true;
         }
         for &root in workload.graph.roots() {
             rooted[scene.memory[scene.resource_of[root]]] = true;

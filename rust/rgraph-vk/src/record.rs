@@ -93,17 +93,18 @@ impl Recorder<'_> {
         let mut bound = Bound::default();
         let mut rendering: Option<(&Rendering, usize)> = None;
         let mut skipped = false;
-        for command in &plan.commands[chunk.commands.range()] {
+        for (command, at) in plan.commands[chunk.commands.range()].iter().zip(chunk.commands.start..) {
             match command {
                 Command::Barriers(_) if rendering.is_some_and(|(rendering, _)| rendering.subpasses.is_some()) => {
                     // The dependency is part of the render pass.
                 }
                 Command::Barriers(barriers) => self.barriers(commands, barriers),
-                Command::BeginRendering { physical_pass, .. } => {
-                    let next = &self.prepared.renderings.passes[physical_pass.index()];
+                Command::BeginRendering { .. } => {
+                    let Some(position) = self.prepared.renderings.begun_at(at) else { continue };
+                    let next = &self.prepared.renderings.passes[position];
                     skipped = next.passes.iter().all(|pass| !self.variant.on[*pass]);
                     if !skipped {
-                        self.begin_rendering(commands, next, physical_pass.index());
+                        self.begin_rendering(commands, next, position);
                         rendering = Some((next, 0));
                     }
                 }
@@ -153,11 +154,11 @@ impl Recorder<'_> {
 
     fn barriers(&self, commands: vk::CommandBuffer, barriers: &Barriers) {
         let info = self.dependency(barriers);
-        // SAFETY: outside of a render pass; the barriers are the plan's, which the checker proves right.
+        // SAFETY: outside of a render pass; the barriers are the plan's: baked here, or judged by `foreign`.
         unsafe { self.prepared.shared.raw.cmd_pipeline_barrier2(commands, &info) };
     }
 
-    fn begin_rendering(&self, commands: vk::CommandBuffer, rendering: &Rendering, physical: usize) {
+    fn begin_rendering(&self, commands: vk::CommandBuffer, rendering: &Rendering, position: usize) {
         let (device, plan) = (&self.prepared.shared.raw, &self.prepared.plan);
         let attachments = &plan.attachments[rendering.attachments.range()];
         let views = self.variant.views(rendering);
@@ -165,7 +166,7 @@ impl Recorder<'_> {
         let area = vk::Rect2D { offset: vk::Offset2D::default(), extent: vk::Extent2D { width, height } };
         if let Some(pass) = rendering.subpasses {
             let clears: Vec<_> = attachments.iter().map(|attachment| clear_value(self.prepared, attachment)).collect();
-            subpass::begin(device, commands, pass, self.variant.framebuffers[physical], area, &clears);
+            subpass::begin(device, commands, pass, self.variant.framebuffers[position], area, &clears);
         } else {
             let info = |at: u32, stencil: bool| {
                 let at = at as usize;

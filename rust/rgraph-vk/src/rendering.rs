@@ -11,6 +11,7 @@ use rgraph_plan::id::{IdVec, Span};
 use rgraph_plan::plan::{Attachment, Command, Plan, PlanKind, PlanPassId};
 use rgraph_plan::stages::size::mip_size;
 
+use crate::error::{Code, DeviceError, Error};
 use crate::pipeline::{DepthUse, Targets};
 use crate::scene::{PassAccess, Scene};
 
@@ -59,6 +60,8 @@ impl Eq for PassAccess {}
 #[derive(Debug, Default)]
 pub(crate) struct Renderings {
     pub passes: Vec<Rendering>,
+    /// Position in the plan's commands at which each begins, ascending.
+    begins: Vec<u32>,
     /// By pass: position in `passes` and position of the pass in it.
     pub of_pass: IdVec<PlanPassId, Option<(u32, u32)>>,
 }
@@ -66,11 +69,13 @@ pub(crate) struct Renderings {
 impl Renderings {
     /// Finds them.
     pub fn new(graph: &Graph, plan: &Plan, scene: &Scene) -> Self {
-        let mut out = Self { passes: Vec::new(), of_pass: IdVec::filled(None, plan.passes.len()) };
+        let of_pass = IdVec::filled(None, plan.passes.len());
+        let mut out = Self { passes: Vec::new(), begins: Vec::new(), of_pass };
         let mut open: Option<Rendering> = None;
-        for command in &plan.commands {
+        for (command, at) in plan.commands.iter().zip(0..) {
             match command {
                 Command::BeginRendering { attachments, .. } => {
+                    out.begins.push(at);
                     open = Some(Rendering {
                         attachments: *attachments,
                         area: [1, 1],
@@ -105,6 +110,20 @@ impl Renderings {
             }
         }
         out
+    }
+
+    /// The position of the render pass that begins at a command.
+    pub fn begun_at(&self, command: u32) -> Option<usize> {
+        self.begins.binary_search(&command).ok()
+    }
+
+    /// Refuses a render pass with more colour attachments than the device has: passes merged for another device.
+    pub fn check(&self, plan: &Plan, most: u32) -> Result<(), Error> {
+        let Some(wide) = self.passes.iter().find(|one| one.colors.len() > most as usize) else { return Ok(()) };
+        let first = wide.passes.first().map_or("", |pass| plan.pass_name(*pass));
+        let count = wide.colors.len();
+        let message = format!("its render pass has {count} colour attachments, and the device allows {most}");
+        Err(DeviceError::new(Code::Missing, message, "run the graph itself").in_pass(first).into())
     }
 
     /// What a pass draws to.

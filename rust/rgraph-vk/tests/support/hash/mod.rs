@@ -6,6 +6,8 @@ mod adapt;
 mod case;
 mod deed;
 mod evaluate;
+#[allow(dead_code, reason = "one of the tests uses it")]
+pub mod mutant;
 mod shader;
 mod shape;
 mod words;
@@ -226,6 +228,11 @@ fn run_on(device: &Device, case: &Case, library: &Library, folded: bool, report:
     let compiled = compiled.map_err(|error| format!("it cannot be compiled: {error}"))?;
     report.add_plan(case, &compiled);
     report.plan = Some(compiled.plan().clone());
+    compare(case, &compiled, report)
+}
+
+/// Runs a compiled case as often as it has runs, and compares the roots; an error names the first wrong words.
+fn compare(case: &Case, compiled: &Compiled, report: &mut Report) -> Result<(), String> {
     let mut frames = Vec::new();
     let pattern = work::pattern_bytes();
     for (number, run) in case.runs.iter().enumerate() {
@@ -246,7 +253,7 @@ fn run_on(device: &Device, case: &Case, library: &Library, folded: bool, report:
         let done = frame.wait(Some(Duration::from_secs(60))).map_err(|error| format!("run {number} fails: {error}"))?;
         if !done {
             // Nothing can be taken back from a GPU that waits for ever.
-            eprintln!("seed {}, folded {folded}: run {number} does not end", case.seed);
+            eprintln!("seed {}: run {number} does not end", case.seed);
             std::process::exit(3);
         }
         for (root, (resource, _)) in case.runs[number].roots.iter().enumerate() {

@@ -1,0 +1,44 @@
+//! Plans that this device did not bake: the graph is validated for the device, and the plan judged against the graph,
+//! before anything allocates, indexes or records by them.
+
+use rgraph_plan::error::{Code, GraphError};
+use rgraph_plan::graph::Graph;
+use rgraph_plan::id::IdVec;
+use rgraph_plan::plan::Plan;
+use rgraph_plan::profile::Profile;
+use rgraph_plan::stages::size::{ShapeScratch, shapes};
+use rgraph_plan::stages::validate::{ValidateScratch, validate};
+
+use crate::error::{Error, PlanError};
+
+/// Findings that an error lists.
+const SHOWN: usize = 8;
+
+/// Refuses a graph that the device cannot run, whatever device its plan was baked for. O(accesses + resources).
+pub(crate) fn check_graph(graph: &Graph, profile: &Profile) -> Result<(), Error> {
+    let flat = graph.flattened();
+    let graph = flat.as_ref().unwrap_or(graph);
+    let (mut sizes, mut sized, mut problems) = (IdVec::new(), ShapeScratch::default(), Vec::new());
+    shapes(graph, profile, &mut sizes, &mut sized, &mut problems);
+    let found = validate(graph, profile, &sizes, &sized, &problems, &mut ValidateScratch::default());
+    Ok(GraphError::check(found.mistakes)?)
+}
+
+/// Refuses a plan with which the judge finds any fault. Linear in the plan.
+pub(crate) fn judge(graph: &Graph, plan: &Plan) -> Result<(), Error> {
+    let findings = rgraph_check::check(graph, plan);
+    let Some(first) = findings.first() else { return Ok(()) };
+    let count = if findings.len() == 1 { "1 finding".to_owned() } else { format!("{} findings", findings.len()) };
+    let mut notes: Vec<String> = findings.iter().take(SHOWN).map(ToString::to_string).collect();
+    if findings.len() > SHOWN {
+        notes.push(format!("and {} more", findings.len() - SHOWN));
+    }
+    Err(Error::Plan(Box::new(PlanError {
+        code: Code::Unsound,
+        pass: first.pass.clone(),
+        resource: first.resource.clone(),
+        message: format!("unsound plan of graph \"{}\": {count}", graph.name()),
+        notes,
+        help: "bake the graph anew; plan.check(graph) lists all findings".to_owned(),
+    })))
+}
