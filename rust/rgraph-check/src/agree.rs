@@ -128,30 +128,63 @@ fn may_live(facts: &Facts, memory: ResourceId, life: PlanLife) -> bool {
 /// Source: Vulkan 1.3 specification, valid usage of `VkRenderingInfo` and `VkFramebufferCreateInfo`.
 pub(crate) fn render_passes(facts: &Facts, plan: &Plan, job_of: &[Option<usize>], findings: &mut Findings) {
     for (id, batch) in plan.batches.iter_ids() {
-        let mut open: Option<(Span, Vec<PlanPassId>)> = None;
+        let mut open: Option<Open> = None;
         for command in &plan.commands[batch.commands.range()] {
             match command {
-                Command::BeginRendering { attachments, .. } => open = Some((*attachments, Vec::new())),
+                Command::BeginRendering { attachments, .. } => {
+                    open = Some(Open { attachments: *attachments, passes: Vec::new(), barriers: false });
+                }
                 Command::Pass { pass, .. } => {
                     stands_right(facts, plan, job_of, *pass, open.is_some(), findings);
-                    open.iter_mut().for_each(|(_, passes)| passes.push(*pass));
+                    open.iter_mut().for_each(|open| open.passes.push(*pass));
                 }
                 Command::EndRendering => {
-                    if let Some((attachments, passes)) = open.take() {
-                        Extents { facts, plan, batch: id }.check(attachments, &passes, job_of, findings);
+                    if let Some(open) = open.take() {
+                        subpasses(facts, plan, job_of, &open, findings);
+                        Extents { facts, plan, batch: id }.check(&open, job_of, findings);
                     }
                 }
                 Command::SetEvent(..) | Command::WaitEvents(..) if open.is_some() => {
                     let message = format!("an event of batch {} stands within a render pass", id.index());
                     findings.add(Rule::Malformed, None, None, message);
                 }
-                Command::Barriers(_) | Command::SetEvent(..) | Command::WaitEvents(..) => {}
+                Command::Barriers(_) => open.iter_mut().for_each(|open| open.barriers = true),
+                Command::SetEvent(..) | Command::WaitEvents(..) => {}
             }
         }
         if open.is_some() {
             let message = format!("a render pass of batch {} does not end in it", id.index());
             findings.add(Rule::Malformed, None, None, message);
         }
+    }
+}
+
+/// A render pass of a plan.
+struct Open {
+    attachments: Span,
+    passes: Vec<PlanPassId>,
+    /// Whether a barrier stands within it.
+    barriers: bool,
+}
+
+/// Subpasses count from 0, pass by pass, or there is one; a barrier within a render pass is a dependency between two.
+///
+/// Source: Vulkan 1.3 specification, `VkSubpassDependency2`; `vkCmdPipelineBarrier2`, valid usage 06191.
+fn subpasses(facts: &Facts, plan: &Plan, job_of: &[Option<usize>], open: &Open, findings: &mut Findings) {
+    let number = |pass: &PlanPassId| plan.passes[*pass].subpass;
+    let counted = open.passes.iter().zip(0..).all(|(pass, at)| number(pass) == at);
+    let one = open.passes.iter().all(|pass| number(pass) == 0);
+    let Some(&first) = open.passes.first() else { return };
+    let name = plan.pass_name(first);
+    if !counted && !one {
+        let message = format!("the subpasses of the render pass that \"{name}\" begins do not count from 0");
+        findings.add(Rule::Malformed, Some(name), None, message);
+    }
+    let jobs = open.passes.iter().filter_map(|pass| job_of[pass.index()]);
+    let input = jobs.flat_map(|job| &facts.jobs[job].uses).any(|at| at.usage == Usage::InputAttachment);
+    if one && !input && open.barriers {
+        let message = format!("a barrier stands within the render pass that \"{name}\" begins, which has no subpasses");
+        findings.add(Rule::Malformed, Some(name), None, message);
     }
 }
 
@@ -188,8 +221,9 @@ struct Extents<'a, 'g> {
 }
 
 impl Extents<'_, '_> {
-    fn check(&self, attachments: Span, passes: &[PlanPassId], job_of: &[Option<usize>], findings: &mut Findings) {
+    fn check(&self, open: &Open, job_of: &[Option<usize>], findings: &mut Findings) {
         let Self { facts, plan, batch } = *self;
+        let Open { attachments, passes, .. } = open;
         if passes.is_empty() {
             let message = format!("a render pass of batch {} holds no pass", batch.index());
             findings.add(Rule::Malformed, None, None, message);
