@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rgraph._core import Graph, Plan, Profile
+from rgraph._core import Graph, Plan, Profile, _max_file_bytes
 from rgraph._errors import GraphError, RgError
 from rgraph.cli import UsageError
 from rgraph.cli._terminal import nearest
@@ -25,6 +25,7 @@ __all__ = [
     "load_plan",
     "load_profile",
     "one_standard",
+    "plain",
     "plan_suffix",
     "python_file",
     "value",
@@ -32,6 +33,7 @@ __all__ = [
 
 STANDARD = "-"
 SUFFIXES = (".json", ".html", ".svg", ".dot", ".txt")
+_LONGER = "split it, or set RGRAPH_MAX_FILE_BYTES to a larger limit"
 PROFILES = ("minimal", "single_queue", "discrete")
 
 
@@ -61,10 +63,36 @@ def exists(path: str) -> None:
     raise UsageError(f"{path}: no such file", nearest(file.name, beside, " ").strip())
 
 
+def plain(path: str) -> None:
+    """See that a path is a file of a length that is read: for readers that set no limit themselves.
+
+    Parameters
+    ----------
+    path
+        The file.
+
+    Raises
+    ------
+    UsageError
+        If it is a pipe or a device, or longer than the limit of files.
+    """
+    exists(path)
+    file = Path(path)
+    if not file.is_file():
+        raise UsageError(f"{path}: a pipe or a device, not a file")
+    if file.stat().st_size > _max_file_bytes():
+        raise UsageError(f"{path}: longer than {_max_file_bytes()} bytes", _LONGER)
+
+
 def _standard() -> bytes:
     if sys.stdin is None:
         raise UsageError("standard input is closed", "open it, as with < FILE, or give a file")
-    return sys.stdin.buffer.read()
+    data = bytearray()
+    while part := sys.stdin.buffer.read(1 << 20):
+        data += part
+        if len(data) > _max_file_bytes():
+            raise UsageError(f"standard input: longer than {_max_file_bytes()} bytes", _LONGER)
+    return bytes(data)
 
 
 def one_standard(*paths: str | None) -> None:
@@ -130,7 +158,7 @@ def _declared(path: str, name: str) -> Graph:
     """The graph that a Python file makes: what `name` is or returns, else the only graph of the file."""
     import runpy
 
-    exists(path)
+    plain(path)
     folder = str(Path(path).resolve().parent)
     sys.path.insert(0, folder)
     try:

@@ -15,8 +15,9 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from rgraph._core import _read_file, _write_file
 from rgraph.cli import UsageError
-from rgraph.cli._files import exists
+from rgraph.cli._files import exists, plain
 
 if TYPE_CHECKING:
     from rgraph import Array, Buffer, Image
@@ -122,13 +123,12 @@ def read(path: str) -> Numbers:
     """
     kind = Path(path).suffix.lower()
     exists(path)
-    if kind == ".exr":
-        return _exr(path)
-    if kind in _BY_PILLOW:
-        return _by_pillow(path)
+    if kind == ".exr" or kind in _BY_PILLOW:
+        plain(path)
+        return _exr(path) if kind == ".exr" else _by_pillow(path)
     if kind not in (".png", ".npy"):
         raise UsageError(f"{path}: arrays are read from .png, .npy, .exr, {', '.join(_BY_PILLOW)}")
-    data = Path(path).read_bytes()
+    data = _read_file(path)
     try:
         if kind == ".npy":
             return _npy(data)
@@ -304,7 +304,7 @@ def write(path: str, values: Array) -> None:
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     kind = Path(path).suffix.lower()
     if kind == ".npy":
-        Path(path).write_bytes(_npy_of(values))
+        _write_file(path, _npy_of(values))
     elif kind == ".exr":
         _write_exr(path, values)
     else:

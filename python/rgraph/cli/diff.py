@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rgraph._core import _write_file
 from rgraph.cli import UsageError
 from rgraph.cli._files import load_plan, one_standard
 from rgraph.cli._terminal import as_json, say
@@ -55,7 +55,7 @@ def main(arguments: argparse.Namespace) -> int:
     before, after = load_plan(arguments.before), load_plan(arguments.after)
     if output is not None:
         page = before.to_html(against=after)
-        Path(output).write_text(page, encoding="utf-8", newline="\n")
+        _write_file(output, page.encode())
     if arguments.json:
         say(as_json(before.diff_dict(after)))
     elif output is None:

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rgraph._core import _write_file
 from rgraph.cli import UsageError
 from rgraph.cli._files import load_graph
 from rgraph.cli._parser import count, option, pair, planning
@@ -198,7 +199,7 @@ def _report(plan: Plan, report: Report, arguments: argparse.Namespace, previews:
     if arguments.view:
         pages[arguments.view] = plan.to_html(report=report, images=previews, findings=plan.check())
     for path, text in pages.items():
-        Path(path).write_text(text, encoding="utf-8", newline="\n")
+        _write_file(path, text.encode())
         tell(path)
 
 

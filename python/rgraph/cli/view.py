@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rgraph._core import _write_file
 from rgraph.cli import UsageError
 from rgraph.cli._files import STANDARD, baked, is_plan, is_python, load_graph, load_plan, python_file
 from rgraph.cli._parser import planning
@@ -78,7 +79,7 @@ def main(arguments: argparse.Namespace) -> int:
     if output == STANDARD:
         say(page)
         return 0
-    Path(output).write_text(page, encoding="utf-8", newline="\n")
+    _write_file(output, page.encode())
     tell(f"{output}  {size(len(page.encode()))}")
     if arguments.open:
         import webbrowser

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import rgraph
+from rgraph._core import _write_file
 from rgraph.cli._terminal import columns, paint, say
 
 _PART = re.compile(r"^(?P<stem>.*?)(?P<number>\d+)$")
@@ -50,10 +51,10 @@ def write(
     """
     files = [output.with_suffix(suffix) for suffix in (".rplan.json", ".txt", ".html", ".trace.json")]
     plan.save(files[0])
-    files[1].write_text(f"{plan}\n", encoding="utf-8")
+    _write_file(files[1], f"{plan}\n".encode())
     page = plan.to_html(graph, report=report, images=images, findings=plan.check(graph))
-    files[2].write_text(page, encoding="utf-8")
-    files[3].write_text(plan.to_trace(report), encoding="utf-8")
+    _write_file(files[2], page.encode())
+    _write_file(files[3], plan.to_trace(report).encode())
     return files
 
 

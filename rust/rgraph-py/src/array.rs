@@ -233,7 +233,7 @@ impl PyArray {
         let suffix = path.extension().and_then(std::ffi::OsStr::to_str).unwrap_or("").to_ascii_lowercase();
         let known = ["png"];
         word(py, "suffix of pictures", &suffix, |name| (name == "png").then_some(()), known.into_iter())?;
-        files::write(py, &path, &self.png(py)?)
+        files::write(py, &path, self.png(py)?)
     }
 
     /// The picture for notebooks; None for what is no picture.

@@ -109,7 +109,8 @@ pub fn guarded<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyRe
     py.detach(|| catch_unwind(AssertUnwindSafe(work))).map_err(|panic| internal(py, &*panic))
 }
 
-fn internal(py: Python<'_>, panic: &(dyn std::any::Any + Send)) -> PyErr {
+/// The Python exception of a panic.
+pub fn internal(py: Python<'_>, panic: &(dyn std::any::Any + Send)) -> PyErr {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let said = panic.downcast_ref::<String>().map(String::as_str);
     let said = said.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");

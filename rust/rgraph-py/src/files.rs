@@ -2,27 +2,25 @@
 
 use std::io;
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString};
-use rgraph_plan::error::GraphError;
+use rgraph_plan::error::{Code, GraphError};
 use rgraph_plan::file;
 use rgraph_plan::plan::Plan;
 use rgraph_plan::profile::Profile;
 use rgraph_plan::resource::ResourceId;
 
 use rgraph_vk::Error;
+use rgraph_vk::disk::{self, Allowed, Fault};
 use rgraph_vk::file::{Callbacks, Loaded, Setting, Settings};
 use rgraph_vk::work::Workload;
 
 use crate::convert::Text;
-use crate::error::{graph_error, guarded, shader_error};
+use crate::error::{bad, graph_error, guarded, shader_error};
+use crate::patient::patiently;
 use crate::running::raised;
-
-/// Files written so far: what tells two that are written at once apart.
-static WRITTEN: AtomicU64 = AtomicU64::new(0);
 
 /// What messages call text that came from no file.
 const TEXT: &str = "text";
@@ -41,9 +39,25 @@ fn load<T: Send>(py: Python<'_>, path: &Path, read: fn(&[u8], &str) -> Result<T,
     read_with(py, &bytes, &path.to_string_lossy(), read)
 }
 
-/// The bytes of a file.
+/// The bytes of a file or pipe, up to the limit of files.
 pub fn read(py: Python<'_>, path: &Path) -> PyResult<Vec<u8>> {
-    py.detach(|| std::fs::read(path)).map_err(|error| os_error(py, error, path))
+    let given = path.to_owned();
+    let read = move || disk::read(&given, Allowed::FilesAndPipes);
+    unhurried(py, path, read)?.map_err(|fault| refused(py, fault, path))
+}
+
+/// Does what may wait for ever at a pipe so that signals are seen; at a file, at once.
+fn unhurried<T: Send + 'static>(py: Python<'_>, path: &Path, work: impl FnOnce() -> T + Send + 'static) -> PyResult<T> {
+    let special = path.metadata().is_ok_and(|metadata| !metadata.is_file());
+    if special { patiently(py, work) } else { guarded(py, work) }
+}
+
+/// The exception of a file that is not read or written: `OSError` where the system refuses.
+fn refused(py: Python<'_>, fault: Fault, path: &Path) -> PyErr {
+    match fault {
+        Fault::Io(error) => os_error(py, error, path),
+        other => bad(py, Code::BadFile, format!("{}: {other}", path.display()), other.help()),
+    }
 }
 
 /// An `OSError` that names the file.
@@ -154,29 +168,13 @@ pub fn dumps(values: &Bound<'_, PyAny>) -> PyResult<String> {
     text.extract().map_err(|_: PyErr| PyValueError::new_err("these values cannot be written as JSON"))
 }
 
-/// Writes a file whole: beside its place first, then renamed, so that nobody ever sees half of it.
+/// Writes a file whole: beside its place first, then renamed, so that nobody ever sees half of it. Pipes and devices of
+/// characters take the bytes as they are.
 ///
 /// # Errors
 /// `OSError` that names the file; nothing is left behind.
-pub fn write(py: Python<'_>, path: &Path, bytes: &[u8]) -> PyResult<()> {
-    py.detach(|| write_aside(path, bytes)).map_err(|error| os_error(py, error, path))
-}
-
-fn write_aside(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    if path.file_name().is_none() {
-        return Err(io::ErrorKind::InvalidFilename.into());
-    }
-    // A pipe or a device is no place to rename to.
-    if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
-        return std::fs::write(path, bytes);
-    }
-    let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let count = WRITTEN.fetch_add(1, Ordering::Relaxed);
-    let aside = target.with_file_name(format!(".rgraph-{}-{count}.part", std::process::id()));
-    let done = std::fs::write(&aside, bytes).and_then(|()| std::fs::rename(&aside, &target));
-    if done.is_err() {
-        // The first error is what the user needs; that the rest could not be cleared away adds nothing.
-        let _ = std::fs::remove_file(&aside);
-    }
-    done
+pub fn write(py: Python<'_>, path: &Path, bytes: Vec<u8>) -> PyResult<()> {
+    let given = path.to_owned();
+    let write = move || disk::write(&given, &bytes);
+    unhurried(py, path, write)?.map_err(|fault| refused(py, fault, path))
 }

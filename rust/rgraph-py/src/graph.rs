@@ -402,12 +402,12 @@ impl PyGraph {
     #[pyo3(signature = (path, *, callbacks = Text("refuse")), text_signature = "($self, path, *, callbacks='refuse')")]
     fn save(slf: &Bound<'_, Self>, path: PathBuf, callbacks: Text<'_>) -> PyResult<()> {
         let (text, beside) = Self::text(slf, Some(&path), callbacks)?;
-        for Beside { name, bytes, .. } in &beside {
+        for Beside { name, bytes, .. } in beside {
             if let Some(bytes) = bytes {
                 files::write(slf.py(), &files::folder(&path).join(name), bytes)?;
             }
         }
-        files::write(slf.py(), &path, text.as_bytes())
+        files::write(slf.py(), &path, text.into_bytes())
     }
 
     /// Read a graph file.

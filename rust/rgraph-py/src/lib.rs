@@ -38,6 +38,7 @@ mod owned;
 mod parts;
 mod pass;
 mod passes;
+mod patient;
 mod picture;
 mod plan;
 mod preview;
@@ -100,7 +101,10 @@ mod core {
     use crate::sampler::PySampler;
     #[pymodule_export]
     use crate::view::PyView;
+    use std::path::PathBuf;
+
     use pyo3::prelude::*;
+    use pyo3::types::PyBytes;
 
     /// Record file and line of every declaration from now on, or stop doing so; for the whole process.
     ///
@@ -136,6 +140,24 @@ mod core {
     #[pyfunction]
     fn _panic(py: Python<'_>, message: String) -> PyResult<()> {
         crate::error::guarded(py, move || panic!("{message}"))
+    }
+
+    /// The bytes of a file or pipe, up to the limit of files.
+    #[pyfunction]
+    fn _read_file(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, PyBytes>> {
+        Ok(PyBytes::new(py, &crate::files::read(py, &path)?))
+    }
+
+    /// Writes a file beside its place, then renames it.
+    #[pyfunction]
+    fn _write_file(py: Python<'_>, path: PathBuf, data: Vec<u8>) -> PyResult<()> {
+        crate::files::write(py, &path, data)
+    }
+
+    /// Most bytes of one file.
+    #[pyfunction]
+    fn _max_file_bytes() -> u64 {
+        rgraph_vk::disk::max_file_bytes()
     }
 
     #[pymodule_init]

@@ -172,7 +172,7 @@ impl PyPlan {
             "svg" => self.picture(py, None)?,
             _ => self.to_dot(py, None)?,
         };
-        files::write(py, &path, text.as_bytes())
+        files::write(py, &path, text.into_bytes())
     }
 
     /// What differs from another plan, as text.

@@ -91,7 +91,7 @@ impl PyProfile {
     /// path
     ///     Where to write, by habit `NAME.rprofile.json`.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        files::write(py, &path, self.to_json(py)?.as_bytes())
+        files::write(py, &path, self.to_json(py)?.into_bytes())
     }
 
     /// Its name in plans.

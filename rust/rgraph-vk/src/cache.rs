@@ -1,14 +1,14 @@
 //! The file that keeps compiled pipelines between processes. Whatever is in it was written by this device's driver, or
 //! it is ignored: drivers are known to crash on foreign bytes.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use ash::vk;
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::disk::{self, Allowed, Fault};
+
 const MAGIC: &[u8; 8] = b"rgraphp1";
-/// Largest file that is believed.
-const MOST: u64 = 1 << 30;
 
 /// Who wrote a cache.
 #[derive(Clone, Debug)]
@@ -40,15 +40,11 @@ impl CacheFile {
     }
 
     fn try_read(&self) -> Result<Vec<u8>, String> {
-        let length = match std::fs::metadata(&self.path) {
-            Ok(metadata) => metadata.len(),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(error.to_string()),
+        let file = match disk::read(&self.path, Allowed::Files) {
+            Ok(file) => file,
+            Err(Fault::Io(error)) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(fault) => return Err(format!("it {fault}")),
         };
-        if length > MOST {
-            return Err("it is larger than 1 GiB".to_owned());
-        }
-        let file = std::fs::read(&self.path).map_err(|error| error.to_string())?;
         let rest = file.strip_prefix(MAGIC).ok_or("it is no cache of this version")?;
         let (device, rest) = rest.split_at_checked(self.device.len()).ok_or("it is cut short")?;
         if device != self.device {
@@ -68,19 +64,10 @@ impl CacheFile {
         file.extend_from_slice(&self.device);
         file.extend_from_slice(&xxh3_64(data).to_le_bytes());
         file.extend_from_slice(data);
-        let beside = beside(&self.path);
-        let written = std::fs::write(&beside, &file).and_then(|()| std::fs::rename(&beside, &self.path));
-        if let Err(error) = written {
-            let _ = std::fs::remove_file(&beside);
-            log::warn!(target: "rgraph", "pipeline cache {} was not written: {error}", self.path.display());
+        if let Err(fault) = disk::replace(&self.path, &file) {
+            log::warn!(target: "rgraph", "pipeline cache {} was not written: it {fault}", self.path.display());
         }
     }
-}
-
-fn beside(path: &Path) -> PathBuf {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}", std::process::id()));
-    path.with_file_name(name)
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ mod create;
 mod descriptor;
 mod device;
 mod diagnose;
+pub mod disk;
 mod driver;
 mod enter;
 mod error;

@@ -12,6 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rgraph._core import _read_file
+from rgraph._errors import RgError
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -74,11 +77,13 @@ def _files(kind: str, only: str, beside: str) -> list[Path]:
 def _values(manifest: Manifest) -> dict[str, object]:
     """What the file says; empty, with the manifest's error, if it cannot be read."""
     try:
-        values = json.loads(manifest.path.read_text(encoding="utf-8"))
+        values = json.loads(_read_file(manifest.path).decode("utf-8"))
     except FileNotFoundError:
         manifest.error = "there is no such file"
     except OSError as error:
         manifest.error = f"cannot be read: {error.strerror}"
+    except RgError as error:
+        manifest.error = str(error).splitlines()[0]
     except UnicodeDecodeError:
         manifest.error = "is not UTF-8"
     except ValueError as error:

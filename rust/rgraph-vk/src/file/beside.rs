@@ -1,10 +1,8 @@
 //! Files beside a graph file: below its folder, whatever their names say.
 
-use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
-/// Longest file that is read, in bytes.
-const LONGEST: u64 = 1 << 30;
+use crate::disk::{self, Allowed};
 
 /// What is wrong with a name, as it follows the path of its key, and how to mend it.
 pub type Refused = (String, String);
@@ -46,16 +44,8 @@ pub fn find(folder: &Path, name: &str) -> Result<PathBuf, Refused> {
 /// # Errors
 /// If it cannot be read, or is too long.
 pub fn bytes(path: &Path) -> Result<Vec<u8>, Refused> {
-    let read = || {
-        let mut bytes = Vec::new();
-        std::fs::File::open(path)?.take(LONGEST + 1).read_to_end(&mut bytes)?;
-        Ok::<_, std::io::Error>(bytes)
-    };
-    match read() {
-        Ok(bytes) if bytes.len() as u64 <= LONGEST => Ok(bytes),
-        Ok(_) => Err((format!("names {}, which is longer than 1 GiB", path.display()), "split it".to_owned())),
-        Err(fault) => Err((format!("names {}, which cannot be read: {fault}", path.display()), String::new())),
-    }
+    disk::read(path, Allowed::Files)
+        .map_err(|fault| (format!("names {}, which {fault}", path.display()), fault.help().to_owned()))
 }
 
 /// The name of a file below a folder, with `/` between its parts; `None`: it lies elsewhere.

@@ -31,6 +31,7 @@ pub use write::{Callbacks, write};
 
 use rgraph_plan::resource::ResourceId;
 
+use crate::disk::{self, Allowed};
 use crate::error::Error;
 use crate::work::Workload;
 
@@ -61,11 +62,11 @@ pub struct Failed {
 /// # Errors
 /// `GraphError` with all that is wrong with it, `ShaderError` if a shader does not compile.
 pub fn load(path: &Path, settings: &Settings) -> Result<Loaded, Failed> {
-    match std::fs::read(path) {
+    match disk::read(path, Allowed::FilesAndPipes) {
         Ok(bytes) => read(&bytes, Some(path), settings),
         Err(fault) => {
-            let message = format!("{}: cannot be read: {fault}", path.display());
-            let mistake = rgraph_plan::error::Mistake::new(rgraph_plan::error::Code::BadFile, message, "");
+            let message = format!("{}: {fault}", path.display());
+            let mistake = rgraph_plan::error::Mistake::new(rgraph_plan::error::Code::BadFile, message, fault.help());
             let files = vec![beside::absolute(path)];
             Err(Failed { error: rgraph_plan::error::GraphError::one(mistake).into(), files })
         }

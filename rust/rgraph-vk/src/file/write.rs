@@ -176,7 +176,7 @@ impl<'w> Writer<'w> {
     fn file(&self, given: &Given) -> Option<String> {
         let path = given.path.as_ref()?;
         let name = beside::name_below(self.folder?, path)?;
-        (GivenCode::is_shader_file(Path::new(&name)) && std::fs::read(path).ok()? == given.code.bytes()).then_some(name)
+        (GivenCode::is_shader_file(Path::new(&name)) && beside::bytes(path).ok()? == given.code.bytes()).then_some(name)
     }
 
     fn resource(&self, id: ResourceId) -> &'w str {
