@@ -52,7 +52,8 @@ pub(crate) struct Scene {
     pub remembered: IdVec<ResourceId, u32>,
 }
 
-/// Whose memory each resource is in: its own, or, through `modifies` where the sizes are equal, another's.
+/// Whose memory each resource is in: its own, or, through `modifies` where the sizes are equal, another's, or that of
+/// another history of the same frame.
 pub(crate) fn memories(graph: &Graph, kind: impl Fn(ResourceId) -> PlanKind) -> IdVec<ResourceId, ResourceId> {
     let resources = graph.resources();
     let mut memory: IdVec<ResourceId, ResourceId> = resources.ids().collect();
@@ -74,6 +75,13 @@ pub(crate) fn memories(graph: &Graph, kind: impl Fn(ResourceId) -> PlanKind) -> 
         let root = memory[at];
         for id in path.drain(..) {
             memory[id] = root;
+        }
+    }
+    // Histories of one resource that look back as far are the same image of its ring.
+    let mut histories = std::collections::BTreeMap::new();
+    for (id, resource) in resources.iter_ids() {
+        if let Life::History(history) = resource.life {
+            memory[id] = *histories.entry((memory[history.of], history.frames)).or_insert(id);
         }
     }
     memory

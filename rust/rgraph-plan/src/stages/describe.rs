@@ -2,7 +2,7 @@
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use crate::graph::Graph;
+use crate::graph::{Graph, PassId};
 use crate::id::{Id, Span};
 use crate::plan::{
     Heap, HeapId, PassWhy, Placement, Plan, PlanAccess, PlanLife, PlanPass, PlanPassId, PlanResource, QueueId, Subgraph,
@@ -16,6 +16,7 @@ use crate::stages::resolve::Origin;
 use crate::stages::schedule::Order;
 use crate::stages::synchronize::epoch::{Epochs, Frame, NONE};
 use crate::stages::transient::Transients;
+use crate::stages::validate::usages::writes;
 use crate::stages::weigh::queue_why;
 
 /// Memory that describing reuses.
@@ -169,6 +170,7 @@ pub fn resources(input: Input<'_>, scratch: &mut Scratch, plan: &mut Plan) {
             *lifetime = Some([lifetime.map_or(here, |[first, _]| first), here]);
         }
     }
+    extend_names(input, plan);
     scratch.aliases.clear();
     for (at, placement) in input.transients.placements.iter().enumerate() {
         for &(before, previous_run) in input.transients.followed(at as u32) {
@@ -185,6 +187,35 @@ pub fn resources(input: Input<'_>, scratch: &mut Scratch, plan: &mut Plan) {
         let start = plan.aliases.len();
         plan.aliases.extend(same.iter().map(|(_, other)| *other));
         plan.resources[same[0].0].aliases = Span::new(start, plan.aliases.len());
+    }
+}
+
+/// Lifetimes of the names of one memory, which touches of a node that uses several of them do not tell apart: each name
+/// that an access gives, and the name below a conditional output that falls back to it. O(accesses) if there are such.
+fn extend_names(input: Input<'_>, plan: &mut Plan) {
+    let Frame { graph, facts, .. } = input.frame;
+    if facts.memory.iter_ids().all(|(id, memory)| id == *memory) {
+        return;
+    }
+    let mut extend = |resource: ResourceId, here: PlanPassId| {
+        let lifetime = &mut plan.resources[resource].lifetime;
+        *lifetime = Some(lifetime.map_or([here; 2], |[first, last]| [first.min(here), last.max(here)]));
+    };
+    let position = |pass: PassId| {
+        let live = input.deps.index[facts.node_of[pass]];
+        (live != u32::MAX).then(|| PlanPassId::new(input.merged.final_position(live) as usize))
+    };
+    for access in graph.accesses() {
+        let Some(here) = position(access.pass) else { continue };
+        if facts.memory[access.resource] == access.resource {
+            continue;
+        }
+        extend(access.resource, here);
+        let mut output = access.resource;
+        while let Some(input) = facts.falls_back_within(output).filter(|_| !writes(access.usage)) {
+            extend(input, here);
+            output = input;
+        }
     }
 }
 

@@ -4,6 +4,8 @@
 use super::Touch;
 use super::meaning::Effect;
 use crate::access::Layout;
+use crate::id::IdVec;
+use crate::resource::ResourceId;
 
 /// Memory that [`combine`] reuses.
 #[derive(Default, Debug)]
@@ -11,8 +13,15 @@ pub struct Scratch {
     singles: Vec<Touch>,
 }
 
-/// Makes the touches from `start` on meet no piece twice. O(p log p) in the pieces they cover.
-pub fn combine(touches: &mut Vec<Touch>, start: usize, scratch: &mut Scratch) {
+/// Makes the touches from `start` on meet no piece twice. O(p log p) in the pieces they cover. Returns two accesses that
+/// use one piece under different names, of which one modifies the other, if there are any.
+pub fn combine(
+    touches: &mut Vec<Touch>,
+    start: usize,
+    depth: &IdVec<ResourceId, u32>,
+    scratch: &mut Scratch,
+) -> Option<(u32, u32)> {
+    let mut names = None;
     scratch.singles.clear();
     for touch in &touches[start..] {
         scratch.singles.extend(touch.pieces().map(|piece| Touch { first: piece as u32, count: 1, ..*touch }));
@@ -21,6 +30,8 @@ pub fn combine(touches: &mut Vec<Touch>, start: usize, scratch: &mut Scratch) {
     touches.truncate(start);
     for same in scratch.singles.chunk_by(|a, b| a.first == b.first) {
         let merged = same[1..].iter().fold(same[0], both);
+        let other = same[1..].iter().find(|touch| depth[touch.resource] != depth[same[0].resource]);
+        names = names.or(other.map(|other| (same[0].declared, other.declared)));
         match touches[start..].last_mut() {
             Some(last)
                 if (Touch { first: last.first, count: last.count, ..merged }) == *last
@@ -31,6 +42,7 @@ pub fn combine(touches: &mut Vec<Touch>, start: usize, scratch: &mut Scratch) {
             _ => touches.push(merged),
         }
     }
+    names
 }
 
 fn both(a: Touch, b: &Touch) -> Touch {

@@ -6,6 +6,7 @@
 //! ranges cut a resource, and a topological sort only where reads look forward or names of one memory interleave.
 
 mod combine;
+mod fallback;
 pub mod hazards;
 mod insert;
 pub mod meaning;
@@ -112,6 +113,12 @@ impl Touch {
     pub fn pieces(&self) -> std::ops::Range<usize> {
         self.first as usize..(self.first + self.count) as usize
     }
+
+    /// Whether another touch is part of the same use: of one access, and of one resource, the declared one or one that
+    /// stands in for it.
+    pub fn of_one_use(&self, other: &Self) -> bool {
+        (self.declared, self.resource) == (other.declared, other.resource)
+    }
 }
 
 /// An attachment of a node.
@@ -163,6 +170,16 @@ pub enum Problem {
         /// The resource that modifies it.
         by: ResourceId,
     },
+    /// A pass that uses one memory under two names, one of which modifies the other: accesses of the first name come
+    /// before those of the second.
+    TwoNames {
+        /// The pass.
+        pass: PassId,
+        /// Position of an access by one name.
+        first: u32,
+        /// Position of an access by another.
+        second: u32,
+    },
     /// Passes that must run before each other, first repeated at the end is left out.
     Cycle(Vec<(PassId, Via)>),
 }
@@ -183,7 +200,7 @@ pub enum Via {
 /// Everything that later stages need to know of a declaration.
 #[derive(Default, Debug)]
 pub struct Facts {
-    /// Whose memory a resource is in: its own, or that of what it modifies.
+    /// Whose memory a resource is in: its own, that of what it modifies, or of another history of the same frame.
     pub memory: IdVec<ResourceId, ResourceId>,
     /// How many resources of equal size it modifies, one through the other.
     pub depth: IdVec<ResourceId, u32>,
@@ -221,7 +238,8 @@ pub struct Facts {
     stamp: IdVec<ResourceId, Option<NodeId>>,
     blit_done: IdVec<ResourceId, bool>,
     blits: Vec<ResourceId>,
-    fallback_of: IdVec<ResourceId, bool>,
+    fallbacks: fallback::Fallbacks,
+    histories: Vec<(ResourceId, u32, ResourceId)>,
     combine: combine::Scratch,
     order: order::Scratch,
     states: Vec<walk::State>,
@@ -241,15 +259,16 @@ pub fn resolve(source: Source<'_>, facts: &mut Facts, problems: &mut Vec<Problem
     facts.find_memories(source);
     facts.sort_accesses(source.graph);
     facts.cut_pieces(source);
-    facts.make_nodes(source);
-    if facts.in_order(source) || facts.reorder(source, problems) {
+    facts.make_nodes(source, problems);
+    if problems.is_empty() && (facts.in_order(source) || facts.reorder(source, problems)) {
         facts.walk(source, problems);
     }
 }
 
 impl Facts {
     /// Whose memory each resource is in. A chain of modifying resources is followed once.
-    fn find_memories(&mut self, Source { graph, shapes }: Source<'_>) {
+    fn find_memories(&mut self, source: Source<'_>) {
+        let Source { graph, shapes } = source;
         let resources = graph.resources();
         self.memory.clear();
         self.blits.clear();
@@ -289,6 +308,24 @@ impl Facts {
             if let Life::History(history) = resource.life {
                 self.family[id] = self.memory[history.of];
                 self.remembered[self.memory[history.of]] = true;
+            }
+        }
+        self.join_histories(source);
+    }
+
+    /// Histories of one resource that look back as far are one memory: the same image of its ring.
+    fn join_histories(&mut self, Source { graph, .. }: Source<'_>) {
+        self.histories.clear();
+        for (id, resource) in graph.resources().iter_ids() {
+            if let Life::History(history) = resource.life {
+                self.histories.push((self.family[id], history.frames, id));
+            }
+        }
+        self.histories.sort_unstable();
+        for pair in 1..self.histories.len() {
+            let (before, this) = (self.histories[pair - 1], self.histories[pair]);
+            if (before.0, before.1) == (this.0, this.1) {
+                self.memory[this.2] = self.memory[before.2];
             }
         }
     }
@@ -348,7 +385,7 @@ impl Facts {
         }
     }
 
-    fn make_nodes(&mut self, source: Source<'_>) {
+    fn make_nodes(&mut self, source: Source<'_>, problems: &mut Vec<Problem>) {
         let Source { graph, shapes } = source;
         self.nodes.clear();
         self.touches.clear();
@@ -356,10 +393,7 @@ impl Facts {
         self.node_of.clear();
         self.stamp.refill(None, shapes.len());
         self.blit_done.refill(false, shapes.len());
-        self.fallback_of.refill(false, shapes.len());
-        for fallback in graph.fallbacks() {
-            self.fallback_of[fallback.output] = true;
-        }
+        self.fallbacks.find(graph);
         for (id, pass) in graph.passes().iter_ids() {
             let accesses = self.pass_start[id.index()] as usize..self.pass_start[id.index() + 1] as usize;
             if !self.blits.is_empty() {
@@ -387,8 +421,10 @@ impl Facts {
                 let shape = &shapes[access.resource];
                 let means = meaning(access, pass.queue, draws, shape.aspects);
                 let part = part_of(graph, access, shape);
-                twice |= self.touch(node, access.resource, declared, &part, means, access.unordered);
-                if means.effect == Effect::Read && self.fallback_of[access.resource] {
+                // Reads commute with reads anyway, and with no write.
+                let unordered = access.unordered && means.effect.writes();
+                twice |= self.touch(node, access.resource, declared, &part, means, unordered);
+                if means.effect == Effect::Read && !self.fallbacks.of(access.resource).is_empty() {
                     twice |= self.touch_fallbacks(source, node, id, declared, &part, means);
                 }
                 if is_attachment(access.usage) {
@@ -404,7 +440,10 @@ impl Facts {
                 }
             }
             if twice {
-                combine::combine(&mut self.touches, touches, &mut self.combine);
+                let names = combine::combine(&mut self.touches, touches, &self.depth, &mut self.combine);
+                if let Some((first, second)) = names {
+                    problems.push(Problem::TwoNames { pass: id, first, second });
+                }
             }
             self.node_of.push(node);
             self.nodes.push(Node {
@@ -465,40 +504,6 @@ impl Facts {
                 });
             }
         });
-        twice
-    }
-
-    /// A reader of a conditional pass's output also reads what stands in for it.
-    fn touch_fallbacks(
-        &mut self,
-        Source { graph, shapes }: Source<'_>,
-        node: NodeId,
-        reader: PassId,
-        declared: u32,
-        part: &Part,
-        means: meaning::Meaning,
-    ) -> bool {
-        // What stands in may itself be the output of a pass that is switched off.
-        let mut outputs = vec![graph.accesses()[declared as usize].resource];
-        let mut twice = false;
-        let mut next = 0;
-        while let Some(&output) = outputs.get(next) {
-            next += 1;
-            let earlier = graph.fallbacks().iter().filter(|f| f.output == output && f.pass < reader);
-            for fallback in earlier {
-                if outputs.contains(&fallback.input) {
-                    continue;
-                }
-                outputs.push(fallback.input);
-                let shape = &shapes[fallback.input];
-                let whole = Part::whole(shape);
-                let fits = part.mips[1] <= whole.mips[1]
-                    && part.layers[1] <= whole.layers[1]
-                    && part.bytes[1] <= whole.bytes[1];
-                let same = if fits { Part { aspects: part.aspects & whole.aspects, ..*part } } else { whole };
-                twice |= self.touch(node, fallback.input, declared, &same, means, false);
-            }
-        }
         twice
     }
 }

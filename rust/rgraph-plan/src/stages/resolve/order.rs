@@ -5,6 +5,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use super::fallback::stands_in;
 use super::hazards::Hazards;
 use super::meaning::Effect;
 use super::walk::level;
@@ -71,15 +72,15 @@ impl Facts {
         }
         uses.clear();
         for (node, touches) in self.nodes.iter_ids().map(|(id, node)| (id, node.touches)) {
-            for access in self.touches[touches.range()].chunk_by(|a, b| a.declared == b.declared) {
-                let mut position = node.index() as u32 * 2;
-                if self.may_look_forward(source, &access[0]) {
-                    // A read of a transient before any of its writers comes just after the first of them.
-                    let pieces = access.iter().flat_map(Touch::pieces);
-                    let first = pieces.map(|piece| first_writer[piece]).min().unwrap_or(u32::MAX);
-                    if first > position && first != u32::MAX {
-                        position = first + 1;
-                    }
+            let touches = &self.touches[touches.range()];
+            for access in touches.chunk_by(Touch::of_one_use) {
+                let mut position = self.place_of(source, node, access, first_writer);
+                if stands_in(source, &access[0]) {
+                    // It is read where what it stands in for is.
+                    let named = touches.chunk_by(Touch::of_one_use);
+                    let named = named.filter(|other| other[0].declared == access[0].declared);
+                    let places = named.map(|other| self.place_of(source, node, other, first_writer));
+                    position = places.fold(position, u32::max);
                 }
                 for touch in access {
                     let level = level(self, node, touch);
@@ -96,6 +97,30 @@ impl Facts {
             }
         }
         uses.sort_unstable();
+    }
+
+    /// Twice the declared position of an access; odd where it looks forward: a read of a transient before any of its
+    /// writers comes just after the first pass that writes any of it, and the mips that this pass generates.
+    fn place_of(&self, source: Source<'_>, node: NodeId, access: &[Touch], first_writer: &[u32]) -> u32 {
+        let position = node.index() as u32 * 2;
+        if !self.may_look_forward(source, &access[0]) {
+            return position;
+        }
+        let pieces = access.iter().flat_map(Touch::pieces);
+        let first = pieces.map(|piece| first_writer[piece]).min().unwrap_or(u32::MAX);
+        if first <= position || first == u32::MAX {
+            return position;
+        }
+        let pass = |at: usize| match self.nodes.as_slice()[at].origin {
+            Origin::Declared(pass) | Origin::Mip { pass, .. } => Some(pass),
+            Origin::Blit { .. } => None,
+        };
+        let mut last = first as usize / 2;
+        let writer = pass(last);
+        while writer.is_some() && last + 1 < self.nodes.len() && pass(last + 1) == writer {
+            last += 1;
+        }
+        last as u32 * 2 + 1
     }
 
     fn edges_of_uses(&self, scratch: &mut Scratch) {

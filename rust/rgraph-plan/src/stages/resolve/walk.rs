@@ -7,7 +7,7 @@ use super::{Facts, NodeAttachment, NodeId, Origin, Problem, Source, Touch, part_
 use crate::access::{Accesses, Load, Usage};
 use crate::graph::{FlagId, PassId};
 use crate::id::{Id, Span};
-use crate::resource::Life;
+use crate::resource::{Life, ResourceId};
 
 /// What the walk knows of a piece.
 #[derive(Clone, Copy, Debug)]
@@ -21,6 +21,8 @@ pub(super) struct State {
     group: u32,
     /// The group of the last use, 0 for none.
     in_group: u32,
+    /// Whether it was written before that group.
+    before_group: bool,
     pub(super) level: u32,
 }
 
@@ -47,6 +49,7 @@ impl Facts {
             entry: false,
             group: 1,
             in_group: 0,
+            before_group: false,
             level: 0,
         };
         self.states.clear();
@@ -74,7 +77,7 @@ impl Facts {
         let inverted = self.after.iter().any(|(later, earlier)| later < earlier);
         let fine = !inverted
             && self.nodes.iter_ids().all(|(id, node)| {
-                let accesses = self.touches[node.touches.range()].chunk_by(|a, b| a.declared == b.declared);
+                let accesses = self.touches[node.touches.range()].chunk_by(Touch::of_one_use);
                 accesses.into_iter().all(|access| self.access_in_order(source, id, access, &mut states))
             });
         self.states = states;
@@ -100,10 +103,13 @@ impl Facts {
     }
 
     /// Whether an access is a pure read of a transient: if nothing of it is written yet, it waits for a later writer.
-    pub(super) fn may_look_forward(&self, Source { graph, .. }: Source<'_>, touch: &Touch) -> bool {
-        touch.effect == Effect::Read
-            && self.depth[touch.resource] == 0
-            && graph.resources()[self.memory[touch.resource]].life == Life::Transient
+    pub(super) fn may_look_forward(&self, source: Source<'_>, touch: &Touch) -> bool {
+        touch.effect == Effect::Read && self.is_plain_transient(source, touch.resource)
+    }
+
+    /// Whether a resource holds nothing until a pass writes it under this name.
+    pub(super) fn is_plain_transient(&self, Source { graph, .. }: Source<'_>, resource: ResourceId) -> bool {
+        self.depth[resource] == 0 && graph.resources()[self.memory[resource]].life == Life::Transient
     }
 
     /// Walks all nodes in serial order.
@@ -120,11 +126,10 @@ impl Facts {
             let (sources, entry_reads) = (self.sources.len(), self.entry_reads.len());
             let mut touch_at = node.touches.start as usize;
             while touch_at < node.touches.end as usize {
-                let declared = self.touches[touch_at].declared;
+                let first = self.touches[touch_at];
                 let rest = self.touches[touch_at..node.touches.end as usize].iter();
-                let end = touch_at + rest.take_while(|touch| touch.declared == declared).count();
-                let pieces = self.touches[touch_at..end].iter().flat_map(Touch::pieces);
-                let found = { pieces }.any(|piece| self.states[piece].written != Written::No);
+                let end = touch_at + rest.take_while(|touch| first.of_one_use(touch)).count();
+                let found = self.finds_contents(source, touch_at..end);
                 for at in touch_at..end {
                     self.walk_touch(source, id, at, found, problems);
                 }
@@ -164,6 +169,26 @@ impl Facts {
         }
     }
 
+    /// Whether anything in the range of one use is written before it. A use that must find contents which only the
+    /// group that it commutes with makes commutes with nothing: it follows those before it.
+    fn finds_contents(&mut self, source: Source<'_>, uses: std::ops::Range<usize>) -> bool {
+        let written = |state: &State| state.written != Written::No;
+        let before_group = |state: &State| if state.in_group != 0 { state.before_group } else { written(state) };
+        let touches = &mut self.touches[uses];
+        let any = |touches: &[Touch], of: &dyn Fn(&State) -> bool| {
+            touches.iter().flat_map(Touch::pieces).any(|piece| of(&self.states[piece]))
+        };
+        let found = any(touches, &written);
+        let first = touches[0];
+        let needs = first.unordered && self.depth[first.resource] == 0 && reads_explicitly(source, &first);
+        if needs && found && !any(touches, &before_group) {
+            for touch in touches {
+                touch.unordered = false;
+            }
+        }
+        found
+    }
+
     fn walk_touch(
         &mut self,
         source: Source<'_>,
@@ -176,7 +201,8 @@ impl Facts {
         let mut touch = self.touches[touch_at];
         let modifies = self.depth[touch.resource] > 0;
         let any_written = modifies || found;
-        let has_fallback = node.conditional.is_some() && self.fallback_of[touch.resource];
+        let has_fallback = node.conditional.is_some()
+            && pass_of(node.origin).is_some_and(|pass| self.falls_back_elsewhere(pass, touch.resource));
         match touch.effect {
             Effect::KeepIfWritten if any_written => touch.effect = Effect::Keep,
             Effect::KeepIfWritten => {
@@ -237,6 +263,9 @@ impl Facts {
                     None if state.entry => self.entry_reads.push(piece as u32),
                     _ => {}
                 }
+            }
+            if touch.group != state.in_group {
+                state.before_group = state.written != Written::No;
             }
             state.in_group = touch.group;
             state.group = if touch.unordered { touch.group } else { state.group + 1 };

@@ -348,8 +348,17 @@ impl Scratch {
         self.attached.clear();
         for at in frame.course.steps[step as usize].stops.range() {
             let node = &frame.facts.nodes[frame.course.stops[at].node];
-            for attachment in &frame.facts.attachments[node.attachments.range()] {
+            let attachments = &frame.facts.attachments[node.attachments.range()];
+            let resolve = |one: &&NodeAttachment| one.usage == Usage::ResolveAttachment;
+            for attachment in attachments.iter().filter(|one| !resolve(one)) {
                 self.write_attachment(input, at, *attachment, start, plan);
+            }
+            for one in attachments.iter().filter(resolve) {
+                let Some(of) = resolved(input, attachments, one) else { continue };
+                let of = |a: &&mut Attachment| frame.facts.memory[a.resource] == of;
+                if let Some(attachment) = plan.attachments[start..].iter_mut().find(of) {
+                    attachment.resolve_to = Some(one.resource);
+                }
             }
         }
         Span::new(start, plan.attachments.len())
@@ -359,22 +368,6 @@ impl Scratch {
         let frame = input.scene.frame;
         let details = frame.graph.details_of(&frame.graph.accesses()[one.declared as usize]);
         let memory = frame.facts.memory[one.resource];
-        if one.usage == Usage::ResolveAttachment {
-            // Without a name it is the one attachment with several samples.
-            let source = details.resolves.map(|of| frame.facts.memory[of]);
-            let of = |a: &&mut Attachment| match source {
-                Some(source) => frame.facts.memory[a.resource] == source,
-                None => {
-                    let color = |of: ResourceId| frame.shapes[of].aspects;
-                    matches!(frame.shapes[a.resource].kind, PlanKind::Image { samples, .. } if samples > 1)
-                        && color(a.resource) == color(one.resource)
-                }
-            };
-            if let Some(attachment) = plan.attachments[start..].iter_mut().find(of) {
-                attachment.resolve_to = Some(one.resource);
-            }
-            return;
-        }
         let input_only = one.usage == Usage::InputAttachment;
         let read_only = input_only || one.usage == Usage::DepthStencilRead;
         let aspects = frame.shapes[one.resource].aspects;
@@ -453,6 +446,23 @@ impl Scratch {
             })
         })
     }
+}
+
+/// The memory of the attachment that `resolve` resolves: the one it names, or the only one of its node that is
+/// multisampled and of its format.
+fn resolved(input: Input<'_>, of_node: &[NodeAttachment], resolve: &NodeAttachment) -> Option<ResourceId> {
+    let frame = input.scene.frame;
+    let named = frame.graph.details_of(&frame.graph.accesses()[resolve.declared as usize]).resolves;
+    let format = |of: ResourceId| match frame.shapes[of].kind {
+        PlanKind::Image { format, samples, .. } => Some((format, samples > 1)),
+        PlanKind::Buffer { .. } => None,
+    };
+    let wanted = (format(resolve.resource)?.0, true);
+    let fits = |one: &&NodeAttachment| {
+        !matches!(one.usage, Usage::ResolveAttachment | Usage::InputAttachment) && format(one.resource) == Some(wanted)
+    };
+    let source = named.or_else(|| of_node.iter().find(fits).map(|one| one.resource))?;
+    Some(frame.facts.memory[source])
 }
 
 /// The layouts in which a node finds its images, neighbouring pieces of one layout together.

@@ -92,6 +92,7 @@ struct MemoryUse {
     switches: u32,
     attachment: bool,
     host: bool,
+    host_writes: bool,
 }
 
 /// What [`epochs`] reads.
@@ -155,13 +156,14 @@ impl Epochs {
     /// Exclusive where one family uses it, or an attachment passes once from one family to another; concurrent
     /// where transfers of ownership would cost more than the compression that they keep.
     fn choose_sharing(&mut self, frame: Frame<'_>, notes: &mut Vec<String>) {
-        let blank = MemoryUse { last: NONE, switches: 0, attachment: false, host: false };
+        let blank = MemoryUse { last: NONE, switches: 0, attachment: false, host: false, host_writes: false };
         self.use_of.refill(blank, frame.shapes.len());
         for (at, stop) in frame.course.stops.iter().enumerate() {
             if stop.queue == frame.course.host() {
                 for touch in frame.touches(at) {
                     let used = &mut self.use_of[frame.facts.memory[touch.resource]];
                     used.host = true;
+                    used.host_writes |= touch.effect.writes();
                 }
                 continue;
             }
@@ -182,15 +184,16 @@ impl Epochs {
                 continue;
             }
             let used = self.use_of[id];
-            // The host takes no ownership: a family could not tell from whom to take what the host wrote, nor when to give
-            // what the host reads.
             let host_gives = used.host && used.switches > 0;
-            if host_gives && resource.sharing == Some(Sharing::Exclusive) {
+            // The host takes no ownership. What it only reads is released and acquired around it; from whom a family must take
+            // what the host was the first to write depends on the run before, which a first run does not have.
+            let nobody_gives = used.switches > 0 && (used.host_writes || used.host && frame.has_edges(id));
+            if nobody_gives && resource.sharing == Some(Sharing::Exclusive) {
                 let name = frame.graph.resource_name(id);
                 notes
                     .push(format!("\"{name}\" is used by the host and by several queue families, so it is concurrent"));
             }
-            let said = resource.sharing.filter(|_| !host_gives);
+            let said = resource.sharing.filter(|_| !nobody_gives);
             self.sharing[id] = said.unwrap_or_else(|| match resource.life {
                 Life::Imported(_) if !host_gives => Sharing::Exclusive,
                 _ if used.switches == 0 => Sharing::Exclusive,

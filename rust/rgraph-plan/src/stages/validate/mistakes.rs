@@ -38,6 +38,7 @@ pub fn of_problems(graph: &Graph, shapes: &IdVec<ResourceId, Shape>, problems: &
         }
         Problem::HoldsNothing { flag, pass, resource, reader } => uses.holds_nothing(*flag, *pass, *resource, *reader),
         Problem::RootModified { root, by } => root_modified(graph, *root, *by),
+        Problem::TwoNames { pass, first, second } => two_names(graph, *pass, [*first, *second]),
         Problem::Cycle(passes) => uses.cycle(passes),
     };
     together(problems).iter().enumerate().map(mistake).collect()
@@ -51,7 +52,7 @@ fn together(problems: &[Problem]) -> Vec<Problem> {
         let key = match problem {
             Problem::NeverWritten { access, resource, .. } => (0, access.unwrap_or(u32::MAX), *resource, None),
             Problem::HoldsNothing { flag, resource, reader, .. } => (1, flag.index() as u32, *resource, *reader),
-            Problem::RootModified { .. } | Problem::Cycle(_) => {
+            Problem::RootModified { .. } | Problem::TwoNames { .. } | Problem::Cycle(_) => {
                 merged.push(problem.clone());
                 continue;
             }
@@ -340,6 +341,22 @@ pub fn root_modified(graph: &Graph, root: ResourceId, by: ResourceId) -> Mistake
         .resource(name)
         .side(name, "a root", graph.resource_place(root).cloned())
         .side(taker, format!("modifies \"{name}\""), graph.resource_place(by).cloned())
+}
+
+/// One pass uses a memory by two names of which one modifies the other.
+fn two_names(graph: &Graph, pass: PassId, accesses: [u32; 2]) -> Mistake {
+    let of = |at: u32| &graph.accesses()[at as usize];
+    let [first, second] = accesses.map(|at| graph.resource_name(of(at).resource));
+    let name = graph.pass_name(pass);
+    let [one, other] = accesses.map(|at| of(at).usage.name());
+    let message = format!(
+        "pass \"{name}\" uses \"{first}\" as {one} and \"{second}\" as {other}, which are two names of one memory"
+    );
+    let help = "use one of them, or a copy: every use of what is modified comes before every use of what modifies it";
+    accesses.iter().fold(Mistake::new(Code::BadAccess, message, help).pass(name).resource(second), |mistake, &at| {
+        let resource = graph.resource_name(of(at).resource);
+        mistake.side(resource, of(at).usage.name(), graph.access_place(at as usize).cloned())
+    })
 }
 
 /// A class of memory that is too small: it has `has` bytes, the placements in it need `needs`, and `largest` are the

@@ -12,7 +12,7 @@ mod overlaps;
 mod profile;
 pub mod queues;
 mod resources;
-mod usages;
+pub(crate) mod usages;
 mod words;
 
 use crate::access::{PassQueue, Usage};

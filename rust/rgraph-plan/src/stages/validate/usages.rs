@@ -5,7 +5,7 @@ use crate::error::Code;
 use crate::format::{Format, Numbers};
 
 /// Whether an access of that usage changes contents.
-pub(super) const fn writes(usage: Usage) -> bool {
+pub(crate) const fn writes(usage: Usage) -> bool {
     matches!(
         usage,
         Usage::ColorAttachment

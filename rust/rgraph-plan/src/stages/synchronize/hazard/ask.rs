@@ -117,10 +117,12 @@ impl Hazards {
         self.calls.about(call, about, acquire, families, why)
     }
 
-    /// Stages and accesses of a use within its own render pass: loading is done before it begins.
+    /// Stages and accesses of a use within its own render pass: what is only an input attachment was loaded before the
+    /// render pass began; what is tested as well (late tests, which loading has not) is looked at by the tests too.
     pub(super) fn inner_target(here: Here<'_>) -> (Stages, Accesses) {
         let Touch { stages, access, effect, .. } = *here.touch;
-        if effect == Effect::Read && access.contains(Accesses::INPUT_ATTACHMENT_READ) {
+        let tested = stages.contains(Stages::LATE_FRAGMENT_TESTS);
+        if effect == Effect::Read && access.contains(Accesses::INPUT_ATTACHMENT_READ) && !tested {
             (stages & Stages::FRAGMENT_SHADER, Accesses::INPUT_ATTACHMENT_READ)
         } else {
             (stages, access)
@@ -221,6 +223,22 @@ impl Hazards {
                 self.show_left_to_host(scene, here, left);
             }
             at = used.next;
+        }
+    }
+
+    /// Shows the host what the epoch before `here` left: its own writes or, where it only read on the device, the writes
+    /// before it, which reads on the device make visible to nobody else (Vulkan 1.3, "Availability, Visibility, and
+    /// Domain Operations").
+    pub(super) fn show_all_to_host(&mut self, scene: Scene<'_>, here: Here<'_>, state: State) {
+        self.show_to_host(scene, here, state.uses);
+        let host = scene.frame.course.host();
+        let read_only = |used: &super::Used| used.queue != host && !used.access.intersects(Accesses::WRITES);
+        if self.list(state.uses).all(|used| read_only(&used)) {
+            if state.before == NONE {
+                self.show_lead_to_host(scene, here, state);
+            } else {
+                self.show_to_host(scene, here, state.before);
+            }
         }
     }
 

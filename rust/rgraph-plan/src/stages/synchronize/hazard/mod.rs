@@ -436,7 +436,7 @@ impl Hazards {
                 next.home_barrier = self.change_at_home(scene, here, epoch, home, target);
                 if home == here.queue { next.home_barrier } else { NONE }
             } else if !on_gpu {
-                self.show_to_host(scene, here, state.uses);
+                self.show_all_to_host(scene, here, state);
                 NONE
             } else if changes {
                 let old = if discard { Layout::Undefined } else { state.layout };

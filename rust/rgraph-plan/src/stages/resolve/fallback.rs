@@ -1,0 +1,143 @@
+//! What stands in for the output of a conditional pass while its flag is off: readers of the output are readers of the
+//! stand-in too, at the place in the order where they read the output.
+
+use super::meaning::Effect;
+use super::meaning::Meaning;
+use super::piece::Part;
+use super::{Facts, NodeId, Source, Touch, part_of};
+use crate::graph::{Fallback, Graph, PassId};
+use crate::resource::ResourceId;
+use crate::stages::validate::usages::writes;
+
+/// The fallbacks of a graph, ready to be looked up.
+#[derive(Default, Debug)]
+pub(super) struct Fallbacks {
+    /// By output, then pass.
+    sorted: Vec<Fallback>,
+    /// Declared writes of outputs: output, pass, position of the access; sorted.
+    writers: Vec<(ResourceId, PassId, u32)>,
+    outputs: Vec<ResourceId>,
+}
+
+impl Fallbacks {
+    /// Forgets the last graph's and takes those of `graph`. O(1) without fallbacks, else O(f log f + accesses).
+    pub fn find(&mut self, graph: &Graph) {
+        self.sorted.clear();
+        self.writers.clear();
+        if graph.fallbacks().is_empty() {
+            return;
+        }
+        self.sorted.extend_from_slice(graph.fallbacks());
+        self.sorted.sort_unstable_by_key(|fallback| (fallback.output, fallback.pass, fallback.input));
+        for (at, access) in graph.accesses().iter().enumerate() {
+            if writes(access.usage) && !self.of(access.resource).is_empty() {
+                self.writers.push((access.resource, access.pass, at as u32));
+            }
+        }
+        self.writers.sort_unstable();
+    }
+
+    /// The fallbacks of an output, by pass.
+    pub fn of(&self, output: ResourceId) -> &[Fallback] {
+        let from = self.sorted.partition_point(|fallback| fallback.output < output);
+        let to = self.sorted.partition_point(|fallback| fallback.output <= output);
+        &self.sorted[from..to]
+    }
+
+    /// The fallback of `pass` for `output`.
+    pub fn find_one(&self, pass: PassId, output: ResourceId) -> Option<&Fallback> {
+        self.of(output).iter().find(|fallback| fallback.pass == pass)
+    }
+
+    /// The pass that a read by `reader` looks forward to: the first one to write any of `part`, if that is a later one.
+    fn first_writer_behind(
+        &self,
+        source: Source<'_>,
+        reader: PassId,
+        output: ResourceId,
+        part: &Part,
+    ) -> Option<PassId> {
+        let from = self.writers.partition_point(|writer| writer.0 < output);
+        let shape = &source.shapes[output];
+        let meets = |access: u32| {
+            let other = part_of(source.graph, &source.graph.accesses()[access as usize], shape);
+            let apart = |a: [u32; 2], b: [u32; 2]| a[1] <= b[0] || b[1] <= a[0];
+            if !shape.aspects.is_empty() {
+                !apart(part.mips, other.mips)
+                    && !apart(part.layers, other.layers)
+                    && part.aspects.intersects(other.aspects)
+            } else {
+                part.bytes[0] < other.bytes[1] && other.bytes[0] < part.bytes[1]
+            }
+        };
+        let mut of_output = self.writers[from..].iter().take_while(|writer| writer.0 == output);
+        of_output.find(|writer| meets(writer.2)).map(|writer| writer.1).filter(|pass| *pass > reader)
+    }
+}
+
+impl Facts {
+    /// Whether a conditional pass need not keep what `resource` held: while it is off, readers get other memory.
+    pub(super) fn falls_back_elsewhere(&self, pass: PassId, resource: ResourceId) -> bool {
+        let elsewhere = |fallback: &Fallback| self.memory[fallback.input] != self.memory[resource];
+        self.fallbacks.find_one(pass, resource).is_some_and(elsewhere)
+    }
+
+    /// The name below an output, in the same memory, that a fallback of it names.
+    pub fn falls_back_within(&self, output: ResourceId) -> Option<ResourceId> {
+        let within = |fallback: &&Fallback| self.memory[fallback.input] == self.memory[output];
+        self.fallbacks.of(output).iter().find(within).map(|fallback| fallback.input)
+    }
+
+    /// A reader of a conditional pass's output also reads what stands in for it. Tells whether the node touched one of
+    /// those memories before.
+    pub(super) fn touch_fallbacks(
+        &mut self,
+        source: Source<'_>,
+        node: NodeId,
+        reader: PassId,
+        declared: u32,
+        part: &Part,
+        means: Meaning,
+    ) -> bool {
+        let output = source.graph.accesses()[declared as usize].resource;
+        let mut outputs = std::mem::take(&mut self.fallbacks.outputs);
+        outputs.clear();
+        outputs.push(output);
+        let looks_forward = means.effect == Effect::Read && self.is_plain_transient(source, output);
+        let behind = looks_forward.then(|| self.fallbacks.first_writer_behind(source, reader, output, part)).flatten();
+        let mut twice = false;
+        let mut next = 0;
+        // What stands in may itself be the output of a pass that is switched off.
+        while let Some(&from) = outputs.get(next) {
+            next += 1;
+            let mut at = 0;
+            while let Some(&fallback) = self.fallbacks.of(from).get(at) {
+                at += 1;
+                let before = fallback.pass < reader || behind.is_some_and(|first| fallback.pass <= first);
+                if !before || outputs.contains(&fallback.input) {
+                    continue;
+                }
+                outputs.push(fallback.input);
+                // One memory under two names: while the pass is off, it holds the contents of the name below.
+                if self.memory[fallback.input] != self.memory[output] {
+                    let same = stand_in_part(&source, fallback.input, part);
+                    twice |= self.touch(node, fallback.input, declared, &same, means, false);
+                }
+            }
+        }
+        self.fallbacks.outputs = outputs;
+        twice
+    }
+}
+
+/// Whether a touch reads what stands in for the resource that its access names.
+pub(super) fn stands_in(Source { graph, .. }: Source<'_>, touch: &Touch) -> bool {
+    graph.accesses().get(touch.declared as usize).is_some_and(|access| access.resource != touch.resource)
+}
+
+/// The part of a stand-in that is read for `part` of the output.
+fn stand_in_part(source: &Source<'_>, input: ResourceId, part: &Part) -> Part {
+    let whole = Part::whole(&source.shapes[input]);
+    let fits = part.mips[1] <= whole.mips[1] && part.layers[1] <= whole.layers[1] && part.bytes[1] <= whole.bytes[1];
+    if fits { Part { aspects: part.aspects & whole.aspects, ..*part } } else { whole }
+}
