@@ -415,11 +415,20 @@ impl Facts {
                 || accesses.clone().any(|at| {
                     matches!(graph.accesses()[self.by_pass[at] as usize].usage, Usage::Vertex | Usage::Index)
                 });
+            // Depth is resolved like colour, at that stage (Vulkan 1.3, "Render Pass Multisample Resolve Operations").
+            let resolves_depth = accesses.clone().any(|at| {
+                let access = &graph.accesses()[self.by_pass[at] as usize];
+                access.usage == Usage::ResolveAttachment && !shapes[access.resource].aspects.contains(Aspects::COLOR)
+            });
             for at in accesses.clone() {
                 let declared = self.by_pass[at];
                 let access = &graph.accesses()[declared as usize];
                 let shape = &shapes[access.resource];
-                let means = meaning(access, pass.queue, draws, shape.aspects);
+                let mut means = meaning(access, pass.queue, draws, shape.aspects);
+                if resolves_depth && matches!(access.usage, Usage::DepthStencilAttachment | Usage::DepthStencilRead) {
+                    means.stages |= Stages::COLOR_ATTACHMENT_OUTPUT;
+                    means.access |= Accesses::COLOR_ATTACHMENT_READ;
+                }
                 let part = part_of(graph, access, shape);
                 // Reads commute with reads anyway, and with no write.
                 let unordered = access.unordered && means.effect.writes();
