@@ -2,6 +2,7 @@
 //!
 //! One file per class; `convert.rs`, `declare.rs`, `link.rs` and `details.rs` read arguments, `error.rs` makes exceptions,
 //! `files.rs` reads and writes.
+#![deny(clippy::undocumented_unsafe_blocks)]
 
 mod access;
 mod array;

@@ -26,9 +26,7 @@ impl Program {
             return Ok(program);
         }
         let borrowed: Vec<Source<'_>> = key.2.iter().map(|given| given.code.borrow()).collect();
-        let mut program = Self::new(name, kind, &borrowed, entry)?;
-        program.sources.clone_from(&key.2);
-        let program = Arc::new(program);
+        let program = Arc::new(Self::new(name, kind, &borrowed, entry)?.given(&key.2));
         if let Some(mut known) = known() {
             if known.len() == MOST_KNOWN {
                 known.clear();

@@ -20,4 +20,4 @@ mod unpack;
 pub use block::{Block, Member, Scalar, Type, Value};
 pub use error::ShaderError;
 pub use interface::{Binding, BindingKind, Dimension, Interface, Output, Push, SampleKind, VertexInput};
-pub use program::{Given, GivenCode, Kind, Language, Module, Program, Source, Stage};
+pub use program::{Given, GivenCode, Kind, Language, Module, Parts, Program, Source, Stage};

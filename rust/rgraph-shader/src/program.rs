@@ -1,6 +1,8 @@
 //! Programs: one compute stage, or vertex and fragment stages, ready for a pipeline.
 
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use rgraph_plan::error::Code;
 
@@ -113,23 +115,48 @@ impl Module {
     }
 }
 
-/// A compute program, or the vertex and fragment stages of a raster program.
+/// A compute program, or the vertex and fragment stages of a raster program. [`Program::new`] is the only way to one, and
+/// nothing changes it: drivers trust its code, and pipelines are known by it. Its fields are those of [`Parts`].
+///
+/// ```compile_fail,E0594
+/// fn edit(program: &mut rgraph_shader::Program) {
+///     program.hash = 0;
+/// }
+/// ```
+/// ```compile_fail,E0596
+/// fn edit(program: &mut rgraph_shader::Program) {
+///     program.sources.clear();
+/// }
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Program {
+pub struct Program(Parts);
+
+/// The fields of a [`Program`].
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Parts {
     /// The shader's name in messages.
     pub name: String,
     /// What it is for.
     pub kind: Kind,
     /// Its stages; a raster program without a fragment stage writes depth only.
-    pub modules: Vec<Module>,
+    pub modules: Arc<[Module]>,
     /// What it asks of its pass.
     pub interface: Interface,
-    /// A hash of all its code: equal programs have equal hashes.
+    /// A hash of all its code: equal programs have equal hashes, but others may, too.
     pub hash: u64,
     /// The sources that it was compiled from.
     pub sources: Vec<Given>,
     /// The entry points that were asked for.
     pub entry: Option<String>,
+}
+
+impl Deref for Program {
+    type Target = Parts;
+
+    fn deref(&self) -> &Parts {
+        &self.0
+    }
 }
 
 /// Stack of the thread that compiles: naga's front ends and back ends recurse. Reserved, not used, unless a text is deep.
@@ -320,7 +347,14 @@ impl Program {
         let modules: Vec<Module> = parts.into_iter().map(|part| part.module).collect();
         let hash = hash(&modules);
         let sources = sources.iter().map(|source| Given { path: None, code: GivenCode::of(*source) }).collect();
-        Ok(Self { name: name.to_owned(), kind, modules, interface, hash, sources, entry: entry.map(str::to_owned) })
+        let (modules, name, entry) = (modules.into(), name.to_owned(), entry.map(str::to_owned));
+        Ok(Self(Parts { name, kind, modules, interface, hash, sources, entry }))
+    }
+
+    /// The same program, of sources that say where they were read.
+    pub(crate) fn given(mut self, sources: &[Given]) -> Self {
+        self.0.sources = sources.to_vec();
+        self
     }
 }
 

@@ -165,7 +165,8 @@ fn bindings_of_two_stages_must_agree() {
     };
     let uniform = "@group(0) @binding(0) var<uniform> a: f32;";
     let both = |vertex: &str, fragment: &str| {
-        Program::new("test", Kind::Raster, &[wgsl(vertex), wgsl(fragment)], None).map(|program| program.interface)
+        Program::new("test", Kind::Raster, &[wgsl(vertex), wgsl(fragment)], None)
+            .map(|program| program.interface.clone())
     };
     let same = both(&vertex(uniform, "a"), &fragment(uniform, "a")).unwrap();
     assert_eq!(same.bindings.len(), 1);
@@ -202,7 +203,7 @@ fn push_data_of_two_stages_is_one_block() {
         )
     };
     let joined = program(Kind::Raster, &[glsl(vertex), glsl(&fragment("mat4 turn; vec4 tint;"))]);
-    let push = joined.interface.push.expect("both have some");
+    let push = joined.interface.push.clone().expect("both have some");
     assert_eq!((push.size, push.stages), (80, Stages::VERTEX_SHADER | Stages::FRAGMENT_SHADER));
     let clash = fault(Kind::Raster, &[glsl(vertex), glsl(&fragment("vec4 tint;"))]);
     assert_eq!(clash.code, Code::Unsupported);

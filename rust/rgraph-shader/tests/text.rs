@@ -121,7 +121,7 @@ fn push_data_has_two_spellings_and_a_bare_number_is_a_block_of_one_member() {
              @group(0) @binding(0) var<storage, read_write> o: array<f32>;
              @compute @workgroup_size(1) fn main() {{ o[0] = strength; }}"
         );
-        let push = wgsl(Kind::Compute, &text).interface.push.expect("it has push data");
+        let push = wgsl(Kind::Compute, &text).interface.push.clone().expect("it has push data");
         assert_eq!((push.name.as_str(), push.size), ("strength", 4));
         let value = Value::Map(vec![("strength".to_owned(), Value::Float(0.7))]);
         assert_eq!(push.ty.pack("test", "push", &value).unwrap(), 0.7_f32.to_le_bytes());

@@ -26,21 +26,32 @@ impl Garbage {
     pub fn destroy(self, device: &ash::Device, memory: Option<&mut Memory>) {
         // SAFETY, for all of them: made of this device, and the graveyard has waited until no queue uses them.
         match self {
+            // SAFETY: see above.
             Self::Image(raw) => unsafe { device.destroy_image(raw, None) },
+            // SAFETY: see above.
             Self::ImageView(raw) => unsafe { device.destroy_image_view(raw, None) },
+            // SAFETY: see above.
             Self::Buffer(raw) => unsafe { device.destroy_buffer(raw, None) },
             Self::Memory(allocation, name, domain) => {
                 if let Some(memory) = memory {
                     memory.free(allocation, &name, domain);
                 }
             }
+            // SAFETY: see above.
             Self::CommandPool(raw) => unsafe { device.destroy_command_pool(raw, None) },
+            // SAFETY: see above.
             Self::DescriptorPool(raw) => unsafe { device.destroy_descriptor_pool(raw, None) },
+            // SAFETY: see above.
             Self::QueryPool(raw) => unsafe { device.destroy_query_pool(raw, None) },
+            // SAFETY: see above.
             Self::Event(raw) => unsafe { device.destroy_event(raw, None) },
+            // SAFETY: see above.
             Self::Semaphore(raw) => unsafe { device.destroy_semaphore(raw, None) },
+            // SAFETY: see above.
             Self::RenderPass(raw) => unsafe { device.destroy_render_pass(raw, None) },
+            // SAFETY: see above.
             Self::Framebuffer(raw) => unsafe { device.destroy_framebuffer(raw, None) },
+            // SAFETY: see above.
             Self::Pipeline(raw) => unsafe { device.destroy_pipeline(raw, None) },
         }
     }

@@ -1,7 +1,7 @@
 //! Pipelines, their layouts and samplers: made once per device, shared by every graph, kept until the device goes.
 
 use std::collections::HashMap;
-use std::hash::Hash;
+use std::hash::{Hash, Hasher};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -58,9 +58,37 @@ pub(crate) enum DepthUse {
     Write,
 }
 
+/// The code of a program, compared word by word: a hash of 64 bits is easily made to be another program's.
+#[derive(Clone, Debug)]
+struct ProgramKey {
+    hash: u64,
+    modules: Arc<[Module]>,
+}
+
+impl ProgramKey {
+    fn new(program: &Program) -> Self {
+        Self { hash: program.hash, modules: program.modules.clone() }
+    }
+}
+
+impl PartialEq for ProgramKey {
+    fn eq(&self, other: &Self) -> bool {
+        let Self { hash, modules } = self;
+        Arc::ptr_eq(modules, &other.modules) || (*hash == other.hash && *modules == other.modules)
+    }
+}
+
+impl Eq for ProgramKey {}
+
+impl Hash for ProgramKey {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.hash);
+    }
+}
+
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct RasterKey {
-    program: u64,
+    program: ProgramKey,
     state: Arc<RasterState>,
     targets: Targets,
     vertex: Vec<VertexKey>,
@@ -71,8 +99,8 @@ pub(crate) type VertexKey = (u32, bool, Vec<(u32, Format, u32)>);
 
 #[derive(Default)]
 struct Made {
-    layouts: HashMap<u64, Arc<Layouts>>,
-    compute: HashMap<u64, vk::Pipeline>,
+    layouts: HashMap<ProgramKey, Arc<Layouts>>,
+    compute: HashMap<ProgramKey, vk::Pipeline>,
     raster: HashMap<RasterKey, vk::Pipeline>,
     samplers: HashMap<SamplerKey, vk::Sampler>,
     made: usize,
@@ -166,20 +194,21 @@ fn shader_stages(stages: Stages) -> vk::ShaderStageFlags {
 impl Shared {
     /// The layouts of a program.
     pub(crate) fn layouts(&self, program: &Program) -> Result<Arc<Layouts>, Error> {
-        if let Some(known) = self.pipelines.lock().layouts.get(&program.hash) {
+        let key = ProgramKey::new(program);
+        if let Some(known) = self.pipelines.lock().layouts.get(&key) {
             return Ok(known.clone());
         }
         let made = Arc::new(self.make_layouts(&program.interface)?);
         self.name(made.pipeline, &program.name);
         let mut pipelines = self.pipelines.lock();
-        if let Some(known) = pipelines.layouts.get(&program.hash) {
+        if let Some(known) = pipelines.layouts.get(&key) {
             // Another thread was faster.
             let known = known.clone();
             drop(pipelines);
             self.destroy_layouts(&made);
             return Ok(known);
         }
-        pipelines.layouts.insert(program.hash, made.clone());
+        pipelines.layouts.insert(key, made.clone());
         Ok(made)
     }
 
@@ -247,7 +276,8 @@ impl Shared {
 
     /// The compute pipeline of a program.
     pub(crate) fn compute_pipeline(&self, program: &Program) -> Result<vk::Pipeline, Error> {
-        if let Some(&known) = self.pipelines.lock().compute.get(&program.hash) {
+        let key = ProgramKey::new(program);
+        if let Some(&known) = self.pipelines.lock().compute.get(&key) {
             return Ok(known);
         }
         self.check_capabilities(program)?;
@@ -263,7 +293,7 @@ impl Shared {
         self.name(pipeline, &program.name);
         let mut pipelines = self.pipelines.lock();
         pipelines.made += 1;
-        Ok(keep(&self.raw, pipelines.compute.entry(program.hash), pipeline))
+        Ok(keep(&self.raw, pipelines.compute.entry(key), pipeline))
     }
 
     /// The raster pipeline of a program in a state, for targets.
@@ -276,7 +306,8 @@ impl Shared {
     ) -> Result<vk::Pipeline, Error> {
         let vertex: Vec<VertexKey> =
             buffers.iter().map(|buffer| (buffer.stride, buffer.per_instance, buffer.attributes.clone())).collect();
-        let key = RasterKey { program: program.hash, state: state.clone(), targets: targets.clone(), vertex };
+        let key =
+            RasterKey { program: ProgramKey::new(program), state: state.clone(), targets: targets.clone(), vertex };
         if let Some(&known) = self.pipelines.lock().raster.get(&key) {
             return Ok(known);
         }
@@ -373,7 +404,7 @@ impl Shared {
     fn check_capabilities(&self, program: &Program) -> Result<(), Error> {
         let core = &self.enabled.core;
         let yes = |feature: vk::Bool32| feature == vk::TRUE;
-        for module in &program.modules {
+        for module in program.modules.iter() {
             for capability in spirv::capabilities(&module.spirv) {
                 let (name, has) = match capability {
                     10 => ("shaderFloat64", yes(core.shader_float64)),
@@ -404,7 +435,7 @@ impl Shared {
     /// Refuses programs whose variables are larger than the device has place for: drivers end the process over them.
     fn check_sizes(&self, program: &Program) -> Result<(), Error> {
         let limit = u64::from(self.limits.max_compute_shared_memory_size);
-        for module in &program.modules {
+        for module in program.modules.iter() {
             let Variables { workgroup, own } = spirv::variables(&module.spirv);
             let (bytes, what, most, help) = if workgroup > limit {
                 (workgroup, "workgroup variables", limit, "share less at once, or through a buffer")
@@ -476,7 +507,7 @@ struct ShaderStages<'a> {
 impl<'a> ShaderStages<'a> {
     fn new(shared: &'a Shared, program: &Program, remap: &[u32]) -> Result<Self, Error> {
         let mut stages = Self { shared, modules: Vec::new() };
-        for Module { stage, entry, spirv } in &program.modules {
+        for Module { stage, entry, spirv } in program.modules.iter() {
             let moved =
                 (*stage == Stage::Fragment && !remap.is_empty()).then(|| spirv::moved_outputs(spirv, entry, remap));
             let info = vk::ShaderModuleCreateInfo::default().code(moved.as_deref().unwrap_or(spirv));
@@ -511,5 +542,21 @@ impl Drop for ShaderStages<'_> {
             // SAFETY: pipelines do not need their modules once they are made.
             unsafe { self.shared.raw.destroy_shader_module(*module, None) };
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_of_one_hash_and_other_code_are_two() {
+        let key = |entry: &str, word: u32| {
+            let module = Module { stage: Stage::Compute, entry: entry.to_owned(), spirv: vec![word] };
+            ProgramKey { hash: 7, modules: Arc::new([module]) }
+        };
+        let known: HashMap<ProgramKey, u32> = [(key("main", 1), 1), (key("main", 2), 2), (key("other", 1), 3)].into();
+        assert_eq!(known.len(), 3);
+        assert_eq!((known[&key("main", 1)], known[&key("main", 2)], known[&key("other", 1)]), (1, 2, 3));
     }
 }

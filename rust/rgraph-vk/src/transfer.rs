@@ -391,38 +391,47 @@ pub(crate) fn record(device: &ash::Device, commands: vk::CommandBuffer, transfer
     // SAFETY, for all of them: the command buffer is being recorded outside of a render pass; handles live until the
     // run is done; ranges were compared with the resources' sizes.
     match *transfer {
+        // SAFETY: see above.
         Ready::CopyBuffer(from, to, region) => unsafe {
             device.cmd_copy_buffer(commands, handles.buffer(from), handles.buffer(to), &[region]);
         },
         Ready::CopyImage([from, to], region) => {
             let ((from, from_layout), (to, to_layout)) = (image(from), image(to));
+            // SAFETY: see above.
             unsafe { device.cmd_copy_image(commands, from, from_layout, to, to_layout, &[region]) };
         }
         Ready::BufferToImage(from, to, region) => {
             let (to, layout) = image(to);
+            // SAFETY: see above.
             unsafe { device.cmd_copy_buffer_to_image(commands, handles.buffer(from), to, layout, &[region]) };
         }
         Ready::ImageToBuffer(from, to, region) => {
             let (from, layout) = image(from);
+            // SAFETY: see above.
             unsafe { device.cmd_copy_image_to_buffer(commands, from, layout, handles.buffer(to), &[region]) };
         }
         Ready::Blit([from, to], region, filter) => {
             let ((from, from_layout), (to, to_layout)) = (image(from), image(to));
+            // SAFETY: see above.
             unsafe { device.cmd_blit_image(commands, from, from_layout, to, to_layout, &[region], filter) };
         }
         Ready::ClearColor(to, value, range) => {
             let (to, layout) = image(to);
+            // SAFETY: see above.
             unsafe { device.cmd_clear_color_image(commands, to, layout, &value, &[range]) };
         }
         Ready::ClearDepth(to, value, range) => {
             let (to, layout) = image(to);
+            // SAFETY: see above.
             unsafe { device.cmd_clear_depth_stencil_image(commands, to, layout, &value, &[range]) };
         }
+        // SAFETY: see above.
         Ready::Fill(buffer, offset, size, word) => unsafe {
             device.cmd_fill_buffer(commands, handles.buffer(buffer), offset, size, word);
         },
         Ready::Resolve([from, to], region) => {
             let ((from, from_layout), (to, to_layout)) = (image(from), image(to));
+            // SAFETY: see above.
             unsafe { device.cmd_resolve_image(commands, from, from_layout, to, to_layout, &[region]) };
         }
     }
