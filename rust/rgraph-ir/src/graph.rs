@@ -2,12 +2,11 @@
 //! wrong with it is said by validation, all at once, never here.
 
 mod file_order;
+mod hash;
 
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
-
-use xxhash_rust::xxh3::xxh3_128;
 
 use crate::access::{Aspects, Load, PassQueue, ResolveMode, Stages, Transfer, Usage};
 use crate::error::{Code, Mistake};
@@ -341,7 +340,7 @@ impl Graph {
             generate_mips: how.generate_mips,
             unordered: how.unordered,
         };
-        self.pass_hash[pass] = hash_access(self.pass_hash[pass], &access, how);
+        self.pass_hash[pass] = hash::hash_access(self.pass_hash[pass], &access, how);
         self.accesses.push(access);
         if place.is_some() || !self.access_places.is_empty() {
             self.access_places.resize(self.accesses.len() - 1, None);
@@ -622,57 +621,6 @@ impl Graph {
         Some(flat)
     }
 
-    /// A hash of all that the declaration means: equal declarations have equal hashes on every machine; places
-    /// (file and line) do not count. Accesses were hashed when declared, so this is O(passes + resources).
-    pub fn content_hash(&self) -> u128 {
-        let mut hash = Mixer(0);
-        hash.text(&self.name);
-        hash.words(&[u64::from(self.reference_size[0]), u64::from(self.reference_size[1])]);
-        for names in [&self.pass_names, &self.resource_names, &self.slot_names] {
-            hash.bytes(names.bytes().0);
-            hash.ends(names.bytes().1);
-        }
-        for (id, pass) in self.passes.iter_ids() {
-            let access = self.pass_hash[id];
-            let packed = u64::from(pass.side_effects) | u64::from(pass.setup) << 1 | (pass.queue as u64) << 8;
-            let pair = |a: Option<usize>, b: Option<usize>| packed_option(a) | packed_option(b) << 32;
-            hash.words(&[
-                access as u64,
-                (access >> 64) as u64,
-                packed,
-                pass.weight_us.map_or(u64::MAX, f64::to_bits),
-                pair(pass.unit.map(Id::index), pass.device.map(|d| d as usize)),
-                pair(pass.conditional.map(Id::index), pass.slot.map(Id::index)),
-            ]);
-        }
-        for resource in &self.resources {
-            hash_resource(&mut hash, resource);
-        }
-        for (later, earlier) in &self.after {
-            hash.words(&[later.index() as u64, earlier.index() as u64]);
-        }
-        hash.words(&[self.after.len() as u64, self.fallbacks.len() as u64]);
-        for f in &self.fallbacks {
-            hash.words(&[f.pass.index() as u64, f.output.index() as u64, f.input.index() as u64]);
-        }
-        for root in &self.roots {
-            hash.words(&[root.index() as u64]);
-        }
-        for text in self.units.iter().chain(&self.flags) {
-            hash.text(text);
-        }
-        if !self.slots.is_empty() {
-            for (slot, sequence) in self.slots.iter().zip(0u64..) {
-                hash.words(&[sequence, packed_option(slot.parent.map(Id::index)), u64::from(slot.sequence)]);
-            }
-            hash.ends(&self.pass_sequence);
-        }
-        for mistake in &self.mistakes {
-            hash.text(&mistake.message);
-        }
-        hash.0
-    }
-
     fn note_name(&mut self, kind: &str, name: &str) {
         let problem = if name.is_empty() {
             format!("a {kind} has an empty name")
@@ -693,13 +641,6 @@ impl Graph {
     }
 }
 
-impl PartialEq for Graph {
-    /// Equal declarations; where they were declared does not count.
-    fn eq(&self, other: &Self) -> bool {
-        self.content_hash() == other.content_hash()
-    }
-}
-
 /// At most [`MAX_NAME`] bytes of a name, cut between characters.
 fn clipped(name: &str) -> &str {
     let mut end = name.len().min(MAX_NAME);
@@ -707,140 +648,4 @@ fn clipped(name: &str) -> &str {
         end -= 1;
     }
     &name[..end]
-}
-
-fn packed_option(value: Option<usize>) -> u64 {
-    value.map_or(0, |v| v as u64 + 1)
-}
-
-/// A running 128-bit hash: each step hashes the state before it together with the new bytes (XXH3).
-struct Mixer(u128);
-
-impl Mixer {
-    fn words(&mut self, words: &[u64]) {
-        let mut block = [0u8; 16 + 8 * 8];
-        for chunk in words.chunks(8) {
-            block[..16].copy_from_slice(&self.0.to_le_bytes());
-            for (at, word) in chunk.iter().enumerate() {
-                block[16 + at * 8..24 + at * 8].copy_from_slice(&word.to_le_bytes());
-            }
-            self.0 = xxh3_128(&block[..16 + chunk.len() * 8]);
-        }
-    }
-
-    fn bytes(&mut self, bytes: &[u8]) {
-        let inner = xxh3_128(bytes);
-        self.words(&[inner as u64, (inner >> 64) as u64, bytes.len() as u64]);
-    }
-
-    fn text(&mut self, text: &str) {
-        self.bytes(text.as_bytes());
-    }
-
-    fn ends(&mut self, ends: &[u32]) {
-        for chunk in ends.chunks(16) {
-            let mut words = [0u64; 8];
-            for (at, end) in chunk.iter().enumerate() {
-                words[at / 2] |= u64::from(*end) << (32 * (at % 2));
-            }
-            self.words(&words);
-        }
-        self.words(&[ends.len() as u64]);
-    }
-}
-
-fn hash_access(before: u128, access: &Access, how: &Use) -> u128 {
-    let mut hash = Mixer(before);
-    let small = |value: Option<u8>| u64::from(value.map_or(0, |v| v + 1));
-    let packed = access.usage as u64
-        | small(access.load.map(|l| l as u8)) << 8
-        | small(access.stencil_load.map(|l| l as u8)) << 16
-        | small(access.transfer.map(|t| t as u8)) << 24
-        | u64::from(access.aspects.bits()) << 32
-        | u64::from(access.generate_mips) << 40
-        | u64::from(access.unordered) << 41
-        | u64::from(access.ranges.is_some()) << 42
-        | u64::from(access.details.is_some()) << 43;
-    hash.words(&[access.resource.index() as u64 | u64::from(access.stages.bits()) << 32, packed]);
-    if access.ranges.is_some() {
-        let Ranges { mips, layers, bytes } = how.ranges;
-        let pair = |p: Option<[u32; 2]>| p.map_or(u64::MAX, |[a, b]| u64::from(a) << 32 | u64::from(b));
-        let [first, end] = bytes.unwrap_or([u64::MAX, 0]);
-        hash.words(&[pair(mips), pair(layers), first, end]);
-    }
-    if access.details.is_some() {
-        let Details { clear, resolves, resolve_mode } = how.details;
-        let mut words = [0u64; 7];
-        match clear {
-            Some(Clear::Color(c)) => {
-                words[0] = 1;
-                for (word, value) in words[1..].iter_mut().zip(c) {
-                    *word = value.to_bits();
-                }
-            }
-            Some(Clear::Depth(depth, stencil)) => {
-                words[0] = 2;
-                words[1] = depth.to_bits();
-                words[2] = packed_option(stencil.map(|s| s as usize));
-            }
-            None => {}
-        }
-        words[5] = packed_option(resolves.map(Id::index));
-        words[6] = small(resolve_mode.map(|m| m as u8));
-        hash.words(&words);
-    }
-    hash.0
-}
-
-fn hash_resource(hash: &mut Mixer, resource: &Resource) {
-    use crate::resource::{Axis, Kind, Life, Mips};
-    let axis = |axis: Option<Axis>| match axis {
-        None => (0, 0),
-        Some(Axis::Texels(n)) => (1, u64::from(n)),
-        Some(Axis::Scaled(of, scale)) => (2 + packed_option(of.map(Id::index)), scale.to_bits()),
-    };
-    match &resource.kind {
-        Kind::Image(image) => {
-            let (x, y, z) = match image.size {
-                Some(size) => (axis(Some(size.x)), axis(Some(size.y)), axis(size.z)),
-                None => Default::default(),
-            };
-            let mips = match image.mips {
-                None => 0,
-                Some(Mips::Full) => 1,
-                Some(Mips::Count(n)) => 2 + u64::from(n),
-            };
-            let up = image.size.is_some_and(|size| size.round == crate::resource::Round::Up);
-            let format = packed_option(image.format.map(|f| f as usize));
-            hash.words(&[
-                1 | format << 8 | u64::from(image.cube) << 16 | u64::from(up) << 17,
-                x.0,
-                x.1,
-                y.0,
-                y.1,
-                z.0,
-                z.1,
-            ]);
-            let option = |value: Option<u32>| packed_option(value.map(|v| v as usize));
-            hash.words(&[option(image.layers), mips, option(image.samples)]);
-        }
-        Kind::Buffer(buffer) => {
-            hash.words(&[2 | u64::from(buffer.acceleration_structure) << 8, buffer.size.unwrap_or(u64::MAX)]);
-        }
-    }
-    let leave = resource.leave.map_or(0, |l| {
-        1 | packed_option(l.layout.map(|v| v as usize)) << 8 | packed_option(l.queue.map(|q| q as usize)) << 16
-    });
-    let sharing = packed_option(resource.sharing.map(|s| s as usize));
-    let (life, data) = match resource.life {
-        Life::Transient => (0, [0, 0]),
-        Life::Persistent => (1, [0, 0]),
-        Life::History(h) => (2 | u64::from(h.zero_first) << 8, [h.of.index() as u64, u64::from(h.frames)]),
-        Life::Imported(i) => {
-            let state = packed_option(i.layout.map(|l| l as usize)) | packed_option(i.queue.map(|q| q as usize)) << 8;
-            let scope = u64::from(i.stages.bits()) << 32 | u64::from(i.access.bits());
-            (3 | u64::from(i.defined) << 8, [state, scope])
-        }
-    };
-    hash.words(&[packed_option(resource.modifies.map(Id::index)), leave, sharing, life, data[0], data[1]]);
 }

@@ -1,6 +1,7 @@
 //! A graph in the order that a graph file gives it, so that a graph and its file have one hash and one plan.
 
-use crate::graph::{Graph, PassId, Use, hash_access};
+use super::hash::hash_access;
+use crate::graph::{Graph, PassId, Use};
 use crate::id::{Id, IdVec};
 use crate::resource::{Axis, Kind, Life, Resource, ResourceId};
 

@@ -1,31 +1,56 @@
 //! When two plans are equal: if they say the same, however their flat arrays are laid out.
 
 use crate::id::Span;
-use crate::plan::{Barriers, Batch, Command, Plan, PlanPass, PlanResource, Report};
+use crate::plan::{Barriers, Batch, Command, Memory, Plan, PlanPass, PlanResource, Report, Subgraph};
 
 impl PartialEq for Plan {
     /// Equal decisions for equal graphs and profiles; how long the bake took does not count. O(plan).
     fn eq(&self, other: &Self) -> bool {
-        self.graph == other.graph
-            && self.graph_hash == other.graph_hash
-            && self.profile == other.profile
-            && self.queues.as_slice() == other.queues.as_slice()
-            && self.resource_names == other.resource_names
-            && both(&self.passes, &other.passes, |a, b| self.same_pass(a, other, b))
-            && both(&self.resources, &other.resources, |a, b| self.same_resource(a, other, b))
-            && both(&self.batches, &other.batches, |a, b| self.same_batch(a, other, b))
-            && self.memory.heaps.as_slice() == other.memory.heaps.as_slice()
-            && self.memory.placements == other.memory.placements
-            && [self.memory.total, self.memory.without_aliasing, self.memory.lower_bound]
-                == [other.memory.total, other.memory.without_aliasing, other.memory.lower_bound]
-            && self.edges == other.edges
-            && both(&self.subgraphs, &other.subgraphs, |a, b| {
-                a.key == b.key
-                    && same(&self.subgraph_passes, a.passes, &other.subgraph_passes, b.passes)
-                    && same(&self.subgraph_roots, a.roots, &other.subgraph_roots, b.roots)
-            })
-            && self.unmerged == other.unmerged
-            && same_report(&self.report, &other.report)
+        // Taken apart, so that a new field does not compile until it is compared. What spans point into is compared with
+        // what holds the spans.
+        let Self {
+            graph,
+            graph_hash,
+            profile,
+            queues,
+            pass_names: _,
+            resource_names,
+            passes,
+            pass_accesses: _,
+            resources,
+            aliases: _,
+            batches,
+            waits: _,
+            commands: _,
+            memory_barriers: _,
+            buffer_barriers: _,
+            image_barriers: _,
+            attachments: _,
+            layouts: _,
+            memory: Memory { heaps, placements, total, without_aliasing, lower_bound },
+            edges,
+            subgraphs,
+            subgraph_passes: _,
+            subgraph_roots: _,
+            unmerged,
+            report,
+        } = self;
+        let bytes = [*total, *without_aliasing, *lower_bound];
+        *graph == other.graph
+            && *graph_hash == other.graph_hash
+            && *profile == other.profile
+            && queues.as_slice() == other.queues.as_slice()
+            && *resource_names == other.resource_names
+            && both(passes, &other.passes, |a, b| self.same_pass(a, other, b))
+            && both(resources, &other.resources, |a, b| self.same_resource(a, other, b))
+            && both(batches, &other.batches, |a, b| self.same_batch(a, other, b))
+            && heaps.as_slice() == other.memory.heaps.as_slice()
+            && *placements == other.memory.placements
+            && bytes == [other.memory.total, other.memory.without_aliasing, other.memory.lower_bound]
+            && *edges == other.edges
+            && both(subgraphs, &other.subgraphs, |a, b| self.same_subgraph(a, other, b))
+            && *unmerged == other.unmerged
+            && same_report(report, &other.report)
     }
 }
 
@@ -44,8 +69,9 @@ fn same<T: PartialEq>(a: &[T], at: Span, b: &[T], bt: Span) -> bool {
 }
 
 fn same_report(a: &Report, b: &Report) -> bool {
-    (a.barriers, a.submits, a.frame_us, a.policy, a.optimal) == (b.barriers, b.submits, b.frame_us, b.policy, b.optimal)
-        && a.notes == b.notes
+    let Report { bake_us: _, barriers, submits, frame_us, policy, optimal, notes } = a;
+    (*barriers, *submits, *frame_us, *policy, *optimal) == (b.barriers, b.submits, b.frame_us, b.policy, b.optimal)
+        && *notes == b.notes
 }
 
 impl Plan {
@@ -61,10 +87,17 @@ impl Plan {
         PlanResource { aliases: b.aliases, ..*a } == *b && same(&self.aliases, a.aliases, &other.aliases, b.aliases)
     }
 
+    fn same_subgraph(&self, Subgraph { key, passes, roots }: &Subgraph, other: &Self, b: &Subgraph) -> bool {
+        *key == b.key
+            && same(&self.subgraph_passes, *passes, &other.subgraph_passes, b.passes)
+            && same(&self.subgraph_roots, *roots, &other.subgraph_roots, b.roots)
+    }
+
     fn same_batch(&self, a: &Batch, other: &Self, b: &Batch) -> bool {
-        (a.queue, a.signal) == (b.queue, b.signal)
-            && same(&self.waits, a.waits, &other.waits, b.waits)
-            && both(&self.commands[a.commands.range()], &other.commands[b.commands.range()], |a, b| {
+        let Batch { queue, waits, commands, signal } = *a;
+        (queue, signal) == (b.queue, b.signal)
+            && same(&self.waits, waits, &other.waits, b.waits)
+            && both(&self.commands[commands.range()], &other.commands[b.commands.range()], |a, b| {
                 self.same_command(a, other, b)
             })
     }
@@ -85,14 +118,23 @@ impl Plan {
                 p == q && same(&self.layouts, *a, &other.layouts, *b)
             }
             (C::EndRendering, C::EndRendering) => true,
-            _ => false,
+            (
+                C::Barriers(_)
+                | C::SetEvent(..)
+                | C::WaitEvents(..)
+                | C::BeginRendering { .. }
+                | C::Pass { .. }
+                | C::EndRendering,
+                _,
+            ) => false,
         }
     }
 
     fn same_barriers(&self, a: &Barriers, other: &Self, b: &Barriers) -> bool {
-        a.by_region == b.by_region
-            && same(&self.memory_barriers, a.memory, &other.memory_barriers, b.memory)
-            && same(&self.buffer_barriers, a.buffers, &other.buffer_barriers, b.buffers)
-            && same(&self.image_barriers, a.images, &other.image_barriers, b.images)
+        let Barriers { memory, buffers, images, by_region } = *a;
+        by_region == b.by_region
+            && same(&self.memory_barriers, memory, &other.memory_barriers, b.memory)
+            && same(&self.buffer_barriers, buffers, &other.buffer_barriers, b.buffers)
+            && same(&self.image_barriers, images, &other.image_barriers, b.images)
     }
 }
