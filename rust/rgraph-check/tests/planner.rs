@@ -4,7 +4,7 @@ use rgraph_check::check;
 use rgraph_check::generate::{Limits, generate};
 use rgraph_check::interpret::{interpret_graph, interpret_plan};
 use rgraph_plan::bake::{Options, Scratch, bake};
-use rgraph_plan::prelude::{Policy, Split};
+use rgraph_plan::prelude::{Policy, Split, Without};
 
 /// Graphs of a run; `RGRAPH_GRAPHS` asks for more in long runs.
 fn graphs() -> u64 {
@@ -59,4 +59,18 @@ fn plans_of_every_policy_split_and_effort_check_clean_and_compute_what_the_decla
         ..Options::default()
     };
     assert_right(&wrong(1_000_000..1_000_000 + graphs() / 5, choose));
+}
+
+#[test]
+fn plans_without_stages_and_of_random_orders_check_clean_and_compute_what_the_declaration_says() {
+    let choose = |seed: u64| Options {
+        policy: match seed % 3 {
+            0 => Policy::Declared,
+            1 => Policy::Random { seed, swaps: u32::MAX },
+            _ => Policy::Random { seed, swaps: (seed % 40) as u32 },
+        },
+        without: Without { culling: seed & 8 > 0, merging: seed & 16 > 0, aliasing: seed & 32 > 0 },
+        ..Options::default()
+    };
+    assert_right(&wrong(2_000_000..2_000_000 + graphs() / 5, choose));
 }

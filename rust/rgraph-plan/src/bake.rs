@@ -62,11 +62,29 @@ pub struct Options {
     pub effort: u32,
     /// A clock in microseconds, for `report.bake_us`; the planner has none of its own.
     pub clock: Option<fn() -> f64>,
+    /// Stages that are left out.
+    pub without: Without,
+}
+
+/// Stages that a bake leaves out, so that plans with and without them can be compared. By default none is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Without {
+    /// Passes that no root needs run too.
+    pub culling: bool,
+    /// Every raster pass is a render pass of its own.
+    pub merging: bool,
+    /// No transient takes over bytes of another one.
+    pub aliasing: bool,
+}
+
+impl Without {
+    /// All of them.
+    pub const ALL: Self = Self { culling: true, merging: true, aliasing: true };
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { policy: Policy::Auto, split: Split::Never, effort: 1, clock: None }
+        Self { policy: Policy::Auto, split: Split::Never, effort: 1, clock: None, without: Without::default() }
     }
 }
 
@@ -183,16 +201,16 @@ fn bake_with(
         scratch.measure(measure);
     }
     times.validate = watch.lap();
-    cull(&flat, &scratch.facts, &mut scratch.live);
+    cull(&flat, &scratch.facts, !options.without.culling, &mut scratch.live);
     times.cull = watch.lap();
     scratch.schedule(&flat, profile, options);
     times.schedule = watch.lap();
-    scratch.merge(&flat, profile, plan);
+    scratch.merge(&flat, profile, !options.without.merging, plan);
     times.merge = watch.lap();
     plan.report.notes.clear();
     scratch.order_queues(&flat, &mut plan.report.notes);
     times.synchronize = watch.lap();
-    scratch.alias(&flat, profile, options.effort)?;
+    scratch.alias(&flat, profile, options)?;
     times.alias = watch.lap();
     scratch.synchronize(&flat, profile, options, plan);
     times.synchronize += watch.lap();
@@ -249,7 +267,7 @@ impl Scratch {
         self.lanes.extend(self.order.queue.iter().map(|&queue| if queue == HOST { host } else { queue }));
     }
 
-    fn merge(&mut self, graph: &Graph, profile: &Profile, plan: &mut Plan) {
+    fn merge(&mut self, graph: &Graph, profile: &Profile, merges: bool, plan: &mut Plan) {
         let input = merge::Input {
             graph,
             profile,
@@ -260,6 +278,7 @@ impl Scratch {
             order: &self.order.nodes,
             queue: &self.lanes,
             queues: self.queues.len(),
+            merges,
         };
         merge(input, &mut self.merge, &mut self.course, &mut plan.unmerged);
     }
@@ -294,8 +313,13 @@ impl Scratch {
     }
 
     /// Places transients. Where a small graph would need more bytes than its declared order does, more groups are cut.
-    fn alias(&mut self, graph: &Graph, profile: &Profile, effort: u32) -> Result<(), GraphError> {
+    fn alias(&mut self, graph: &Graph, profile: &Profile, options: &Options) -> Result<(), GraphError> {
+        let effort = options.effort;
+        self.transients.aliases = !options.without.aliasing;
         self.place(graph, profile, effort)?;
+        if options.without.aliasing {
+            return Ok(());
+        }
         let groups = self.course.steps.last().map_or(0, |step| step.group + 1);
         let total = |scratch: &Self| scratch.transients.peaks.iter().map(|peak| peak.total).sum::<u64>();
         if effort == 0 || self.course.steps.len() > MOST_STEPS_CUT || total(self) <= self.regroup.declared {

@@ -13,7 +13,7 @@ pub use rgraph_ir::{access, declare, error, format, graph, id, plan, profile, re
 /// What most users of the crate need.
 pub mod prelude {
     pub use crate::access::PassQueue;
-    pub use crate::bake::{Options, Scratch, bake, bake_into};
+    pub use crate::bake::{Options, Scratch, Without, bake, bake_into};
     pub use crate::error::GraphError;
     pub use crate::format::Format;
     pub use crate::graph::{Graph, Pass, Use};

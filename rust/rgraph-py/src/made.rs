@@ -1,7 +1,7 @@
 //! Plans already made of a graph, so that an unchanged declaration costs no more than its hash.
 
 use pyo3::prelude::*;
-use rgraph_plan::prelude::{Options, Policy, Profile, Scratch, Split};
+use rgraph_plan::prelude::{Options, Policy, Profile, Scratch, Split, Without};
 
 use crate::plan::PyPlan;
 
@@ -17,13 +17,14 @@ pub struct Key {
     split: Split,
     effort: u32,
     timings: bool,
+    without: Without,
 }
 
 impl Key {
     /// The key of a declaration's hash, a device, and how it is baked.
     pub fn new(hash: u128, profile: &Profile, options: &Options) -> Self {
-        let Options { policy, split, effort, clock } = *options;
-        Self { hash, profile: profile.clone(), policy, split, effort, timings: clock.is_some() }
+        let Options { policy, split, effort, clock, without } = *options;
+        Self { hash, profile: profile.clone(), policy, split, effort, timings: clock.is_some(), without }
     }
 }
 

@@ -54,7 +54,7 @@ pub fn options(
     if let Policy::Exact { nodes } = &mut policy {
         *nodes = effort;
     }
-    Ok(Options { policy, split, effort, clock })
+    Ok(Options { policy, split, effort, clock, ..Options::default() })
 }
 
 /// Microseconds since this was first asked.

@@ -25,8 +25,8 @@ pub struct Live {
     reader: IdVec<NodeId, Option<NodeId>>,
 }
 
-/// Finds the live nodes. O(nodes + touches + contributions).
-pub fn cull(graph: &Graph, facts: &Facts, live: &mut Live) {
+/// Finds the live nodes; all are, unless it culls. O(nodes + touches + contributions).
+pub fn cull(graph: &Graph, facts: &Facts, culls: bool, live: &mut Live) {
     live.needed.refill(false, facts.nodes.len());
     live.stack.clear();
     let Live { needed, stack, .. } = live;
@@ -36,7 +36,7 @@ pub fn cull(graph: &Graph, facts: &Facts, live: &mut Live) {
         }
     };
     for (id, node) in facts.nodes.iter_ids() {
-        if node.keep {
+        if node.keep || !culls {
             need(id, stack);
         }
     }

@@ -85,6 +85,8 @@ pub struct Input<'a> {
     pub queue: &'a [u8],
     /// GPU queues.
     pub queues: usize,
+    /// Whether passes are merged at all.
+    pub merges: bool,
 }
 
 /// Groups the nodes of `order` into steps; nodes of one render pass come to stand together. Tells for neighbouring
@@ -134,7 +136,7 @@ impl Scratch {
                 continue;
             }
             let area = area(input, live);
-            let into = self.open[lane].map(|group| (group, self.refusal(input, group, live, area)));
+            let into = self.open[lane].filter(|_| input.merges).map(|group| (group, self.refusal(input, group, live, area)));
             match into {
                 Some((group, None)) => self.add(input, group, live),
                 _ => {

@@ -41,6 +41,8 @@ pub struct Transients {
     pub followed: Vec<(u32, bool)>,
     /// Where each placement's predecessors begin in `followed`; one more at the end.
     pub followed_start: Vec<u32>,
+    /// Whether memories may take over each other's bytes.
+    pub aliases: bool,
     /// First and last stop of each placement on each queue (the host too), or none.
     uses: Vec<[u32; 2]>,
     host_use: IdVec<ResourceId, bool>,
@@ -117,7 +119,10 @@ impl Transients {
                     item.last = steps.get(item.last as usize).map_or(u32::MAX / 2, |step| step.group);
                 }
             }
-            let mut peak = if one_queue {
+            if !self.aliases {
+                self.items.iter_mut().for_each(|item| (item.first, item.last) = (0, u32::MAX / 2));
+            }
+            let mut peak = if one_queue || !self.aliases {
                 // Without a partial order to ask, a step more of search costs little.
                 let effort = effort + u32::from(effort > 0);
                 place(&self.items, None::<fn(u32, u32) -> bool>, effort, scratch, &mut self.offsets)?

@@ -81,13 +81,21 @@ pub enum Policy {
         /// Most partial schedules that the search may open.
         nodes: u32,
     },
+    /// A random permitted order on random permitted queues, for comparing results: a correct graph computes the same
+    /// in each of them.
+    Random {
+        /// Equal seeds give equal orders.
+        seed: u64,
+        /// Adjacent swaps that are made on the way from the declared order to the random one; `u32::MAX`: all.
+        swaps: u32,
+    },
 }
 
 impl Policy {
     /// Partial schedules that `exact` may open if nothing else is said.
     pub const DEFAULT_EXACT_NODES: u32 = 200_000;
 
-    /// The policy of that name.
+    /// The policy of that name; `Random` has parameters of its own, so no name stands for it.
     pub fn from_name(name: &str) -> Option<Self> {
         Some(match name {
             "auto" => Self::Auto,
@@ -107,10 +115,11 @@ impl Policy {
             Self::Overlap => "overlap",
             Self::Weighted => "weighted",
             Self::Exact { .. } => "exact",
+            Self::Random { .. } => "random",
         }
     }
 
-    /// Names of all policies.
+    /// Names of the policies that have one.
     pub const NAMES: [&str; 5] = ["auto", "declared", "overlap", "weighted", "exact"];
 }
 

@@ -11,6 +11,7 @@ mod exact;
 mod job;
 pub mod model;
 mod overlap;
+mod random;
 mod search;
 mod serial;
 mod subsets;
@@ -295,6 +296,13 @@ pub fn schedule(
     }
     scratch.overlap_order.reserve(job.len());
     scratch.search.reserve(job.len());
+    if let Policy::Random { seed, swaps } = policy {
+        let Scratch { topology, best, .. } = scratch;
+        random::random(job, topology, seed, swaps, (&mut best.nodes, &mut best.queue));
+        (out.optimal, out.nodes_explored) = (false, 0);
+        finish(job, policy, scratch, out);
+        return Ok(());
+    }
     let policy = match policy {
         Policy::Auto if scratch.subsets.queues() <= 1 => Policy::Overlap,
         Policy::Auto => Policy::Weighted,
