@@ -143,6 +143,8 @@ codes! {
         BadWork = 224,
         /// An input, an output array or a parameter of a run that does not fit the graph.
         BadInput = 225,
+        /// A result that depends on what nothing declares.
+        Undeclared = 226,
     }
     Shader {
         /// A shader that does not compile.

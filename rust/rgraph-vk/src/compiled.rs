@@ -121,6 +121,11 @@ impl Compiled {
         Ok(Self(Arc::new(CompiledShared { prepared: Arc::new(prepared), state })))
     }
 
+    /// A trial of a chaos run.
+    pub(crate) fn of_trial(prepared: Prepared) -> Result<Self, Error> {
+        Self::new(prepared)
+    }
+
     /// Its plan.
     pub fn plan(&self) -> &Arc<Plan> {
         &self.0.prepared.plan

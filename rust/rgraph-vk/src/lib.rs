@@ -6,6 +6,7 @@
 
 mod bind;
 mod cache;
+mod chaos;
 mod clock;
 mod compiled;
 mod context;
@@ -53,6 +54,7 @@ mod variant;
 pub mod words;
 pub mod work;
 
+pub use chaos::{ChaosOptions, ChaosReport, ChaosRow, Finding, Switch};
 pub use compiled::{Compiled, Inputs, Poll, Upload};
 pub use context::{EntryTable, INSTALL};
 pub use device::{BorrowedDevice, Device, DeviceOptions, devices};

@@ -11,11 +11,13 @@ use rgraph_plan::bake::{Measured, Options, Scratch, bake_measured};
 use rgraph_plan::graph::{Graph, PassId};
 use rgraph_plan::id::{Id, IdVec, Span};
 use rgraph_plan::plan::{BatchId, Command, HeapId, Plan, PlanKind, PlanLife, PlanPassId, PlanQueue};
-use rgraph_plan::profile::Capabilities;
+use rgraph_plan::profile::{Capabilities, Profile};
 use rgraph_plan::resource::{Life, ResourceId};
 use rgraph_plan::stages::size::{ShapeScratch, shapes};
 
 use crate::bind::{Binder, Packets};
+use crate::chaos::poison::{allow_clears, fills};
+use crate::chaos::{Chaos, ChaosSpec};
 use crate::context::c_string;
 use crate::device::Shared;
 use crate::error::{Code, Error};
@@ -114,6 +116,8 @@ pub(crate) struct Prepared {
     pub events: u32,
     pub notes: Vec<String>,
     pub bake_us: f64,
+    /// What a chaos run does otherwise.
+    pub chaos: Option<Box<Chaos>>,
     #[allow(dead_code, reason = "keeps the memory of placed images and buffers")]
     arenas: Vec<Arc<Arena>>,
 }
@@ -129,14 +133,27 @@ static NEXT: AtomicU64 = AtomicU64::new(1);
 impl Prepared {
     /// Bakes a graph with the driver's sizes and makes it ready.
     pub fn bake(shared: &Arc<Shared>, workload: Workload, options: &Options) -> Result<Self, Error> {
+        Self::bake_for(shared, workload, (&shared.profile, options), None)
+    }
+
+    /// Bakes a graph with the driver's sizes for queues that may be others than the device's, and makes it ready.
+    pub fn bake_for(
+        shared: &Arc<Shared>,
+        workload: Workload,
+        (profile, options): (&Profile, &Options),
+        chaos: Option<ChaosSpec>,
+    ) -> Result<Self, Error> {
         let begin = std::time::Instant::now();
         let graph = &workload.graph;
         let (mut kinds, mut sized, mut problems) = (IdVec::new(), ShapeScratch::default(), Vec::new());
-        shapes(graph, &shared.profile, &mut kinds, &mut sized, &mut problems);
+        shapes(graph, profile, &mut kinds, &mut sized, &mut problems);
         let used = if problems.is_empty() {
             let kind = |id: ResourceId| kinds[id].kind;
             let memory = memories(graph, kind);
-            let used = usages(graph, &memory, kind);
+            let mut used = usages(graph, &memory, kind);
+            if chaos.is_some() {
+                used.iter_mut().zip(kinds.iter()).for_each(|(used, of)| allow_clears(shared, of.kind, used));
+            }
             memory.iter().map(|memory| used[*memory]).collect::<IdVec<ResourceId, _>>()
         } else {
             // The bake says what is wrong.
@@ -151,17 +168,28 @@ impl Prepared {
                     None
                 }
             };
-        let plan = bake_measured(graph, &shared.profile, options, &measure, &mut Scratch::default());
+        let plan = bake_measured(graph, profile, options, &measure, &mut Scratch::default());
         if let Some(error) = refused.into_inner() {
             return Err(error);
         }
         let plan = Arc::new(plan?);
         let bake_us = begin.elapsed().as_secs_f64() * 1e6;
-        Self::new(shared, workload, plan, bake_us)
+        Self::with(shared, workload, plan, bake_us, chaos)
     }
 
     /// Makes a graph and a plan of it ready, which may have been baked for another device.
     pub fn new(shared: &Arc<Shared>, workload: Workload, plan: Arc<Plan>, bake_us: f64) -> Result<Self, Error> {
+        Self::with(shared, workload, plan, bake_us, None)
+    }
+
+    /// Makes a graph and a plan of it ready, maybe for a chaos run.
+    pub fn with(
+        shared: &Arc<Shared>,
+        workload: Workload,
+        plan: Arc<Plan>,
+        bake_us: f64,
+        chaos: Option<ChaosSpec>,
+    ) -> Result<Self, Error> {
         let scene = Scene::new(&workload.graph, &plan)?;
         let mut notes = Vec::new();
         let queues = map_queues(shared, &plan.queues, &mut notes)?;
@@ -169,6 +197,7 @@ impl Prepared {
         renderings.check(&plan, shared.limits.max_color_attachments)?;
         subpass::create(shared, &plan, &scene, &mut renderings)?;
         let mut placer = Placer::new(shared, &workload, &plan, &scene, &mut notes);
+        placer.clears = chaos.is_some();
         let (places, arenas) = placer.place()?;
         let binder = Binder { shared, graph: &workload.graph, plan: &plan, scene: &scene, renderings: &renderings };
         let mut packets = Packets { of_pass: IdVec::filled(Span::default(), plan.passes.len()), ..Packets::default() };
@@ -224,6 +253,7 @@ impl Prepared {
             (bound || defined && !matches!(place, Place::Unused)).then_some(Import { home, bound, defined })
         };
         let imports = places.iter_ids().filter_map(import).collect();
+        let chaos = chaos.map(|spec| Box::new(Chaos { spec, fills: fills(&workload.graph, &plan, &scene) }));
         Ok(Self {
             shared: shared.clone(),
             id: NEXT.fetch_add(1, Ordering::Relaxed),
@@ -243,6 +273,7 @@ impl Prepared {
             labels,
             signals,
             events,
+            chaos,
             notes,
             bake_us,
             arenas,
@@ -386,6 +417,8 @@ struct Placer<'a> {
     used: IdVec<ResourceId, bool>,
     /// Memories that are roots under any of their names.
     rooted: IdVec<ResourceId, bool>,
+    /// Whether images are made such that they can be cleared.
+    clears: bool,
 }
 
 type Placed = (IdVec<ResourceId, Place>, Vec<Arc<Arena>>);
@@ -406,7 +439,7 @@ impl<'a> Placer<'a> {
         for &root in workload.graph.roots() {
             rooted[scene.memory[scene.resource_of[root]]] = true;
         }
-        Self { shared, workload, plan, scene, notes, used, rooted }
+        Self { shared, workload, plan, scene, notes, used, rooted, clears: false }
     }
 
     fn place(&mut self) -> Result<Placed, Error> {
@@ -500,6 +533,10 @@ impl<'a> Placer<'a> {
         let mut out = IdVec::filled(Usages::default(), self.plan.resources.len());
         for (id, memory) in memory.iter_ids() {
             out[self.scene.resource_of[id]] = used[*memory];
+        }
+        if self.clears {
+            let kinds = self.plan.resources.iter();
+            out.iter_mut().zip(kinds).for_each(|(used, of)| allow_clears(self.shared, of.kind, used));
         }
         out
     }

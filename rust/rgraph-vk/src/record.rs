@@ -3,12 +3,13 @@
 
 use ash::vk;
 use rayon::prelude::*;
-use rgraph_plan::access::{Aspects, Layout};
+use rgraph_plan::access::{Aspects, Layout, Load, Store};
 use rgraph_plan::graph::Clear;
 use rgraph_plan::id::{Id, IdVec, Span};
 use rgraph_plan::plan::{Attachment, Barriers, Command, PlanKind, PlanPassId};
 
 use crate::bind::{Action, Drawn, Packet, Packets};
+use crate::chaos::poison::{Fills, Poisoner};
 use crate::convert;
 use crate::device::Shared;
 use crate::error::{Called, Error};
@@ -98,10 +99,16 @@ impl Recorder<'_> {
                 Command::Barriers(_) if rendering.is_some_and(|(rendering, _)| rendering.subpasses.is_some()) => {
                     // The dependency is part of the render pass.
                 }
-                Command::Barriers(barriers) => self.barriers(commands, barriers),
+                Command::Barriers(barriers) => match self.poisoner(queue, commands) {
+                    None => self.barriers(commands, barriers),
+                    Some((poisoner, _)) => poisoner.barriers(self.variant, barriers),
+                },
                 Command::BeginRendering { .. } => {
                     let Some(position) = self.prepared.renderings.begun_at(at) else { continue };
                     let next = &self.prepared.renderings.passes[position];
+                    if let Some((poisoner, fills)) = self.poisoner(queue, commands) {
+                        poisoner.fill(self.variant, fills, next.passes.iter());
+                    }
                     skipped = next.passes.iter().all(|pass| !self.variant.on[*pass]);
                     if !skipped {
                         self.begin_rendering(commands, next, position);
@@ -114,6 +121,8 @@ impl Recorder<'_> {
                             subpass::next(device, commands);
                         }
                         *position += 1;
+                    } else if let Some((poisoner, fills)) = self.poisoner(queue, commands) {
+                        poisoner.fill(self.variant, fills, [pass].into_iter());
                     }
                     if !skipped && self.variant.on[*pass] {
                         self.pass(commands, *pass, queue, rendering.map(|(open, _)| open), &mut bound);
@@ -143,6 +152,26 @@ impl Recorder<'_> {
         self.prepared.shared.edge(commands);
         // SAFETY: recording was begun above.
         unsafe { device.end_command_buffer(commands) }.called("vkEndCommandBuffer")
+    }
+
+    /// What a chaos run clears an attachment with whose old contents are discarded.
+    fn poison_of(
+        &self,
+        attachment: &Attachment,
+        (load, store): (Load, Store),
+        layout: Layout,
+    ) -> Option<vk::ClearValue> {
+        let chaos = self.prepared.chaos.as_deref()?;
+        let written = matches!(layout, Layout::ColorAttachment | Layout::DepthStencilAttachment | Layout::General);
+        let wanted = load == Load::Discard && store == Store::Store && written;
+        wanted.then(|| chaos.spec.poison.attachment(self.prepared, attachment.resource)).flatten()
+    }
+
+    /// Records poison, in chaos runs.
+    fn poisoner<'a>(&'a self, queue: &'a Queue, commands: vk::CommandBuffer) -> Option<(Poisoner<'a>, &'a Fills)> {
+        let chaos = self.prepared.chaos.as_deref()?;
+        let (prepared, poison) = (self.prepared, &chaos.spec.poison);
+        Some((Poisoner { prepared, poison, queue, commands }, &chaos.fills))
     }
 
     fn dependency(&self, barriers: &Barriers) -> vk::DependencyInfo<'_> {
@@ -176,12 +205,13 @@ impl Recorder<'_> {
                     None => (attachment.load, attachment.store),
                 };
                 let kind = plan.resources[attachment.resource].kind;
+                let poison = self.poison_of(attachment, (load, store), rendering.layouts[at][usize::from(stencil)]);
                 let mut info = vk::RenderingAttachmentInfo::default()
                     .image_view(view.view)
                     .image_layout(attachment_layout(rendering.layouts[at][usize::from(stencil)], kind))
-                    .load_op(convert::load(load))
+                    .load_op(poison.map_or(convert::load(load), |_| vk::AttachmentLoadOp::CLEAR))
                     .store_op(convert::store(store))
-                    .clear_value(clear_value(self.prepared, attachment));
+                    .clear_value(poison.unwrap_or_else(|| clear_value(self.prepared, attachment)));
                 if let Some(resolve) = &rendering.resolves[at] {
                     info = info
                         .resolve_mode(resolve.mode)
@@ -439,5 +469,9 @@ pub(crate) fn attachment_layout(layout: Layout, kind: PlanKind) -> vk::ImageLayo
 /// The passes that run with the flags that are off.
 pub(crate) fn passes_on(prepared: &Prepared, off: &[bool]) -> IdVec<PlanPassId, bool> {
     let on = |flag: Option<rgraph_plan::graph::FlagId>| flag.is_none_or(|flag| !off[flag.index()]);
-    prepared.scene.flag_of.iter().map(|flag| on(*flag)).collect()
+    let runs = |pass: PlanPassId| match prepared.chaos.as_deref() {
+        None => true,
+        Some(chaos) => prepared.scene.pass_of[pass].is_none_or(|declared| !chaos.spec.idle.contains(&declared)),
+    };
+    prepared.scene.flag_of.iter_ids().map(|(pass, flag)| on(*flag) && runs(pass)).collect()
 }

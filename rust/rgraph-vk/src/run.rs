@@ -185,6 +185,10 @@ impl RunState {
             self.failed = None;
         }
         self.begin_context(prepared, at, inputs)?;
+        if prepared.chaos.is_some() {
+            // Transient buffers are filled before the run: none of their earlier uses is under way.
+            self.contexts.iter().try_for_each(|context| context.wait(&prepared.shared, inputs.poll))?;
+        }
         figures.took("wait", begin);
         self.apply(prepared, inputs)?;
         let begin = Instant::now();
@@ -327,9 +331,12 @@ impl RunState {
                 let life = prepared.plan.resources[home].life;
                 match place {
                     Place::Fixed(store) if life == PlanLife::Persistent => {
-                        prologue.clears.push(store.clone());
+                        prologue.clears.push((store.clone(), None));
                     }
-                    Place::Ring(ring) if zero[home] => prologue.clears.extend(ring.iter().cloned()),
+                    Place::Ring(ring) if zero[home] || prepared.chaos.is_some() => {
+                        let poisoned = (!zero[home]).then_some(home);
+                        prologue.clears.extend(ring.iter().map(|store| (store.clone(), poisoned)));
+                    }
                     _ => {}
                 }
             }
@@ -350,7 +357,11 @@ impl RunState {
                 return Err(Error::input(name, message, format!("give it: inputs={{\"{name}\": …}}")));
             }
             if bound && self.imports[home].is_none() {
-                self.imports[home] = Some(self.own_store(prepared, home)?);
+                let store = self.own_store(prepared, home)?;
+                if prepared.chaos.is_some() {
+                    prologue.clears.push((store.clone(), Some(home)));
+                }
+                self.imports[home] = Some(store);
                 self.stamp.imports += 1;
             }
         }

@@ -55,6 +55,8 @@ pub(crate) struct Store {
     pub raw: Raw,
     /// Whether all queue families share it.
     pub concurrent: bool,
+    /// Whether it was made for transfers into it.
+    pub clearable: bool,
     memory: Option<(Allocation, Domain)>,
     mapped: Option<Mapped>,
     owned: bool,
@@ -134,6 +136,7 @@ impl Store {
             kind,
             raw,
             concurrent,
+            clearable: false,
             memory: None,
             mapped: None,
             owned: false,
@@ -175,6 +178,7 @@ impl Store {
             kind,
             raw,
             concurrent,
+            clearable: usages.image.contains(vk::ImageUsageFlags::TRANSFER_DST),
             memory: None,
             mapped: None,
             owned: true,

@@ -10,6 +10,8 @@ use rgraph_plan::id::Id;
 use rgraph_plan::plan::{BatchId, Command, PlanKind, PlanPassId, Wait};
 use rgraph_plan::resource::ResourceId;
 
+use crate::chaos::Chaos;
+use crate::chaos::poison::Poisoner;
 use crate::compiled::Poll;
 use crate::convert;
 use crate::copy::{clear, download, finish, packed_bytes, seen_by_all, upload};
@@ -38,8 +40,8 @@ pub(crate) enum At {
 /// What comes before the plan's batches.
 #[derive(Debug, Default)]
 pub(crate) struct Prologue {
-    /// Contents that begin with zeros.
-    pub clears: Vec<Arc<Store>>,
+    /// Contents that begin with zeros; in chaos runs also memories that begin with poison.
+    pub clears: Vec<(Arc<Store>, Option<ResourceId>)>,
     /// Contents that come from staging memory: buffer and offset there.
     pub uploads: Vec<(Arc<Store>, vk::Buffer, u64)>,
 }
@@ -78,6 +80,7 @@ impl RunState {
     ) -> Result<Done, Error> {
         let outcome = self.last.clone().filter(|_| self.host.is_some());
         let shared = &prepared.shared;
+        let chaos = prepared.chaos.as_deref();
         let mut run = Run {
             shared,
             prepared,
@@ -93,11 +96,16 @@ impl RunState {
             poll,
             figures,
         };
+        if let Some(chaos) = chaos {
+            self.after = Some(run.poison(chaos)?);
+        }
         run.prologue(prologue)?;
         if !prologue.clears.is_empty() || !prologue.uploads.is_empty() {
             self.set_initialised();
         }
+        let order = chaos.and_then(|chaos| chaos.order(prepared, self.run));
         for batch in prepared.plan.batches.ids() {
+            let batch = order.as_ref().map_or(batch, |order| order[batch.index()]);
             match prepared.batches[batch].queue {
                 Some(queue) => run.batch(self, batch, queue)?,
                 None => run.host_batch(self, batch)?,
@@ -178,6 +186,15 @@ impl Run<'_, '_> {
         Ok(Point { queue, value })
     }
 
+    /// Fills transient buffers with poison, behind the runs before; all queues wait for it.
+    fn poison(&mut self, chaos: &Chaos) -> Result<Point, Error> {
+        let (prepared, queue) = (self.prepared, &self.shared.queues[OWN_QUEUE]);
+        let commands = self.context.once.record(self.shared, queue.family, |commands| {
+            Poisoner { prepared, poison: &chaos.spec.poison, queue, commands }.fill_all();
+        })?;
+        self.submit_own(OWN_QUEUE, Submit { waits: Vec::new(), commands: vec![commands] })
+    }
+
     /// Clears and uploads, on a queue that can do both.
     fn prologue(&mut self, prologue: &Prologue) -> Result<(), Error> {
         if prologue.clears.is_empty() && prologue.uploads.is_empty() {
@@ -192,18 +209,25 @@ impl Run<'_, '_> {
             discard,
             previous: (0, 0),
         };
-        for store in &prologue.clears {
+        for (store, _) in &prologue.clears {
             entering.enter(self.shared, store, Region::whole(store.kind), target(true));
         }
         for (store, ..) in &prologue.uploads {
             entering.enter(self.shared, store, Region::first_mip(store.kind), target(true));
         }
         let device = &self.shared.raw;
-        let family = self.shared.queues[OWN_QUEUE].family;
+        let (prepared, queue) = (self.prepared, &self.shared.queues[OWN_QUEUE]);
+        let family = queue.family;
+        let poison = prepared.chaos.as_deref().map(|chaos| &chaos.spec.poison);
         let commands = self.context.once.record(self.shared, family, |commands| {
             entering.record(device, commands);
-            for store in &prologue.clears {
-                clear(device, commands, store);
+            for (store, poisoned) in &prologue.clears {
+                match (poisoned, poison) {
+                    (Some(memory), Some(poison)) => {
+                        Poisoner { prepared, poison, queue, commands }.store(*memory, store);
+                    }
+                    _ => clear(device, commands, store),
+                }
             }
             if !prologue.clears.is_empty() {
                 seen_by_all(device, commands);
@@ -224,7 +248,7 @@ impl Run<'_, '_> {
             points: vec![point],
             user: (0, 0),
         };
-        for store in &prologue.clears {
+        for (store, _) in &prologue.clears {
             store.tracked().set(Region::whole(store.kind), &state);
         }
         for (store, ..) in &prologue.uploads {

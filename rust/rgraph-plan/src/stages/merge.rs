@@ -136,7 +136,8 @@ impl Scratch {
                 continue;
             }
             let area = area(input, live);
-            let into = self.open[lane].filter(|_| input.merges).map(|group| (group, self.refusal(input, group, live, area)));
+            let into =
+                self.open[lane].filter(|_| input.merges).map(|group| (group, self.refusal(input, group, live, area)));
             match into {
                 Some((group, None)) => self.add(input, group, live),
                 _ => {

@@ -4,6 +4,7 @@
 
 mod adapt;
 mod case;
+mod chaos;
 mod deed;
 mod evaluate;
 #[allow(dead_code, reason = "one of the tests uses it")]
@@ -28,6 +29,7 @@ use rgraph_plan::stages::synchronize::emit::Split;
 use rgraph_vk::{Compiled, Device, DeviceOptions, Error, Inputs, Upload};
 
 use case::Case;
+pub use chaos::chaos;
 use deed::How;
 use shader::Library;
 

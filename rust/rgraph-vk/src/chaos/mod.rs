@@ -1,0 +1,202 @@
+//! Chaos runs: one frame many times, each time with something else that the declaration leaves open: another permitted
+//! order, other queues, other garbage in memory, stages of the planner left out. All must compute the same, bit for
+//! bit. What differs was not declared; the finding names the pass, the resource, and the change that shows it.
+
+mod diagnose;
+mod order;
+pub(crate) mod poison;
+mod report;
+mod trial;
+
+use std::sync::Arc;
+
+use rgraph_plan::bake::{Options, Without};
+use rgraph_plan::graph::PassId;
+use rgraph_plan::plan::{BatchId, Plan};
+use rgraph_plan::prelude::Policy;
+
+use crate::compiled::Inputs;
+use crate::device::Device;
+use crate::error::Error;
+use crate::prepared::Prepared;
+use crate::work::Workload;
+use poison::{Fills, Poison};
+pub use report::{ChaosReport, ChaosRow, Finding, Switch};
+use trial::{Queues, Subject, Trial, Tried};
+
+/// What a chaos run tries.
+#[derive(Clone, Debug)]
+pub struct ChaosOptions {
+    /// The first seed: equal seeds try the same.
+    pub seed: u64,
+    /// How many seeds.
+    pub seeds: u64,
+    /// Frames of each trial; `None`: one, or enough to see what frames hand on to each other.
+    pub frames: Option<usize>,
+    /// How the graph is baked otherwise.
+    pub options: Options,
+    /// The plan that is run otherwise, in place of one baked with `options`.
+    pub plan: Option<Arc<Plan>>,
+}
+
+impl Default for ChaosOptions {
+    fn default() -> Self {
+        Self { seed: 1, seeds: 1, frames: None, options: Options::default(), plan: None }
+    }
+}
+
+/// What a trial does otherwise than an ordinary run.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ChaosSpec {
+    pub poison: Poison,
+    /// Seed of the order in which batches are submitted; `None`: the plan's order.
+    pub batches: Option<u64>,
+    /// Passes that do nothing.
+    pub idle: Vec<PassId>,
+}
+
+/// A spec, and what follows from it for one plan.
+#[derive(Debug)]
+pub(crate) struct Chaos {
+    pub spec: ChaosSpec,
+    pub fills: Fills,
+}
+
+impl Chaos {
+    /// The order in which a run submits the batches of its plan; `None`: the plan's.
+    pub fn order(&self, prepared: &Prepared, run: u64) -> Option<Vec<BatchId>> {
+        self.spec.batches.map(|seed| order::batches(&prepared.plan, &prepared.signals, mix(seed) ^ run))
+    }
+}
+
+/// Pseudo-random numbers from a seed.
+///
+/// Source: Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014 (SplitMix64).
+pub(crate) struct Random(u64);
+
+impl Random {
+    pub fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// A number below `end`, which is not 0.
+    pub fn below(&mut self, end: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        mix(self.0) % end
+    }
+}
+
+/// Bits that look random.
+pub(crate) fn mix(value: u64) -> u64 {
+    let mut z = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+impl Device {
+    /// Runs a graph in many permitted ways and compares all that it leaves: roots and imported resources that it
+    /// writes, mip 0 of each.
+    ///
+    /// The reference is the declared order on one queue, nothing culled, merged or aliased. Each trial begins from the
+    /// same state: persistent resources and histories are those of a first run, and resources of the device that are
+    /// inputs are copied. Functions of passes are called in each trial.
+    ///
+    /// # Errors
+    /// As [`Device::compile`] and [`Compiled::run`](crate::Compiled::run). What the trials find is no error here.
+    pub fn chaos(
+        &self,
+        workload: &Workload,
+        inputs: &Inputs<'_>,
+        options: &ChaosOptions,
+    ) -> Result<ChaosReport, Error> {
+        self.check()?;
+        let subject = Subject::new(self, workload, inputs, options)?;
+        let mut report = ChaosReport::default();
+        let (reference, wanted) = subject.reference(&mut report)?;
+        let mut examined = Examined { subject: &subject, reference: &reference, report };
+        let again = subject.tried(&reference, None)?;
+        examined.judge((Switch::Again, options.seed), &reference, &wanted, again)?;
+        for seed in options.seed..options.seed.saturating_add(options.seeds) {
+            if !examined.report.findings.is_empty() {
+                break;
+            }
+            for (switch, trial) in trials(&reference, options, seed) {
+                // Those that change several things tell nothing new once one of the things was found.
+                if switch.is_several() && !examined.report.findings.is_empty() {
+                    break;
+                }
+                let tried = subject.tried(&trial, Some(&reference))?;
+                examined.judge((switch, seed), &trial, &wanted, tried)?;
+            }
+        }
+        let mut report = examined.report;
+        report.runs = subject.runs.get();
+        Ok(report)
+    }
+}
+
+/// The trials of a seed: one thing changed each, then several.
+fn trials(reference: &Trial, options: &ChaosOptions, seed: u64) -> Vec<(Switch, Trial)> {
+    let bake = reference.options;
+    let with = |without: Without| Trial { options: Options { without, ..bake }, ..reference.clone() };
+    let random = Options { policy: Policy::Random { seed, swaps: u32::MAX }, ..bake };
+    // The reference's pattern is that of seed 0.
+    let poison = Poison { seed: mix(seed) | 1, other: None };
+    let whole = Options { clock: None, ..options.options };
+    let batches = Some(seed);
+    vec![
+        (Switch::Poison, Trial { poison, ..reference.clone() }),
+        (Switch::Culling, with(Without { culling: false, ..bake.without })),
+        (Switch::Order, Trial { options: random, ..reference.clone() }),
+        (Switch::Merging, with(Without { merging: false, ..bake.without })),
+        (Switch::Queues, Trial { queues: Queues::Three, options: random, batches, ..reference.clone() }),
+        (Switch::Aliasing, with(Without { aliasing: false, ..bake.without })),
+        (Switch::Plan, Trial { queues: Queues::Own, options: whole, batches, ..reference.clone() }),
+        (Switch::PlanOnThree, Trial { queues: Queues::Three, options: whole, batches, ..reference.clone() }),
+    ]
+}
+
+/// A report under construction.
+struct Examined<'a> {
+    subject: &'a Subject<'a>,
+    reference: &'a Trial,
+    report: ChaosReport,
+}
+
+impl Examined<'_> {
+    /// Compares a trial with what the reference left, and looks for the reason if it differs.
+    fn judge(
+        &mut self,
+        (switch, seed): (Switch, u64),
+        trial: &Trial,
+        wanted: &trial::Outcome,
+        tried: Tried,
+    ) -> Result<(), Error> {
+        let outcome = match tried {
+            Tried::Ran(outcome) => outcome,
+            Tried::Cannot(why) => {
+                self.report.rows.push(ChaosRow { seed, switch, differs: None, skipped: Some(why) });
+                return Ok(());
+            }
+        };
+        let difference = self.subject.difference(wanted, &outcome);
+        let differs = difference.as_ref().map(|difference| difference.name.clone());
+        self.report.rows.push(ChaosRow { seed, switch, differs, skipped: None });
+        let Some(difference) = difference else { return Ok(()) };
+        let finding = diagnose::Diagnosis {
+            subject: self.subject,
+            reference: self.reference,
+            trial,
+            wanted,
+            outcome: &outcome,
+            difference,
+        }
+        .finding(switch, seed)?;
+        let same = |known: &Finding| (&known.pass, &known.resource) == (&finding.pass, &finding.resource);
+        if !self.report.findings.iter().any(same) {
+            self.report.findings.push(finding);
+        }
+        Ok(())
+    }
+}

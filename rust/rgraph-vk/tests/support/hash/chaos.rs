@@ -1,0 +1,44 @@
+//! Chaos runs of generated graphs: what they compute is defined by the declaration, so nothing may make a difference.
+
+use rgraph_check::generate::Limits;
+use rgraph_vk::{ChaosOptions, Device, Inputs, Switch, Upload};
+
+use super::case::Case;
+use super::shader::Library;
+use super::{Report, Settings, work};
+
+/// More frames than the trials of a graph have.
+const CALLS: usize = 1000;
+
+/// Runs each graph whose results the declaration defines; where it leaves parts of a root undefined, poison may show.
+pub fn chaos(device: &Device, settings: Settings) -> Report {
+    let library = Library::default();
+    let mut report = Report::default();
+    for seed in settings.seed..settings.seed + settings.graphs {
+        let mut case = Case::new(seed, Limits::default(), 1);
+        // Functions on the host look up their calls: all of them are the same.
+        case.runs = vec![case.runs[0].clone(); CALLS];
+        let run = &case.runs[0];
+        let defined = run.roots.iter().all(|(_, cells)| cells.iter().all(Option::is_some));
+        let workload = work::workload(&case, &library);
+        let bytes: Vec<_> = run.uploads.iter().map(|(id, version)| (*id, case.upload(*id, *version))).collect();
+        let pattern = work::pattern_bytes();
+        let mut uploads: Vec<_> = bytes.iter().map(|(id, bytes)| (*id, Upload::Bytes(bytes))).collect();
+        uploads.extend(case.adapted.pattern.map(|id| (id, Upload::Bytes(&pattern))));
+        let told = work::told_passes(&case);
+        let told = told.map(|pass| (pass, 0, work::told_bytes(&run.told[&rgraph_plan::id::Id::index(pass)])));
+        let flags = case.adapted.graph.flags().iter().cloned().zip(run.flags.iter().copied());
+        let inputs = Inputs { uploads, data: told.collect(), flags: flags.collect(), ..Inputs::default() };
+        let options = ChaosOptions { seed, seeds: 2, options: case.options, ..ChaosOptions::default() };
+        match device.chaos(&workload, &inputs, &options) {
+            Ok(found) => {
+                report.graphs += u64::from(defined);
+                report.runs += found.runs;
+                let wrong = found.findings.iter().filter(|one| defined || one.switch != Switch::Poison);
+                report.failures.extend(wrong.map(|one| format!("seed {seed}: {}", one.mistake)));
+            }
+            Err(error) => report.failures.push(format!("seed {seed} cannot run: {error}")),
+        }
+    }
+    report
+}
