@@ -137,6 +137,56 @@ def test_run_writes_exr(film: Path):
     assert np.abs(pixels[..., 3] - PICTURE[..., 3] / 4 / 255).max() < 3e-3
 
 
+HIDDEN = """
+import rgraph as rg
+
+state = {"gain": 1}
+
+
+def noon(views):
+    state["gain"] = 2
+    views["sky"][:] = bytes(64)
+
+
+def shine(views):
+    views["sun"][:] = bytes([state["gain"]]) * 64
+
+
+def dusk(views):
+    state["gain"] = 3
+    views["moon"][:] = bytes(64)
+
+
+graph = rg.Graph("evening")
+for name, function in (("sky", noon), ("sun", shine), ("moon", dusk)):
+    buffer = graph.buffer(name, 64)
+    graph.cpu(function.__name__, function, writes=buffer)
+    graph.root(buffer)
+"""
+
+
+def test_chaos_run_of_a_graph_that_declares_all_finds_nothing(film: Path):
+    done = run("run", "film.py", "--input", "src=in.npy", "--chaos", "2", cwd=film)
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0] == "  again                 1 of 1 equal"
+    assert "  order                 4 of 4 equal" in lines
+    assert lines[-1] == "no finding: all results are equal"
+    assert re.fullmatch(r"film on .+: 20 frames\n", done.stderr)
+
+
+def test_chaos_run_names_the_pass_and_ends_with_status_1(tmp_path: Path):
+    (tmp_path / "evening.py").write_text(HIDDEN)
+    done = run("run", "evening.py", "--chaos", "10", cwd=tmp_path)
+    assert done.returncode == 1, done.stderr
+    assert "differs (seed 1)" in done.stdout
+    assert 'RG-E226 pass "shine" computes something else before "noon"' in done.stdout
+    done = run("run", "evening.py", "--chaos", "10", "--json", cwd=tmp_path)
+    assert done.returncode == 1, done.stderr
+    (finding,) = json.loads(done.stdout)["findings"]
+    assert (finding["change"], finding["pass_name"], finding["other"]) == ("order", "shine", "noon")
+
+
 def test_run_under_the_validation_layer_is_silent(film: Path):
     done = run("run", "film.py", "--input", "src=in.npy", "--validate", cwd=film)
     if "RG-E106" in done.stderr:

@@ -10,6 +10,7 @@ from typing_extensions import disjoint_base
 from rgraph._records import (
     Barrier,
     Batch,
+    ChaosReport,
     DeviceInfo,
     DeviceMemory,
     Finding,
@@ -701,7 +702,19 @@ class Device:
         params: Mapping[Any, _Data] | None = None,
         read: Resource | str | Sequence[Resource | str] | None = None,
         statistics: bool = False,
+        chaos: int | None = None,
     ) -> Frame: ...
+    def chaos(
+        self,
+        graph: Graph | Plan | Compiled,
+        *,
+        seed: int = 1,
+        seeds: int = 1,
+        frames: int | None = None,
+        inputs: Mapping[Any, _Memory | DeviceResource] | None = None,
+        flags: Mapping[str, bool] | None = None,
+        params: Mapping[Any, _Data] | None = None,
+    ) -> ChaosReport: ...
     def image(
         self, name: str, size: Sequence[int], format: str, *, mips: int = 1, layers: int = 1
     ) -> DeviceResource: ...
@@ -762,6 +775,7 @@ class Compiled:
         params: Mapping[Any, _Data] | None = None,
         read: Resource | str | Sequence[Resource | str] | None = None,
         statistics: bool = False,
+        chaos: int | None = None,
     ) -> Frame: ...
 
 @final

@@ -7,6 +7,9 @@ from typing import NamedTuple
 __all__ = [
     "Barrier",
     "Batch",
+    "ChaosFinding",
+    "ChaosReport",
+    "ChaosTrial",
     "DeviceInfo",
     "DeviceMemory",
     "DomainMemory",
@@ -247,3 +250,57 @@ class HostSpan(NamedTuple):
     """Its begin; negative: before the frame's first timestamp."""
     end_us: float
     """Its end."""
+
+
+class ChaosFinding(NamedTuple):
+    """Something that results depend on and nothing declares."""
+
+    change: str
+    """What shows it: `"again"`, `"poison"`, `"culling"`, `"order"`, `"merging"`, `"queues"`, `"aliasing"`, `"plan"` or
+    `"plan on three queues"`."""
+    seed: int
+    """The seed that shows it."""
+    pass_name: str | None
+    """The pass that computes something else."""
+    other: str | None
+    """The pass that it depends on, where there is one."""
+    resource: str | None
+    """The resource through which it shows."""
+    message: str
+    """All of it, with places and a repair."""
+    hint: str
+    """The repair alone."""
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class ChaosTrial(NamedTuple):
+    """One permitted way in which a graph was run."""
+
+    seed: int
+    """Its seed."""
+    change: str
+    """What it changed."""
+    differs: str | None
+    """The first resource that came out otherwise."""
+    skipped: str | None
+    """Why it could not run on this device."""
+
+
+class ChaosReport(NamedTuple):
+    """What `Device.chaos` tried and found."""
+
+    findings: tuple[ChaosFinding, ...]
+    """What the graph does not declare."""
+    trials: tuple[ChaosTrial, ...]
+    """What was tried, in its order; it ends with the first seed that finds something."""
+    frames: int
+    """Frames that ran in all."""
+    notes: tuple[str, ...]
+    """What could not be tried."""
+    text: str
+    """All of it for people."""
+
+    def __str__(self) -> str:
+        return self.text

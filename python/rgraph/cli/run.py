@@ -27,7 +27,7 @@ from rgraph.cli._terminal import Progress, as_json, nearest, paint, say, table, 
 if TYPE_CHECKING:
     import argparse
 
-    from rgraph import Compiled, Device, Frame, Graph, Plan, Report
+    from rgraph import ChaosReport, Compiled, Device, Frame, Graph, Plan, Report
     from rgraph.cli._running import Settings
 
 __all__ = ["MORE", "add_arguments", "main", "written"]
@@ -41,7 +41,8 @@ A graph may also be an object of a Python file: film.py:graph.
   rgraph run blur.rgraph.json --input photo=in.png -o out.png
   rgraph run frame.rgraph.json --show ao -o ao.png
   rgraph run fluid.rgraph.json --frames 600 --output dye='out/{frame:04}.png'
-  rgraph run frame.rgraph.json --set compose.strength=0.5 --flag overlay=off -o out"""
+  rgraph run frame.rgraph.json --set compose.strength=0.5 --flag overlay=off -o out
+  rgraph run frame.rgraph.json --chaos 20"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -61,6 +62,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     output.add_argument("--trace", metavar="FILE", help="write a trace of the last frame, for Perfetto and speedscope")
     output.add_argument("--view", metavar="FILE.html", help="write the viewer with measured times and pictures")
     output.add_argument("--json", action="store_true", help="for programs")
+    parser.add_argument(
+        "--chaos", type=count, metavar="N", help="run it in other permitted ways, of N seeds, and compare the results"
+    )
     parser.add_argument("--frames", type=count, default=1, metavar="N", help="how many (default: 1)")
     arguments_of_runs(parser)
     planning(parser, profile=False)
@@ -203,6 +207,43 @@ def _report(plan: Plan, report: Report, arguments: argparse.Namespace, previews:
         tell(path)
 
 
+def _trials(report: ChaosReport) -> list[str]:
+    """One line for each kind of change: how often results were equal, and what differed."""
+    rows = []
+    for change in dict.fromkeys(trial.change for trial in report.trials):
+        of = [trial for trial in report.trials if trial.change == change]
+        differs = [trial for trial in of if trial.differs is not None]
+        skipped = [trial for trial in of if trial.skipped is not None]
+        equal = len(of) - len(differs) - len(skipped)
+        notes = [f'"{trial.differs}" differs (seed {trial.seed})' for trial in differs[:1]]
+        notes += [f"not tried: {trial.skipped}" for trial in skipped[:1]]
+        rows.append([change, f"{equal} of {len(of)} equal", "; ".join(notes)])
+    return table(rows)
+
+
+def _chaos(device: Device, done: Compiled, given: Settings, arguments: argparse.Namespace) -> int:
+    with bound():
+        report = device.chaos(
+            done,
+            seeds=arguments.chaos,
+            frames=arguments.frames if arguments.frames > 1 else None,
+            inputs=given.inputs,
+            flags=given.flags or None,
+            params=given.params(0) or None,
+        )
+    if arguments.json:
+        findings = [one._asdict() for one in report.findings]
+        trials = [one._asdict() for one in report.trials]
+        values = {"graph": done.plan.graph_name, "device": device.info.name, "frames": report.frames}
+        say(as_json({**values, "findings": findings, "trials": trials, "notes": report.notes}))
+    else:
+        tell(f"{paint(done.plan.graph_name, 'bold', error=True)} on {device.info.name}: {report.frames} frames")
+        say("\n".join([*_trials(report), *(f"note: {note}" for note in report.notes)]))
+        say("\n".join(str(one) for one in report.findings) or "no finding: all results are equal")
+    warnings = warned(device) and arguments.validate
+    return 1 if report.findings or warnings else 0
+
+
 def main(arguments: argparse.Namespace) -> int:
     """Run it.
 
@@ -220,6 +261,8 @@ def main(arguments: argparse.Namespace) -> int:
     given = settings(graph, arguments)
     with opened(arguments) as device:
         done = compiled(device, graph, arguments)
+        if arguments.chaos:
+            return _chaos(device, done, given, arguments)
         names = [only] if only else result_names(graph)
         outputs = Outputs(arguments, names)
         begin = time.perf_counter()

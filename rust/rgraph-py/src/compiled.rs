@@ -14,6 +14,7 @@ use rgraph_plan::prelude::Options;
 use rgraph_vk::Compiled;
 use rgraph_vk::work::Workload;
 
+use crate::convert::Bytes;
 use crate::detached::Detached;
 use crate::device::PyDevice;
 use crate::error::{bad, graph_error};
@@ -167,14 +168,15 @@ impl PyCompiled {
     ///
     /// Parameters
     /// ----------
-    /// inputs, into, flags, params, read, statistics
+    /// inputs, into, flags, params, read, statistics, chaos
     ///     See `Device.run`.
     ///
     /// Returns
     /// -------
     /// Frame
     ///     With the roots' contents by name, and a report.
-    #[pyo3(signature = (*, inputs = None, into = None, flags = None, params = None, read = None, statistics = false))]
+    #[pyo3(signature = (*, inputs = None, into = None, flags = None, params = None, read = None, statistics = false,
+                        chaos = None))]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
     fn run<'py>(
         slf: &Bound<'py, Self>,
@@ -184,8 +186,10 @@ impl PyCompiled {
         params: Option<&Bound<'py, PyDict>>,
         read: Option<&Bound<'py, PyAny>>,
         statistics: bool,
+        chaos: Option<Bytes>,
     ) -> PyResult<Bound<'py, PyFrame>> {
-        inputs::run(slf, inputs::Arguments { inputs, into, flags, params, read, statistics })
+        let chaos = chaos.map(|Bytes(seed)| seed);
+        inputs::run(slf, &inputs::Arguments { inputs, into, flags, params, read, statistics, chaos })
     }
 
     fn __repr__(&self) -> String {

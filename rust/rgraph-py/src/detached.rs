@@ -18,8 +18,8 @@ use rgraph_plan::plan::{Plan, PlanKind};
 use rgraph_plan::profile::Profile;
 use rgraph_plan::resource::ResourceId;
 use rgraph_vk::{
-    BorrowedHandle, Compiled, Device, DeviceInfo, Error, Frame, FrameReport, MemoryReport, Process, Readback, Resource,
-    ResourceState,
+    BorrowedHandle, ChaosReport, Compiled, Device, DeviceInfo, Error, Frame, FrameReport, MemoryReport, Process,
+    Readback, Resource, ResourceState,
 };
 
 use crate::error::guarded;
@@ -40,6 +40,7 @@ impl Plain for bool {}
 impl Plain for Vec<DeviceInfo> {}
 impl Plain for Vec<String> {}
 impl Plain for FrameReport {}
+impl Plain for ChaosReport {}
 impl Plain for MemoryReport {}
 impl Plain for ResourceState {}
 

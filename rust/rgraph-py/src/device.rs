@@ -9,10 +9,10 @@ use pyo3::prelude::*;
 use pyo3::pyclass::{PyTraverseError, PyVisit};
 use pyo3::types::{PyDict, PyList, PyTuple};
 use rgraph_plan::error::Code;
-use rgraph_vk::{Device, DeviceError, DeviceInfo, DeviceOptions};
+use rgraph_vk::{ChaosOptions, Device, DeviceError, DeviceInfo, DeviceOptions};
 
 use crate::compiled::{PyCompiled, What};
-use crate::convert::{Count, Text};
+use crate::convert::{Bytes, Count, Text};
 use crate::detached::{Detached, call, wait};
 use crate::error::bad;
 use crate::frame::PyFrame;
@@ -294,6 +294,9 @@ impl PyDevice {
     ///     The roots that are read back; default: all.
     /// statistics
     ///     Whether the report counts vertices, primitives and invocations.
+    /// chaos
+    ///     A seed: before the frame, the graph is run in other permitted ways, and an error says what makes a difference;
+    ///     see `chaos`.
     ///
     /// Returns
     /// -------
@@ -307,7 +310,7 @@ impl PyDevice {
     /// DeviceError
     ///     If the device fails.
     #[pyo3(signature = (graph, *, inputs = None, into = None, flags = None, params = None, read = None,
-                        statistics = false))]
+                        statistics = false, chaos = None))]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
     fn run<'py>(
         slf: &Bound<'py, Self>,
@@ -318,9 +321,69 @@ impl PyDevice {
         params: Option<&Bound<'py, PyDict>>,
         read: Option<&Bound<'py, PyAny>>,
         statistics: bool,
+        chaos: Option<Bytes>,
     ) -> PyResult<Bound<'py, PyFrame>> {
         let compiled = Self::remembered(slf, graph)?;
-        inputs::run(&compiled, inputs::Arguments { inputs, into, flags, params, read, statistics })
+        let chaos = chaos.map(|Bytes(seed)| seed);
+        inputs::run(&compiled, &inputs::Arguments { inputs, into, flags, params, read, statistics, chaos })
+    }
+
+    /// Run a graph in many ways that its declaration permits, and compare what they leave, bit for bit.
+    ///
+    /// The reference is the declared order on one queue, with nothing culled, merged or aliased. Other orders, queues,
+    /// stages of the planner, and other garbage where nothing was written must make no difference; where they do,
+    /// something was not declared, and further runs find the pass and the resource. Each run begins anew: persistent
+    /// resources and histories as in a first frame, resources of the device as copies. Functions of passes are called
+    /// in each. Roots and imported resources that are written are compared, mip 0 of each. Sums of floats by
+    /// `unordered` accesses are equal only if the order of additions makes no difference.
+    ///
+    /// Parameters
+    /// ----------
+    /// graph, inputs, flags, params
+    ///     See `run`.
+    /// seed
+    ///     The first seed: equal seeds try the same.
+    /// seeds
+    ///     How many; they end with the first that finds something.
+    /// frames
+    ///     Frames of each run; default: one, or enough to see what frames hand on to each other.
+    ///
+    /// Returns
+    /// -------
+    /// ChaosReport
+    ///     What was tried and found.
+    ///
+    /// Raises
+    /// ------
+    /// GraphError
+    ///     If the declaration is wrong, or an array does not fit.
+    /// DeviceError
+    ///     If the device fails.
+    #[pyo3(signature = (graph, *, seed = Bytes(1), seeds = Count(1), frames = None, inputs = None, flags = None,
+                        params = None),
+           text_signature = "($self, graph, *, seed=1, seeds=1, frames=None, inputs=None, flags=None, params=None)")]
+    #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
+    fn chaos<'py>(
+        slf: &Bound<'py, Self>,
+        graph: &Bound<'py, PyAny>,
+        seed: Bytes,
+        seeds: Count,
+        frames: Option<Count>,
+        inputs: Option<&Bound<'py, PyDict>>,
+        flags: Option<&Bound<'py, PyDict>>,
+        params: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let compiled = Self::remembered(slf, graph)?;
+        let options = ChaosOptions {
+            seed: seed.0,
+            seeds: seeds.0.into(),
+            frames: frames.map(|Count(frames)| frames as usize),
+            ..ChaosOptions::default()
+        };
+        let arguments =
+            inputs::Arguments { inputs, flags, params, into: None, read: None, statistics: false, chaos: None };
+        let report = inputs::chaos(&compiled, &arguments, options)?;
+        crate::report::chaos(slf.py(), &report)
     }
 
     /// Wait until the device has nothing to do, and free what waited for that. Ctrl-C ends the wait.

@@ -14,13 +14,13 @@ use rgraph_shader::{Program, Type};
 use rgraph_vk::file::Picture;
 use rgraph_vk::front::Who;
 use rgraph_vk::work::{Bound as BoundTo, CallbackError, Step, What, Work};
-use rgraph_vk::{Error, Inputs, Resource, Upload};
+use rgraph_vk::{ChaosOptions, ChaosReport, Error, Inputs, Resource, Upload};
 
 use crate::array::layout;
 use crate::compiled::{Param, PyCompiled};
 use crate::convert::{Text, one_or_many};
-use crate::detached::{Detached, Free};
-use crate::error::{bad, shader_error};
+use crate::detached::{Detached, Free, call};
+use crate::error::{bad, graph_error, shader_error};
 use crate::frame::PyFrame;
 use crate::host::Host;
 use crate::hosted::{attached, outside};
@@ -43,6 +43,8 @@ pub struct Arguments<'a, 'py> {
     pub read: Option<&'a Bound<'py, PyAny>>,
     /// Whether invocations are counted.
     pub statistics: bool,
+    /// Seed of a chaos run before the frame.
+    pub chaos: Option<u64>,
 }
 
 /// What stands for an imported resource.
@@ -232,11 +234,16 @@ fn unknown_flag(py: Python<'_>, compiled: &PyCompiled, name: &str) -> PyErr {
     bad(py, Code::UnknownName, format!("the graph has no flag called \"{shown}\""), &help)
 }
 
-/// Runs a frame.
-pub fn run<'py>(slf: &Bound<'py, PyCompiled>, arguments: Arguments<'_, 'py>) -> PyResult<Bound<'py, PyFrame>> {
-    let (py, this) = (slf.py(), slf.get());
+/// What a run is given, read from Python: contents of imported resources, arrays to read into, and all the rest.
+struct Given {
+    uploads: Vec<(ResourceId, Input)>,
+    targets: Vec<(ResourceId, Host)>,
+    inputs: Inputs<'static>,
+}
+
+fn gather<'py>(py: Python<'py>, this: &PyCompiled, arguments: &Arguments<'_, 'py>) -> PyResult<Given> {
     outside(py, this.device.get().number)?;
-    let Arguments { inputs: given, into, flags, params, read, statistics } = arguments;
+    let Arguments { inputs: given, into, flags, params, read, statistics, chaos: _ } = *arguments;
     let mut uploads = Vec::new();
     for (key, array) in given.iter().flat_map(|given| given.iter()) {
         let id = this.find(&key)?;
@@ -287,8 +294,59 @@ pub fn run<'py>(slf: &Bound<'py, PyCompiled>, arguments: Arguments<'_, 'py>) -> 
         wanted.dedup();
         inputs.read = Some(wanted);
     }
+    Ok(Given { uploads, targets, inputs })
+}
+
+/// Looks whether a signal (Ctrl-C) has come.
+fn poll() -> Result<(), CallbackError> {
+    attached(|py| py.check_signals()).map_err(CallbackError::from)
+}
+
+/// Chaos runs: see `Device.chaos`.
+pub fn chaos<'py>(
+    slf: &Bound<'py, PyCompiled>,
+    arguments: &Arguments<'_, 'py>,
+    options: ChaosOptions,
+) -> PyResult<ChaosReport> {
+    let (py, this) = (slf.py(), slf.get());
+    let Given { uploads, inputs, .. } = gather(py, this, arguments)?;
+    tried(py, this, &uploads, &inputs, options)
+}
+
+fn tried(
+    py: Python<'_>,
+    this: &PyCompiled,
+    uploads: &[(ResourceId, Input)],
+    inputs: &Inputs<'static>,
+    options: ChaosOptions,
+) -> PyResult<ChaosReport> {
+    let options = ChaosOptions { plan: Some(Arc::clone(this.compiled.plan())), ..options };
+    let device = &this.device.get().device;
+    call(py, |free| {
+        let uploads = uploads.iter().map(|(id, input)| Ok((*id, input.upload(free)?)));
+        let inputs = Inputs {
+            uploads: uploads.collect::<Result<_, Error>>()?,
+            anew: true,
+            data: inputs.data.clone(),
+            push: inputs.push.clone(),
+            flags: inputs.flags.clone(),
+            poll: Some(&poll),
+            ..Inputs::default()
+        };
+        device.get(free)?.chaos(&this.load, &inputs, &options)
+    })
+}
+
+/// Runs a frame.
+pub fn run<'py>(slf: &Bound<'py, PyCompiled>, arguments: &Arguments<'_, 'py>) -> PyResult<Bound<'py, PyFrame>> {
+    let (py, this) = (slf.py(), slf.get());
+    let Given { uploads, targets, mut inputs } = gather(py, this, arguments)?;
+    if let Some(seed) = arguments.chaos {
+        let report = tried(py, this, &uploads, &inputs, ChaosOptions { seed, ..ChaosOptions::default() })?;
+        report.check().map_err(|error| graph_error(py, &error))?;
+    }
     this.restore(&mut inputs);
-    let poll = || attached(|py| py.check_signals()).map_err(CallbackError::from);
+    let mut inputs: Inputs<'_> = inputs;
     inputs.poll = Some(&poll);
     let frame = this.compiled.make(py, |compiled, free| {
         let uploads = uploads.iter().map(|(id, input)| Ok((*id, input.upload(free)?)));

@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 use rgraph_plan::graph::Graph;
-use rgraph_vk::{FrameReport, HostSpan, MemoryReport, PassTime};
+use rgraph_vk::{ChaosReport, Finding, FrameReport, HostSpan, MemoryReport, PassTime};
 
 use crate::record::record;
 
@@ -161,4 +161,19 @@ pub fn memory<'py>(py: Python<'py>, report: &MemoryReport) -> PyResult<Bound<'py
         owners.set_item(name, bytes)?;
     }
     record!(py, "DeviceMemory", (report.held(), report.live(), domains, heaps, owners))
+}
+
+/// `Device.chaos()`.
+pub fn chaos<'py>(py: Python<'py>, report: &ChaosReport) -> PyResult<Bound<'py, PyAny>> {
+    let findings = report.findings.iter().map(|finding| {
+        let Finding { switch, seed, pass, other, resource, mistake } = finding;
+        let (pass, other, resource) = (pass.as_deref(), other.as_deref(), resource.as_deref());
+        record!(py, "ChaosFinding", (switch.name(), *seed, pass, other, resource, mistake.to_string(), &mistake.help))
+    });
+    let findings = PyTuple::new(py, findings.collect::<PyResult<Vec<_>>>()?)?;
+    let trials = report.rows.iter().map(|row| {
+        record!(py, "ChaosTrial", (row.seed, row.switch.name(), row.differs.as_deref(), row.skipped.as_deref()))
+    });
+    let trials = PyTuple::new(py, trials.collect::<PyResult<Vec<_>>>()?)?;
+    record!(py, "ChaosReport", (findings, trials, report.runs, PyTuple::new(py, &report.notes)?, report.to_string()))
 }

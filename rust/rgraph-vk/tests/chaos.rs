@@ -149,9 +149,9 @@ fn a_graph_that_declares_all_comes_out_equal_for_every_seed() {
     let inputs = Inputs { uploads: vec![(src, Upload::Bytes(&given))], ..Inputs::default() };
     let report = device.0.chaos(&b.workload, &inputs, &seeds(6)).unwrap();
     assert!(report.findings.is_empty() && report.notes.is_empty(), "{report}");
-    assert_eq!(report.rows.len(), 1 + 6 * 8);
+    assert_eq!(report.rows.len(), 1 + 6 * 9);
     assert!(report.rows.iter().all(|row| row.differs.is_none() && row.skipped.is_none()));
-    let trials = 2 + 6 * 8 * 2;
+    let trials = 2 + 6 * 9 * 2;
     assert_eq!(
         report.runs,
         2 * trials,

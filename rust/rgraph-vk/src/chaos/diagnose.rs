@@ -42,7 +42,7 @@ impl Diagnosis<'_> {
         let found = match switch {
             Switch::Poison => self.garbage()?,
             Switch::Culling => self.needed()?,
-            Switch::Order => self.swapped(seed, self.trial.options)?,
+            Switch::Order => self.swapped(self.trial.options)?,
             Switch::Queues | Switch::Plan | Switch::PlanOnThree => {
                 if let Some(names) = self.reordered(seed)? {
                     return Ok(self.in_words(Switch::Order, seed, &names));
@@ -195,7 +195,7 @@ impl Diagnosis<'_> {
             let policy = Policy::Random { seed, swaps: u32::MAX };
             let options = Options { policy, ..self.reference.options };
             if !self.is_equal(&Trial { options, ..self.reference.clone() })? {
-                return self.swapped(seed, options);
+                return self.swapped(options);
             }
         }
         Ok(None)
@@ -203,7 +203,8 @@ impl Diagnosis<'_> {
 
     /// Two passes whose order matters: on the way from the declared order to the random one neighbours change places, one
     /// pair at a time, and one of these changes makes the difference.
-    fn swapped(&self, seed: u64, options: Options) -> Result<Option<Names>, Error> {
+    fn swapped(&self, options: Options) -> Result<Option<Names>, Error> {
+        let Policy::Random { seed, .. } = options.policy else { return Ok(None) };
         let with = |swaps: u32| {
             let policy = Policy::Random { seed, swaps };
             Trial { options: Options { policy, ..options }, ..self.reference.clone() }

@@ -136,11 +136,14 @@ impl Device {
     }
 }
 
+/// Reverses the priorities of a random order.
+const REVERSED: u64 = 1 << 63;
+
 /// The trials of a seed: one thing changed each, then several.
 fn trials(reference: &Trial, options: &ChaosOptions, seed: u64) -> Vec<(Switch, Trial)> {
     let bake = reference.options;
     let with = |without: Without| Trial { options: Options { without, ..bake }, ..reference.clone() };
-    let random = Options { policy: Policy::Random { seed, swaps: u32::MAX }, ..bake };
+    let random = |seed| Options { policy: Policy::Random { seed, swaps: u32::MAX }, ..bake };
     // The reference's pattern is that of seed 0.
     let poison = Poison { seed: mix(seed) | 1, other: None };
     let whole = Options { clock: None, ..options.options };
@@ -148,9 +151,10 @@ fn trials(reference: &Trial, options: &ChaosOptions, seed: u64) -> Vec<(Switch, 
     vec![
         (Switch::Poison, Trial { poison, ..reference.clone() }),
         (Switch::Culling, with(Without { culling: false, ..bake.without })),
-        (Switch::Order, Trial { options: random, ..reference.clone() }),
+        (Switch::Order, Trial { options: random(seed), ..reference.clone() }),
+        (Switch::Order, Trial { options: random(seed ^ REVERSED), ..reference.clone() }),
         (Switch::Merging, with(Without { merging: false, ..bake.without })),
-        (Switch::Queues, Trial { queues: Queues::Three, options: random, batches, ..reference.clone() }),
+        (Switch::Queues, Trial { queues: Queues::Three, options: random(seed), batches, ..reference.clone() }),
         (Switch::Aliasing, with(Without { aliasing: false, ..bake.without })),
         (Switch::Plan, Trial { queues: Queues::Own, options: whole, batches, ..reference.clone() }),
         (Switch::PlanOnThree, Trial { queues: Queues::Three, options: whole, batches, ..reference.clone() }),

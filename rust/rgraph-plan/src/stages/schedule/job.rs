@@ -84,7 +84,7 @@ pub enum Policy {
     /// A random permitted order on random permitted queues, for comparing results: a correct graph computes the same
     /// in each of them.
     Random {
-        /// Equal seeds give equal orders.
+        /// Equal seeds give equal orders; with the highest bit flipped, nodes that are ready together come in the reverse.
         seed: u64,
         /// Adjacent swaps that are made on the way from the declared order to the random one; `u32::MAX`: all.
         swaps: u32,

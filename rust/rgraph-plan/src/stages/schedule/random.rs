@@ -34,11 +34,16 @@ pub(super) fn random(job: &Job<'_>, topology: &Topology, seed: u64, swaps: u32, 
     }));
 }
 
-/// A list schedule by random priorities.
+/// A list schedule by random priorities; of two seeds that differ in the highest bit one has the other's priorities
+/// reversed, so that nodes that are ready together come in both orders.
 fn list(deps: &Deps, seed: u64) -> Vec<u32> {
     let count = deps.len();
     let mut pending: Vec<u32> = (0..count).map(|node| deps.preds.row(node).len() as u32).collect();
-    let key = |node: u32| Reverse((mix(seed.wrapping_add(1) ^ mix(u64::from(node))), node));
+    let (reversed, plain) = (seed >> 63 == 1, seed << 1 >> 1);
+    let key = |node: u32| {
+        let priority = mix(plain.wrapping_add(1) ^ mix(u64::from(node)));
+        Reverse((if reversed { !priority } else { priority }, node))
+    };
     let mut ready: BinaryHeap<_> = (0..count as u32).filter(|&node| pending[node as usize] == 0).map(key).collect();
     let mut order = Vec::with_capacity(count);
     while let Some(Reverse((_, node))) = ready.pop() {
