@@ -74,7 +74,7 @@ impl Diagnosis<'_> {
             let all = self.graph().accesses().iter();
             all.filter(|one| one.pass == *pass && one.resource == resource).any(|one| writes(one.usage))
         };
-        self.declared().into_iter().take(first).filter(touches).last()
+        self.declared().into_iter().take(first).rfind(touches)
     }
 
     /// How two trials differ, if both can run.
@@ -167,7 +167,7 @@ impl Diagnosis<'_> {
         let reader = reader.filter(|reader| names(&suspects).iter().any(|name| self.accesses(*reader, *name, false)));
         let position = self.declared().iter().position(|pass| Some(*pass) == reader).unwrap_or(usize::MAX);
         let writers = names(&suspects).into_iter().filter_map(|name| self.last_writer(name, position));
-        let writer = writers.last();
+        let writer = writers.max_by_key(|pass| self.declared().iter().position(|one| one == pass));
         let (pass, other) = (reader.or(writer), reader.and(writer));
         Ok(Some(Names { pass, other, resource: Some(resource), difference: None }))
     }

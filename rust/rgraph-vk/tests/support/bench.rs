@@ -14,7 +14,7 @@ use rgraph_vk::work::{
 use rgraph_vk::{Compiled, Device, DeviceOptions};
 
 #[path = "demand.rs"]
-mod demand;
+pub mod demand;
 
 /// A device, and what it complained of.
 pub struct Silent(pub Device);

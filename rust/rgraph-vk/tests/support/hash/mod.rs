@@ -4,7 +4,7 @@
 
 mod adapt;
 mod case;
-mod chaos;
+pub mod chaos;
 mod deed;
 mod evaluate;
 #[allow(dead_code, reason = "one of the tests uses it")]
@@ -29,7 +29,6 @@ use rgraph_plan::stages::synchronize::emit::Split;
 use rgraph_vk::{Compiled, Device, DeviceOptions, Error, Inputs, Upload};
 
 use case::Case;
-pub use chaos::chaos;
 use deed::How;
 use shader::Library;
 
