@@ -74,7 +74,9 @@ fn add_function(
     function: impl Fn(&mut [u8]) + Send + Sync + 'static,
 ) -> PassId {
     let pass = b.pass(name, PassQueue::Cpu, &[(dst, using(Usage::HostWrite))]);
-    let work = move |mut views: HostViews<'_>| views.views.iter_mut().for_each(|view| function(view.bytes));
+    let work = move |mut views: HostViews<'_>| {
+        views.views.iter_mut().filter_map(|view| view.bytes.writable()).for_each(&function)
+    };
     b.workload.works.insert(pass, Work::Host(Arc::new(Function(work))));
     pass
 }
