@@ -245,6 +245,22 @@ def test_check_as_json(plan: Path, deferred: Path, tmp_path: Path):
     assert first.keys() == {"rule", "pass", "resource", "message"}
 
 
+def test_check_lists_what_is_redundant(deferred: Path, tmp_path: Path):
+    frame, wide = tmp_path / "frame.rplan.json", tmp_path / "wide.rplan.json"
+    assert run("bake", deferred, "-o", frame).returncode == 0
+    values = json.loads(frame.read_text())
+    batch = next(at for at, batch in enumerate(values["batches"]) if batch["queue"] == 0 and batch["waits"])
+    values["batches"][batch]["waits"][0]["stages"].append("index_input")
+    wide.write_text(json.dumps(values))
+    listed = json.loads(run("check", wide, "--graph", deferred, "--minimal", "--json").stdout)["redundant"]
+    # The wait itself may be redundant, and is then listed as a whole.
+    found = [one for one in listed if (one["batch"], one["kind"], one["position"]) == (batch, "wait", 0)]
+    assert {one["word"] for one in found} & {"index_input", None}
+    done = run("check", wide, "--graph", deferred, "--minimal")
+    assert done.returncode == 0
+    assert b"redundant: " in done.stdout
+
+
 def test_diff_as_page_and_as_exit_status(plan: Path, deferred: Path, tmp_path: Path):
     other = tmp_path / "other.rplan.json"
     assert run("bake", deferred, "-o", other, "--profile", "single_queue").returncode == 0

@@ -58,6 +58,7 @@ from rgraph._records import (
     Placement,
     PlannedPass,
     PlannedQueue,
+    Redundant,
     Subgraph,
     Wait,
 )
@@ -98,6 +99,7 @@ __all__ = [
     "PlannedPass",
     "PlannedQueue",
     "Profile",
+    "Redundant",
     "Report",
     "Resource",
     "RgError",

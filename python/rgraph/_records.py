@@ -21,6 +21,7 @@ __all__ = [
     "Placement",
     "PlannedPass",
     "PlannedQueue",
+    "Redundant",
     "Subgraph",
     "Wait",
 ]
@@ -162,6 +163,32 @@ class Finding(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.rule}: {self.message}"
+
+
+class Redundant(NamedTuple):
+    """A part of a plan's synchronization whose removal alone keeps the plan right."""
+
+    batch: int
+    """Position of the batch."""
+    command: int | None
+    """Position of the command in the batch; None for a wait."""
+    kind: str
+    """`wait`, `memory`, `buffer` or `image`."""
+    position: int
+    """Position among the waits of the batch, or among the command's barriers of that kind."""
+    part: str
+    """`entry` for all of it, else `source_stage`, `source_access`, `destination_stage` or `destination_access`."""
+    word: str | None
+    """The stage or access; None for the entry."""
+    pass_name: str | None
+    """The pass that it is for, if one is meant."""
+    resource: str | None
+    """The resource that it names, or is for."""
+    message: str
+    """One sentence with its place."""
+
+    def __str__(self) -> str:
+        return self.message
 
 
 class DeviceInfo(NamedTuple):

@@ -18,7 +18,8 @@ __all__ = ["MORE", "add_arguments", "main"]
 MORE = """\
 Each finding names the rule that is broken, the pass and the resource. Exit status 1 if there is one.
 
-  rgraph check frame.rplan.json --graph frame.rgraph.json"""
+  rgraph check frame.rplan.json --graph frame.rgraph.json
+  rgraph check frame.rplan.json --minimal"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,6 +37,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the graph file that it is a plan of; default: NAME.rgraph.json beside NAME.rplan.json",
     )
     option(parser, "--option", kind=pair, metavar="NAME=VALUE", help="an option of the graph file; may be said again")
+    parser.add_argument(
+        "--minimal", action="store_true", help="list barriers, waits, stages and accesses that are redundant"
+    )
     parser.add_argument("--json", action="store_true", help="for programs")
 
 
@@ -63,16 +67,25 @@ def main(arguments: argparse.Namespace) -> int:
     one_standard(arguments.plan, arguments.graph)
     of = arguments.graph or _graph_of(arguments.plan)
     plan = load_plan(arguments.plan)
-    findings = plan.check(load_graph(of, arguments.option))
+    graph = load_graph(of, arguments.option)
+    findings = plan.check(graph)
+    redundant = plan.minimal(graph) if arguments.minimal else []
     passes, batches = len(plan.pass_names), len(plan.batches)
     if arguments.json:
         records = [
             {"rule": one.rule, "pass": one.pass_name, "resource": one.resource, "message": one.message}
             for one in findings
         ]
-        say(as_json({"plan": plan.hash, "passes": passes, "batches": batches, "findings": records}))
+        values = {"plan": plan.hash, "passes": passes, "batches": batches, "findings": records}
+        if arguments.minimal:
+            values["redundant"] = [part._asdict() for part in redundant]
+        say(as_json(values))
     elif not findings:
         say(f"{paint('clean', 'green')}: {passes} passes in {batches} batches of plan {plan.hash[:16]}")
+        for part in redundant:
+            say(f"{paint('redundant', 'yellow')}: {part.message.removesuffix(' is redundant')}")
+        if arguments.minimal and not redundant:
+            say("no part of its synchronization is redundant")
     else:
         for one in findings:
             warn(f"{paint(one.rule, 'red', error=True)}: {one.message}")

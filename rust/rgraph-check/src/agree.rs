@@ -52,7 +52,8 @@ fn lifetimes(facts: &Facts, plan: &Plan, job_of: &[Option<usize>]) -> Vec<Option
         let Command::Pass { pass, .. } = command else { continue };
         let Some(job) = job_of[pass.index()] else { continue };
         for at_use in &facts.jobs[job].uses {
-            for resource in std::iter::once(at_use.resource).chain(at_use.fallbacks.iter().map(|one| one.input)) {
+            let stand_ins = at_use.fallbacks.iter().map(|one| one.input).chain(at_use.names.iter().copied());
+            for resource in std::iter::once(at_use.resource).chain(stand_ins) {
                 let [first, last] = ends[resource].unwrap_or([*pass; 2]);
                 ends[resource] = Some([first.min(*pass), last.max(*pass)]);
             }
@@ -140,7 +141,7 @@ pub(crate) fn render_passes(facts: &Facts, plan: &Plan, job_of: &[Option<usize>]
                 }
                 Command::EndRendering => {
                     if let Some(open) = open.take() {
-                        subpasses(facts, plan, job_of, &open, findings);
+                        subpasses(plan, &open, findings);
                         Extents { facts, plan, batch: id }.check(&open, job_of, findings);
                     }
                 }
@@ -170,7 +171,7 @@ struct Open {
 /// Subpasses count from 0, pass by pass, or there is one; a barrier within a render pass is a dependency between two.
 ///
 /// Source: Vulkan 1.3 specification, `VkSubpassDependency2`; `vkCmdPipelineBarrier2`, valid usage 06191.
-fn subpasses(facts: &Facts, plan: &Plan, job_of: &[Option<usize>], open: &Open, findings: &mut Findings) {
+fn subpasses(plan: &Plan, open: &Open, findings: &mut Findings) {
     let number = |pass: &PlanPassId| plan.passes[*pass].subpass;
     let counted = open.passes.iter().zip(0..).all(|(pass, at)| number(pass) == at);
     let one = open.passes.iter().all(|pass| number(pass) == 0);
@@ -180,9 +181,7 @@ fn subpasses(facts: &Facts, plan: &Plan, job_of: &[Option<usize>], open: &Open, 
         let message = format!("the subpasses of the render pass that \"{name}\" begins do not count from 0");
         findings.add(Rule::Malformed, Some(name), None, message);
     }
-    let jobs = open.passes.iter().filter_map(|pass| job_of[pass.index()]);
-    let input = jobs.flat_map(|job| &facts.jobs[job].uses).any(|at| at.usage == Usage::InputAttachment);
-    if one && !input && open.barriers {
+    if one && open.barriers {
         let message = format!("a barrier stands within the render pass that \"{name}\" begins, which has no subpasses");
         findings.add(Rule::Malformed, Some(name), None, message);
     }

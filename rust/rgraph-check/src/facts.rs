@@ -1,13 +1,14 @@
 //! What a declaration means, worked out anew from ARCHITECTURE.md: every pass and every inserted pass as a *job*
 //! with the cells that it reads, keeps and writes, the order of the accesses to each cell, and the jobs needed.
 
+mod flat;
 mod jobs;
 mod need;
 mod order;
 
 use rgraph_ir::access::{Aspects, Load, PassQueue, Stages, Transfer, Usage};
-use rgraph_ir::graph::{Clear, Graph};
-use rgraph_ir::id::Id;
+use rgraph_ir::graph::{Clear, Graph, PassId};
+use rgraph_ir::id::{Id, IdVec};
 use rgraph_ir::plan::Plan;
 use rgraph_ir::resource::{Life, ResourceId};
 
@@ -46,6 +47,8 @@ pub(crate) struct JobUse {
     pub resolves: Option<usize>,
     /// Flags that, while off, make it read another resource, in the order in which they are asked.
     pub fallbacks: Vec<StandIn>,
+    /// Earlier names of its memory that stand in for it so: they change nothing, but the use is one of theirs too.
+    pub names: Vec<usize>,
 }
 
 /// While a flag is off, readers of one resource get another.
@@ -110,6 +113,8 @@ pub(crate) struct CellUse {
 /// The declaration, worked out.
 pub(crate) struct Facts<'g> {
     pub graph: &'g Graph,
+    /// By pass: its position in the flattened declaration, which is that of its job.
+    places: IdVec<PassId, usize>,
     pub shapes: Vec<Shape>,
     /// The first name of the memory that a resource is in; that of what it remembers, for histories.
     pub memory: Vec<usize>,
@@ -139,7 +144,7 @@ pub(crate) struct Facts<'g> {
 }
 
 impl<'g> Facts<'g> {
-    /// Works out a flattened graph. `plan`'s barriers cut cells too, where one is given.
+    /// Works out a graph, its modules and extension points flattened. `plan`'s barriers cut cells too, where one is given.
     pub(crate) fn new(graph: &'g Graph, plan: Option<&Plan>) -> Self {
         let shapes = shapes(graph);
         let count = shapes.len();
@@ -176,6 +181,7 @@ impl<'g> Facts<'g> {
         }
         let mut facts = Self {
             graph,
+            places: flat::positions(graph),
             shapes,
             memory: memory_of,
             chain,
@@ -204,6 +210,11 @@ impl<'g> Facts<'g> {
     /// All names of a memory, histories aside.
     pub(crate) fn names(&self, memory: usize) -> impl Iterator<Item = usize> + '_ {
         self.names_of[memory].iter().copied()
+    }
+
+    /// The job of a declared pass.
+    pub(crate) fn place(&self, pass: PassId) -> Option<usize> {
+        self.places.get(pass).copied()
     }
 
     pub(crate) fn name(&self, resource: usize) -> &'g str {

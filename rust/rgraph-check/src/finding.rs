@@ -96,16 +96,31 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Findings without repetitions, at most [`Findings::MOST`].
-#[derive(Default)]
+/// Findings without repetitions, at most so many.
 pub(crate) struct Findings {
     list: Vec<Finding>,
     known: std::collections::HashSet<Finding>,
+    most: usize,
+}
+
+impl Default for Findings {
+    fn default() -> Self {
+        Self { list: Vec::new(), known: std::collections::HashSet::new(), most: Self::MOST }
+    }
 }
 
 impl Findings {
     /// No plan needs more reasons to be refused than this.
     const MOST: usize = 1000;
+
+    /// For those who ask only whether there is one.
+    pub(crate) fn first() -> Self {
+        Self { most: 1, ..Self::default() }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
 
     pub(crate) fn add(&mut self, rule: Rule, pass: Option<&str>, resource: Option<&str>, message: String) {
         if self.is_full() {
@@ -118,7 +133,7 @@ impl Findings {
     }
 
     pub(crate) fn is_full(&self) -> bool {
-        self.list.len() >= Self::MOST
+        self.list.len() >= self.most
     }
 
     pub(crate) fn into_vec(self) -> Vec<Finding> {

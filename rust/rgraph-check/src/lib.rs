@@ -18,6 +18,7 @@ mod finding;
 pub mod generate;
 pub mod interpret;
 mod machine;
+mod minimal;
 pub mod random;
 mod region;
 mod render;
@@ -27,6 +28,9 @@ mod structure;
 mod tables;
 
 pub use finding::{Finding, Rule};
+pub use minimal::{
+    BufferBarrierId, CommandId, Entry, Examined, ImageBarrierId, MemoryBarrierId, Part, WaitId, minimal,
+};
 
 use rgraph_ir::graph::Graph;
 use rgraph_ir::plan::Plan;
@@ -36,20 +40,16 @@ use rgraph_ir::plan::Plan;
 /// Linear in the plan (times queues and stages), for as many runs as its conditions ask for. Any plan may be given,
 /// also one that a file or a fault made up: what cannot be walked is a finding, never a panic.
 pub fn check(graph: &Graph, plan: &Plan) -> Vec<Finding> {
-    let flat = graph.flattened();
-    let declared = flat.as_ref().unwrap_or(graph);
     let mut findings = finding::Findings::default();
-    if plan.graph_hash != graph.content_hash() && plan.graph_hash != declared.content_hash() {
+    if plan.graph_hash != graph.content_hash() {
         let message = format!("the plan is of graph \"{}\" with another content", plan.graph);
         findings.add(Rule::WrongGraph, None, None, message);
     }
-    let facts = facts::Facts::new(declared, Some(plan));
+    let facts = facts::Facts::new(graph, Some(plan));
     for (job, earlier, later) in facts.torn() {
         let (pass, a, b) = (&facts.jobs[job].name, facts.name(earlier), facts.name(later));
-        let message = format!(
-            "pass \"{pass}\" uses \"{a}\" and \"{b}\", two names of one memory, and a write stands between the two: \
-             no order keeps both"
-        );
+        let message =
+            format!("pass \"{pass}\" uses \"{a}\" and \"{b}\", two names of one piece of memory: no order keeps both");
         findings.add(Rule::Order, Some(pass), Some(b), message);
     }
     if structure::is_well_formed(&facts, plan, &mut findings) {

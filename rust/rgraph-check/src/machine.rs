@@ -171,9 +171,9 @@ impl<'a> Machine<'a> {
                 stores[a].overlaps.push(b);
             }
         }
-        let passes = facts.graph.passes().len();
-        let orderings = facts.graph.orderings().iter().map(|(later, earlier)| (later.index(), earlier.index()));
-        let mut after: Vec<_> = orderings.filter(|(later, earlier)| *later < passes && *earlier < passes).collect();
+        let orderings = facts.graph.orderings().iter();
+        let mut after: Vec<_> =
+            orderings.filter_map(|(later, earlier)| Some((facts.place(*later)?, facts.place(*earlier)?))).collect();
         after.sort_unstable();
         let events = plan.commands.iter().filter_map(|command| match command {
             Command::SetEvent(event, _) | Command::WaitEvents(event, _) => Some(event.index() + 1),

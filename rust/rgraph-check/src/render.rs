@@ -19,7 +19,6 @@ impl Machine<'_> {
         if self.rendering.is_some() {
             self.findings.add(Rule::Malformed, None, None, "a render pass begins within another".to_owned());
         }
-        self.check_subpasses(command);
         let mut uses: Vec<(usize, usize, &JobUse, usize, Vec<usize>)> = Vec::new();
         for next in &plan.commands[command + 1..] {
             match next {
@@ -80,37 +79,6 @@ impl Machine<'_> {
         let runs = !uses.is_empty();
         let range = attachments.range();
         self.rendering = Some(Rendering { id: self.renderings, attachments: range, extra, regions: Vec::new(), runs });
-    }
-
-    /// Subpasses count up from 0, and dependencies stand between two of them.
-    fn check_subpasses(&mut self, command: usize) {
-        let plan = self.plan;
-        let (mut last, mut between) = (None, false);
-        for next in &plan.commands[command + 1..] {
-            match next {
-                Command::EndRendering => break,
-                Command::Barriers(b) => {
-                    between |= !(b.memory.is_empty() && b.buffers.is_empty() && b.images.is_empty())
-                }
-                Command::Pass { pass, .. } => {
-                    let (name, subpass) = (plan.pass_name(*pass), plan.passes[*pass].subpass);
-                    let follows = match last {
-                        None => subpass == 0,
-                        Some(last) => subpass == last && !between || subpass == last + 1,
-                    };
-                    if !follows {
-                        let message = format!(
-                            "pass \"{name}\" says subpass {subpass} but stands {}{}",
-                            last.map_or("at the start".to_owned(), |last| format!("behind subpass {last}")),
-                            if between { " and a by-region barrier" } else { "" }
-                        );
-                        self.findings.add(Rule::Malformed, Some(name), None, message);
-                    }
-                    (last, between) = (Some(subpass), false);
-                }
-                _ => {}
-            }
-        }
     }
 
     fn covers(&self, entry: &Attachment, resource: usize, aspects: Aspects) -> Vec<usize> {

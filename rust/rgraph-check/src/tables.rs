@@ -282,7 +282,13 @@ pub(crate) fn ops(usage: Usage, stages: Stages, keeps: bool, out: &mut Vec<Op>) 
         Usage::TransferSrc => all(Accesses::TRANSFER_READ, false),
         Usage::TransferDst => all(Accesses::TRANSFER_WRITE, true),
         Usage::HostRead => all(Accesses::HOST_READ, false),
-        Usage::HostWrite => all(Accesses::HOST_WRITE, true),
+        // What the host keeps of old contents, its caches must have seen.
+        Usage::HostWrite => {
+            if keeps {
+                all(Accesses::HOST_READ, false);
+            }
+            all(Accesses::HOST_WRITE, true);
+        }
         Usage::Present => {}
         Usage::AccelerationInput => {
             all(Accesses::ACCELERATION_STRUCTURE_READ | Accesses::SHADER_STORAGE_READ, false);

@@ -122,26 +122,55 @@ fn an_unordered_access_that_only_reads_is_ordered_as_a_read() {
 }
 
 #[test]
-fn both_names_of_a_modified_image_in_one_pass_are_refused_where_a_write_stands_between() {
-    let declare = |usage: &str| {
+fn a_pass_that_uses_two_names_of_one_piece_is_refused() {
+    let declare = |mip: u32| {
         graph(&format!(
             r#"{{"rgraph": 1, "images": {{
-                  "old": {{"format": "r32float"}}, "new": {{"modifies": "old"}}, "seen": {{"format": "r32float"}}}},
+                  "old": {{"format": "r32float", "mips": 2}}, "new": {{"modifies": "old"}}, "seen": {{"format": "r32float"}}}},
                 "passes": [
-                  {{"name": "make", "accesses": [{{"resource": "old", "usage": "storage_write"}}]}},
-                  {{"name": "change", "accesses": [{{"resource": "new", "usage": "{usage}"}}]}},
-                  {{"name": "both", "accesses": [{{"resource": "old", "usage": "sampled"}},
-                    {{"resource": "new", "usage": "sampled"}}, {{"resource": "seen", "usage": "storage_write"}}]}}],
-                "roots": ["seen", "new"]}}"#
+                  {{"name": "make", "accesses": [{{"resource": "old", "usage": "storage_write"}},
+                    {{"resource": "old", "usage": "storage_write", "mips": [1, 2]}}]}},
+                  {{"name": "both", "accesses": [{{"resource": "old", "usage": "sampled", "mips": [0, 1]}},
+                    {{"resource": "new", "usage": "sampled", "mips": [{mip}, {}]}},
+                    {{"resource": "seen", "usage": "storage_write"}}]}}],
+                "roots": ["seen", "new"]}}"#,
+            mip + 1
         ))
     };
-    let graph = declare("storage_read");
-    assert_accepted(&graph, &support::naive(&graph));
+    let apart = declare(1);
+    assert_accepted(&apart, &support::naive(&apart));
     // No plan of the other graph is right, not even one that runs nothing.
-    let torn = declare("storage_write");
+    let torn = declare(0);
     let findings = check(&torn, &Plan { graph_hash: torn.content_hash(), ..Plan::default() });
     let order = |finding: &&Finding| finding.rule == Rule::Order && finding.pass.as_deref() == Some("both");
     assert_eq!(findings.iter().filter(order).count(), 1, "{findings:?}");
+}
+
+#[test]
+fn an_unordered_access_that_finds_only_what_its_group_wrote_is_ordered_behind_it() {
+    let declare = |before: &str| {
+        graph(&format!(
+            r#"{{"rgraph": 1, "buffers": {{"sum": {{"size": 256}}}},
+                "passes": [{before}
+                  {{"name": "a", "accesses": [{{"resource": "sum", "usage": "storage_write", "unordered": true}}]}},
+                  {{"name": "b", "accesses": [{{"resource": "sum", "usage": "storage_read_write", "unordered": true}}]}}],
+                "roots": ["sum"]}}"#
+        ))
+    };
+    let bare = |graph: &Graph| {
+        let mut plan = support::naive(graph);
+        let b = plan.find_pass("b").unwrap();
+        let at = plan.commands.iter().position(|one| matches!(one, Command::Pass { pass, .. } if *pass == b)).unwrap();
+        let before = plan.commands[..at].iter().rposition(|one| matches!(one, Command::Barriers(_))).unwrap();
+        plan.commands[before] = Command::Barriers(Barriers::default());
+        plan
+    };
+    let alone = declare("");
+    assert_accepted(&alone, &support::naive(&alone));
+    assert_refused(&alone, &bare(&alone), Rule::ReadAfterWrite);
+    // With contents before the group its members commute.
+    let filled = declare(r#"{"name": "zero", "accesses": [{"resource": "sum", "usage": "transfer_dst"}]},"#);
+    assert_accepted(&filled, &bare(&filled));
 }
 
 #[test]
@@ -269,4 +298,28 @@ fn a_pass_declared_after_another_waits_for_it_though_they_share_nothing() {
     let before = loose.commands[..at].iter().rposition(|one| matches!(one, Command::Barriers(_))).unwrap();
     loose.commands[before] = Command::Barriers(Barriers::default());
     assert_refused(&graph, &loose, Rule::Order);
+}
+
+#[test]
+fn a_partial_write_of_the_host_needs_a_barrier_to_the_host_whatever_a_flag_switches() {
+    let graph = graph(
+        r#"{"rgraph": 1, "buffers": {"shared": {"size": 256}, "seen": {"size": 256}},
+            "passes": [
+              {"name": "make", "accesses": [{"resource": "shared", "usage": "storage_write"}]},
+              {"name": "maybe", "conditional": "flag", "side_effects": true, "accesses": [
+                {"resource": "shared", "usage": "storage_read"}]},
+              {"name": "patch", "queue": "cpu", "accesses": [
+                {"resource": "shared", "usage": "host_write", "range": [0, 256]}]},
+              {"name": "look", "accesses": [{"resource": "shared", "usage": "storage_read"},
+                                            {"resource": "seen", "usage": "storage_write"}]}],
+            "roots": ["seen"]}"#,
+    );
+    let plan = support::naive(&graph);
+    assert_accepted(&graph, &plan);
+    let mut deaf = plan;
+    for barrier in &mut deaf.memory_barriers {
+        barrier.scope.dst_stages -= Stages::HOST;
+        barrier.scope.dst_access -= Accesses::HOST_READ | Accesses::HOST_WRITE;
+    }
+    assert_refused(&graph, &deaf, Rule::ReadAfterWrite);
 }

@@ -418,6 +418,22 @@ impl Graph {
         true
     }
 
+    /// Number of modules and extension points.
+    pub fn slots(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// What a module or extension point stands in, and its number in the sequence of passes, modules and extension
+    /// points as they were declared.
+    pub fn slot_place(&self, slot: SlotId) -> (Option<SlotId>, u32) {
+        (self.slots[slot].parent, self.slots[slot].sequence)
+    }
+
+    /// A pass's number in that sequence.
+    pub fn pass_sequence(&self, pass: PassId) -> u32 {
+        self.pass_sequence[pass.index()]
+    }
+
     /// The module or extension point of that full name.
     pub fn find_slot(&self, name: &str) -> Option<SlotId> {
         self.slot_names.iter().position(|known| known == name).map(SlotId::new)

@@ -12,6 +12,7 @@ use rgraph_check::interpret::{self, Outcome};
 use rgraph_plan::error::{Code, GraphError};
 use rgraph_plan::file;
 use rgraph_plan::graph::Graph;
+use rgraph_plan::id::Id;
 use rgraph_plan::plan::Plan;
 use rgraph_plan::prelude::{Options, Policy, Profile, Scratch, Split, bake};
 
@@ -28,6 +29,23 @@ pub fn check(py: Python<'_>, graph: Arc<Graph>, plan: Arc<Plan>) -> PyResult<Bou
         record!(py, "Finding", (rule.name(), pass.as_deref(), resource.as_deref(), message))
     });
     PyList::new(py, findings.collect::<PyResult<Vec<_>>>()?)
+}
+
+/// What the plan would be as right without.
+pub fn minimal(py: Python<'_>, graph: Arc<Graph>, plan: Arc<Plan>) -> PyResult<Bound<'_, PyList>> {
+    let (judged, examined) = guarded(py, move || {
+        let examined = rgraph_check::minimal(&graph, &plan);
+        (plan, examined)
+    })?;
+    let redundant = examined.iter().filter(|one| one.redundant).map(|one| {
+        let (command, position) = one.position(&judged);
+        let word = Some(one.part.word()).filter(|word| !word.is_empty());
+        let pass = one.pass.map(|pass| judged.pass_name(pass));
+        let resource = one.resource.map(|resource| judged.resource_name(resource));
+        let (batch, kind, message) = (one.batch.index(), one.entry.kind(), one.describe(&judged));
+        record!(py, "Redundant", (batch, command, kind, position, one.part.kind(), word, pass, resource, message))
+    });
+    PyList::new(py, redundant.collect::<PyResult<Vec<_>>>()?)
 }
 
 /// What the declaration computes.

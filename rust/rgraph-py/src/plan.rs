@@ -237,6 +237,24 @@ impl PyPlan {
         judge::check(py, self.graph_or_own(graph)?, Arc::clone(&self.plan))
     }
 
+    /// Find the barriers, waits, stages and accesses that the plan would be as right without.
+    ///
+    /// Each is judged with all others in place, so two that stand in for each other are both listed. Quadratic in the plan.
+    ///
+    /// Parameters
+    /// ----------
+    /// graph
+    ///     What it is a plan of; default: the graph that it was baked of, as it was then.
+    ///
+    /// Returns
+    /// -------
+    /// list of Redundant
+    ///     In plan order; empty if `check` has findings.
+    #[pyo3(signature = (graph = None))]
+    fn minimal<'py>(&self, py: Python<'py>, graph: Option<&Bound<'py, PyGraph>>) -> PyResult<Bound<'py, PyList>> {
+        judge::minimal(py, self.graph_or_own(graph)?, Arc::clone(&self.plan))
+    }
+
     /// What the plan computes, by symbolic execution of its batches on shared memory.
     ///
     /// Parameters

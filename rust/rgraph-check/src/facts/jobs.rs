@@ -15,20 +15,23 @@ impl Facts<'_> {
         let graph = self.graph;
         let mut by_pass: Vec<Vec<&Access>> = vec![Vec::new(); graph.passes().len()];
         for access in graph.accesses() {
-            if access.resource.index() < self.shapes.len() && access.pass.index() < by_pass.len() {
-                by_pass[access.pass.index()].push(access);
+            if let Some(job) = self.place(access.pass).filter(|_| access.resource.index() < self.shapes.len()) {
+                by_pass[job].push(access);
             }
         }
-        for (id, pass) in graph.passes().iter_ids() {
-            let accesses = &by_pass[id.index()];
+        let mut order: Vec<PassId> = graph.passes().ids().collect();
+        order.sort_by_key(|id| self.place(*id));
+        for (at, id) in order.into_iter().enumerate() {
+            let (pass, accesses) = (&graph.passes()[id], &by_pass[at]);
             let work = work(pass.queue, accesses.iter().map(|access| access.usage));
-            let uses: Vec<_> = accesses.iter().map(|access| self.resolve(access, work)).collect();
+            let mut uses: Vec<_> = accesses.iter().map(|access| self.resolve(access, work)).collect();
+            self.infer_sources(&mut uses);
             let presents = uses.iter().any(|at| at.usage == Usage::Present);
             self.jobs.push(Job {
                 name: graph.pass_name(id).to_owned(),
-                declared: Some(id.index()),
+                declared: Some(at),
                 inserted: None,
-                position: id.index() as u32 + 1,
+                position: at as u32 + 1,
                 step: 0,
                 uses,
                 flag: pass.conditional.map(Id::index),
@@ -38,9 +41,30 @@ impl Facts<'_> {
             });
         }
         for fallback in graph.fallbacks() {
-            if let Some(job) = self.jobs.get_mut(fallback.pass.index()) {
-                job.outputs.push(fallback.output.index());
+            // What is another name of the same memory cannot stand in for it: the memory holds what it holds.
+            let [output, input] = [fallback.output.index(), fallback.input.index()];
+            let apart = output.max(input) < self.memory.len() && self.memory[output] != self.memory[input];
+            if let Some(job) = self.place(fallback.pass).filter(|_| apart).and_then(|job| self.jobs.get_mut(job)) {
+                job.outputs.push(output);
             }
+        }
+    }
+
+    /// A resolve attachment that names no source has the only multisampled attachment of its format.
+    fn infer_sources(&self, uses: &mut [JobUse]) {
+        for at in 0..uses.len() {
+            if uses[at].usage != Usage::ResolveAttachment || uses[at].resolves.is_some() {
+                continue;
+            }
+            let format = self.shapes[uses[at].resource].format;
+            let fits = |other: &&JobUse| {
+                let shape = &self.shapes[other.resource];
+                matches!(other.usage, Usage::ColorAttachment | Usage::DepthStencilAttachment)
+                    && shape.samples > 1
+                    && shape.format == format
+            };
+            let mut sources = uses.iter().filter(fits).map(|other| other.resource);
+            uses[at].resolves = sources.next().filter(|_| sources.next().is_none());
         }
     }
 
@@ -116,6 +140,7 @@ impl Facts<'_> {
             clear: details.clear,
             resolves: details.resolves.map(Id::index),
             fallbacks: Vec::new(),
+            names: Vec::new(),
         }
     }
 
@@ -138,13 +163,15 @@ impl Facts<'_> {
             clear: None,
             resolves: None,
             fallbacks: Vec::new(),
+            names: Vec::new(),
         };
         for access in self.graph.accesses() {
-            let (pass, resource) = (access.pass.index(), access.resource.index());
-            if !access.generate_mips || pass >= self.graph.passes().len() || resource >= self.shapes.len() {
+            let resource = access.resource.index();
+            let Some(pass) = self.place(access.pass).filter(|_| access.generate_mips && resource < self.shapes.len())
+            else {
                 continue;
-            }
-            let declared = &self.graph.passes()[PassId::new(pass)];
+            };
+            let declared = &self.graph.passes()[access.pass];
             let shape = self.shapes[resource];
             let said = self.graph.ranges_of(access);
             let first = said.mips.map_or(1, |[_, end]| end).max(1);

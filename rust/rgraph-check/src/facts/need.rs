@@ -3,7 +3,7 @@
 use rgraph_ir::id::Id;
 use rgraph_ir::resource::Life;
 
-use super::{CellUse, Facts, Key};
+use super::{Facts, JobUse, Key};
 
 impl Facts<'_> {
     pub(super) fn find_needed(&mut self) {
@@ -78,47 +78,22 @@ impl Facts<'_> {
         }
     }
 
-    /// Uses of two names of one memory in one job that no order keeps apart: job, earlier name, later name.
+    /// Pairs of names of one memory that one job uses at a common cell, so that no order keeps both: job, earlier name,
+    /// later name.
     pub(crate) fn torn(&self) -> Vec<(usize, usize, usize)> {
         let mut torn = Vec::new();
         for (index, job) in self.jobs.iter().enumerate() {
-            let later = job.uses.iter().enumerate().filter(|(_, b)| self.chain[b.resource] > 0);
-            for (number, b) in later {
-                for (other, a) in job.uses.iter().enumerate() {
-                    if self.is_torn(index, [other, number], [a.resource, b.resource]) {
-                        torn.push((index, a.resource, b.resource));
-                    }
-                }
-                for stand_in in &b.fallbacks {
-                    if self.is_torn(index, [number; 2], [stand_in.input, b.resource]) {
-                        torn.push((index, stand_in.input, b.resource));
-                    }
-                }
+            for b in job.uses.iter().filter(|b| self.chain[b.resource] > 0 && self.frames_ago[b.resource] == 0) {
+                let earlier = job.uses.iter().filter(|a| {
+                    self.frames_ago[a.resource] == 0
+                        && self.memory[a.resource] == self.memory[b.resource]
+                        && self.chain[a.resource] < self.chain[b.resource]
+                });
+                let meet = |a: &&JobUse| a.cells.iter().any(|cell| b.cells.binary_search(cell).is_ok());
+                torn.extend(earlier.filter(meet).map(|a| (index, a.resource, b.resource)));
             }
         }
         torn.dedup();
         torn
-    }
-
-    /// Whether two uses of a job are of an earlier and a later name of a piece, and a write stands between the two.
-    fn is_torn(&self, job: usize, at: [usize; 2], of: [usize; 2]) -> bool {
-        let memory = self.memory[of[1]];
-        let own = [&self.jobs[job].uses[at[0]], &self.jobs[job].uses[at[1]]];
-        let frame = of.iter().all(|resource| self.frames_ago[*resource] == 0 && self.memory[*resource] == memory);
-        if !frame || self.chain[of[0]] >= self.chain[of[1]] || self.jobs[job].inserted.is_some() {
-            return false;
-        }
-        own[1].cells.iter().any(|&cell| {
-            let keys = [self.key(of[0], cell, job, at[0]), self.key(of[1], cell, job, at[1])];
-            let [Some((first, _)), Some((last, _))] = keys else { return false };
-            let meet = own[0].resource != of[0] || own[0].cells.binary_search(&cell).is_ok();
-            let between = |u: &CellUse| {
-                u.job != job
-                    && first < u.key
-                    && u.key < last
-                    && !self.falls_back(u.job, self.jobs[u.job].uses[u.at].resource)
-            };
-            meet && (own[0].writes || own[1].writes || self.writers[memory][cell].iter().any(between))
-        })
     }
 }

@@ -42,6 +42,7 @@ impl Facts<'_> {
                 }
             }
         }
+        self.find_ordinary(&order);
         let mut group = 0;
         for (cell, uses) in order.iter_mut().flat_map(|cells| cells.iter_mut().enumerate()) {
             uses.sort_by_key(|u| (u.key, u.job, u.at));
@@ -72,6 +73,45 @@ impl Facts<'_> {
         self.order = order;
     }
 
+    /// An unordered access that must find contents which only its own group makes is an ordinary one.
+    fn find_ordinary(&mut self, order: &[Vec<Vec<CellUse>>]) {
+        for (memory, cells) in order.iter().enumerate() {
+            let unordered = |u: &CellUse| self.jobs[u.job].uses[u.at].unordered;
+            if !cells.iter().flatten().any(unordered) {
+                continue;
+            }
+            let mut list: Vec<(CellUse, usize)> = Vec::new();
+            for (cell, uses) in cells.iter().enumerate() {
+                list.extend(uses.iter().map(|u| (*u, cell)));
+            }
+            list.sort_by_key(|(u, cell)| (u.key, u.job, u.at, *cell));
+            // By cell: whether something was there before the open group, and whether the group wrote it.
+            let mut before = vec![self.filled[memory]; cells.len()];
+            let mut within = vec![false; cells.len()];
+            let mut first = 0;
+            while first < list.len() {
+                let (u, _) = list[first];
+                let end = first
+                    + list[first..]
+                        .partition_point(|(other, _)| (other.key, other.job, other.at) == (u.key, u.job, u.at));
+                let own = || list[first..end].iter().map(|(_, cell)| *cell);
+                let at = &mut self.jobs[u.job].uses[u.at];
+                if at.unordered && at.must_read && !own().any(|cell| before[cell]) && own().any(|cell| within[cell]) {
+                    at.unordered = false;
+                }
+                let (unordered, writes) = (at.unordered, at.writes);
+                for cell in own() {
+                    if !unordered {
+                        before[cell] |= std::mem::take(&mut within[cell]) | writes;
+                    } else {
+                        within[cell] |= writes;
+                    }
+                }
+                first = end;
+            }
+        }
+    }
+
     /// Load operations that are not said: `discard` where nothing was there, else `load`.
     pub(super) fn find_loads(&mut self) {
         let mut written: Vec<(usize, usize, Aspects)> = Vec::new();
@@ -95,8 +135,8 @@ impl Facts<'_> {
         let graph = self.graph;
         let mut said = vec![Vec::new(); graph.passes().len()];
         for access in graph.accesses() {
-            if access.resource.index() < self.shapes.len() && access.pass.index() < said.len() {
-                said[access.pass.index()].push((self.declared_load(access), access.stencil_load));
+            if let Some(job) = self.place(access.pass).filter(|_| access.resource.index() < self.shapes.len()) {
+                said[job].push((self.declared_load(access), access.stencil_load));
             }
         }
         for (job, at, aspect) in written {
@@ -129,10 +169,10 @@ impl Facts<'_> {
     pub(super) fn find_fallbacks(&mut self) {
         let mut known = Vec::new();
         for fallback in self.graph.fallbacks() {
-            let (pass, output, input) = (fallback.pass.index(), fallback.output.index(), fallback.input.index());
-            if pass >= self.graph.passes().len() || output >= self.memory.len() || input >= self.memory.len() {
+            let (output, input) = (fallback.output.index(), fallback.input.index());
+            let Some(pass) = self.place(fallback.pass).filter(|_| output.max(input) < self.memory.len()) else {
                 continue;
-            }
+            };
             if let Some(flag) = self.jobs[pass].flag {
                 known.push((pass, StandIn { output, flag, input }));
             }
@@ -144,7 +184,9 @@ impl Facts<'_> {
                 let mut next = 0;
                 while let Some(&output) = outputs.get(next) {
                     next += 1;
-                    for &(pass, stand_in) in known.iter().filter(|(_, stand_in)| stand_in.output == output) {
+                    // Who is under the same flag never reads while it is off.
+                    let own = |stand_in: &StandIn| stand_in.output == output && job.flag != Some(stand_in.flag);
+                    for &(pass, stand_in) in known.iter().filter(|(_, stand_in)| own(stand_in)) {
                         let after = match output == at.resource {
                             true => self.follows(pass, index, number),
                             false => {
@@ -162,6 +204,10 @@ impl Facts<'_> {
         }
         for (job, at, stand_in) in found {
             let input = stand_in.input;
+            if self.memory[input] == self.memory[stand_in.output] {
+                self.jobs[job].uses[at].names.push(input);
+                continue;
+            }
             self.jobs[job].uses[at].fallbacks.push(stand_in);
             if self.frames_ago[input] > 0 {
                 continue;

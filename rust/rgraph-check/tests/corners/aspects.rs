@@ -9,7 +9,6 @@ corners! {
         pass fog graphics: input z; color c
         before prepass shade";
 
-    #[ignore = "planner: the transition names no depth test of a pass that also reads in place"]
     depth_tested_and_read_in_place_by_one_pass = "
         image z format=depth32float
         image c root
@@ -91,7 +90,6 @@ corners! {
         pass look async_compute: sampled z aspects=depth; storage_write d
         pass mark graphics: depth z aspects=stencil; color c load=clear";
 
-    #[ignore = "planner: nothing waits for a depth resolve, which reads at color_attachment_output"]
     depth_is_resolved_and_read = "
         image many format=depth32float samples=4
         image z format=depth32float
@@ -99,7 +97,6 @@ corners! {
         pass draw graphics: depth many load=clear clear=1; resolve z resolves=many resolve_mode=sample_zero
         pass read graphics: sampled z; color c";
 
-    #[ignore = "planner: nothing waits for a depth resolve, which reads at color_attachment_output"]
     depth_is_resolved_by_min_and_tested_against = "
         image many format=depth32float samples=4
         image z format=depth32float

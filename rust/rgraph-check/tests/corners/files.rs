@@ -25,14 +25,10 @@ macro_rules! files {
 
 files! {
     an_input_attachment_of_an_image_with_three_mips_names_the_layout_of_mip_0 = "input_attachment_mips";
-    #[ignore = "planner: forward readers need no generated mips"]
     a_forward_reader_of_generated_mips_runs_after_the_blits = "forward_generate_mips";
     an_unordered_write_after_a_storage_write_is_read_by_the_host = "unordered_write_read_by_host";
     a_subpass_that_draws_again_depends_on_the_one_before = "subpass_draws_again";
-    #[ignore = "planner: an unordered read of what only its own group writes"]
     an_unordered_read_write_and_the_unordered_write_before_it = "unordered_read_write_first";
-    #[ignore = "planner: two histories of one resource have two exit states"]
     two_histories_of_one_image_leave_one_exit_state = "two_histories" with "two_histories";
-    #[ignore = "planner: two histories of one resource have two exit states"]
     two_histories_of_one_buffer_on_two_queues_leave_one_exit_state = "two_histories_across_queues" with "two_histories_across_queues";
 }

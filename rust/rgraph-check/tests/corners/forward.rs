@@ -1,7 +1,6 @@
 //! Reads declared before the writers of what they read.
 
 corners! {
-    #[ignore = "planner: forward readers need no generated mips"]
     a_forward_read_of_an_image_whose_first_writer_generates_mips_sees_all_mips = "
         image late mips=full
         image out root
@@ -9,7 +8,6 @@ corners! {
         pass write graphics: color late generate_mips
         before write read";
 
-    #[ignore = "planner: forward readers need no generated mips"]
     a_forward_read_of_mips_that_a_storage_write_generates_runs_after_them = "
         image late format=rgba16float mips=4
         pass read graphics effects: sampled late
@@ -30,7 +28,6 @@ corners! {
         pass write async_compute: storage_write late generate_mips
         before write read";
 
-    #[ignore = "planner: forward readers need no generated mips"]
     two_forward_readers_of_generated_mips_run_on_two_queues = "
         image late mips=3
         image a root
@@ -41,7 +38,6 @@ corners! {
         before write first
         before write second";
 
-    #[ignore = "planner: forward readers need no generated mips"]
     a_forward_read_sees_the_first_writer_and_not_the_second = "
         image late mips=2
         image out root
@@ -95,7 +91,6 @@ corners! {
         pass two async_compute: storage_write late unordered
         before one read";
 
-    #[ignore = "planner: forward readers do not read the fallback"]
     a_forward_read_of_a_conditional_output_reads_the_fallback_filled_before_it = "
         image other
         image late
@@ -106,7 +101,6 @@ corners! {
         before write read
         before fill read";
 
-    #[ignore = "planner: forward readers do not read the fallback"]
     a_forward_read_of_a_conditional_output_reads_the_fallback_filled_between = "
         image other
         image late
@@ -117,7 +111,6 @@ corners! {
         before write read
         before fill read";
 
-    #[ignore = "planner: forward readers do not read the fallback"]
     a_forward_read_of_a_conditional_output_on_another_queue_reads_the_fallback = "
         image other
         image late
@@ -128,7 +121,6 @@ corners! {
         before write read
         before fill read";
 
-    #[ignore = "planner: forward readers do not read the fallback"]
     a_forward_read_of_a_conditional_output_reads_an_imported_fallback = "
         image other imported layout=shader_read_only_optimal
         image late
@@ -137,7 +129,6 @@ corners! {
         pass write graphics if=on fallback=late:other: color late
         before write read";
 
-    #[ignore = "planner: forward readers need no generated mips and do not read the fallback"]
     a_forward_read_of_generated_mips_of_a_conditional_pass_reads_the_fallback = "
         image other mips=3 imported layout=general
         image late mips=3

@@ -1,7 +1,6 @@
 //! What earlier frames left.
 
 corners! {
-    #[ignore = "planner: two histories of one resource have two exit states"]
     two_histories_of_one_image_are_read_at_two_stages = "
         image now format=r32float
         image one history_of=now
@@ -12,7 +11,6 @@ corners! {
         pass first graphics: sampled one stages=vertex; storage_write out load=discard
         pass second async_compute: sampled two; storage_write side";
 
-    #[ignore = "planner: two histories of one resource have two exit states"]
     two_histories_of_one_buffer_are_read_on_two_queues = "
         buffer now 1024
         buffer one history_of=now frames=2
@@ -41,7 +39,6 @@ corners! {
         pass near async_compute: sampled one; storage_write out
         pass far graphics: sampled three; color side";
 
-    #[ignore = "planner: two histories of one image are not one memory to layouts"]
     two_histories_in_two_layouts_of_one_pass_each = "
         image now
         image one history_of=now

@@ -1,7 +1,6 @@
 //! Work of the CPU, and who shares what.
 
 corners! {
-    #[ignore = "planner: no barrier to the host before a partial host write"]
     a_device_write_a_conditional_reader_and_a_partial_host_write = "
         buffer b 256 root
         buffer o 256 root

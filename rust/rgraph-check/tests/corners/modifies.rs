@@ -1,7 +1,6 @@
 //! One memory under two names, and modifications of another size.
 
 corners! {
-    #[ignore = "planner: both names of a pair in one pass are accepted"]
     a_pass_that_reads_both_names_of_a_pair_is_refused_or_right = "
         image base
         image over modifies=base
@@ -11,7 +10,6 @@ corners! {
         pass read graphics: sampled base; sampled over; color out
         either RG-E217";
 
-    #[ignore = "planner: both names of a pair in one pass are accepted"]
     a_pass_that_reads_one_name_and_writes_the_other_is_refused_or_right = "
         image base format=r32float
         image over modifies=base
@@ -22,14 +20,12 @@ corners! {
         pass draw graphics: sampled over; color end
         either RG-E217";
 
-    #[ignore = "planner: both names of a pair in one pass are accepted"]
     a_pass_that_draws_to_both_names_is_refused_or_right = "
         image base
         image over modifies=base root
         pass draw graphics: color base; color over
         either RG-E217";
 
-    #[ignore = "planner: both names of a pair in one pass are accepted"]
     both_names_of_a_buffer_pair_in_one_pass_are_refused_or_right = "
         buffer base 256
         buffer over modifies=base root
@@ -104,7 +100,6 @@ corners! {
         pass draw graphics: color base
         pass change graphics: color half layers=1..2";
 
-    #[ignore = "planner: the writer of the fallback is culled"]
     a_conditional_pass_that_clears_a_modifying_image_falls_back_to_what_it_modifies = "
         image base
         image over modifies=base
@@ -115,7 +110,6 @@ corners! {
         before draw shade
         before shade show";
 
-    #[ignore = "planner: the writer of the fallback is culled"]
     a_conditional_compute_pass_that_replaces_a_modifying_image_falls_back_to_what_it_modifies = "
         image base
         image over modifies=base

@@ -113,7 +113,6 @@ corners! {
         pass first graphics: color one load=clear
         pass draw graphics: color many load=clear; resolve one layers=1..2 resolves=many";
 
-    #[ignore = "planner: a resolve attachment without `resolves` is accepted"]
     a_resolve_that_names_nothing_is_refused = "
         image many samples=4 root
         image one

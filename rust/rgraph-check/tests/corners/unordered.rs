@@ -34,7 +34,6 @@ corners! {
         either RG-E217
         before two read";
 
-    #[ignore = "planner: an unordered read of what only its own group writes"]
     an_unordered_read_write_beside_the_write_that_defines = "
         image seed format=r32float
         buffer sum 4096 root
@@ -72,7 +71,6 @@ corners! {
         culled look
         before one two";
 
-    #[ignore = "planner: an unordered access that only reads is not ordered against writes"]
     a_group_with_a_reader_among_its_writers = "
         buffer sum 256
         buffer out 256 root
@@ -80,7 +78,7 @@ corners! {
         pass one compute: storage_read_write sum unordered
         pass peek async_compute: storage_read sum unordered; storage_write out
         pass two async_compute: storage_read_write sum unordered
-        runs one two";
+        runs one";
 
     an_unordered_group_of_which_one_is_needed_is_needed_whole = "
         buffer sum 256
