@@ -1,19 +1,21 @@
 //! What a graph computes, and what a plan computes, in symbols: serial equivalence is that both are equal.
 //!
-//! A pass writes into each piece a hash of its name, the piece and everything that it reads. [`interpret_graph`]
-//! runs the declaration serially, every resource in memory of its own. [`interpret_plan`] runs the plan's batches on
-//! shared memory, where a write under one name destroys what the other names held, with several runs in flight and
-//! under several legal interleavings of the queues.
+//! A pass writes into each piece a hash of its name, the frame, the piece and everything that it reads.
+//! [`interpret_graph`] runs the declaration serially, every resource in memory of its own. [`interpret_plan`] runs the
+//! plan's batches on shared memory: several frames in flight, passes taken apart into what they do at each stage, in
+//! several of the orders that the plan allows. A read gets what the memory holds only if barriers, waits and entries
+//! name it; a write under one name destroys what the same bytes held under others. [`disagreement`] compares both.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-use rgraph_ir::access::{Load, Usage};
+use rgraph_ir::access::Usage;
 use rgraph_ir::graph::{Clear, Graph};
 use rgraph_ir::id::Id;
 use rgraph_ir::plan::Plan;
-use rgraph_ir::resource::{Life, ResourceId};
+use rgraph_ir::resource::ResourceId;
 
+use crate::execute::Executor;
 use crate::facts::{Facts, JobUse};
 use crate::finding::Finding;
 use crate::machine::conditions;
@@ -80,58 +82,143 @@ impl fmt::Display for Fault {
 
 impl std::error::Error for Fault {}
 
-/// Runs a declaration serially, in the order that its meaning demands, for several frames and conditions.
-/// O(passes × pieces) a frame.
-pub fn interpret_graph(graph: &Graph) -> Outcome {
-    let flat = graph.flattened();
-    let facts = Facts::new(flat.as_ref().unwrap_or(graph), None);
-    let order = serial_order(&facts);
-    let mut memory = Memory::new(&facts);
-    let watch = watched(&facts);
-    let mut outcome = Outcome::default();
-    for (run, flags) in frames(&facts).into_iter().enumerate() {
-        let run = run as u32;
-        let mut seen = BTreeMap::new();
-        for &job in &order {
-            if facts.needed[job] && facts.runs(job, &flags) {
-                let base = memory.job(&facts, job, run, &flags, false, |_, _| {});
-                note_job(&facts, job, base, &mut seen);
-            }
-        }
-        for at in &watch {
-            memory.capture(&facts, at, run, &mut seen);
-        }
-        outcome.frames.push(seen);
-    }
-    outcome
+/// Flags of the frames that are run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Flags {
+    /// Three frames with every flag on, then every combination (up to 2^6, sampled beyond) twice in a row.
+    Changing,
+    /// Bit `n` is flag `n`, the same in every frame: three frames, or two more than the longest ring.
+    Constant(u64),
 }
 
-/// Runs a plan on symbolic memory under `interleavings` orders of its queues: the first in listed order, the others
+/// How a plan is run: equal schedules give equal outcomes on every machine.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Schedule {
+    /// 0: as listed. Others pick among all orders that the plan allows; in turn what was listed last first, writes
+    /// first, any, queue by queue, reads first, some passes last, any.
+    pub seed: u64,
+    /// Whether up to three frames are in flight at once.
+    pub overlapping: bool,
+    /// Flags of the frames.
+    pub flags: Flags,
+}
+
+impl Default for Schedule {
+    fn default() -> Self {
+        Self { seed: 0, overlapping: true, flags: Flags::Changing }
+    }
+}
+
+/// Frames that may be in flight at once.
+const IN_FLIGHT: usize = 3;
+
+/// Runs a declaration serially, in the order that its meaning demands, for several frames and conditions.
+/// O(passes × pieces) per frame.
+pub fn interpret_graph(graph: &Graph) -> Outcome {
+    interpret_graph_with(graph, Flags::Changing)
+}
+
+/// Runs a declaration serially with certain flags.
+pub fn interpret_graph_with(graph: &Graph, flags: Flags) -> Outcome {
+    let flat = graph.flattened();
+    let facts = Facts::new(flat.as_ref().unwrap_or(graph), None);
+    crate::meaning::run(&facts, &serial_order(&facts), &frames(&facts, flags))
+}
+
+/// Runs a plan on symbolic memory under `interleavings` orders of what it leaves open: the first as listed, the others
 /// drawn from seeds.
 ///
 /// # Errors
-/// If the plan cannot be walked, ends in a deadlock, or computes different things in different interleavings.
+/// If the plan cannot be walked, ends in a deadlock, or computes different things in different orders.
 pub fn interpret_plan(graph: &Graph, plan: &Plan, interleavings: u64) -> Result<Outcome, Fault> {
     let flat = graph.flattened();
     let facts = Facts::new(flat.as_ref().unwrap_or(graph), None);
-    let mut findings = crate::finding::Findings::default();
-    if !crate::structure::is_well_formed(&facts, plan, &mut findings) {
-        return Err(Fault::Malformed(findings.into_vec()));
-    }
-    let job_of = crate::structure::passes(&facts, plan, &mut findings);
-    let first = crate::execute::run(&facts, plan, &job_of, None)?;
+    let job_of = jobs(&facts, plan)?;
+    let flags = frames(&facts, Flags::Changing);
+    let executor = Executor::new(&facts, plan, &job_of, flags.len() as u32);
+    let (first, _) = executor.run(&flags, None, IN_FLIGHT)?;
     for seed in 1..interleavings {
-        let again = crate::execute::run(&facts, plan, &job_of, Some(seed))?;
+        let (again, complaint) = executor.run(&flags, Some(seed), IN_FLIGHT)?;
         if let Some(what) = first.difference(&again) {
+            let what = explained(what, complaint);
             return Err(Fault::Diverges { seed, what });
         }
     }
     Ok(first)
 }
 
-/// Conditions of each frame: at least as many frames as make every copy of a ring come round.
-pub(crate) fn frames(facts: &Facts) -> Vec<Vec<bool>> {
-    let mut frames = conditions(facts.graph.flags().len());
+/// Runs a plan on symbolic memory in one order.
+///
+/// # Errors
+/// If the plan cannot be walked or ends in a deadlock.
+pub fn interpret_with(graph: &Graph, plan: &Plan, schedule: &Schedule) -> Result<Outcome, Fault> {
+    let flat = graph.flattened();
+    let facts = Facts::new(flat.as_ref().unwrap_or(graph), None);
+    let job_of = jobs(&facts, plan)?;
+    let flags = frames(&facts, schedule.flags);
+    let executor = Executor::new(&facts, plan, &job_of, flags.len() as u32);
+    let window = if schedule.overlapping { IN_FLIGHT } else { 1 };
+    Ok(executor.run(&flags, (schedule.seed > 0).then_some(schedule.seed), window)?.0)
+}
+
+/// Runs a plan under `orders` orders with changing flags, and under one more per combination of constant flags (up to
+/// 2^6, sampled beyond); the first thing that it computes otherwise than the declaration means, in words.
+pub fn disagreement(graph: &Graph, plan: &Plan, orders: u64) -> Option<String> {
+    let flat = graph.flattened();
+    let facts = Facts::new(flat.as_ref().unwrap_or(graph), None);
+    let job_of = match jobs(&facts, plan) {
+        Ok(job_of) => job_of,
+        Err(fault) => return Some(fault.to_string()),
+    };
+    let serial = serial_order(&facts);
+    let compare = |executor: &Executor, flags: &[Vec<bool>], wanted: &Outcome, seed: u64| {
+        let seeded = (seed > 0).then_some(seed);
+        match executor.run(flags, seeded, if seed == 1 { 1 } else { IN_FLIGHT }) {
+            Ok((outcome, complaint)) => {
+                wanted.difference(&outcome).map(|what| format!("order {seed}: {}", explained(what, complaint)))
+            }
+            Err(fault) => Some(format!("order {seed}: {fault}")),
+        }
+    };
+    let flags = frames(&facts, Flags::Changing);
+    let wanted = crate::meaning::run(&facts, &serial, &flags);
+    let executor = Executor::new(&facts, plan, &job_of, flags.len() as u32);
+    let found = (0..orders).find_map(|seed| compare(&executor, &flags, &wanted, seed));
+    let count = facts.graph.flags().len();
+    if found.is_some() || count == 0 {
+        return found;
+    }
+    let frames_constant = frames(&facts, Flags::Constant(0)).len() as u32;
+    let executor = Executor::new(&facts, plan, &job_of, frames_constant);
+    let mut random = crate::random::Random::new(count as u64);
+    (0..1 << count.min(6)).find_map(|index: u64| {
+        let chosen = if count <= 6 { index } else { random.bits() };
+        let flags = frames(&facts, Flags::Constant(chosen));
+        let wanted = crate::meaning::run(&facts, &serial, &flags);
+        compare(&executor, &flags, &wanted, index).map(|what| format!("flags {chosen:b}, {what}"))
+    })
+}
+
+/// A difference, and what went wrong first.
+fn explained(what: String, complaint: Option<String>) -> String {
+    complaint.map_or_else(|| what.clone(), |first| format!("{what}; first, {first}"))
+}
+
+fn jobs(facts: &Facts, plan: &Plan) -> Result<Vec<Option<usize>>, Fault> {
+    let mut findings = crate::finding::Findings::default();
+    if !crate::structure::is_well_formed(facts, plan, &mut findings) {
+        return Err(Fault::Malformed(findings.into_vec()));
+    }
+    Ok(crate::structure::passes(facts, plan, &mut findings))
+}
+
+/// Flags of each frame: at least as many frames as make every copy of a ring come round.
+pub(crate) fn frames(facts: &Facts, flags: Flags) -> Vec<Vec<bool>> {
+    let count = facts.graph.flags().len();
+    let mut frames = match flags {
+        Flags::Changing => conditions(count),
+        Flags::Constant(chosen) => vec![(0..count).map(|flag| chosen >> flag.min(63) & 1 == 1).collect(); 3],
+    };
     let ring = facts.ring.iter().copied().max().unwrap_or(1) as usize;
     while frames.len() < ring + 2 {
         frames.push(frames[0].clone());
@@ -143,7 +230,7 @@ pub(crate) fn frames(facts: &Facts) -> Vec<Vec<bool>> {
 pub(crate) struct Watched {
     pub resource: usize,
     pub cell: usize,
-    name: String,
+    pub name: String,
 }
 
 /// Pieces whose contents somebody outside sees, as far as needed work touches them.
@@ -169,12 +256,6 @@ pub(crate) fn watched(facts: &Facts) -> Vec<Watched> {
         }
     }
     watched
-}
-
-pub(crate) fn note_job(facts: &Facts, job: usize, base: u128, seen: &mut BTreeMap<String, Option<u128>>) {
-    if facts.jobs[job].pinned {
-        seen.insert(format!("what pass \"{}\" reads", facts.jobs[job].name), Some(base));
-    }
 }
 
 /// An order of all jobs that keeps the order of accesses at each cell. Kahn's algorithm; ties by position.
@@ -234,133 +315,6 @@ pub(crate) fn serial_order(facts: &Facts) -> Vec<usize> {
     order
 }
 
-/// Contents of every copy of every memory.
-pub(crate) struct Memory {
-    first: Vec<usize>,
-    of: Vec<usize>,
-    /// By store and cell: the run that wrote it, and the symbol.
-    cells: Vec<Vec<Option<(u32, u128)>>>,
-}
-
-impl Memory {
-    /// What is there before the first frame.
-    pub(crate) fn new(facts: &Facts) -> Self {
-        let mut first = vec![usize::MAX; facts.memory.len()];
-        let mut of = Vec::new();
-        let mut cells: Vec<Vec<Option<(u32, u128)>>> = Vec::new();
-        for (memory, slot) in first.iter_mut().enumerate() {
-            if facts.memory[memory] != memory {
-                continue;
-            }
-            *slot = cells.len();
-            let resource = &facts.graph.resources()[ResourceId::new(memory)];
-            let there =
-                facts.persistent[memory] || matches!(resource.life, Life::Imported(imported) if imported.defined);
-            for copy in 0..facts.ring[memory] {
-                of.push(memory);
-                let start =
-                    |cell: usize| there.then(|| (0, symbol(facts.name(memory), &[u128::from(copy), cell as u128])));
-                cells.push((0..facts.grids[memory].len()).map(start).collect());
-            }
-        }
-        Self { first, of, cells }
-    }
-
-    /// The copy of a resource in a run.
-    pub(crate) fn store(&self, facts: &Facts, resource: usize, run: u32) -> usize {
-        let memory = facts.memory[resource];
-        let ring = facts.ring[memory];
-        self.first[memory] + ((run + ring * 64 - facts.frames_ago[resource]) % ring) as usize
-    }
-
-    /// The memory that a store is a copy of.
-    pub(crate) fn memory_of(&self, store: usize) -> usize {
-        self.of[store]
-    }
-
-    /// What a use of a resource finds in a cell.
-    fn read(&self, facts: &Facts, resource: usize, cell: usize, run: u32) -> Option<u128> {
-        let memory = facts.memory[resource];
-        let ago = facts.frames_ago[resource];
-        let held = self.cells[self.store(facts, resource, run)][cell];
-        let base = &facts.graph.resources()[ResourceId::new(memory)];
-        let stays = facts.persistent[memory] || matches!(base.life, Life::Imported(imported) if imported.defined);
-        if ago > 0 && run < ago && !stays {
-            let zero = match facts.graph.resources()[ResourceId::new(resource)].life {
-                Life::History(history) => history.zero_first,
-                _ => false,
-            };
-            return Some(if zero { symbol("zeros", &[]) } else { symbol("whatever was there", &[]) });
-        }
-        held.filter(|(written, _)| stays || *written == run.wrapping_sub(ago)).map(|(_, symbol)| symbol)
-    }
-
-    /// Writes or destroys one cell.
-    pub(crate) fn set(&mut self, store: usize, cell: usize, run: u32, symbol: Option<u128>) {
-        self.cells[store][cell] = symbol.map(|symbol| (run, symbol));
-    }
-
-    /// Destroys a whole store.
-    pub(crate) fn destroy(&mut self, store: usize) {
-        self.cells[store].fill(None);
-    }
-
-    /// Runs a job: reads, then writes. `loaded`: attachments hold what their load operations left, so what is in
-    /// memory counts instead of what the declaration says. `wrote` is told of every store written, before the write.
-    /// Returns the hash of the job and all that it read.
-    pub(crate) fn job(
-        &mut self,
-        facts: &Facts,
-        job: usize,
-        run: u32,
-        flags: &[bool],
-        loaded: bool,
-        mut wrote: impl FnMut(&mut Self, usize),
-    ) -> u128 {
-        let undefined = symbol("undefined", &[]);
-        let mut reads = Vec::new();
-        for at in &facts.jobs[job].uses {
-            let (resource, cells) = facts.effective_cells(at, flags);
-            for cell in cells {
-                if at.unordered {
-                    continue;
-                }
-                let held = || self.read(facts, resource, cell, run).unwrap_or(undefined);
-                let aspect = facts.grids[facts.memory[resource]].aspect(cell);
-                let attachment = matches!(at.usage, Usage::ColorAttachment | Usage::DepthStencilAttachment);
-                if attachment && at.load_of(aspect) == Load::Clear {
-                    reads.push(if loaded { held() } else { cleared(at.clear) });
-                } else if at.must_read || at.keeps_aspect(aspect) {
-                    reads.push(held());
-                }
-            }
-        }
-        let base = symbol(&facts.jobs[job].name, &reads);
-        for (number, at) in facts.jobs[job].uses.iter().enumerate().filter(|(_, at)| at.writes) {
-            let store = self.store(facts, at.resource, run);
-            wrote(self, store);
-            for &cell in &at.cells {
-                let new = symbol("write", &[base, number as u128, cell as u128]);
-                let new = if at.garbage {
-                    None
-                } else if at.unordered {
-                    // A sum commutes as the writes do.
-                    Some(self.read(facts, at.resource, cell, run).unwrap_or(undefined).wrapping_add(new))
-                } else {
-                    Some(new)
-                };
-                self.set(store, cell, run, new);
-            }
-        }
-        base
-    }
-
-    /// Notes what a piece holds in a run.
-    pub(crate) fn capture(&self, facts: &Facts, at: &Watched, run: u32, seen: &mut BTreeMap<String, Option<u128>>) {
-        seen.insert(at.name.clone(), self.read(facts, at.resource, at.cell, run));
-    }
-}
-
 /// What a clear leaves.
 pub(crate) fn cleared(clear: Option<Clear>) -> u128 {
     let words: Vec<u128> = match clear {
@@ -376,6 +330,19 @@ pub(crate) fn cleared(clear: Option<Clear>) -> u128 {
 /// The declared load operation of a use, where it has one.
 pub(crate) fn is_loaded(at: &JobUse) -> bool {
     matches!(at.usage, Usage::ColorAttachment | Usage::DepthStencilAttachment)
+}
+
+/// What a use writes into a cell of a pass that computes `base`.
+pub(crate) fn written(base: u128, number: u32, cell: u32) -> u128 {
+    symbol("write", &[base, u128::from(number), u128::from(cell)])
+}
+
+/// What a resolve writes into a cell, of samples that may be undefined.
+pub(crate) fn resolved(base: u128, number: u32, cell: u32, samples: &[Option<u128>]) -> u128 {
+    let undefined = symbol("undefined", &[]);
+    let mut parts = vec![base, u128::from(number), u128::from(cell)];
+    parts.extend(samples.iter().map(|sample| sample.unwrap_or(undefined)));
+    symbol("resolve", &parts)
 }
 
 /// A 128-bit hash of a word and some symbols: two independent 64-bit mixers (the finalizer of SplitMix64).

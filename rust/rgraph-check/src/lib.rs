@@ -18,6 +18,7 @@ mod finding;
 pub mod generate;
 pub mod interpret;
 mod machine;
+mod meaning;
 mod minimal;
 pub mod random;
 mod region;

@@ -221,6 +221,17 @@ impl Grid {
         cells
     }
 
+    /// The part that a cell is.
+    pub(crate) fn part(&self, cell: usize) -> Part {
+        if !self.image {
+            return Part::buffer([self.bytes[cell], self.bytes[cell + 1]]);
+        }
+        let layer = cell / self.aspects.len() % (self.layers.len() - 1);
+        let mip = cell / self.aspects.len() / (self.layers.len() - 1);
+        let ends = |cuts: &[u64], at: usize| [cuts[at] as u32, cuts[at + 1] as u32];
+        Part::image(ends(&self.mips, mip), ends(&self.layers, layer), self.aspect(cell))
+    }
+
     /// Which aspect a cell is of; empty for buffers.
     pub(crate) fn aspect(&self, cell: usize) -> Aspects {
         if self.image { self.aspects[cell % self.aspects.len()] } else { Aspects::empty() }

@@ -8,42 +8,67 @@ use std::collections::BTreeMap;
 use mutate::mutants;
 use rgraph_check::check;
 use rgraph_check::generate::{Limits, generate};
-use rgraph_check::interpret::{interpret_graph, interpret_plan};
+use rgraph_check::interpret::disagreement;
 use rgraph_plan::bake::{Options, Scratch, bake};
 
 /// Faults that no plan survives, whatever else is in it.
 const FATAL: [&str; 8] =
     ["families", "transfer half", "old layout", "new layout", "named layout", "load operation", "edge", "owner"];
 
+/// The share of refused faults that must change what a plan computes in one of the orders tried. The rest is of these
+/// kinds: states at edges, on which other graphs rely; layouts and accesses of attachments that nobody stores; hazards
+/// between two reads and a write that other barriers of the plan keep apart in every order.
+const SEEN: f64 = 0.85;
+
+/// Faults of one kind.
+#[derive(Default)]
+struct Count {
+    all: u32,
+    refused: u32,
+    /// Refused, and computes something else.
+    differs: u32,
+}
+
 /// What is not found changes nothing that anybody could see: the exact judge of the unit tests says the same of every
 /// pair of operations, and here the faulty plan still computes what the declaration says. The shares are printed.
 #[test]
 fn every_single_fault_is_found_or_changes_nothing() {
-    let mut kinds: BTreeMap<&str, (u32, u32)> = BTreeMap::new();
+    let mut kinds: BTreeMap<&str, Count> = BTreeMap::new();
     let mut scratch = Scratch::default();
     let mut wrong = Vec::new();
-    let seeds: u64 = std::env::var("RGRAPH_MUTATED").ok().and_then(|count| count.parse().ok()).unwrap_or(60);
+    let seeds: u64 = std::env::var("RGRAPH_MUTATED").ok().and_then(|count| count.parse().ok()).unwrap_or(40);
     for seed in 0..seeds {
         let (graph, profile) = generate(seed, Limits { most_passes: 16, ..Limits::default() });
         let plan = bake(&graph, &profile, &Options::default(), &mut scratch).expect("generated graphs are right");
-        let serial = interpret_graph(&graph);
         for mutant in mutants(&plan) {
-            let (all, missed) = kinds.entry(mutant.kind).or_default();
-            *all += 1;
-            if !check(&graph, &mutant.plan).is_empty() {
-                continue;
+            let count = kinds.entry(mutant.kind).or_default();
+            count.all += 1;
+            let refused = !check(&graph, &mutant.plan).is_empty();
+            let difference = disagreement(&graph, &mutant.plan, 8);
+            count.refused += u32::from(refused);
+            count.differs += u32::from(refused && difference.is_some());
+            if refused && difference.is_none() && std::env::var("RGRAPH_UNSEEN").is_ok() {
+                println!("{seed}: {} {}: {}", mutant.kind, mutant.what, check(&graph, &mutant.plan)[0]);
             }
-            *missed += 1;
-            let computed = interpret_plan(&graph, &mutant.plan, 6);
-            let same = computed.as_ref().is_ok_and(|outcome| serial.difference(outcome).is_none());
-            if !same || FATAL.contains(&mutant.kind) {
-                wrong.push(format!("{seed}: {} {}", mutant.kind, mutant.what));
+            if !refused && (difference.is_some() || FATAL.contains(&mutant.kind)) {
+                wrong.push(format!("{seed}: {} {}: {difference:?}", mutant.kind, mutant.what));
             }
         }
     }
-    for (kind, (all, missed)) in &kinds {
-        println!("{kind}: {missed} of {all} change nothing");
+    let (mut refused, mut differs) = (0, 0);
+    for (kind, count) in &kinds {
+        println!(
+            "{kind}: {} of {} refused, {} of these compute something else",
+            count.refused, count.all, count.differs
+        );
+        refused += count.refused;
+        differs += count.differs;
     }
-    assert!(FATAL.iter().all(|kind| kinds.get(kind).is_some_and(|(all, _)| *all > 10)), "{kinds:?}");
+    println!("all: {differs} of {refused} refused faults compute something else");
+    assert!(FATAL.iter().all(|kind| kinds.get(kind).is_some_and(|count| count.all > 10)), "a kind of fault is missing");
+    assert!(
+        f64::from(differs) >= SEEN * f64::from(refused),
+        "only {differs} of {refused} refused faults are seen by value"
+    );
     assert!(wrong.is_empty(), "{} faults are not found:\n{}", wrong.len(), wrong[..wrong.len().min(40)].join("\n"));
 }

@@ -177,13 +177,8 @@ impl Case {
         if let Some(finding) = rgraph_check::check(&self.graph, plan).first() {
             return Some(format!("the plan does not check clean: {}", finding.message));
         }
-        match interpret::interpret_plan(&self.graph, plan, 3) {
-            Err(fault) => return Some(fault.to_string()),
-            Ok(computed) => {
-                if let Some(what) = interpret::interpret_graph(&self.graph).difference(&computed) {
-                    return Some(format!("the plan does not compute what the declaration says: {what}"));
-                }
-            }
+        if let Some(what) = interpret::disagreement(&self.graph, plan, 4) {
+            return Some(format!("the plan does not compute what the declaration says: {what}"));
         }
         if bake(&self.graph, &self.profile, &self.options, scratch).as_ref() != Ok(plan) {
             return Some("baking twice gives two plans".to_owned());

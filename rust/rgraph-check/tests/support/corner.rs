@@ -19,7 +19,7 @@
 use std::fmt::Write as _;
 
 use rgraph_check::check;
-use rgraph_check::interpret::{interpret_graph, interpret_plan};
+use rgraph_check::interpret::disagreement;
 use rgraph_plan::access::Sharing;
 use rgraph_plan::bake::{Options, Scratch, bake};
 use rgraph_plan::file::{read_graph, read_profile};
@@ -235,13 +235,8 @@ fn judged(graph: &Graph, plan: &Plan, expected: &[Expected]) -> Option<String> {
     if let Some(first) = check(graph, plan).first() {
         return Some(format!("checker: {first}"));
     }
-    match interpret_plan(graph, plan, 8) {
-        Ok(outcome) => {
-            if let Some(what) = interpret_graph(graph).difference(&outcome) {
-                return Some(format!("interpreter: {what}"));
-            }
-        }
-        Err(fault) => return Some(format!("interpreter: {fault}")),
+    if let Some(what) = disagreement(graph, plan, 8) {
+        return Some(format!("interpreter: {what}"));
     }
     unmet(plan, expected)
 }

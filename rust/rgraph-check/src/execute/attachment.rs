@@ -1,0 +1,186 @@
+//! Load and store operations of render passes, and resolves.
+
+use rgraph_ir::access::{Accesses, Aspects, Load, Stages, Store};
+use rgraph_ir::id::Id;
+
+use super::memory::{Agent, POISON, Sight, UNDEFINED};
+use super::order::{Kind, Node};
+use super::value::Value;
+use super::{Machine, RENDERING};
+use crate::facts::JobUse;
+use crate::interpret::{cleared, is_loaded};
+use crate::tables::leaves;
+
+impl<'e> Machine<'_, 'e> {
+    /// The first job of a rendering that runs and has a cell as attachment; whether its access is unordered.
+    fn user(&self, rendering: u32, run: u32, entry: usize, fine: u32) -> Option<&'e JobUse> {
+        let scene = self.scene;
+        let facts = scene.facts;
+        let resource = scene.plan.attachments[entry].resource.index();
+        let memory = facts.memory[resource];
+        let coarse = scene.coarse[memory][fine as usize] as usize;
+        let jobs = scene.renderings[rendering as usize].jobs.iter().filter(|job| self.runs(**job, run));
+        jobs.flat_map(|job| &facts.jobs[*job].uses)
+            .find(|at| facts.memory[at.resource] == memory && is_loaded(at) && at.cells.binary_search(&coarse).is_ok())
+    }
+
+    pub(super) fn is_rendered(&self, rendering: u32, run: u32) -> bool {
+        self.scene.renderings[rendering as usize].jobs.iter().any(|job| self.runs(*job, run))
+    }
+
+    fn operation(&self, node: &Node, depth: bool, stage: Stages, write: bool) -> Agent {
+        let access = match (depth, write) {
+            (true, true) => Accesses::DEPTH_STENCIL_ATTACHMENT_WRITE,
+            (true, false) => Accesses::DEPTH_STENCIL_ATTACHMENT_READ,
+            (false, true) => Accesses::COLOR_ATTACHMENT_WRITE,
+            (false, false) => Accesses::COLOR_ATTACHMENT_READ,
+        };
+        let target = &self.scene.renderings[node.a as usize].targets[node.b as usize];
+        let rendering = self.rendering(node.a, node.run);
+        Agent {
+            queue: node.queue,
+            position: node.position,
+            stage: leaves(stage).next().unwrap_or(0) as u8,
+            access: access.bits(),
+            rendering,
+            subpass: if node.kind == Kind::Load { target.first_subpass } else { target.last_subpass },
+            attachment: true,
+            instance: RENDERING | rendering,
+        }
+    }
+
+    /// A load operation: a clear fills, a discard destroys, a load must find its contents.
+    pub(super) fn load(&mut self, node: &Node) {
+        if !self.is_rendered(node.a, node.run) {
+            return;
+        }
+        let scene = self.scene;
+        let target = &scene.renderings[node.a as usize].targets[node.b as usize];
+        let entry = &scene.plan.attachments[target.entry];
+        let memory = scene.facts.memory[entry.resource.index()];
+        let start = scene.start(entry.resource.index(), node.run);
+        let stage = if target.depth { Stages::EARLY_FRAGMENT_TESTS } else { Stages::COLOR_ATTACHMENT_OUTPUT };
+        for &fine in &target.cells {
+            let stencil = scene.fine[memory].aspect(fine as usize) == Aspects::STENCIL;
+            let (load, kept) = entry.stencil.filter(|_| stencil).unwrap_or((entry.load, entry.store));
+            let user = self.user(node.a, node.run, target.entry, fine);
+            if user.is_some_and(|at| at.unordered) {
+                continue;
+            }
+            let agent = self.operation(node, target.depth, stage, load != Load::Load);
+            let place = start + fine;
+            let cell = &mut self.cells[place as usize];
+            let sight = self.events.sees(&mut cell.now, &agent);
+            if load == Load::Load {
+                if sight == Sight::Yes {
+                    cell.now.see(agent.instance);
+                }
+                if sight == Sight::No && kept == Store::Store {
+                    cell.now.value = POISON;
+                    self.blame(node, place, "does not see what was written");
+                }
+                continue;
+            }
+            let good = sight != Sight::No || cell.now.was_seen(agent.instance);
+            if !good {
+                cell.torn = cell.torn.max(node.run + 1);
+            }
+            let value = match load {
+                // What is cleared to nothing in particular may be cleared to anything.
+                Load::Clear if user.is_some_and(|at| at.clear.is_none()) => Value::Known(cleared(None)),
+                Load::Clear => Value::Known(cleared(entry.clear)),
+                _ => Value::Undefined,
+            };
+            if !good {
+                self.blame(node, place, "writes over what it does not see");
+            }
+            let value = if good { self.values.add(value) } else { POISON };
+            self.put(place, node.run, &agent, value);
+        }
+    }
+
+    /// A store operation: what is not stored is gone, what nobody wrote is written again.
+    pub(super) fn store(&mut self, node: &Node) {
+        if !self.is_rendered(node.a, node.run) {
+            return;
+        }
+        let scene = self.scene;
+        let target = &scene.renderings[node.a as usize].targets[node.b as usize];
+        let entry = &scene.plan.attachments[target.entry];
+        let memory = scene.facts.memory[entry.resource.index()];
+        let start = scene.start(entry.resource.index(), node.run);
+        let stage = if target.depth { Stages::LATE_FRAGMENT_TESTS } else { Stages::COLOR_ATTACHMENT_OUTPUT };
+        let agent = self.operation(node, target.depth, stage, true);
+        for &fine in &target.cells {
+            let stencil = scene.fine[memory].aspect(fine as usize) == Aspects::STENCIL;
+            let kept = entry.stencil.filter(|_| stencil).map_or(entry.store, |(_, store)| store);
+            let cell = &mut self.cells[(start + fine) as usize];
+            let written = cell.now.writers.iter().any(|writer| writer.rendering == agent.rendering);
+            match kept {
+                Store::Nothing if !written => {}
+                Store::Nothing | Store::Discard => cell.now.value = UNDEFINED,
+                Store::Store if written => {}
+                Store::Store => {
+                    let sight = self.events.sees(&mut cell.now, &agent);
+                    let good = sight != Sight::No || cell.now.was_seen(agent.instance);
+                    let (value, run) = (cell.now.value, cell.now.run);
+                    if !cell.now.writers.is_empty() {
+                        self.put(start + fine, node.run, &agent, if good { value } else { POISON });
+                        self.cells[(start + fine) as usize].now.run = run;
+                    }
+                }
+            }
+        }
+    }
+
+    /// The resolves of a pass, at the end of its subpass: of what the samples are then.
+    pub(super) fn resolve(&mut self, node: &Node) {
+        let scene = self.scene;
+        let exec = &scene.execs[node.a as usize];
+        if !self.runs(exec.job, node.run) {
+            return;
+        }
+        let instance = node.run * scene.execs.len() as u32 + node.a;
+        self.values.ran(instance);
+        for &number in &exec.resolves {
+            let touch = &exec.touches[number as usize];
+            let at = &scene.facts.jobs[exec.job].uses[touch.number];
+            let agent = Agent {
+                queue: node.queue,
+                position: node.position,
+                stage: leaves(Stages::COLOR_ATTACHMENT_OUTPUT).next().unwrap_or(0) as u8,
+                access: Accesses::COLOR_ATTACHMENT_WRITE.bits(),
+                rendering: self.rendering(exec.rendering, node.run),
+                subpass: exec.subpass,
+                attachment: true,
+                instance,
+            };
+            let samples = self.samples(node, at.resolves);
+            let start = scene.start(touch.resource, node.run);
+            for spot in &touch.spots {
+                let place = start + spot.fine;
+                let [amiss, _] = self.is_amiss(place, touch.memory, spot.layouts, agent.queue);
+                let cell = &mut self.cells[place as usize];
+                let good = (self.events.sees(&mut cell.now, &agent) != Sight::No || cell.now.was_seen(agent.instance))
+                    && !amiss;
+                let (number, samples) = (touch.number as u32, samples.clone());
+                let value = self.values.add(Value::Resolved { instance, number, cell: spot.coarse, samples });
+                self.put(place, node.run, &agent, if good { value } else { POISON });
+            }
+        }
+    }
+
+    /// What a pass's samples are.
+    fn samples(&self, node: &Node, resolves: Option<usize>) -> Vec<u32> {
+        let exec = &self.scene.execs[node.a as usize];
+        let mut samples = Vec::new();
+        for touch in exec.touches.iter().filter(|touch| Some(touch.resource) == resolves && touch.attachment) {
+            let start = self.scene.start(touch.resource, node.run);
+            let mut spots: Vec<_> = touch.spots.iter().map(|spot| (spot.coarse, spot.fine)).collect();
+            spots.dedup_by_key(|spot| spot.0);
+            let held = spots.iter().map(|(_, fine)| &self.cells[(start + fine) as usize].now);
+            samples.extend(held.map(|held| self.value(held, touch.resource, node.run)));
+        }
+        samples
+    }
+}

@@ -1,0 +1,366 @@
+//! Memory as a plan's barriers show it: each cell holds a value and who wrote it; a reader gets the value only if
+//! every write of it was made available and visible to the reader's queue, stage and access by what a barrier, wait
+//! or entry names. Everything else reads as [`UNDEFINED`].
+//!
+//! Time is the number of nodes that ran. Global barriers, signals and waits are kept as events with their times and
+//! looked up when somebody reads, so that they cost nothing where nobody does.
+//!
+//! Source: Vulkan 1.3 specification, "Memory Dependencies" (availability, visibility), "Semaphores", "Layout
+//! Transitions", "Queue Family Ownership Transfer".
+
+use rgraph_ir::access::{Accesses, Stages};
+use rgraph_ir::plan::Scope;
+
+use super::scene::NONE;
+use crate::tables::{leaf, leaves};
+
+/// No value, or one that cannot be relied on.
+pub(crate) const UNDEFINED: u32 = 0;
+/// What a fault left: it spoils all that is computed from it.
+pub(crate) const POISON: u32 = 1;
+/// Not yet.
+pub(crate) const NEVER: u32 = u32::MAX;
+/// The run of contents that were there before the first.
+pub(crate) const BEFORE: i32 = -1;
+
+/// Who wrote a cell.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Writer {
+    pub queue: u32,
+    pub position: u32,
+    pub stage: u8,
+    pub access: u32,
+    pub rendering: u32,
+    pub subpass: u32,
+    pub attachment: bool,
+    pub instance: u32,
+    /// The time at which it became available.
+    pub available: u32,
+    /// Up to which event of its queue that was looked for.
+    pub looked: u32,
+    /// A transition, entry or transfer: available at once.
+    pub transition: bool,
+}
+
+/// A barrier on a cell that made one of its writers visible.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Grant {
+    pub writer: u32,
+    pub queue: u32,
+    pub position: u32,
+    pub rendering: u32,
+    pub stages: u32,
+    pub access: u32,
+}
+
+/// Who uses a cell, and how.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Agent {
+    pub queue: u32,
+    pub position: u32,
+    pub stage: u8,
+    pub access: u32,
+    pub rendering: u32,
+    pub subpass: u32,
+    pub attachment: bool,
+    pub instance: u32,
+}
+
+/// What became of the writers of a value.
+#[derive(Clone, Debug)]
+pub(crate) struct Content {
+    pub value: u32,
+    /// The run that wrote it, or [`BEFORE`].
+    pub run: i32,
+    pub writers: Vec<Writer>,
+    pub grants: Vec<Grant>,
+    /// Who saw all of it: [`NONE`], one instance, or [`MANY`].
+    pub seen: u32,
+}
+
+/// More than one instance.
+pub(crate) const MANY: u32 = u32::MAX - 1;
+
+impl Content {
+    fn new() -> Self {
+        Self { value: UNDEFINED, run: BEFORE, writers: Vec::new(), grants: Vec::new(), seen: NONE }
+    }
+
+    /// Notes that an instance saw all of it.
+    pub(crate) fn see(&mut self, instance: u32) {
+        self.seen = if self.seen == NONE || self.seen == instance { instance } else { MANY };
+    }
+
+    /// Whether somebody else saw all of it: a write after that read need not see it again.
+    pub(crate) fn was_seen(&self, instance: u32) -> bool {
+        self.seen != NONE && self.seen != instance
+    }
+
+    /// One writer in place of all others.
+    pub(crate) fn replace(&mut self, writer: Writer) {
+        self.writers.clear();
+        self.writers.push(writer);
+        self.grants.clear();
+        self.seen = NONE;
+    }
+
+    fn clear(&mut self) {
+        self.value = UNDEFINED;
+        self.writers.clear();
+        self.grants.clear();
+        self.seen = NONE;
+    }
+}
+
+/// A cell of a store.
+#[derive(Clone, Debug)]
+pub(crate) struct Cell {
+    pub now: Content,
+    /// What an unordered group found.
+    pub before: Content,
+    pub group: u32,
+    pub group_run: u32,
+    pub instance: u32,
+    /// The run (from 1) in which an older write may still land here; [`NEVER`]: a transition from a layout that it
+    /// was not in left the image in no layout at all, until its contents are discarded.
+    pub torn: u32,
+    pub layout: u8,
+    pub owner: Option<u32>,
+    /// The list (0 images, 1 buffers) and position of a release that waits for its acquire.
+    pub release: Option<(u8, u32)>,
+}
+
+impl Cell {
+    pub(crate) fn new() -> Self {
+        Self {
+            now: Content::new(),
+            before: Content::new(),
+            group: 0,
+            group_run: 0,
+            instance: NONE,
+            torn: 0,
+            layout: 0,
+            owner: None,
+            release: None,
+        }
+    }
+
+    /// As it was before the first run.
+    pub(crate) fn reset(&mut self, value: u32) {
+        self.now.clear();
+        self.before.clear();
+        (self.now.value, self.now.run) = (value, BEFORE);
+        (self.group, self.group_run, self.instance, self.torn) = (0, 0, NONE, 0);
+        (self.layout, self.owner, self.release) = (0, None, None);
+    }
+
+    /// Forgets what the cell held: other bytes took its place.
+    pub(crate) fn destroy(&mut self) {
+        self.now.clear();
+        (self.group, self.instance) = (0, NONE);
+    }
+}
+
+/// Something on a queue that made all writes of some stages available.
+#[derive(Clone, Copy, Debug)]
+struct Availability {
+    time: u32,
+    position: u32,
+    stages: u32,
+    access: u32,
+    rendering: u32,
+}
+
+/// Something on a queue that made everything available up to a time visible.
+#[derive(Clone, Copy, Debug)]
+struct Visibility {
+    until: u32,
+    position: u32,
+    stages: u32,
+    access: u32,
+    rendering: u32,
+}
+
+/// Whether a value may be relied on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Sight {
+    No,
+    /// Within one subpass, or by the pass itself.
+    Local,
+    Yes,
+}
+
+/// What global barriers, signals and waits did, by queue.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Events {
+    available: Vec<Vec<Availability>>,
+    visible: Vec<Vec<Visibility>>,
+    host: u32,
+}
+
+impl Events {
+    pub(crate) fn new(host: usize) -> Self {
+        let queues = host + 1;
+        Self { available: vec![Vec::new(); queues], visible: vec![Vec::new(); queues], host: host as u32 }
+    }
+
+    /// How many events of a queue a new writer need not look at.
+    pub(crate) fn looked(&self, queue: u32) -> u32 {
+        self.available[queue as usize].len() as u32
+    }
+
+    /// Whether all writers of some contents were available at a time.
+    pub(crate) fn all_available(&self, content: &mut Content, until: u32) -> bool {
+        content.writers.iter_mut().all(|writer| self.available(writer) <= until)
+    }
+
+    /// A global barrier's first scope.
+    pub(crate) fn make_available(&mut self, queue: u32, position: u32, time: u32, scope: &Scope, rendering: u32) {
+        let (stages, access) = (scope.src_stages.bits(), scope.src_access.bits());
+        self.available[queue as usize].push(Availability { time, position, stages, access, rendering });
+    }
+
+    /// A signal.
+    pub(crate) fn signal(&mut self, queue: u32, position: u32, time: u32) {
+        let all = Availability { time, position, stages: u32::MAX, access: u32::MAX, rendering: NONE };
+        self.available[queue as usize].push(all);
+    }
+
+    /// A global barrier's second scope; what became available by `until` is visible.
+    pub(crate) fn make_visible(&mut self, queue: u32, position: u32, until: u32, scope: &Scope, rendering: u32) {
+        let (stages, access) = (scope.dst_stages.bits(), scope.dst_access.bits());
+        self.visible[queue as usize].push(Visibility { until, position, stages, access, rendering });
+        if to_host(scope) {
+            let all = Visibility { until, position: 0, stages: u32::MAX, access: u32::MAX, rendering: NONE };
+            self.visible[self.host as usize].push(all);
+        }
+    }
+
+    /// A wait for a signal that was given at `until`.
+    pub(crate) fn wait(&mut self, queue: u32, position: u32, until: u32, stages: Stages) {
+        // What a wait shows the host was made visible to it by a barrier.
+        if queue != self.host {
+            let all = Visibility { until, position, stages: stages.bits(), access: u32::MAX, rendering: NONE };
+            self.visible[queue as usize].push(all);
+        }
+    }
+
+    /// When a writer became available.
+    pub(crate) fn available(&self, writer: &mut Writer) -> u32 {
+        if writer.available != NEVER || writer.transition {
+            return if writer.transition { 0 } else { writer.available };
+        }
+        let list = &self.available[writer.queue as usize];
+        while let Some(event) = list.get(writer.looked as usize) {
+            writer.looked += 1;
+            let takes = event.position > writer.position
+                && event.stages >> writer.stage & 1 == 1
+                && event.access & writer.access != 0
+                && (event.rendering == NONE || event.rendering == writer.rendering);
+            if takes {
+                writer.available = event.time;
+                break;
+            }
+        }
+        writer.available
+    }
+
+    /// Makes the writers in a named barrier's first scope available.
+    pub(crate) fn take(content: &mut Content, queue: u32, position: u32, time: u32, scope: &Scope, rendering: u32) {
+        for writer in &mut content.writers {
+            let takes = writer.queue == queue
+                && writer.position < position
+                && scope.src_stages.bits() >> writer.stage & 1 == 1
+                && scope.src_access.bits() & writer.access != 0
+                && (rendering == NONE || writer.rendering == rendering);
+            if takes && !writer.transition {
+                writer.available = writer.available.min(time);
+            }
+        }
+    }
+
+    /// Makes the available writers of a cell visible to a named barrier's second scope.
+    pub(crate) fn show(
+        &self,
+        content: &mut Content,
+        queue: u32,
+        position: u32,
+        until: u32,
+        scope: &Scope,
+        rendering: u32,
+    ) {
+        for at in 0..content.writers.len() {
+            if self.available(&mut content.writers[at]) > until {
+                continue;
+            }
+            let (stages, access) = (scope.dst_stages.bits(), scope.dst_access.bits());
+            content.grants.push(Grant { writer: at as u32, queue, position, rendering, stages, access });
+            if to_host(scope) {
+                let (stages, access) = (u32::MAX, u32::MAX);
+                let host = self.host;
+                content.grants.push(Grant {
+                    writer: at as u32,
+                    queue: host,
+                    position: 0,
+                    rendering: NONE,
+                    stages,
+                    access,
+                });
+            }
+        }
+    }
+
+    /// Whether all writers of some contents are visible to an agent.
+    pub(crate) fn sees(&self, content: &mut Content, agent: &Agent) -> Sight {
+        let mut all = Sight::Yes;
+        for at in 0..content.writers.len() {
+            let mut writer = content.writers[at];
+            let own = writer.instance == agent.instance && !writer.transition
+                || writer.queue == self.host && agent.queue == self.host;
+            let local = writer.rendering != NONE
+                && writer.rendering == agent.rendering
+                && writer.subpass == agent.subpass
+                && writer.attachment
+                && agent.attachment;
+            let granted = |grant: &Grant| {
+                grant.writer == at as u32
+                    && grant.queue == agent.queue
+                    && (grant.position < agent.position || grant.queue == self.host)
+                    && grant.stages >> agent.stage & 1 == 1
+                    && grant.access & agent.access != 0
+                    && (grant.rendering == NONE || grant.rendering == agent.rendering)
+            };
+            if content.grants.iter().any(granted) || self.shown(&mut writer, agent) {
+                content.writers[at] = writer;
+                continue;
+            }
+            content.writers[at] = writer;
+            if own || local {
+                all = Sight::Local;
+            } else {
+                return Sight::No;
+            }
+        }
+        all
+    }
+
+    fn shown(&self, writer: &mut Writer, agent: &Agent) -> bool {
+        let available = self.available(writer);
+        if available == NEVER {
+            return false;
+        }
+        self.visible[agent.queue as usize].iter().rev().any(|event| {
+            event.until >= available
+                && (event.position < agent.position || agent.queue == self.host)
+                && event.stages >> agent.stage & 1 == 1
+                && event.access & agent.access != 0
+                && (event.rendering == NONE || event.rendering == agent.rendering)
+        })
+    }
+}
+
+/// Whether a barrier's second scope has the host.
+fn to_host(scope: &Scope) -> bool {
+    leaves(scope.dst_stages).any(|stage| leaf(stage) == Stages::HOST)
+        && scope.dst_access.intersects(Accesses::HOST_READ | Accesses::HOST_WRITE)
+}

@@ -1,0 +1,162 @@
+//! Passes and render passes in the order of their queue.
+
+use rgraph_ir::access::Stages;
+use rgraph_ir::id::Id;
+
+use super::{Builder, Kind, Lane, Open};
+use crate::execute::scene::{PRESENTS, Target};
+use crate::tables::{leaf, leaves, with_later};
+
+impl Builder<'_, '_> {
+    pub(super) fn begin(&mut self, queue: usize, rendering: u32) {
+        let scene = self.scene;
+        let mut open = Open {
+            at: rendering,
+            lane: Lane::new(),
+            subpass: 0,
+            attachments: Vec::new(),
+            resolving: Vec::new(),
+            loads: Vec::new(),
+            users: Vec::new(),
+        };
+        for (at, target) in scene.renderings[rendering as usize].targets.iter().enumerate() {
+            let node = self.node(Kind::Load, rendering, at as u32, queue);
+            let stage = if target.depth { Stages::EARLY_FRAGMENT_TESTS } else { Stages::COLOR_ATTACHMENT_OUTPUT };
+            self.place(queue, stage, target.entry, target, node);
+            leaves(stage).for_each(|stage| open.lane.pending[stage].push(node));
+            open.loads.push((target.first_subpass, node));
+        }
+        self.open = Some(open);
+    }
+
+    /// Puts a load or store operation on its queue.
+    fn place(&mut self, queue: usize, stage: Stages, entry: usize, target: &Target, node: u32) {
+        let resource = self.scene.plan.attachments[entry].resource.index();
+        let start = self.scene.start(resource, self.run);
+        target.cells.iter().for_each(|cell| self.touch(node, start + cell));
+        for stage in leaves(stage) {
+            self.edge(self.lanes[queue].gates[stage], node);
+            self.lanes[queue].pending[stage].push(node);
+        }
+        self.lanes[queue].all.push(node);
+    }
+
+    pub(super) fn pass(&mut self, queue: usize, at: u32) {
+        let scene = self.scene;
+        let exec = &scene.execs[at as usize];
+        if self.open.as_ref().is_some_and(|open| open.subpass != exec.subpass) {
+            self.end_subpass(queue);
+        }
+        if let Some(open) = &mut self.open {
+            open.subpass = exec.subpass;
+            open.resolving.extend((!exec.resolves.is_empty()).then_some(at));
+        }
+        let mut made: Vec<(u32, usize)> = Vec::new();
+        let mut attachments = Vec::new();
+        for (number, item) in exec.items.iter().enumerate() {
+            let node = self.node(Kind::Item, at, number as u32, queue);
+            self.put(queue, item.stage, item.attachment, node);
+            // Within a pass, reads come before writes at the same or a later stage.
+            for &(before, other) in &made {
+                let other = &exec.items[other];
+                let ordered = match (other.write, item.write) {
+                    (false, true) => {
+                        other.stage == item.stage
+                            || other.attachment && item.attachment
+                            || other.stage != PRESENTS
+                                && item.stage != PRESENTS
+                                && with_later(leaf(usize::from(other.stage))).contains(leaf(usize::from(item.stage)))
+                    }
+                    (true, true) => other.attachment && item.attachment,
+                    _ => false,
+                };
+                if ordered {
+                    self.edge(before, node);
+                }
+            }
+            for &(touch, _) in &item.touches {
+                let touch = &exec.touches[touch as usize];
+                let start = scene.start(touch.resource, self.run);
+                for spot in &touch.spots {
+                    self.touch(node, start + spot.fine);
+                    if item.stage == PRESENTS {
+                        self.presented[(start + spot.fine) as usize] = node;
+                    }
+                }
+            }
+            made.push((node, number));
+            if item.attachment {
+                attachments.push(node);
+            }
+        }
+        if let Some(open) = &mut self.open {
+            open.users.extend(&attachments);
+            open.attachments.extend(attachments);
+        }
+    }
+
+    /// Puts an item on its queue; within a render pass, attachments follow those before them in the subpass.
+    fn put(&mut self, queue: usize, stage: u8, attachment: bool, node: u32) {
+        if stage == PRESENTS {
+            let before = self.lanes[queue].all.clone();
+            before.into_iter().for_each(|before| self.edge(before, node));
+        } else {
+            let stage = usize::from(stage);
+            self.edge(self.lanes[queue].gates[stage], node);
+            if queue == self.scene.host {
+                let before = self.items(queue, false, stage);
+                self.edge(before, node);
+            }
+            self.lanes[queue].pending[stage].push(node);
+            if let Some(open) = &mut self.open {
+                let gate = open.lane.gates[stage];
+                open.lane.pending[stage].push(node);
+                self.edge(gate, node);
+            }
+        }
+        self.lanes[queue].all.push(node);
+        let Some(open) = self.open.as_ref().filter(|_| attachment) else { return };
+        let (subpass, mut before) = (open.subpass, open.attachments.clone());
+        before.extend(open.loads.iter().filter(|(first, _)| *first == subpass).map(|(_, load)| *load));
+        before.into_iter().for_each(|before| self.edge(before, node));
+    }
+
+    /// Resolves happen at the end of their subpass.
+    fn end_subpass(&mut self, queue: usize) {
+        let Some(open) = &mut self.open else { return };
+        let resolving = std::mem::take(&mut open.resolving);
+        let stage = leaves(Stages::COLOR_ATTACHMENT_OUTPUT).next().unwrap_or(0);
+        for at in resolving {
+            let exec = &self.scene.execs[at as usize];
+            let node = self.node(Kind::Resolve, at, 0, queue);
+            self.put(queue, stage as u8, true, node);
+            for &touch in &exec.resolves {
+                let touch = &exec.touches[touch as usize];
+                let start = self.scene.start(touch.resource, self.run);
+                touch.spots.iter().for_each(|spot| self.touch(node, start + spot.fine));
+            }
+            if let Some(open) = &mut self.open {
+                open.users.push(node);
+            }
+        }
+        if let Some(open) = &mut self.open {
+            open.attachments.clear();
+        }
+    }
+
+    pub(super) fn end(&mut self, queue: usize) {
+        self.end_subpass(queue);
+        let Some(open) = self.open.take() else { return };
+        let scene = self.scene;
+        for (at, target) in scene.renderings[open.at as usize].targets.iter().enumerate() {
+            let node = self.node(Kind::Store, open.at, at as u32, queue);
+            let stage = if target.depth { Stages::LATE_FRAGMENT_TESTS } else { Stages::COLOR_ATTACHMENT_OUTPUT };
+            self.place(queue, stage, target.entry, target, node);
+            for stage in leaves(stage) {
+                self.edge(open.lane.gates[stage], node);
+            }
+            open.users.iter().for_each(|user| self.edge(*user, node));
+            self.edge(open.loads[at].1, node);
+        }
+    }
+}

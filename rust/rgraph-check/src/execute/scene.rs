@@ -1,0 +1,508 @@
+//! What a plan does to memory, worked out once: memory cut into cells by every use and every barrier, cells in the
+//! same bytes, and each pass as items, one per stage and direction.
+
+use std::ops::Range;
+
+use rgraph_ir::access::{Aspects, Layout, Load, Sharing, Usage};
+use rgraph_ir::id::Id;
+use rgraph_ir::plan::{Command, Plan};
+
+use crate::facts::{Facts, JobUse};
+use crate::shape::{Grid, Part};
+use crate::tables::{Op, is_attachment, layout_fits, ops};
+
+/// No node, item, slot or exec.
+pub(crate) const NONE: u32 = u32::MAX;
+/// Stage of items that stand behind everything earlier on their queue.
+pub(crate) const PRESENTS: u8 = u8::MAX;
+
+/// A cell that a touch meets.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Spot {
+    /// Where its value is noted, or [`NONE`].
+    pub slot: u32,
+    /// Cell of the declaration's grid.
+    pub coarse: u32,
+    /// Cell of the plan's grid.
+    pub fine: u32,
+    /// Layouts in which the pass may find it, one bit each.
+    pub layouts: u16,
+    /// Unordered group; 0: none.
+    pub group: u32,
+}
+
+/// One use of one job on one of the resources that it may be of, aspects with other operations apart.
+#[derive(Clone, Debug)]
+pub(crate) struct Touch {
+    pub number: usize,
+    /// The resource itself, or one that stands in for it.
+    pub resource: usize,
+    pub memory: usize,
+    pub spots: Vec<Spot>,
+    pub ops: Vec<Op>,
+    /// Values are read with the write, not before it.
+    pub reads_late: bool,
+    pub attachment: bool,
+}
+
+/// The part of a pass that happens at one stage.
+#[derive(Clone, Debug)]
+pub(crate) struct Item {
+    pub stage: u8,
+    pub write: bool,
+    /// Positions in [`Exec::touches`], and accesses.
+    pub touches: Vec<(u32, u32)>,
+    pub attachment: bool,
+}
+
+/// A pass command.
+#[derive(Clone, Debug)]
+pub(crate) struct Exec {
+    pub job: usize,
+    pub touches: Vec<Touch>,
+    pub items: Vec<Item>,
+    /// Resolves that happen at the end of its subpass: positions in `touches`.
+    pub resolves: Vec<u32>,
+    /// By use: resource, and slots of what it reads there.
+    pub slots: Vec<Vec<(usize, Range<u32>)>>,
+    pub slot_count: u32,
+    /// Position in [`Scene::renderings`], or [`NONE`].
+    pub rendering: u32,
+    pub subpass: u32,
+}
+
+/// An attachment of a render pass.
+#[derive(Clone, Debug)]
+pub(crate) struct Target {
+    pub entry: usize,
+    /// Cells of the plan's grid.
+    pub cells: Vec<u32>,
+    pub depth: bool,
+    pub first_subpass: u32,
+    pub last_subpass: u32,
+}
+
+/// A render pass.
+#[derive(Clone, Debug)]
+pub(crate) struct Rendering {
+    pub targets: Vec<Target>,
+    pub jobs: Vec<usize>,
+}
+
+/// A plan beside its declaration.
+pub(crate) struct Scene<'a> {
+    pub facts: &'a Facts<'a>,
+    pub plan: &'a Plan,
+    pub host: usize,
+    /// By memory: its first store; stores of a ring follow each other.
+    pub first: Vec<usize>,
+    /// By store: its first cell.
+    pub base: Vec<u32>,
+    pub memory_of: Vec<usize>,
+    /// By memory: the grid cut by uses and barriers.
+    pub fine: Vec<Grid>,
+    /// By memory and cell of the declaration's grid: cells of the plan's.
+    pub parts: Vec<Vec<Vec<u32>>>,
+    /// By memory and cell of the plan's grid: the cell of the declaration's.
+    pub coarse: Vec<Vec<u32>>,
+    pub cells: usize,
+    /// By cell: cells in some of the same bytes.
+    pub aliases: Vec<Vec<u32>>,
+    pub concurrent: Vec<bool>,
+    pub execs: Vec<Exec>,
+    /// By command: its exec or rendering.
+    pub of_command: Vec<u32>,
+    pub renderings: Vec<Rendering>,
+    pub image_cells: Vec<Vec<u32>>,
+    pub buffer_cells: Vec<Vec<u32>>,
+    /// By batch: resources of memory that outlives the frame which the batch uses.
+    pub outliving: Vec<Vec<usize>>,
+}
+
+impl<'a> Scene<'a> {
+    pub(crate) fn new(facts: &'a Facts<'a>, plan: &'a Plan, job_of: &[Option<usize>]) -> Self {
+        let mut scene = Self {
+            facts,
+            plan,
+            host: plan.queues.len(),
+            first: vec![usize::MAX; facts.memory.len()],
+            base: Vec::new(),
+            memory_of: Vec::new(),
+            fine: fine_grids(facts, plan),
+            parts: Vec::new(),
+            coarse: Vec::new(),
+            cells: 0,
+            aliases: Vec::new(),
+            concurrent: vec![false; facts.memory.len()],
+            execs: Vec::new(),
+            of_command: vec![NONE; plan.commands.len()],
+            renderings: Vec::new(),
+            image_cells: Vec::new(),
+            buffer_cells: Vec::new(),
+            outliving: Vec::new(),
+        };
+        scene.lay_out();
+        scene.find_aliases();
+        for (id, resource) in plan.resources.iter_ids() {
+            scene.concurrent[facts.memory[id.index()]] |= resource.sharing == Sharing::Concurrent;
+        }
+        for b in &plan.image_barriers {
+            let aspects = if b.aspects.is_empty() { Aspects::all() } else { b.aspects };
+            let part = Part::image(b.mips, b.layers, aspects);
+            scene.image_cells.push(scene.fine_cells(b.resource.index(), &part));
+        }
+        for b in &plan.buffer_barriers {
+            scene.buffer_cells.push(scene.fine_cells(b.resource.index(), &Part::buffer(b.range)));
+        }
+        scene.read_commands(job_of);
+        scene.find_outliving();
+        scene
+    }
+
+    pub(crate) fn fine_cells(&self, resource: usize, part: &Part) -> Vec<u32> {
+        let cells = self.fine[self.facts.memory[resource]].cells(part);
+        cells.into_iter().map(|cell| cell as u32).collect()
+    }
+
+    /// The copy of a resource in a run.
+    pub(crate) fn store(&self, resource: usize, run: u32) -> usize {
+        let memory = self.facts.memory[resource];
+        let ring = self.facts.ring[memory];
+        self.first[memory] + ((run + ring * 64 - self.facts.frames_ago[resource]) % ring) as usize
+    }
+
+    /// The first cell of a resource in a run.
+    pub(crate) fn start(&self, resource: usize, run: u32) -> u32 {
+        self.base[self.store(resource, run)]
+    }
+
+    fn lay_out(&mut self) {
+        for memory in 0..self.facts.memory.len() {
+            let (grid, fine) = (&self.facts.grids[memory], &self.fine[memory]);
+            let mut coarse = vec![0; fine.len()];
+            let parts: Vec<Vec<u32>> = (0..grid.len())
+                .map(|cell| {
+                    let cells = fine.cells(&grid.part(cell));
+                    cells.iter().for_each(|at| coarse[*at] = cell as u32);
+                    cells.into_iter().map(|cell| cell as u32).collect()
+                })
+                .collect();
+            self.parts.push(parts);
+            self.coarse.push(coarse);
+            if self.facts.memory[memory] != memory {
+                continue;
+            }
+            self.first[memory] = self.base.len();
+            for _ in 0..self.facts.ring[memory] {
+                self.base.push(self.cells as u32);
+                self.memory_of.push(memory);
+                self.cells += self.fine[memory].len();
+            }
+        }
+    }
+
+    /// Cells that share bytes: of buffers to the byte; of images nobody knows where a texel lies.
+    fn find_aliases(&mut self) {
+        self.aliases = vec![Vec::new(); self.cells];
+        let place = |memory: usize| {
+            self.plan.memory.placements.iter().find(|p| self.facts.memory.get(p.resource.index()) == Some(&memory))
+        };
+        for (a, b) in crate::structure::overlaps(self.facts, self.plan) {
+            let (Some(at), Some(bt)) = (place(a), place(b)) else { continue };
+            let span = |memory: usize, place: &rgraph_ir::plan::Placement, cell: usize| {
+                let end = place.offset.saturating_add(place.size);
+                if self.facts.shapes[memory].is_image() {
+                    return [place.offset, end];
+                }
+                let [first, last] = self.fine[memory].part(cell).bytes;
+                [place.offset.saturating_add(first), place.offset.saturating_add(last).min(end)]
+            };
+            let (first_a, first_b) = (self.base[self.first[a]], self.base[self.first[b]]);
+            for x in 0..self.fine[a].len() {
+                let [from, to] = span(a, at, x);
+                for y in 0..self.fine[b].len() {
+                    let [first, end] = span(b, bt, y);
+                    if from < end && first < to {
+                        self.aliases[first_a as usize + x].push(first_b + y as u32);
+                        self.aliases[first_b as usize + y].push(first_a + x as u32);
+                    }
+                }
+            }
+        }
+    }
+
+    fn read_commands(&mut self, job_of: &[Option<usize>]) {
+        let plan = self.plan;
+        let mut open = NONE;
+        for (at, command) in plan.commands.iter().enumerate() {
+            match *command {
+                Command::BeginRendering { attachments, .. } => {
+                    open = self.renderings.len() as u32;
+                    self.of_command[at] = open;
+                    let rendering = self.rendering(at, attachments.range(), job_of);
+                    self.renderings.push(rendering);
+                }
+                Command::EndRendering => {
+                    self.of_command[at] = open;
+                    open = NONE;
+                }
+                Command::Pass { pass, layouts } => {
+                    let Some(job) = job_of[pass.index()] else { continue };
+                    let inserted = &plan.pass_accesses[plan.passes[pass].accesses.range()];
+                    let mut exec = Exec {
+                        job,
+                        touches: Vec::new(),
+                        items: Vec::new(),
+                        resolves: Vec::new(),
+                        slots: Vec::new(),
+                        slot_count: 0,
+                        rendering: open,
+                        subpass: plan.passes[pass].subpass,
+                    };
+                    self.find_touches(&mut exec, &plan.layouts[layouts.range()], inserted);
+                    find_items(self.facts, &mut exec);
+                    self.of_command[at] = self.execs.len() as u32;
+                    self.execs.push(exec);
+                }
+                _ => self.of_command[at] = open,
+            }
+        }
+    }
+
+    fn rendering(&self, begin: usize, attachments: Range<usize>, job_of: &[Option<usize>]) -> Rendering {
+        let rest = &self.plan.commands[begin + 1..];
+        let passes: Vec<(usize, u32)> = rest
+            .iter()
+            .take_while(|command| !matches!(command, Command::EndRendering))
+            .filter_map(|command| match command {
+                Command::Pass { pass, .. } => Some((job_of[pass.index()]?, self.plan.passes[*pass].subpass)),
+                _ => None,
+            })
+            .collect();
+        let targets = attachments.filter(|entry| !self.plan.attachments[*entry].input).map(|entry| {
+            let attachment = &self.plan.attachments[entry];
+            let resource = attachment.resource.index();
+            let memory = self.facts.memory[resource];
+            let part = Part::image([attachment.mip, attachment.mip + 1], attachment.layers, Aspects::all());
+            let uses = |job: usize| {
+                let same = |at: &&JobUse| self.facts.memory[at.resource] == memory && is_local(at.usage);
+                self.facts.jobs[job].uses.iter().any(|at| same(&at))
+            };
+            let users: Vec<u32> = passes.iter().filter(|(job, _)| uses(*job)).map(|(_, subpass)| *subpass).collect();
+            Target {
+                entry,
+                cells: self.fine_cells(resource, &part),
+                depth: !self.facts.shapes[resource].aspects.contains(Aspects::COLOR),
+                first_subpass: users.iter().copied().min().unwrap_or(0),
+                last_subpass: users.iter().copied().max().unwrap_or(0),
+            }
+        });
+        Rendering { targets: targets.collect(), jobs: passes.iter().map(|(job, _)| *job).collect() }
+    }
+
+    fn find_touches(
+        &self,
+        exec: &mut Exec,
+        layouts: &[rgraph_ir::plan::PassLayout],
+        inserted: &[rgraph_ir::plan::PlanAccess],
+    ) {
+        let facts = self.facts;
+        let named: Vec<(usize, Vec<u32>, Layout)> = layouts
+            .iter()
+            .map(|entry| {
+                let part = Part::image(entry.mips, entry.layers, entry.aspects);
+                (entry.resource.index(), self.fine_cells(entry.resource.index(), &part), entry.layout)
+            })
+            .collect();
+        for (number, at) in facts.jobs[exec.job].uses.iter().enumerate() {
+            let mut variants = vec![at.resource];
+            for stand_in in &at.fallbacks {
+                if !variants.contains(&stand_in.input) {
+                    variants.push(stand_in.input);
+                }
+            }
+            let mut slots = Vec::new();
+            for resource in variants {
+                let first = exec.slot_count;
+                self.find_touch(exec, number, resource, &named, inserted);
+                slots.push((resource, first..exec.slot_count));
+            }
+            exec.slots.push(slots);
+        }
+    }
+
+    fn find_touch(
+        &self,
+        exec: &mut Exec,
+        number: usize,
+        resource: usize,
+        named: &[(usize, Vec<u32>, Layout)],
+        inserted: &[rgraph_ir::plan::PlanAccess],
+    ) {
+        let facts = self.facts;
+        let at = &facts.jobs[exec.job].uses[number];
+        let memory = facts.memory[resource];
+        let grid = &facts.grids[memory];
+        let cells = if resource == at.resource { at.cells.clone() } else { grid.cells(&at.part) };
+        let start = exec.touches.len();
+        for coarse in cells {
+            let aspect = grid.aspect(coarse);
+            let keeps = at.keeps_aspect(aspect);
+            let value = reads_value(at, aspect);
+            let slot = if value { exec.slot_count } else { NONE };
+            exec.slot_count += u32::from(value);
+            let mut list = Vec::new();
+            ops(at.usage, at.stages, keeps, &mut list);
+            let same = |touch: &Touch| touch.ops == list;
+            let which = match exec.touches[start..].iter().position(same) {
+                Some(found) => start + found,
+                None => {
+                    exec.touches.push(Touch {
+                        number,
+                        resource,
+                        memory,
+                        spots: Vec::new(),
+                        reads_late: list.iter().all(|op| op.write) && !list.is_empty(),
+                        ops: list,
+                        attachment: is_attachment(at.usage),
+                    });
+                    exec.touches.len() - 1
+                }
+            };
+            let group = facts.key(resource, coarse, exec.job, number).map_or(0, |(_, group)| group);
+            for &fine in &self.parts[memory][coarse] {
+                let layouts = self.layouts(at, resource, fine, named, inserted);
+                exec.touches[which].spots.push(Spot { slot, coarse: coarse as u32, fine, layouts, group });
+            }
+        }
+    }
+
+    /// The layouts that the plan names for a cell, as far as the use can have them.
+    fn layouts(
+        &self,
+        at: &JobUse,
+        resource: usize,
+        fine: u32,
+        named: &[(usize, Vec<u32>, Layout)],
+        inserted: &[rgraph_ir::plan::PlanAccess],
+    ) -> u16 {
+        let facts = self.facts;
+        if !facts.shapes[resource].is_image() {
+            return u16::MAX;
+        }
+        let same = |other: usize| {
+            facts.memory[other] == facts.memory[resource] && facts.frames_ago[other] == facts.frames_ago[resource]
+        };
+        let mut mask = 0;
+        for (_, _, layout) in named.iter().filter(|(of, cells, _)| same(*of) && cells.binary_search(&fine).is_ok()) {
+            mask |= bit(*layout);
+        }
+        if mask == 0 {
+            let own = inserted.iter().filter(|access| {
+                access.resource.index() == resource && crate::tables::writes(access.access) == at.writes
+            });
+            own.for_each(|access| mask |= bit(access.layout));
+        }
+        let fits = Layout::ALL.iter().filter(|layout| layout_fits(at.usage, **layout));
+        mask & fits.fold(0, |all, layout| all | bit(*layout))
+    }
+
+    fn find_outliving(&mut self) {
+        let facts = self.facts;
+        for batch in &self.plan.batches {
+            let mut used = Vec::new();
+            let mut note = |resource: usize| {
+                if facts.edged[facts.memory[resource]] && !used.contains(&resource) {
+                    used.push(resource);
+                }
+            };
+            for at in batch.commands.range() {
+                match self.plan.commands[at] {
+                    Command::Pass { .. } if self.of_command[at] != NONE => {
+                        let exec = &self.execs[self.of_command[at] as usize];
+                        exec.touches.iter().for_each(|touch| note(touch.resource));
+                    }
+                    Command::Barriers(b) | Command::SetEvent(_, b) => {
+                        self.plan.image_barriers[b.images.range()].iter().for_each(|b| note(b.resource.index()));
+                        self.plan.buffer_barriers[b.buffers.range()].iter().for_each(|b| note(b.resource.index()));
+                    }
+                    Command::BeginRendering { attachments, .. } => {
+                        self.plan.attachments[attachments.range()].iter().for_each(|a| note(a.resource.index()));
+                    }
+                    _ => {}
+                }
+            }
+            self.outliving.push(used);
+        }
+    }
+}
+
+/// One bit per layout.
+pub(crate) fn bit(layout: Layout) -> u16 {
+    1 << (layout as u16)
+}
+
+fn is_local(usage: Usage) -> bool {
+    is_attachment(usage) || usage == Usage::InputAttachment
+}
+
+/// Whether what a use finds in a cell of this aspect is part of what its pass computes.
+pub(crate) fn reads_value(at: &JobUse, aspect: Aspects) -> bool {
+    if at.unordered && at.writes {
+        return false;
+    }
+    let attachment = matches!(at.usage, Usage::ColorAttachment | Usage::DepthStencilAttachment);
+    at.must_read || at.keeps_aspect(aspect) || attachment && at.load_of(aspect) == Load::Clear
+}
+
+/// Grids cut by uses, by what stands in for them, and by the plan's barriers and edges.
+fn fine_grids(facts: &Facts, plan: &Plan) -> Vec<Grid> {
+    let mut grids: Vec<_> = facts.shapes.iter().map(Grid::new).collect();
+    for (memory, grid) in grids.iter_mut().enumerate() {
+        (0..facts.grids[memory].len()).for_each(|cell| grid.cut(&facts.grids[memory].part(cell)));
+    }
+    let mut cut = |resource: usize, part: Part| grids[facts.memory[resource]].cut(&part);
+    for b in &plan.image_barriers {
+        cut(b.resource.index(), Part::image(b.mips, b.layers, Aspects::all()));
+    }
+    for b in &plan.buffer_barriers {
+        cut(b.resource.index(), Part::buffer(b.range));
+    }
+    for edge in &plan.edges {
+        let part = Part { mips: edge.mips, layers: edge.layers, aspects: Aspects::all(), bytes: edge.range };
+        cut(edge.resource.index(), part);
+    }
+    for a in &plan.attachments {
+        cut(a.resource.index(), Part::image([a.mip, a.mip + 1], a.layers, Aspects::all()));
+    }
+    grids.iter_mut().for_each(Grid::finish);
+    grids
+}
+
+fn find_items(facts: &Facts, exec: &mut Exec) {
+    for (at, touch) in exec.touches.iter().enumerate() {
+        let usage = facts.jobs[exec.job].uses[touch.number].usage;
+        if usage == Usage::ResolveAttachment && exec.rendering != NONE {
+            exec.resolves.push(at as u32);
+            continue;
+        }
+        let mut add = |stage: u8, write: bool, access: u32| {
+            let same = |item: &&mut Item| item.stage == stage && item.write == write;
+            match exec.items.iter_mut().find(same) {
+                Some(item) => {
+                    item.touches.push((at as u32, access));
+                    item.attachment |= touch.attachment;
+                }
+                None => {
+                    let touches = vec![(at as u32, access)];
+                    exec.items.push(Item { stage, write, touches, attachment: touch.attachment });
+                }
+            }
+        };
+        touch.ops.iter().for_each(|op| add(op.stage, op.write, op.access.bits()));
+        if touch.ops.is_empty() {
+            add(PRESENTS, false, 0);
+        }
+    }
+    exec.items.sort_by_key(|item| (item.stage, item.write));
+}
