@@ -16,7 +16,7 @@ use rgraph_ir::plan::Plan;
 use rgraph_ir::resource::ResourceId;
 
 use crate::execute::Executor;
-use crate::facts::{Facts, JobUse};
+use crate::facts::{CellUse, Facts, JobUse};
 use crate::finding::Finding;
 use crate::machine::conditions;
 
@@ -269,7 +269,14 @@ pub(crate) fn serial_order(facts: &Facts) -> Vec<usize> {
             waits[to] += 1;
         }
     };
-    for uses in facts.order.iter().flatten() {
+    let cells = facts.order.iter().enumerate().flat_map(|(memory, cells)| cells.iter().map(move |uses| (memory, uses)));
+    for (memory, uses) in cells {
+        // What stands in for another name of the same memory has that name's place.
+        let own = |u: &&CellUse| {
+            let at = &facts.jobs[u.job].uses[u.at];
+            facts.memory[at.resource] != memory || facts.chain[at.resource] == u.key.0
+        };
+        let uses: Vec<CellUse> = uses.iter().filter(own).copied().collect();
         // Everything since the last write, and that write; unordered groups stand together.
         let (mut writers, mut readers): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
         let mut at = 0;

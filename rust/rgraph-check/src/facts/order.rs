@@ -194,7 +194,9 @@ impl Facts<'_> {
                                 (self.jobs[pass].position, 0) < (position, step)
                             }
                         };
-                        if after && !outputs.contains(&stand_in.input) {
+                        // The mips that a pass generates are off with it.
+                        let own = self.jobs[pass].position == job.position;
+                        if after && !own && !outputs.contains(&stand_in.input) {
                             outputs.push(stand_in.input);
                             found.push((index, number, stand_in));
                         }

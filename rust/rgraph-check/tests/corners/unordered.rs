@@ -71,14 +71,15 @@ corners! {
         culled look
         before one two";
 
-    a_group_with_a_reader_among_its_writers = "
+    an_access_that_only_reads_is_no_member_of_a_group = "
         buffer sum 256
         buffer out 256 root
         pass zero compute: storage_write sum load=discard
         pass one compute: storage_read_write sum unordered
         pass peek async_compute: storage_read sum unordered; storage_write out
         pass two async_compute: storage_read_write sum unordered
-        runs one";
+        before one peek
+        culled two";
 
     an_unordered_group_of_which_one_is_needed_is_needed_whole = "
         buffer sum 256
