@@ -101,11 +101,12 @@ impl PyCompiled {
             Ok(plan) => {
                 let (load, origin, made_of_it) = Self::of_plan(plan, of, device.get().number)?;
                 let plan = Arc::clone(plan.get().plan());
-                let compiled = runs.make(py, |device, _| match made_of_it {
+                let whole = load.0.clone();
+                let compiled = runs.make_patiently(py, move |device| match made_of_it {
                     // SAFETY: a `PyPlan` with a graph holds what this process baked of that graph, or a judged plan
                     // with the graph that it was judged against; both are immutable.
-                    true => unsafe { device.compile_plan_unchecked(plan, load.0.clone()) },
-                    false => device.compile_plan(plan, load.0.clone()),
+                    true => unsafe { device.compile_plan_unchecked(plan, whole) },
+                    false => device.compile_plan(plan, whole),
                 })?;
                 (compiled, load, origin)
             }
@@ -116,7 +117,8 @@ impl PyCompiled {
                     weights.get().weigh(&mut whole);
                 }
                 let load = PyGraph::workload(graph, Arc::new(whole), device.get().number);
-                let compiled = runs.make(py, |device, _| device.compile(load.0.clone(), options))?;
+                let (whole, options) = (load.0.clone(), *options);
+                let compiled = runs.make_patiently(py, move |device| device.compile(whole, &options))?;
                 (compiled, load, Some(graph.clone().unbind()))
             }
         };

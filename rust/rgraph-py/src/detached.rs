@@ -24,6 +24,7 @@ use rgraph_vk::{
 
 use crate::error::guarded;
 use crate::logging;
+use crate::patient::patiently;
 use crate::running::raised;
 
 /// How long a wait goes on before signals are looked at.
@@ -92,6 +93,25 @@ impl Detached<Device> {
             Ok(Self { value, device: ManuallyDrop::new(device), process: Process::current() })
         });
         delivered(py, opened)
+    }
+}
+
+impl Detached<Device> {
+    /// As [`Detached::make`], for work of seconds that nothing can stop: Ctrl-C ends the wait for it, and the device goes on
+    /// with it in the background.
+    pub fn make_patiently<U: Send + 'static>(
+        &self,
+        py: Python<'_>,
+        make: impl FnOnce(&Device) -> Result<U, Error> + Send + 'static,
+    ) -> PyResult<Detached<U>> {
+        // The thread owns values of the runtime alone, so that its end never needs the interpreter.
+        let (device, process) = (Device::clone(&self.device), self.process);
+        let work = move || {
+            process.check()?;
+            make(&device)
+        };
+        let made = patiently(py, work).map(|made| made.map(|value| self.beside(value)));
+        delivered(py, made)
     }
 }
 

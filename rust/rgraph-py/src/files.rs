@@ -79,7 +79,8 @@ pub fn load_graph(py: Python<'_>, path: &Path, settings: &Settings) -> PyResult<
 
 /// Reads the text of a graph file; `path` is where it would stand.
 pub fn graph(py: Python<'_>, text: &[u8], path: Option<&Path>, settings: &Settings) -> PyResult<Loaded> {
-    guarded(py, || rgraph_vk::file::read(text, path, settings))?.map_err(|failed| {
+    let (text, at, settings) = (text.to_vec(), path.map(Path::to_owned), settings.clone());
+    patiently(py, move || rgraph_vk::file::read(&text, at.as_deref(), &settings))?.map_err(|failed| {
         let error = match failed.error {
             Error::Graph(error) => graph_error(py, &error),
             Error::Shader(error) => shader_error(py, &error, None),

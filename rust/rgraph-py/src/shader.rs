@@ -10,8 +10,9 @@ use rgraph_shader::{Given, GivenCode, Kind, Language, Program};
 use rgraph_vk::front::Who;
 
 use crate::convert::Text;
-use crate::error::{guarded, shader_error};
+use crate::error::shader_error;
 use crate::files;
+use crate::patient::patiently;
 
 fn of_file(py: Python<'_>, path: &Path) -> PyResult<GivenCode> {
     let bytes = files::read(py, path)?;
@@ -64,6 +65,7 @@ pub fn program(shader: &Bound<'_, PyAny>, kind: Kind, entry: Option<&str>, who: 
     let absolute = |path: &PathBuf| std::path::absolute(path).ok();
     let given =
         sources.into_iter().map(|(code, file)| Given { path: file.as_ref().and_then(absolute), code }).collect();
-    let made = guarded(py, || Program::of(&name, kind, given, entry))?;
+    let entry = entry.map(str::to_owned);
+    let made = patiently(py, move || Program::of(&name, kind, given, entry.as_deref()))?;
     made.map_err(|error| shader_error(py, &error, Some(who)))
 }

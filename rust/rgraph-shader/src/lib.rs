@@ -4,7 +4,8 @@
 
 pub mod block;
 pub mod error;
-pub mod interface;
+pub mod inline;
+mod interface;
 mod known;
 mod link;
 mod macros;

@@ -4,6 +4,7 @@ use crate::block::{Block, Member, Type};
 use rgraph_plan::error::Code;
 
 use crate::error::{self, Label, ShaderError};
+use crate::inline;
 use crate::interface::{Binding, BindingKind};
 use crate::naga_type;
 use crate::part::{Part, Varying};
@@ -51,6 +52,12 @@ impl<'a> Text<'a> {
             | Capabilities::COOPERATIVE_MATRIX;
         let mut validator = Validator::new(ValidationFlags::all(), spv::supported_capabilities() - unsupported);
         new.info = validator.validate(&new.module).map_err(|fault| new.invalid(&fault))?;
+        inline::check(&new.module).map_err(|inline::Explodes { function, at }| {
+            let most = inline::MOST_INSTRUCTIONS;
+            let message = format!("'{function}' has more than {most} instructions once its calls are inlined");
+            let help = "call fewer functions, or loop: a driver copies a function's code to each of its calls";
+            new.error(Code::BadShader, message, &[(at, String::new())], help.to_owned())
+        })?;
         Ok(new)
     }
 

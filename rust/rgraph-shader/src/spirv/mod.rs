@@ -12,6 +12,7 @@ mod types;
 use rgraph_plan::error::Code;
 
 use crate::error::{self, ShaderError};
+use crate::inline::{self, Calls};
 use crate::program::Stage;
 use std::collections::HashMap;
 use types::Form;
@@ -42,6 +43,7 @@ mod op {
     pub const FUNCTION: u16 = 54;
     pub const FUNCTION_PARAMETER: u16 = 55;
     pub const FUNCTION_END: u16 = 56;
+    pub const FUNCTION_CALL: u16 = 57;
     pub const VARIABLE: u16 = 59;
     pub const DECORATE: u16 = 71;
     pub const MEMBER_DECORATE: u16 = 72;
@@ -167,6 +169,17 @@ fn string(words: &[u32]) -> (String, &[u32]) {
     (String::from_utf8_lossy(&bytes).into_owned(), &words[end..])
 }
 
+/// The instructions of words that were checked when they were read.
+fn instructions(words: &[u32]) -> impl Iterator<Item = Instruction<'_>> {
+    let mut rest = words;
+    std::iter::from_fn(move || {
+        let head = *rest.first()?;
+        let (now, next) = rest.split_at_checked((head >> 16) as usize)?;
+        rest = next;
+        Some(Instruction { op: head as u16, operands: now.get(1..)? })
+    })
+}
+
 impl<'a> Binary<'a> {
     /// Reads a module, in either byte order. O(bytes) in time and memory.
     ///
@@ -234,10 +247,35 @@ impl<'a> Binary<'a> {
         if function.is_some() {
             return Err(bad(self.name, "its last function does not end".to_owned()));
         }
+        self.check_calls(words)?;
         if self.entries.is_empty() {
             return Err(error::plain(Code::EntryPoint, self.name, "the SPIR-V has no entry point".to_owned(), ""));
         }
         Ok(())
+    }
+
+    /// Refuses recursion, which Vulkan lacks, and functions that grow too large once their calls are inlined.
+    fn check_calls(&self, words: &[u32]) -> Result<(), ShaderError> {
+        let positions: HashMap<u32, usize> = self.functions.iter().zip(0..).map(|((id, _), at)| (*id, at)).collect();
+        let function = |(_, range): &(u32, std::ops::Range<usize>)| {
+            let (mut count, mut callees) = (0, Vec::new());
+            for instruction in instructions(&words[range.clone()]) {
+                count += 1;
+                if instruction.op == op::FUNCTION_CALL {
+                    callees.extend(positions.get(&instruction.at(2)));
+                }
+            }
+            (count, callees)
+        };
+        let functions: Vec<_> = self.functions.iter().map(function).collect();
+        inline::check_calls(&functions).map_err(|calls| match calls {
+            Calls::Recursive => bad(self.name, "one of its functions calls itself".to_owned()),
+            Calls::Explode => {
+                let most = inline::MOST_INSTRUCTIONS;
+                let message = format!("it has more than {most} instructions once its calls are inlined");
+                error::plain(Code::BadSpirv, self.name, message, "call fewer functions, or loop")
+            }
+        })
     }
 
     /// Takes in an instruction outside functions.
@@ -307,12 +345,6 @@ impl<'a> Binary<'a> {
 
     /// The instructions of a range of words, which was checked when it was read.
     fn instructions(&self, range: std::ops::Range<usize>) -> impl Iterator<Item = Instruction<'_>> {
-        let mut rest = &self.words[range];
-        std::iter::from_fn(move || {
-            let head = *rest.first()?;
-            let (now, next) = rest.split_at_checked((head >> 16) as usize)?;
-            rest = next;
-            Some(Instruction { op: head as u16, operands: now.get(1..)? })
-        })
+        instructions(&self.words[range])
     }
 }
