@@ -1,5 +1,6 @@
 //! Corners of what a declaration means: a right plan is accepted, and one with a single thing wrong is refused.
 
+#[allow(dead_code, reason = "tests of generated graphs ask whether the naive planner can plan them")]
 mod support;
 
 use rgraph_check::{Finding, Rule, check};
@@ -10,11 +11,6 @@ use rgraph_plan::plan::{Barriers, Command, Plan};
 
 fn graph(text: &str) -> Graph {
     read_graph(text.as_bytes(), "corner.rgraph.json").expect("the graph of a test is right")
-}
-
-fn naive(graph: &Graph) -> Plan {
-    assert!(support::can_plan(graph));
-    support::naive(graph)
 }
 
 #[track_caller]
@@ -55,7 +51,7 @@ fn an_input_attachment_means_mip_0() {
                                              {"resource": "other", "usage": "color_attachment"}]}],
             "roots": ["other"]}"#,
     );
-    let mut plan = naive(&graph);
+    let mut plan = support::naive(&graph);
     // Layouts of mip 0 alone are enough.
     let target = graph.find_resource("target").unwrap();
     let named: Vec<_> = plan.layouts.iter().filter(|one| one.resource == target).map(|one| one.mips).collect();
@@ -76,7 +72,7 @@ fn a_read_that_looks_forward_comes_after_the_mips_that_its_writer_generates() {
               {"name": "fill", "accesses": [
                 {"resource": "target", "usage": "storage_write", "generate_mips": true}]}]}"#,
     );
-    let plan = naive(&graph);
+    let plan = support::naive(&graph);
     assert_accepted(&graph, &plan);
     let missing = without(&plan, "fill/mips/target.1");
     let findings = assert_refused(&graph, &missing, Rule::Passes);
@@ -95,13 +91,13 @@ fn no_member_of_an_unordered_group_finds_what_another_wrote() {
         ))
     };
     let (graph, exchanged) = (declare("storage_write"), {
-        let mut plan = naive(&declare("storage_write"));
+        let mut plan = support::naive(&declare("storage_write"));
         let passes: Vec<_> =
             (0..plan.commands.len()).filter(|at| matches!(plan.commands[*at], Command::Pass { .. })).collect();
         plan.commands.swap(passes[0], passes[1]);
         plan
     });
-    assert_accepted(&graph, &naive(&graph));
+    assert_accepted(&graph, &support::naive(&graph));
     assert_accepted(&graph, &exchanged);
 }
 
@@ -115,7 +111,7 @@ fn an_unordered_access_that_only_reads_is_ordered_as_a_read() {
                                          {"resource": "seen", "usage": "storage_write"}]}],
             "roots": ["seen"]}"#,
     );
-    let plan = naive(&graph);
+    let plan = support::naive(&graph);
     assert_accepted(&graph, &plan);
     let mut bare = plan;
     for command in &mut bare.commands[1..] {
@@ -143,7 +139,7 @@ fn a_pass_that_uses_two_names_of_one_piece_is_refused() {
         ))
     };
     let apart = declare(1);
-    assert_accepted(&apart, &naive(&apart));
+    assert_accepted(&apart, &support::naive(&apart));
     // No plan of the other graph is right, not even one that runs nothing.
     let torn = declare(0);
     let findings = check(&torn, &Plan { graph_hash: torn.content_hash(), ..Plan::default() });
@@ -163,7 +159,7 @@ fn an_unordered_access_that_finds_only_what_its_group_wrote_is_ordered_behind_it
         ))
     };
     let bare = |graph: &Graph| {
-        let mut plan = naive(graph);
+        let mut plan = support::naive(graph);
         let b = plan.find_pass("b").unwrap();
         let at = plan.commands.iter().position(|one| matches!(one, Command::Pass { pass, .. } if *pass == b)).unwrap();
         let before = plan.commands[..at].iter().rposition(|one| matches!(one, Command::Barriers(_))).unwrap();
@@ -171,7 +167,7 @@ fn an_unordered_access_that_finds_only_what_its_group_wrote_is_ordered_behind_it
         plan
     };
     let alone = declare("");
-    assert_accepted(&alone, &naive(&alone));
+    assert_accepted(&alone, &support::naive(&alone));
     assert_refused(&alone, &bare(&alone), Rule::ReadAfterWrite);
     // With contents before the group its members commute.
     let filled = declare(r#"{"name": "zero", "accesses": [{"resource": "sum", "usage": "transfer_dst"}]},"#);
@@ -196,13 +192,13 @@ fn writers_before_a_conditional_pass_with_a_fallback_are_not_needed() {
         ))
     };
     let graph = declare("clear");
-    let plan = naive(&graph);
+    let plan = support::naive(&graph);
     assert_accepted(&graph, &plan);
     assert_accepted(&graph, &without(&plan, "needless"));
     assert_refused(&graph, &without(&plan, "stand_in"), Rule::Passes);
     // What the conditional pass keeps, somebody must have written.
     let graph = declare("load");
-    let plan = naive(&graph);
+    let plan = support::naive(&graph);
     assert_accepted(&graph, &plan);
     assert_refused(&graph, &without(&plan, "needless"), Rule::Passes);
 }
@@ -220,7 +216,7 @@ fn what_stands_in_for_a_read_that_looks_forward_is_read_where_that_read_is_made(
                 {"resource": "out", "usage": "color_attachment", "load": "clear"}]}],
             "roots": ["seen"]}"#,
     );
-    let plan = naive(&graph);
+    let plan = support::naive(&graph);
     assert_accepted(&graph, &plan);
     let position = |name: &str| {
         let id = plan.find_pass(name).unwrap();
@@ -244,7 +240,7 @@ fn a_conditional_pass_may_replace_what_it_falls_back_on() {
                                             {"resource": "seen", "usage": "color_attachment"}]}],
             "roots": ["seen"]}"#,
     );
-    let plan = naive(&graph);
+    let plan = support::naive(&graph);
     assert_accepted(&graph, &plan);
     assert_refused(&graph, &without(&plan, "make"), Rule::Passes);
     // The clear must not overtake what was drawn.
@@ -269,7 +265,7 @@ fn the_exit_of_a_history_covers_its_uses_under_every_name() {
                                                              {"resource": "seen", "usage": "storage_write"}]}],
             "roots": ["seen"]}"#,
     );
-    let mut plan = naive(&graph);
+    let mut plan = support::naive(&graph);
     // Behind the last pass no barrier is left that would stand in for an exit state.
     let last = plan.commands.iter().rposition(|one| matches!(one, Command::Pass { .. })).unwrap();
     plan.commands[last + 1..].fill(Command::Barriers(Barriers::default()));
@@ -295,7 +291,7 @@ fn a_pass_declared_after_another_waits_for_it_though_they_share_nothing() {
                 {"resource": "two", "usage": "storage_write"}]}],
             "roots": ["one", "two"]}"#,
     );
-    let plan = naive(&graph);
+    let plan = support::naive(&graph);
     assert_accepted(&graph, &plan);
     let second = plan.find_pass("second").unwrap();
     let at = plan.commands.iter().position(|one| matches!(one, Command::Pass { pass, .. } if *pass == second)).unwrap();
@@ -319,7 +315,7 @@ fn a_partial_write_of_the_host_needs_a_barrier_to_the_host_whatever_a_flag_switc
                                             {"resource": "seen", "usage": "storage_write"}]}],
             "roots": ["seen"]}"#,
     );
-    let plan = naive(&graph);
+    let plan = support::naive(&graph);
     assert_accepted(&graph, &plan);
     let mut deaf = plan;
     for barrier in &mut deaf.memory_barriers {
