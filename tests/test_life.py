@@ -1,7 +1,9 @@
 """How processes end, and what runs while rgraph is inside of a call: no device is needed."""
 
+import signal
 import subprocess
 import sys
+import time
 import weakref
 from pathlib import Path
 
@@ -126,6 +128,110 @@ def closed(closing: str, *arguments: str | Path) -> subprocess.CompletedProcess[
     return subprocess.run(line, capture_output=True, text=True, check=False, timeout=120, env=clitool.surroundings())
 
 
+LAYERED = """
+import os, signal, sys, threading, time
+import rgraph as rg
+
+def layered(passes):
+    g = rg.Graph("layered", size=(64, 64))
+    images = [g.image(f"i{at}", format="rgba8unorm") for at in range(passes)]
+    for at, image in enumerate(images):
+        p = g.add_pass(f"p{at}", queue="graphics" if at % 3 else "async_compute")
+        for back in (1, 7):
+            if at >= back:
+                p.sampled(images[at - back])
+        (p.color if at % 3 else p.storage_write)(image)
+    g.root(images[-1])
+    return g
+
+struck = 0.0
+def strike():
+    global struck
+    struck = time.monotonic()
+    os.kill(os.getpid(), signal.SIGINT)
+
+def interrupted(work):
+    timer = threading.Timer(0.3, strike)
+    timer.start()
+    try:
+        work()
+        print("over too early")
+    except KeyboardInterrupt:
+        late = time.monotonic() - struck
+        # 0.2 s, of which a machine that does other things may take some more.
+        print("interrupted" if late < 0.5 else f"interrupted after {late} s")
+"""
+"""A graph of any size, and Ctrl-C 0.3 s into a call."""
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        "layered(120).bake(effort=1_000_000)",
+        "layered(60).bake(policy='exact', effort=4_000_000_000)",
+        "[big.clone().bake('single_queue') for _ in range(50)]",
+        "[some.to_json() for _ in range(1000)]",
+        "[rg.Graph.from_json(text) for _ in range(200)]",
+        "[plan.check() for _ in range(1000)]",
+        "[plan.interpret() for _ in range(1000)]",
+        "[big.interpret() for _ in range(1000)]",
+    ],
+    ids=["search", "exact", "large", "write", "read", "check", "interpret", "meaning"],
+)
+def test_planning_obeys_ctrl_c(work: str):
+    program = f"""{LAYERED}
+big = layered(20_000)
+some = layered(4_000)
+text = some.to_json()
+plan = layered(1_000).bake()
+interrupted(lambda: {work})
+assert layered(20).bake().check() == []
+"""
+    ends(program, 0, "interrupted\n", repeats=2)
+
+
+def test_a_handler_of_a_signal_may_plan_itself():
+    program = f"""{LAYERED}
+def handle(number, frame):
+    assert len(layered(20).bake().pass_names) == 20
+    raise ZeroDivisionError
+signal.signal(signal.SIGINT, handle)
+threading.Timer(0.3, strike).start()
+try:
+    layered(120).bake(effort=1_000_000)
+except ZeroDivisionError:
+    print("raised")
+"""
+    ends(program, 0, "raised\n", repeats=2)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["bake", "GRAPH", "--effort", "1000000"],
+        ["view", "GRAPH", "--effort", "1000000"],
+        ["fuzz", "--seconds", "1000"],
+    ],
+    ids=["bake", "view", "fuzz"],
+)
+def test_commands_obey_ctrl_c(arguments: list[str], tmp_path: Path):
+    exec(LAYERED, scope := dict[str, object]())
+    graph = tmp_path / "layered.rgraph.json"
+    scope["layered"](120).save(graph)  # type: ignore[operator]
+    call = clitool.command(*(graph if argument == "GRAPH" else argument for argument in arguments))
+    child = subprocess.Popen(
+        call, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path, env=clitool.surroundings()
+    )
+    time.sleep(3)
+    assert child.poll() is None, child.communicate()
+    child.send_signal(signal.SIGINT)
+    struck = time.monotonic()
+    _, err = child.communicate(timeout=60)
+    late = time.monotonic() - struck
+    assert (child.returncode, "Traceback" in err) == (130, False), err
+    assert late < 1.0, late
+
+
 CLOSINGS = [">&-", "2>&-", "<&- >&- 2>&-"]
 COMMANDS = [name for commands in cli._COMMANDS.values() for name in commands]
 
@@ -143,7 +249,7 @@ def test_commands_work_with_closed_streams_or_say_which(deferred: Path, tmp_path
         ["view", deferred, "-o", page],
         ["diff", plan, plan],
         ["check", plan, "--graph", deferred],
-        ["fuzz", "--count", "3"],
+        ["fuzz", "--seconds", "0.2", "-o", tmp_path],
         ["schema", "graph"],
         *([name, tmp_path / "none.rgraph.json"] for name in ("run", "watch", "bench")),
     ]

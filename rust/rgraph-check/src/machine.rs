@@ -300,6 +300,7 @@ impl<'a> Machine<'a> {
             }
         }
         for at in batch.commands.range() {
+            rgraph_ir::cancel::poll();
             self.now[queue] += 2;
             self.command(queue, at);
         }
@@ -462,6 +463,7 @@ impl<'a> Machine<'a> {
             list.push((done, resource));
         }
         for (done, resource) in &list {
+            rgraph_ir::cancel::poll();
             self.judge(store, cell, &Later::Op(done), *resource);
         }
         self.record(store, cell, list.into_iter().map(|(done, _)| done).collect());
@@ -660,6 +662,7 @@ impl<'a> Machine<'a> {
     /// Makes a write of other contents destroy what the same bytes held.
     pub(crate) fn destroy_aliases(&mut self, store: usize) {
         for at in 0..self.stores[store].overlaps.len() {
+            rgraph_ir::cancel::poll();
             let other = self.stores[store].overlaps[at];
             if !std::mem::replace(&mut self.stores[other].filled, false) {
                 continue;

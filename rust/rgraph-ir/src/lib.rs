@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 pub mod access;
+pub mod cancel;
 mod code;
 pub mod declare;
 pub mod error;

@@ -18,22 +18,20 @@
 //! # Ok::<(), GraphError>(())
 //! ```
 
-mod fit;
-
 use std::borrow::Cow;
 
 use crate::access::Stages;
+use crate::cancel::poll_now;
 use crate::error::GraphError;
 use crate::graph::Graph;
 use crate::id::IdVec;
 use crate::plan::{BakeTimes, Plan, PlanKind, PlanQueue};
 use crate::profile::Profile;
 use crate::resource::ResourceId;
-use crate::stages::alias::place::{Overflow, Peak};
+use crate::stages::alias::place::Peak;
 use crate::stages::cull::{Live, cull};
 use crate::stages::depend::{Dependencies, depend};
 use crate::stages::merge::merge;
-use crate::stages::play::play;
 use crate::stages::regroup::{GROUPS_A_CUT, Regroup};
 use crate::stages::resolve::{Facts, Problem, Source, resolve};
 use crate::stages::schedule::{self, schedule};
@@ -51,7 +49,7 @@ use crate::stages::transient::Transients;
 use crate::stages::validate::queues::expanded_queues;
 use crate::stages::validate::{ValidateScratch, mistakes, validate};
 use crate::stages::weigh::{self, Weights};
-use crate::stages::{describe, merge, play};
+use crate::stages::{describe, merge};
 
 /// What a caller can ask of a bake.
 #[derive(Clone, Copy, Debug)]
@@ -123,7 +121,6 @@ pub struct Scratch {
     after: Vec<(u32, u32)>,
     emit: emit::Scratch,
     describe: describe::Scratch,
-    play: play::Scratch,
 }
 
 impl std::fmt::Debug for Scratch {
@@ -137,7 +134,8 @@ const MOST_STEPS_CUT: usize = 512;
 
 /// Bakes a graph for a device.
 ///
-/// Deterministic: equal graphs, profiles and options give equal plans on every machine.
+/// Deterministic: equal graphs, profiles and options give equal plans on every machine. Long searches can be given up:
+/// see [`crate::cancel`].
 ///
 /// # Errors
 /// Everything that is wrong with the declaration, at once; or that it needs more memory than the profile has.
@@ -205,20 +203,26 @@ fn bake_with(
         scratch.measure(measure);
     }
     times.validate = watch.lap();
+    poll_now();
     cull(&flat, &scratch.facts, !options.without.culling, &mut scratch.live);
     times.cull = watch.lap();
+    poll_now();
     scratch.schedule(&flat, profile, options);
     times.schedule = watch.lap();
+    poll_now();
     scratch.merge(&flat, profile, !options.without.merging, plan);
     times.merge = watch.lap();
+    poll_now();
     plan.report.notes.clear();
     scratch.order_queues(&flat, &mut plan.report.notes);
     times.synchronize = watch.lap();
+    poll_now();
     scratch.alias(&flat, profile, options)?;
-    scratch.fit(&flat, profile, options, plan)?;
     times.alias = watch.lap();
+    poll_now();
     scratch.synchronize(&flat, profile, options, plan);
     times.synchronize += watch.lap();
+    poll_now();
     plan.graph_hash = graph.content_hash();
     plan.report.bake_us = options.clock.map(|_| times);
     Ok(())
@@ -229,8 +233,10 @@ impl Scratch {
         self.shape_problems.clear();
         self.problems.clear();
         shapes(graph, profile, &mut self.shapes, &mut self.sized, &mut self.shape_problems);
+        poll_now();
         let found = validate(graph, profile, &self.shapes, &self.sized, &self.shape_problems, &mut self.validate);
         GraphError::check(found.mistakes)?;
+        poll_now();
         resolve(Source { graph, shapes: &self.shapes }, &mut self.facts, &mut self.problems);
         if self.problems.is_empty() {
             return Ok(());
@@ -256,6 +262,7 @@ impl Scratch {
             self.families = self.queues.iter().map(|queue| queue.family).collect();
         }
         depend(&self.facts, &self.live, &mut self.deps);
+        poll_now();
         let job = self.weights.job(weigh::Input {
             graph,
             profile,
@@ -267,11 +274,6 @@ impl Scratch {
         });
         let made = schedule(&job, options.policy, options.effort, &mut self.schedule, &mut self.order);
         assert!(made.is_ok(), "dependencies follow the serial order, so they have no cycle");
-        self.take_lanes();
-    }
-
-    /// The schedule's queues, with the host's number after them.
-    fn take_lanes(&mut self) {
         let host = self.queues.len() as u8;
         self.lanes.clear();
         self.lanes.extend(self.order.queue.iter().map(|&queue| if queue == HOST { host } else { queue }));
@@ -306,6 +308,7 @@ impl Scratch {
             }
         });
         self.batches.cut(course, clocks);
+        poll_now();
         self.find_groups(graph, 1);
     }
 
@@ -369,10 +372,22 @@ impl Scratch {
     fn place(&mut self, graph: &Graph, profile: &Profile, effort: u32) -> Result<(), GraphError> {
         let (facts, course) = (&self.facts, &self.course);
         let frame = Frame { graph, shapes: &self.shapes, facts, course, families: &self.families };
-        self.transients.place(frame, &self.clocks, profile, effort).map_err(|Overflow| {
-            let name = profile.memory.first().map_or("", |class| &class.name);
-            GraphError::one(mistakes::out_of_memory(graph, name, u64::MAX, u64::MAX, &Default::default()))
-        })
+        let placed = self.transients.place(frame, &self.clocks, profile, effort);
+        for (at, class) in profile.memory.iter().enumerate() {
+            let need = match placed {
+                Ok(()) => self.transients.peaks[at].total,
+                Err(_) => u64::MAX,
+            };
+            if class.heap_size.is_some_and(|has| need > has) || need == u64::MAX {
+                let has = class.heap_size.unwrap_or(u64::MAX);
+                let mut largest: Vec<_> =
+                    self.transients.placements.iter().filter(|p| p.class as usize == at).collect();
+                largest.sort_by_key(|p| (std::cmp::Reverse(p.size), p.memory));
+                let named = largest.iter().take(5).map(|p| (graph.resource_name(p.memory), p.size));
+                return Err(GraphError::one(mistakes::out_of_memory(graph, &class.name, need, has, named)));
+            }
+        }
+        Ok(())
     }
 
     fn synchronize(&mut self, graph: &Graph, profile: &Profile, options: &Options, plan: &mut Plan) {
@@ -386,7 +401,9 @@ impl Scratch {
         wait_stages.clear();
         wait_stages.resize(clocks.waits.len(), Stages::empty());
         hazards.walk(scene, wait_stages);
+        poll_now();
         repeats.complete(scene, hazards, wait_stages);
+        poll_now();
         edges(scene, profile, hazards, &mut plan.edges, &mut plan.report.notes);
         plan.graph.clear();
         plan.graph.push_str(graph.name());
@@ -404,9 +421,12 @@ impl Scratch {
             transients,
         };
         describe::passes(tables, &mut self.live, plan);
+        poll_now();
         describe::resources(tables, &mut self.describe, plan);
         describe::memory(tables, &mut self.describe, plan);
+        poll_now();
         describe::subgraphs(tables, &self.live, &mut self.describe, plan);
+        poll_now();
         let input =
             emit::Input { scene, hazards, repeats, wait_stages, split: options.split, barrier_us: profile.barrier_us };
         emit(input, &mut self.emit, plan);
@@ -415,9 +435,9 @@ impl Scratch {
             let used = self.queues.len();
             plan.report.notes.push(format!("the profile has {asked} queues; the plan uses at most {used} of them"));
         }
-        plan.report.frame_us = play(plan, profile.cross_queue_us, &mut self.play);
+        plan.report.frame_us = self.order.frame_us;
         plan.report.policy = self.order.policy.name();
-        plan.report.optimal = self.order.optimal && plan.report.frame_us <= self.order.frame_us;
+        plan.report.optimal = self.order.optimal;
     }
 }
 

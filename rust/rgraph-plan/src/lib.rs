@@ -8,7 +8,7 @@ pub mod heap;
 pub mod report;
 pub mod stages;
 
-pub use rgraph_ir::{access, declare, error, format, graph, id, plan, profile, resource};
+pub use rgraph_ir::{access, cancel, declare, error, format, graph, id, plan, profile, resource};
 
 /// What most users of the crate need.
 pub mod prelude {

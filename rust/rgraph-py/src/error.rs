@@ -2,15 +2,21 @@
 //! attributes can be typed and documented; here a [`GraphError`] becomes one of them, and a panic of ours becomes
 //! an `InternalError` instead of pyo3's `PanicException`, which `except Exception` would not catch.
 
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
 
+use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyList, PyTuple, PyType};
 use rgraph_check::interpret::Fault;
+use rgraph_plan::cancel::{Cancelled, cancellable};
 use rgraph_plan::error::{Code, GraphError, Mistake};
 use rgraph_shader::ShaderError;
 use rgraph_vk::front::Who;
+
+use crate::hosted::attached;
 
 const MODULE: &str = "rgraph._errors";
 
@@ -103,10 +109,41 @@ pub fn bad(py: Python<'_>, code: Code, message: impl Into<String>, help: &str) -
     one(py, refusal(code, message, help))
 }
 
-/// Runs `work` without the interpreter lock; a panic in it becomes `rgraph.InternalError`.
+/// How long work goes on before signals are looked at.
+const SLICE: Duration = Duration::from_millis(50);
+
+thread_local! {
+    /// When signals were looked at last.
+    static LOOKED: Cell<Option<Instant>> = const { Cell::new(None) };
+    /// What the handler of a signal raised.
+    static RAISED: Cell<Option<PyErr>> = const { Cell::new(None) };
+}
+
+/// Whether a signal's handler raises: then work is given up. A nested call of a handler's own has a slice of its own.
+fn interrupted() -> bool {
+    let now = Instant::now();
+    if LOOKED.get().is_some_and(|looked| now.duration_since(looked) < SLICE) {
+        return false;
+    }
+    LOOKED.set(Some(now));
+    match attached(|py| py.check_signals()) {
+        Ok(()) => false,
+        Err(error) => {
+            RAISED.set(Some(error));
+            true
+        }
+    }
+}
+
+/// Runs `work` without the interpreter lock. Ctrl-C ends work that polls; a panic in it becomes `rgraph.InternalError`.
 pub fn guarded<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
+    LOOKED.set(Some(Instant::now()));
     // What `work` had in hand is dropped with it: nothing half-changed can be seen afterwards.
-    py.detach(|| catch_unwind(AssertUnwindSafe(work))).map_err(|panic| internal(py, &*panic))
+    match py.detach(|| catch_unwind(AssertUnwindSafe(|| cancellable(interrupted, work)))) {
+        Ok(Ok(value)) => Ok(value),
+        Ok(Err(Cancelled)) => Err(RAISED.take().unwrap_or_else(|| PyKeyboardInterrupt::new_err(()))),
+        Err(panic) => Err(internal(py, &*panic)),
+    }
 }
 
 /// The Python exception of a panic.

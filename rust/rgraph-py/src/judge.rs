@@ -1,7 +1,7 @@
 //! The judge, the interpreter and random graphs: what `rgraph-check` offers, for Python.
 
 use std::collections::BTreeMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
 use pyo3::prelude::*;
@@ -9,6 +9,7 @@ use pyo3::types::{PyDict, PyList};
 use rgraph_check::Finding;
 use rgraph_check::generate::Limits;
 use rgraph_check::interpret::{self, Outcome};
+use rgraph_plan::cancel::{Cancelled, poll_now};
 use rgraph_plan::error::{Code, GraphError};
 use rgraph_plan::file;
 use rgraph_plan::graph::Graph;
@@ -19,12 +20,13 @@ use rgraph_plan::prelude::{Options, Policy, Profile, Scratch, Split, bake};
 use crate::convert::{Bytes, Count};
 use crate::error::{bad, graph_error, guarded, plan_error};
 use crate::graph::PyGraph;
+use crate::patient::patiently;
 use crate::profile::PyProfile;
 use crate::record::record;
 
 /// Every rule that the plan breaks.
 pub fn check(py: Python<'_>, graph: Arc<Graph>, plan: Arc<Plan>) -> PyResult<Bound<'_, PyList>> {
-    let findings = guarded(py, move || rgraph_check::check(&graph, &plan))?;
+    let findings = patiently(py, move || rgraph_check::check(&graph, &plan))?;
     let findings = findings.iter().map(|Finding { rule, pass, resource, message }| {
         record!(py, "Finding", (rule.name(), pass.as_deref(), resource.as_deref(), message))
     });
@@ -33,7 +35,7 @@ pub fn check(py: Python<'_>, graph: Arc<Graph>, plan: Arc<Plan>) -> PyResult<Bou
 
 /// What the plan would be as right without.
 pub fn minimal(py: Python<'_>, graph: Arc<Graph>, plan: Arc<Plan>) -> PyResult<Bound<'_, PyList>> {
-    let (judged, examined) = guarded(py, move || {
+    let (judged, examined) = patiently(py, move || {
         let examined = rgraph_check::minimal(&graph, &plan);
         (plan, examined)
     })?;
@@ -51,12 +53,12 @@ pub fn minimal(py: Python<'_>, graph: Arc<Graph>, plan: Arc<Plan>) -> PyResult<B
 /// What the declaration computes.
 pub fn interpret_graph(py: Python<'_>, graph: Graph) -> PyResult<Bound<'_, PyList>> {
     GraphError::check(graph.mistakes().to_vec()).map_err(|error| graph_error(py, &error))?;
-    frames(py, &guarded(py, move || interpret::interpret_graph(&graph))?)
+    frames(py, &patiently(py, move || interpret::interpret_graph(&graph))?)
 }
 
 /// What the plan computes, in as many interleavings of its queues.
 pub fn interpret_plan(py: Python<'_>, graph: Arc<Graph>, plan: Arc<Plan>, orders: u64) -> PyResult<Bound<'_, PyList>> {
-    let computed = guarded(py, move || interpret::interpret_plan(&graph, &plan, orders))?;
+    let computed = patiently(py, move || interpret::interpret_plan(&graph, &plan, orders))?;
     frames(py, &computed.map_err(|fault| plan_error(py, &fault))?)
 }
 
@@ -124,7 +126,11 @@ pub fn fuzz<'py>(py: Python<'py>, seed: Bytes, count: Count) -> PyResult<Bound<'
     let broken = guarded(py, move || {
         let mut scratch = Scratch::default();
         let seeds = (0..u64::from(count.0)).map(|at| seed.0.wrapping_add(at));
-        seeds.filter_map(|seed| Case::of(seed).broken(&mut scratch)).collect::<Vec<_>>()
+        let tried = |seed| {
+            poll_now();
+            Case::of(seed).broken(&mut scratch)
+        };
+        seeds.filter_map(tried).collect::<Vec<_>>()
     })?;
     let found = PyList::empty(py);
     for (case, law, plan) in broken {
@@ -157,7 +163,10 @@ impl Case {
     /// The law that the case breaks, if any; a panic breaks one too.
     fn broken(self, scratch: &mut Scratch) -> Option<(Self, String, Option<Plan>)> {
         let tried = catch_unwind(AssertUnwindSafe(|| self.laws(scratch)));
-        let (law, plan) = tried.unwrap_or_else(|_| {
+        let (law, plan) = tried.unwrap_or_else(|panic| {
+            if panic.is::<Cancelled>() {
+                resume_unwind(panic);
+            }
             *scratch = Scratch::default();
             Some((format!("a stage panics ({:?})", self.options), None))
         })?;

@@ -55,6 +55,7 @@ pub fn cull(graph: &Graph, facts: &Facts, culls: bool, live: &mut Live) {
         }
     }
     while let Some(id) = stack.pop() {
+        crate::cancel::poll();
         let node = &facts.nodes[id];
         for &source in &facts.sources[node.sources.range()] {
             need(source, stack);

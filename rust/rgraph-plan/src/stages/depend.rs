@@ -43,6 +43,7 @@ pub fn depend(facts: &Facts, live: &Live, out: &mut Dependencies) {
     deps.preds.clear();
     let mut ordered = after.iter().peekable();
     for (at, &id) in live.nodes.iter().enumerate() {
+        crate::cancel::poll();
         let at = at as u32;
         earlier.clear();
         for touch in &facts.touches[facts.nodes[id].touches.range()] {

@@ -56,6 +56,7 @@ pub fn passes(input: Input<'_>, live: &mut Live, plan: &mut Plan) {
     plan.pass_accesses.clear();
     plan.pass_names.copy_from(graph.pass_names());
     for (at, stop) in course.stops.iter().enumerate() {
+        crate::cancel::poll();
         let index = input.deps.index[stop.node] as usize;
         let latest = input.deps.deps.preds.row(index).iter().map(|&p| input.merged.final_position(p)).max();
         let start = plan.pass_accesses.len();

@@ -116,6 +116,7 @@ impl Scratch {
         self.at.clear();
         self.at.resize(count, 0);
         for (at, &node) in input.order.iter().enumerate() {
+            crate::cancel::poll();
             self.at[node as usize] = at as u32;
         }
         self.open.clear();
@@ -295,6 +296,7 @@ impl Scratch {
         self.final_at.resize(input.order.len(), 0);
         let mut positions = [0u32; 33];
         for &live in input.order {
+            crate::cancel::poll();
             let group = &self.groups[self.group_of[live as usize] as usize];
             if group.first != live {
                 continue;

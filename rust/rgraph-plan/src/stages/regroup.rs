@@ -86,6 +86,7 @@ impl Regroup {
     ) {
         self.used.refill(None, frame.shapes.len());
         for at in 0..positions {
+            crate::cancel::poll();
             for resource in touched(at) {
                 let used = &mut self.used[frame.facts.memory[resource]];
                 *used = Some([used.map_or(at as u32, |[first, _]| first), at as u32]);

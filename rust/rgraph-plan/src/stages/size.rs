@@ -164,6 +164,7 @@ pub fn shapes(
     out.refill(STAND_IN, count);
     let mut resolver = Resolver { graph, profile, out, problems, reference_noted: false, total: 0 };
     for start in graph.resources().ids() {
+        crate::cancel::poll();
         if scratch.state[start] != State::Unseen {
             continue;
         }

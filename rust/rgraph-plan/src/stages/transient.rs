@@ -156,6 +156,7 @@ impl Transients {
         self.placements.clear();
         self.host_use.refill(false, frame.shapes.len());
         for (at, stop) in frame.course.stops.iter().enumerate() {
+            crate::cancel::poll();
             for touch in frame.touches(at) {
                 let memory = frame.facts.memory[touch.resource];
                 if frame.has_edges(memory) {
@@ -190,6 +191,7 @@ impl Transients {
         self.uses.clear();
         self.uses.resize(self.placements.len() * lanes, [NONE; 2]);
         for (at, stop) in frame.course.stops.iter().enumerate() {
+            crate::cancel::poll();
             for touch in frame.touches(at) {
                 let index = self.index[frame.facts.memory[touch.resource]];
                 if index != NONE {

@@ -85,6 +85,7 @@ impl Weights {
         self.by_kind.clear();
         self.by_kind.extend(PassQueue::ALL.iter().map(|&kind| resolve_queue(input.profile, kind)));
         for &id in &input.live.nodes {
+            crate::cancel::poll();
             let node = &input.facts.nodes[id];
             let declared = match node.origin {
                 Origin::Declared(pass) => Some(&input.graph.passes()[pass]),
@@ -151,6 +152,7 @@ impl Weights {
         self.merges.clear();
         self.drawn.refill(u32::MAX, input.shapes.len());
         for (at, &id) in input.live.nodes.iter().enumerate() {
+            crate::cancel::poll();
             let node = &input.facts.nodes[id];
             for touch in &input.facts.touches[node.touches.range()] {
                 let drawn = &mut self.drawn[input.facts.memory[touch.resource]];

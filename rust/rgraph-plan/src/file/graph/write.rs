@@ -68,6 +68,7 @@ fn resources(sheet: &mut Sheet, key: &str, graph: &Graph, tails: &mut dyn Tails,
     sheet.text("{");
     let mut first = true;
     for (id, resource) in graph.resources().iter_ids().filter(|(_, resource)| belongs(resource)) {
+        crate::cancel::poll();
         sheet.text(if first { "\n    " } else { ",\n    " });
         first = false;
         sheet.value(graph.resource_name(id));

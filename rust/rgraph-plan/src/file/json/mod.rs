@@ -82,10 +82,12 @@ impl<'a> Source<'a> {
             let what = format!("lists and objects are nested deeper than {DEEPEST} levels");
             return Err(fail(line_of(at), what, "the formats need nine levels"));
         }
+        crate::cancel::poll_now();
         if let Err(error) = serde_json::from_str::<&RawValue>(text) {
             let what = format!("not JSON: {} in column {}", bare(&error), error.column());
             return Err(fail(error.line(), what, ""));
         }
+        crate::cancel::poll_now();
         let mut breaks = Vec::with_capacity(bytes.len() / BLOCK + 1);
         let mut count = 0;
         for block in bytes.chunks(BLOCK) {

@@ -40,6 +40,7 @@ impl<'de, F: FnMut(usize, &'de RawValue) -> bool> Visitor<'de> for EachElement<F
     fn visit_seq<A: SeqAccess<'de>>(mut self, mut seq: A) -> Result<(), A::Error> {
         let mut index = 0;
         while let Some(raw) = seq.next_element()? {
+            crate::cancel::poll();
             if !(self.0)(index, raw) {
                 return Err(A::Error::custom("stopped"));
             }
@@ -59,6 +60,7 @@ impl<'de, F: FnMut(Cow<'de, str>, &'de RawValue) -> bool> Visitor<'de> for EachE
     }
     fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
         while let Some(Key(key)) = map.next_key()? {
+            crate::cancel::poll();
             if !(self.0)(key, map.next_value()?) {
                 return Err(A::Error::custom("stopped"));
             }

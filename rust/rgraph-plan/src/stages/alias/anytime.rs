@@ -162,6 +162,7 @@ impl State<'_> {
         let mut target = self.low;
         while self.open() && self.work > 0 {
             for (order, eighths) in SEARCHES {
+                crate::cancel::poll();
                 let best = self.peak.total;
                 target = target.max(self.low);
                 self.search(order, eighths, target, limit, scratch);

@@ -35,6 +35,7 @@ impl Conflicts {
         starts.clear();
         starts.resize(items.len() + 2, 0);
         for section in 0..timeline.sections() {
+            crate::cancel::poll();
             for &item in timeline.born_in(section).iter().filter(|&&id| items[id as usize].size > 0) {
                 let unordered = before.map(|before| ended.iter().filter(move |&&other| !before(other, item)));
                 for &other in alive.iter().chain(unordered.into_iter().flatten()) {

@@ -98,6 +98,7 @@ pub(super) fn fit(
     let spans = &mut scratch.spans;
     let mut total = 0;
     for &id in order {
+        crate::cancel::poll();
         let Item { size, align, .. } = items[id as usize];
         if offsets[id as usize] == UNPLACED {
             let placed = conflicts.of(id).iter().map(|&other| (offsets[other as usize], items[other as usize].size));

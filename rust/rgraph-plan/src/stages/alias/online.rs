@@ -35,6 +35,7 @@ pub(super) fn sweep<B: Fn(u32, u32) -> bool>(
     offsets.resize(items.len(), 0);
     let sections = timeline.sections();
     for step in 0..sections {
+        crate::cancel::poll();
         let (born, dying) = match direction {
             Direction::Forward => (timeline.born_in(step), timeline.dying_in(step)),
             Direction::Backward => (timeline.dying_in(sections - 1 - step), timeline.born_in(sections - 1 - step)),

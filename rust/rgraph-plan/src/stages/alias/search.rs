@@ -113,6 +113,7 @@ pub(super) fn search(
     scratch.parts.push(whole);
     scratch.frames.push(Frame { chosen: true, parts: [0, 1], ..Frame::default() });
     loop {
+        crate::cancel::poll();
         let at = scratch.frames.len() - 1;
         let frame = &mut scratch.frames[at];
         if frame.chosen && frame.parts[0] < frame.parts[1] {

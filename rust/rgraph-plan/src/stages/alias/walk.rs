@@ -95,6 +95,7 @@ pub fn hand_offs(placed: &[Placed], scratch: &mut WalkScratch, out: &mut HandOff
     found_at.resize(placed.len(), [0, 0]);
     for from_previous_frame in [true, false] {
         for &id in order.iter() {
+            crate::cancel::poll();
             let [start, end] = spans[id as usize];
             if start == end {
                 continue;
@@ -134,6 +135,7 @@ pub fn hand_offs(placed: &[Placed], scratch: &mut WalkScratch, out: &mut HandOff
 fn dedup_tail(found: &mut Vec<HandOff>, start: usize) -> usize {
     let mut kept = start;
     for at in start..found.len() {
+        crate::cancel::poll();
         if at == start || found[at] != found[kept - 1] {
             found[kept] = found[at];
             kept += 1;

@@ -266,14 +266,6 @@ pub fn resolve(source: Source<'_>, facts: &mut Facts, problems: &mut Vec<Problem
 }
 
 impl Facts {
-    /// The declared pass that a node is, or is inserted for.
-    pub fn declared_pass(&self, node: NodeId) -> Option<PassId> {
-        match self.nodes[node].origin {
-            Origin::Declared(pass) | Origin::Mip { pass, .. } => Some(pass),
-            Origin::Blit { .. } => None,
-        }
-    }
-
     /// Whose memory each resource is in. A chain of modifying resources is followed once.
     fn find_memories(&mut self, source: Source<'_>) {
         let Source { graph, shapes } = source;
@@ -403,6 +395,7 @@ impl Facts {
         self.blit_done.refill(false, shapes.len());
         self.fallbacks.find(graph);
         for (id, pass) in graph.passes().iter_ids() {
+            crate::cancel::poll();
             let accesses = self.pass_start[id.index()] as usize..self.pass_start[id.index() + 1] as usize;
             if !self.blits.is_empty() {
                 for at in accesses.clone() {

@@ -157,6 +157,7 @@ impl Facts {
         let mut ready: BinaryHeap<Reverse<usize>> = (0..count).filter(|&n| waiting[n] == 0).map(Reverse).collect();
         let mut order = Vec::with_capacity(count);
         while let Some(Reverse(node)) = ready.pop() {
+            crate::cancel::poll();
             order.push(NodeId::new(node));
             for &(_, to, _) in &edges[start[node]..start[node + 1]] {
                 waiting[to.index()] -= 1;

@@ -120,6 +120,7 @@ impl Facts {
         self.mutual.clear();
         self.replaced.refill(None, self.nodes.len());
         for at in 0..self.nodes.len() {
+            crate::cancel::poll();
             let id = NodeId::new(at);
             let node = self.nodes[id];
             self.decide_loads(source, node.attachments);

@@ -75,6 +75,7 @@ impl BoxTree {
             work.push((0, Bits::full(deps.len())));
         }
         while let Some((at, set)) = work.pop() {
+            crate::cancel::poll();
             let (kind, parts) = split(&reach, &set);
             let mut node = Node { kind, passes: set.count(), ..Node::default() };
             if kind == BoxKind::Prime {
@@ -297,6 +298,7 @@ fn components(set: &Bits, neighbours: impl Fn(u32, &mut Bits)) -> Vec<Bits> {
         let mut work = vec![left.first()];
         left.remove(left.first());
         while let Some(pass) = work.pop() {
+            crate::cancel::poll();
             part.insert(pass);
             neighbours(pass, &mut row);
             row.keep(&left);
@@ -374,6 +376,7 @@ fn classes_without(reach: &Reach, set: &Bits, pivot: u32) -> Vec<Bits> {
     while changed {
         changed = false;
         for pass in set.iter() {
+            crate::cancel::poll();
             for side in [reach.after(pass), reach.before(pass)] {
                 for other in side.iter_common(set) {
                     let class = class_of[other as usize];
@@ -480,6 +483,7 @@ impl Words {
         for _ in 0..tree.passes(at) {
             let mut layer = Vec::new();
             for state in &layers[layers.len() - 1] {
+                crate::cancel::poll();
                 for child in open_children(&sizes, &before, state) {
                     let mut next = state.clone();
                     next[child] += 1;
@@ -519,6 +523,7 @@ impl Words {
     fn sample(&self, random: &mut Random, picks: &mut Vec<u32>) {
         let mut state = vec![0; self.sizes.len()];
         while state != self.sizes {
+            crate::cancel::poll();
             let mut pick = random.below(self.ways[&state]);
             for child in open_children(&self.sizes, &self.before, &state).collect::<Vec<_>>() {
                 state[child] += 1;

@@ -135,6 +135,7 @@ impl ExactScratch {
         }
         self.expand(problem, goal, &queues, best, *best_peak);
         while let Some(frame) = self.frames.last_mut() {
+            crate::cancel::poll();
             let Some(&chosen) = self.moves.get(frame.next) else {
                 self.moves.truncate(frame.begin);
                 self.frames.pop();
@@ -255,6 +256,7 @@ impl ExactScratch {
         let mut load = [0.0f64; 32];
         let mut total = 0.0f64;
         for &node in &topology.order {
+            crate::cancel::poll();
             let node = node as usize;
             if self.placed[node] {
                 continue;
@@ -300,6 +302,7 @@ impl ExactScratch {
         // Equal starts come in the order of positions, unless something else depends on which comes first.
         let any_tie = classes || self.weightless || goal == Goal::Bytes;
         for &node in &topology.order {
+            crate::cancel::poll();
             let index = node as usize;
             if self.placed[index] || self.pending[index] > 0 {
                 continue;

@@ -9,7 +9,6 @@ pub mod boxtree;
 pub mod deps;
 mod exact;
 mod job;
-mod least;
 pub mod model;
 mod overlap;
 mod random;
@@ -21,7 +20,6 @@ mod weighted;
 pub use boxtree::{BoxKind, BoxTree};
 pub use deps::{Csr, Cycle, Deps, Topology, topological};
 pub use job::{Bytes, Costs, HOST, Job, Order, Policy};
-pub use least::least_bytes;
 pub use model::{Times, evaluate};
 
 use crate::plan::QueueWhy;
@@ -250,6 +248,7 @@ impl Scratch {
         let mut peak = model::peak_bytes(job, &best.nodes, &mut pool.marks);
         subsets.begin(job);
         while let (false, Some(ranked)) = (out.optimal, subsets.next(job)) {
+            crate::cancel::poll();
             let all = ranked.as_slice().len() == subsets.len();
             let problem = Problem { job, masks: &subsets.masks, ranked: &ranked, topology, classes: *classes };
             let mut left = nodes;
@@ -311,6 +310,7 @@ pub fn schedule(
         named => named,
     };
     while let Some(ranked) = scratch.subsets.next(job) {
+        crate::cancel::poll();
         let several = ranked.as_slice().len() > 1;
         let exact = matches!(policy, Policy::Exact { .. });
         let weighted = exact || policy == Policy::Weighted;

@@ -98,6 +98,7 @@ pub fn evaluate(job: &Job<'_>, order: &[u32], queue: &[u8], times: &mut Times) -
     let mut free = [0.0f64; QUEUES];
     let mut frame = 0.0f64;
     for &node in order {
+        crate::cancel::poll();
         let on = queue[node as usize];
         let start = available(job, node, on, queue, &times.finish).max(free[on as usize]);
         let end = start + f64::from(job.weight_us[node as usize]);
@@ -168,6 +169,7 @@ pub fn groups(job: &Job<'_>, order: &[u32], queue: &[u8], group: &mut Vec<u32>) 
     let mut current = [0u32; QUEUES];
     let mut last = [u32::MAX; QUEUES];
     for &node in order {
+        crate::cancel::poll();
         let on = queue[node as usize] as usize;
         let before = last[on];
         let merges = before != u32::MAX && job.merges.binary_search(&(before, node)).is_ok();
@@ -214,6 +216,7 @@ pub fn peak_bytes(job: &Job<'_>, order: &[u32], left: &mut Vec<u32>) -> u64 {
     let mut live = 0u64;
     let mut peak = 0u64;
     for &node in order {
+        crate::cancel::poll();
         for &resource in bytes.uses.row(node as usize) {
             let resource = resource as usize;
             if left[resource] as usize == bytes.users.row(resource).len() {

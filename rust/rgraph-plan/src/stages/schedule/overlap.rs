@@ -123,6 +123,7 @@ impl OverlapScratch {
             }
         }
         while out.len() < n {
+            crate::cancel::poll();
             self.groups += 1;
             live.now -= std::mem::take(&mut live.dying);
             let mut arrivals = std::mem::take(&mut self.next);

@@ -165,6 +165,7 @@ impl Scratch {
         let queue = &mut trial.queue;
         search.serial.decode(job, (masks, ranked), &search.tail, &search.list, how, queue);
         for (position, &node) in search.list.iter().enumerate() {
+            crate::cancel::poll();
             search.position[node as usize] = position as u32;
         }
         trial.nodes.clear();
@@ -226,6 +227,7 @@ impl Scratch {
         self.search.current.copy(&self.trial);
         let mut stale = 0;
         for round in 0..decodes {
+            crate::cancel::poll();
             if self.search.local.frame_us <= bound {
                 return;
             }

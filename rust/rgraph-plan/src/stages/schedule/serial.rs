@@ -73,6 +73,7 @@ impl Serial {
             if how.backward { (&job.deps.succs, &job.deps.preds) } else { (&job.deps.preds, &job.deps.succs) };
         let mut frame = 0.0f64;
         for &node in list {
+            crate::cancel::poll();
             let node = node as usize;
             let weight = f64::from(job.weight_us[node]);
             let preds = before.row(node);

@@ -88,6 +88,7 @@ impl Subsets {
     /// The next choice of queues: all of them first. `None` when all have been seen. O(nodes) each.
     pub fn next(&mut self, job: &Job<'_>) -> Option<Ranked> {
         loop {
+            crate::cancel::poll();
             if self.started && !self.step() {
                 return None;
             }

@@ -89,6 +89,7 @@ impl WeightedScratch {
             }
         }
         while out.len() < n {
+            crate::cancel::poll();
             let (mut at, mut on) = (f64::INFINITY, ranked.as_slice()[0]);
             for &candidate in ranked.as_slice() {
                 let next = self.next_decision(candidate as usize, queues.free[candidate as usize]);
@@ -141,6 +142,7 @@ impl WeightedScratch {
             }
         }
         while let Some(key) = self.ready[0].pop() {
+            crate::cancel::poll();
             let node = !(key as u32);
             out.push(node);
             for &succ in job.deps.succs.row(node as usize) {
@@ -247,6 +249,7 @@ pub(super) fn earliest_finish(
     let mut queues = Queues::new();
     let mut frame = 0.0f64;
     for &node in order {
+        crate::cancel::poll();
         let (weight, unit) = (f64::from(job.weight_us[node as usize]), job.unit[node as usize]);
         let mut best = (f64::INFINITY, 0.0, 0u8);
         for &on in ranked.as_slice() {

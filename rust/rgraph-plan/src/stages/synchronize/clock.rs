@@ -64,6 +64,7 @@ impl Clocks {
             positions.clear();
         }
         for (at, stop) in course.stops.iter().enumerate() {
+            crate::cancel::poll();
             let queue = usize::from(stop.queue);
             let mut foreign = false;
             let wanted = &mut self.wanted;

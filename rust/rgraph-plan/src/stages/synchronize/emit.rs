@@ -94,6 +94,7 @@ pub fn emit(input: Input<'_>, scratch: &mut Scratch, plan: &mut Plan) {
     scratch.split_calls(input, plan);
     let batches = input.scene.batches;
     for batch in 0..batches.cuts.len() {
+        crate::cancel::poll();
         let (waits, commands) = (plan.waits.len(), plan.commands.len());
         scratch.write_waits(input, batch, plan);
         for &step in &batches.steps[batches.cuts[batch].steps.range()] {
@@ -184,6 +185,7 @@ impl Scratch {
         self.physical.clear();
         let mut next = 0;
         for step in &frame.course.steps {
+            crate::cancel::poll();
             let id = step.raster.then(|| PhysicalPassId::new(next));
             next += usize::from(step.raster);
             self.physical.push(id);
@@ -209,6 +211,7 @@ impl Scratch {
         }
         let mut events = 0;
         for (step, &call) in input.hazards.before_step.iter().enumerate() {
+            crate::cancel::poll();
             let Some(&Call { latest_source, splittable, .. }) = input.hazards.calls.calls.get(call as usize) else {
                 continue;
             };

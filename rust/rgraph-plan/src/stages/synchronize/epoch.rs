@@ -93,10 +93,6 @@ struct MemoryUse {
     attachment: bool,
     host: bool,
     host_writes: bool,
-    /// The family that read it since the last write, if one did.
-    reader: u32,
-    /// Whether two families read it between two writes.
-    together: bool,
 }
 
 /// What [`epochs`] reads.
@@ -143,6 +139,7 @@ impl Epochs {
         self.states.clear();
         self.states.resize(frame.facts.pieces.count(), State { epoch: NONE, family: NONE, group: 0 });
         for at in 0..frame.course.stops.len() {
+            crate::cancel::poll();
             for touch in frame.touches(at) {
                 let memory = frame.facts.memory[touch.resource];
                 let exclusive = self.sharing[memory] == Sharing::Exclusive;
@@ -158,20 +155,12 @@ impl Epochs {
     }
 
     /// Exclusive where one family uses it, or an attachment passes once from one family to another; concurrent
-    /// where transfers of ownership would cost more than the compression that they keep, or where two families read at
-    /// once what a transfer would make them read in turn.
+    /// where transfers of ownership would cost more than the compression that they keep.
     fn choose_sharing(&mut self, frame: Frame<'_>, notes: &mut Vec<String>) {
-        let blank = MemoryUse {
-            last: NONE,
-            switches: 0,
-            attachment: false,
-            host: false,
-            host_writes: false,
-            reader: NONE,
-            together: false,
-        };
+        let blank = MemoryUse { last: NONE, switches: 0, attachment: false, host: false, host_writes: false };
         self.use_of.refill(blank, frame.shapes.len());
         for (at, stop) in frame.course.stops.iter().enumerate() {
+            crate::cancel::poll();
             if stop.queue == frame.course.host() {
                 for touch in frame.touches(at) {
                     let used = &mut self.use_of[frame.facts.memory[touch.resource]];
@@ -186,12 +175,6 @@ impl Epochs {
                 if used.last != family {
                     used.switches += u32::from(used.last != NONE);
                     used.last = family;
-                }
-                if touch.effect == Effect::Read {
-                    used.together |= used.reader != NONE && used.reader != family;
-                    used.reader = family;
-                } else {
-                    used.reader = NONE;
                 }
                 let declared = frame.graph.accesses().get(touch.declared as usize);
                 used.attachment |= declared.is_some_and(|access| is_attachment(access.usage));
@@ -217,9 +200,7 @@ impl Epochs {
                 Life::Imported(_) if !host_gives => Sharing::Exclusive,
                 _ if used.switches == 0 => Sharing::Exclusive,
                 _ if frame.has_edges(id) => Sharing::Concurrent,
-                _ if frame.is_image(id) && used.attachment && used.switches == 1 && !used.together => {
-                    Sharing::Exclusive
-                }
+                _ if frame.is_image(id) && used.attachment && used.switches == 1 => Sharing::Exclusive,
                 _ => Sharing::Concurrent,
             });
         }
@@ -399,6 +380,7 @@ impl Epochs {
         while std::mem::take(&mut more) {
             let mut next = 0;
             for at in 0..frame.course.stops.len() {
+                crate::cancel::poll();
                 for touch in frame.touches(at) {
                     let count = touch.pieces().count();
                     let of = &self.of[next..next + count];

@@ -40,6 +40,7 @@ impl Repeats {
         self.enter_whole(scene, &mut firsts);
         let mut next = firsts.iter().peekable();
         for (at, stop) in scene.frame.course.stops.iter().enumerate() {
+            crate::cancel::poll();
             self.knowledge.reach(scene.clocks, at as u32, stop.queue);
             while let Some(first) = next.next_if(|first| first.at == at as u32) {
                 self.left_before(scene, hazards, first);

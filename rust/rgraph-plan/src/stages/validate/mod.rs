@@ -239,6 +239,7 @@ impl<'a> Check<'a> {
         let by_pass = std::mem::take(&mut scratch.by_pass);
         let mut first = 0;
         for (id, pass) in graph.passes().iter_ids() {
+            crate::cancel::poll();
             let end = scratch.pass_end[id.index()] as usize;
             let of_pass = &by_pass[first..end];
             first = end;

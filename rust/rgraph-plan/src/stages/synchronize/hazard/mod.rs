@@ -193,6 +193,7 @@ impl Hazards {
         self.start(scene);
         let mut visit = 0;
         for (at, stop) in scene.frame.course.stops.iter().enumerate() {
+            crate::cancel::poll();
             let at = at as u32;
             self.knowledge.reach(scene.clocks, at, stop.queue);
             if self.before_step[stop.step as usize] != NONE {
