@@ -331,8 +331,10 @@ impl<'a> Machine<'a> {
             Command::Barriers(barriers) => self.barriers(queue, &barriers),
             Command::SetEvent(event, barriers) => {
                 let nodes = self.set(queue, &barriers);
-                if let Some(slot) = self.events.get_mut(event.index()) {
-                    *slot = Some((nodes, barriers, queue));
+                let slot = self.events.get_mut(event.index());
+                if slot.and_then(|slot| slot.replace((nodes, barriers, queue))).is_some() {
+                    let message = format!("event {} is set again before anything waits for it", event.index());
+                    self.findings.add(Rule::Event, None, None, message);
                 }
             }
             Command::WaitEvents(event, barriers) => {

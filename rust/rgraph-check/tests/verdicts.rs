@@ -6,7 +6,8 @@ use rgraph_check::{Finding, Rule, check};
 use rgraph_plan::access::{Accesses, Stages};
 use rgraph_plan::file::read_graph;
 use rgraph_plan::graph::Graph;
-use rgraph_plan::plan::{Barriers, Command, Plan};
+use rgraph_plan::id::Id;
+use rgraph_plan::plan::{Barriers, Command, EventId, Plan};
 
 fn graph(text: &str) -> Graph {
     read_graph(text.as_bytes(), "corner.rgraph.json").expect("the graph of a test is right")
@@ -322,4 +323,28 @@ fn a_partial_write_of_the_host_needs_a_barrier_to_the_host_whatever_a_flag_switc
         barrier.scope.dst_access -= Accesses::HOST_READ | Accesses::HOST_WRITE;
     }
     assert_refused(&graph, &deaf, Rule::ReadAfterWrite);
+}
+
+#[test]
+fn an_event_is_set_once_before_it_is_waited_for() {
+    let graph = graph(
+        r#"{"rgraph": 1, "buffers": {"one": {"size": 256}},
+            "passes": [{"name": "fill", "accesses": [{"resource": "one", "usage": "storage_write"}]}],
+            "roots": ["one"]}"#,
+    );
+    // The naive plan with its first barrier split in two, and set once or twice.
+    let split = |sets: usize| {
+        let mut plan = support::naive(&graph);
+        let Command::Barriers(barriers) = plan.commands[0] else { panic!("{:?}", plan.commands) };
+        let event = EventId::new(0);
+        plan.commands[0] = Command::WaitEvents(event, barriers);
+        plan.commands.splice(0..0, std::iter::repeat_n(Command::SetEvent(event, barriers), sets));
+        for batch in plan.batches.iter_mut() {
+            batch.commands.end += sets as u32;
+        }
+        assert_eq!(plan.batches.len(), 1);
+        plan
+    };
+    assert_accepted(&graph, &split(1));
+    assert_refused(&graph, &split(2), Rule::Event);
 }
