@@ -339,7 +339,7 @@ mod tests {
         let (mut judged, mut faulty, mut merged) = (0, 0, 0u32);
         let seeds: u64 = std::env::var("RGRAPH_EXACT").ok().and_then(|n| n.parse().ok()).unwrap_or(150);
         for seed in 0..seeds {
-            let limits = Limits { fewest_passes: 3, most_passes: 9, most_flags: 0 };
+            let limits = Limits { fewest_passes: 3, most_passes: 9, most_flags: 0, ..Limits::default() };
             let (graph, profile) = generate(seed, limits);
             let plan = bake(&graph, &profile, &Options::default(), &mut scratch).expect("generated graphs are right");
             merged += u32::from(plan.commands.iter().any(|c| matches!(c, Command::Barriers(b) if b.by_region)));

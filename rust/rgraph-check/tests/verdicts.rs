@@ -1,5 +1,6 @@
 //! Corners of what a declaration means: a right plan is accepted, and one with a single thing wrong is refused.
 
+#[allow(dead_code, reason = "tests of generated graphs ask whether the naive planner can plan them")]
 mod support;
 
 use rgraph_check::{Finding, Rule, check};

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use crate::access::{Aspects, Load, PassQueue, ResolveMode, Stages, Transfer, Usage};
 use crate::error::{Code, Mistake};
 use crate::id::{Id, IdVec, Names};
-use crate::resource::{Resource, ResourceId};
+use crate::resource::{Life, Resource, ResourceId};
 
 crate::id! {
     /// A pass of one graph: dense, in declaration order, meaningless in another graph.
@@ -578,6 +578,24 @@ impl Graph {
     /// Mistakes made while declaring.
     pub fn mistakes(&self) -> &[Mistake] {
         &self.mistakes
+    }
+
+    /// Whether every id of a resource or pass in it can be one of its own; bake reports those that cannot.
+    pub fn ids_fit(&self) -> bool {
+        let resource = |id: ResourceId| self.resources.get(id).is_some();
+        let pass = |id: PassId| self.passes.get(id).is_some();
+        let details = |access: &Access| self.details_of(access).resolves.is_none_or(resource);
+        let declared = |one: &Resource| {
+            one.modifies.is_none_or(resource)
+                && match one.life {
+                    Life::History(history) => resource(history.of),
+                    Life::Transient | Life::Persistent | Life::Imported(_) => true,
+                }
+        };
+        self.accesses.iter().all(|access| pass(access.pass) && resource(access.resource) && details(access))
+            && self.fallbacks.iter().all(|one| pass(one.pass) && resource(one.output) && resource(one.input))
+            && self.after.iter().all(|(later, earlier)| pass(*later) && pass(*earlier))
+            && self.resources.iter().all(declared)
     }
 
     /// The order of passes once modules and extension points are flattened, or `None` where there are none and

@@ -18,6 +18,8 @@
 //! # Ok::<(), GraphError>(())
 //! ```
 
+mod fit;
+
 use std::borrow::Cow;
 
 use crate::access::Stages;
@@ -28,10 +30,11 @@ use crate::id::IdVec;
 use crate::plan::{BakeTimes, Plan, PlanKind, PlanQueue};
 use crate::profile::Profile;
 use crate::resource::ResourceId;
-use crate::stages::alias::place::Peak;
+use crate::stages::alias::place::{Overflow, Peak};
 use crate::stages::cull::{Live, cull};
 use crate::stages::depend::{Dependencies, depend};
 use crate::stages::merge::merge;
+use crate::stages::play::play;
 use crate::stages::regroup::{GROUPS_A_CUT, Regroup};
 use crate::stages::resolve::{Facts, Problem, Source, resolve};
 use crate::stages::schedule::{self, schedule};
@@ -49,7 +52,7 @@ use crate::stages::transient::Transients;
 use crate::stages::validate::queues::expanded_queues;
 use crate::stages::validate::{ValidateScratch, mistakes, validate};
 use crate::stages::weigh::{self, Weights};
-use crate::stages::{describe, merge};
+use crate::stages::{describe, merge, play};
 
 /// What a caller can ask of a bake.
 #[derive(Clone, Copy, Debug)]
@@ -121,6 +124,7 @@ pub struct Scratch {
     after: Vec<(u32, u32)>,
     emit: emit::Scratch,
     describe: describe::Scratch,
+    play: play::Scratch,
 }
 
 impl std::fmt::Debug for Scratch {
@@ -218,6 +222,7 @@ fn bake_with(
     times.synchronize = watch.lap();
     poll_now();
     scratch.alias(&flat, profile, options)?;
+    scratch.fit(&flat, profile, options, plan)?;
     times.alias = watch.lap();
     poll_now();
     scratch.synchronize(&flat, profile, options, plan);
@@ -274,6 +279,11 @@ impl Scratch {
         });
         let made = schedule(&job, options.policy, options.effort, &mut self.schedule, &mut self.order);
         assert!(made.is_ok(), "dependencies follow the serial order, so they have no cycle");
+        self.take_lanes();
+    }
+
+    /// The schedule's queues, with the host's number after them.
+    fn take_lanes(&mut self) {
         let host = self.queues.len() as u8;
         self.lanes.clear();
         self.lanes.extend(self.order.queue.iter().map(|&queue| if queue == HOST { host } else { queue }));
@@ -372,22 +382,10 @@ impl Scratch {
     fn place(&mut self, graph: &Graph, profile: &Profile, effort: u32) -> Result<(), GraphError> {
         let (facts, course) = (&self.facts, &self.course);
         let frame = Frame { graph, shapes: &self.shapes, facts, course, families: &self.families };
-        let placed = self.transients.place(frame, &self.clocks, profile, effort);
-        for (at, class) in profile.memory.iter().enumerate() {
-            let need = match placed {
-                Ok(()) => self.transients.peaks[at].total,
-                Err(_) => u64::MAX,
-            };
-            if class.heap_size.is_some_and(|has| need > has) || need == u64::MAX {
-                let has = class.heap_size.unwrap_or(u64::MAX);
-                let mut largest: Vec<_> =
-                    self.transients.placements.iter().filter(|p| p.class as usize == at).collect();
-                largest.sort_by_key(|p| (std::cmp::Reverse(p.size), p.memory));
-                let named = largest.iter().take(5).map(|p| (graph.resource_name(p.memory), p.size));
-                return Err(GraphError::one(mistakes::out_of_memory(graph, &class.name, need, has, named)));
-            }
-        }
-        Ok(())
+        self.transients.place(frame, &self.clocks, profile, effort).map_err(|Overflow| {
+            let name = profile.memory.first().map_or("", |class| &class.name);
+            GraphError::one(mistakes::out_of_memory(graph, name, u64::MAX, u64::MAX, &Default::default()))
+        })
     }
 
     fn synchronize(&mut self, graph: &Graph, profile: &Profile, options: &Options, plan: &mut Plan) {
@@ -435,9 +433,9 @@ impl Scratch {
             let used = self.queues.len();
             plan.report.notes.push(format!("the profile has {asked} queues; the plan uses at most {used} of them"));
         }
-        plan.report.frame_us = self.order.frame_us;
+        plan.report.frame_us = play(plan, profile.cross_queue_us, &mut self.play);
         plan.report.policy = self.order.policy.name();
-        plan.report.optimal = self.order.optimal;
+        plan.report.optimal = self.order.optimal && plan.report.frame_us <= self.order.frame_us;
     }
 }
 

@@ -10,6 +10,7 @@ use pyo3::pyclass::{PyTraverseError, PyVisit};
 use pyo3::types::{PyByteArray, PyDict, PyMemoryView, PyTuple};
 use rgraph_plan::access::{PassQueue, Usage};
 use rgraph_plan::graph::Graph;
+use rgraph_vk::front::Used;
 use rgraph_vk::work::{CallbackError, Commands, HostViews, HostWork, RecordWork};
 use rgraph_vk::{BusyError, Code, Error};
 
@@ -319,8 +320,13 @@ impl PyGraphModule {
         declare(writes, &mut work, buffers(Usage::HostWrite))?;
         let mut read = Work { table: work.table, ..Work::default() };
         declare(reads, &mut read, buffers(Usage::HostRead))?;
-        // What is written too is read with it.
-        read.needs.uses.retain(|used| !work.needs.uses.iter().any(|written| written.at == used.at));
+        // What is written too is read with it; other bytes of the buffer are an access of their own.
+        let apart = |one: &Used, two: &Used| match (one.how.ranges.bytes, two.how.ranges.bytes) {
+            (Some([first, end]), Some([low, high])) => end <= low || high <= first,
+            _ => false,
+        };
+        let meets = |used: &Used| work.needs.uses.iter().any(|other| other.at == used.at && !apart(other, used));
+        read.needs.uses.retain(|used| !meets(used));
         work.table = read.table;
         work.needs.uses.extend(read.needs.uses);
         let pass = PassArguments::take(&arguments, PassQueue::Cpu)?;

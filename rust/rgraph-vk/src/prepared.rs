@@ -147,7 +147,7 @@ impl Prepared {
         let graph = &workload.graph;
         let (mut kinds, mut sized, mut problems) = (IdVec::new(), ShapeScratch::default(), Vec::new());
         shapes(graph, profile, &mut kinds, &mut sized, &mut problems);
-        let used = if problems.is_empty() {
+        let used = if problems.is_empty() && graph.ids_fit() {
             let kind = |id: ResourceId| kinds[id].kind;
             let memory = memories(graph, kind);
             let mut used = usages(graph, &memory, kind);
@@ -190,6 +190,10 @@ impl Prepared {
         bake_us: f64,
         chaos: Option<ChaosSpec>,
     ) -> Result<Self, Error> {
+        if workload.works.keys().any(|pass| workload.graph.passes().get(*pass).is_none()) {
+            let message = "work is given for a pass of another graph";
+            return Err(Error::work("?", message, "use the handles of the workload's own graph"));
+        }
         let scene = Scene::new(&workload.graph, &plan)?;
         let mut notes = Vec::new();
         let queues = map_queues(shared, &plan.queues, &mut notes)?;

@@ -277,6 +277,10 @@ impl RunState {
         if self.stamp.flags != flags {
             self.on = passes_on(prepared, &self.off);
         }
+        let mut given = inputs.push.iter().map(|(pass, _)| pass).chain(inputs.data.iter().map(|(pass, ..)| pass));
+        if given.any(|pass| graph.passes().get(*pass).is_none()) {
+            return Err(Error::input("?", "data are given for a pass of another graph", "use this graph's handles"));
+        }
         for (pass, bytes) in &inputs.push {
             let Some(&planned) = prepared.planned.get(pass) else { continue };
             for packet in &prepared.packets.packets[prepared.packets.of_pass[planned].range()] {

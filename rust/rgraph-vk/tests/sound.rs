@@ -10,9 +10,11 @@ use std::time::Duration;
 
 use bench::{Bench, device, using, words};
 use rgraph_plan::access::{PassQueue, Usage};
-use rgraph_plan::graph::{Ranges, Use};
+use rgraph_plan::format::Format;
+use rgraph_plan::graph::{PassId, Ranges, Use};
+use rgraph_plan::id::Id;
 use rgraph_plan::prelude::Options;
-use rgraph_plan::resource::ResourceId;
+use rgraph_plan::resource::{History, Image, Kind, Life, ResourceId, Size};
 use rgraph_vk::work::{CallbackError, Commands, HostViews, HostWork, RecordWork, Work};
 use rgraph_vk::{Compiled, Device, Inputs, Resource, Upload};
 
@@ -342,4 +344,51 @@ fn a_host_pass_sees_what_it_declares_and_no_byte_between() {
     assert_eq!(*seen.lock().unwrap(), [([0, 64], 64, true), ([64, 128], 64, false), ([192, 256], 64, true)]);
     let expected = [[9; 64], [1; 64], [1; 64], [9; 64]].concat();
     assert_eq!(shared.read().unwrap().bytes(), expected);
+}
+
+type Change = fn(&mut Bench, PassId, ResourceId);
+
+/// Ids of another graph that is larger, in everything that is compiled.
+const FOREIGN: [(&str, Change); 8] = [
+    ("an access", |b, pass, _| {
+        b.graph().access(pass, ResourceId::new(99), &using(Usage::TransferSrc), None);
+    }),
+    ("a root", |b, _, _| b.graph().root(ResourceId::new(99))),
+    ("an order", |b, pass, _| b.graph().order_after(pass, PassId::new(99))),
+    ("a fallback", |b, pass, image| b.graph().fallback(pass, image, ResourceId::new(99))),
+    ("a modified resource", |b, _, image| b.graph().resource_mut(image).modifies = Some(ResourceId::new(99))),
+    ("a history", |b, _, image| {
+        let history = History { of: ResourceId::new(99), frames: 1, zero_first: true };
+        b.graph().resource_mut(image).life = Life::History(history);
+    }),
+    ("a size", |b, _, image| {
+        let size = Some(Size::scaled(Some(ResourceId::new(99)), 1.0, 1.0));
+        b.graph().resource_mut(image).kind = Kind::Image(Image { size, ..Image::default() });
+    }),
+    ("work", |b, _, _| drop(b.workload.works.insert(PassId::new(99), Work::Steps(Vec::new())))),
+];
+
+#[test]
+fn ids_of_another_graph_are_errors_of_compile_and_run() {
+    let Some(device) = device(2) else { return };
+    for (what, change) in FOREIGN {
+        let mut b = Bench::new([8, 8]);
+        let image = b.graph().image("image", Format::Rgba8unorm);
+        let pass = b.pass("draw", PassQueue::Graphics, &[(image, using(Usage::ColorAttachment))]);
+        b.graph().root(image);
+        change(&mut b, pass, image);
+        let error = device.0.compile(b.workload, &Options::default()).expect_err(what).to_string();
+        assert!(error.contains("another graph"), "{what}: {error}");
+    }
+    let compiled = device.0.compile(Bench::new([8, 8]).with_a_root(), &Options::default()).unwrap();
+    let push = Inputs { push: vec![(PassId::new(99), Vec::new())], ..Inputs::default() };
+    let data = Inputs { data: vec![(PassId::new(99), 0, Vec::new())], ..Inputs::default() };
+    let upload = Inputs { uploads: vec![(ResourceId::new(99), Upload::Bytes(&[]))], ..Inputs::default() };
+    let read = Inputs { read: Some(vec![ResourceId::new(99)]), ..Inputs::default() };
+    for inputs in [push, data, upload, read] {
+        let error = compiled.run(&inputs).unwrap_err().to_string();
+        assert!(error.starts_with("RG-E225 "), "{error}");
+    }
+    let frame = compiled.run(&Inputs::default()).unwrap();
+    assert!(frame.read(ResourceId::new(99)).unwrap_err().to_string().starts_with("RG-E225 "));
 }

@@ -32,13 +32,13 @@ fn picture(graph: &Graph, id: ResourceId) -> Option<Picture> {
     });
     let base = base.and_then(|base| picture(graph, base));
     let [width, height] = graph.reference_size();
-    let axis = |axis: Axis, whole: u32| match axis {
+    let axis = |axis: Axis, at: usize| match axis {
         Axis::Texels(n) => n,
-        Axis::Scaled(None, scale) => (f64::from(whole) * scale) as u32,
-        Axis::Scaled(Some(of), scale) => (f64::from(picture(graph, of).unwrap().size[0]) * scale) as u32,
+        Axis::Scaled(None, scale) => (f64::from([width, height, 1][at]) * scale) as u32,
+        Axis::Scaled(Some(of), scale) => (f64::from(picture(graph, of).unwrap().size[at]) * scale) as u32,
     };
     let size = match (image.size, base) {
-        (Some(size), _) => [axis(size.x, width), axis(size.y, height), size.z.map_or(1, |z| axis(z, 1))],
+        (Some(size), _) => [axis(size.x, 0), axis(size.y, 1), size.z.map_or(1, |z| axis(z, 2))],
         (None, Some(base)) => base.size,
         (None, None) => [width, height, 1],
     };
@@ -65,8 +65,10 @@ fn bytes(graph: &Graph, id: ResourceId) -> u64 {
             _ => bytes(graph, graph.resources()[id].modifies.unwrap()),
         }),
         (_, Some(p)) => {
-            let texels: u64 =
-                (0..p.mips).map(|m| p.size.iter().map(|n| u64::from((n >> m).max(1))).product::<u64>()).sum();
+            let [width, height] = p.format.block();
+            let blocks = |n: u32, m: u32, of: u32| u64::from((n >> m).max(1).div_ceil(of));
+            let level = |m: u32| blocks(p.size[0], m, width) * blocks(p.size[1], m, height) * blocks(p.size[2], m, 1);
+            let texels: u64 = (0..p.mips).map(level).sum();
             texels * p.format.block_bytes() * u64::from(p.layers) * u64::from(p.samples)
         }
         _ => 0,
@@ -225,6 +227,26 @@ struct Naive<'g> {
     patches: Vec<(usize, bool)>,
 }
 
+/// Whether the naive planner can plan a graph: it names images by mips and layers only, and knows one use of each in
+/// a pass.
+pub fn can_plan(graph: &Graph) -> bool {
+    let accesses = graph.accesses();
+    let plain = |access: &Access| access.aspects.is_empty() || access.usage == Usage::Sampled;
+    let named = |access: &Access| {
+        let color = picture(graph, access.resource).is_some_and(|p| !p.format.is_depth_stencil());
+        access.usage != Usage::ResolveAttachment || color && graph.details_of(access).resolves.is_some()
+    };
+    // A reader of an output with a fallback uses the fallback's input too.
+    let falls_to = |to: ResourceId, access: &&Access| {
+        graph.fallbacks().iter().any(|one| one.output == access.resource && one.input == to)
+    };
+    let twice = |a: &Access| {
+        let own = accesses.iter().filter(|b| b.pass == a.pass);
+        own.filter(|b| b.resource == a.resource || falls_to(a.resource, b)).count() > 1
+    };
+    accesses.iter().all(|access| plain(access) && named(access) && !twice(access))
+}
+
 /// A plan that is right and slow.
 pub fn naive(graph: &Graph) -> Plan {
     let mut naive = Naive {
@@ -288,7 +310,7 @@ impl Naive<'_> {
                 },
                 None => PlanKind::Buffer { size },
             };
-            let life = match resource.life {
+            let life = match graph.resources()[memory(graph, id)].life {
                 _ if remembered.contains(&id) => PlanLife::History,
                 Life::Transient => PlanLife::Transient,
                 Life::Persistent => PlanLife::Persistent,

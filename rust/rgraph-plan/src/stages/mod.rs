@@ -5,6 +5,7 @@ pub mod cull;
 pub mod depend;
 pub mod describe;
 pub mod merge;
+pub mod play;
 pub mod regroup;
 pub mod resolve;
 pub mod schedule;

@@ -10,7 +10,7 @@ use rgraph_plan::resource::{Image, Resource, Size};
 use rgraph_plan::stages::resolve::piece::Part;
 use rgraph_plan::stages::resolve::{Problem, Via};
 use rgraph_plan::stages::size::{ShapeScratch, shapes};
-use rgraph_plan::stages::validate::mistakes::{of_problems, out_of_memory};
+use rgraph_plan::stages::validate::mistakes::{Worst, of_problems, out_of_memory};
 
 use crate::{Film, lines};
 
@@ -204,13 +204,20 @@ fn a_root_that_is_modified_is_lost() {
 fn too_little_memory_names_what_fills_it() {
     let mut film = Film::new();
     film.image("lit", Format::R8unorm);
-    let mistake = out_of_memory(&film.graph, "device", 4096, 1000, [("lit", 4000), ("lit mips", 1)]);
+    let worst = Worst {
+        pass: None,
+        bytes: 4001,
+        largest: vec![("lit".to_owned(), 4000), ("lit mips".to_owned(), 1)],
+        others: 3,
+    };
+    let mistake = out_of_memory(&film.graph, "device", 4096, 1000, &worst);
     assert_eq!(
         lines(&[mistake]),
         [
             "RG-E221 memory \"device\" has 1000 bytes, the frame needs 4096",
             "  lit       film.py:3  4000 bytes",
             "  lit mips  1 byte",
+            "  others    3 further resources",
             "  help: make the largest of them smaller, keep fewer roots, or plan for a device with more memory",
         ]
     );

@@ -266,6 +266,14 @@ pub fn resolve(source: Source<'_>, facts: &mut Facts, problems: &mut Vec<Problem
 }
 
 impl Facts {
+    /// The declared pass that a node is, or is inserted for.
+    pub fn declared_pass(&self, node: NodeId) -> Option<PassId> {
+        match self.nodes[node].origin {
+            Origin::Declared(pass) | Origin::Mip { pass, .. } => Some(pass),
+            Origin::Blit { .. } => None,
+        }
+    }
+
     /// Whose memory each resource is in. A chain of modifying resources is followed once.
     fn find_memories(&mut self, source: Source<'_>) {
         let Source { graph, shapes } = source;

@@ -9,6 +9,7 @@ pub mod boxtree;
 pub mod deps;
 mod exact;
 mod job;
+mod least;
 pub mod model;
 mod overlap;
 mod random;
@@ -20,6 +21,7 @@ mod weighted;
 pub use boxtree::{BoxKind, BoxTree};
 pub use deps::{Csr, Cycle, Deps, Topology, topological};
 pub use job::{Bytes, Costs, HOST, Job, Order, Policy};
+pub use least::least_bytes;
 pub use model::{Times, evaluate};
 
 use crate::plan::QueueWhy;

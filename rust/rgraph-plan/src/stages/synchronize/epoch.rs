@@ -93,6 +93,10 @@ struct MemoryUse {
     attachment: bool,
     host: bool,
     host_writes: bool,
+    /// The family that read it since the last write, if one did.
+    reader: u32,
+    /// Whether two families read it between two writes.
+    together: bool,
 }
 
 /// What [`epochs`] reads.
@@ -155,9 +159,18 @@ impl Epochs {
     }
 
     /// Exclusive where one family uses it, or an attachment passes once from one family to another; concurrent
-    /// where transfers of ownership would cost more than the compression that they keep.
+    /// where transfers of ownership would cost more than the compression that they keep, or where two families read at
+    /// once what a transfer would make them read in turn.
     fn choose_sharing(&mut self, frame: Frame<'_>, notes: &mut Vec<String>) {
-        let blank = MemoryUse { last: NONE, switches: 0, attachment: false, host: false, host_writes: false };
+        let blank = MemoryUse {
+            last: NONE,
+            switches: 0,
+            attachment: false,
+            host: false,
+            host_writes: false,
+            reader: NONE,
+            together: false,
+        };
         self.use_of.refill(blank, frame.shapes.len());
         for (at, stop) in frame.course.stops.iter().enumerate() {
             crate::cancel::poll();
@@ -175,6 +188,12 @@ impl Epochs {
                 if used.last != family {
                     used.switches += u32::from(used.last != NONE);
                     used.last = family;
+                }
+                if touch.effect == Effect::Read {
+                    used.together |= used.reader != NONE && used.reader != family;
+                    used.reader = family;
+                } else {
+                    used.reader = NONE;
                 }
                 let declared = frame.graph.accesses().get(touch.declared as usize);
                 used.attachment |= declared.is_some_and(|access| is_attachment(access.usage));
@@ -200,7 +219,9 @@ impl Epochs {
                 Life::Imported(_) if !host_gives => Sharing::Exclusive,
                 _ if used.switches == 0 => Sharing::Exclusive,
                 _ if frame.has_edges(id) => Sharing::Concurrent,
-                _ if frame.is_image(id) && used.attachment && used.switches == 1 => Sharing::Exclusive,
+                _ if frame.is_image(id) && used.attachment && used.switches == 1 && !used.together => {
+                    Sharing::Exclusive
+                }
                 _ => Sharing::Concurrent,
             });
         }

@@ -359,22 +359,39 @@ fn two_names(graph: &Graph, pass: PassId, accesses: [u32; 2]) -> Mistake {
     })
 }
 
-/// A class of memory that is too small: it has `has` bytes, the placements in it need `needs`, and `largest` are the
-/// resources with most bytes alive at once, by name.
-pub fn out_of_memory<'a>(
-    graph: &Graph,
-    memory_type: &str,
-    needs: u64,
-    has: u64,
-    largest: impl IntoIterator<Item = (&'a str, u64)>,
-) -> Mistake {
-    let message = format!("memory \"{memory_type}\" has {}, the frame needs {needs}", counted(has, "byte"));
+/// The moment of a frame at which most bytes are alive.
+#[derive(Clone, Default, Debug)]
+pub struct Worst {
+    /// The declared pass that runs then.
+    pub pass: Option<PassId>,
+    /// Bytes alive then.
+    pub bytes: u64,
+    /// The largest resources alive then: names and bytes.
+    pub largest: Vec<(String, u64)>,
+    /// Further resources alive then.
+    pub others: usize,
+}
+
+/// A class of memory that is too small: it has `has` bytes, and the best order and placement found need `needs`.
+pub fn out_of_memory(graph: &Graph, memory_type: &str, needs: u64, has: u64, worst: &Worst) -> Mistake {
+    let mut message = format!("memory \"{memory_type}\" has {}, the frame needs {needs}", counted(has, "byte"));
+    if let Some(pass) = worst.pass {
+        let name = graph.pass_name(pass);
+        message.push_str(&format!(" ({} alive while \"{name}\" runs)", counted(worst.bytes, "byte")));
+    }
     let help = "make the largest of them smaller, keep fewer roots, or plan for a device with more memory";
-    let mistake = Mistake::new(Code::OutOfMemory, message, help);
-    largest.into_iter().fold(mistake, |mistake, (name, bytes)| {
-        let place = graph.find_resource(name).and_then(|id| graph.resource_place(id)).cloned();
-        mistake.side(name, counted(bytes, "byte"), place)
-    })
+    let mut mistake = Mistake::new(Code::OutOfMemory, message, help);
+    if let Some(pass) = worst.pass {
+        mistake = mistake.pass(graph.pass_name(pass));
+    }
+    for (name, bytes) in &worst.largest {
+        let place = graph.find_resource(name).and_then(|id| graph.resource_place(id).cloned());
+        mistake = mistake.side(name, counted(*bytes, "byte"), place);
+    }
+    if worst.others > 0 {
+        mistake = mistake.side("others", counted(worst.others as u64, "further resource"), None);
+    }
+    mistake
 }
 
 fn access_place(graph: &Graph, index: usize) -> Option<Place> {

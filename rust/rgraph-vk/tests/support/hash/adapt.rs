@@ -226,6 +226,11 @@ impl Adapter {
     }
 
     fn adapt_pass(&mut self, pass: PassId, queue: PassQueue, uses: &mut Vec<(ResourceId, Use)>) {
+        let drawn = uses.iter().any(|(_, how)| is_attachment(how.usage) && writes(how.usage));
+        for (_, how) in uses.iter_mut().filter(|(_, how)| how.usage == Usage::DepthStencilRead && !drawn) {
+            (how.usage, how.stages) = (Usage::Sampled, Stages::empty());
+            self.count("depth test of a pass that draws nothing as sampled");
+        }
         let raster = uses.iter().any(|(_, how)| is_attachment(how.usage));
         let shaders = !matches!(queue, PassQueue::Transfer | PassQueue::Cpu);
         let is_image = |shapes: &[Shape], resource: ResourceId| shapes[index(resource)].is_image();
@@ -252,6 +257,10 @@ impl Adapter {
                 Usage::InputAttachment => {
                     self.count("input attachment as sampled");
                     how.usage = Usage::Sampled;
+                }
+                Usage::Sampled if !is_image(&self.shapes, resource) => {
+                    self.count("texel buffer as storage");
+                    how.usage = Usage::StorageRead;
                 }
                 Usage::Index if raster && !vertex(uses) => {
                     self.count("index as vertex");
@@ -286,7 +295,7 @@ impl Adapter {
                         self.count("transfer as storage, so that what is sampled goes somewhere");
                     }
                     None => {
-                        let seen = self.seen();
+                        let seen = self.seen(self.old.passes()[pass].conditional.is_none());
                         uses.push((seen, Use::new(Usage::StorageWrite)));
                     }
                 }
@@ -338,6 +347,9 @@ impl Adapter {
                 _ => wanted.push(*resource),
             }
         }
+        for (_, how) in uses.iter_mut().filter(|(_, how)| how.usage == Usage::TransferSrc) {
+            how.transfer = None;
+        }
         let fits = |to: ResourceId| {
             uses.iter().any(|(from, how)| {
                 how.usage == Usage::TransferSrc && copies(&self.shapes[index(*from)], &self.shapes[index(to)])
@@ -360,11 +372,13 @@ impl Adapter {
         }
     }
 
-    /// A small buffer that is read back.
-    fn seen(&mut self) -> ResourceId {
+    /// A small buffer, read back where it always holds something.
+    fn seen(&mut self, root: bool) -> ResourceId {
         self.seen += 1;
         let id = self.new.add_resource(&format!("seen {}", self.seen), Resource::buffer(super::shape::CELL), None);
-        self.new.root(id);
+        if root {
+            self.new.root(id);
+        }
         self.shapes = Shape::all(&self.new);
         id
     }
@@ -395,7 +409,7 @@ impl Adapter {
 
     fn look(&mut self, root: ResourceId) {
         let queue = *self.random.pick(&[PassQueue::Compute, PassQueue::AsyncCompute]);
-        let seen = self.seen();
+        let seen = self.seen(true);
         let pass = self.new.add_pass(&format!("look {}", self.seen), Pass::new(queue), None);
         self.new.access(pass, root, &Use::new(Usage::Sampled), None);
         self.new.access(pass, seen, &Use::new(Usage::StorageWrite), None);

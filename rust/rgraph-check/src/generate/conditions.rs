@@ -1,0 +1,159 @@
+//! Passes that a flag switches: over what is there, with a fallback, or with readers under the same flag.
+
+use rgraph_ir::access::Usage;
+use rgraph_ir::graph::Use;
+
+use super::draft::Draft;
+use super::known::{Known, Left, MOST_FLAGS, Shape};
+use super::usages::Work;
+use super::{Family, Maker};
+
+impl Maker {
+    /// Puts the pass under a flag, where the graph has any.
+    pub(super) fn drawn_flag(&mut self, draft: &mut Draft) {
+        if self.flags > 0 {
+            let flag = self.source.below(self.flags);
+            self.under(draft, Some(flag));
+        }
+    }
+
+    /// Puts the pass under the flag, before it uses anything.
+    pub(super) fn under(&mut self, draft: &mut Draft, flag: Option<usize>) {
+        if let Some(flag) = flag {
+            debug_assert!(flag < MOST_FLAGS);
+            draft.flag = Some(flag);
+            let id = self.graph.flag(&format!("flag{flag}"));
+            self.graph.pass_mut(draft.pass).conditional = Some(id);
+        }
+    }
+
+    /// A pass that may be off: writes over what is there, or writes what only passes under its flag read.
+    pub(super) fn conditional(&mut self) {
+        let work = self.source.pick(&[Work::Draw, Work::Dispatch, Work::Copy]);
+        let queue = self.queue(work);
+        let mut draft = self.begin("maybe", work, queue);
+        self.drawn_flag(&mut draft);
+        let flag = draft.flag;
+        let over = self.find(&draft, |known| known.defined != 0 && known.left == Left::Everything);
+        let over = over.filter(|_| !self.source.chance(1, 3));
+        if let Some(at) = over
+            && let Some(how) = self.drawn_write(&draft, at)
+        {
+            self.try_put(&mut draft, at, how);
+        } else {
+            self.some_writes(&mut draft, 1);
+        }
+        self.some_reads(&mut draft, 1);
+        self.finish_pass(draft);
+        for _ in 0..self.source.below(3) {
+            let queue = self.queue(Work::Dispatch);
+            let mut draft = self.begin("also", Work::Dispatch, queue);
+            if self.source.chance(2, 3) {
+                self.under(&mut draft, flag);
+            }
+            self.some_reads(&mut draft, 2);
+            self.some_writes(&mut draft, 1);
+            self.finish_pass(draft);
+        }
+    }
+
+    /// A pass whose output's readers get something else while it is off; that may fall back itself.
+    pub(super) fn replaceable(&mut self) {
+        let odd = self.allows(Family::OddFallbacks);
+        let usable = |known: &Known| {
+            (odd || known.shape.is_color())
+                && known.defined == known.shape.whole()
+                && known.owed.is_none()
+                && known.shape.samples == 1
+                && !known.shape.is_block()
+        };
+        let work = self.source.pick(&[Work::Draw, Work::Dispatch]);
+        let queue = self.queue(work);
+        let mut draft = self.begin("better", work, queue);
+        self.drawn_flag(&mut draft);
+        let found = if draft.flag.is_some() { self.find(&draft, usable) } else { None };
+        let Some(input) = found else {
+            self.some_writes(&mut draft, 1);
+            self.finish_pass(draft);
+            return;
+        };
+        let shape = self.known[input].shape;
+        let output = match self.source.below(4) {
+            3 if self.allows(Family::ModifyingFallback) => self.modifying_output(input, &shape),
+            _ => self.declare(shape),
+        };
+        let reads = self.source.chance(1, 2);
+        let Some(how) = self.drawn_write(&draft, output) else {
+            self.finish_pass(draft);
+            return;
+        };
+        let written = self.try_put(&mut draft, output, how);
+        if reads {
+            let usage = if shape.is_image() { Usage::Sampled } else { Usage::StorageRead };
+            self.try_put(&mut draft, input, Use::new(usage));
+        }
+        let whole = draft.writes_all(output, shape.whole()) || self.allows(Family::PartialFallback);
+        let falls = written && whole;
+        if falls {
+            self.falls_back(&mut draft, output, input);
+        }
+        self.finish_pass(draft);
+        if !falls {
+            return;
+        }
+        self.fallen(output, input);
+        for _ in 0..self.source.below(3) {
+            let work = self.source.pick(&[Work::Dispatch, Work::Draw, Work::Copy]);
+            let queue = self.queue(work);
+            let mut draft = self.begin("either", work, queue);
+            let usages = super::usages::reading(&shape, work);
+            let how = Use::new(self.source.pick(&usages));
+            self.try_put(&mut draft, output, how);
+            self.some_writes(&mut draft, 1);
+            self.finish_pass(draft);
+        }
+    }
+
+    /// An output in the memory of another resource of that shape, if there is one that is not the input.
+    fn modifying_output(&mut self, input: usize, shape: &Shape) -> usize {
+        let base = (0..self.known.len())
+            .rev()
+            .find(|at| *at != input && self.known[*at].shape == *shape && self.may_be_modified(*at));
+        match base {
+            Some(base) => self.modify_base(base),
+            None => self.declare(*shape),
+        }
+    }
+
+    fn falls_back(&mut self, draft: &mut Draft, output: usize, input: usize) {
+        self.graph.fallback(draft.pass, self.known[output].id, self.known[input].id);
+        draft.taint |= self.tainted(input);
+    }
+
+    /// Readers of the output may get the input from now on.
+    fn fallen(&mut self, output: usize, input: usize) {
+        let out = &mut self.known[output];
+        out.write(out.written, None);
+        out.falls = Some(input);
+        out.left = out.left.max(Left::Replacing);
+        let known = &mut self.known[input];
+        known.left = known.left.max(Left::Reads);
+    }
+
+    /// The pass that early readers wait for is conditional, and they read something else while it is off.
+    pub(super) fn conditional_payment(&mut self, draft: &mut Draft, at: usize) -> Option<usize> {
+        let shape = self.known[at].shape;
+        let fits = |known: &Known| {
+            known.shape == shape && known.defined == shape.whole() && known.owed.is_none() && known.falls.is_none()
+        };
+        let input = if self.flags > 0 { self.find(draft, fits) } else { None }?;
+        self.drawn_flag(draft);
+        self.falls_back(draft, at, input);
+        Some(input)
+    }
+
+    /// Notes the fallback of a conditional payment.
+    pub(super) fn paid_conditionally(&mut self, at: usize, input: usize) {
+        self.fallen(at, input);
+    }
+}

@@ -1,0 +1,411 @@
+//! A pass that is being declared: which cells it uses how, so that no two accesses contradict each other, every read
+//! finds contents, and attachments have one size.
+
+use rgraph_ir::access::{Aspects, Load, PassQueue, Stages, Usage};
+use rgraph_ir::graph::{Pass, PassId, Ranges, Use};
+
+use super::known::{Left, Shape};
+use super::usages::{Class, Work, first_mip_only, is_attachment, reads, replaces, stages, writes};
+use super::{Family, Maker};
+
+/// Most bytes of a uniform access on every device.
+const UNIFORM: u64 = 16384;
+
+/// Width, height, layers (none of a volume) and samples of an attachment.
+type Extent = (u32, u32, Option<u32>, u32);
+
+#[derive(Clone, Copy)]
+struct Touch {
+    usage: Usage,
+    unordered: bool,
+    /// Whether it throws away what was there.
+    replaces: bool,
+    /// Position among the known resources.
+    at: usize,
+    cells: u128,
+    class: Class,
+}
+
+/// A pass whose accesses are being declared.
+pub(super) struct Draft {
+    pub(super) pass: PassId,
+    pub(super) queue: PassQueue,
+    pub(super) work: Work,
+    pub(super) flag: Option<usize>,
+    /// Debts that nothing the pass uses may come after.
+    pub(super) avoid: u16,
+    touches: Vec<Touch>,
+    pub(super) taint: u16,
+    extent: Option<Extent>,
+    samples: Option<u32>,
+    colors: u32,
+    depth: Option<(usize, Ranges)>,
+}
+
+impl Draft {
+    /// Whether the pass writes these cells of the resource.
+    pub(super) fn writes_all(&self, at: usize, cells: u128) -> bool {
+        let written = self.touches.iter().filter(|touch| touch.at == at && writes(touch.usage));
+        written.fold(0, |all, touch| all | touch.cells) & cells == cells
+    }
+}
+
+impl Maker {
+    /// Begins a pass. Its accesses take effect with [`Maker::finish_pass`].
+    pub(super) fn begin(&mut self, prefix: &str, work: Work, queue: PassQueue) -> Draft {
+        self.passes += 1;
+        let mut pass = Pass::new(queue);
+        let odd = self.source.below(256);
+        if odd & 3 == 3 {
+            pass.weight_us = Some(self.source.below(256) as f64 * 2.0);
+        }
+        if odd & 12 == 12 && odd & 16 != 0 {
+            let unit = self.source.pick(&["texture", "alu"]);
+            pass.unit = Some(self.graph.unit(unit));
+        }
+        pass.side_effects = odd >= 248;
+        pass.setup = odd & 0xe0 == 0xa0;
+        if odd & 0xe0 == 0x60 {
+            pass.device = Some(0);
+        }
+        let name = format!("{prefix}{}", self.passes);
+        Draft {
+            pass: self.graph.add_pass(&name, pass, None),
+            queue,
+            work,
+            flag: None,
+            avoid: 0,
+            touches: Vec::new(),
+            taint: 0,
+            extent: None,
+            samples: None,
+            colors: 0,
+            depth: None,
+        }
+    }
+
+    /// A queue for such a pass; a zero is the graphics queue, the transfer queue for copies.
+    pub(super) fn queue(&mut self, work: Work) -> PassQueue {
+        use PassQueue::{Any, AsyncCompute, Compute, Cpu, Graphics, Transfer};
+        match work {
+            Work::Draw => self.source.pick(&[Graphics, Graphics, Graphics, Graphics, Graphics, Any]),
+            Work::Dispatch => self.source.pick(&[Compute, AsyncCompute, AsyncCompute, Graphics, Any]),
+            Work::Copy => self.source.pick(&[Transfer, Transfer, Graphics, AsyncCompute, Compute, Any]),
+            Work::Host => Cpu,
+        }
+    }
+
+    /// Whether the pass may use the resource at all.
+    pub(super) fn usable(&self, draft: &Draft, at: usize) -> bool {
+        let known = &self.known[at];
+        let others = |touch: &Touch| touch.at != at && self.known[touch.at].memory == known.memory;
+        known.left != Left::Nothing && self.tainted(at) & draft.avoid == 0 && !draft.touches.iter().any(others)
+    }
+
+    /// A resource that fits, the latest for zeros.
+    pub(super) fn find(&mut self, draft: &Draft, fits: impl Fn(&super::known::Known) -> bool) -> Option<usize> {
+        let list: Vec<usize> =
+            (0..self.known.len()).rev().filter(|at| fits(&self.known[*at]) && self.usable(draft, *at)).collect();
+        (!list.is_empty()).then(|| self.source.pick(&list))
+    }
+
+    /// The cells of an access.
+    pub(super) fn cells(&self, at: usize, how: &Use) -> u128 {
+        let mut ranges = how.ranges;
+        if first_mip_only(how.usage) {
+            ranges.mips = ranges.mips.or(Some([0, 1]));
+        }
+        self.known[at].shape.cells(&ranges, how.aspects)
+    }
+
+    /// Whether the access goes with the others of the pass, and finds the contents that it asks for.
+    pub(super) fn may(&self, draft: &Draft, at: usize, how: &Use) -> bool {
+        let known = &self.known[at];
+        let cells = self.cells(at, how);
+        let class = Class::of(how.usage);
+        let meets = |touch: &Touch| {
+            self.known[touch.at].memory == known.memory
+                && (touch.at != at || touch.cells & cells != 0 && !touch.class.may_meet(class))
+        };
+        let uniform = how.ranges.bytes.is_some_and(|[first, end]| how.usage == Usage::Uniform && end - first > UNIFORM);
+        if uniform || cells == 0 || !self.usable(draft, at) || draft.touches.iter().any(meets) {
+            return false;
+        }
+        let mut falls = known.falls;
+        while let Some(instead) = falls {
+            let memory = self.known[instead].memory;
+            let meets = |touch: &Touch| {
+                self.known[touch.at].memory == memory && (touch.at != instead || touch.class != Class::Read)
+            };
+            if draft.touches.iter().any(meets) {
+                return false;
+            }
+            falls = self.known[instead].falls;
+        }
+        if self.is_left_out(draft, at, how) {
+            return false;
+        }
+        if let Some((bit, common)) = known.owed
+            && draft.avoid != bit
+        {
+            return !writes(how.usage) && cells & common != 0 && !how.unordered && !is_attachment(how.usage);
+        }
+        let readable = known.readable(draft.flag);
+        let asks = reads(how);
+        let reaches = self.allows(Family::Undefined) && cells & readable != 0;
+        if asks && cells & !readable != 0 && !reaches {
+            return false;
+        }
+        if (asks || draft.flag.is_some()) && cells & known.blocked(draft.flag) != 0 {
+            return false;
+        }
+        let left = match known.left {
+            Left::Everything => true,
+            Left::Replacing => !writes(how.usage) || replaces(how) && draft.flag.is_none() && !how.unordered,
+            Left::Reads => !writes(how.usage),
+            Left::Nothing => false,
+        };
+        left && (!is_attachment(how.usage) || self.fits_attachments(draft, at, how))
+    }
+
+    /// Whether the access would be of a family that is left out.
+    fn is_left_out(&self, draft: &Draft, at: usize, how: &Use) -> bool {
+        let known = &self.known[at];
+        let lost = how.load.is_some_and(|load| load != Load::Load);
+        let beside = |touch: &&Touch| touch.at == at;
+        let class = Class::of(how.usage);
+        let cleared = |touch: &Touch| {
+            class == Class::Input && touch.class == Class::Attachment && touch.replaces
+                || class == Class::Attachment && touch.class == Class::Input && lost
+        };
+        let in_place = |touch: &Touch| {
+            let pair = [touch.usage, how.usage];
+            pair.contains(&Usage::InputAttachment) && pair.contains(&Usage::DepthStencilRead)
+        };
+        let feedback = |touch: &Touch| {
+            matches!((touch.class, class), (Class::Input, Class::Attachment) | (Class::Attachment, Class::Input))
+        };
+        let cells = self.cells(at, how);
+        let image = known.shape.is_image();
+        let reads = |touch: &Touch| touch.class == Class::Read && class == Class::Read;
+        let twice = |touch: &Touch| !image || touch.cells & cells != 0 && reads(touch);
+        let apart = |touch: &Touch| touch.unordered || how.unordered;
+        let mut others = draft.touches.iter().filter(beside);
+        let leave = self.graph.resources()[known.id].leave.is_some_and(|leave| leave.queue.is_some());
+        others.clone().any(cleared) && !self.allows(Family::ClearedInput)
+            || others.clone().any(twice) && !self.allows(Family::SeveralUses)
+            || others.clone().any(feedback) && !self.allows(Family::Feedback)
+            || others.clone().any(in_place) && !self.allows(Family::DepthInPlace)
+            || others.any(apart) && !self.allows(Family::UnorderedBeside)
+            || known.history && writes(how.usage) && lost && !self.allows(Family::DiscardRemembered)
+            || known.falls.is_some()
+                && self.cells(at, how) != known.shape.whole()
+                && !self.allows(Family::PartialFallback)
+            || known.falls.is_some() && is_attachment(how.usage) && !self.allows(Family::FallbackAttachment)
+            || known.falls.is_some() && writes(how.usage) && !self.allows(Family::FallbackReplaced)
+            || known.switched && how.usage == Usage::HostWrite && !self.allows(Family::HostAfterConditional)
+            || self.is_mixed(draft, how) && !self.allows(Family::MixedWork)
+            || known.shape.is_depth() && !self.allows(Family::DepthCopies) && is_copy(how.usage)
+            || leave && draft.work == Work::Host && !self.allows(Family::LeaveAfterHost)
+    }
+
+    /// Whether the pass would draw to attachments and also write in another way.
+    fn is_mixed(&self, draft: &Draft, how: &Use) -> bool {
+        let apart = |usage: Usage| writes(usage) && !is_attachment(usage);
+        apart(how.usage) && draft.extent.is_some()
+            || is_attachment(how.usage) && draft.touches.iter().any(|touch| apart(touch.usage))
+    }
+
+    fn fits_attachments(&self, draft: &Draft, at: usize, how: &Use) -> bool {
+        let own = extent(&self.known[at].shape, how);
+        let resolve = how.usage == Usage::ResolveAttachment;
+        let volume = own.2.is_none() && !self.allows(Family::VolumeAttachments);
+        let size = draft.extent.is_none_or(|first| {
+            (own.0, own.1) == (first.0, first.1) && (own.2.is_none() || first.2.is_none() || own.2 == first.2)
+        });
+        let samples = if resolve { own.3 == 1 } else { draft.samples.is_none_or(|samples| samples == own.3) };
+        let counts = match how.usage {
+            Usage::ColorAttachment => draft.colors < 4,
+            Usage::DepthStencilAttachment | Usage::DepthStencilRead => {
+                draft.depth.is_none_or(|first| first == (at, how.ranges))
+            }
+            _ => true,
+        };
+        size && samples && counts && !volume
+    }
+
+    /// Declares the access.
+    pub(super) fn put(&mut self, draft: &mut Draft, at: usize, how: &Use) {
+        debug_assert!(self.may(draft, at, how), "{how:?} of {:?} after {:?}", self.known[at], draft.pass);
+        let mut cells = self.cells(at, how);
+        let shape = self.known[at].shape;
+        if how.generate_mips {
+            let last = [how.ranges.mips.map_or(0, |[first, _]| first), shape.mips];
+            cells |= shape.cells(&Ranges { mips: Some(last), ..how.ranges }, how.aspects);
+        }
+        if is_attachment(how.usage) {
+            let own = extent(&shape, how);
+            let first = draft.extent.get_or_insert(own);
+            first.2 = first.2.or(own.2);
+            if how.usage != Usage::ResolveAttachment {
+                draft.samples.get_or_insert(own.3);
+            }
+            match how.usage {
+                Usage::ColorAttachment => draft.colors += 1,
+                Usage::DepthStencilAttachment | Usage::DepthStencilRead => draft.depth = Some((at, how.ranges)),
+                _ => {}
+            }
+        }
+        draft.touches.push(Touch {
+            at,
+            cells,
+            class: Class::of(how.usage),
+            usage: how.usage,
+            unordered: how.unordered,
+            replaces: replaces(how),
+        });
+        draft.taint |= self.tainted(at);
+        if let Some((bit, common)) = &mut self.known[at].owed
+            && draft.avoid != *bit
+        {
+            *common &= cells;
+            draft.taint |= *bit;
+        }
+        let mut falls = self.known[at].falls;
+        while let Some(instead) = falls {
+            let cells = self.known[instead].shape.whole();
+            draft.touches.push(Touch {
+                at: instead,
+                cells,
+                class: Class::Read,
+                usage: Usage::Sampled,
+                unordered: false,
+                replaces: false,
+            });
+            falls = self.known[instead].falls;
+        }
+        self.graph.access(draft.pass, self.known[at].id, how, None);
+    }
+
+    /// Declares the access in a range that fits, if there is one: as drawn, else the default one, else one cell.
+    pub(super) fn try_put(&mut self, draft: &mut Draft, at: usize, how: Use) -> bool {
+        let drawn = self.drawn_range(at, &how);
+        let shape = self.known[at].shape;
+        let first = self.known[at].readable(draft.flag).trailing_zeros();
+        let layer = first / shape.mips % shape.layers;
+        let cell = match shape.is_image() {
+            true => Ranges {
+                mips: Some([first % shape.mips, first % shape.mips + 1]),
+                layers: (shape.layers > 1).then_some([layer, layer + 1]),
+                bytes: None,
+            },
+            false => Ranges { bytes: Some(shape.block(first.min(super::known::BLOCKS - 1))), ..Ranges::default() },
+        };
+        if how.usage == Usage::InputAttachment && shape.mips > 1 && !self.allows(Family::InputMips) {
+            return false;
+        }
+        let options = [drawn, Use { ranges: Ranges::default(), ..how }, Use { ranges: cell, ..how }];
+        for how in options {
+            if self.may(draft, at, &how) {
+                self.put(draft, at, &how);
+                return true;
+            }
+        }
+        false
+    }
+
+    /// The use with ranges and aspects as the bytes have them; zeros: with those that it has.
+    fn drawn_range(&mut self, at: usize, how: &Use) -> Use {
+        let mut how = *how;
+        let shape = self.known[at].shape;
+        let choice = self.source.below(8);
+        if choice < 4 || how.ranges != Ranges::default() {
+            return how;
+        }
+        if !shape.is_image() {
+            let first = self.source.below(8) as u32;
+            let end = first + self.source.below(8 - first as usize) as u32;
+            how.ranges.bytes = Some([shape.block(first)[0], shape.block(end)[1]]);
+            return how;
+        }
+        if choice != 5 && shape.mips > 1 {
+            let first = self.source.below(shape.mips as usize) as u32;
+            let more =
+                if is_attachment(how.usage) { 0 } else { self.source.below((shape.mips - first) as usize) as u32 };
+            how.ranges.mips = Some([first, first + 1 + more]);
+        }
+        if choice != 4 && shape.layers > 1 {
+            let first = self.source.below(shape.layers as usize) as u32;
+            let more = self.source.below((shape.layers - first) as usize) as u32;
+            how.ranges.layers = Some([first, first + 1 + more]);
+        }
+        let aspects = shape.aspects();
+        let apart = how.usage == Usage::Sampled || self.allows(Family::AspectsApart);
+        if apart && aspects.bits().count_ones() > 1 && how.aspects.is_empty() {
+            let apart = if how.usage == Usage::InputAttachment {
+                [aspects; 3]
+            } else {
+                [Aspects::DEPTH, Aspects::STENCIL, aspects]
+            };
+            how.aspects = self.source.pick(&apart);
+        }
+        how
+    }
+
+    /// Stages that the use may name.
+    pub(super) fn drawn_stages(&mut self, draft: &Draft, at: usize, how: &mut Use) {
+        let (image, odd) = (self.known[at].shape.is_image(), self.allows(Family::OddStages));
+        how.stages = self.source.pick(stages(how.usage, draft.work, draft.queue, image, odd));
+        let scratch = writes(how.usage) && how.stages.contains(Stages::ACCELERATION_STRUCTURE_BUILD);
+        if scratch && !self.allows(Family::StorageScratch) {
+            how.stages = Stages::empty();
+        }
+    }
+
+    /// The pass is complete: what it writes is written, and debts spread.
+    pub(super) fn finish_pass(&mut self, draft: Draft) -> PassId {
+        let mut draft = draft;
+        let ordered = !draft.touches.is_empty() || self.allows(Family::OrderedEmpty);
+        if self.source.chance(1, 8) && ordered {
+            let list: Vec<(PassId, u16)> =
+                self.ordinary.iter().rev().filter(|(_, taint)| taint & draft.avoid == 0).copied().collect();
+            if !list.is_empty() {
+                let (earlier, taint) = self.source.pick(&list);
+                self.graph.order_after(draft.pass, earlier);
+                draft.taint |= taint;
+            }
+        }
+        for touch in &draft.touches {
+            let known = &mut self.known[touch.at];
+            if touch.usage == Usage::AccelerationScratch {
+                known.written |= touch.cells;
+                known.defined &= !touch.cells;
+            } else if writes(touch.usage) {
+                known.write(touch.cells, draft.flag);
+            }
+        }
+        for touch in draft.touches.iter().filter(|_| draft.flag.is_some()) {
+            self.known[touch.at].switched = true;
+        }
+        for touch in &draft.touches {
+            self.taint(touch.at, draft.taint);
+        }
+        self.ordinary.push((draft.pass, draft.taint));
+        if draft.avoid != 0 {
+            self.settle(draft.avoid, draft.taint);
+        }
+        draft.pass
+    }
+}
+
+fn extent(shape: &Shape, how: &Use) -> Extent {
+    let mip = how.ranges.mips.map_or(0, |[first, _]| first);
+    let layers = how.ranges.layers.map_or(shape.layers, |[first, end]| end - first);
+    let side = |texels: u32| (texels >> mip).max(1);
+    (side(shape.size[0]), side(shape.size[1]), (!shape.volume).then_some(layers), shape.samples)
+}
+
+/// Whether a usage is a copy, or reads an image as storage.
+fn is_copy(usage: Usage) -> bool {
+    matches!(usage, Usage::TransferSrc | Usage::TransferDst | Usage::StorageRead)
+}

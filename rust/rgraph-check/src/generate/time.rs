@@ -1,0 +1,207 @@
+//! Names for one memory: what a resource held some frames ago, and what goes on with its contents.
+
+use rgraph_ir::access::{PassQueue, Usage};
+use rgraph_ir::graph::Use;
+use rgraph_ir::resource::{Buffer, History, Image, Kind, Life, Mips, Resource};
+
+use super::known::{Known, Left, Shape, What};
+use super::usages::{Work, reading};
+use super::{Family, Maker};
+
+impl Maker {
+    /// What an image or buffer held some frames ago, under one name or several, and passes that read it.
+    pub(super) fn history(&mut self) {
+        let old = |known: &Known| {
+            known.transient
+                && !known.modifies
+                && !known.history
+                && known.left == Left::Everything
+                && known.falls.is_none()
+                && known.owed.is_none()
+                && known.shape.samples == 1
+                && known.shape.what != What::Structure
+        };
+        let list: Vec<usize> = (0..self.known.len()).rev().filter(|at| old(&self.known[*at])).collect();
+        let base = if self.source.chance(1, 3) && !list.is_empty() {
+            self.source.pick(&list)
+        } else {
+            let shape = if self.source.chance(1, 3) { self.drawn_buffer() } else { self.drawn_image() };
+            self.declare(shape)
+        };
+        let mut names = Vec::new();
+        let mut frames = 0;
+        for _ in 0..1 + self.source.below(3) {
+            let choice = self.source.below(4) as u32;
+            let twin = self.allows(Family::TwinHistories) && frames > 0;
+            if !twin && frames == 3 {
+                break;
+            }
+            frames = (frames + if twin { choice } else { choice.max(1) }).min(3);
+            let zero_first = self.source.chance(1, 2);
+            names.push(self.declare_history(base, frames, zero_first));
+        }
+        self.known[base].history = true;
+        let first = self.source.chance(1, 2);
+        if first {
+            self.write_now(base);
+        }
+        for past in names {
+            let work = self.source.pick(&[Work::Dispatch, Work::Draw, Work::Copy]);
+            let queue = self.queue(work);
+            let mut draft = self.begin("before", work, queue);
+            let usages = reading(&self.known[past].shape, work);
+            let mut how = Use::new(self.source.pick(&usages));
+            self.drawn_stages(&draft, past, &mut how);
+            self.try_put(&mut draft, past, how);
+            self.some_writes(&mut draft, 1);
+            self.finish_pass(draft);
+        }
+        if !first {
+            self.write_now(base);
+        }
+    }
+
+    fn write_now(&mut self, base: usize) {
+        let work = self.source.pick(&[Work::Draw, Work::Dispatch, Work::Copy, Work::Host]);
+        let work = if work == Work::Host && self.known[base].shape.is_image() { Work::Draw } else { work };
+        let queue = self.queue(work);
+        let mut draft = self.begin("now", work, queue);
+        if let Some(how) = self.drawn_write(&draft, base)
+            && !self.try_put(&mut draft, base, how)
+        {
+            self.some_writes(&mut draft, 1);
+        }
+        self.finish_pass(draft);
+    }
+
+    fn declare_history(&mut self, base: usize, frames: u32, zero_first: bool) -> usize {
+        let of = self.known[base];
+        let kind = match of.shape.what {
+            What::Image => Kind::Image(Image::default()),
+            _ => Kind::Buffer(Buffer::default()),
+        };
+        let life = Life::History(History { of: of.id, frames, zero_first });
+        let name = self.name("past");
+        let resource = Resource { kind, life, modifies: None, leave: None, sharing: None };
+        let id = self.graph.add_resource(&name, resource, None);
+        let at = self.known.len();
+        let defined = of.shape.whole();
+        self.known.push(Known {
+            id,
+            memory: at,
+            transient: false,
+            history: true,
+            left: Left::Reads,
+            defined,
+            only: [0; super::known::MOST_FLAGS],
+            written: defined,
+            taint: 0,
+            owed: None,
+            root: false,
+            ..of
+        });
+        at
+    }
+
+    /// Whether another name may go on with the contents in the same memory.
+    pub(super) fn may_be_modified(&self, at: usize) -> bool {
+        let known = &self.known[at];
+        let whole = self.allows(Family::Undefined) || known.defined == known.shape.whole();
+        let imported = matches!(self.graph.resources()[known.id].life, Life::Imported(_));
+        known.left == Left::Everything
+            && (!imported || self.allows(Family::ModifiedImport))
+            && known.defined != 0
+            && whole
+            && !known.history
+            && known.falls.is_none()
+            && known.owed.is_none()
+            && known.only.iter().all(|only| *only == 0)
+    }
+
+    /// A further name for the memory; the first one is not used any more.
+    pub(super) fn modify_base(&mut self, base: usize) -> usize {
+        let above = self.declare_modifying(base);
+        self.known[base].left = Left::Nothing;
+        self.known[base].root = false;
+        above
+    }
+
+    /// A pass that goes on with another resource's contents under a new name, once or in a chain.
+    pub(super) fn modify(&mut self) {
+        let list: Vec<usize> = (0..self.known.len()).rev().filter(|at| self.may_be_modified(*at)).collect();
+        let mut base = if list.is_empty() || self.source.chance(1, 3) {
+            let shape = if self.source.chance(1, 4) { self.drawn_buffer() } else { self.drawn_image() };
+            let at = self.declare(shape);
+            let mut draft = self.begin("full", Work::Draw, PassQueue::Graphics);
+            if let Some(how) = self.drawn_write(&draft, at) {
+                self.try_put(&mut draft, at, how);
+            }
+            self.finish_pass(draft);
+            at
+        } else {
+            self.source.pick(&list)
+        };
+        for _ in 0..=self.source.below(2) {
+            if !self.may_be_modified(base) {
+                return;
+            }
+            base = self.modify_base(base);
+            let shape = self.known[base].shape;
+            let usual = if shape.samples > 1 || shape.is_depth() { Work::Draw } else { Work::Dispatch };
+            let work = if self.source.chance(1, 2) { Work::Draw } else { usual };
+            let queue = self.queue(work);
+            let mut draft = self.begin("modify", work, queue);
+            if let Some(how) = self.drawn_write(&draft, base) {
+                self.try_put(&mut draft, base, how);
+            }
+            self.some_reads(&mut draft, 1);
+            self.finish_pass(draft);
+        }
+    }
+
+    /// A `modifies` of another size: a scaled blit.
+    pub(super) fn scaled(&mut self) {
+        let mut shape = self.drawn_target();
+        if !shape.blends() {
+            shape.format = rgraph_ir::format::Format::Rgba8unorm;
+        }
+        shape.mips = self.source.pick(&[1, 1, 3]);
+        shape.layers = self.source.pick(&[1, 1, 2]);
+        let base = self.declare(shape);
+        let work = self.source.pick(&[Work::Draw, Work::Copy]);
+        let queue = self.queue(work);
+        let mut draft = self.begin("full", work, queue);
+        let usage = if work == Work::Draw { Usage::ColorAttachment } else { Usage::TransferDst };
+        self.put(&mut draft, base, &Use::new(usage));
+        self.finish_pass(draft);
+        let odd = self.allows(Family::OddScales);
+        let side = if odd { self.source.pick(&[32, 512, 96]) } else { shape.size[0] / 4 };
+        let more = if self.allows(Family::ScaledMips) { shape.mips.min(3) } else { 1 };
+        let mips = self.source.pick(&[1, more]);
+        let own = Shape { size: [side, side, 1], mips, ..shape };
+        let below = self.known[base].id;
+        let at = self.declare(own);
+        let resource = self.graph.resource_mut(self.known[at].id);
+        resource.modifies = Some(below);
+        if let Kind::Image(image) = &mut resource.kind {
+            // Nothing said would be as many as below.
+            image.mips = Some(Mips::Count(own.mips));
+        }
+        let taint = self.known[base].taint;
+        let known = &mut self.known[at];
+        (known.transient, known.modifies) = (false, true);
+        let first = rgraph_ir::graph::Ranges { mips: Some([0, 1]), ..Default::default() };
+        known.defined = own.cells(&first, rgraph_ir::access::Aspects::empty());
+        known.written = known.defined;
+        known.taint = taint;
+        self.known[base].left = Left::Reads;
+        let work = self.source.pick(&[Work::Dispatch, Work::Draw]);
+        let queue = self.queue(work);
+        let mut draft = self.begin("small", work, queue);
+        if let Some(how) = self.drawn_write(&draft, at) {
+            self.try_put(&mut draft, at, how);
+        }
+        self.some_reads(&mut draft, 1);
+        self.finish_pass(draft);
+    }
+}

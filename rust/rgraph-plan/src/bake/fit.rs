@@ -1,0 +1,154 @@
+//! Heap limits: the placement that the options ask for is kept if it fits. If not, the bake gives up barrier calls first,
+//! then overlap: it cuts a barrier-free group before every step, searches placements longer, and tries orders that keep
+//! fewer bytes alive. It refuses the graph only if none of them fits, and then says what is alive at the worst moment.
+
+use std::cmp::Reverse;
+
+use super::{Options, Scratch};
+use crate::error::GraphError;
+use crate::graph::Graph;
+use crate::plan::Plan;
+use crate::profile::Profile;
+use crate::stages::schedule::least_bytes;
+use crate::stages::transient::Placement;
+use crate::stages::validate::mistakes::{Worst, out_of_memory};
+
+/// Least effort of the placements that are tried once a limit is exceeded.
+const EFFORT: u32 = 4;
+
+/// Most resources that a refusal names.
+const NAMED: usize = 5;
+
+impl Scratch {
+    /// Makes the frame fit the heaps of `profile`, if it does not yet.
+    ///
+    /// # Errors
+    /// [`Code::OutOfMemory`](crate::error::Code::OutOfMemory) if no order and placement tried fits.
+    pub(super) fn fit(
+        &mut self,
+        graph: &Graph,
+        profile: &Profile,
+        options: &Options,
+        plan: &mut Plan,
+    ) -> Result<(), GraphError> {
+        let Some(mut least) = self.excess(graph, profile) else { return Ok(()) };
+        let effort = options.effort.max(EFFORT);
+        for attempt in [Attempt::Cut, Attempt::LeastBytes { one_queue: false }, Attempt::LeastBytes { one_queue: true }]
+        {
+            if let Attempt::LeastBytes { one_queue } = attempt {
+                if !self.reorder(graph, profile, one_queue) {
+                    continue;
+                }
+                self.merge(graph, profile, !options.without.merging, plan);
+                plan.report.notes.clear();
+                self.order_queues(graph, &mut plan.report.notes);
+            }
+            self.cut_everywhere();
+            self.place(graph, profile, effort)?;
+            match self.excess(graph, profile) {
+                None => {
+                    plan.report.notes.push(attempt.note().to_owned());
+                    return Ok(());
+                }
+                Some(excess) if excess.needs < least.needs => least = excess,
+                Some(_) => {}
+            }
+        }
+        let Excess { memory_type, needs, has, worst } = least;
+        Err(GraphError::one(out_of_memory(graph, &memory_type, needs, has, &worst)))
+    }
+
+    /// The first heap that is too small for what is placed in it.
+    fn excess(&self, graph: &Graph, profile: &Profile) -> Option<Excess> {
+        let mut classes = profile.memory.iter().zip(&self.transients.peaks).enumerate();
+        let (class, (memory, peak)) =
+            classes.find(|(_, (memory, peak))| memory.heap_size.is_some_and(|has| peak.total > has))?;
+        Some(Excess {
+            memory_type: memory.name.clone(),
+            needs: peak.total,
+            has: memory.heap_size.unwrap_or(u64::MAX),
+            worst: self.worst_moment(graph, class as u32),
+        })
+    }
+
+    /// The step at which most bytes of a class are alive, and the largest of them.
+    fn worst_moment(&self, graph: &Graph, class: u32) -> Worst {
+        let placed = || self.transients.placements.iter().filter(move |placement| placement.class == class);
+        let mut changes: Vec<(u32, bool, u64)> = placed()
+            .flat_map(|p| [(p.steps[0], true, p.size), (p.steps[1].saturating_add(1), false, p.size)])
+            .collect();
+        // What ends before a step gives its bytes back before what begins there takes some.
+        changes.sort_unstable_by_key(|&(step, begins, _)| (step, begins));
+        let (mut live, mut most, mut at) = (0u64, 0, 0);
+        for (step, begins, size) in changes {
+            live = if begins { live.saturating_add(size) } else { live.saturating_sub(size) };
+            if live > most {
+                (most, at) = (live, step);
+            }
+        }
+        let mut alive: Vec<&Placement> = placed().filter(|p| p.steps[0] <= at && at <= p.steps[1]).collect();
+        alive.sort_by_key(|placement| (Reverse(placement.size), placement.memory));
+        let count = alive.len();
+        let stops = self.course.steps.get(at as usize).map(|step| step.stops.range());
+        let stop = stops.and_then(|mut stops| self.course.stops.get(stops.next()?));
+        Worst {
+            pass: stop.and_then(|stop| self.facts.declared_pass(stop.node)),
+            bytes: most,
+            largest: alive[..count.min(NAMED)]
+                .iter()
+                .map(|p| (graph.resource_name(p.memory).to_owned(), p.size))
+                .collect(),
+            others: count.saturating_sub(NAMED),
+        }
+    }
+
+    /// Orders the nodes anew so that few bytes are alive at once; false if there is no such order to try.
+    fn reorder(&mut self, graph: &Graph, profile: &Profile, one_queue: bool) -> bool {
+        let job = self.weights.job(crate::stages::weigh::Input {
+            graph,
+            profile,
+            plan_queues: &self.queues,
+            shapes: &self.shapes,
+            facts: &self.facts,
+            live: &self.live,
+            deps: &self.deps,
+        });
+        let made = least_bytes(&job, one_queue, &mut self.schedule, &mut self.order);
+        if made {
+            self.take_lanes();
+        }
+        made
+    }
+
+    /// Lets bytes that any step frees be taken over by the next step of its queue, for a barrier call there.
+    fn cut_everywhere(&mut self) {
+        let all = vec![true; self.course.steps.len()];
+        self.course.cut_groups_before(&all, &mut self.groups);
+    }
+}
+
+/// What is tried to make a frame fit.
+#[derive(Clone, Copy)]
+enum Attempt {
+    /// A barrier call before every step.
+    Cut,
+    /// An order that keeps few bytes alive at once; on one queue where the declaration leaves the choice.
+    LeastBytes { one_queue: bool },
+}
+
+impl Attempt {
+    fn note(self) -> &'static str {
+        match self {
+            Self::Cut => "the heap limit costs barrier calls: bytes are reused by every next step",
+            Self::LeastBytes { .. } => "the heap limit costs overlap: the passes are ordered for few live bytes",
+        }
+    }
+}
+
+/// A heap that is too small.
+struct Excess {
+    memory_type: String,
+    needs: u64,
+    has: u64,
+    worst: Worst,
+}
