@@ -11,7 +11,6 @@ use rgraph_plan::profile::{Capabilities, Profile, Queue as ProfileQueue};
 use rgraph_plan::stages::validate::queues::expanded_queues;
 
 use crate::clock::DeviceClock;
-use crate::compiled::Poll;
 use crate::context::{Context, ContextOptions, EntryTable};
 use crate::create::{Created, create, profile};
 use crate::error::{Called, Code, DeviceError, Error};
@@ -20,8 +19,6 @@ use crate::memory::{Memory, MemoryReport};
 use crate::physical::{self, DeviceInfo, Physical};
 use crate::pipeline::Pipelines;
 use crate::queue::{Point, Queue};
-use crate::run::wait_polling;
-use crate::store::Store;
 
 /// How a device is opened.
 #[derive(Clone, Debug, Default)]
@@ -429,16 +426,6 @@ impl Shared {
     /// function of the caller's.
     pub fn turn(&self) -> MutexGuard<'_, ()> {
         self.turn.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The turn, once no run with host passes has any of these resources.
-    pub fn turn_with(&self, stores: &[Arc<Store>], poll: Option<Poll<'_>>) -> Result<MutexGuard<'_, ()>, Error> {
-        loop {
-            let turn = self.turn();
-            let Some(run) = stores.iter().find_map(|store| store.reserved()) else { return Ok(turn) };
-            drop(turn);
-            wait_polling(poll, |slice| Ok(run.wait_until_over(slice)))?;
-        }
     }
 
     /// Destroys things when all that was submitted so far is done.

@@ -1,11 +1,15 @@
-//! Devices that wait for the current thread. While a run calls a function of the caller's, anything that waits for a run
-//! of the same device would wait for itself: it is refused instead. A function that starts another thread and joins it
-//! is not seen through.
+//! Who waits for whom: runs for what a run with host passes has reserved, and devices for the current thread. While a
+//! run calls a function of the caller's, anything that waits for a run of the same device would wait for itself: it is
+//! refused instead. A function that starts another thread and joins it is not seen through.
 
 use std::cell::RefCell;
+use std::sync::{Arc, MutexGuard};
 
+use crate::compiled::Poll;
 use crate::device::Shared;
 use crate::error::{BusyError, Code, Error};
+use crate::run::wait_polling;
+use crate::store::Store;
 
 thread_local! {
     static DEVICES: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
@@ -64,6 +68,16 @@ impl Shared {
             message: "a function of a pass waits for the device that waits for it".to_owned(),
             help: "run other graphs before or after, or on another device".to_owned(),
         }))
+    }
+
+    /// The turn, once no run with host passes has any of these resources.
+    pub fn turn_with(&self, stores: &[Arc<Store>], poll: Option<Poll<'_>>) -> Result<MutexGuard<'_, ()>, Error> {
+        loop {
+            let turn = self.turn();
+            let Some(run) = stores.iter().find_map(|store| store.reserved()) else { return Ok(turn) };
+            drop(turn);
+            wait_polling(poll, |slice| Ok(run.wait_until_over(slice)))?;
+        }
     }
 
     /// Runs keep their device alive, so no two devices have one address while either is inside.

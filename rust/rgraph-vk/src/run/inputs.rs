@@ -1,0 +1,195 @@
+//! What a run is given: imports that are bound, arrays that are copied into staging memory.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use rgraph_plan::id::IdVec;
+use rgraph_plan::plan::{PlanKind, PlanLife};
+use rgraph_plan::resource::{Life, ResourceId};
+
+use super::RunState;
+use crate::compiled::{Inputs, Upload};
+use crate::copy::{packed_bytes, told};
+use crate::device::Shared;
+use crate::error::{Code, DeviceError, Error};
+use crate::prepared::{Import, Place, Prepared};
+use crate::queue::Point;
+use crate::state::ResourceState;
+use crate::store::{Raw, Store};
+use crate::submit::Prologue;
+
+impl RunState {
+    /// Binds imports and copies what is uploaded into staging memory.
+    pub(super) fn prologue(&mut self, prepared: &Prepared, at: usize, inputs: &Inputs<'_>) -> Result<Prologue, Error> {
+        let mut prologue = Prologue::default();
+        let graph = &prepared.workload.graph;
+        if !self.initialised {
+            let mut zero: IdVec<ResourceId, bool> = IdVec::filled(false, prepared.places.len());
+            for resource in graph.resources() {
+                if let Life::History(history) = resource.life {
+                    zero[prepared.scene.memory[prepared.scene.resource_of[history.of]]] |= history.zero_first;
+                }
+            }
+            for (home, place) in prepared.places.iter_ids() {
+                let life = prepared.plan.resources[home].life;
+                match place {
+                    Place::Fixed(store) if life == PlanLife::Persistent => {
+                        prologue.clears.push((store.clone(), None));
+                    }
+                    Place::Ring(ring) if zero[home] || prepared.chaos.is_some() => {
+                        let poisoned = (!zero[home]).then_some(home);
+                        prologue.clears.extend(ring.iter().map(|store| (store.clone(), poisoned)));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        let mut uploaded = Vec::with_capacity(inputs.uploads.len());
+        for (declared, upload) in &inputs.uploads {
+            let Some(resource) = prepared.scene.resource_of.get(*declared).copied() else {
+                return Err(Error::input("?", "an input is a resource of another graph", "use this graph's handles"));
+            };
+            uploaded.push(prepared.home(resource).0);
+            self.upload(prepared, at, resource, upload, &mut prologue)?;
+        }
+        for &Import { home, bound, defined } in &prepared.imports {
+            let known = !inputs.anew || uploaded.contains(&home);
+            if defined && !(known && (!bound || self.imports[home].is_some())) {
+                let name = prepared.plan.resource_name(home);
+                let message = format!("imported \"{name}\" has nothing bound to it in this run");
+                return Err(Error::input(name, message, format!("give it: inputs={{\"{name}\": …}}")));
+            }
+            if bound && self.imports[home].is_none() {
+                let store = self.own_store(prepared, home)?;
+                if prepared.chaos.is_some() {
+                    prologue.clears.push((store.clone(), Some(home)));
+                }
+                self.imports[home] = Some(store);
+                self.stamp.imports += 1;
+            }
+        }
+        if self.distinct != self.stamp.imports {
+            self.check_distinct(prepared)?;
+            self.distinct = self.stamp.imports;
+        }
+        Ok(prologue)
+    }
+
+    /// Refuses one resource under two names: neither knows of the other's uses.
+    fn check_distinct(&mut self, prepared: &Prepared) -> Result<(), Error> {
+        let mut known: HashMap<Raw, ResourceId> = HashMap::new();
+        let bound = self.imports.iter_ids().filter_map(|(home, store)| Some((home, store.as_ref()?.raw)));
+        let twice = bound.into_iter().find_map(|(home, raw)| Some((known.insert(raw, home)?, home)));
+        let Some((one, two)) = twice else { return Ok(()) };
+        let (one, name) = (prepared.plan.resource_name(one), prepared.plan.resource_name(two));
+        self.imports[two] = None;
+        self.stamp.imports += 1;
+        let message = format!("imports \"{one}\" and \"{name}\" are bound to one resource");
+        let help = "give each one of its own; or declare one import, and let all passes use that";
+        Err(Error::input(name, message, help))
+    }
+
+    fn own_store(&mut self, prepared: &Prepared, home: ResourceId) -> Result<Arc<Store>, Error> {
+        if let Some(known) = &self.own[home] {
+            return Ok(known.clone());
+        }
+        let Place::Import(usages, domain) = prepared.places[home] else {
+            return Err(DeviceError::new(Code::Foreign, "not an imported resource", "").into());
+        };
+        let kind = prepared.plan.resources[home].kind;
+        let name = prepared.plan.resource_name(home);
+        let store = Store::new(&prepared.shared, name, kind, usages, domain, true)?;
+        self.own[home] = Some(store.clone());
+        Ok(store)
+    }
+
+    fn upload(
+        &mut self,
+        prepared: &Prepared,
+        at: usize,
+        resource: ResourceId,
+        upload: &Upload<'_>,
+        prologue: &mut Prologue,
+    ) -> Result<(), Error> {
+        let name = prepared.plan.resource_name(resource);
+        let (home, _) = prepared.home(resource);
+        let kind = prepared.plan.resources[resource].kind;
+        let imported = prepared.plan.resources[prepared.scene.memory[resource]].life == PlanLife::Imported
+            || prepared.scene.declared[home].is_some_and(|declared| {
+                matches!(prepared.workload.graph.resources()[declared].life, Life::Imported(_))
+            });
+        if !imported {
+            let message = format!("\"{name}\" is not imported, so it takes no input");
+            return Err(Error::input(name, message, "import it: import_array, import_image or import_buffer"));
+        }
+        match upload {
+            Upload::Resource(given) => {
+                let store = given.checked(&prepared.shared)?;
+                if store.kind != kind {
+                    let message = format!("\"{name}\" is {}, and what is given is {}", told(kind), told(store.kind));
+                    return Err(Error::input(name, message, "give a resource of the same kind, format and size"));
+                }
+                if !matches!(prepared.places[home], Place::Import(..)) {
+                    if matches!(prepared.places[home], Place::Unused) {
+                        return Ok(());
+                    }
+                    let message = format!("\"{name}\" is remembered from frame to frame, so it takes arrays only");
+                    return Err(Error::input(name, message, "give an array"));
+                }
+                let same = self.imports[home].as_ref().is_some_and(|known| Arc::ptr_eq(known, store));
+                if !same {
+                    self.imports[home] = Some(store.clone());
+                    self.stamp.imports += 1;
+                }
+                Ok(())
+            }
+            Upload::Bytes(bytes) => {
+                let wanted = packed_bytes(kind);
+                if bytes.len() as u64 != wanted {
+                    let message = format!("\"{name}\" takes {wanted} bytes, and {} are given", bytes.len());
+                    return Err(Error::input(name, message, "give mip 0 of all layers, tightly packed"));
+                }
+                let store = match &prepared.places[home] {
+                    Place::Unused => return Ok(()),
+                    Place::Import(..) => {
+                        let store = self.own_store(prepared, home)?;
+                        let same = self.imports[home].as_ref().is_some_and(|known| Arc::ptr_eq(known, &store));
+                        if !same {
+                            self.imports[home] = Some(store.clone());
+                            self.stamp.imports += 1;
+                        }
+                        store
+                    }
+                    _ => match prepared.store(home, self.run, &self.imports) {
+                        Some(store) => store.clone(),
+                        None => return Ok(()),
+                    },
+                };
+                if write_directly(&prepared.shared, &store, bytes)? {
+                    return Ok(());
+                }
+                let (buffer, offset) = self.contexts[at].staging.put(&prepared.shared, bytes)?;
+                prologue.uploads.push((store, buffer, offset));
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Writes into a buffer that the host can see and nobody uses; `false`: it has to be staged.
+fn write_directly(shared: &Shared, store: &Store, bytes: &[u8]) -> Result<bool, Error> {
+    let (PlanKind::Buffer { .. }, Some(mapped)) = (store.kind, store.mapped()) else { return Ok(false) };
+    let mut idle = true;
+    let mut points: Vec<Point> = Vec::new();
+    let everything = store.tracked().whole();
+    store.tracked().visit(everything, |_, state| points.extend(&state.points));
+    for point in points {
+        idle &= shared.reached(&shared.queues[point.queue])? >= point.value;
+    }
+    if idle {
+        // SAFETY: the buffer is that large and no queue uses it; submits make host writes visible.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), mapped.as_ptr(), bytes.len()) };
+        store.tracked().set(everything, &ResourceState::default());
+    }
+    Ok(idle)
+}
