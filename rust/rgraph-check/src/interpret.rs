@@ -122,7 +122,7 @@ pub fn interpret_graph(graph: &Graph) -> Outcome {
 pub fn interpret_graph_with(graph: &Graph, flags: Flags) -> Outcome {
     let flat = graph.flattened();
     let facts = Facts::new(flat.as_ref().unwrap_or(graph), None);
-    crate::meaning::run(&facts, &serial_order(&facts), &frames(&facts, flags))
+    crate::meaning::run(&facts, &serial_order(&facts), &frames(&facts, flags), false)
 }
 
 /// Runs a plan on symbolic memory under `interleavings` orders of what it leaves open: the first as listed, the others
@@ -136,9 +136,9 @@ pub fn interpret_plan(graph: &Graph, plan: &Plan, interleavings: u64) -> Result<
     let job_of = jobs(&facts, plan)?;
     let flags = frames(&facts, Flags::Changing);
     let executor = Executor::new(&facts, plan, &job_of, flags.len() as u32);
-    let (first, _) = executor.run(&flags, None, IN_FLIGHT)?;
+    let (first, _) = executor.run(&flags, None, IN_FLIGHT, false)?;
     for seed in 1..interleavings {
-        let (again, complaint) = executor.run(&flags, Some(seed), IN_FLIGHT)?;
+        let (again, complaint) = executor.run(&flags, Some(seed), IN_FLIGHT, false)?;
         if let Some(what) = first.difference(&again) {
             let what = explained(what, complaint);
             return Err(Fault::Diverges { seed, what });
@@ -158,11 +158,12 @@ pub fn interpret_with(graph: &Graph, plan: &Plan, schedule: &Schedule) -> Result
     let flags = frames(&facts, schedule.flags);
     let executor = Executor::new(&facts, plan, &job_of, flags.len() as u32);
     let window = if schedule.overlapping { IN_FLIGHT } else { 1 };
-    Ok(executor.run(&flags, (schedule.seed > 0).then_some(schedule.seed), window)?.0)
+    Ok(executor.run(&flags, (schedule.seed > 0).then_some(schedule.seed), window, false)?.0)
 }
 
 /// Runs a plan under `orders` orders with changing flags, and under one more per combination of constant flags (up to
-/// 2^6, sampled beyond); the first thing that it computes otherwise than the declaration means, in words.
+/// 2^6, sampled beyond); the first thing that it computes otherwise than the declaration means, in words. What each
+/// needed pass reads is compared too, whether or not anybody sees what comes of it.
 pub fn disagreement(graph: &Graph, plan: &Plan, orders: u64) -> Option<String> {
     let flat = graph.flattened();
     let facts = Facts::new(flat.as_ref().unwrap_or(graph), None);
@@ -173,7 +174,7 @@ pub fn disagreement(graph: &Graph, plan: &Plan, orders: u64) -> Option<String> {
     let serial = serial_order(&facts);
     let compare = |executor: &Executor, flags: &[Vec<bool>], wanted: &Outcome, seed: u64| {
         let seeded = (seed > 0).then_some(seed);
-        match executor.run(flags, seeded, if seed == 1 { 1 } else { IN_FLIGHT }) {
+        match executor.run(flags, seeded, if seed == 1 { 1 } else { IN_FLIGHT }, true) {
             Ok((outcome, complaint)) => {
                 wanted.difference(&outcome).map(|what| format!("order {seed}: {}", explained(what, complaint)))
             }
@@ -181,7 +182,7 @@ pub fn disagreement(graph: &Graph, plan: &Plan, orders: u64) -> Option<String> {
         }
     };
     let flags = frames(&facts, Flags::Changing);
-    let wanted = crate::meaning::run(&facts, &serial, &flags);
+    let wanted = crate::meaning::run(&facts, &serial, &flags, true);
     let executor = Executor::new(&facts, plan, &job_of, flags.len() as u32);
     let found = (0..orders).find_map(|seed| compare(&executor, &flags, &wanted, seed));
     let count = facts.graph.flags().len();
@@ -194,7 +195,7 @@ pub fn disagreement(graph: &Graph, plan: &Plan, orders: u64) -> Option<String> {
     (0..1 << count.min(6)).find_map(|index: u64| {
         let chosen = if count <= 6 { index } else { random.bits() };
         let flags = frames(&facts, Flags::Constant(chosen));
-        let wanted = crate::meaning::run(&facts, &serial, &flags);
+        let wanted = crate::meaning::run(&facts, &serial, &flags, true);
         compare(&executor, &flags, &wanted, index).map(|what| format!("flags {chosen:b}, {what}"))
     })
 }

@@ -9,8 +9,8 @@ use rgraph_ir::resource::{Life, ResourceId};
 use crate::facts::{Facts, JobUse};
 use crate::interpret::{Outcome, Watched, cleared, resolved, symbol, watched, written};
 
-/// Runs jobs in a serial order, frame by frame.
-pub(crate) fn run(facts: &Facts, order: &[usize], flags: &[Vec<bool>]) -> Outcome {
+/// Runs jobs in a serial order, frame by frame. `all`: says what every job reads, not only those with side effects.
+pub(crate) fn run(facts: &Facts, order: &[usize], flags: &[Vec<bool>], all: bool) -> Outcome {
     let mut memory = Memory::new(facts);
     let watch = watched(facts);
     let mut outcome = Outcome::default();
@@ -19,7 +19,7 @@ pub(crate) fn run(facts: &Facts, order: &[usize], flags: &[Vec<bool>]) -> Outcom
         for &job in order {
             if facts.needed[job] && facts.runs(job, flags) {
                 let base = memory.job(facts, job, run, flags);
-                if facts.jobs[job].pinned {
+                if all || facts.jobs[job].pinned {
                     seen.insert(format!("what pass \"{}\" reads", facts.jobs[job].name), Some(base));
                 }
             }

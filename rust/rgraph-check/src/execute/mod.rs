@@ -72,7 +72,7 @@ impl<'a> Executor<'a> {
     }
 
     /// Runs everything once; `flags` by run, without a seed in listed order. Says what went wrong first, too: where the
-    /// outcome is right, nothing came of it.
+    /// outcome is right, nothing came of it. `all`: the outcome has what every needed pass reads.
     ///
     /// # Errors
     /// If some nodes wait for each other.
@@ -81,6 +81,7 @@ impl<'a> Executor<'a> {
         flags: &[Vec<bool>],
         seed: Option<u64>,
         window: usize,
+        all: bool,
     ) -> Result<(Outcome, Option<String>), Fault> {
         let order = &self.order;
         let writes = |node: u32| {
@@ -114,7 +115,7 @@ impl<'a> Executor<'a> {
             return Err(Fault::Deadlock { batches });
         }
         let complaint = machine.complaint();
-        Ok((machine.outcome(self.runs), complaint))
+        Ok((machine.outcome(self.runs, all), complaint))
     }
 }
 
@@ -510,7 +511,7 @@ impl<'a, 'e> Machine<'a, 'e> {
         }
     }
 
-    fn outcome(mut self, runs: u32) -> Outcome {
+    fn outcome(mut self, runs: u32, all: bool) -> Outcome {
         let scene = self.scene;
         let mut frames = Vec::new();
         for run in 0..runs {
@@ -522,7 +523,7 @@ impl<'a, 'e> Machine<'a, 'e> {
             }
             for (at, exec) in scene.execs.iter().enumerate() {
                 let job = &scene.facts.jobs[exec.job];
-                if job.pinned && self.runs(exec.job, run) {
+                if (job.pinned || all && scene.facts.needed[exec.job]) && self.runs(exec.job, run) {
                     let instance = run * scene.execs.len() as u32 + at as u32;
                     let base = self.values.base(scene, instance, self.flags);
                     seen.insert(format!("what pass \"{}\" reads", job.name), Some(base));
