@@ -6,7 +6,7 @@ use rgraph_ir::id::Id;
 use super::memory::{Agent, POISON, Sight, UNDEFINED};
 use super::order::{Kind, Node};
 use super::value::Value;
-use super::{Machine, RENDERING};
+use super::{FOREIGN, Machine, RENDERING};
 use crate::facts::JobUse;
 use crate::interpret::{cleared, is_loaded};
 use crate::tables::leaves;
@@ -69,8 +69,14 @@ impl<'e> Machine<'_, 'e> {
             }
             let agent = self.operation(node, target.depth, stage, load != Load::Load);
             let place = start + fine;
+            let [_, foreign] = self.is_amiss(place, memory, u16::MAX, node.queue);
             let cell = &mut self.cells[place as usize];
             let sight = self.events.sees(&mut cell.now, &agent);
+            if load == Load::Load && foreign {
+                cell.now.value = POISON;
+                self.blame(node, place, FOREIGN);
+                continue;
+            }
             if load == Load::Load {
                 if sight == Sight::Yes {
                     cell.now.see(agent.instance);

@@ -27,6 +27,7 @@ use value::{Value, Values};
 
 /// Instances of load and store operations are told from those of passes by this bit.
 const RENDERING: u32 = 1 << 31;
+const FOREIGN: &str = "finds contents of another queue family";
 const AMISS: &str = "finds another layout or owner";
 
 /// A plan that can be run again and again.
@@ -395,7 +396,10 @@ impl<'a, 'e> Machine<'a, 'e> {
                 let held = match (itself, good) {
                     (true, _) => self.values.add(Value::Known(cleared(at.clear))),
                     (false, true) if !foreign => self.value(&self.cells[place as usize].now, touch.resource, node.run),
-                    (false, _) => POISON,
+                    (false, _) => {
+                        self.blame(node, place, FOREIGN);
+                        POISON
+                    }
                 };
                 self.values.note(agent.instance, spot.slot, held);
             }

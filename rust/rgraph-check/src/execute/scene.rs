@@ -43,6 +43,8 @@ pub(crate) struct Touch {
     /// Values are read with the write, not before it.
     pub reads_late: bool,
     pub attachment: bool,
+    /// Read in place, as an input attachment.
+    pub input: bool,
 }
 
 /// The part of a pass that happens at one stage.
@@ -365,6 +367,7 @@ impl<'a> Scene<'a> {
                         reads_late: list.iter().all(|op| op.write) && !list.is_empty(),
                         ops: list,
                         attachment: is_attachment(at.usage),
+                        input: at.usage == Usage::InputAttachment,
                     });
                     exec.touches.len() - 1
                 }

@@ -117,6 +117,7 @@ struct Open {
     attachments: Vec<u32>,
     resolving: Vec<u32>,
     loads: Vec<(u32, u32)>,
+    /// Items that use attachments, also in place: store operations follow them.
     users: Vec<u32>,
 }
 

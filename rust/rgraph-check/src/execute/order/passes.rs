@@ -52,7 +52,7 @@ impl Builder<'_, '_> {
             open.resolving.extend((!exec.resolves.is_empty()).then_some(at));
         }
         let mut made: Vec<(u32, usize)> = Vec::new();
-        let mut attachments = Vec::new();
+        let (mut attachments, mut inputs) = (Vec::new(), Vec::new());
         for (number, item) in exec.items.iter().enumerate() {
             let node = self.node(Kind::Item, at, number as u32, queue);
             self.put(queue, item.stage, item.attachment, node);
@@ -87,10 +87,12 @@ impl Builder<'_, '_> {
             made.push((node, number));
             if item.attachment {
                 attachments.push(node);
+            } else if item.touches.iter().any(|(touch, _)| exec.touches[*touch as usize].input) {
+                inputs.push(node);
             }
         }
         if let Some(open) = &mut self.open {
-            open.users.extend(&attachments);
+            open.users.extend(attachments.iter().chain(&inputs));
             open.attachments.extend(attachments);
         }
     }
