@@ -382,7 +382,9 @@ impl<'a, 'e> Machine<'a, 'e> {
             }
             let cell = &mut self.cells[place as usize];
             let sight = self.events.sees(&mut cell.now, agent);
-            let seen = sight != Sight::No || cell.now.was_seen(agent.instance);
+            // An attachment's texel is read and written in rasterisation order: what the read saw, the write follows.
+            let blends = touch.attachment && cell.now.seen != NONE;
+            let seen = sight != Sight::No || blends || cell.now.was_seen(agent.instance);
             let good = seen && !amiss;
             if !seen {
                 cell.torn = cell.torn.max(node.run + 1);

@@ -421,6 +421,7 @@ impl Builder<'_, '_> {
         match scene.plan.commands[at] {
             Command::Barriers(b) if b.by_region => {
                 if self.open.is_some() {
+                    self.end_subpass(queue);
                     self.barriers(queue, &b, Half::Both, &[]);
                 }
             }

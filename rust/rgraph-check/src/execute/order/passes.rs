@@ -124,7 +124,7 @@ impl Builder<'_, '_> {
     }
 
     /// Resolves happen at the end of their subpass.
-    fn end_subpass(&mut self, queue: usize) {
+    pub(super) fn end_subpass(&mut self, queue: usize) {
         let Some(open) = &mut self.open else { return };
         let resolving = std::mem::take(&mut open.resolving);
         let stage = leaves(Stages::COLOR_ATTACHMENT_OUTPUT).next().unwrap_or(0);
