@@ -8,6 +8,8 @@ BIN := $(VENV)/bin
 MATURIN := env -u CONDA_PREFIX VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin
 SECONDS_OF_FUZZ ?= 60
 SEED ?= 1
+FUZZ_TARGETS ?= frame calls graph_file plan_file heap shader
+NOT_PLANNER := /rgraph-(check|ir)/|/rgraph-plan/(tests|src/(file|report|heap))|/fuzz/
 # Optimised, with every overflow check and debug assertion on.
 PROFILE ?= checked
 
@@ -15,7 +17,7 @@ PROFILE ?= checked
 # skip what needs a device, and say why.
 UNDER_LAYERS = if scripts/driver.sh; then exec scripts/with-layers A $(1); else exec $(1); fi
 
-.PHONY: demo test build lint lint-rust lint-python test-rust test-frames test-python test-matrix driver fuzz bench soak mutants errors docs package clean
+.PHONY: demo test build lint lint-rust lint-python test-rust test-frames test-python test-matrix driver fuzz fuzz-targets fuzz-coverage bench soak mutants errors docs package clean
 
 # Without a device, and where none can be had, only what needs none: the plan.
 demo: $(VENV)/.ready
@@ -85,6 +87,18 @@ package: $(VENV)/.ready
 fuzz: build
 	@mkdir -p out
 	$(BIN)/rgraph fuzz --seconds $(SECONDS_OF_FUZZ) --seed $(SEED) -o out
+
+# Coverage-guided fuzzing, SECONDS_OF_FUZZ a target. Needs a nightly toolchain and cargo-fuzz. What crashes is kept in
+# fuzz/artifacts; put it into fuzz/regressions/TARGET, where the tests replay it.
+fuzz-targets:
+	@set -e; for target in $(FUZZ_TARGETS); do mkdir -p fuzz/corpus/$$target; \
+		cargo +nightly fuzz run $$target fuzz/corpus/$$target fuzz/corpus-seeds/$$target -- \
+		-max_total_time=$(SECONDS_OF_FUZZ) -max_len=4096 -print_final_stats=1; done
+
+# Lines of the planner that its tests, the generated graphs and the corpora reach. Needs cargo-llvm-cov.
+fuzz-coverage:
+	cargo llvm-cov --package rgraph-plan --package rgraph-check --locked --show-missing-lines \
+		--ignore-filename-regex '$(NOT_PLANNER)' --fail-under-lines 92
 
 bench: $(VENV)/.ready
 	cargo bench --workspace

@@ -1,12 +1,11 @@
-//! Any seed makes a graph and a device; the plan of the one for the other is without a finding.
+//! Any bytes are a declaration and a device: the plan checks clean and computes what the declaration says.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use rgraph_check::generate::{Limits, generate};
-use rgraph_plan::prelude::*;
+use libfuzzer_sys::{fuzz_mutator, fuzz_target, fuzzer_mutate};
 
-fuzz_target!(|seed: u64| {
-    let (graph, profile) = generate(seed, Limits::default());
-    let plan = bake(&graph, &profile, &Options::default(), &mut Scratch::default()).expect("generated graphs are good");
-    assert_eq!(rgraph_check::check(&graph, &plan), []);
+fuzz_target!(|bytes: &[u8]| rgraph_fuzz::plans::frame(bytes));
+
+fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
+    let room = max_size.min(data.len());
+    rgraph_fuzz::chunks::mutate(&mut data[..room], size, seed).unwrap_or_else(|| fuzzer_mutate(data, size, max_size))
 });

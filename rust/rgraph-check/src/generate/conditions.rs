@@ -71,7 +71,14 @@ impl Maker {
         let queue = self.queue(work);
         let mut draft = self.begin("better", work, queue);
         self.drawn_flag(&mut draft);
-        let found = if draft.flag.is_some() { self.find(&draft, usable) } else { None };
+        let found = match draft.flag {
+            // Half of them fall back to what falls back itself, where there is something.
+            Some(_) if self.source.chance(1, 2) => {
+                self.find(&draft, |known| usable(known) && known.falls.is_some()).or_else(|| self.find(&draft, usable))
+            }
+            Some(_) => self.find(&draft, usable),
+            None => None,
+        };
         let Some(input) = found else {
             self.some_writes(&mut draft, 1);
             self.finish_pass(draft);

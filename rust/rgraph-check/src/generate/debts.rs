@@ -144,7 +144,7 @@ impl Maker {
             let how = Use { ranges, ..how };
             if !paid && (below || self.cells(at, &how) & common != 0 || how.generate_mips) && self.may(&draft, at, &how)
             {
-                if self.allows(Family::ForwardConditional) && !below && self.source.chance(1, 6) {
+                if self.allows(Family::ForwardConditional) && !below && self.source.chance(1, 3) {
                     input = self.conditional_payment(&mut draft, at);
                 }
                 self.put(&mut draft, at, &how);

@@ -204,6 +204,7 @@ impl Maker {
             || known.falls.is_some() && is_attachment(how.usage) && !self.allows(Family::FallbackAttachment)
             || known.falls.is_some() && writes(how.usage) && !self.allows(Family::FallbackReplaced)
             || known.switched && how.usage == Usage::HostWrite && !self.allows(Family::HostAfterConditional)
+            || known.shape.is_depth() && class == Class::Input && !self.allows(Family::DepthInPlace)
             || self.is_mixed(draft, how) && !self.allows(Family::MixedWork)
             || known.shape.is_depth() && !self.allows(Family::DepthCopies) && is_copy(how.usage)
             || leave && draft.work == Work::Host && !self.allows(Family::LeaveAfterHost)

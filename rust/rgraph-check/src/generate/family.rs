@@ -23,7 +23,7 @@ pub enum Family {
     LeaveAfterHost,
     /// An unordered access beside others of the same resource in one pass.
     UnorderedBeside,
-    /// Depth tested against and read in place by the same pass.
+    /// Depth read in place: with a test by the same pass, or by one of the same render pass.
     DepthInPlace,
     /// Reads before the first writer, which has mips generated.
     ForwardMips,
@@ -69,6 +69,8 @@ pub enum Family {
     OddSizes,
     /// Images whose size is relative to another image.
     RelativeSizes,
+    /// Persistent and imported images of several mips or layers.
+    ExternalArrays,
     /// Buffers of other sizes than 4096 bytes.
     BufferSizes,
     /// Passes that draw to attachments and also copy, or write from shaders.
@@ -113,6 +115,11 @@ impl Families {
     /// Those of both.
     pub const fn and(self, other: Self) -> Self {
         Self(self.0 | other.0)
+    }
+
+    /// Those but one.
+    pub const fn but(self, family: Family) -> Self {
+        Self(self.0 & !(1 << family as u64))
     }
 
     /// Whether a family is one of them.

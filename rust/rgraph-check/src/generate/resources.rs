@@ -182,7 +182,7 @@ impl Maker {
         let choice = self.source.below(8);
         let shape = match choice % 4 {
             0 => self.drawn_buffer(),
-            3 => self.drawn_image(),
+            3 if self.allows(Family::ExternalArrays) => self.drawn_image(),
             _ => self.drawn_target(),
         };
         if choice < 4 {

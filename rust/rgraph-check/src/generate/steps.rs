@@ -353,11 +353,18 @@ impl Maker {
             self.try_put(&mut draft, input, Use::new(Usage::AccelerationInput));
         }
         self.finish_pass(draft);
-        if self.source.chance(1, 2) {
+        for _ in 0..self.source.below(3) {
             let queue = self.queue(Work::Dispatch);
             let mut draft = self.begin("update", Work::Dispatch, queue);
-            self.try_put(&mut draft, scene, Use::new(Usage::AccelerationUpdate));
-            self.scratch(&mut draft, scratch);
+            let usages =
+                [Usage::AccelerationUpdate, Usage::AccelerationUpdate, Usage::AccelerationBuild, Usage::TransferSrc];
+            let usage = self.source.pick(&usages);
+            self.try_put(&mut draft, scene, Use::new(usage));
+            if usage == Usage::TransferSrc {
+                self.some_writes(&mut draft, 1);
+            } else {
+                self.scratch(&mut draft, scratch);
+            }
             self.finish_pass(draft);
         }
         let queue = self.queue(Work::Dispatch);

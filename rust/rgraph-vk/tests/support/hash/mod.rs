@@ -132,6 +132,7 @@ const WITHOUT: Families = UNSETTLED.and(Families::of(&[
     Family::OddSizes,
     Family::RelativeSizes,
     Family::BufferSizes,
+    Family::ExternalArrays,
     Family::MixedWork,
     Family::Feedback,
     Family::SeveralUses,

@@ -1,0 +1,59 @@
+//! The generator reaches everything: usages, stages, queues, kinds of resource and order, and which usage follows
+//! which on one resource. What occurs is counted in the declarations, not in the generator.
+
+#[path = "reach/features.rs"]
+mod features;
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use features::{Features, WANTED, pairs_wanted};
+use rgraph_check::generate::{Families, Limits, UNSETTLED, generate};
+
+/// What occurs in how many of the graphs of some seeds.
+fn counted(seeds: u64, without: Families) -> BTreeMap<String, u32> {
+    let mut counts = BTreeMap::new();
+    for seed in 0..seeds {
+        let (graph, profile) = generate(seed, Limits { without, ..Limits::default() });
+        for feature in Features::of(&graph, &profile) {
+            *counts.entry(feature).or_default() += 1;
+        }
+    }
+    counts
+}
+
+/// What occurs in how many of five thousand graphs of all families.
+fn all() -> &'static BTreeMap<String, u32> {
+    static COUNTS: OnceLock<BTreeMap<String, u32>> = OnceLock::new();
+    COUNTS.get_or_init(|| counted(5000, Families::default()))
+}
+
+fn rare<'a>(counts: &BTreeMap<String, u32>, wanted: impl Iterator<Item = &'a str>, least: u32) -> Vec<String> {
+    let count = |name: &str| counts.get(name).copied().unwrap_or(0);
+    wanted.filter(|name| count(name) < least).map(|name| format!("{name}: {}", count(name))).collect()
+}
+
+#[test]
+fn every_feature_occurs_in_twenty_of_five_thousand_graphs() {
+    let counts = all();
+    if std::env::var_os("RGRAPH_SHOW").is_some() {
+        counts.iter().for_each(|(name, count)| println!("{count:6} {name}"));
+    }
+    let missing = rare(counts, WANTED.iter().copied(), 20);
+    assert!(missing.is_empty(), "rare of 5000 graphs:\n{}", missing.join("\n"));
+}
+
+#[test]
+fn every_usage_follows_every_other_on_one_resource() {
+    let counts = all();
+    let pairs = pairs_wanted();
+    let missing = rare(counts, pairs.iter().map(String::as_str), 2);
+    assert!(missing.is_empty(), "{} of {} pairs are rare:\n{}", missing.len(), pairs.len(), missing.join("\n"));
+}
+
+#[test]
+fn what_is_settled_already_reaches_most() {
+    let counts = counted(2000, UNSETTLED);
+    let missing = rare(&counts, WANTED.iter().copied(), 5);
+    assert!(missing.len() * 10 < WANTED.len(), "{} of {}:\n{}", missing.len(), WANTED.len(), missing.join("\n"));
+}
