@@ -213,9 +213,11 @@ fn extend_names(input: Input<'_>, plan: &mut Plan) {
         }
         extend(access.resource, here);
         let mut output = access.resource;
-        while let Some(input) = facts.falls_back_within(output).filter(|_| !writes(access.usage)) {
-            extend(input, here);
-            output = input;
+        // Only what reads the output behind the conditional pass may read the name below it instead.
+        let behind = |by: PassId| position(by).is_some_and(|pass| pass < here) && !writes(access.usage);
+        while let Some(fallback) = facts.falls_back_within(output).filter(|fallback| behind(fallback.pass)) {
+            extend(fallback.input, here);
+            output = fallback.input;
         }
     }
 }

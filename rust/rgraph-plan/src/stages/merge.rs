@@ -4,7 +4,7 @@
 //! Source: Vulkan 1.3 specification, "Render Pass" (framebuffer-local dependencies, `VK_DEPENDENCY_BY_REGION_BIT`).
 //! O(touches + dependencies).
 
-use crate::access::{Accesses, Layout, Load, Usage};
+use crate::access::{Accesses, Layout, Load, Stages, Usage};
 use crate::graph::Graph;
 use crate::id::{Id, IdVec, Span};
 use crate::plan::{PlanKind, PlanPassId, Unmerged, UnmergedWhy};
@@ -219,6 +219,8 @@ impl Scratch {
         }
         if node.conditional.is_some() {
             self.groups[group as usize].closed = Some(UnmergedWhy::Conditional);
+        } else if let Some(resource) = used_outside(input, live) {
+            self.groups[group as usize].closed = Some(UnmergedWhy::NotLocal(resource));
         }
     }
 
@@ -231,6 +233,9 @@ impl Scratch {
         }
         if node.conditional.is_some() {
             return Some(UnmergedWhy::Conditional);
+        }
+        if let Some(resource) = used_outside(input, live) {
+            return Some(UnmergedWhy::NotLocal(resource));
         }
         if g.area != area {
             return Some(UnmergedWhy::Area);
@@ -330,6 +335,18 @@ impl Scratch {
     pub fn final_position(&self, live: u32) -> u32 {
         self.final_at[live as usize]
     }
+}
+
+/// A resource that a raster node uses at a stage of commands that cannot stand within a render pass: dispatches, transfers,
+/// builds (Vulkan 1.3, "Render Pass Scope" of each command).
+fn used_outside(input: Input<'_>, live: u32) -> Option<ResourceId> {
+    let outside = Stages::COMPUTE_SHADER
+        | Stages::ALL_TRANSFER
+        | Stages::ACCELERATION_STRUCTURE_BUILD
+        | Stages::RAY_TRACING_SHADER;
+    let node = &input.facts.nodes[input.live[live as usize]];
+    let touches = &input.facts.touches[node.touches.range()];
+    touches.iter().find(|touch| touch.stages.intersects(outside)).map(|touch| touch.resource)
 }
 
 /// Whether a node touches nothing but the texel under the fragment.

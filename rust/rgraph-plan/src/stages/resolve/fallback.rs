@@ -82,10 +82,10 @@ impl Facts {
         self.fallbacks.find_one(pass, resource).is_some_and(elsewhere)
     }
 
-    /// The name below an output, in the same memory, that a fallback of it names.
-    pub fn falls_back_within(&self, output: ResourceId) -> Option<ResourceId> {
+    /// The fallback of an output that names a name below it, in the same memory.
+    pub fn falls_back_within(&self, output: ResourceId) -> Option<&Fallback> {
         let within = |fallback: &&Fallback| self.memory[fallback.input] == self.memory[output];
-        self.fallbacks.of(output).iter().find(within).map(|fallback| fallback.input)
+        self.fallbacks.of(output).iter().find(within)
     }
 
     /// A reader of a conditional pass's output also reads what stands in for it. Tells whether the node touched one of

@@ -412,7 +412,7 @@ impl Scratch {
             if begins(main) && load == Load::Clear || begins(Aspects::STENCIL) && stencil_load == Load::Clear {
                 known.clear = details.clear.or(Some(default));
             }
-            known.input &= read_only;
+            known.input &= input_only;
             self.attached[position] |= if said.is_empty() { aspects } else { said & aspects };
             return;
         }
