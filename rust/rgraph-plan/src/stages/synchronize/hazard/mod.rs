@@ -15,6 +15,12 @@ use crate::stages::resolve::Touch;
 use crate::stages::resolve::meaning::Effect;
 use crate::stages::transient::Transients;
 
+/// The stages that work on one texel of the framebuffer at a time.
+const FRAMEBUFFER_SPACE: Stages = Stages::FRAGMENT_SHADER
+    .union(Stages::EARLY_FRAGMENT_TESTS)
+    .union(Stages::LATE_FRAGMENT_TESTS)
+    .union(Stages::COLOR_ATTACHMENT_OUTPUT);
+
 /// A use whose barrier is the runtime's, before the frame.
 const ENTRY: u32 = NONE - 1;
 
@@ -372,7 +378,9 @@ impl Hazards {
         } else {
             let step = scene.frame.course.stops[left.last as usize].step;
             if step == here.step {
-                need.near_stages |= left.stages;
+                // Uses of earlier steps are in this list too; within the render pass only these stages can follow each
+                // other (Vulkan 1.3, "Framebuffer Region Dependencies").
+                need.near_stages |= left.stages & FRAMEBUFFER_SPACE;
                 need.near_writes |= left.writes;
             } else {
                 need.stages |= left.stages;
