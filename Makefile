@@ -17,7 +17,7 @@ PROFILE ?= checked
 # skip what needs a device, and say why.
 UNDER_LAYERS = if scripts/driver.sh; then exec scripts/with-layers A $(1); else exec $(1); fi
 
-.PHONY: demo test build lint lint-rust lint-python test-rust test-frames test-python test-matrix driver fuzz fuzz-targets fuzz-coverage bench soak mutants errors docs package clean
+.PHONY: demo test build lint lint-rust lint-python test-rust test-frames test-python test-matrix driver fuzz fuzz-targets fuzz-coverage bench soak mutants proof proof-short errors docs package clean
 
 # Without a device, and where none can be had, only what needs none: the plan.
 demo: $(VENV)/.ready
@@ -63,13 +63,23 @@ test-matrix: build
 driver:
 	scripts/driver.sh
 
-# One hundred thousand frames, three under way at once: nothing may grow.
+# One hundred thousand frames, three under way at once, of one graph and on four threads: nothing may grow.
 soak:
 	RGRAPH_SOAK_FRAMES=100000 cargo test --package rgraph-vk --locked --test compute nothing_grows
+	RGRAPH_SOAK_FRAMES=100000 cargo test --package rgraph-vk --locked --test soak
 
 # A hundred thousand mutants of plan files of graphs that run: each is refused, or computes what its graph says.
 mutants:
 	RGRAPH_PLAN_MUTANTS=100000 cargo test --package rgraph-vk --locked --test plan_mutants -- --nocapture
+
+# Every campaign, or the short form of those that have one: goal beside reached (docs/reliability.md).
+proof:
+	scripts/driver.sh && scripts/swiftshader.sh
+	$(PYTHON) scripts/proof.py --write
+
+proof-short:
+	scripts/driver.sh
+	$(PYTHON) scripts/proof.py --short
 
 # Writes what the examples of the page of error codes say into it.
 errors: build

@@ -7,15 +7,14 @@ mod demand;
 mod hash;
 
 use hash::Settings;
+use hash::coverage::REQUIRED;
 use rgraph_vk::{DeviceOptions, devices};
 
 #[test]
 fn generated_graphs_compute_what_they_declare() {
     let found = devices(&DeviceOptions::default()).map_err(|error| error.to_string());
     let found = found.and_then(|list| if list.is_empty() { Err("none is there".to_owned()) } else { Ok(list) });
-    let Some(list) = demand::demand(found) else { return };
-    if list[0].name.contains("SwiftShader") {
-        eprintln!("skipped: SwiftShader lacks a depth format that the graphs use");
+    if demand::demand(found).is_none() {
         return;
     }
     let settings = Settings::read(200, &[]);
@@ -26,5 +25,9 @@ fn generated_graphs_compute_what_they_declare() {
         let report = hash::run(Settings { events, messages: settings.messages && messages, ..settings }).unwrap();
         println!("{report}");
         assert!(report.failures.is_empty(), "{report}");
+        // Fewer graphs need not reach everything. Without events there are none.
+        let mut missing = report.coverage.missing(&REQUIRED);
+        missing.retain(|kind| events > 0 || !kind.starts_with("event"));
+        assert!(settings.graphs < 1000 || missing.is_empty(), "no frame has {missing:?}: {report}");
     }
 }

@@ -39,23 +39,30 @@ struct Adapter {
     random: Random,
     shapes: Vec<Shape>,
     float: Vec<bool>,
+    /// Resources whose memory has another name.
+    shared: Vec<bool>,
     pattern: Option<ResourceId>,
     seen: u32,
+    /// Whether it is made for SwiftShader.
+    swift: bool,
     changed: BTreeMap<&'static str, u32>,
 }
 
-/// The graph of a seed.
-pub fn adapt(seed: u64, limits: Limits) -> Adapted {
+/// The graph of a seed. `swift`: made for SwiftShader, which has no depth of 24 bits with stencil, and fetches no level of a
+/// view whose number is below that of the view's first mip in its image: there all such levels are one.
+pub fn adapt(seed: u64, limits: Limits, swift: bool) -> Adapted {
     let (old, _) = generate(seed, limits);
     let old = old.flattened().unwrap_or(old);
     let mut adapter = Adapter {
         new: Graph::new(old.name(), [REFERENCE; 2]),
         float: floats(&old),
+        shared: shared(&old),
         old,
         random: Random::new(seed ^ 0x4a5_4e5),
         shapes: Vec::new(),
         pattern: None,
         seen: 0,
+        swift,
         changed: BTreeMap::new(),
     };
     adapter.resources();
@@ -110,6 +117,17 @@ fn floats(graph: &Graph) -> Vec<bool> {
         }
     }
     float
+}
+
+/// Resources that modify another or are modified.
+fn shared(graph: &Graph) -> Vec<bool> {
+    let mut shared = vec![false; graph.resources().len()];
+    for (id, resource) in graph.resources().iter_ids() {
+        if let Some(base) = resource.modifies {
+            (shared[index(id)], shared[index(base)]) = (true, true);
+        }
+    }
+    shared
 }
 
 fn is_attachment(usage: Usage) -> bool {
@@ -169,7 +187,11 @@ impl Adapter {
 
     fn format(&mut self, at: usize, format: Format) -> Format {
         match format {
-            Format::Depth32float if self.random.chance(1, 3) => Format::Depth16unorm,
+            Format::Depth32float if !self.shared[at] && self.random.chance(1, 3) => Format::Depth16unorm,
+            Format::Depth24plusStencil8 if self.swift => {
+                self.count("depth of 24 bits as depth of 32");
+                Format::Depth32floatStencil8
+            }
             depth if depth.is_depth_stencil() => depth,
             _ if self.float[at] => Format::R32float,
             _ => Format::R32uint,
@@ -254,7 +276,7 @@ impl Adapter {
                     self.count("present as sampled");
                     how.usage = Usage::Sampled;
                 }
-                Usage::InputAttachment => {
+                Usage::InputAttachment if !self.is_input(resource, uses) => {
                     self.count("input attachment as sampled");
                     how.usage = Usage::Sampled;
                 }
@@ -314,7 +336,36 @@ impl Adapter {
                 how.stages = Stages::COMPUTE_SHADER;
             }
         }
+        for (resource, how) in uses.iter_mut().filter(|(_, how)| self.swift && how.usage == Usage::Sampled) {
+            let mips = self.shapes[index(*resource)].mips;
+            let [first, end] = how.ranges.mips.unwrap_or([0, mips]);
+            if first > 0 && end - first > 1 {
+                *self.changed.entry("several mips from a later one on as one mip").or_default() += 1;
+                how.ranges.mips = Some([first, first + 1]);
+            }
+        }
+        self.one_stage(uses);
         self.adapt_transfers(uses);
+    }
+
+    /// Several reads of one resource in a pass are in the same stages: a program's binding fits the first of them.
+    fn one_stage(&mut self, uses: &mut [(ResourceId, Use)]) {
+        for at in 0..uses.len() {
+            let (resource, how) = uses[at];
+            let first = uses[..at].iter().find(|(other, one)| *other == resource && is_shader_read(one.usage));
+            let stages = first.map(|(_, one)| one.stages).filter(|stages| *stages != how.stages);
+            if let Some(stages) = stages.filter(|_| is_shader_read(how.usage)) {
+                self.count("reads of one resource in the stages of the first");
+                uses[at].1.stages = stages;
+            }
+        }
+    }
+
+    /// Whether programs can load an image as an input attachment.
+    fn is_input(&self, image: ResourceId, uses: &[(ResourceId, Use)]) -> bool {
+        let shape = &self.shapes[index(image)];
+        let color = shape.format.is_some_and(|format| !format.is_depth_stencil());
+        color && shape.samples == 1 && uses.iter().filter(|(other, _)| *other == image).count() == 1
     }
 
     /// A clear value that is a word, where one is said.
@@ -322,6 +373,10 @@ impl Adapter {
         if matches!(how.details.clear, Some(Clear::Color(_))) {
             let word = named(self.old.pass_name(pass), &[at as u32, 77]) >> 16;
             how.details.clear = Some(Clear::Color([f64::from(word), 0.0, 0.0, 0.0]));
+        }
+        // Half a step of a format of 16 bits would be rounded as a driver likes.
+        if let Some(Clear::Depth(depth, stencil)) = how.details.clear {
+            how.details.clear = Some(Clear::Depth((depth * 65535.0).ceil() / 65535.0, stencil));
         }
         let shape = &self.shapes[index(resource)];
         if how.load == Some(Load::Clear) && how.details.clear.is_none() && shape.aspects[0] == Aspects::DEPTH {
@@ -399,7 +454,13 @@ impl Adapter {
             }
         }
         for (id, resource) in old.resources().iter_ids() {
-            let outlives = matches!(resource.life, Life::Persistent | Life::Imported(_));
+            let outlives = match resource.life {
+                Life::Persistent => true,
+                Life::Imported(imported) => imported.defined,
+                Life::Transient | Life::History(_) => false,
+            };
+            // What another name of the memory is written through is lost as a root.
+            let outlives = outlives && !old.resources().iter().any(|other| other.modifies == Some(id));
             let written = self.new.accesses().iter().any(|access| access.resource == id && writes(access.usage));
             if outlives && written && self.random.chance(1, 2) {
                 self.new.root(id);

@@ -39,9 +39,9 @@ pub struct Wrong {
 }
 
 impl Case {
-    /// The case of a seed, with so many runs.
-    pub fn new(seed: u64, limits: Limits, runs: usize) -> Self {
-        let adapted = adapt(seed, limits);
+    /// The case of a seed, with so many runs; `swift` as in [`adapt`].
+    pub fn new(seed: u64, limits: Limits, runs: usize, swift: bool) -> Self {
+        let adapted = adapt(seed, limits, swift);
         let serial = serial(&adapted.graph);
         let deeds = deeds(&adapted, &serial, seed);
         let mut random = Random::new(seed ^ 0xf1a6);

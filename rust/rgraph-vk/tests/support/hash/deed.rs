@@ -69,6 +69,8 @@ pub enum Via {
     Storage,
     Sampled,
     Image,
+    /// Texel by texel: the half that a fragment is in.
+    Input,
     Vertex,
     Host,
 }
@@ -242,6 +244,7 @@ impl Maker<'_> {
             Usage::StorageRead if !shape.is_image() => Via::Storage,
             Usage::StorageRead => Via::Image,
             Usage::Sampled => Via::Sampled,
+            Usage::InputAttachment => Via::Input,
             _ => return,
         };
         let aspect = if shape.is_image() {
@@ -249,6 +252,22 @@ impl Maker<'_> {
         } else {
             Aspects::empty()
         };
+        if via == Via::Input {
+            // Draws reach the first layer.
+            let layers = [touch.layers[0], touch.layers[0] + 1];
+            let cells = cells(shape, touch.mips, layers, touch.bytes, aspect);
+            deed.reads.push(Read {
+                at,
+                via,
+                vertex: false,
+                mips: touch.mips,
+                layers,
+                bytes: touch.bytes,
+                aspect,
+                cells,
+            });
+            return;
+        }
         let stages = self.accesses[at].stages;
         let raster = matches!(how, How::Raster { .. });
         let vertex = raster && (stages.contains(Stages::VERTEX_SHADER) || via == Via::Vertex);

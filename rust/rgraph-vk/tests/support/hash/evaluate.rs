@@ -8,7 +8,7 @@ use rgraph_plan::graph::{Clear, FlagId, Graph};
 use rgraph_plan::id::Id;
 use rgraph_plan::resource::{Life, ResourceId};
 
-use super::deed::{Deed, From, How, Mode, Write, cells, pattern_word};
+use super::deed::{Deed, From, How, Mode, Via, Write, cells, pattern_word};
 use super::shape::{Shape, Spot, index};
 use super::words::{Class, mix, named};
 
@@ -104,8 +104,11 @@ impl<'a> Evaluator<'a> {
         }
         for &(id, version) in uploads {
             for cell in 0..self.shapes[index(id)].cells() {
-                let word = uploaded(id, cell, version, self.shapes[index(id)].class(cell));
-                self.set(id, cell, Some(word));
+                let shape = &self.shapes[index(id)];
+                let word = uploaded(id, cell, version, shape.class(cell));
+                // Uploads fill the first mip.
+                let filled = !shape.is_image() || shape.spot(cell).mip == 0;
+                self.set(id, cell, filled.then_some(word));
             }
         }
         let mut told = BTreeMap::new();
@@ -151,13 +154,19 @@ impl<'a> Evaluator<'a> {
         let salt = mix(deed.salt, self.run);
         let mut hash = salt;
         let mut known = Vec::new();
+        // What fragments of the left and of the right half find in input attachments.
+        let mut inputs = [Vec::new(), Vec::new()];
         for read in &deed.reads {
             let resource = step.uses[read.at].effective(|flag: FlagId| flags[flag.index()]);
             let mut mask = 0;
             for (bit, &cell) in read.cells.iter().enumerate() {
                 if let Some(word) = self.get(resource, cell) {
                     mask |= 1 << bit;
-                    hash = mix(hash, word);
+                    if read.via == Via::Input {
+                        inputs[bit].push(word);
+                    } else {
+                        hash = mix(hash, word);
+                    }
                 }
             }
             known.push(mask);
@@ -180,7 +189,7 @@ impl<'a> Evaluator<'a> {
             .collect();
         self.load(step, deed);
         for write in &deed.writes {
-            self.write(step, deed, write, hash);
+            self.write(step, deed, write, hash, &inputs);
         }
         for (to, cell, word) in moved {
             self.set(step.uses[to].resource, cell, word);
@@ -235,7 +244,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    fn write(&mut self, step: &Step, deed: &Deed, write: &Write, hash: u32) {
+    fn write(&mut self, step: &Step, deed: &Deed, write: &Write, hash: u32, inputs: &[Vec<u32>; 2]) {
         let resource = step.uses[write.at].resource;
         let shapes = self.shapes;
         let shape = &shapes[index(resource)];
@@ -254,6 +263,7 @@ impl<'a> Evaluator<'a> {
                     };
                     passed.map(|passed| {
                         new = mix(new, passed);
+                        new = inputs[shape.spot(cell).half as usize].iter().fold(new, |new, word| mix(new, *word));
                         class.word(new)
                     })
                 }

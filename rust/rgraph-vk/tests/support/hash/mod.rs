@@ -5,8 +5,10 @@
 mod adapt;
 mod case;
 pub mod chaos;
+pub mod coverage;
 mod deed;
 mod evaluate;
+mod input;
 #[allow(dead_code, reason = "one of the tests uses it")]
 pub mod mutant;
 mod shader;
@@ -16,12 +18,15 @@ mod work;
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::io::Write as _;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rgraph_check::generate::{Families, Family, Limits, UNSETTLED};
 use rgraph_plan::bake::{Scratch, bake};
 use rgraph_plan::file::write_graph;
+use rgraph_plan::graph::PassId;
+use rgraph_plan::id::Id;
 use rgraph_plan::plan::{Placement, Plan};
 use rgraph_plan::profile::Profile;
 use rgraph_plan::resource::ResourceId;
@@ -29,6 +34,7 @@ use rgraph_plan::stages::synchronize::emit::Split;
 use rgraph_vk::{Compiled, Device, DeviceOptions, Error, Inputs, Upload};
 
 use case::Case;
+use coverage::Coverage;
 use deed::How;
 use shader::Library;
 
@@ -89,6 +95,8 @@ pub struct Report {
     pub messages: Vec<String>,
     /// See [`is_false_alarm`].
     pub false_alarms: u64,
+    /// What the plans that ran had in them.
+    pub coverage: Coverage,
     /// The plan that ran last.
     pub plan: Option<Arc<Plan>>,
     /// In words, one a case.
@@ -116,7 +124,7 @@ impl fmt::Display for Report {
         if !self.messages.is_empty() {
             writeln!(f, "  {} messages of the validation layer", self.messages.len())?;
         }
-        write!(f, "{} failures", failures.len())?;
+        write!(f, "{}{} failures", self.coverage, failures.len())?;
         for failure in failures.iter().take(20) {
             write!(f, "\n{failure}")?;
         }
@@ -152,6 +160,7 @@ const WITHOUT: Families = UNSETTLED.and(Families::of(&[
 pub fn run(settings: Settings) -> Result<Report, Error> {
     let open = |frames| Device::new(&DeviceOptions { frames_in_flight: frames, ..DeviceOptions::default() });
     let devices = [open(2)?, open(3)?];
+    let swift = devices[0].info().name.contains("SwiftShader");
     let library = Library::default();
     let mut report = Report::default();
     let begin = Instant::now();
@@ -170,7 +179,7 @@ pub fn run(settings: Settings) -> Result<Report, Error> {
     let mut last = Instant::now();
     let mut said_before = [0; 2];
     for seed in settings.seed..settings.seed + settings.graphs {
-        let mut case = Case::new(seed, Limits { without: WITHOUT, ..Limits::default() }, settings.runs);
+        let mut case = Case::new(seed, Limits { without: WITHOUT, ..Limits::default() }, settings.runs, swift);
         if settings.events == 0 {
             case.options.split = Split::Never;
         }
@@ -189,6 +198,9 @@ pub fn run(settings: Settings) -> Result<Report, Error> {
             report.messages.extend(new.iter().map(|message| format!("seed {seed}: {message}")));
             if let Some(message) = new.first().filter(|_| settings.messages) {
                 wrong.get_or_insert_with(|| format!("the validation layer says: {message}"));
+            }
+            if let Some(plan) = &report.plan {
+                log(seed, plan, &messages[said_before[number]..]);
             }
             said_before[number] = messages.len();
             if let Some(what) = wrong {
@@ -219,6 +231,18 @@ pub fn run(settings: Settings) -> Result<Report, Error> {
     report.programs = library.len();
     report.seconds = begin.elapsed().as_secs_f64();
     Ok(report)
+}
+
+/// Appends what a layer says of a case, and its plan, to the file that `RGRAPH_HASH_LOG` names.
+fn log(seed: u64, plan: &Plan, messages: &[String]) {
+    let Some(path) = std::env::var_os("RGRAPH_HASH_LOG").filter(|_| !messages.is_empty()) else { return };
+    let file = std::fs::File::options().create(true).append(true).open(path);
+    let mut file = file.expect("the file that RGRAPH_HASH_LOG names can be written");
+    let known = |message: &String| if is_false_alarm(message, plan) { "known" } else { "new" };
+    let mut text: String =
+        messages.iter().map(|message| format!("seed {seed}, {}: {message}\n", known(message))).collect();
+    text += &rgraph_plan::report::listing(plan);
+    file.write_all(text.as_bytes()).expect("the file that RGRAPH_HASH_LOG names can be written");
 }
 
 /// What validation layers say of valid frames: that images in `GENERAL` could be copied faster in another layout (1.3.239),
@@ -264,7 +288,7 @@ fn compare(case: &Case, compiled: &Compiled, report: &mut Report) -> Result<(), 
             uploads.extend(case.adapted.pattern.map(|id| (id, Upload::Bytes(&pattern))));
         }
         let told = work::told_passes(case);
-        let told = told.map(|pass| (pass, 0, work::told_bytes(&run.told[&rgraph_plan::id::Id::index(pass)])));
+        let told = told.map(|pass| (pass, 0, work::told_bytes(&run.told[&pass.index()])));
         let flags = case.adapted.graph.flags().iter().cloned().zip(run.flags.iter().copied());
         let inputs = Inputs { uploads, data: told.collect(), flags: flags.collect(), ..Inputs::default() };
         frames.push(compiled.run(&inputs).map_err(|error| format!("run {number} fails: {error}"))?);
@@ -303,6 +327,9 @@ impl Report {
 
     fn add_plan(&mut self, case: &Case, compiled: &Compiled) {
         let plan = compiled.plan();
+        let graph = &case.adapted.graph;
+        let conditional = |at: u32| graph.passes()[PassId::new(at as usize)].conditional.is_some();
+        self.coverage.add(plan, conditional);
         let live: std::collections::HashSet<&str> = plan.live().map(|pass| plan.pass_name(pass)).collect();
         for deed in case.deeds.iter().flatten() {
             let kind = match deed.how {

@@ -7,9 +7,10 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use rgraph_plan::format::Format;
-use rgraph_shader::{Kind, Language, Program, Source};
+use rgraph_shader::{Kind, Language, Program, Source, Stage};
 
 use super::deed::{Deed, Mode, Read, Via};
+use super::input::{Input, patched, stub};
 use super::shape::Shape;
 use super::words::{Class, MIX};
 
@@ -69,12 +70,13 @@ fn worked(h: u32, rounds: u32) -> u32 {
 ";
 
 impl Library {
-    fn get(&self, kind: Kind, text: String) -> Arc<Program> {
+    fn get(&self, kind: Kind, text: String, inputs: &[Input]) -> Arc<Program> {
         if let Some(known) = self.0.borrow().get(&text) {
             return known.clone();
         }
         let made = Program::new("hash", kind, &[Source::Text(Language::Wgsl, &text)], None);
-        let program = Arc::new(made.unwrap_or_else(|error| panic!("{error}\n{text}")));
+        let made = made.unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let program = Arc::new(if inputs.is_empty() { made } else { with_inputs(&made, inputs) });
         self.0.borrow_mut().insert(text, program.clone());
         program
     }
@@ -107,7 +109,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
 ",
             body[0], body[1]
         );
-        self.get(Kind::Compute, text)
+        self.get(Kind::Compute, text, &[])
     }
 
     /// The program of a draw to some colour targets and maybe depth.
@@ -135,6 +137,14 @@ struct Corner {{ @builtin(position) position: vec4<f32>, @location(0) @interpola
                 location += 1;
             }
         }
+        let mut inputs_read = Vec::new();
+        let mut loads = String::new();
+        for (at, read) in deed.reads.iter().enumerate().filter(|(_, read)| read.via == Via::Input) {
+            let input = Input { at, float: shape_of(read).format == Some(Format::R32float) };
+            text.push_str(&stub(input));
+            inputs_read.push(input);
+            let _ = write!(loads, "if is_known({at}u, side) {{ v = mixed(v, input{at}()); }} ");
+        }
         let mut outputs = String::new();
         let mut values = String::new();
         for (at, class) in colors.iter().enumerate() {
@@ -145,13 +155,14 @@ struct Corner {{ @builtin(position) position: vec4<f32>, @location(0) @interpola
             let _ = write!(outputs, "@location({at}) c{at}: {ty}, ");
             let _ = writeln!(
                 values,
-                "    v = mixed(mixed(mixed(h, push.keys[{at}]), side), push.passed); out.c{at} = {value};"
+                "    v = mixed(mixed(mixed(h, push.keys[{at}]), side), push.passed); {loads}out.c{at} = {value};"
             );
         }
         if depth {
             outputs.push_str("@builtin(frag_depth) depth: f32, ");
-            values.push_str(
-                "    v = mixed(mixed(mixed(h, push.keys.w), side), push.passed); out.depth = f32(v >> 16u) / 65535.0;\n",
+            let _ = writeln!(
+                values,
+                "    v = mixed(mixed(mixed(h, push.keys.w), side), push.passed); {loads}out.depth = f32(v >> 16u) / 65535.0;",
             );
         }
         let _ = write!(
@@ -176,8 +187,17 @@ struct Corner {{ @builtin(position) position: vec4<f32>, @location(0) @interpola
 }}
 "
         );
-        self.get(Kind::Raster, text)
+        self.get(Kind::Raster, text, &inputs_read)
     }
+}
+
+/// A program whose fragment stage loads input attachments.
+fn with_inputs(program: &Program, inputs: &[Input]) -> Program {
+    let stage = |wanted: Stage| program.modules.iter().find(|module| module.stage == wanted).expect("a raster program");
+    let vertex: Vec<u8> = stage(Stage::Vertex).spirv.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let fragment = patched(&stage(Stage::Fragment).spirv, inputs);
+    let made = Program::new("hash", Kind::Raster, &[Source::Spirv(&vertex), Source::Spirv(&fragment)], None);
+    made.unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Bindings and fold functions of some reads; returns the calls.
@@ -218,7 +238,7 @@ fn fold{at}(start: u32, at: u32, n: u32) -> u32 {{
                 );
             }
             Via::Sampled | Via::Image => image_fold(text, at, read, &shape),
-            Via::Vertex | Via::Host => continue,
+            Via::Vertex | Via::Host | Via::Input => continue,
         }
         let _ = writeln!(calls, "    h = fold{at}(h, at, n);");
     }
