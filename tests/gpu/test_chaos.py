@@ -9,7 +9,7 @@ import pytest
 
 import rgraph as rg
 from gpu import alarms
-from rgraph.demo import deferred
+from rgraph.demo import deferred, fluid, photo
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -245,3 +245,12 @@ def test_frames_of_the_demo_come_out_equal(session_device: rg.Device):
     assert [str(one) for one in renderer.compiled.findings] == []
     plans = [renderer.compiled.plan]
     assert [one for one in session_device.messages[before:] if not alarms.is_false(one, plans)] == []
+
+
+@pytest.mark.parametrize("name", ["fluid", "photo"])
+def test_other_demos_come_out_equal(device: rg.Device, name: str):
+    noise = np.random.default_rng(1).integers(0, 255, (48, 64, 3), np.uint8)
+    g = fluid.build((96, 64), iterations=4) if name == "fluid" else photo.build(noise)
+    report = device.chaos(g)
+    assert report.findings == (), str(report)
+    assert report.notes == ()

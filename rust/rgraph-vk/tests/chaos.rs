@@ -369,6 +369,23 @@ fn a_culled_pass_that_acts_outside_of_the_graph_is_found() {
 }
 
 #[test]
+fn inputs_that_only_culled_passes_read_may_be_missing() {
+    let Some(device) = device(2) else { return };
+    let mut b = Bench::new([8, 8]);
+    let absent = b.import_buffer("absent", 256);
+    let [lost, dst] = ["lost", "dst"].map(|name| b.graph().buffer(name, 256));
+    b.graph().root(dst);
+    add_copy(&mut b, "unneeded", absent, lost);
+    add_fill(&mut b, "fill", dst, [3, 64], |_| {});
+    let inputs = Inputs { anew: true, ..Inputs::default() };
+    b.compile(&device.0).run(&inputs).unwrap();
+    let report = device.0.chaos(&b.workload, &inputs, &seeds(1)).unwrap();
+    assert!(report.findings.is_empty(), "{report}");
+    assert_eq!(report.notes.len(), 1, "{report}");
+    assert!(report.notes[0].contains("\"absent\" has nothing bound"), "{report}");
+}
+
+#[test]
 fn resources_of_the_device_are_left_as_they_were() {
     let Some(device) = device(2) else { return };
     let mut b = Bench::new([8, 8]);

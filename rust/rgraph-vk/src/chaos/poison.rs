@@ -3,7 +3,7 @@
 //!
 //! Images are cleared within the plan's own barriers: one that changes the layout from `UNDEFINED` throws the contents
 //! away, so it becomes two with a clear between them. Buffers are filled before passes that replace a range, and
-//! all transient ones before each run, when the device is idle. Attachments whose contents are discarded are cleared.
+//! all transient ones before each run, when the run before is done. Attachments whose contents are discarded are cleared.
 
 use ash::vk;
 use rgraph_plan::access::{Load, Usage};

@@ -136,21 +136,23 @@ impl<'a> Subject<'a> {
             idle: Vec::new(),
             exposed: false,
         };
-        let whole = trial(Without::ALL);
-        let refused = match self.run(&whole) {
-            Ok(outcome) => return Ok((whole, outcome)),
-            Err(error) => error,
-        };
-        // What no root needs may lack inputs, and without aliasing there may be too little memory.
-        let without = match code(&refused) {
-            Some(Code::BadInput) => Without { culling: false, ..Without::ALL },
-            Some(Code::OutOfMemory | Code::NoMemory) => Without { aliasing: false, ..Without::ALL },
-            _ => return Err(refused),
-        };
-        report.notes.push(format!("the reference leaves fewer stages out: {}", first_line(&refused)));
-        let trial = trial(without);
-        let outcome = self.run(&trial)?;
-        Ok((trial, outcome))
+        // What no root needs may lack inputs or work, and without aliasing there may be too little memory.
+        let without = [(true, true), (false, true), (true, false), (false, false)];
+        let mut refused = None;
+        for (culling, aliasing) in without {
+            let trial = trial(Without { culling, merging: true, aliasing });
+            match self.run(&trial) {
+                Ok(outcome) => {
+                    let why = |error: Error| format!("the reference leaves fewer stages out: {}", first_line(&error));
+                    report.notes.extend(refused.map(why));
+                    return Ok((trial, outcome));
+                }
+                Err(error @ Error::Callback(_)) => return Err(error),
+                Err(error) if error.is_lost() => return Err(error),
+                Err(error) => refused = Some(error),
+            }
+        }
+        Err(refused.expect("each of the four was refused"))
     }
 
     /// Runs a trial; `None` as reference: it is one that ran before. Functions of the caller's may keep state that

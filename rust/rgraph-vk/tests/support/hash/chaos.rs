@@ -1,13 +1,12 @@
 //! Chaos runs of generated graphs: what they compute is defined by the declaration, so nothing may make a difference.
 #![allow(dead_code, reason = "not every test has chaos runs")]
 
-use rgraph_check::generate::Limits;
 use rgraph_plan::resource::{Life, Resource};
 use rgraph_vk::{ChaosOptions, Device, Inputs, Switch, Upload};
 
 use super::case::Case;
 use super::shader::Library;
-use super::{Report, Settings, work};
+use super::{Report, Settings, limits, work};
 
 /// More frames than the trials of a graph have.
 const CALLS: usize = 1000;
@@ -32,7 +31,7 @@ pub fn chaos(device: &Device, settings: Settings) -> Report {
     let library = Library::default();
     let mut report = Report::default();
     for seed in settings.seed..settings.seed + settings.graphs {
-        let mut case = Case::new(seed, Limits::default(), 1, false);
+        let mut case = Case::new(seed, limits(), 1, false);
         // Functions on the host look up their calls: all of them are the same.
         case.runs = vec![case.runs[0].clone(); CALLS];
         let run = &case.runs[0];

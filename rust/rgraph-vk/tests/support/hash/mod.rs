@@ -153,6 +153,11 @@ const WITHOUT: Families = UNSETTLED.and(Families::of(&[
     Family::OddStages,
 ]));
 
+/// The graphs that these frames have shaders, commands and formats for.
+fn limits() -> Limits {
+    Limits { without: WITHOUT, ..Limits::default() }
+}
+
 /// Runs everything on two devices of the same GPU, with two and with three frames in flight.
 ///
 /// # Errors
@@ -179,7 +184,7 @@ pub fn run(settings: Settings) -> Result<Report, Error> {
     let mut last = Instant::now();
     let mut said_before = [0; 2];
     for seed in settings.seed..settings.seed + settings.graphs {
-        let mut case = Case::new(seed, Limits { without: WITHOUT, ..Limits::default() }, settings.runs, swift);
+        let mut case = Case::new(seed, limits(), settings.runs, swift);
         if settings.events == 0 {
             case.options.split = Split::Never;
         }
