@@ -240,11 +240,13 @@ pub fn can_plan(graph: &Graph) -> bool {
     let falls_to = |to: ResourceId, access: &&Access| {
         graph.fallbacks().iter().any(|one| one.output == access.resource && one.input == to)
     };
+    // It reads what stands in for an output, and not what stands in for that.
+    let chain = graph.fallbacks().iter().any(|one| graph.fallbacks().iter().any(|next| next.output == one.input));
     let twice = |a: &Access| {
         let own = accesses.iter().filter(|b| b.pass == a.pass);
         own.filter(|b| b.resource == a.resource || falls_to(a.resource, b)).count() > 1
     };
-    accesses.iter().all(|access| plain(access) && named(access) && !twice(access))
+    !chain && accesses.iter().all(|access| plain(access) && named(access) && !twice(access))
 }
 
 /// A plan that is right and slow.
