@@ -84,20 +84,13 @@ mod tests {
             }
         };
         assert_eq!(cancellable(|| true, endless), Err(Cancelled));
-        assert_eq!(cancellable(|| cancellable(|| true, || poll_now()).is_err(), poll_now), Err(Cancelled));
+        assert_eq!(cancellable(|| cancellable(|| true, poll_now).is_err(), poll_now), Err(Cancelled));
     }
 
     #[test]
     fn work_that_nobody_gives_up_is_done() {
         poll_now();
-        let sum = || {
-            (0..10_000_u64)
-                .map(|number| {
-                    poll();
-                    number
-                })
-                .sum()
-        };
+        let sum = || (0..10_000_u64).inspect(|_| poll()).sum();
         assert_eq!(cancellable(|| false, sum), Ok(49_995_000));
         assert_eq!(cancellable(|| true, || 7), Ok(7), "what is over cannot be given up");
     }

@@ -69,7 +69,7 @@ impl Lane {
     fn frame(&self, thread: u64, run: u64) {
         let value = (run % 1000) as u32;
         let array = bytes(&vec![value; self.words]);
-        let on = run % 3 != 0;
+        let on = !run.is_multiple_of(3);
         let inputs = Inputs {
             uploads: vec![(self.src, Upload::Bytes(&array))],
             flags: vec![("twice".to_owned(), on)],

@@ -215,7 +215,8 @@ impl<'a, 'e> Machine<'a, 'e> {
         let mut held = None;
         for fine in &self.scene.parts[memory][watched.cell] {
             let value = self.value(&self.cells[(start + fine) as usize].now, watched.resource, run);
-            if *held.get_or_insert(value) != value {
+            let first = *held.get_or_insert(value);
+            if first != value && !self.values.is_same(first, value) {
                 return POISON;
             }
         }

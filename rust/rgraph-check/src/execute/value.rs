@@ -6,7 +6,7 @@ use super::scene::Scene;
 use crate::interpret::symbol;
 
 /// A value, known by who made it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Value {
     Undefined,
     Known(u128),
@@ -101,11 +101,18 @@ impl Values {
         (instance / execs * self.total + self.first[(instance % execs) as usize] + slot) as usize
     }
 
-    /// Notes what an instance read; it reads one thing at all its stages, or nothing that can be relied on.
+    /// Notes what an instance read; it reads one thing at all its stages and in all parts of a cell that the plan's
+    /// barriers cut, or nothing that can be relied on.
     pub(crate) fn note(&mut self, instance: u32, slot: u32, value: u32) {
         let at = self.slot(instance, slot);
-        let known = &mut self.reads[at];
-        *known = if *known == UNREAD || *known == value { value } else { POISON };
+        let known = self.reads[at];
+        let same = known == UNREAD || known == value || self.is_same(known, value);
+        self.reads[at] = if same { value } else { POISON };
+    }
+
+    /// Whether two values are one write of one pass, noted once for each part of a cell.
+    pub(crate) fn is_same(&self, a: u32, b: u32) -> bool {
+        a != POISON && b != POISON && self.list[a as usize] == self.list[b as usize]
     }
 
     /// What an instance computes: a hash of its name, its run and all that it read.
