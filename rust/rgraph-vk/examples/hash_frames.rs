@@ -11,6 +11,10 @@ fn main() -> ExitCode {
     match hash::run(hash::Settings::read(200, &arguments)) {
         Ok(report) => {
             println!("{report}");
+            let missing = report.coverage.missing(&hash::coverage::REQUIRED);
+            if !missing.is_empty() {
+                println!("not reached: {}", missing.join(", "));
+            }
             if report.failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
         }
         Err(error) => {
