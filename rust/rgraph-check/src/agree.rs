@@ -34,7 +34,10 @@ pub(crate) fn resources(facts: &Facts, plan: &Plan, job_of: &[Option<usize>], fi
                 "\"{what}\" cannot be {life}: the plan and the graph differ in how long its contents live"
             ));
         }
-        if planned.lifetime.is_some() && planned.lifetime != lifetimes[at] {
+        // A planner may let a resource live longer than its uses, never shorter.
+        let covers =
+            |[first, last]: [PlanPassId; 2]| lifetimes[at].is_none_or(|[begin, end]| first <= begin && end <= last);
+        if planned.lifetime.is_some_and(|lifetime| !covers(lifetime)) {
             let passes = |ends: Option<[PlanPassId; 2]>| match ends {
                 Some([first, last]) => format!("passes {} to {}", first.index(), last.index()),
                 None => "no pass that runs".to_owned(),
@@ -287,10 +290,11 @@ impl Extents<'_, '_> {
 
     /// Whether a use is of an attachment, whatever flags are on.
     fn is_of(&self, at_use: &JobUse, entry: &Attachment) -> bool {
-        let memory = |resource: usize| self.facts.memory[resource];
-        let own = memory(entry.resource.index());
+        // A history and what it remembers are different images of one ring.
+        let image = |resource: usize| (self.facts.memory[resource], self.facts.frames_ago[resource]);
+        let own = image(entry.resource.index());
         let named = std::iter::once(at_use.resource).chain(at_use.fallbacks.iter().map(|one| one.input));
-        named.into_iter().any(|resource| memory(resource) == own)
+        named.into_iter().any(|resource| image(resource) == own)
             && at_use.part.mips[0] <= entry.mip
             && entry.mip < at_use.part.mips[1]
             && at_use.part.layers[0] < entry.layers[1]

@@ -78,5 +78,5 @@ fn what_is_wrong_says_which_files_were_looked_at() {
     assert!(matches!(broken.error, Error::Shader(_)), "{broken}");
 
     let nothing = load(&folder.0.join("none.rgraph.json"), &Settings::new()).expect_err("there is no file");
-    assert!(nothing.to_string().contains("cannot be read"), "{nothing}");
+    assert!(nothing.to_string().contains("cannot be opened"), "{nothing}");
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rgraph_plan::access::{Accesses, Aspects, Layout, Load, PassQueue, STAGE_NAMES, Sharing, Usage};
+use rgraph_plan::access::{Accesses, Aspects, Layout, PassQueue, STAGE_NAMES, Sharing, Usage};
 use rgraph_plan::graph::{Access, Clear, Graph, PassId, Ranges};
 use rgraph_plan::id::Id;
 use rgraph_plan::profile::{Capabilities, Profile};

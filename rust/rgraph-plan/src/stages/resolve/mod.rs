@@ -438,6 +438,17 @@ impl Facts {
                     means.stages |= Stages::COLOR_ATTACHMENT_OUTPUT;
                     means.access |= Accesses::COLOR_ATTACHMENT_READ;
                 }
+                // A render pass loads both aspects of what it tests one of (Vulkan 1.3, "Render Pass Load Operations").
+                let is_tested = |at: usize| {
+                    let other = &graph.accesses()[self.by_pass[at] as usize];
+                    other.resource == access.resource
+                        && matches!(other.usage, Usage::DepthStencilAttachment | Usage::DepthStencilRead)
+                };
+                let sampled = access.usage == Usage::Sampled && !shape.aspects.contains(Aspects::COLOR);
+                if sampled && !shape.aspects.is_empty() && accesses.clone().any(is_tested) {
+                    means.stages |= Stages::EARLY_FRAGMENT_TESTS;
+                    means.access |= Accesses::DEPTH_STENCIL_ATTACHMENT_READ;
+                }
                 let part = part_of(graph, access, shape);
                 // Reads commute with reads anyway, and with no write.
                 let unordered = access.unordered && means.effect.writes();

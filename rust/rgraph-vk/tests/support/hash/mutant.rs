@@ -19,7 +19,7 @@ use serde_json::{Number, Value};
 
 use super::case::Case;
 use super::shader::Library;
-use super::{Report, compare, work};
+use super::{Report, compare, limits, work};
 
 /// Ends of mutants, and those that must not be.
 #[derive(Default, Debug)]
@@ -86,7 +86,7 @@ pub fn run(seed: u64, count: u64, at: &Path) -> Result<Tally, Error> {
 
 impl Subject {
     fn new(seed: u64, device: &Device) -> Self {
-        let case = Case::new(seed, Limits { most_passes: 12, ..Limits::default() }, 2, false);
+        let case = Case::new(seed, Limits { most_passes: 12, ..limits() }, 2, false);
         let profile = if seed.is_multiple_of(2) { device.profile().clone() } else { Profile::discrete() };
         let plan = bake(&case.adapted.graph, &profile, &case.options, &mut Scratch::default());
         let plan = plan.expect("generated graphs are right");
