@@ -108,7 +108,10 @@ impl Facts {
         }
         let pieces = access.iter().flat_map(Touch::pieces);
         let first = pieces.map(|piece| first_writer[piece]).min().unwrap_or(u32::MAX);
-        if first <= position || first == u32::MAX {
+        if first <= position
+            || first == u32::MAX
+            || self.any_in_range(source, &access[0], |p| first_writer[p] <= position)
+        {
             return position;
         }
         let pass = |at: usize| match self.nodes.as_slice()[at].origin {

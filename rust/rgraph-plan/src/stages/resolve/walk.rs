@@ -99,7 +99,7 @@ impl Facts {
                 }
             }
         }
-        found && !late
+        (found || self.any_in_range(source, &access[0], |piece| states[piece].written != Written::No)) && !late
     }
 
     /// Whether an access is a pure read of a transient: if nothing of it is written yet, it waits for a later writer.
@@ -179,15 +179,32 @@ impl Facts {
         let any = |touches: &[Touch], of: &dyn Fn(&State) -> bool| {
             touches.iter().flat_map(Touch::pieces).any(|piece| of(&self.states[piece]))
         };
-        let found = any(touches, &written);
         let first = touches[0];
+        let mut found = any(touches, &written);
         let needs = first.unordered && self.depth[first.resource] == 0 && reads_explicitly(source, &first);
         if needs && found && !any(touches, &before_group) {
             for touch in touches {
                 touch.unordered = false;
             }
         }
+        let states = &self.states;
+        found = found || self.any_in_range(source, &first, |piece| states[piece].written != Written::No);
         found
+    }
+
+    /// Whether something holds for any piece in the range of the access that a touch is part of: where several accesses
+    /// of a node meet, a touch may have lost pieces to another access.
+    pub(super) fn any_in_range(&self, source: Source<'_>, touch: &Touch, holds: impl Fn(usize) -> bool) -> bool {
+        let Some(access) = source.graph.accesses().get(touch.declared as usize) else { return false };
+        if access.resource != touch.resource {
+            return false;
+        }
+        let part = part_of(source.graph, access, &source.shapes[access.resource]);
+        let mut any = false;
+        self.pieces.runs(self.memory[access.resource], &part, |first, count| {
+            any |= (first..first + count).any(|piece| holds(piece as usize));
+        });
+        any
     }
 
     fn walk_touch(
