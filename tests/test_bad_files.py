@@ -75,7 +75,7 @@ def test_missing_file_is_an_os_error_that_names_it(tmp_path: Path):
 
 def test_folder_is_no_file(tmp_path: Path):
     for read in READERS:
-        with pytest.raises(OSError, match="directory"):
+        with pytest.raises(rgraph.RgError, match="is a folder, not a file"):
             read(tmp_path)
 
 
