@@ -247,7 +247,7 @@ def test_keys_do_what_the_help_says(show, rich: str):
         ("size>40M", "1 resource"),
         ("size>15m r:lit", "1 resource"),
         ("us>500", "3 passes"),
-        ("b:ownership", "2 barriers"),
+        ("b:alias", "10 barriers"),
         ("life:history", "2 resources"),
         ("nothing-like-it", "nothing found"),
         ("found", "1 pass, 2 resources"),
