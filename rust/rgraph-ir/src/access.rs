@@ -228,6 +228,25 @@ named! {
     }
 }
 
+impl Usage {
+    /// Whether an access of this usage changes contents. The checker has a table of its own.
+    pub const fn writes(self) -> bool {
+        matches!(
+            self,
+            Self::ColorAttachment
+                | Self::DepthStencilAttachment
+                | Self::ResolveAttachment
+                | Self::StorageWrite
+                | Self::StorageReadWrite
+                | Self::TransferDst
+                | Self::HostWrite
+                | Self::AccelerationBuild
+                | Self::AccelerationUpdate
+                | Self::AccelerationScratch
+        )
+    }
+}
+
 named! {
     /// Which transfer command an access belongs to.
     pub enum Transfer {

@@ -5,7 +5,7 @@ use rgraph_ir::access::{Aspects, Load, PassQueue, Stages, Usage};
 use rgraph_ir::graph::{Pass, PassId, Ranges, Use};
 
 use super::known::{Left, Shape};
-use super::usages::{Class, Work, first_mip_only, is_attachment, reads, replaces, stages, writes};
+use super::usages::{Class, Work, first_mip_only, is_attachment, reads, replaces, stages};
 use super::{Family, Maker};
 
 /// Most bytes of a uniform access on every device.
@@ -45,7 +45,7 @@ pub(super) struct Draft {
 impl Draft {
     /// Whether the pass writes these cells of the resource.
     pub(super) fn writes_all(&self, at: usize, cells: u128) -> bool {
-        let written = self.touches.iter().filter(|touch| touch.at == at && writes(touch.usage));
+        let written = self.touches.iter().filter(|touch| touch.at == at && touch.usage.writes());
         written.fold(0, |all, touch| all | touch.cells) & cells == cells
     }
 }
@@ -148,7 +148,7 @@ impl Maker {
         if let Some((bit, common)) = known.owed
             && draft.avoid != bit
         {
-            return !writes(how.usage) && cells & common != 0 && !how.unordered && !is_attachment(how.usage);
+            return !how.usage.writes() && cells & common != 0 && !how.unordered && !is_attachment(how.usage);
         }
         let readable = known.readable(draft.flag);
         let asks = reads(how);
@@ -161,8 +161,8 @@ impl Maker {
         }
         let left = match known.left {
             Left::Everything => true,
-            Left::Replacing => !writes(how.usage) || replaces(how) && draft.flag.is_none() && !how.unordered,
-            Left::Reads => !writes(how.usage),
+            Left::Replacing => !how.usage.writes() || replaces(how) && draft.flag.is_none() && !how.unordered,
+            Left::Reads => !how.usage.writes(),
             Left::Nothing => false,
         };
         left && (!is_attachment(how.usage) || self.fits_attachments(draft, at, how))
@@ -197,12 +197,12 @@ impl Maker {
             || others.clone().any(feedback) && !self.allows(Family::Feedback)
             || others.clone().any(in_place) && !self.allows(Family::DepthInPlace)
             || others.any(apart) && !self.allows(Family::UnorderedBeside)
-            || known.history && writes(how.usage) && lost && !self.allows(Family::DiscardRemembered)
+            || known.history && how.usage.writes() && lost && !self.allows(Family::DiscardRemembered)
             || known.falls.is_some()
                 && self.cells(at, how) != known.shape.whole()
                 && !self.allows(Family::PartialFallback)
             || known.falls.is_some() && is_attachment(how.usage) && !self.allows(Family::FallbackAttachment)
-            || known.falls.is_some() && writes(how.usage) && !self.allows(Family::FallbackReplaced)
+            || known.falls.is_some() && how.usage.writes() && !self.allows(Family::FallbackReplaced)
             || known.switched && how.usage == Usage::HostWrite && !self.allows(Family::HostAfterConditional)
             || known.shape.is_depth() && class == Class::Input && !self.allows(Family::DepthInPlace)
             || self.is_mixed(draft, how) && !self.allows(Family::MixedWork)
@@ -212,7 +212,7 @@ impl Maker {
 
     /// Whether the pass would draw to attachments and also write in another way.
     fn is_mixed(&self, draft: &Draft, how: &Use) -> bool {
-        let apart = |usage: Usage| writes(usage) && !is_attachment(usage);
+        let apart = |usage: Usage| usage.writes() && !is_attachment(usage);
         apart(how.usage) && draft.extent.is_some()
             || is_attachment(how.usage) && draft.touches.iter().any(|touch| apart(touch.usage))
     }
@@ -357,7 +357,7 @@ impl Maker {
     pub(super) fn drawn_stages(&mut self, draft: &Draft, at: usize, how: &mut Use) {
         let (image, odd) = (self.known[at].shape.is_image(), self.allows(Family::OddStages));
         how.stages = self.source.pick(stages(how.usage, draft.work, draft.queue, image, odd));
-        let scratch = writes(how.usage) && how.stages.contains(Stages::ACCELERATION_STRUCTURE_BUILD);
+        let scratch = how.usage.writes() && how.stages.contains(Stages::ACCELERATION_STRUCTURE_BUILD);
         if scratch && !self.allows(Family::StorageScratch) {
             how.stages = Stages::empty();
         }
@@ -381,7 +381,7 @@ impl Maker {
             if touch.usage == Usage::AccelerationScratch {
                 known.written |= touch.cells;
                 known.defined &= !touch.cells;
-            } else if writes(touch.usage) {
+            } else if touch.usage.writes() {
                 known.write(touch.cells, draft.flag);
             }
         }

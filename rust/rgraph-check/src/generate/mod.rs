@@ -31,7 +31,7 @@ use debts::Debt;
 use known::{Known, Left, MOST_FLAGS};
 use resources::REFERENCE;
 use source::{Feed, Source};
-use usages::{Work, writes};
+use usages::Work;
 
 pub use family::{Families, Family, UNSETTLED};
 pub use source::CHUNK;
@@ -133,7 +133,7 @@ impl Maker {
             self.pay();
         }
         let used: Vec<ResourceId> =
-            self.graph.accesses().iter().filter(|a| writes(a.usage)).map(|a| a.resource).collect();
+            self.graph.accesses().iter().filter(|a| a.usage.writes()).map(|a| a.resource).collect();
         let may = |known: &&Known| {
             known.left != Left::Nothing
                 && used.contains(&known.id)

@@ -29,7 +29,7 @@ impl Class {
             Usage::ColorAttachment | Usage::DepthStencilAttachment => Self::Attachment,
             Usage::InputAttachment => Self::Input,
             Usage::Present => Self::Alone,
-            usage if writes(usage) => Self::Alone,
+            usage if usage.writes() => Self::Alone,
             _ => Self::Read,
         }
     }
@@ -40,22 +40,6 @@ impl Class {
             || (self == Self::Attachment && other == Self::Input)
             || (self == Self::Input && other == Self::Attachment)
     }
-}
-
-pub(super) fn writes(usage: Usage) -> bool {
-    matches!(
-        usage,
-        Usage::ColorAttachment
-            | Usage::DepthStencilAttachment
-            | Usage::ResolveAttachment
-            | Usage::StorageWrite
-            | Usage::StorageReadWrite
-            | Usage::TransferDst
-            | Usage::HostWrite
-            | Usage::AccelerationBuild
-            | Usage::AccelerationUpdate
-            | Usage::AccelerationScratch
-    )
 }
 
 pub(super) fn is_attachment(usage: Usage) -> bool {
@@ -81,7 +65,7 @@ pub(super) fn reads(how: &Use) -> bool {
         Usage::ColorAttachment | Usage::DepthStencilAttachment => {
             how.load == Some(Load::Load) || how.stencil_load == Some(Load::Load)
         }
-        usage => !writes(usage),
+        usage => !usage.writes(),
     }
 }
 

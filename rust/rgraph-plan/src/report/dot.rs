@@ -45,7 +45,7 @@ pub fn dot(graph: &Graph, plan: &Plan) -> String {
         let live = plan.passes[pass].culled.is_none();
         used[access.resource] |= live;
         let (p, r) = (pass.index(), access.resource.index());
-        let writes = super::words::writes(access.usage);
+        let writes = access.usage.writes();
         if !writes || matches!(access.usage, Usage::StorageReadWrite | Usage::AccelerationUpdate) {
             arrows.push((format!("r{r} -> p{p}"), live));
         }

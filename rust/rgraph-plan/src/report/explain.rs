@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::text::{all_barriers, lifetime_text, wait_text};
 use super::words::{
-    Positions, bytes_phrase, culled_sentence, plain, queue_label, queue_sentence, quoted, unmerged_sentence, writes,
+    Positions, bytes_phrase, culled_sentence, plain, queue_label, queue_sentence, quoted, unmerged_sentence,
 };
 use crate::error::{Code, GraphError, Mistake};
 use crate::file::nearest::nearest;
@@ -140,7 +140,7 @@ fn written(out: &mut String, graph: &Graph, plan: &Plan, id: PlanPassId, declare
         Some(declared) => graph
             .accesses()
             .iter()
-            .filter(|access| access.pass == declared && writes(access.usage))
+            .filter(|access| access.pass == declared && access.usage.writes())
             .filter_map(|access| find_resource(plan, graph.resource_name(access.resource)))
             .collect(),
         None => plan.pass_accesses[plan.passes[id].accesses.range()]

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::access::{Accesses, Layout, Stages, Usage};
+use crate::access::{Accesses, Layout, Stages};
 use crate::id::{Id, IdVec};
 use crate::plan::{Culled, Hazard, Plan, PlanLife, PlanPassId, QueueId, QueueWhy, UnmergedWhy, Why};
 use crate::resource::ResourceId;
@@ -325,21 +325,4 @@ pub fn queue_label(plan: &Plan, queue: Option<QueueId>) -> String {
         }
         _ => name.to_owned(),
     }
-}
-
-/// Whether a usage changes what is there.
-pub(super) fn writes(usage: Usage) -> bool {
-    matches!(
-        usage,
-        Usage::ColorAttachment
-            | Usage::DepthStencilAttachment
-            | Usage::ResolveAttachment
-            | Usage::StorageWrite
-            | Usage::StorageReadWrite
-            | Usage::TransferDst
-            | Usage::HostWrite
-            | Usage::AccelerationBuild
-            | Usage::AccelerationUpdate
-            | Usage::AccelerationScratch
-    )
 }

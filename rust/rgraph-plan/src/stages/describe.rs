@@ -16,7 +16,6 @@ use crate::stages::resolve::Origin;
 use crate::stages::schedule::Order;
 use crate::stages::synchronize::epoch::{Epochs, Frame, NONE};
 use crate::stages::transient::Transients;
-use crate::stages::validate::usages::writes;
 use crate::stages::weigh::queue_why;
 
 /// Memory that describing reuses.
@@ -214,7 +213,7 @@ fn extend_names(input: Input<'_>, plan: &mut Plan) {
         extend(access.resource, here);
         let mut output = access.resource;
         // Only what reads the output behind the conditional pass may read the name below it instead.
-        let behind = |by: PassId| position(by).is_some_and(|pass| pass < here) && !writes(access.usage);
+        let behind = |by: PassId| position(by).is_some_and(|pass| pass < here) && !access.usage.writes();
         while let Some(fallback) = facts.falls_back_within(output).filter(|fallback| behind(fallback.pass)) {
             extend(fallback.input, here);
             output = fallback.input;

@@ -7,7 +7,6 @@ use super::piece::Part;
 use super::{Facts, NodeId, Source, Touch, part_of};
 use crate::graph::{Fallback, Graph, PassId};
 use crate::resource::ResourceId;
-use crate::stages::validate::usages::writes;
 
 /// The fallbacks of a graph, ready to be looked up.
 #[derive(Default, Debug)]
@@ -30,7 +29,7 @@ impl Fallbacks {
         self.sorted.extend_from_slice(graph.fallbacks());
         self.sorted.sort_unstable_by_key(|fallback| (fallback.output, fallback.pass, fallback.input));
         for (at, access) in graph.accesses().iter().enumerate() {
-            if writes(access.usage) && !self.of(access.resource).is_empty() {
+            if access.usage.writes() && !self.of(access.resource).is_empty() {
                 self.writers.push((access.resource, access.pass, at as u32));
             }
         }

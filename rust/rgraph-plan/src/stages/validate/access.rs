@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::queues::{Needs, access_needs};
-use super::usages::{alike, blends, is_attachment, kinds, stages_of, unfit, unfit_transfer, writes};
+use super::usages::{alike, blends, is_attachment, kinds, stages_of, unfit, unfit_transfer};
 use super::words::{as_usage, aspect_list, capability_list, counted, listed, stage_list};
 use super::{At, Check, Known, Runs};
 use crate::access::{Aspects, Load, PassQueue, Stages, Transfer, Usage};
@@ -65,7 +65,7 @@ impl Check<'_> {
         {
             self.check_structure(at);
         }
-        if writes(usage) && matches!(resource.life, Life::History(_)) {
+        if usage.writes() && matches!(resource.life, Life::History(_)) {
             self.written_history(at);
         }
         let ranged = access.ranges.is_some() || !access.aspects.is_empty();
@@ -86,7 +86,7 @@ impl Check<'_> {
                 let fits = |other: &&Usage| {
                     let plain = **other <= Usage::TransferDst;
                     let fits = if image { kinds(**other).0 } else { kinds(**other).1 };
-                    plain && fits && writes(**other) == writes(usage)
+                    plain && fits && other.writes() == usage.writes()
                 };
                 let fitting = listed(Usage::ALL.iter().filter(fits), "or");
                 format!("use {}, or {fitting}", if image { "a buffer" } else { "an image" })
@@ -231,7 +231,7 @@ impl Check<'_> {
             matches!(usage, Usage::ResolveAttachment | Usage::AccelerationBuild | Usage::AccelerationScratch);
         let wrong = if access.stencil_load.is_some() && !at.shape.aspects.contains(Aspects::STENCIL) {
             Some(("and says stencil_load, but it has no stencil".to_owned(), "leave stencil_load out"))
-        } else if loses && (!writes(usage) || matches!(usage, Usage::StorageReadWrite | Usage::AccelerationUpdate)) {
+        } else if loses && (!usage.writes() || matches!(usage, Usage::StorageReadWrite | Usage::AccelerationUpdate)) {
             Some((format!("and says load: {said}, so it would read what it throws away"), "leave load out"))
         } else if access.load == Some(Load::Load) && replaces {
             Some(("and says load: load, but it replaces all contents".to_owned(), "leave load out"))
@@ -253,7 +253,7 @@ impl Check<'_> {
         let name = self.resource_name(at.access.resource);
         let wrong = match at.shape.kind {
             PlanKind::Buffer { .. } => Some((Code::BadUsage, "but it is a buffer", "leave generate_mips out")),
-            _ if !writes(at.access.usage) => {
+            _ if !at.access.usage.writes() => {
                 Some((Code::BadUsage, "but only reads it", "say generate_mips where its first mip is written"))
             }
             _ if known.stand_in => None,
@@ -288,7 +288,7 @@ impl Check<'_> {
         let Some(clear) = details.clear else { return };
         let clears = match usage {
             Usage::TransferDst => matches!(access.transfer, Some(Transfer::Clear | Transfer::Fill)),
-            _ => writes(usage),
+            _ => usage.writes(),
         };
         let kept = access.load.is_some_and(|load| load != Load::Clear) && access.stencil_load != Some(Load::Clear);
         if !clears || kept {

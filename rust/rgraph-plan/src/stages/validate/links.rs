@@ -1,6 +1,5 @@
 //! What passes and resources say of each other: fallbacks, pure orderings, roots.
 
-use super::usages::writes;
 use super::words::describe;
 use super::{Check, ValidateScratch};
 use crate::access::{Load, Usage};
@@ -41,7 +40,8 @@ impl Check<'_> {
         let missing = self.found.mistakes.iter().any(|mistake| mistake.code == Code::UnknownName);
         if !missing && !self.has_root(scratch) {
             let message = format!("graph \"{}\" has no root: nothing would run", graph.name());
-            let last = graph.accesses().iter().rev().find(|access| writes(access.usage) && self.known(access.resource));
+            let last =
+                graph.accesses().iter().rev().find(|access| access.usage.writes() && self.known(access.resource));
             let help = match last {
                 Some(access) => {
                     let name = self.resource_name(access.resource);
@@ -84,7 +84,7 @@ impl Check<'_> {
         let written = || {
             of_pass(scratch, pass).iter().any(|&index| {
                 let access = &graph.accesses()[index as usize];
-                access.resource == output && writes(access.usage)
+                access.resource == output && access.usage.writes()
             })
         };
         let stand_in = scratch.facts[output].stand_in || scratch.facts[input].stand_in;
@@ -213,7 +213,7 @@ impl Check<'_> {
 fn keeps(access: &Access) -> bool {
     let replaces =
         matches!(access.usage, Usage::ResolveAttachment | Usage::AccelerationBuild | Usage::AccelerationScratch);
-    writes(access.usage) && !replaces && !matches!(access.load, Some(Load::Clear | Load::Discard))
+    access.usage.writes() && !replaces && !matches!(access.load, Some(Load::Clear | Load::Discard))
 }
 
 /// Whether a pass writes an imported resource, or what modifies one in its memory. At most one resource modifies

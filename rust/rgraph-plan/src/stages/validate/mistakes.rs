@@ -3,7 +3,6 @@
 
 use std::collections::HashMap;
 
-use super::usages::writes;
 use super::words::{counted, part_words};
 use crate::access::Usage;
 use crate::error::{Code, Mistake};
@@ -94,7 +93,7 @@ impl<'a> Uses<'a> {
         let mut sorted = Vec::with_capacity(graph.accesses().len());
         for (index, access) in graph.accesses().iter().enumerate() {
             sorted.push((access.pass, access.resource, index as u32));
-            if writes(access.usage) {
+            if access.usage.writes() {
                 writer[access.resource].get_or_insert(index as u32);
             }
         }
@@ -277,7 +276,7 @@ impl<'a> Uses<'a> {
     /// `blur writes (film.py:31)`.
     fn does(&self, pass: PassId, resource: ResourceId, name: &str) -> String {
         let usages = || self.between(pass, resource).map(|(_, access)| access.usage);
-        let verb = match (usages().any(reads), usages().any(writes)) {
+        let verb = match (usages().any(reads), usages().any(Usage::writes)) {
             (true, true) => "reads and writes",
             (false, true) => "writes",
             _ => "reads",
@@ -310,7 +309,7 @@ impl<'a> Uses<'a> {
         let mistake = Mistake::new(Code::BadCondition, message, help).pass(writer).resource(name).side(
             writer,
             says,
-            place(pass, writes),
+            place(pass, Usage::writes),
         );
         match reader {
             Some(reader) => mistake.side(graph.pass_name(reader), "reads it", place(reader, reads)),
@@ -329,7 +328,7 @@ fn declared(resource: &Resource) -> &'static str {
 }
 
 fn reads(usage: Usage) -> bool {
-    !writes(usage) || matches!(usage, Usage::StorageReadWrite | Usage::AccelerationUpdate)
+    !usage.writes() || matches!(usage, Usage::StorageReadWrite | Usage::AccelerationUpdate)
 }
 
 /// A root in whose memory another resource ends up.

@@ -12,7 +12,7 @@ mod overlaps;
 mod profile;
 pub mod queues;
 mod resources;
-pub(crate) mod usages;
+mod usages;
 mod words;
 
 use crate::access::{PassQueue, Usage};
@@ -259,7 +259,7 @@ impl<'a> Check<'a> {
                 let known = scratch.facts[access.resource];
                 let (sound, asks) = self.check_access(at, runs, known);
                 needs |= asks;
-                if usages::writes(access.usage) {
+                if access.usage.writes() {
                     scratch.facts[access.resource].written = true;
                 }
                 if !sound {

@@ -52,7 +52,7 @@ impl Class {
             Usage::ColorAttachment | Usage::DepthStencilAttachment => Self::Attachment,
             Usage::InputAttachment => Self::Input,
             Usage::Present => Self::Alone,
-            usage if super::usages::writes(usage) => Self::Alone,
+            usage if usage.writes() => Self::Alone,
             _ => Self::Read,
         }
     }

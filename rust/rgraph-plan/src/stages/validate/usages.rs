@@ -4,23 +4,6 @@ use crate::access::{Stages, Transfer, Usage};
 use crate::error::Code;
 use crate::format::{Format, Numbers};
 
-/// Whether an access of that usage changes contents.
-pub(crate) const fn writes(usage: Usage) -> bool {
-    matches!(
-        usage,
-        Usage::ColorAttachment
-            | Usage::DepthStencilAttachment
-            | Usage::ResolveAttachment
-            | Usage::StorageWrite
-            | Usage::StorageReadWrite
-            | Usage::TransferDst
-            | Usage::HostWrite
-            | Usage::AccelerationBuild
-            | Usage::AccelerationUpdate
-            | Usage::AccelerationScratch
-    )
-}
-
 /// Whether a usage is an attachment of a render pass.
 pub(super) const fn is_attachment(usage: Usage) -> bool {
     matches!(
