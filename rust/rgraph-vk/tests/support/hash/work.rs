@@ -316,7 +316,10 @@ impl Builder<'_> {
     }
 
     fn host(&self) -> Work {
-        let told = self.case.runs.iter().map(|run| run.told[&self.deed.pass.index()].clone()).collect();
+        // A run in which the pass is off does not call it.
+        let flag = self.case.adapted.graph.passes()[self.deed.pass].conditional;
+        let on = self.case.runs.iter().filter(|run| flag.is_none_or(|flag| run.flags[flag.index()]));
+        let told = on.map(|run| run.told[&self.deed.pass.index()].clone()).collect();
         let uses = self.case.uses(self.deed.pass);
         let ranges = uses.iter().map(|touch| (touch.resource, touch.bytes)).collect();
         Work::Host(Arc::new(HostHash { deed: self.deed.clone(), ranges, told, calls: AtomicUsize::new(0) }))
