@@ -76,6 +76,37 @@ impl Machine<'_> {
         }
     }
 
+    /// Each use sees what it names through one view, and a view has one layout an aspect (Vulkan 1.3,
+    /// `VkDescriptorImageInfo`, `VkRenderingAttachmentInfo`). `touched` has copies of memory, cells, uses and resources, use by use.
+    pub(crate) fn check_views(&mut self, pass: PlanPassId, job: usize, touched: &[(usize, usize, usize, usize)]) {
+        let facts = self.facts;
+        for cells in touched.chunk_by(|a, b| a.2 == b.2) {
+            let (store, _, number, resource) = cells[0];
+            let at = &facts.jobs[job].uses[number];
+            if !facts.shapes[resource].is_image() {
+                continue;
+            }
+            let grid = &facts.grids[facts.memory[resource]];
+            let layout = |cell: usize| self.stores[store].cells[cell].layout;
+            let differing = cells.iter().find_map(|&(_, cell, ..)| {
+                let first =
+                    cells.iter().map(|&(_, first, ..)| first).find(|&one| grid.aspect(one) == grid.aspect(cell));
+                first.filter(|&first| layout(first) != layout(cell)).map(|first| [first, cell])
+            });
+            let Some([first, other]) = differing else { continue };
+            let (name, what) = (self.plan.pass_name(pass), facts.name(resource));
+            let message = format!(
+                "pass \"{name}\" sees \"{what}\" as {} in {}{} and in {}{}: a view has one layout",
+                at.usage,
+                layout(first),
+                self.piece(facts.memory[resource], first),
+                layout(other),
+                self.piece(facts.memory[resource], other)
+            );
+            self.findings.add(Rule::Layout, Some(name), Some(what), message);
+        }
+    }
+
     /// Whether two resources of one memory are the same copy in this run.
     pub(crate) fn same_copy(&self, a: usize, b: usize) -> bool {
         self.store(a) == self.store(b)

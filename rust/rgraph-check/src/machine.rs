@@ -389,6 +389,7 @@ impl<'a> Machine<'a> {
             let store = self.store(resource);
             touched.extend(cells.into_iter().map(|cell| (store, cell, number, resource)));
         }
+        self.check_views(pass, job, &touched);
         touched.sort_unstable();
         let mut group = 0;
         while group < touched.len() {

@@ -25,3 +25,4 @@ mod modifies;
 mod outside;
 mod render;
 mod unordered;
+mod views;

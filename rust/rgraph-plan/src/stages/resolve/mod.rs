@@ -105,6 +105,9 @@ pub struct Touch {
     pub unordered: bool,
     /// The group of uses that it commutes with, 0 for none; found by the walk.
     pub group: u32,
+    /// The view of the node that sees it: all that one view sees is in one layout (Vulkan 1.3,
+    /// `VkDescriptorImageInfo`). Depth and stencil are seen by views of their own.
+    pub view: u32,
 }
 
 impl Touch {
@@ -516,8 +519,9 @@ impl Facts {
         let twice = self.stamp[memory] == Some(node);
         self.stamp[memory] = Some(node);
         let meaning::Meaning { stages, access, layout, effect } = means;
-        let touches = &mut self.touches;
-        self.pieces.runs(memory, part, |first, count| {
+        let (touches, pieces) = (&mut self.touches, &self.pieces);
+        let view = touches.last().map_or(0, |touch| touch.view | 1) + 1;
+        pieces.runs(memory, part, |first, count| {
             if count > 0 {
                 touches.push(Touch {
                     first,
@@ -530,6 +534,7 @@ impl Facts {
                     effect,
                     unordered,
                     group: 0,
+                    view: view + u32::from(pieces.get(first).aspects == Aspects::STENCIL),
                 });
             }
         });

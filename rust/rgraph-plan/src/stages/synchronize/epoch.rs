@@ -84,6 +84,7 @@ pub struct Epochs {
     members: Vec<Member>,
     states: Vec<State>,
     use_of: IdVec<ResourceId, MemoryUse>,
+    views: Vec<(u32, u32)>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -390,33 +391,30 @@ impl Epochs {
         last
     }
 
-    /// A view has one layout: where queues share some pieces of a read in [`Layout::General`], all of its pieces have
-    /// it, and so all that other reads see together with them. O(pieces touched), as often as something changes.
+    /// A view has one layout: where queues share some pieces of it in [`Layout::General`], all of its pieces have it, and
+    /// so all that other views see together with them. O(pieces touched · log), as often as something changes.
     fn join_layouts(&mut self, frame: Frame<'_>) {
         let general = |e: &Epoch| e.layout == Layout::General && !(e.turns && e.queues.is_power_of_two());
         if self.epochs.iter().all(|e| e.queues.is_power_of_two()) {
             return;
         }
+        let mut views = std::mem::take(&mut self.views);
         let mut more = true;
         while std::mem::take(&mut more) {
             let mut next = 0;
             for at in 0..frame.course.stops.len() {
                 crate::cancel::poll();
+                views.clear();
                 for touch in frame.touches(at) {
                     let count = touch.pieces().count();
-                    let of = &self.of[next..next + count];
+                    views.extend(self.of[next..next + count].iter().map(|&epoch| (touch.view, epoch)));
                     next += count;
-                    let mixed = |epochs: &[Epoch]| {
-                        let mut all = of.iter().map(|&epoch| general(&epochs[epoch as usize]));
-                        let first = all.next();
-                        all.any(|one| Some(one) != first)
-                    };
-                    if touch.effect == Effect::Read
-                        && count > 1
-                        && touch.layout != Layout::General
-                        && mixed(&self.epochs)
-                    {
-                        for &epoch in of {
+                }
+                views.sort_unstable();
+                for view in views.chunk_by(|a, b| a.0 == b.0) {
+                    let count = view.iter().filter(|(_, epoch)| general(&self.epochs[*epoch as usize])).count();
+                    if 0 < count && count < view.len() {
+                        for &(_, epoch) in view {
                             let e = &mut self.epochs[epoch as usize];
                             (e.layout, e.turns) = (Layout::General, false);
                         }
@@ -425,6 +423,7 @@ impl Epochs {
                 }
             }
         }
+        self.views = views;
     }
 
     /// What outlives the frame is left by one use, which all others precede.
