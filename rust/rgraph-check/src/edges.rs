@@ -162,10 +162,11 @@ impl Machine<'_> {
                 let host = queue == self.host && x.queue == self.host;
                 let stage = usize::from(x.op.stage);
                 let leaves_so = match x.node {
-                    // What a transition leaves is covered by the stages that it was made for.
+                    // What a transition leaves is covered by the stages that it was made for; what is released, by the
+                    // semaphore that whoever acquires it waits for.
                     Some(n) => {
                         self.nodes[n].queue == queue
-                            && (self.nodes[n].scope.dst_stages.is_empty()
+                            && (state.release.is_some()
                                 || self.nodes[n].later.intersects(crate::tables::with_earlier(exit.stages)))
                             || court.is_ordered(x, &[], &Later::Node(node))
                     }

@@ -16,7 +16,7 @@ use crate::clock::{Clock, Lanes, Node, ordered};
 use crate::facts::{Facts, Key};
 use crate::finding::{Findings, Rule};
 use crate::region::{Region, within};
-use crate::tables::{Op, RESOLVE_READ, leaf, leaves, ops};
+use crate::tables::{RESOLVE_READ, leaf, leaves, ops};
 
 /// One memory, or one copy of a ring of them.
 pub(crate) struct Store {
@@ -37,8 +37,8 @@ pub(crate) struct Store {
 pub(crate) struct Rendering {
     pub id: u32,
     pub attachments: std::ops::Range<usize>,
-    /// Operations that the load and store operations add: store, cell, operation.
-    pub extra: Vec<(usize, usize, Op)>,
+    /// Operations that its load and store operations add.
+    pub extra: Vec<crate::render::Extra>,
     /// Dependencies between its subpasses, in order.
     pub regions: Vec<Region>,
     pub runs: bool,
@@ -435,8 +435,11 @@ impl<'a> Machine<'a> {
             }
         }
         if let Some(rendering) = &self.rendering {
-            let extra = rendering.extra.iter().filter(|(s, c, _)| (*s, *c) == (store, cell));
-            made.extend(extra.map(|(.., op)| (*op, Local::Attachment, 0, touched[0].3)));
+            let here = |extra: &&crate::render::Extra| {
+                (extra.store, extra.cell) == (store, cell) && extra.pass.is_none_or(|of| of == pass.index())
+            };
+            let extra = rendering.extra.iter().filter(here);
+            made.extend(extra.map(|extra| (extra.op, Local::Attachment, 0, touched[0].3)));
         }
         let rendering = self.rendering.as_ref().map_or(0, |rendering| rendering.id);
         let mut list = Vec::with_capacity(made.len());

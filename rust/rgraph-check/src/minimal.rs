@@ -1,5 +1,6 @@
-//! Synchronization that a plan could do without: each barrier entry, wait, stage and access whose removal alone keeps
-//! the verdict clean. Two such parts may stand in for each other, so removing one can make another one necessary.
+//! Synchronization that a plan could do without: barrier entries, waits, stages and accesses are removed one after the
+//! other, and what the verdict needs is put back. What stays is minimal: of two parts that stand in for each other the
+//! first counts as redundant and the second as needed.
 
 use rgraph_ir::access::{Accesses, Stages};
 use rgraph_ir::graph::Graph;
@@ -99,13 +100,14 @@ impl Part {
         }
     }
 
-    /// The single stages and accesses of a scope.
+    /// The single stages and accesses of a scope; accesses first, since a stage that they alone need is not needed
+    /// without them.
     fn all(scope: Scope) -> impl Iterator<Item = Self> {
-        let sources = scope.src_stages.iter().map(Self::SourceStage);
         let writes = scope.src_access.iter().map(Self::SourceAccess);
-        let destinations = scope.dst_stages.iter().map(Self::DestinationStage);
+        let sources = scope.src_stages.iter().map(Self::SourceStage);
         let reads = scope.dst_access.iter().map(Self::DestinationAccess);
-        sources.chain(writes).chain(destinations).chain(reads)
+        let destinations = scope.dst_stages.iter().map(Self::DestinationStage);
+        writes.chain(sources).chain(reads).chain(destinations)
     }
 }
 
@@ -124,7 +126,7 @@ pub struct Examined {
     pub pass: Option<PlanPassId>,
     /// The resource that the entry names, or is for.
     pub resource: Option<ResourceId>,
-    /// Whether the plan is as right without it.
+    /// Whether the plan is as right without it and all redundant parts listed before it.
     pub redundant: bool,
 }
 
@@ -173,10 +175,11 @@ impl Examined {
     }
 }
 
-/// Examines every barrier entry, wait, stage and access of a plan: would it be as right without?
+/// Examines every barrier entry, wait, stage and access of a plan: would it be as right without it and without the
+/// redundant ones before it?
 ///
-/// Empty if the plan is not right. Parts of a redundant entry are not examined one by one. Quadratic: one verdict per
-/// part.
+/// Batches in order; in a batch waits, then commands; of an entry all of it, then accesses and stages. Empty if the
+/// plan is not right. Parts of a redundant entry are not examined one by one. Quadratic: one verdict per part.
 pub fn minimal(graph: &Graph, plan: &Plan) -> Vec<Examined> {
     if !crate::check(graph, plan).is_empty() {
         return Vec::new();
@@ -287,19 +290,25 @@ impl Examiner<'_> {
         if dependency && self.part(&subject, scope, Part::Whole) {
             return;
         }
+        let mut left = scope;
         for part in Part::all(scope) {
-            self.part(&subject, scope, part);
+            if self.part(&subject, left, part) {
+                left = part.removed_from(left);
+            }
         }
     }
 
+    /// Removes a part from what is left of its entry, and puts it back if the verdict needs it.
     fn part(&mut self, subject: &Subject, scope: Scope, part: Part) -> bool {
         let entries = [Some(subject.entry), subject.twin];
         for entry in entries.into_iter().flatten() {
             self.put(entry, part.removed_from(scope));
         }
         let redundant = self.is_right();
-        for entry in entries.into_iter().flatten() {
-            self.put(entry, scope);
+        if !redundant {
+            for entry in entries.into_iter().flatten() {
+                self.put(entry, scope);
+            }
         }
         let pass = subject.why.as_ref().and_then(meant).filter(|pass| *pass < self.plan.passes.len());
         self.found.push(Examined {

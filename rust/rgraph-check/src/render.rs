@@ -98,11 +98,16 @@ impl Machine<'_> {
         cell: usize,
         aspect: Aspects,
         here: &[(usize, &JobUse)],
-        extra: &mut Vec<(usize, usize, Op)>,
+        extra: &mut Vec<Extra>,
     ) {
         let what = self.facts.name(entry.resource.index());
         let (load, kept) = operations(entry, aspect);
+        let depth = aspect != Aspects::COLOR;
         let Some((pass, first)) = here.first() else {
+            // Loading a depth and stencil attachment loads both aspects (Vulkan 1.3, "Render Pass Load Operations").
+            if load == Load::Load && depth && !entry.input {
+                extra.push(Extra { store, cell, pass: None, op: loading(depth) });
+            }
             if !entry.input && (load != Load::Load || kept != StoreOp::Nothing) {
                 let message = format!(
                     "{} of \"{what}\" is an attachment that no pass of its render pass uses, but it is loaded as {load} \
@@ -144,38 +149,33 @@ impl Machine<'_> {
                 self.findings.add(Rule::Attachment, name, Some(what), message);
             }
         }
-        let depth = aspect != Aspects::COLOR;
-        let stage = |stages: Stages| stages.bits().trailing_zeros() as u8;
         if load == Load::Load && wanted != Load::Load && !entry.input {
-            extra.push((
-                store,
-                cell,
-                if depth {
-                    Op {
-                        stage: stage(Stages::EARLY_FRAGMENT_TESTS),
-                        access: Accesses::DEPTH_STENCIL_ATTACHMENT_READ,
-                        write: false,
-                    }
-                } else {
-                    Op {
-                        stage: stage(Stages::COLOR_ATTACHMENT_OUTPUT),
-                        access: Accesses::COLOR_ATTACHMENT_READ,
-                        write: false,
-                    }
-                },
-            ));
+            extra.push(Extra { store, cell, pass: None, op: loading(depth) });
+        }
+        // What a pass reads as input attachment and none before it in the render pass made is loaded before.
+        if first.usage == Usage::InputAttachment && load == Load::Load {
+            extra.push(Extra { store, cell, pass: Some(*pass), op: loading(depth) });
         }
         let (_, store_op) = operations(entry, aspect);
         if store_op != StoreOp::Nothing && !entry.input && here.iter().all(|(_, at)| !at.writes) && depth {
-            extra.push((
-                store,
-                cell,
-                Op {
-                    stage: stage(Stages::LATE_FRAGMENT_TESTS),
-                    access: Accesses::DEPTH_STENCIL_ATTACHMENT_WRITE,
-                    write: true,
-                },
-            ));
+            extra.push(Extra { store, cell, pass: None, op: storing(depth) });
+        }
+    }
+
+    /// A store operation follows a change of layout within its render pass: it is a write of its own stage (Vulkan 1.3,
+    /// "Render Pass Store Operations"), which nothing but that barrier orders.
+    fn check_storing(&mut self, entry: &Attachment, store: usize, cell: usize, depth: bool, rendering: u32) {
+        let op = storing(depth);
+        let change = self.stores[store].cells[cell].writes.iter().find_map(|write| self.done[write.done].node);
+        let Some(node) = change.filter(|&node| self.nodes[node].rendering == rendering) else { return };
+        let scope = self.nodes[node].scope;
+        if !scope.dst_stages.contains(crate::tables::leaf(usize::from(op.stage)))
+            || !scope.dst_access.intersects(op.access)
+        {
+            let what = self.facts.name(entry.resource.index());
+            let message =
+                format!("\"{what}\" changes its layout within a render pass, whose store operation does not wait");
+            self.findings.add(Rule::WriteAfterWrite, None, Some(what), message);
         }
     }
 
@@ -188,15 +188,18 @@ impl Machine<'_> {
         if !rendering.runs {
             return;
         }
-        for entry in &self.plan.attachments[rendering.attachments] {
+        for entry in self.plan.attachments[rendering.attachments].iter().copied() {
             let resource = entry.resource.index();
             if entry.input || resource >= self.facts.memory.len() {
                 continue;
             }
             let store = self.store(resource);
-            for cell in self.covers(entry, resource, Aspects::all()) {
+            for cell in self.covers(&entry, resource, Aspects::all()) {
                 let aspect = self.facts.grids[self.facts.memory[resource]].aspect(cell);
-                let (_, store_op) = operations(entry, aspect);
+                let (_, store_op) = operations(&entry, aspect);
+                if store_op != StoreOp::Nothing {
+                    self.check_storing(&entry, store, cell, aspect != Aspects::COLOR, rendering.id);
+                }
                 let run = self.run + 1;
                 let state = &mut self.stores[store].cells[cell];
                 let written = state.written == run
@@ -208,6 +211,36 @@ impl Machine<'_> {
             }
         }
     }
+}
+
+/// What a render pass adds to the operations of its passes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Extra {
+    pub store: usize,
+    pub cell: usize,
+    /// The pass of the plan with which it happens; `None`: with each that uses the cell.
+    pub pass: Option<usize>,
+    pub op: Op,
+}
+
+/// The read of a load operation.
+fn loading(depth: bool) -> Op {
+    let (stage, access) = if depth {
+        (Stages::EARLY_FRAGMENT_TESTS, Accesses::DEPTH_STENCIL_ATTACHMENT_READ)
+    } else {
+        (Stages::COLOR_ATTACHMENT_OUTPUT, Accesses::COLOR_ATTACHMENT_READ)
+    };
+    Op { stage: stage.bits().trailing_zeros() as u8, access, write: false }
+}
+
+/// The write of a store operation, be it to store or to discard.
+fn storing(depth: bool) -> Op {
+    let (stage, access) = if depth {
+        (Stages::LATE_FRAGMENT_TESTS, Accesses::DEPTH_STENCIL_ATTACHMENT_WRITE)
+    } else {
+        (Stages::COLOR_ATTACHMENT_OUTPUT, Accesses::COLOR_ATTACHMENT_WRITE)
+    };
+    Op { stage: stage.bits().trailing_zeros() as u8, access, write: true }
 }
 
 fn operations(entry: &Attachment, aspect: Aspects) -> (Load, StoreOp) {

@@ -293,8 +293,9 @@ pub(crate) fn ops(usage: Usage, stages: Stages, keeps: bool, out: &mut Vec<Op>) 
         Usage::AccelerationInput => {
             all(Accesses::ACCELERATION_STRUCTURE_READ | Accesses::SHADER_STORAGE_READ, false);
         }
-        Usage::AccelerationBuild | Usage::AccelerationScratch => all(Accesses::ACCELERATION_STRUCTURE_WRITE, true),
-        Usage::AccelerationUpdate => {
+        Usage::AccelerationBuild => all(Accesses::ACCELERATION_STRUCTURE_WRITE, true),
+        // Builds read the scratch memory that they write (Vulkan 1.3, "Building Acceleration Structures": both accesses).
+        Usage::AccelerationUpdate | Usage::AccelerationScratch => {
             all(Accesses::ACCELERATION_STRUCTURE_READ, false);
             all(Accesses::ACCELERATION_STRUCTURE_WRITE, true);
         }

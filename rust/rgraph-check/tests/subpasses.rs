@@ -127,6 +127,31 @@ fn a_by_region_dependency_names_only_stages_that_work_texel_by_texel() {
     assert_refused(&graph, &plan, Rule::UnsupportedStage);
 }
 
+/// As [`IN_PLACE`], and the G-buffer is stored.
+const STORED: &str = r#"{"rgraph": 1, "reference_size": [64, 64],
+    "images": {"albedo": {"format": "rgba8unorm"}, "lit": {"format": "rgba16float"}},
+    "passes": [
+      {"name": "gbuffer", "accesses": [{"resource": "albedo", "usage": "color_attachment"}]},
+      {"name": "lighting", "accesses": [{"resource": "albedo", "usage": "input_attachment"},
+                                        {"resource": "lit", "usage": "color_attachment"}]}],
+    "roots": ["albedo", "lit"]}"#;
+
+#[test]
+fn a_store_operation_follows_the_change_of_layout_within_its_render_pass() {
+    let (graph, plan) = merged(STORED, 2);
+    assert_accepted(&graph, &plan);
+    let at = regions(&plan)[0];
+    for fault in [
+        |scope: &mut Scope| scope.dst_stages -= Stages::COLOR_ATTACHMENT_OUTPUT,
+        |scope: &mut Scope| scope.dst_access -= Accesses::COLOR_ATTACHMENT_WRITE,
+    ] {
+        let mut plan = plan.clone();
+        rescope(&mut plan, at, fault);
+        let finding = assert_refused(&graph, &plan, Rule::WriteAfterWrite);
+        assert_eq!(finding.resource.as_deref(), Some("albedo"), "{finding}");
+    }
+}
+
 #[test]
 fn subpasses_count_up_and_dependencies_stand_between_two_of_them() {
     let (graph, plan) = merged(IN_PLACE, 2);

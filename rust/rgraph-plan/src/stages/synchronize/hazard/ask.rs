@@ -2,14 +2,14 @@
 //! what the host is to see.
 
 use super::{Hazards, Here, Left, Need, State};
-use crate::access::{Accesses, Layout, Stages};
+use crate::access::{Accesses, Layout, Load, Stages};
 use crate::id::Id;
 use crate::plan::{Hazard, PlanPassId, Scope, Why};
 use crate::resource::ResourceId;
 use crate::stages::resolve::Touch;
 use crate::stages::resolve::meaning::Effect;
 use crate::stages::synchronize::call::{About, Spot};
-use crate::stages::synchronize::epoch::{Epoch, NONE};
+use crate::stages::synchronize::epoch::{Epoch, Frame, NONE};
 use crate::stages::synchronize::hazard::{First, Scene};
 
 impl Hazards {
@@ -49,10 +49,12 @@ impl Hazards {
         } else {
             self.call_at_end(batch)
         };
+        // Other queues follow it through the batch's signal, whose first scope holds all commands before it (Vulkan 1.3,
+        // "Semaphore Signaling").
         let mut scope = Scope {
             src_stages: write.stages,
             src_access: write.access & Accesses::WRITES,
-            dst_stages: if in_batch { Stages::empty() } else { write.stages },
+            dst_stages: Stages::empty(),
             dst_access: Accesses::empty(),
         };
         if here.queue == home || here.queue == scene.frame.course.host() {
@@ -95,8 +97,8 @@ impl Hazards {
         }
         release.src_stages |= last.stages;
         release.src_access |= last.access & Accesses::WRITES;
-        release.dst_stages = release.src_stages;
-        // The host looks at what is released meanwhile.
+        // A release has no second scope but the signal's (Vulkan 1.3, "Queue Family Ownership Transfer"). The host looks
+        // at what is released meanwhile.
         for used in self.list(state.uses).filter(|used| used.queue == host) {
             release.dst_stages |= used.stages;
             release.dst_access |= used.access;
@@ -105,12 +107,9 @@ impl Hazards {
         let call = self.call_at_end(batch);
         let why = self.why(here, Hazard::Release, Some(last.last), None);
         self.calls.about(call, about, release, families, why);
-        let acquire = Scope {
-            src_stages: here.touch.stages | need.stages,
-            src_access: need.writes,
-            dst_stages: here.touch.stages,
-            dst_access: here.touch.access,
-        };
+        let (dst_stages, dst_access) = meets(scene.frame, here.touch);
+        let acquire =
+            Scope { src_stages: here.touch.stages | need.stages, src_access: need.writes, dst_stages, dst_access };
         let call = self.place(scene, here, &need);
         self.calls.calls[call as usize].splittable = false;
         let why = self.why(here, Hazard::Acquire, Some(last.last), None);
@@ -119,13 +118,13 @@ impl Hazards {
 
     /// Stages and accesses of a use within its own render pass: what is only an input attachment was loaded before the
     /// render pass began; what is tested as well (late tests, which loading has not) is looked at by the tests too.
-    pub(super) fn inner_target(here: Here<'_>) -> (Stages, Accesses) {
+    pub(super) fn inner_target(scene: Scene<'_>, here: Here<'_>) -> (Stages, Accesses) {
         let Touch { stages, access, effect, .. } = *here.touch;
         let tested = stages.contains(Stages::LATE_FRAGMENT_TESTS);
         if effect == Effect::Read && access.contains(Accesses::INPUT_ATTACHMENT_READ) && !tested {
             (stages & Stages::FRAGMENT_SHADER, Accesses::INPUT_ATTACHMENT_READ)
         } else {
-            (stages, access)
+            meets(scene.frame, here.touch)
         }
     }
 
@@ -140,12 +139,8 @@ impl Hazards {
     ) -> u32 {
         let part = *scene.frame.facts.pieces.get(here.piece as u32);
         let about = About::Image(here.touch.resource, part, old, new);
-        let mut scope = Scope {
-            src_stages: need.stages,
-            src_access: need.writes,
-            dst_stages: here.touch.stages,
-            dst_access: here.touch.access,
-        };
+        let (dst_stages, dst_access) = meets(scene.frame, here.touch);
+        let mut scope = Scope { src_stages: need.stages, src_access: need.writes, dst_stages, dst_access };
         if need.foreign {
             scope.src_stages |= here.touch.stages;
         }
@@ -161,7 +156,7 @@ impl Hazards {
             }
             scope.src_stages = need.near_stages;
             scope.src_access = need.near_writes;
-            (scope.dst_stages, scope.dst_access) = Self::inner_target(here);
+            (scope.dst_stages, scope.dst_access) = Self::inner_target(scene, here);
             let call = self.call_within(here.at);
             return self.calls.about(call, about, scope, None, why);
         }
@@ -172,16 +167,20 @@ impl Hazards {
     /// A barrier that orders this use after earlier ones of its queue, if there are any: memory where something was
     /// written, execution alone where it was only read.
     pub(super) fn order_memory(&mut self, scene: Scene<'_>, here: Here<'_>, need: Need) -> u32 {
-        let target = (here.touch.stages, here.touch.access);
+        let target = meets(scene.frame, here.touch);
         let why = self.why(here, hazard(here, &need), need.from, need.from_resource);
         // What was only read may be overwritten without a look; what keeps old contents must see them, and so must
         // what follows a pass that may be switched off.
-        let looks = need.conditional || here.touch.effect != Effect::Replace;
+        let looks = match here.touch.effect {
+            _ if need.conditional => target.1,
+            Effect::Replace => Accesses::empty(),
+            _ => target.1 - Accesses::WRITES,
+        };
         let scope = |stages, writes: Accesses| Scope {
             src_stages: stages,
             src_access: writes,
             dst_stages: target.0,
-            dst_access: if writes.is_empty() && !looks { Accesses::empty() } else { target.1 },
+            dst_access: if writes.is_empty() { looks } else { target.1 },
         };
         let mut barrier = NONE;
         if !need.stages.is_empty() {
@@ -192,7 +191,7 @@ impl Hazards {
         // dependency (Vulkan 1.3, "Render Pass", subpass dependencies).
         if !need.near_stages.is_empty() && scene.frame.course.steps[here.step as usize].subpasses {
             let call = self.call_within(here.at);
-            let (dst_stages, dst_access) = Self::inner_target(here);
+            let (dst_stages, dst_access) = Self::inner_target(scene, here);
             let inner = Scope { dst_stages, dst_access, ..scope(need.near_stages, need.near_writes) };
             barrier = self.calls.memory(call, inner, why);
         }
@@ -324,6 +323,37 @@ impl Hazards {
     pub(super) fn why(&self, here: Here<'_>, hazard: Hazard, from: Option<u32>, resource: Option<ResourceId>) -> Why {
         let pass = |at: u32| PlanPassId::new(at as usize);
         Why { hazard, from: from.map(pass), to: Some(pass(here.at)), resource: resource.unwrap_or(here.touch.resource) }
+    }
+}
+
+/// Stages and accesses with which a use meets what is there. An attachment begins with its load operation; what the rest
+/// of its render pass does to it comes after that one by itself.
+///
+/// Source: Vulkan 1.3, "Render Pass Load Operations" (clearing and discarding write at the early tests or at colour
+/// output, loading reads) and "Rasterization Order".
+pub fn meets(frame: Frame<'_>, touch: &Touch) -> (Stages, Accesses) {
+    let color = Accesses::COLOR_ATTACHMENT_READ | Accesses::COLOR_ATTACHMENT_WRITE;
+    let depth = Accesses::DEPTH_STENCIL_ATTACHMENT_READ | Accesses::DEPTH_STENCIL_ATTACHMENT_WRITE;
+    let Touch { stages, access, effect, .. } = *touch;
+    if !(color | depth).contains(access) || !effect.writes() {
+        return (stages, access);
+    }
+    // A pass that may be switched off keeps what it clears while it is on, and of two aspects one may be kept.
+    let replaces = |load: Option<Load>| matches!(load, Some(Load::Clear | Load::Discard));
+    let declared = frame.graph.accesses().get(touch.declared as usize);
+    match effect {
+        // Beside depth, colour is the resolve at the end.
+        Effect::Replace if access.intersects(depth) => {
+            (Stages::EARLY_FRAGMENT_TESTS, Accesses::DEPTH_STENCIL_ATTACHMENT_WRITE)
+        }
+        Effect::Replace => (stages, Accesses::COLOR_ATTACHMENT_WRITE),
+        _ if declared.is_none_or(|access| replaces(access.load) || replaces(access.stencil_load)) => (stages, access),
+        _ if access.contains(Accesses::DEPTH_STENCIL_ATTACHMENT_READ) => {
+            (stages - Stages::COLOR_ATTACHMENT_OUTPUT, Accesses::DEPTH_STENCIL_ATTACHMENT_READ)
+        }
+        _ if access.contains(Accesses::COLOR_ATTACHMENT_READ) => (stages, Accesses::COLOR_ATTACHMENT_READ),
+        // A resolve loads nothing.
+        _ => (stages, access),
     }
 }
 
