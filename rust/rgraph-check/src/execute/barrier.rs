@@ -5,7 +5,7 @@ use rgraph_ir::id::Id;
 use rgraph_ir::plan::Scope;
 
 use super::Machine;
-use super::memory::{Content, Events, NEVER, POISON, UNDEFINED, Writer};
+use super::memory::{Content, NEVER, POISON, UNDEFINED, Writer};
 use super::order::{Half, Kind, Node};
 use super::scene::NONE;
 
@@ -70,14 +70,14 @@ impl Machine<'_, '_> {
 
     /// First half: writes of the cell, and of what has the same bytes, become available.
     fn take(&mut self, node: &Node, cell: u32, scope: &Scope, rendering: u32) {
-        let time = self.time;
+        let (time, events, cells) = (self.time, &self.events, &mut self.cells);
         let take = |content: &mut Content| {
-            Events::take(content, node.queue, node.position, time, scope, rendering);
+            events.take(content, node.queue, node.position, time, scope, rendering);
         };
-        take(&mut self.cells[cell as usize].now);
-        take(&mut self.cells[cell as usize].before);
+        take(&mut cells[cell as usize].now);
+        take(&mut cells[cell as usize].before);
         for &other in &self.scene.aliases[cell as usize] {
-            take(&mut self.cells[other as usize].now);
+            take(&mut cells[other as usize].now);
         }
     }
 
@@ -205,7 +205,8 @@ impl Machine<'_, '_> {
         let writer = self.transition(node, NONE);
         for &(at, first) in &enter.cells {
             if let Some(source) = &enter.source {
-                Events::take(&mut self.cells[at as usize].now, node.queue, node.position, self.time, source, NONE);
+                let content = &mut self.cells[at as usize].now;
+                self.events.take(content, node.queue, node.position, self.time, source, NONE);
             }
             let cell = &mut self.cells[at as usize];
             if first {

@@ -265,9 +265,18 @@ impl Events {
         writer.available
     }
 
-    /// Makes the writers in a named barrier's first scope available.
-    pub(crate) fn take(content: &mut Content, queue: u32, position: u32, time: u32, scope: &Scope, rendering: u32) {
+    /// Makes the writers in a named barrier's first scope available, unless something before it did.
+    pub(crate) fn take(
+        &self,
+        content: &mut Content,
+        queue: u32,
+        position: u32,
+        time: u32,
+        scope: &Scope,
+        rendering: u32,
+    ) {
         for writer in &mut content.writers {
+            self.available(writer);
             let takes = writer.queue == queue
                 && writer.position < position
                 && scope.src_stages.bits() >> writer.stage & 1 == 1
