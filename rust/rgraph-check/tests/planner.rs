@@ -1,5 +1,8 @@
 //! The planner's plans, judged: under every policy and split they check clean and compute what the declaration says.
 
+use std::num::NonZero;
+use std::ops::Range;
+
 use rgraph_check::check;
 use rgraph_check::generate::{Limits, generate};
 use rgraph_check::interpret::disagreement;
@@ -11,28 +14,31 @@ fn graphs() -> u64 {
     std::env::var("RGRAPH_GRAPHS").ok().and_then(|count| count.parse().ok()).unwrap_or(10_000)
 }
 
-/// Bakes, judges and runs graphs of some seeds; returns what is wrong, a line each.
-fn wrong(seeds: impl Iterator<Item = u64>, options: impl Fn(u64) -> Options) -> Vec<String> {
-    let mut scratch = Scratch::default();
-    let mut wrong = Vec::new();
-    for seed in seeds {
-        let (graph, profile) = generate(seed, Limits::default());
-        let plan = match bake(&graph, &profile, &options(seed), &mut scratch) {
-            Ok(plan) => plan,
-            Err(error) => {
-                wrong.push(format!("{seed} is refused: {error}"));
-                continue;
-            }
+/// Bakes, judges and runs graphs of some seeds on all cores; returns what is wrong, a line each.
+fn wrong(seeds: Range<u64>, options: impl Fn(u64) -> Options + Sync) -> Vec<String> {
+    let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
+    let (seeds, options) = (&seeds, &options);
+    std::thread::scope(|scope| {
+        let part = |first: usize| {
+            let mut scratch = Scratch::default();
+            let seeds = seeds.clone().skip(first).step_by(threads);
+            seeds.flat_map(|seed| wrong_of(seed, &options(seed), &mut scratch)).collect::<Vec<_>>()
         };
-        let findings = check(&graph, &plan);
-        if let Some(first) = findings.first() {
-            wrong.push(format!("{seed}: {first} (the first of {})", findings.len()));
-        }
-        if let Some(what) = disagreement(&graph, &plan, 8) {
-            wrong.push(format!("{seed} computes something else: {what}"));
-        }
-    }
-    wrong
+        let parts: Vec<_> = (0..threads).map(|first| scope.spawn(move || part(first))).collect();
+        parts.into_iter().flat_map(|part| part.join().expect("no graph makes a stage panic")).collect()
+    })
+}
+
+fn wrong_of(seed: u64, options: &Options, scratch: &mut Scratch) -> Vec<String> {
+    let (graph, profile) = generate(seed, Limits::default());
+    let plan = match bake(&graph, &profile, options, scratch) {
+        Ok(plan) => plan,
+        Err(error) => return vec![format!("{seed} is refused: {error}")],
+    };
+    let findings = check(&graph, &plan);
+    let first = findings.first().map(|first| format!("{seed}: {first} (the first of {})", findings.len()));
+    let other = disagreement(&graph, &plan, 8).map(|what| format!("{seed} computes something else: {what}"));
+    first.into_iter().chain(other).collect()
 }
 
 fn assert_right(wrong: &[String]) {
