@@ -265,9 +265,12 @@ pub(crate) fn ops(usage: Usage, stages: Stages, keeps: bool, out: &mut Vec<Op>) 
         Usage::InputAttachment => all(Accesses::INPUT_ATTACHMENT_READ, false),
         Usage::Sampled => all(Accesses::SHADER_SAMPLED_READ, false),
         Usage::StorageRead => all(Accesses::SHADER_STORAGE_READ, false),
-        // No shader runs in a build: what is stored there is scratch memory, which builds read and write.
+        // No shader runs in a build: what is stored there is scratch memory, which builds read and write. What they
+        // read after they replaced it is their own.
         Usage::StorageWrite | Usage::StorageReadWrite if stages == Stages::ACCELERATION_STRUCTURE_BUILD => {
-            all(Accesses::ACCELERATION_STRUCTURE_READ, false);
+            if keeps || usage == Usage::StorageReadWrite {
+                all(Accesses::ACCELERATION_STRUCTURE_READ, false);
+            }
             all(Accesses::ACCELERATION_STRUCTURE_WRITE, true);
         }
         Usage::StorageWrite => all(Accesses::SHADER_STORAGE_WRITE, true),

@@ -75,6 +75,12 @@ impl Facts<'_> {
         access.load.or(cleared.then_some(Load::Clear))
     }
 
+    /// The load operation of stencil. Where there is nothing but stencil, the load of an access is about it.
+    pub(super) fn declared_stencil_load(&self, access: &Access) -> Option<Load> {
+        let alone = self.shapes[access.resource.index()].aspects == Aspects::STENCIL;
+        access.stencil_load.or_else(|| self.declared_load(access).filter(|_| alone))
+    }
+
     fn resolve(&self, access: &Access, work: Work) -> JobUse {
         let usage = access.usage;
         let resource = access.resource.index();
@@ -136,7 +142,7 @@ impl Facts<'_> {
             // What only reads is ordered as reads are.
             unordered: access.unordered && writes(usage),
             load: load.unwrap_or(Load::Discard),
-            stencil_load: access.stencil_load.unwrap_or(Load::Discard),
+            stencil_load: self.declared_stencil_load(access).unwrap_or(Load::Discard),
             clear: details.clear,
             resolves: details.resolves.map(Id::index),
             fallbacks: Vec::new(),
@@ -214,14 +220,28 @@ impl Facts<'_> {
         }
     }
 
+    /// All that may stand in for a resource; what stands in may itself be an output with a fallback.
+    fn stand_ins(&self, output: usize) -> Vec<usize> {
+        let mut found = vec![output];
+        let mut next = 0;
+        while let Some(&of) = found.get(next) {
+            next += 1;
+            for fallback in self.graph.fallbacks().iter().filter(|fallback| fallback.output.index() == of) {
+                let input = fallback.input.index();
+                if input < self.memory.len() && !found.contains(&input) {
+                    found.push(input);
+                }
+            }
+        }
+        found.split_off(1)
+    }
+
     pub(super) fn cut(&mut self, plan: Option<&Plan>) {
         let mut grids: Vec<_> = self.shapes.iter().map(Grid::new).collect();
         for at in self.jobs.iter().flat_map(|job| &job.uses) {
             grids[self.memory[at.resource]].cut(&at.part);
-            for fallback in self.graph.fallbacks() {
-                if fallback.output.index() == at.resource && fallback.input.index() < self.memory.len() {
-                    grids[self.memory[fallback.input.index()]].cut(&at.part);
-                }
+            for input in self.stand_ins(at.resource) {
+                grids[self.memory[input]].cut(&at.part);
             }
         }
         if let Some(plan) = plan {

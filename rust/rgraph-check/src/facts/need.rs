@@ -14,8 +14,10 @@ impl Facts<'_> {
             let imported = matches!(resource.life, Life::Imported(_));
             if self.graph.roots().contains(&id) || imported {
                 let memory = self.memory[at];
+                // What leaves with imported memory is what the last of its names left there.
+                let last = if imported { u32::MAX } else { self.chain[at] };
                 for cell in 0..self.grids[memory].len() {
-                    self.writers_before(memory, cell, (self.chain[at], u32::MAX, u32::MAX), usize::MAX, &mut work);
+                    self.writers_before(memory, cell, (last, u32::MAX, u32::MAX), usize::MAX, &mut work);
                 }
             }
         }
@@ -31,7 +33,8 @@ impl Facts<'_> {
                             continue;
                         }
                         if self.frames_ago[resource] > 0 {
-                            self.writers_before(memory, cell, (u32::MAX, 0, 0), job, &mut work);
+                            // An earlier frame made it, maybe the pass that reads it.
+                            self.writers_before(memory, cell, (u32::MAX, 0, 0), usize::MAX, &mut work);
                         } else if let Some((key, _)) = self.key(resource, cell, job, number) {
                             self.writers_before(memory, cell, key, job, &mut work);
                         }
@@ -55,7 +58,7 @@ impl Facts<'_> {
             let own = writers.iter().find(|u| u.job == reader && u.key == from && u.group != 0).map_or(0, |u| u.group);
             before += writers[before..].iter().take_while(|u| own != 0 && u.group == own).count();
             let mut last_group = None;
-            for u in writers[..before].iter().rev().filter(|u| u.job != reader) {
+            for u in writers[..before].iter().rev().filter(|u| lap > 0 || u.job != reader) {
                 if last_group.is_some_and(|group| group == 0 || group != u.group) {
                     return;
                 }

@@ -136,7 +136,7 @@ impl Facts<'_> {
         let mut said = vec![Vec::new(); graph.passes().len()];
         for access in graph.accesses() {
             if let Some(job) = self.place(access.pass).filter(|_| access.resource.index() < self.shapes.len()) {
-                said[job].push((self.declared_load(access), access.stencil_load));
+                said[job].push((self.declared_load(access), self.declared_stencil_load(access)));
             }
         }
         for (job, at, aspect) in written {

@@ -128,4 +128,23 @@ corners! {
         pass first graphics: depth z load=clear stencil_load=clear clear=1/0
         pass second graphics: depth z; color c load=clear
         pass third graphics: sampled z aspects=stencil; color c";
+
+    stencil_alone_is_cleared_by_the_load_of_its_access = "
+        image s format=stencil8 root
+        pass first graphics: depth s
+        pass again graphics: depth s load=clear clear=1
+        culled first";
+
+    stencil_alone_is_cleared_by_a_pass_that_may_be_off = "
+        image s format=stencil8 root
+        pass first graphics: depth s load=clear
+        pass again graphics if=on: depth s load=clear clear=1
+        before first again";
+
+    stencil_alone_is_cleared_under_another_name = "
+        image s format=stencil8
+        image top modifies=s root
+        pass first graphics: depth s
+        pass again graphics: depth top load=clear clear=1
+        culled first";
 }

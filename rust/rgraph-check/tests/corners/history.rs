@@ -182,4 +182,22 @@ corners! {
         image now root
         image past history_of=now frames=3
         pass draw graphics: sampled past; color now";
+
+    a_pass_replaces_what_it_reads_a_history_of = "
+        image now
+        image past history_of=now
+        buffer out 256 root
+        pass first graphics: color now
+        pass last compute: storage_read past; storage_write now load=discard; storage_write out
+        culled first";
+
+    three_names_of_one_past_frame = "
+        image now
+        image one history_of=now
+        image two history_of=now
+        image three history_of=now
+        buffer out 256 root
+        pass first compute: sampled one; storage_write out
+        pass draw graphics: color now
+        pass last graphics: sampled three; sampled one; storage_write out";
 }

@@ -128,4 +128,22 @@ corners! {
         pass write graphics: color state load=clear
         pass draw graphics: color out load=clear
         culled write";
+
+    the_first_writer_of_an_imported_image_is_replaced_under_another_name = "
+        image seed
+        image screen imported contents=undefined
+        image top modifies=screen root
+        pass draw graphics: color seed
+        pass first graphics: color screen; sampled seed
+        pass second compute: storage_write top load=discard
+        culled draw first
+        runs second";
+
+    scratch_memory_of_a_build_is_storage_that_is_discarded = "
+        buffer scratch 4096 root
+        image end root
+        pass write compute: storage_write scratch
+        pass read graphics: storage_read scratch; color end
+        pass build compute: storage_write scratch stages=acceleration_structure_build load=discard
+        before read build";
 }

@@ -207,9 +207,6 @@ fn extend_names(input: Input<'_>, plan: &mut Plan) {
     };
     for access in graph.accesses() {
         let Some(here) = position(access.pass) else { continue };
-        if facts.memory[access.resource] == access.resource {
-            continue;
-        }
         extend(access.resource, here);
         let mut output = access.resource;
         // Only what reads the output behind the conditional pass may read the name below it instead.
