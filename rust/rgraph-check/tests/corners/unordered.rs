@@ -146,4 +146,55 @@ corners! {
         pass first transfer: src b; dst a unordered
         pass second transfer: src c; dst a unordered
         runs first second";
+
+    a_read_of_a_part_ends_the_group_of_that_part_alone = "
+        buffer sum 4096
+        image end root
+        pass zero graphics: dst sum transfer=fill
+        pass one compute effects: storage_read_write sum unordered
+        pass look compute: storage_read sum range=0..512 unordered
+        pass two compute: storage_read_write sum unordered
+        pass draw graphics: color end
+        runs two";
+
+    a_read_beside_an_unordered_access_ends_the_group_of_its_part_alone = "
+        buffer sum 4096
+        image end root
+        pass zero graphics: dst sum transfer=fill
+        pass one compute effects: storage_read_write sum range=512..1024 unordered; storage_read sum range=0..512
+        pass two compute: storage_read_write sum unordered
+        pass draw graphics: color end
+        runs two";
+
+    a_group_goes_on_in_the_part_that_an_ordinary_access_leaves_alone = "
+        image seed
+        buffer sum 4096
+        buffer end 256 root
+        pass draw graphics: color seed
+        pass one compute: storage_write sum unordered; sampled seed
+        pass two compute: storage_read_write sum range=0..512 unordered; storage_write end
+        pass three compute: storage_read_write sum unordered; storage_read end
+        before one two
+        runs three";
+
+    an_access_that_finds_only_its_own_group_in_another_part_follows_it = "
+        buffer sum 4096 root
+        buffer end 256 root
+        pass one compute: storage_write sum range=0..1024 unordered
+        pass two compute: storage_read_write sum range=0..512 unordered
+        pass three compute: storage_write sum unordered; storage_write end
+        pass four compute: storage_read_write sum range=512..1536 unordered
+        before one two
+        before three four";
+
+    an_access_that_finds_only_its_own_group_follows_it_where_reads_look_forward = "
+        buffer later 256 root
+        buffer sum 256 root
+        image end root
+        pass early graphics: storage_read later; color end
+        pass one compute: storage_write sum unordered; sampled end
+        pass two compute: storage_read_write sum unordered
+        pass late graphics: storage_write later
+        before one two
+        before late early";
 }

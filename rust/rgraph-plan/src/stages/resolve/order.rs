@@ -22,7 +22,11 @@ pub(super) struct Scratch {
     first_writer: Vec<u32>,
     edges: Vec<(NodeId, NodeId, Via)>,
     hazards: Hazards,
+    placed: Vec<PlacedUse>,
 }
+
+/// A use in its meant order: level, position, node, and the touches that it consists of.
+type PlacedUse = (u32, u32, NodeId, [usize; 2]);
 
 /// One node's use of one piece; the derived order is the meant one.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -42,6 +46,10 @@ impl Facts {
     pub(super) fn reorder(&mut self, source: Source<'_>, problems: &mut Vec<Problem>) -> bool {
         let mut scratch = std::mem::take(&mut self.order);
         scratch.edges.clear();
+        self.find_first_writers(&mut scratch.first_writer);
+        if self.touches.iter().any(|touch| touch.unordered) {
+            self.order_lone_groups(source, &mut scratch);
+        }
         self.collect_uses(source, &mut scratch);
         self.edges_of_uses(&mut scratch);
         for &(later, earlier) in &self.after {
@@ -57,8 +65,7 @@ impl Facts {
         fine
     }
 
-    fn collect_uses(&self, source: Source<'_>, scratch: &mut Scratch) {
-        let Scratch { uses, first_writer, .. } = scratch;
+    fn find_first_writers(&self, first_writer: &mut Vec<u32>) {
         first_writer.clear();
         first_writer.resize(self.pieces.count(), u32::MAX);
         for (node, touches) in self.nodes.iter_ids().map(|(id, node)| (id, node.touches)) {
@@ -70,6 +77,30 @@ impl Facts {
                 }
             }
         }
+    }
+
+    /// A use that must find contents which only its own unordered group makes is an ordinary one: it follows those
+    /// before it. The walk decides the same where the declared order is a serial one. O(t log t).
+    fn order_lone_groups(&mut self, source: Source<'_>, scratch: &mut Scratch) {
+        let Scratch { placed, first_writer, .. } = scratch;
+        placed.clear();
+        for (node, touches) in self.nodes.iter_ids().map(|(id, node)| (id, node.touches)) {
+            let mut at = touches.start as usize;
+            for access in self.touches[touches.range()].chunk_by(Touch::of_one_use) {
+                let position = self.place_of(source, node, access, first_writer);
+                placed.push((level(self, node, &access[0]), position, node, [at, at + access.len()]));
+                at += access.len();
+            }
+        }
+        placed.sort_unstable();
+        self.entry_states(source);
+        for &(.., [first, end]) in placed.iter() {
+            self.place_in_group(source, first..end);
+        }
+    }
+
+    fn collect_uses(&self, source: Source<'_>, scratch: &mut Scratch) {
+        let Scratch { uses, first_writer, .. } = scratch;
         uses.clear();
         for (node, touches) in self.nodes.iter_ids().map(|(id, node)| (id, node.touches)) {
             let touches = &self.touches[touches.range()];

@@ -26,6 +26,17 @@ pub(super) struct State {
     pub(super) level: u32,
 }
 
+impl State {
+    /// Notes a use before it counts as a write: `group` is the group of uses that it commutes with, 0 for none.
+    fn enter(&mut self, group: u32) {
+        if group != self.in_group {
+            self.before_group = self.written != Written::No;
+        }
+        self.in_group = group;
+        self.group = if group != 0 { group } else { self.group + 1 };
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Written {
     No,
@@ -41,7 +52,7 @@ pub(super) fn level(facts: &Facts, node: NodeId, touch: &Touch) -> u32 {
 }
 
 impl Facts {
-    fn entry_states(&mut self, Source { graph, .. }: Source<'_>) {
+    pub(super) fn entry_states(&mut self, Source { graph, .. }: Source<'_>) {
         let blank = State {
             written: Written::No,
             writer: None,
@@ -122,6 +133,7 @@ impl Facts {
         for at in 0..self.nodes.len() {
             crate::cancel::poll();
             let id = NodeId::new(at);
+            self.cut_at_groups(id);
             let node = self.nodes[id];
             self.decide_loads(source, node.attachments);
             let (sources, entry_reads) = (self.sources.len(), self.entry_reads.len());
@@ -144,6 +156,31 @@ impl Facts {
         self.final_writer.clear();
         self.final_writer.extend(self.states.iter().map(|state| state.writer));
         self.check_roots(source, problems);
+    }
+
+    /// Cuts the touches of a node where their pieces are in different groups of uses that commute. Other uses of some
+    /// pieces may have ended the group there, and it goes on in the others.
+    fn cut_at_groups(&mut self, id: NodeId) {
+        let touches = self.nodes[id].touches;
+        let states = &self.states;
+        let run = |touch: &Touch, first: usize| {
+            let rest = states[first..touch.pieces().end].iter();
+            rest.take_while(|state| !touch.unordered || state.group == states[first].group).count()
+        };
+        if self.touches[touches.range()].iter().all(|touch| run(touch, touch.first as usize) == touch.count as usize) {
+            return;
+        }
+        let start = self.touches.len();
+        for at in touches.range() {
+            let touch = self.touches[at];
+            let mut first = touch.first as usize;
+            while first < touch.pieces().end {
+                let count = run(&touch, first);
+                self.touches.push(Touch { first: first as u32, count: count as u32, ..touch });
+                first += count;
+            }
+        }
+        self.nodes[id].touches = Span::new(start, self.touches.len());
     }
 
     /// Attachments that say nothing keep what was written before, if anything was.
@@ -173,6 +210,13 @@ impl Facts {
     /// Whether anything in the range of one use is written before it. A use that must find contents which only the
     /// group that it commutes with makes commutes with nothing: it follows those before it.
     fn finds_contents(&mut self, source: Source<'_>, uses: std::ops::Range<usize>) -> bool {
+        let found = self.ends_lone_group(source, uses.clone());
+        found || self.any_in_range(source, &self.touches[uses.start], |piece| self.states[piece].written != Written::No)
+    }
+
+    /// Makes a use ordinary that must find contents which only its own group makes. Tells whether any piece that it
+    /// touches was written before it.
+    fn ends_lone_group(&mut self, source: Source<'_>, uses: std::ops::Range<usize>) -> bool {
         let written = |state: &State| state.written != Written::No;
         let before_group = |state: &State| if state.in_group != 0 { state.before_group } else { written(state) };
         let touches = &mut self.touches[uses];
@@ -180,16 +224,27 @@ impl Facts {
             touches.iter().flat_map(Touch::pieces).any(|piece| of(&self.states[piece]))
         };
         let first = touches[0];
-        let mut found = any(touches, &written);
+        let found = any(touches, &written);
         let needs = first.unordered && self.depth[first.resource] == 0 && reads_explicitly(source, &first);
         if needs && found && !any(touches, &before_group) {
             for touch in touches {
                 touch.unordered = false;
             }
         }
-        let states = &self.states;
-        found = found || self.any_in_range(source, &first, |piece| states[piece].written != Written::No);
         found
+    }
+
+    /// Takes note of a use in the meant order, for [`Facts::ends_lone_group`] of those behind it.
+    pub(super) fn place_in_group(&mut self, source: Source<'_>, uses: std::ops::Range<usize>) {
+        self.ends_lone_group(source, uses.clone());
+        for touch in &self.touches[uses] {
+            for state in &mut self.states[touch.pieces()] {
+                state.enter(if touch.unordered { state.group } else { 0 });
+                if touch.effect.writes() {
+                    state.written = Written::Yes;
+                }
+            }
+        }
     }
 
     /// Whether something holds for any piece in the range of the access that a touch is part of: where several accesses
@@ -233,7 +288,7 @@ impl Facts {
             touch.effect = Effect::Keep;
         }
         if touch.unordered {
-            touch.group = self.states[touch.pieces()].iter().map(|state| state.group).max().unwrap_or(1);
+            touch.group = self.states[touch.first as usize].group;
         }
         self.touches[touch_at] = touch;
         let must_be_written = match touch.effect {
@@ -282,11 +337,7 @@ impl Facts {
                     _ => {}
                 }
             }
-            if touch.group != state.in_group {
-                state.before_group = state.written != Written::No;
-            }
-            state.in_group = touch.group;
-            state.group = if touch.unordered { touch.group } else { state.group + 1 };
+            state.enter(touch.group);
             if touch.effect.writes() {
                 state.writer = Some(id);
                 state.read_since = false;
