@@ -234,6 +234,20 @@ pub(crate) struct Watched {
     pub name: String,
 }
 
+impl Watched {
+    /// Whether the piece holds anything that counts while the flags are so: the output of a pass that is switched off
+    /// holds nothing if another resource stands in for it.
+    pub(crate) fn counts(&self, facts: &Facts, flags: &[bool]) -> bool {
+        let writers = &facts.writers[facts.memory[self.resource]][self.cell];
+        let replaced = |u: &&CellUse| {
+            let job = &facts.jobs[u.job];
+            !facts.runs(u.job, flags) && job.outputs.contains(&job.uses[u.at].resource)
+        };
+        let last = writers.iter().rev().find(|u| facts.runs(u.job, flags) || replaced(u));
+        !last.as_ref().is_some_and(replaced)
+    }
+}
+
 /// Pieces whose contents somebody outside sees, as far as needed work touches them.
 pub(crate) fn watched(facts: &Facts) -> Vec<Watched> {
     let mut touched = vec![false; facts.memory.len()];

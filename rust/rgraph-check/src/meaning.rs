@@ -25,7 +25,7 @@ pub(crate) fn run(facts: &Facts, order: &[usize], flags: &[Vec<bool>], all: bool
             }
         }
         for at in &watch {
-            memory.capture(facts, at, run, &mut seen);
+            memory.capture(facts, at, run, flags, &mut seen);
         }
         outcome.frames.push(seen);
     }
@@ -164,8 +164,16 @@ impl Memory {
     }
 
     /// Notes what a piece holds in a run.
-    fn capture(&self, facts: &Facts, at: &Watched, run: u32, seen: &mut BTreeMap<String, Option<u128>>) {
-        seen.insert(at.name.clone(), self.read(facts, at.resource, at.cell, run));
+    fn capture(
+        &self,
+        facts: &Facts,
+        at: &Watched,
+        run: u32,
+        flags: &[bool],
+        seen: &mut BTreeMap<String, Option<u128>>,
+    ) {
+        let counts = at.counts(facts, flags);
+        seen.insert(at.name.clone(), self.read(facts, at.resource, at.cell, run).filter(|_| counts));
     }
 }
 

@@ -526,7 +526,9 @@ impl<'a, 'e> Machine<'a, 'e> {
             for (at, piece) in self.watch.iter().enumerate() {
                 let slot = run as usize * self.watch.len() + at;
                 let held = if self.order.touching[slot] == 0 { self.piece(at, run) } else { self.captured[slot] };
-                seen.insert(piece.name.clone(), self.values.symbol(scene, held, self.flags));
+                let counts = piece.counts(scene.facts, &self.flags[run as usize]);
+                let symbol = self.values.symbol(scene, held, self.flags);
+                seen.insert(piece.name.clone(), symbol.filter(|_| counts));
             }
             for (at, exec) in scene.execs.iter().enumerate() {
                 let job = &scene.facts.jobs[exec.job];

@@ -168,7 +168,7 @@ impl Maker {
         left && (!is_attachment(how.usage) || self.fits_attachments(draft, at, how))
     }
 
-    /// Whether the access would be of a family that is left out.
+    /// Whether the access would be refused, or be of a family that is left out.
     fn is_left_out(&self, draft: &Draft, at: usize, how: &Use) -> bool {
         let known = &self.known[at];
         let lost = how.load.is_some_and(|load| load != Load::Load);
@@ -192,7 +192,7 @@ impl Maker {
         let apart = |touch: &Touch| touch.unordered || how.unordered;
         let mut others = draft.touches.iter().filter(beside);
         let leave = self.graph.resources()[known.id].leave.is_some_and(|leave| leave.queue.is_some());
-        others.clone().any(cleared) && !self.allows(Family::ClearedInput)
+        others.clone().any(cleared)
             || others.clone().any(twice) && !self.allows(Family::SeveralUses)
             || others.clone().any(feedback) && !self.allows(Family::Feedback)
             || others.clone().any(in_place) && !self.allows(Family::DepthInPlace)
@@ -201,7 +201,7 @@ impl Maker {
             || known.falls.is_some()
                 && self.cells(at, how) != known.shape.whole()
                 && !self.allows(Family::PartialFallback)
-            || known.falls.is_some() && is_attachment(how.usage) && !self.allows(Family::FallbackAttachment)
+            || known.falls.is_some() && matches!(how.usage, Usage::InputAttachment | Usage::DepthStencilRead)
             || known.falls.is_some() && how.usage.writes() && !self.allows(Family::FallbackReplaced)
             || known.switched && how.usage == Usage::HostWrite && !self.allows(Family::HostAfterConditional)
             || known.shape.is_depth() && class == Class::Input && !self.allows(Family::DepthInPlace)

@@ -15,8 +15,6 @@ pub enum Family {
     TwinHistories,
     /// Input attachments that name no mip of an image of several.
     InputMips,
-    /// Input attachments that their own pass clears or discards.
-    ClearedInput,
     /// Writes that discard what a history remembers.
     DiscardRemembered,
     /// Resources to be left to a queue that a pass on the host uses.
@@ -31,8 +29,6 @@ pub enum Family {
     ForwardConditional,
     /// Fallbacks of outputs that are written or read in parts.
     PartialFallback,
-    /// Outputs with a fallback that their readers use as attachments.
-    FallbackAttachment,
     /// Shader writes of scratch memory at the stage of builds.
     StorageScratch,
     /// Mips of a scaled copy that nothing fills, written as if something was there.
@@ -134,7 +130,6 @@ pub const UNSETTLED: Families = Families::of(&[
     Family::Undefined,
     Family::TwinHistories,
     Family::InputMips,
-    Family::ClearedInput,
     Family::DiscardRemembered,
     Family::LeaveAfterHost,
     Family::UnorderedBeside,
@@ -143,7 +138,6 @@ pub const UNSETTLED: Families = Families::of(&[
     Family::ForwardMips,
     Family::ForwardConditional,
     Family::PartialFallback,
-    Family::FallbackAttachment,
     Family::StorageScratch,
     Family::ScaledMips,
     Family::ModifiedImport,

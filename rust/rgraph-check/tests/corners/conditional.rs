@@ -225,4 +225,95 @@ corners! {
         pass clear graphics: depth z load=clear clear=1
         pass draw graphics if=on: depth z
         pass test graphics: depth_read z; color out load=clear";
+
+    a_fallback_is_read_at_bytes_that_only_the_output_is_cut_at = "
+        buffer other 4096
+        buffer out 4096
+        buffer end 256 root
+        pass early async_compute: storage_write other range=0..512
+        pass fill graphics: storage_write other
+        pass better graphics if=on fallback=out:other: storage_write out
+        pass read async_compute: storage_read out range=1024..1536; storage_write end
+        before fill read";
+
+    what_stands_in_falls_back_itself_and_is_read_in_part = "
+        image base layers=6
+        image below modifies=base
+        image middle layers=6
+        image top layers=6
+        buffer end 256 root
+        pass fill graphics: color base
+        pass change compute: storage_write below
+        pass one graphics if=on fallback=middle:below: color middle
+        pass two compute if=on fallback=top:middle: storage_write top layers=0..1
+        pass read compute: sampled top layers=0..1; storage_write end
+        before change read";
+
+    a_fallback_of_depth_and_stencil_of_which_the_output_has_stencil_alone = "
+        image other format=depth24plus-stencil8
+        image out format=depth24plus-stencil8
+        image end root
+        pass fill graphics: depth other load=clear stencil_load=clear clear=1/0
+        pass better graphics if=on fallback=out:other: depth out aspects=stencil stencil_load=clear
+        pass read graphics: sampled out aspects=stencil; color end
+        before fill read";
+
+    a_forward_read_of_a_part_of_a_conditional_output_reads_that_part_of_the_fallback = "
+        buffer other 4096
+        buffer out 4096
+        buffer end 256 root
+        pass look graphics: storage_read other range=0..512
+        pass fill graphics: storage_write other
+        pass early async_compute: storage_read out range=1024..1536; storage_write end
+        pass late graphics if=on fallback=out:other: storage_write out
+        before fill early";
+
+    an_output_with_a_fallback_is_replaced_after_a_read_that_may_have_been_of_the_fallback = "
+        buffer other 4096
+        buffer out 4096 root
+        image end root
+        pass fill graphics: storage_write other
+        pass better graphics if=on fallback=out:other: storage_write out
+        pass read graphics: storage_read out; color end
+        pass again compute: storage_write out load=discard
+        before read again";
+
+    a_root_with_a_fallback_holds_what_the_caller_must_not_look_at_while_the_flag_is_off = "
+        image base format=r32float
+        image other format=r32float
+        image top modifies=base root
+        buffer data 4096
+        pass one compute: storage_write base
+        pass two compute: sampled base; storage_write other; storage_write data
+        pass better compute if=on fallback=top:other: storage_write top load=discard
+        pass read cpu effects: host_read data";
+
+    an_output_with_a_fallback_is_no_attachment_of_its_readers = "
+        image other format=depth32float
+        image out format=depth32float
+        image end root
+        pass fill graphics: depth other load=clear
+        pass better graphics if=on fallback=out:other: depth out load=clear
+        pass read graphics: depth_read out; color end
+        refused RG-E215";
+
+    an_output_with_a_fallback_is_no_input_attachment_of_an_early_reader = "
+        image other
+        image out
+        image end root
+        pass fill graphics: color other
+        pass early graphics: input out; color end
+        pass late graphics if=on fallback=out:other: color out
+        refused RG-E215";
+
+    an_image_is_an_attachment_before_it_is_an_output_with_a_fallback = "
+        image other
+        image out
+        image middle root
+        image end root
+        pass fill graphics: color other
+        pass first graphics: color out
+        pass early graphics: input out; color middle
+        pass better graphics if=on fallback=out:other: color out load=clear
+        pass read graphics: sampled out; color end";
 }

@@ -281,4 +281,16 @@ corners! {
         pass build async_compute: acceleration_input verts; acceleration_scratch scratch; acceleration_build s
         pass update compute: acceleration_input verts; acceleration_scratch again; acceleration_update s
         pass trace compute: acceleration_read s; storage_write c";
+
+    an_attachment_that_its_pass_clears_is_not_read_in_place = "
+        image a root
+        pass first graphics: color a
+        pass second graphics: input a; color a load=clear
+        refused RG-E217";
+
+    an_attachment_that_its_pass_discards_is_not_read_in_place = "
+        image a root
+        pass first graphics: color a
+        pass second graphics: color a load=discard; input a
+        refused RG-E217";
 }

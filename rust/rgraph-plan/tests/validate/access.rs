@@ -585,4 +585,15 @@ cases! {
         let copy = film.pass("copy", PassQueue::Transfer);
         film.access(copy, scratch, halves);
     } => [];
+    an_attachment_that_is_cleared_is_not_read_in_place: |film| {
+        let (image, draw) = (film.image("a", Format::R8unorm), film.draw());
+        film.uses(draw, image, Usage::InputAttachment);
+        film.access(draw, image, loaded(Usage::ColorAttachment, Load::Clear));
+    } => [
+        "RG-E217 pass \"draw\" uses \"a\" as input_attachment and as color_attachment, which contradict",
+        "  draw  film.py:6  color_attachment",
+        "  a     film.py:3  r8unorm, 64×64",
+        "  a     film.py:5  input_attachment, r8unorm, 64×64",
+        "  help: use load: load to read in place what was there, or leave out the input attachment",
+    ];
 }

@@ -105,6 +105,18 @@ cases! {
         "  a     film.py:3  r8unorm, 64×64",
         "  help: keep one of them",
     ];
+    an_output_that_falls_back_is_no_attachment_of_its_readers: |film| {
+        let (a, b) = (film.image("a", Format::R8unorm), film.image("b", Format::R8unorm));
+        let glow = switched(&mut film, "glow", a);
+        film.graph.fallback(glow, a, b);
+        let draw = film.draw();
+        film.uses(draw, a, Usage::InputAttachment);
+    } => [
+        "RG-E215 pass \"draw\" has \"a\" as input_attachment, which falls back while \"glow\" is off",
+        "  draw  film.py:8  input_attachment",
+        "  glow  film.py:5  falls back to \"b\"",
+        "  help: read \"a\" as sampled, or leave out its fallback",
+    ];
     an_output_that_falls_back_is_not_modified: |film| {
         let (a, b) = (film.image("a", Format::R8unorm), film.image("b", Format::R8unorm));
         let glow = switched(&mut film, "glow", a);

@@ -81,10 +81,53 @@ impl Facts {
         self.fallbacks.find_one(pass, resource).is_some_and(elsewhere)
     }
 
+    /// Whether a use may leave its pieces alone while its pass runs: it reads an output with a fallback, or what stands in
+    /// for one, and the flag says which.
+    pub fn reads_either(&self, graph: &Graph, touch: &Touch) -> bool {
+        if self.fallbacks.sorted.is_empty() || touch.effect != Effect::Read {
+            return false;
+        }
+        let Some(access) = graph.accesses().get(touch.declared as usize) else { return false };
+        let elsewhere = |fallback: &Fallback| self.memory[fallback.input] != self.memory[touch.resource];
+        access.resource != touch.resource || self.fallbacks.of(access.resource).iter().any(elsewhere)
+    }
+
     /// The fallback of an output that names a name below it, in the same memory.
     pub fn falls_back_within(&self, output: ResourceId) -> Option<&Fallback> {
         let within = |fallback: &&Fallback| self.memory[fallback.input] == self.memory[output];
         self.fallbacks.of(output).iter().find(within)
+    }
+
+    /// What stands in for an output is cut where the readers of the output are, because they read that part of it.
+    /// O(1) without fallbacks, else O(accesses + stand-ins of what they read).
+    pub(super) fn cut_stand_ins(&mut self, source: Source<'_>) {
+        if self.fallbacks.sorted.is_empty() {
+            return;
+        }
+        let mut outputs = std::mem::take(&mut self.fallbacks.outputs);
+        for access in source.graph.accesses() {
+            if access.usage.writes() {
+                continue;
+            }
+            let part = part_of(source.graph, access, &source.shapes[access.resource]);
+            outputs.clear();
+            outputs.push(access.resource);
+            let mut next = 0;
+            while let Some(&output) = outputs.get(next) {
+                next += 1;
+                for fallback in self.fallbacks.of(output) {
+                    if !outputs.contains(&fallback.input) {
+                        outputs.push(fallback.input);
+                    }
+                }
+            }
+            for &input in &outputs[1..] {
+                let whole = Part::whole(&source.shapes[input]);
+                let family = self.family[self.memory[input]];
+                self.pieces.cut(family, &whole, &stand_in_part(&source, input, &part));
+            }
+        }
+        self.fallbacks.outputs = outputs;
     }
 
     /// A reader of a conditional pass's output also reads what stands in for it. Tells whether the node touched one of

@@ -261,6 +261,7 @@ pub struct Source<'a> {
 pub fn resolve(source: Source<'_>, facts: &mut Facts, problems: &mut Vec<Problem>) {
     facts.find_memories(source);
     facts.sort_accesses(source.graph);
+    facts.fallbacks.find(source.graph);
     facts.cut_pieces(source);
     facts.make_nodes(source, problems);
     if problems.is_empty() && (facts.in_order(source) || facts.reorder(source, problems)) {
@@ -364,7 +365,8 @@ impl Facts {
         self.pass_start[0] = 0;
     }
 
-    fn cut_pieces(&mut self, Source { graph, shapes }: Source<'_>) {
+    fn cut_pieces(&mut self, source: Source<'_>) {
+        let Source { graph, shapes } = source;
         self.pieces.clear(shapes.len());
         for access in graph.accesses() {
             let shape = &shapes[access.resource];
@@ -381,6 +383,7 @@ impl Facts {
                 }
             }
         }
+        self.cut_stand_ins(source);
         for &blit in &self.blits {
             let below = graph.resources()[blit].modifies.expect("only modifying images are blitted");
             for image in [blit, below] {
@@ -404,7 +407,6 @@ impl Facts {
         self.node_of.clear();
         self.stamp.refill(None, shapes.len());
         self.blit_done.refill(false, shapes.len());
-        self.fallbacks.find(graph);
         for (id, pass) in graph.passes().iter_ids() {
             crate::cancel::poll();
             let accesses = self.pass_start[id.index()] as usize..self.pass_start[id.index() + 1] as usize;
@@ -551,7 +553,7 @@ fn shares_memory(shapes: &IdVec<ResourceId, Shape>, top: ResourceId, below: Reso
 }
 
 /// What an access says of the stencil aspect's old contents; where there is nothing but stencil, `load` is about it.
-fn said_of_stencil(access: &Access, shape: &Shape) -> Option<Load> {
+pub fn said_of_stencil(access: &Access, shape: &Shape) -> Option<Load> {
     access.stencil_load.or(access.load.filter(|_| shape.aspects == Aspects::STENCIL))
 }
 

@@ -65,6 +65,7 @@ impl Check<'_> {
         }
         if self.found.mistakes.len() == before {
             self.check_fallback_writers(&scratch.links.sorted);
+            self.check_fallback_attachments(&scratch.links.sorted);
             self.check_fallback_cycles(&mut scratch.links);
         }
     }
@@ -154,6 +155,49 @@ impl Check<'_> {
                     first,
                     format!("falls back to \"{}\"", self.resource_name(fallback.input)),
                     self.graph.pass_place(by).cloned(),
+                );
+            self.block(mistake);
+        }
+    }
+
+    /// The attachments of a render pass are the same whatever the flags are, so no other image can stand in for one.
+    fn check_fallback_attachments(&mut self, sorted: &[Fallback]) {
+        let accesses = self.graph.accesses();
+        for (index, access) in accesses.iter().enumerate() {
+            let in_place = matches!(access.usage, Usage::InputAttachment | Usage::DepthStencilRead);
+            if !in_place || !self.known(access.resource) {
+                continue;
+            }
+            let elsewhere = |one: &&Fallback| {
+                let below = |at: &ResourceId| self.graph.resources()[*at].modifies;
+                one.output == access.resource
+                    && one.pass != access.pass
+                    && !std::iter::successors(Some(one.output), below).any(|name| name == one.input)
+            };
+            let Some(fallback) = sorted.iter().find(elsewhere) else { continue };
+            // What reads before the conditional pass reads the output, unless it looks forward to that pass.
+            let finds =
+                |other: &Access| other.resource == access.resource && other.usage.writes() && other.pass < access.pass;
+            let resource = &self.graph.resources()[access.resource];
+            let holds = resource.life != Life::Transient || resource.modifies.is_some();
+            if access.pass < fallback.pass && (holds || accesses.iter().any(finds)) {
+                continue;
+            }
+            let (pass, name) = (self.graph.pass_name(access.pass), self.resource_name(access.resource));
+            let first = self.graph.pass_name(fallback.pass);
+            let message = format!(
+                "pass \"{pass}\" has \"{name}\" as {}, which falls back while \"{first}\" is off",
+                access.usage.name()
+            );
+            let help = format!("read \"{name}\" as sampled, or leave out its fallback");
+            let mistake = Mistake::new(Code::BadCondition, message, help)
+                .pass(pass)
+                .resource(name)
+                .side(pass, access.usage.name(), self.access_place(index))
+                .side(
+                    first,
+                    format!("falls back to \"{}\"", self.resource_name(fallback.input)),
+                    self.graph.pass_place(fallback.pass).cloned(),
                 );
             self.block(mistake);
         }

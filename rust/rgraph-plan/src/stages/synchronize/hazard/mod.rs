@@ -210,9 +210,10 @@ impl Hazards {
             let node = &scene.frame.facts.nodes[stop.node];
             for touch in scene.frame.touches(at as usize) {
                 let memory = scene.frame.facts.memory[touch.resource];
+                let either = scene.frame.facts.reads_either(scene.frame.graph, touch);
+                let conditional = node.conditional.is_some() || either;
                 for piece in touch.pieces() {
                     let epoch = scene.epochs.of[visit];
-                    let conditional = node.conditional.is_some();
                     let here =
                         Here { at, queue: stop.queue, step: stop.step, touch, piece, memory, epoch, conditional };
                     self.keep(here, visit as u32);
