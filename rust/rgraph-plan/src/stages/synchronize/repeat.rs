@@ -3,7 +3,7 @@
 //! for the run before does, unless the batch waits already for something later on that queue.
 
 use super::clock::Knowledge;
-use super::epoch::NONE;
+use super::epoch::{Frame, NONE};
 use super::hazard::{First, Hazards, Left, Scene};
 use crate::access::Stages;
 use crate::id::Id;
@@ -53,20 +53,28 @@ impl Repeats {
         self.waits.sort_unstable_by_key(|wait| (wait.batch, wait.queue));
     }
 
-    /// The runtime's barrier before the first use of any part of a resource on a queue is about all of its parts.
+    /// The runtime's barrier stands before the first batch of a queue that uses any part of a resource, under any of its
+    /// names, and is about all parts that the queue is the first to use: so early they are used.
     fn enter_whole(&mut self, scene: Scene<'_>, firsts: &mut [First]) {
         let lanes = scene.clocks.lanes();
         self.entered.clear();
         if firsts.iter().all(|first| first.placement != NONE) {
             return;
         }
-        self.entered.resize(scene.frame.shapes.len() * lanes, NONE);
-        for first in firsts.iter_mut().filter(|first| first.placement == NONE) {
-            let queue = usize::from(scene.frame.course.stops[first.at as usize].queue);
-            let entered = &mut self.entered[first.memory.index() * lanes + queue];
-            *entered = first.step.min(*entered);
-            first.step = *entered;
+        let Frame { course, facts, shapes, .. } = scene.frame;
+        self.entered.resize(shapes.len() * lanes, NONE);
+        for (at, stop) in course.stops.iter().enumerate() {
+            for touch in scene.frame.touches(at) {
+                let entered = &mut self.entered[facts.memory[touch.resource].index() * lanes + usize::from(stop.queue)];
+                *entered = (at as u32).min(*entered);
+            }
         }
+        for first in firsts.iter_mut().filter(|first| first.placement == NONE) {
+            let queue = usize::from(course.stops[first.at as usize].queue);
+            first.at = self.entered[first.memory.index() * lanes + queue];
+            first.step = course.stops[first.at as usize].step;
+        }
+        firsts.sort_by_key(|first| first.at);
     }
 
     /// How the run before left the bytes of a first use.
