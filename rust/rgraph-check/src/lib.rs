@@ -7,6 +7,7 @@
 mod agree;
 mod barrier;
 mod cell;
+pub mod certificate;
 mod clock;
 mod contents;
 mod edges;

@@ -18,6 +18,7 @@
 
 use std::fmt::Write as _;
 
+use rgraph_check::certificate::{certificate, verify};
 use rgraph_check::check;
 use rgraph_check::interpret::disagreement;
 use rgraph_plan::access::Sharing;
@@ -234,6 +235,9 @@ fn unmet(plan: &Plan, expected: &[Expected]) -> Option<String> {
 fn judged(graph: &Graph, plan: &Plan, expected: &[Expected]) -> Option<String> {
     if let Some(first) = check(graph, plan).first() {
         return Some(format!("checker: {first}"));
+    }
+    if let Err(refused) = certificate(graph, plan).and_then(|proof| verify(graph, plan, &proof)) {
+        return Some(format!("certificate: {refused}"));
     }
     if let Some(what) = disagreement(graph, plan, 8) {
         return Some(format!("interpreter: {what}"));

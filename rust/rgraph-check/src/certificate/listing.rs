@@ -1,0 +1,481 @@
+//! A plan flattened: its synchronization and its uses of memory, in plan order, at steps of one time line.
+
+use std::collections::BTreeMap;
+
+use rgraph_ir::access::{Aspects, Layout, Sharing, Stages};
+use rgraph_ir::id::Id;
+use rgraph_ir::plan::{Barriers, BatchId, Command, Edge, Plan, Scope};
+
+use super::pairs::Need;
+use super::{Access, Link, LinkId, LinkKind, Refused, Region, State, Within};
+use crate::cell::meant;
+use crate::facts::Facts;
+use crate::shape::Part;
+use crate::structure;
+
+/// The memory of a resource.
+#[derive(Default)]
+pub(super) struct Memory {
+    /// Heap, first byte and end of each of its names.
+    pub places: Vec<(usize, u64, u64)>,
+    /// Whether its contents pass from run to run; else they begin anew.
+    pub outlives: bool,
+    /// How many copies take turns.
+    pub ring: u32,
+}
+
+/// The flat lists that chains are verified against.
+pub(super) struct Listing {
+    pub links: Vec<Link>,
+    pub accesses: Vec<Access>,
+    /// Steps of one run.
+    pub steps: u32,
+    /// The host's number among the queues.
+    pub host: u32,
+    pub memories: Vec<Memory>,
+}
+
+impl Listing {
+    /// Whether contents of a memory pass from run to run.
+    pub(super) fn outlives(&self, memory: u32) -> bool {
+        self.memories.get(memory as usize).is_none_or(|memory| memory.outlives)
+    }
+
+    /// Whether two memories share a byte.
+    pub(super) fn overlaps(&self, a: u32, b: u32) -> bool {
+        let places = |memory: u32| self.memories.get(memory as usize).map_or(&[][..], |memory| &memory.places);
+        let meet = |p: &(usize, u64, u64), q: &(usize, u64, u64)| p.0 == q.0 && p.1 < q.2 && q.1 < p.2;
+        a != b && places(a).iter().any(|p| places(b).iter().any(|q| meet(p, q)))
+    }
+
+    /// Uses of a memory and of those that share bytes with it, in plan order.
+    pub(super) fn related(&self, memory: u32) -> Vec<usize> {
+        let with = |other: u32| other == memory || self.overlaps(memory, other);
+        let mut known: BTreeMap<u32, bool> = BTreeMap::new();
+        let here = |at: &usize| {
+            let other = self.accesses[*at].region.memory;
+            *known.entry(other).or_insert_with(|| with(other))
+        };
+        (0..self.accesses.len()).filter(here).collect()
+    }
+
+    /// The copy of a ring in whose last run a piece was used last before it comes round as another copy.
+    pub(super) fn copy_before(&self, region: &Region, cell: u32) -> u32 {
+        let ring = self.memories.get(region.memory as usize).map_or(1, |memory| memory.ring.max(1));
+        let of = |a: &Access, copy: u32| (a.region.memory, a.region.copy) == (region.memory, copy);
+        let used = |copy: &u32| self.accesses.iter().any(|a| of(a, *copy) && a.region.cells.contains(&cell));
+        (1..=ring).map(|ago| (region.copy + ring - ago) % ring).find(used).unwrap_or(region.copy)
+    }
+
+    /// A hazard without a chain, in words.
+    pub(super) fn uncovered(&self, need: &Need) -> String {
+        let [x, y] = [&self.accesses[need.x], &self.accesses[need.y]];
+        let run = if need.run_before { " of the run before" } else { "" };
+        let lacks = if need.data { "and makes its write visible" } else { "" };
+        format!("no chain orders {} after {}{run} {lacks}", y.words(), x.words()).trim_end().to_owned()
+    }
+}
+
+impl State {
+    /// The state in words.
+    pub(super) fn words(&self) -> String {
+        let layouts: Vec<_> = self.layouts.iter().map(|layout| layout.name()).collect();
+        let layout =
+            if layouts.is_empty() { "any layout".to_owned() } else { format!("layout {}", layouts.join(" or ")) };
+        let owner = match self.families {
+            None => String::new(),
+            Some([from, to]) if from == to => format!(" owned by family {from}"),
+            Some([from, to]) => format!(" on the way from family {from} to {to}"),
+        };
+        layout + &owner
+    }
+}
+
+impl Access {
+    /// The use in words.
+    pub(super) fn words(&self) -> String {
+        let what = match (self.link, self.write) {
+            (Some(_), _) => "the transition",
+            (None, _) if self.resource.is_empty() => return format!("pass \"{}\"", self.pass),
+            (None, true) => "the write",
+            (None, false) => "the read",
+        };
+        let pass = if self.pass.is_empty() { String::new() } else { format!(" of pass \"{}\"", self.pass) };
+        let stages: Vec<_> = self.stages.names().collect();
+        let at = if stages.is_empty() { String::new() } else { format!(" at {}", stages.join("|")) };
+        format!("{what} of \"{}\"{pass}{at}", self.resource)
+    }
+}
+
+/// A split barrier under way: its links and its queue.
+type Event = (Vec<Option<LinkId>>, Barriers, usize);
+
+/// What is known on the way through a plan.
+pub(super) struct Lister<'a> {
+    pub facts: &'a Facts<'a>,
+    pub plan: &'a Plan,
+    pub job_of: &'a [Option<usize>],
+    pub listing: Listing,
+    pub step: u32,
+    pub host: usize,
+    /// By memory: whether families share it.
+    concurrent: Vec<bool>,
+    /// The step before the first command of the batch.
+    begin: u32,
+    /// The render pass that is open, its flag, and operations that its load and store operations add.
+    pub render_pass: Option<super::uses::RenderPass>,
+    pub render_passes: u32,
+    /// By memory, copy and queue: whether the runtime's entries stand.
+    entered: BTreeMap<(usize, u32, usize), ()>,
+    /// By memory, copy and cell: whether it was used in this run.
+    pub used: BTreeMap<(usize, u32, usize), ()>,
+    events: BTreeMap<usize, Event>,
+}
+
+/// Flattens a plan.
+pub(super) fn listed(facts: &Facts, plan: &Plan, job_of: &[Option<usize>]) -> Result<Listing, Refused> {
+    let host = plan.queues.len();
+    let mut memories: Vec<Memory> = (0..facts.memory.len())
+        .map(|at| Memory { places: Vec::new(), outlives: facts.edged[facts.memory[at]], ring: facts.ring[at] })
+        .collect();
+    for place in &plan.memory.placements {
+        if let Some(&memory) = facts.memory.get(place.resource.index()) {
+            let end = place.offset.saturating_add(place.size);
+            memories[memory].places.push((place.heap.index(), place.offset, end));
+        }
+    }
+    let shared = |at: usize| plan.resources.as_slice().get(at).is_some_and(|r| r.sharing == Sharing::Concurrent);
+    let mut lister = Lister {
+        facts,
+        plan,
+        job_of,
+        listing: Listing { links: Vec::new(), accesses: Vec::new(), steps: 0, host: host as u32, memories },
+        step: 1,
+        host,
+        concurrent: (0..facts.memory.len()).map(shared).collect(),
+        begin: 0,
+        render_pass: None,
+        render_passes: 0,
+        entered: BTreeMap::new(),
+        used: BTreeMap::new(),
+        events: BTreeMap::new(),
+    };
+    let signals = lister.signals()?;
+    for batch in plan.batches.ids() {
+        lister.batch(batch, &signals)?;
+    }
+    lister.exits();
+    lister.declared_orders();
+    lister.listing.steps = lister.step + 2;
+    Ok(lister.listing)
+}
+
+/// By queue: values and steps of its signals, and by batch its first step.
+struct Signals {
+    of: Vec<Vec<(u32, u32)>>,
+    first: Vec<u32>,
+}
+
+impl<'a> Lister<'a> {
+    /// Steps of all batches, and of their signals: a step per batch for its waits, one before its commands, one per
+    /// command, one for its signal.
+    fn signals(&self) -> Result<Signals, Refused> {
+        let mut signals = Signals { of: vec![Vec::new(); self.host + 1], first: Vec::new() };
+        let mut step = 1;
+        for (id, batch) in self.plan.batches.iter_ids() {
+            signals.first.push(step);
+            step += 3 + batch.commands.len() as u32;
+            let queue = batch.queue.map_or(self.host, Id::index);
+            if let Some(value) = batch.signal {
+                if signals.of[queue].last().is_some_and(|(last, _)| *last >= value) {
+                    let message =
+                        format!("batch {} signals value {value}, which is not above the one before", id.index());
+                    return Err(Refused::one(message));
+                }
+                signals.of[queue].push((value, step - 1));
+            }
+        }
+        Ok(signals)
+    }
+
+    fn batch(&mut self, id: BatchId, signals: &Signals) -> Result<(), Refused> {
+        let batch = self.plan.batches[id];
+        let queue = batch.queue.map_or(self.host, Id::index);
+        self.step = signals.first[id.index()];
+        for at in batch.waits.range() {
+            let wait = self.plan.waits[at];
+            let from = wait.queue.map_or(self.host, Id::index);
+            let found = signals.of.get(from).and_then(|list| list.iter().find(|(value, _)| *value >= wait.value));
+            let found = found.filter(|(_, signal)| wait.previous_run || *signal < self.step);
+            let Some(&(_, signal)) = found else {
+                let message = format!("batch {} waits for a value that no batch before it signals", id.index());
+                return Err(Refused::one(message));
+            };
+            let dst_stages = if queue == self.host { Stages::HOST } else { wait.stages };
+            let scope = Scope { dst_stages, ..Scope::default() };
+            let link = Link::new(LinkKind::Wait, at as u32, queue, [signal, self.step], scope);
+            let link = Link { signal_queue: Some(from as u32), run_before: wait.previous_run, ..link };
+            self.listing.links.push(link);
+        }
+        self.begin = self.step + 1;
+        self.step += 1;
+        for at in batch.commands.range() {
+            rgraph_ir::cancel::poll();
+            self.step += 1;
+            self.command(queue, at)?;
+        }
+        if self.render_pass.take().is_some() {
+            return Err(Refused::one("a render pass does not end in its batch".to_owned()));
+        }
+        self.step += 1;
+        Ok(())
+    }
+
+    fn command(&mut self, queue: usize, at: usize) -> Result<(), Refused> {
+        match self.plan.commands[at] {
+            Command::Barriers(_) if queue == self.host => {}
+            Command::Barriers(barriers) => {
+                let inside = self.render_pass.is_some();
+                if barriers.by_region != inside {
+                    return Err(Refused::one(
+                        "a barrier by region stands outside a render pass, or one that is not within".to_owned(),
+                    ));
+                }
+                let made = self.set(queue, at, &barriers);
+                self.happen(queue, &barriers, &made);
+            }
+            Command::SetEvent(event, barriers) => {
+                let made = self.set(queue, at, &barriers);
+                if self.events.insert(event.index(), (made, barriers, queue)).is_some() {
+                    return Err(Refused::one(format!("event {} is set twice", event.index())));
+                }
+            }
+            Command::WaitEvents(event, barriers) => match self.events.remove(&event.index()) {
+                Some((made, set, from)) if from == queue && structure::same(self.plan, &set, &barriers) => {
+                    self.happen(queue, &set, &made);
+                }
+                _ => {
+                    return Err(Refused::one(format!("event {} is not set so before it is waited for", event.index())));
+                }
+            },
+            Command::BeginRendering { attachments, .. } => self.begin_render_pass(queue, at, attachments),
+            Command::EndRendering => self.render_pass = None,
+            Command::Pass { pass, layouts } => self.pass(queue, pass, layouts.range()),
+        }
+        Ok(())
+    }
+
+    pub(super) fn cells(&self, resource: usize, part: &Part) -> Vec<usize> {
+        self.facts.grids[self.facts.memory[resource]].cells(part)
+    }
+
+    pub(super) fn region(&self, resource: usize, cells: &[usize]) -> Region {
+        let (memory, copy) = (self.facts.memory[resource] as u32, self.facts.frames_ago[resource]);
+        Region { memory, copy, cells: cells.iter().map(|cell| *cell as u32).collect() }
+    }
+
+    /// The owner that a use on a queue needs and leaves.
+    pub(super) fn family(&self, queue: usize, resource: usize) -> Option<[u32; 2]> {
+        let family = self.plan.queues.as_slice().get(queue)?.family;
+        (!self.concurrent[self.facts.memory[resource]]).then_some([family; 2])
+    }
+
+    /// Links of a barrier call or the first half of an event: memory, buffer, image entries.
+    fn set(&mut self, queue: usize, at: usize, barriers: &Barriers) -> Vec<Option<LinkId>> {
+        let mut made = Vec::new();
+        let render_pass = self.render_pass.as_ref().map_or(0, |open| open.id);
+        let kind = if barriers.by_region { LinkKind::Subpass } else { LinkKind::Barrier };
+        let span = [self.step; 2];
+        let plan = self.plan;
+        let mut add = |lister: &mut Self, link: Link| {
+            lister.listing.links.push(Link { entry: made.len() as u32, render_pass, ..link });
+            made.push(Some(LinkId::new(lister.listing.links.len() - 1)));
+        };
+        for barrier in &plan.memory_barriers[barriers.memory.range()] {
+            add(self, Link::new(kind, at as u32, queue, span, barrier.scope));
+        }
+        for barrier in &plan.buffer_barriers[barriers.buffers.range()] {
+            let resource = barrier.resource.index();
+            if resource < self.facts.memory.len() {
+                self.enter(queue, resource);
+                let region = Some(self.region(resource, &self.cells(resource, &Part::buffer(barrier.range))));
+                let families = barrier.families.filter(|[from, to]| from != to);
+                add(self, Link { region, families, ..Link::new(kind, at as u32, queue, span, barrier.scope) });
+            }
+        }
+        for barrier in &plan.image_barriers[barriers.images.range()] {
+            let resource = barrier.resource.index();
+            if resource < self.facts.memory.len() {
+                self.enter(queue, resource);
+                let aspects = if barrier.aspects.is_empty() { Aspects::all() } else { barrier.aspects };
+                let part = Part::image(barrier.mips, barrier.layers, aspects);
+                let region = Some(self.region(resource, &self.cells(resource, &part)));
+                let families = barrier.families.filter(|[from, to]| from != to);
+                let layouts = vec![barrier.old_layout, barrier.new_layout];
+                add(self, Link { region, families, layouts, ..Link::new(kind, at as u32, queue, span, barrier.scope) });
+            }
+        }
+        made
+    }
+
+    /// Layout transitions and transfers happen; what follows is in the second scopes.
+    fn happen(&mut self, queue: usize, barriers: &Barriers, made: &[Option<LinkId>]) {
+        for link in made.iter().flatten() {
+            self.listing.links[link.index()].leave = self.step;
+        }
+        let plan = self.plan;
+        let buffers = plan.buffer_barriers[barriers.buffers.range()].iter().map(|b| (b.resource.index(), b.why));
+        let images = plan.image_barriers[barriers.images.range()].iter().map(|b| (b.resource.index(), b.why));
+        let named = buffers.chain(images).filter(|(resource, _)| *resource < self.facts.memory.len());
+        for ((resource, why), id) in named.zip(&made[barriers.memory.len()..]) {
+            let Some(id) = *id else { continue };
+            let link = &self.listing.links[id.index()];
+            let [old, new] = link.layouts.as_slice().try_into().unwrap_or([Layout::General; 2]);
+            let moves = old != new || old == Layout::Undefined;
+            let Some(region) = link.region.clone().filter(|_| moves || link.families.is_some()) else { continue };
+            let image = !link.layouts.is_empty();
+            let discards = image && old == Layout::Undefined;
+            let state = |layout: Layout, families: Option<[u32; 2]>| State {
+                layouts: if image && layout != Layout::Undefined { vec![layout] } else { Vec::new() },
+                families,
+            };
+            let own = self.family(queue, resource);
+            let (mut before, mut after) = (state(old, own), state(new, own));
+            if let Some([from, to]) = link.families {
+                let transfer = own.map(|_| [from, to]);
+                if own.is_some_and(|[family, _]| family == from) {
+                    after = state(old, transfer);
+                } else {
+                    before = state(old, transfer);
+                }
+            }
+            let pass = meant(&why).filter(|pass| *pass < plan.passes.len());
+            self.note_used(&region);
+            self.listing.accesses.push(Access {
+                pass: pass.map_or(String::new(), |pass| plan.pass_name(Id::new(pass)).to_owned()),
+                link: Some(id),
+                flags: self
+                    .render_pass
+                    .as_ref()
+                    .and_then(|open| open.flag)
+                    .into_iter()
+                    .map(|flag| (flag, true))
+                    .collect(),
+                render_pass: self.render_pass.as_ref().map_or(0, |open| open.id),
+                needs: !discards,
+                before,
+                after,
+                ..self.edge_access(resource, queue, region)
+            });
+        }
+    }
+
+    /// An access that a link makes: fields that all of them have.
+    fn edge_access(&self, resource: usize, queue: usize, region: Region) -> Access {
+        Access {
+            pass: String::new(),
+            resource: self.facts.name(resource).to_owned(),
+            link: None,
+            step: self.step,
+            queue: queue as u32,
+            stages: Stages::empty(),
+            access: rgraph_ir::access::Accesses::empty(),
+            write: true,
+            region,
+            group: 0,
+            render_pass: 0,
+            subpass: 0,
+            within: Within::Nowhere,
+            inner: false,
+            needs: false,
+            flags: Vec::new(),
+            before: State::default(),
+            after: State::default(),
+        }
+    }
+
+    pub(super) fn note_used(&mut self, region: &Region) {
+        let key = |cell: &u32| (region.memory as usize, region.copy, *cell as usize);
+        self.used.extend(region.cells.iter().map(|cell| (key(cell), ())));
+    }
+
+    /// Edges of the copy of a memory that a resource is in this run.
+    fn edges(&self, resource: usize) -> impl Iterator<Item = (usize, &'a Edge)> + use<'a> {
+        let (facts, plan) = (self.facts, self.plan);
+        let copy = (facts.memory[resource], facts.frames_ago[resource]);
+        plan.edges.iter().enumerate().filter(move |(_, edge)| {
+            let other = edge.resource.index();
+            other < facts.memory.len() && (facts.memory[other], facts.frames_ago[other]) == copy
+        })
+    }
+
+    /// The runtime's entries, at the first use of what outlives a run on a queue: before the first command of the batch,
+    /// behind its waits.
+    pub(super) fn enter(&mut self, queue: usize, resource: usize) {
+        let (memory, copy) = (self.facts.memory[resource], self.facts.frames_ago[resource]);
+        if !self.facts.edged[memory] || self.entered.insert((memory, copy, queue), ()).is_some() {
+            return;
+        }
+        for (at, edge) in self.edges(resource) {
+            if edge.entry.queue.map_or(self.host, Id::index) != queue {
+                continue;
+            }
+            let entry = edge.entry;
+            let scope = Scope {
+                src_stages: entry.stages,
+                dst_stages: entry.stages,
+                dst_access: entry.access,
+                ..Scope::default()
+            };
+            let cells = self.cells(edge.resource.index(), &part_of(edge));
+            let region = self.region(edge.resource.index(), &cells);
+            let link = Link::new(LinkKind::Entry, at as u32, queue, [self.begin; 2], scope);
+            self.listing.links.push(Link { region: Some(region), layouts: vec![entry.layout], ..link });
+            let new: Vec<_> =
+                cells.into_iter().filter(|cell| !self.used.contains_key(&(memory, copy, *cell))).collect();
+            let region = self.region(edge.resource.index(), &new);
+            let image = self.facts.shapes[resource].is_image() && entry.layout != Layout::Undefined;
+            let after = State {
+                layouts: if image { vec![entry.layout] } else { Vec::new() },
+                families: self.family(queue, resource),
+            };
+            self.note_used(&region);
+            let link = Some(LinkId::new(self.listing.links.len() - 1));
+            let base = self.edge_access(edge.resource.index(), queue, region);
+            self.listing.accesses.push(Access { link, step: self.begin, after, ..base });
+        }
+    }
+
+    /// The states in which the run leaves what outlives it.
+    fn exits(&mut self) {
+        self.step += 1;
+        for (at, edge) in self.plan.edges.iter().enumerate() {
+            let resource = edge.resource.index();
+            let Some(&memory) = self.facts.memory.get(resource) else { continue };
+            let copy = self.facts.frames_ago[resource];
+            if !self.entered.keys().any(|(m, c, _)| (*m, *c) == (memory, copy)) {
+                continue;
+            }
+            let exit = edge.exit;
+            let queue = exit.queue.map_or(self.host, Id::index);
+            let scope = Scope { src_stages: exit.stages, src_access: exit.access, ..Scope::default() };
+            let region = self.region(resource, &self.cells(resource, &part_of(edge)));
+            let link = Link::new(LinkKind::Exit, at as u32, queue, [self.step; 2], scope);
+            self.listing.links.push(Link { region: Some(region.clone()), layouts: vec![exit.layout], ..link });
+            let image = self.facts.shapes[resource].is_image();
+            let layouts = if image { vec![exit.layout] } else { Vec::new() };
+            // To whom the declaration leaves it.
+            let leave = self.facts.graph.resources().get(edge.resource).and_then(|resource| resource.leave);
+            let to = leave.and_then(|leave| leave.queue).and_then(|queue| structure::named_queue(self.plan, queue));
+            let families = to.and_then(|to| self.family(to, resource));
+            let (before, needs) = (State { layouts, families }, families.is_some());
+            let link = Some(LinkId::new(self.listing.links.len() - 1));
+            self.listing.accesses.push(Access { link, before, needs, ..self.edge_access(resource, queue, region) });
+        }
+    }
+}
+
+fn part_of(edge: &Edge) -> Part {
+    let aspects = if edge.aspects.is_empty() { Aspects::all() } else { edge.aspects };
+    Part { mips: edge.mips, layers: edge.layers, aspects, bytes: edge.range }
+}

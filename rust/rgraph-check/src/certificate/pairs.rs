@@ -1,0 +1,212 @@
+//! Hazard pairs by brute force: every two uses of the same bytes of which one writes, without those that need no chain.
+//!
+//! A pair needs none if a use that always happens stands between and makes a pair with both: the chains to and from it
+//! make one.
+
+use std::collections::HashMap;
+
+use rgraph_ir::id::Id;
+
+use super::listing::Listing;
+use super::{Access, Link, LinkKind, Region, Within};
+
+/// A hazard pair, piece by piece, that needs a chain.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Need {
+    pub x: usize,
+    pub y: usize,
+    /// Whether `x` stands in the run before.
+    pub run_before: bool,
+    /// Whether the write of `x` must be available and visible to `y`.
+    pub data: bool,
+    /// The pieces of `x` and `y`.
+    pub cells: [u32; 2],
+}
+
+pub(super) fn names(region: &Region, of: &Region, cell: u32) -> bool {
+    (region.memory, region.copy) == (of.memory, of.copy) && region.cells.contains(&cell)
+}
+
+impl Link {
+    pub(super) fn names(&self, of: &Region, cell: u32) -> bool {
+        self.region.as_ref().is_some_and(|region| names(region, of, cell))
+    }
+}
+
+impl Access {
+    /// Presentation has a layout and happens at no stage.
+    fn is_something(&self) -> bool {
+        self.link.is_some() || !self.stages.is_empty()
+    }
+}
+
+impl Listing {
+    fn one_pass(&self, [x, before]: [usize; 2], [y, later]: [usize; 2]) -> bool {
+        let [x, y] = [&self.accesses[x], &self.accesses[y]];
+        before == later && x.link.is_none() && y.link.is_none() && x.step == y.step
+    }
+
+    /// Whether two uses of one piece make a pair: one writes, and they are of two passes that do not commute.
+    fn is_pair(&self, x: [usize; 2], y: [usize; 2]) -> bool {
+        let [a, b] = [&self.accesses[x[0]], &self.accesses[y[0]]];
+        let commute = a.group != 0 && a.group == b.group && x[1] == y[1] && a.region.memory == b.region.memory;
+        (a.write || b.write) && !commute && !(a.region.memory == b.region.memory && self.one_pass(x, y))
+    }
+
+    /// Every pair that needs a chain, and states that do not fit.
+    pub(super) fn needs(&self) -> (Vec<Need>, Vec<String>) {
+        let (mut needs, mut wrong) = (Vec::new(), Vec::new());
+        let mut of: HashMap<u32, Vec<usize>> = HashMap::new();
+        for (at, y) in self.accesses.iter().enumerate() {
+            let entry = self.kind(y) == Some(LinkKind::Entry);
+            let across = !self.outlives(y.region.memory) || entry;
+            let related = &*of.entry(y.region.memory).or_insert_with(|| self.related(y.region.memory));
+            let this_run = related.iter().rev().filter(|x| **x < at).map(|x| [*x, 0]);
+            let run_before = related.iter().rev().filter(|_| across).map(|x| [*x, 1]);
+            let earlier: Vec<[usize; 2]> = this_run.chain(run_before).collect();
+            for &cell in &y.region.cells {
+                rgraph_ir::cancel::poll();
+                self.needs_of([at, 0], cell, &earlier, &mut needs, &mut wrong);
+            }
+        }
+        (needs, wrong)
+    }
+
+    fn needs_of(
+        &self,
+        at: [usize; 2],
+        cell: u32,
+        earlier: &[[usize; 2]],
+        needs: &mut Vec<Need>,
+        wrong: &mut Vec<String>,
+    ) {
+        let y = &self.accesses[at[0]];
+        let mut between: Vec<[usize; 2]> = Vec::new();
+        let real = (y.region.memory as usize) < self.memories.len();
+        let entry = self.kind(y) == Some(LinkKind::Entry);
+        let earlier_copy = if entry { self.copy_before(&y.region, cell) } else { y.region.copy };
+        let mut settled = entry || y.before.layouts.is_empty() && !(real && self.outlives(y.region.memory));
+        for &[i, run] in earlier.iter().filter(|[i, _]| self.kind(&self.accesses[*i]) != Some(LinkKind::Exit)) {
+            let x = &self.accesses[i];
+            let aliased = x.region.memory != y.region.memory;
+            let copy = if run == 1 { earlier_copy } else { y.region.copy };
+            let same = !aliased && x.region.copy == copy && x.region.cells.contains(&cell);
+            if !same && !aliased || run == 0 && x.flags.iter().any(|(flag, on)| y.flags.contains(&(*flag, !on))) {
+                continue;
+            }
+            let last = |z: &[usize; 2]| {
+                let a = &self.accesses[z[0]];
+                a.write
+                    && a.flags.is_empty()
+                    && a.group == 0
+                    && a.render_pass == 0
+                    && a.region.memory == y.region.memory
+            };
+            if between.iter().any(|z| last(z) && !self.one_pass(*z, [i, run]) && self.is_pair(*z, at)) {
+                break;
+            }
+            for &x_cell in if aliased { &x.region.cells[..] } else { std::slice::from_ref(&cell) } {
+                let need = Need { x: i, y: at[0], run_before: run == 1, data: false, cells: [x_cell, cell] };
+                if !self.is_pair([i, run], at) || self.is_between(&need, &between, false) {
+                    continue;
+                }
+                let replaced = self.is_between(&need, &between, true);
+                if same && run == 0 && !replaced && !self.fits(x, y) {
+                    let [left, wanted] = [x.after.words(), y.before.words()];
+                    wrong.push(format!("{} needs {wanted}, but {} leaves {left}", y.words(), x.words()));
+                }
+                if !self.is_ordered_anyway(&need) {
+                    needs.push(Need { data: self.moves_data(&need) && !replaced, ..need });
+                }
+            }
+            settled |= same && run == 0 && x.flags.iter().all(|flag| y.flags.contains(flag));
+            if x.is_something() {
+                between.push([i, run]);
+            }
+        }
+        let left = !real
+            || !self.outlives(y.region.memory)
+            || self.links.iter().any(|link| link.kind == LinkKind::Exit && link.names(&y.region, cell));
+        if !settled || !left {
+            wrong.push(format!("{} finds no layout, or lies outside of the edges of its resource", y.words()));
+        }
+    }
+
+    /// Whether a use that always happens stands between a pair: one with chains to both, or (`replaces`) any write.
+    fn is_between(&self, need: &Need, between: &[[usize; 2]], replaces: bool) -> bool {
+        let (first, second) = ([need.x, usize::from(need.run_before)], [need.y, 0]);
+        let [x, y] = [&self.accesses[need.x], &self.accesses[need.y]];
+        between.iter().any(|&[at, run]| {
+            let z = &self.accesses[at];
+            let of = |a: &Access, on: usize, flag| run == on && a.flags.contains(flag);
+            let always = z.flags.iter().all(|flag| of(x, first[1], flag) || of(y, 0, flag));
+            // A chain to or from a place within a render pass is no chain to another stage of that place.
+            let inside = |a: &Access, on: usize| {
+                run == on && z.link.is_none() && z.render_pass != 0 && z.render_pass == a.render_pass
+            };
+            let here = names(&z.region, &x.region, need.cells[0]) || names(&z.region, &y.region, need.cells[1]);
+            always
+                && here
+                && self.is_pair(first, [at, run])
+                && if replaces {
+                    // What the later pass itself did is no earlier state.
+                    let before = !self.one_pass([at, run], second);
+                    before && (z.write && z.group == 0 || !z.write && self.is_pair([at, run], second))
+                } else {
+                    !inside(x, first[1]) && !inside(y, 0) && self.is_pair([at, run], second)
+                }
+        })
+    }
+
+    /// Whether the layout and the owner that `x` leaves are those that `y` must find.
+    fn fits(&self, x: &Access, y: &Access) -> bool {
+        let [left, wanted] = [&x.after, &y.before];
+        let discards = x.link.is_some() && !x.needs;
+        let layout = left.layouts.is_empty()
+            || wanted.layouts.is_empty()
+            || left.layouts.iter().any(|l| wanted.layouts.contains(l));
+        // Where a run leaves memory to a family, the release is the last of it.
+        let released =
+            self.kind(y) == Some(LinkKind::Exit) && left.families.map(|f| f[1]) == wanted.families.map(|f| f[1]);
+        let owner =
+            left.families.is_none() || wanted.families.is_none() || left.families == wanted.families || released;
+        // Both halves of a transfer name one change of layout of one range.
+        let half =
+            |a: &Access| a.link.map(|link| &self.links[link.index()]).map(|l| (l.families, &l.layouts, &l.region));
+        let transfer = y.before.families.is_some_and(|[from, to]| from != to);
+        layout && (owner || discards || !y.needs) && (!transfer || half(x) == half(y))
+    }
+
+    fn kind(&self, access: &Access) -> Option<LinkKind> {
+        access.link.map(|link| self.links[link.index()].kind)
+    }
+
+    /// Pairs that no synchronization of the plan is for: the host's own order, rasterisation order, the runtime's edges.
+    fn is_ordered_anyway(&self, need: &Need) -> bool {
+        let [x, y] = [&self.accesses[need.x], &self.accesses[need.y]];
+        let raster = !need.run_before
+            && x.region.memory == y.region.memory
+            && (x.render_pass, x.subpass) == (y.render_pass, y.subpass)
+            && x.render_pass != 0
+            && x.within == Within::Attachment
+            && (y.within == Within::Attachment || y.within == Within::Resolve && !y.write);
+        let edges = |a: &Access| matches!(self.kind(a), Some(LinkKind::Entry | LinkKind::Exit));
+        // The runtime hands what outlives a run from its exit to its entry on one queue; other queues wait.
+        let exit = |l: &Link| l.kind == LinkKind::Exit && l.queue == y.queue && l.names(&x.region, need.cells[0]);
+        let handed = self.kind(y) == Some(LinkKind::Entry) && (x.queue == y.queue || self.links.iter().any(exit));
+        let nothing = !x.is_something() || !y.is_something();
+        let host = x.queue == self.host && y.queue == self.host;
+        nothing || host || raster || handed || edges(x) && edges(y)
+    }
+
+    /// Whether what `x` writes must reach `y`.
+    fn moves_data(&self, need: &Need) -> bool {
+        let [x, y] = [&self.accesses[need.x], &self.accesses[need.y]];
+        let device =
+            |a: &Access| a.write && a.link.is_none() && a.queue != self.host && a.region.memory == x.region.memory;
+        // What only the host ever wrote needs no barrier to be seen by the host.
+        let idle = self.kind(x) == Some(LinkKind::Entry) && y.queue == self.host && !self.accesses.iter().any(device);
+        let ordering = x.access.is_empty() && x.link.is_none();
+        x.write && !y.inner && !idle && !ordering && self.kind(y) != Some(LinkKind::Entry)
+    }
+}

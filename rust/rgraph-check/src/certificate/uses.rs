@@ -1,0 +1,340 @@
+//! What passes do to memory, stage by stage and access by access, and what is only ordered.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use rgraph_ir::access::{Accesses, Aspects, Layout, Load, Stages, Store, Usage};
+use rgraph_ir::id::{Id, Span};
+use rgraph_ir::plan::{Attachment, Command, PlanPassId};
+
+use super::listing::Lister;
+use super::{Access, Region, State, Within};
+use crate::facts::JobUse;
+use crate::shape::Part;
+use crate::tables::{Op, RESOLVE_READ, is_attachment, leaf, ops};
+
+/// A render pass that is open.
+pub(super) struct RenderPass {
+    pub id: u32,
+    /// The flag that all of its passes have.
+    pub flag: Option<u32>,
+    /// Operations that its load and store operations add, by resource and cell.
+    extra: Vec<(usize, usize, Op)>,
+}
+
+/// What presentation does: it finds a layout, at no stage.
+const PRESENT: Op = Op { stage: 0, access: Accesses::empty(), write: false };
+
+/// Flags under which a use is of a resource.
+type Flags = Vec<(u32, bool)>;
+
+/// One use of a pass, of one resource under some flags.
+#[derive(Clone)]
+struct Use<'a> {
+    number: usize,
+    at: &'a JobUse,
+    resource: usize,
+    flags: Flags,
+}
+
+impl<'a> Lister<'a> {
+    /// The resources that a use is of, each with the flags under which it is.
+    fn alternatives(&self, number: usize, at: &'a JobUse) -> Vec<Use<'a>> {
+        let mut made = Vec::new();
+        let mut work = vec![(at.resource, Flags::new(), at.fallbacks.len())];
+        while let Some((resource, mut flags, left)) = work.pop() {
+            let stand_ins = at.fallbacks.iter().filter(|stand_in| stand_in.output == resource && left > 0);
+            for stand_in in stand_ins {
+                let flag = stand_in.flag as u32;
+                if !flags.contains(&(flag, true)) {
+                    let off: Flags = flags.iter().copied().chain([(flag, false)]).collect();
+                    work.push((stand_in.input, off, left - 1));
+                }
+                flags.push((flag, true));
+            }
+            flags.sort_unstable();
+            flags.dedup();
+            if !flags.iter().any(|(flag, on)| flags.contains(&(*flag, !on))) {
+                made.push(Use { number, at, resource, flags });
+            }
+        }
+        made
+    }
+
+    /// The runtime's entries for everything that a pass may use.
+    fn enter_all(&mut self, queue: usize, job: usize) {
+        for at in &self.facts.jobs[job].uses {
+            self.enter(queue, at.resource);
+            for stand_in in &at.fallbacks {
+                self.enter(queue, stand_in.input);
+            }
+        }
+    }
+
+    /// The uses of a pass.
+    pub(super) fn pass(&mut self, queue: usize, pass: PlanPassId, layouts: Range<usize>) {
+        let Some(job) = self.job_of[pass.index()] else { return };
+        self.enter_all(queue, job);
+        let facts = self.facts;
+        let flag = facts.jobs[job].flag.map(|flag| (flag as u32, true));
+        let mut touched: BTreeMap<(usize, u32, usize), Vec<Use>> = BTreeMap::new();
+        for (number, at) in facts.jobs[job].uses.iter().enumerate() {
+            for mut one in self.alternatives(number, at) {
+                one.flags.extend(flag);
+                one.flags.sort_unstable();
+                one.flags.dedup();
+                let contradicts = one.flags.iter().any(|(flag, on)| one.flags.contains(&(*flag, !on)));
+                let cells =
+                    if one.resource == at.resource { at.cells.clone() } else { self.cells(one.resource, &at.part) };
+                let memory = (facts.memory[one.resource], facts.frames_ago[one.resource]);
+                for cell in cells.into_iter().filter(|_| !contradicts) {
+                    touched.entry((memory.0, memory.1, cell)).or_default().push(one.clone());
+                }
+            }
+        }
+        let mut made: Vec<Access> = Vec::new();
+        for ((.., cell), uses) in &touched {
+            for access in self.accesses_of(queue, pass, job, *cell, uses, layouts.clone()) {
+                // Uses that differ in their piece only are one.
+                let alike = |known: &&mut Access| {
+                    let region = Region { cells: access.region.cells.clone(), ..known.region.clone() };
+                    Access { region, ..(**known).clone() } == access
+                };
+                match made.iter_mut().find(alike) {
+                    Some(known) => known.region.cells.push(*cell as u32),
+                    None => made.push(access),
+                }
+            }
+        }
+        for access in &mut made {
+            access.region.cells.sort_unstable();
+            access.region.cells.dedup();
+        }
+        for access in made {
+            self.note_used(&access.region);
+            self.listing.accesses.push(access);
+        }
+    }
+
+    /// What a pass does to one piece.
+    fn accesses_of(
+        &self,
+        queue: usize,
+        pass: PlanPassId,
+        job: usize,
+        cell: usize,
+        uses: &[Use],
+        layouts: Range<usize>,
+    ) -> Vec<Access> {
+        let facts = self.facts;
+        let memory = facts.memory[uses[0].resource];
+        let aspect = facts.grids[memory].aspect(cell);
+        let open = self.render_pass.as_ref();
+        let (mut made, mut all): (Vec<(Op, Within, &Use)>, Vec<Op>) = (Vec::new(), Vec::new());
+        for one in uses {
+            let within = match one.at.usage {
+                Usage::ResolveAttachment => Within::Resolve,
+                usage if is_attachment(usage) => Within::Attachment,
+                Usage::InputAttachment => Within::Input,
+                _ => Within::Nowhere,
+            };
+            all.clear();
+            ops(one.at.usage, one.at.stages, one.at.keeps_aspect(aspect), &mut all);
+            made.extend(all.iter().map(|op| (*op, within, one)));
+            if one.at.usage == Usage::Present {
+                made.push((PRESENT, within, one));
+            }
+            let resolved = facts.jobs[job].uses.iter().any(|other| other.resolves == Some(one.resource));
+            if within == Within::Attachment && resolved {
+                made.push((RESOLVE_READ, Within::Resolve, one));
+            }
+        }
+        let same = |resource: usize| {
+            facts.memory[resource] == memory && facts.frames_ago[resource] == facts.frames_ago[uses[0].resource]
+        };
+        for (_, _, op) in open.iter().flat_map(|open| &open.extra).filter(|(r, c, _)| same(*r) && *c == cell) {
+            made.push((*op, Within::Attachment, &uses[0]));
+        }
+        let loads = made.iter().any(|(op, within, _)| *within == Within::Attachment && !op.write);
+        let access = |(op, within, one): &(Op, Within, &Use)| {
+            let late = leaf(usize::from(op.stage)) == Stages::LATE_FRAGMENT_TESTS;
+            let own = facts.key(one.resource, cell, job, one.number);
+            let state = State {
+                layouts: self.layouts_of(pass, one, cell, layouts.clone()),
+                families: self.family(queue, one.resource),
+            };
+            Access {
+                pass: self.plan.pass_name(pass).to_owned(),
+                resource: facts.name(one.resource).to_owned(),
+                link: None,
+                step: self.step,
+                queue: queue as u32,
+                stages: if *op == PRESENT { Stages::empty() } else { leaf(usize::from(op.stage)) },
+                access: op.access,
+                write: op.write,
+                region: self.region(one.resource, &[cell]),
+                group: own.map_or(0, |(_, group)| group),
+                render_pass: open.map_or(0, |open| open.id),
+                subpass: self.plan.passes[pass].subpass,
+                within: *within,
+                inner: *within == Within::Attachment && op.write && (loads || late)
+                    || *within == Within::Resolve && !op.write,
+                needs: one.at.must_read || one.at.keeps_aspect(aspect),
+                flags: one.flags.clone(),
+                before: state.clone(),
+                after: state,
+            }
+        };
+        made.iter().map(access).collect()
+    }
+
+    /// The layouts that the plan names for a piece of an image in a pass.
+    fn layouts_of(&self, pass: PlanPassId, one: &Use, cell: usize, layouts: Range<usize>) -> Vec<Layout> {
+        let facts = self.facts;
+        if !facts.shapes[one.resource].is_image() {
+            return Vec::new();
+        }
+        let same = |other: usize| {
+            facts.memory.get(other) == Some(&facts.memory[one.resource])
+                && facts.frames_ago[other] == facts.frames_ago[one.resource]
+        };
+        let named = self.plan.layouts[layouts].iter().filter(|entry| same(entry.resource.index())).filter(|entry| {
+            let part = Part::image(entry.mips, entry.layers, entry.aspects);
+            self.cells(one.resource, &part).contains(&cell)
+        });
+        let mut list: Vec<Layout> = named.map(|entry| entry.layout).collect();
+        if list.is_empty() {
+            let inserted = &self.plan.pass_accesses[self.plan.passes[pass].accesses.range()];
+            let own = inserted.iter().filter(|access| {
+                access.resource.index() == one.resource && crate::tables::writes(access.access) == one.at.writes
+            });
+            list.extend(own.map(|access| access.layout));
+        }
+        list.sort_unstable();
+        list.dedup();
+        list
+    }
+
+    /// Opens a render pass: what its load and store operations do besides its passes.
+    pub(super) fn begin_render_pass(&mut self, queue: usize, command: usize, attachments: Span) {
+        let (facts, plan) = (self.facts, self.plan);
+        let passes = plan.commands[command + 1..].iter().take_while(|next| !matches!(next, Command::EndRendering));
+        let jobs = passes.filter_map(|next| match next {
+            Command::Pass { pass, .. } => self.job_of[pass.index()],
+            _ => None,
+        });
+        let jobs: Vec<usize> = jobs.collect();
+        let flags: Vec<_> = jobs.iter().map(|job| facts.jobs[*job].flag).collect();
+        let flag = flags.first().copied().flatten().filter(|first| flags.iter().all(|flag| *flag == Some(*first)));
+        let mut extra = Vec::new();
+        for entry in &plan.attachments[attachments.range()] {
+            let resource = entry.resource.index();
+            if resource >= facts.memory.len() || entry.input {
+                continue;
+            }
+            self.enter(queue, resource);
+            let part = Part::image([entry.mip, entry.mip.saturating_add(1)], entry.layers, Aspects::all());
+            for cell in self.cells(resource, &part) {
+                let uses = jobs.iter().flat_map(|job| &facts.jobs[*job].uses);
+                let here = uses.filter(|at| {
+                    let same = (facts.memory[at.resource], facts.frames_ago[at.resource]);
+                    same == (facts.memory[resource], facts.frames_ago[resource])
+                        && (is_attachment(at.usage) || at.usage == Usage::InputAttachment)
+                        && at.cells.contains(&cell)
+                });
+                let aspect = facts.grids[facts.memory[resource]].aspect(cell);
+                extra.extend(added(entry, aspect, &here.collect::<Vec<_>>()).map(|op| (resource, cell, op)));
+            }
+        }
+        self.render_passes += 1;
+        self.render_pass = Some(RenderPass { id: self.render_passes, flag: flag.map(|flag| flag as u32), extra });
+    }
+
+    /// Passes that are declared to come after others without sharing anything: pairs of stages in memory of their own.
+    pub(super) fn declared_orders(&mut self) {
+        let facts = self.facts;
+        let mut ran: BTreeMap<usize, (u32, usize, PlanPassId)> = BTreeMap::new();
+        let mut step = 1;
+        for batch in self.plan.batches.iter() {
+            for (at, command) in self.plan.commands[batch.commands.range()].iter().enumerate() {
+                if let Command::Pass { pass, .. } = command
+                    && let Some(job) = self.job_of[pass.index()]
+                {
+                    let queue = batch.queue.map_or(self.host, Id::index);
+                    ran.insert(job, (step + 2 + at as u32, queue, *pass));
+                }
+            }
+            step += 3 + batch.commands.len() as u32;
+        }
+        let mut memory = facts.memory.len() as u32;
+        for (later, earlier) in facts.graph.orderings() {
+            let places = [facts.place(*earlier), facts.place(*later)];
+            let [Some(first), Some(second)] = places.map(|job| job.and_then(|job| Some((job, *ran.get(&job)?)))) else {
+                continue;
+            };
+            let stages = |job: usize| facts.jobs[job].uses.iter().fold(Stages::empty(), |all, at| all | at.stages);
+            let [before, after] = [stages(first.0), stages(second.0)];
+            let whole = before.is_empty() || after.is_empty();
+            if whole && first.1.1 == second.1.1 {
+                continue;
+            }
+            let split = |stages: Stages| if whole { vec![Stages::all()] } else { stages.iter().collect() };
+            for (job, (step, queue, pass), stages) in
+                [(first.0, first.1, split(before)), (second.0, second.1, split(after))]
+            {
+                for stages in stages {
+                    self.listing.accesses.push(Access {
+                        pass: self.plan.pass_name(pass).to_owned(),
+                        resource: String::new(),
+                        link: None,
+                        step,
+                        queue: queue as u32,
+                        stages,
+                        access: Accesses::empty(),
+                        write: true,
+                        region: Region { memory, copy: 0, cells: vec![0] },
+                        group: 0,
+                        render_pass: 0,
+                        subpass: 0,
+                        within: Within::Nowhere,
+                        inner: false,
+                        needs: false,
+                        flags: facts.jobs[job].flag.map(|flag| (flag as u32, true)).into_iter().collect(),
+                        before: State::default(),
+                        after: State::default(),
+                    });
+                }
+            }
+            memory += 1;
+        }
+    }
+}
+
+/// What the load and store operations of an attachment do that no pass declares.
+fn added(entry: &Attachment, aspect: Aspects, here: &[&JobUse]) -> impl Iterator<Item = Op> {
+    let (load, store) = match entry.stencil {
+        Some(stencil) if aspect == Aspects::STENCIL => stencil,
+        _ => (entry.load, entry.store),
+    };
+    let stage = |stages: Stages| stages.bits().trailing_zeros() as u8;
+    let depth = aspect != Aspects::COLOR;
+    let wanted = here.first().map(|first| match first.usage {
+        _ if first.must_read => Load::Load,
+        Usage::ResolveAttachment => Load::Discard,
+        _ => first.load_of(aspect),
+    });
+    let (at, access) = if depth {
+        (Stages::EARLY_FRAGMENT_TESTS, Accesses::DEPTH_STENCIL_ATTACHMENT_READ)
+    } else {
+        (Stages::COLOR_ATTACHMENT_OUTPUT, Accesses::COLOR_ATTACHMENT_READ)
+    };
+    let loads = load == Load::Load && wanted.is_some_and(|wanted| wanted != Load::Load);
+    let loads = loads.then_some(Op { stage: stage(at), access, write: false });
+    let stores = store != Store::Nothing && wanted.is_some() && depth && here.iter().all(|at| !at.writes);
+    let stores = stores.then_some(Op {
+        stage: stage(Stages::LATE_FRAGMENT_TESTS),
+        access: Accesses::DEPTH_STENCIL_ATTACHMENT_WRITE,
+        write: true,
+    });
+    loads.into_iter().chain(stores)
+}

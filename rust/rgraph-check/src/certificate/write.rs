@@ -1,0 +1,180 @@
+//! The search for chains: for each hazard pair a shortest one. What it finds is believed by nobody before it is verified.
+//!
+//! One sweep over the time line of two runs per earlier use: what the chain has reached is known per queue and stage, so
+//! each link looks at stages, not at the links before it.
+
+use std::collections::BTreeMap;
+
+use rgraph_ir::id::Id;
+use rgraph_ir::plan::Plan;
+
+use super::listing::Listing;
+use super::pairs::Need;
+use super::{Certificate, ChainId, Hop, LinkId, Pair, Refused};
+use crate::tables::{STAGES, leaves, with_earlier, with_later};
+
+/// A reached link, in chains that have shown the write to the host (1) or not (0).
+type Reached = (usize, usize);
+
+/// Hops to a link, and the link before it.
+#[derive(Clone, Copy)]
+struct Place {
+    hops: u32,
+    from: Option<Reached>,
+}
+
+/// Everything that chains from one earlier use reach.
+struct Sweep<'l> {
+    listing: &'l Listing,
+    need: Need,
+    /// By phase and hop.
+    places: [Vec<Option<Place>>; 2],
+    /// By phase, queue and stage (the last: any): the reached link that the fewest hops lead to.
+    fronts: [Vec<Option<(u32, usize)>>; 2],
+}
+
+/// Hops in order: those of the run before, those of this run.
+fn hop(listing: &Listing, at: usize) -> Hop {
+    let count = listing.links.len();
+    Hop { link: LinkId::new(at % count), run_before: at < count }
+}
+
+/// Both ends of all hops in the order of time; at one step, ends of first scopes come first.
+fn time_line(listing: &Listing) -> Vec<(i64, bool, usize)> {
+    let spans = (0..listing.links.len() * 2).map(|at| (at, listing.span(hop(listing, at))));
+    let mut events: Vec<_> = spans.flat_map(|(at, [enter, leave])| [(enter, false, at), (leave, true, at)]).collect();
+    events.sort_unstable();
+    events
+}
+
+impl<'l> Sweep<'l> {
+    fn new(listing: &'l Listing, events: &[(i64, bool, usize)], need: Need) -> Self {
+        let hops = listing.links.len() * 2;
+        let width = (listing.host as usize + 1) * (STAGES + 1);
+        let [places, fronts] = [hops, width];
+        let mut sweep = Self {
+            listing,
+            need,
+            places: [vec![None; places], vec![None; places]],
+            fronts: [vec![None; fronts], vec![None; fronts]],
+        };
+        for &(_, leaves, at) in events {
+            if leaves { sweep.leave(at) } else { sweep.enter(at) }
+        }
+        sweep
+    }
+
+    fn enter(&mut self, at: usize) {
+        let (listing, need) = (self.listing, self.need);
+        let hop = hop(listing, at);
+        let begins = listing.begins(hop, &need);
+        if !listing.admits(hop, &need, begins && listing.accesses[need.x].link.is_some()) {
+            return;
+        }
+        for phase in 0..2 {
+            let found =
+                if phase == 0 && begins { Some(Place { hops: 1, from: None }) } else { self.nearest(phase, at) };
+            let shown = if phase == 1 && listing.shows_to_host(hop, &need) { self.places[0][at] } else { None };
+            self.places[phase][at] = match (found, shown) {
+                (Some(a), Some(b)) => Some(if b.hops < a.hops { b } else { a }),
+                (a, b) => a.or(b),
+            };
+        }
+    }
+
+    /// The fewest hops to a link through the links before it.
+    fn nearest(&self, phase: usize, at: usize) -> Option<Place> {
+        let link = &self.listing.links[hop(self.listing, at).link.index()];
+        let front = |queue: u32, stage: usize| self.fronts[phase][queue as usize * (STAGES + 1) + stage];
+        let best = match link.signal_queue {
+            Some(queue) => front(queue, STAGES),
+            None => leaves(with_earlier(link.src_stages)).filter_map(|stage| front(link.queue, stage)).min(),
+        };
+        best.map(|(hops, from)| Place { hops: hops + 1, from: Some((phase, from)) })
+    }
+
+    fn leave(&mut self, at: usize) {
+        let link = &self.listing.links[hop(self.listing, at).link.index()];
+        for phase in 0..2 {
+            let Some(place) = self.places[phase][at] else { continue };
+            for stage in leaves(with_later(link.dst_stages)).chain([STAGES]) {
+                let front = &mut self.fronts[phase][link.queue as usize * (STAGES + 1) + stage];
+                if front.is_none_or(|known| (place.hops, at) < known) {
+                    *front = Some((place.hops, at));
+                }
+            }
+        }
+    }
+
+    /// A shortest chain to the later use.
+    fn chain(&self, need: &Need) -> Option<Vec<Hop>> {
+        let listing = self.listing;
+        let (x, y) = (&listing.accesses[need.x], &listing.accesses[need.y]);
+        let to_host = need.data && y.queue == listing.host && x.queue != listing.host;
+        let own = y.link.map(|link| Hop { link, run_before: false });
+        if let Some(own) = own.filter(|own| x.link.is_none() && listing.takes(*own, need)) {
+            return Some(vec![own]);
+        }
+        let phase = usize::from(to_host);
+        let ends = |at: &usize| match own {
+            Some(own) => listing.follows(hop(listing, *at), own),
+            None => listing.ends(hop(listing, *at), need),
+        };
+        let reached = (0..self.places[phase].len()).filter(|at| self.places[phase][*at].is_some() && ends(at));
+        let last = reached.min_by_key(|at| (self.places[phase][*at].map(|place| place.hops), *at))?;
+        let mut chain: Vec<Hop> = own.into_iter().collect();
+        let mut at = Some((phase, last));
+        while let Some((phase, link)) = at {
+            chain.push(hop(listing, link));
+            at = self.places[phase][link].and_then(|place| place.from);
+        }
+        chain.reverse();
+        Some(chain)
+    }
+}
+
+/// A chain per hazard pair, shared where they are equal.
+pub(super) fn written(plan: &Plan, listing: Listing) -> Result<Certificate, Refused> {
+    let (mut needs, mut reasons) = listing.needs();
+    let events = time_line(&listing);
+    // Pairs with one earlier use stand together, so that each sweep is made once.
+    let within = |need: &Need| {
+        let [x, y] = [&listing.accesses[need.x], &listing.accesses[need.y]];
+        if x.render_pass == y.render_pass && !need.run_before {
+            (x.render_pass, y.subpass, y.within)
+        } else {
+            (0, 0, x.within)
+        }
+    };
+    let source = |need: &Need| (need.x, need.run_before, need.cells[0], need.data, within(need));
+    needs.sort_by_key(|need| (source(need), need.y, need.cells[1]));
+    let mut known: BTreeMap<Vec<Hop>, ChainId> = BTreeMap::new();
+    let mut chains = Vec::new();
+    let mut pairs = Vec::new();
+    let mut sweep: Option<Sweep> = None;
+    for need in &needs {
+        rgraph_ir::cancel::poll();
+        if sweep.as_ref().is_none_or(|sweep| source(&sweep.need) != source(need)) {
+            sweep = Some(Sweep::new(&listing, &events, *need));
+        }
+        let Some(chain) = sweep.as_ref().and_then(|sweep| sweep.chain(need)) else {
+            reasons.push(listing.uncovered(need));
+            continue;
+        };
+        let chain = *known.entry(chain).or_insert_with_key(|chain| {
+            chains.push(chain.clone());
+            ChainId::new(chains.len() - 1)
+        });
+        let Need { x, y, run_before, data, .. } = *need;
+        pairs.push(Pair { earlier: Id::new(x), later: Id::new(y), run_before, data, chain });
+    }
+    if !reasons.is_empty() {
+        reasons.truncate(Refused::MOST);
+        return Err(Refused { reasons });
+    }
+    pairs.sort_unstable();
+    pairs.dedup();
+    let Listing { links, accesses, .. } = listing;
+    let graph_hash = format!("{:032x}", plan.graph_hash);
+    Ok(Certificate { certificate: 1, graph: plan.graph.clone(), graph_hash, links, accesses, chains, pairs })
+}
