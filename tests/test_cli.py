@@ -261,6 +261,22 @@ def test_check_lists_what_is_redundant(deferred: Path, tmp_path: Path):
     assert b"redundant: " in done.stdout
 
 
+def test_check_writes_a_certificate_and_verifies_it(plan: Path, deferred: Path, tmp_path: Path):
+    proof, changed = tmp_path / "frame.proof.json", tmp_path / "changed.proof.json"
+    done = run("check", plan, "--graph", deferred, "--certificate", proof)
+    assert (done.returncode, done.stderr) == (0, b"")
+    done = run("check", plan, "--graph", deferred, "--verify", proof)
+    assert (done.returncode, done.stdout[:8]) == (0, b"proved: ")
+    values = json.loads(proof.read_text())
+    values["pairs"].pop()
+    changed.write_text(json.dumps(values))
+    done = run("check", plan, "--graph", deferred, "--verify", changed)
+    assert done.returncode == 1
+    assert b"RG-E505" in done.stderr
+    changed.write_text("no JSON")
+    assert run("check", plan, "--graph", deferred, "--verify", changed).returncode == 2
+
+
 def test_diff_as_page_and_as_exit_status(plan: Path, deferred: Path, tmp_path: Path):
     other = tmp_path / "other.rplan.json"
     assert run("bake", deferred, "-o", other, "--profile", "single_queue").returncode == 0

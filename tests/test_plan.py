@@ -323,3 +323,42 @@ def test_bytes_are_reused_from_batch_to_batch_of_several_queues():
     assert long.check() == []
     assert long.memory.lower_bound == short.memory.lower_bound
     assert long.memory.total == short.memory.total <= 4 * short.memory.lower_bound
+
+
+def test_certificate_proves_the_plan_and_no_other():
+    plan = frame()
+    proof = plan.certificate()
+    assert proof == frame().certificate() == json.loads(json.dumps(proof))
+    plan.verify(proof)
+    rgraph.Plan.from_json(plan.to_json()).verify(proof, declared())
+    used = {pair["chain"] for pair in proof["pairs"]}
+    assert used == set(range(len(proof["chains"])))
+    assert {"barrier", "wait"} <= {link["kind"] for link in proof["links"]}
+    for strange in (
+        proof | {"pairs": proof["pairs"][1:]},
+        proof | {"links": []},
+        {},
+        frame("single_queue").certificate(),
+    ):
+        with pytest.raises(rgraph.PlanError, match="RG-E505"):
+            plan.verify(strange)
+    with pytest.raises(TypeError, match="graph="):
+        rgraph.Plan.from_json(plan.to_json()).certificate()
+
+
+def test_plan_without_a_wait_has_no_certificate():
+    changed = frame().to_dict()
+    changed["batches"][1]["waits"] = []
+    with pytest.raises(rgraph.PlanError, match=r'no chain orders .* "albedo"'):
+        rgraph.Plan.from_json(json.dumps(changed)).certificate(declared())
+
+
+EXAMPLES = sorted((Path(__file__).parent.parent / "examples").glob("*.rgraph.json"))
+
+
+@pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
+def test_example_files_have_certificates(file: Path):
+    graph = rgraph.Graph.load(file)
+    for profile in ("minimal", "single_queue", "discrete"):
+        plan = graph.bake(profile)
+        plan.verify(plan.certificate())

@@ -24,6 +24,7 @@ __all__ = [
     "load_graph",
     "load_plan",
     "load_profile",
+    "load_values",
     "one_standard",
     "plain",
     "plan_suffix",
@@ -223,6 +224,29 @@ def load_plan(path: str) -> Plan:
     """
     exists(path)
     return Plan.from_json(_standard()) if path == STANDARD else Plan.load(path)
+
+
+def load_values(path: str) -> Any:
+    """Read a JSON file.
+
+    Parameters
+    ----------
+    path
+        The file.
+
+    Raises
+    ------
+    UsageError
+        If it is not JSON.
+    """
+    import json
+
+    if path != STANDARD:
+        plain(path)
+    try:
+        return json.loads(_standard() if path == STANDARD else Path(path).read_bytes())
+    except ValueError as error:
+        raise UsageError(f"{path}: {error}") from error
 
 
 def load_profile(name: str) -> Profile | str:

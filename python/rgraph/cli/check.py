@@ -5,13 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rgraph._core import _write_file
+from rgraph._errors import PlanError
 from rgraph.cli import UsageError
-from rgraph.cli._files import load_graph, load_plan, one_standard
+from rgraph.cli._files import load_graph, load_plan, load_values, one_standard
 from rgraph.cli._parser import option, pair
 from rgraph.cli._terminal import as_json, paint, say, warn
 
 if TYPE_CHECKING:
     import argparse
+
+    from rgraph._core import Graph, Plan
 
 __all__ = ["MORE", "add_arguments", "main"]
 
@@ -19,7 +23,9 @@ MORE = """\
 Each finding names the rule that is broken, the pass and the resource. Exit status 1 if there is one.
 
   rgraph check frame.rplan.json --graph frame.rgraph.json
-  rgraph check frame.rplan.json --minimal"""
+  rgraph check frame.rplan.json --minimal
+  rgraph check frame.rplan.json --certificate frame.proof.json
+  rgraph check frame.rplan.json --verify frame.proof.json"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -40,6 +46,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--minimal", action="store_true", help="list barriers, waits, stages and accesses that are redundant"
     )
+    parser.add_argument("--certificate", metavar="FILE", help="write the chain of synchronization behind each hazard")
+    parser.add_argument("--verify", metavar="FILE", help="verify a certificate instead of judging the plan")
     parser.add_argument("--json", action="store_true", help="for programs")
 
 
@@ -49,6 +57,18 @@ def _graph_of(plan: str) -> str:
     if beside == f"{plan}.rgraph.json" or not Path(beside).is_file():
         raise UsageError("which graph is it a plan of?", "--graph GRAPH says so")
     return beside
+
+
+def _verify(plan: Plan, graph: Graph, path: str) -> int:
+    """Verify a certificate file."""
+    proof = load_values(path)
+    try:
+        plan.verify(proof, graph)
+    except PlanError as error:
+        warn(str(error))
+        return 1
+    say(f"{paint('proved', 'green')}: {len(proof['pairs'])} hazard pairs by {len(proof['chains'])} chains")
+    return 0
 
 
 def main(arguments: argparse.Namespace) -> int:
@@ -68,7 +88,11 @@ def main(arguments: argparse.Namespace) -> int:
     of = arguments.graph or _graph_of(arguments.plan)
     plan = load_plan(arguments.plan)
     graph = load_graph(of, arguments.option)
+    if arguments.verify:
+        return _verify(plan, graph, arguments.verify)
     findings = plan.check(graph)
+    if arguments.certificate and not findings:
+        _write_file(arguments.certificate, (as_json(plan.certificate(graph)) + "\n").encode())
     redundant = plan.minimal(graph) if arguments.minimal else []
     passes, batches = len(plan.pass_names), len(plan.batches)
     if arguments.json:

@@ -194,6 +194,8 @@ codes! {
         Diverges = 503,
         /// A plan that breaks rules of its graph, so it does not run.
         Unsound = 504,
+        /// A hazard that no synchronization of a plan covers, or a certificate that does not prove its plan.
+        Unproven = 505,
     }
     Internal {
         /// A fault of rgraph's own.

@@ -10,6 +10,7 @@ use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyList, PyTuple, PyType};
+use rgraph_check::certificate::Refused;
 use rgraph_check::interpret::Fault;
 use rgraph_plan::cancel::{Cancelled, cancellable};
 use rgraph_plan::error::{Code, GraphError, Mistake};
@@ -87,6 +88,18 @@ pub fn plan_error(py: Python<'_>, fault: &Fault) -> PyErr {
     let message = format!("{code} {fault}\n  help: {hint}");
     let exception =
         class(py, &CLASS, "PlanError").and_then(|class| class.call1((message, code.text(), pass, resource, hint)));
+    exception.map_or_else(|failure| failure, PyErr::from_value)
+}
+
+/// The Python exception of a plan without a certificate, or of a certificate that does not prove its plan.
+pub fn unproven(py: Python<'_>, title: &str, refused: &Refused) -> PyErr {
+    static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    let (code, hint) = (Code::Unproven, "see which hazard plan.check() finds, or make the certificate anew");
+    let reasons: Vec<_> = refused.reasons.iter().take(5).map(|reason| format!("\n  {reason}")).collect();
+    let message = format!("{code} {title}{}\n  help: {hint}", reasons.concat());
+    let none: Option<&str> = None;
+    let exception =
+        class(py, &CLASS, "PlanError").and_then(|class| class.call1((message, code.text(), none, none, hint)));
     exception.map_or_else(|failure| failure, PyErr::from_value)
 }
 

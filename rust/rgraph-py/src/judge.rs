@@ -7,6 +7,7 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use rgraph_check::Finding;
+use rgraph_check::certificate::{self, Certificate};
 use rgraph_check::generate::Limits;
 use rgraph_check::interpret::{self, Outcome};
 use rgraph_plan::cancel::{Cancelled, poll_now};
@@ -18,7 +19,8 @@ use rgraph_plan::plan::Plan;
 use rgraph_plan::prelude::{Options, Policy, Profile, Scratch, Split, bake};
 
 use crate::convert::{Bytes, Count};
-use crate::error::{bad, graph_error, guarded, plan_error};
+use crate::error::{bad, graph_error, guarded, plan_error, unproven};
+use crate::files;
 use crate::graph::PyGraph;
 use crate::patient::patiently;
 use crate::profile::PyProfile;
@@ -48,6 +50,22 @@ pub fn minimal(py: Python<'_>, graph: Arc<Graph>, plan: Arc<Plan>) -> PyResult<B
         record!(py, "Redundant", (batch, command, kind, position, one.part.kind(), word, pass, resource, message))
     });
     PyList::new(py, redundant.collect::<PyResult<Vec<_>>>()?)
+}
+
+/// The chain of synchronization that covers each hazard pair, as plain values.
+pub fn certificate(py: Python<'_>, graph: Arc<Graph>, plan: Arc<Plan>) -> PyResult<Bound<'_, PyAny>> {
+    let made = patiently(py, move || certificate::certificate(&graph, &plan).map(|made| made.to_json()))?;
+    let text = made.map_err(|refused| unproven(py, "no certificate: hazards are not covered", &refused))?;
+    files::loads(py, &text)
+}
+
+/// Whether a certificate proves the plan.
+pub fn verify(py: Python<'_>, graph: Arc<Graph>, plan: Arc<Plan>, certificate: &Bound<'_, PyAny>) -> PyResult<()> {
+    let text = files::dumps(certificate)?;
+    let verified = patiently(py, move || {
+        Certificate::from_json(&text).and_then(|certificate| certificate::verify(&graph, &plan, &certificate))
+    })?;
+    verified.map_err(|refused| unproven(py, "the certificate does not prove the plan", &refused))
 }
 
 /// What the declaration computes.

@@ -255,6 +255,53 @@ impl PyPlan {
         judge::minimal(py, self.graph_or_own(graph)?, Arc::clone(&self.plan))
     }
 
+    /// Prove that the plan covers every hazard: for each pair of uses the chain of synchronization between them.
+    ///
+    /// Parameters
+    /// ----------
+    /// graph
+    ///     What it is a plan of; default: the graph that it was baked of, as it was then.
+    ///
+    /// Returns
+    /// -------
+    /// dict
+    ///     Plain values for JSON, equal for equal plans: `links` (barriers, dependencies of subpasses, waits, entries, exits, with
+    ///     their scopes), `accesses` (what passes and layout transitions do to which pieces of memory), `chains` (lists of
+    ///     `link` and `run_before`), `pairs` (`earlier`, `later`, `run_before`, `data`, `chain`). Numbers are positions in these
+    ///     lists. `data` says whether the chain carries a write, `run_before` whether it begins in the run before.
+    ///
+    /// Raises
+    /// ------
+    /// PlanError
+    ///     If a hazard is not covered, or a layout or owner is not what a use needs.
+    #[pyo3(signature = (graph = None))]
+    fn certificate<'py>(&self, py: Python<'py>, graph: Option<&Bound<'py, PyGraph>>) -> PyResult<Bound<'py, PyAny>> {
+        judge::certificate(py, self.graph_or_own(graph)?, Arc::clone(&self.plan))
+    }
+
+    /// Verify a certificate of any origin: find all hazard pairs, and follow each chain link by link.
+    ///
+    /// Parameters
+    /// ----------
+    /// certificate
+    ///     As `certificate` returns it.
+    /// graph
+    ///     What it is a plan of; default: the graph that it was baked of, as it was then.
+    ///
+    /// Raises
+    /// ------
+    /// PlanError
+    ///     If it is of another plan, a pair is missing, or a chain does not hold.
+    #[pyo3(signature = (certificate, graph = None))]
+    fn verify(
+        &self,
+        py: Python<'_>,
+        certificate: &Bound<'_, PyAny>,
+        graph: Option<&Bound<'_, PyGraph>>,
+    ) -> PyResult<()> {
+        judge::verify(py, self.graph_or_own(graph)?, Arc::clone(&self.plan), certificate)
+    }
+
     /// What the plan computes, by symbolic execution of its batches on shared memory.
     ///
     /// Parameters
