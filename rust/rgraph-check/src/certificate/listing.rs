@@ -123,7 +123,7 @@ pub(super) struct Lister<'a> {
     /// The step before the first command of the batch.
     begin: u32,
     /// The render pass that is open, its flag, and operations that its load and store operations add.
-    pub render_pass: Option<super::uses::RenderPass>,
+    pub render_pass: Option<super::attachments::RenderPass>,
     pub render_passes: u32,
     /// By memory, copy and queue: whether the runtime's entries stand.
     entered: BTreeMap<(usize, u32, usize), ()>,
@@ -259,7 +259,7 @@ impl<'a> Lister<'a> {
                 }
             },
             Command::BeginRendering { attachments, .. } => self.begin_render_pass(queue, at, attachments),
-            Command::EndRendering => self.render_pass = None,
+            Command::EndRendering => self.end_render_pass()?,
             Command::Pass { pass, layouts } => self.pass(queue, pass, layouts.range()),
         }
         Ok(())

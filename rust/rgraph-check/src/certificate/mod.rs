@@ -8,6 +8,7 @@
 //! A certificate covers every run: pairs stand within one run, or one run apart. A chain that begins in the run before
 //! begins as well in any run before that, since a first scope reaches back without limit.
 
+mod attachments;
 mod listing;
 mod pairs;
 mod uses;

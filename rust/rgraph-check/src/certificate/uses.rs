@@ -3,24 +3,15 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use rgraph_ir::access::{Accesses, Aspects, Layout, Load, Stages, Store, Usage};
-use rgraph_ir::id::{Id, Span};
-use rgraph_ir::plan::{Attachment, Command, PlanPassId};
+use rgraph_ir::access::{Accesses, Layout, Stages, Usage};
+use rgraph_ir::id::Id;
+use rgraph_ir::plan::{Command, PlanPassId};
 
 use super::listing::Lister;
 use super::{Access, Region, State, Within};
 use crate::facts::JobUse;
 use crate::shape::Part;
 use crate::tables::{Op, RESOLVE_READ, is_attachment, leaf, ops};
-
-/// A render pass that is open.
-pub(super) struct RenderPass {
-    pub id: u32,
-    /// The flag that all of its passes have.
-    pub flag: Option<u32>,
-    /// Operations that its load and store operations add, by resource and cell.
-    extra: Vec<(usize, usize, Op)>,
-}
 
 /// What presentation does: it finds a layout, at no stage.
 const PRESENT: Op = Op { stage: 0, access: Accesses::empty(), write: false };
@@ -152,8 +143,10 @@ impl<'a> Lister<'a> {
         let same = |resource: usize| {
             facts.memory[resource] == memory && facts.frames_ago[resource] == facts.frames_ago[uses[0].resource]
         };
-        for (_, _, op) in open.iter().flat_map(|open| &open.extra).filter(|(r, c, _)| same(*r) && *c == cell) {
-            made.push((*op, Within::Attachment, &uses[0]));
+        for extra in open.iter().flat_map(|open| &open.extra) {
+            if same(extra.resource) && extra.cell == cell && extra.pass.is_none_or(|only| only == pass) {
+                made.push((extra.op, Within::Attachment, &uses[0]));
+            }
         }
         let loads = made.iter().any(|(op, within, _)| *within == Within::Attachment && !op.write);
         let access = |(op, within, one): &(Op, Within, &Use)| {
@@ -215,41 +208,6 @@ impl<'a> Lister<'a> {
         list
     }
 
-    /// Opens a render pass: what its load and store operations do besides its passes.
-    pub(super) fn begin_render_pass(&mut self, queue: usize, command: usize, attachments: Span) {
-        let (facts, plan) = (self.facts, self.plan);
-        let passes = plan.commands[command + 1..].iter().take_while(|next| !matches!(next, Command::EndRendering));
-        let jobs = passes.filter_map(|next| match next {
-            Command::Pass { pass, .. } => self.job_of[pass.index()],
-            _ => None,
-        });
-        let jobs: Vec<usize> = jobs.collect();
-        let flags: Vec<_> = jobs.iter().map(|job| facts.jobs[*job].flag).collect();
-        let flag = flags.first().copied().flatten().filter(|first| flags.iter().all(|flag| *flag == Some(*first)));
-        let mut extra = Vec::new();
-        for entry in &plan.attachments[attachments.range()] {
-            let resource = entry.resource.index();
-            if resource >= facts.memory.len() || entry.input {
-                continue;
-            }
-            self.enter(queue, resource);
-            let part = Part::image([entry.mip, entry.mip.saturating_add(1)], entry.layers, Aspects::all());
-            for cell in self.cells(resource, &part) {
-                let uses = jobs.iter().flat_map(|job| &facts.jobs[*job].uses);
-                let here = uses.filter(|at| {
-                    let same = (facts.memory[at.resource], facts.frames_ago[at.resource]);
-                    same == (facts.memory[resource], facts.frames_ago[resource])
-                        && (is_attachment(at.usage) || at.usage == Usage::InputAttachment)
-                        && at.cells.contains(&cell)
-                });
-                let aspect = facts.grids[facts.memory[resource]].aspect(cell);
-                extra.extend(added(entry, aspect, &here.collect::<Vec<_>>()).map(|op| (resource, cell, op)));
-            }
-        }
-        self.render_passes += 1;
-        self.render_pass = Some(RenderPass { id: self.render_passes, flag: flag.map(|flag| flag as u32), extra });
-    }
-
     /// Passes that are declared to come after others without sharing anything: pairs of stages in memory of their own.
     pub(super) fn declared_orders(&mut self) {
         let facts = self.facts;
@@ -308,33 +266,4 @@ impl<'a> Lister<'a> {
             memory += 1;
         }
     }
-}
-
-/// What the load and store operations of an attachment do that no pass declares.
-fn added(entry: &Attachment, aspect: Aspects, here: &[&JobUse]) -> impl Iterator<Item = Op> {
-    let (load, store) = match entry.stencil {
-        Some(stencil) if aspect == Aspects::STENCIL => stencil,
-        _ => (entry.load, entry.store),
-    };
-    let stage = |stages: Stages| stages.bits().trailing_zeros() as u8;
-    let depth = aspect != Aspects::COLOR;
-    let wanted = here.first().map(|first| match first.usage {
-        _ if first.must_read => Load::Load,
-        Usage::ResolveAttachment => Load::Discard,
-        _ => first.load_of(aspect),
-    });
-    let (at, access) = if depth {
-        (Stages::EARLY_FRAGMENT_TESTS, Accesses::DEPTH_STENCIL_ATTACHMENT_READ)
-    } else {
-        (Stages::COLOR_ATTACHMENT_OUTPUT, Accesses::COLOR_ATTACHMENT_READ)
-    };
-    let loads = load == Load::Load && wanted.is_some_and(|wanted| wanted != Load::Load);
-    let loads = loads.then_some(Op { stage: stage(at), access, write: false });
-    let stores = store != Store::Nothing && wanted.is_some() && depth && here.iter().all(|at| !at.writes);
-    let stores = stores.then_some(Op {
-        stage: stage(Stages::LATE_FRAGMENT_TESTS),
-        access: Accesses::DEPTH_STENCIL_ATTACHMENT_WRITE,
-        write: true,
-    });
-    loads.into_iter().chain(stores)
 }

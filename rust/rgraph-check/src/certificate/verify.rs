@@ -106,7 +106,8 @@ impl Listing {
         self.span(a)[1] < self.span(b)[0]
             && match second.kind {
                 LinkKind::Wait => second.signal_queue == Some(first.queue),
-                LinkKind::Exit if first.queue == second.queue && first.dst_stages.is_empty() => true,
+                // What a run releases, the semaphore covers that whoever acquires it waits for.
+                LinkKind::Exit if first.queue == second.queue && first.families.is_some() => true,
                 _ => first.queue == second.queue && meets(first.dst_stages, second.src_stages),
             }
     }

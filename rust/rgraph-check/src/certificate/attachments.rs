@@ -1,0 +1,159 @@
+//! What the load and store operations of render passes do besides the passes within.
+//!
+//! Source: Vulkan 1.3 specification, "Render Pass Load Operations", "Render Pass Store Operations".
+
+use rgraph_ir::access::{Accesses, Aspects, Load, Stages, Store, Usage};
+use rgraph_ir::id::{Id, Span};
+use rgraph_ir::plan::{Attachment, Command, PlanPassId};
+
+use super::listing::Lister;
+use super::{LinkKind, Refused};
+use crate::facts::JobUse;
+use crate::shape::Part;
+use crate::tables::{Op, is_attachment, leaf};
+
+/// A render pass that is open.
+pub(super) struct RenderPass {
+    pub id: u32,
+    /// The flag that all of its passes have.
+    pub flag: Option<u32>,
+    pub extra: Vec<Extra>,
+    attachments: Span,
+}
+
+/// An operation that a load or store operation adds to the passes that use a piece.
+pub(super) struct Extra {
+    pub resource: usize,
+    pub cell: usize,
+    /// The only pass with which it happens; `None`: with each.
+    pub pass: Option<PlanPassId>,
+    pub op: Op,
+}
+
+impl Lister<'_> {
+    /// Opens a render pass.
+    pub(super) fn begin_render_pass(&mut self, queue: usize, command: usize, attachments: Span) {
+        let (facts, plan) = (self.facts, self.plan);
+        let passes = plan.commands[command + 1..].iter().take_while(|next| !matches!(next, Command::EndRendering));
+        let jobs = passes.filter_map(|next| match next {
+            Command::Pass { pass, .. } => self.job_of[pass.index()].map(|job| (*pass, job)),
+            _ => None,
+        });
+        let jobs: Vec<(PlanPassId, usize)> = jobs.collect();
+        let flags: Vec<_> = jobs.iter().map(|(_, job)| facts.jobs[*job].flag).collect();
+        let flag = flags.first().copied().flatten().filter(|first| flags.iter().all(|flag| *flag == Some(*first)));
+        let mut extra = Vec::new();
+        for entry in &plan.attachments[attachments.range()] {
+            let resource = entry.resource.index();
+            if resource >= facts.memory.len() {
+                continue;
+            }
+            self.enter(queue, resource);
+            for cell in self.attached(entry) {
+                let uses = jobs.iter().flat_map(|(pass, job)| facts.jobs[*job].uses.iter().map(|at| (*pass, at)));
+                let here = uses.filter(|(_, at)| {
+                    let same = (facts.memory[at.resource], facts.frames_ago[at.resource]);
+                    same == (facts.memory[resource], facts.frames_ago[resource])
+                        && (is_attachment(at.usage) || at.usage == Usage::InputAttachment)
+                        && at.cells.contains(&cell)
+                });
+                let aspect = facts.grids[facts.memory[resource]].aspect(cell);
+                let added = added(entry, aspect, &here.collect::<Vec<_>>());
+                extra.extend(added.map(|(pass, op)| Extra { resource, cell, pass, op }));
+            }
+        }
+        self.render_passes += 1;
+        let flag = flag.map(|flag| flag as u32);
+        self.render_pass = Some(RenderPass { id: self.render_passes, flag, extra, attachments });
+    }
+
+    fn attached(&self, entry: &Attachment) -> Vec<usize> {
+        let part = Part::image([entry.mip, entry.mip.saturating_add(1)], entry.layers, Aspects::all());
+        self.cells(entry.resource.index(), &part)
+    }
+
+    /// Closes a render pass: a store operation follows a change of layout within, and is in its second scope.
+    pub(super) fn end_render_pass(&mut self) -> Result<(), Refused> {
+        let Some(open) = self.render_pass.take() else {
+            return Err(Refused::one("a render pass ends that did not begin".to_owned()));
+        };
+        for entry in &self.plan.attachments[open.attachments.range()] {
+            let resource = entry.resource.index();
+            if entry.input || resource >= self.facts.memory.len() {
+                continue;
+            }
+            for cell in self.attached(entry) {
+                let depth = self.facts.grids[self.facts.memory[resource]].aspect(cell) != Aspects::COLOR;
+                let aspect = self.facts.grids[self.facts.memory[resource]].aspect(cell);
+                let region = self.region(resource, &[cell]);
+                let writes =
+                    |access: &&super::Access| access.write && super::pairs::names(&access.region, &region, cell as u32);
+                let last = self.listing.accesses.iter().rev().find(writes);
+                let change = last.and_then(|last| last.link).map(|link| &self.listing.links[link.index()]);
+                let Some(change) = change.filter(|link| link.kind == LinkKind::Subpass && link.render_pass == open.id)
+                else {
+                    continue;
+                };
+                let op = storing(depth);
+                let waits = change.dst_stages.contains(leaf(usize::from(op.stage)));
+                if operations(entry, aspect).1 != Store::Nothing && !(waits && change.dst_access.intersects(op.access))
+                {
+                    let what = self.facts.name(resource);
+                    let message =
+                        format!("no chain orders the store operation of \"{what}\" after its change of layout");
+                    return Err(Refused::one(message));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn operations(entry: &Attachment, aspect: Aspects) -> (Load, Store) {
+    match entry.stencil {
+        Some(stencil) if aspect == Aspects::STENCIL => stencil,
+        _ => (entry.load, entry.store),
+    }
+}
+
+fn op(stage: Stages, access: Accesses, write: bool) -> Op {
+    Op { stage: stage.bits().trailing_zeros() as u8, access, write }
+}
+
+fn storing(depth: bool) -> Op {
+    if depth {
+        op(Stages::LATE_FRAGMENT_TESTS, Accesses::DEPTH_STENCIL_ATTACHMENT_WRITE, true)
+    } else {
+        op(Stages::COLOR_ATTACHMENT_OUTPUT, Accesses::COLOR_ATTACHMENT_WRITE, true)
+    }
+}
+
+/// What the load and store operations of an attachment do that no pass declares. `here`: its uses in the render pass.
+fn added(
+    entry: &Attachment,
+    aspect: Aspects,
+    here: &[(PlanPassId, &JobUse)],
+) -> impl Iterator<Item = (Option<PlanPassId>, Op)> + use<> {
+    let (load, store) = operations(entry, aspect);
+    let depth = aspect != Aspects::COLOR;
+    let loading = if depth {
+        op(Stages::EARLY_FRAGMENT_TESTS, Accesses::DEPTH_STENCIL_ATTACHMENT_READ, false)
+    } else {
+        op(Stages::COLOR_ATTACHMENT_OUTPUT, Accesses::COLOR_ATTACHMENT_READ, false)
+    };
+    let loads = match here.first() {
+        _ if load != Load::Load => None,
+        // Loading a depth and stencil attachment loads both aspects.
+        None => (depth && !entry.input).then_some((None, loading)),
+        // What a pass reads as input attachment and none before it in the render pass made is loaded before.
+        Some((pass, first)) if first.usage == Usage::InputAttachment => Some((Some(*pass), loading)),
+        Some((_, first)) => {
+            let kept =
+                first.must_read || first.usage != Usage::ResolveAttachment && first.load_of(aspect) == Load::Load;
+            (!kept && !entry.input).then_some((None, loading))
+        }
+    };
+    let reads = !here.is_empty() && here.iter().all(|(_, at)| !at.writes);
+    let stores = store != Store::Nothing && !entry.input && depth && reads;
+    loads.into_iter().chain(stores.then_some((None, storing(depth))))
+}
