@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use ash::vk;
 use rgraph_plan::access::{Accesses, Aspects, Layout, Usage};
 use rgraph_plan::error::{Code, GraphError, Mistake};
-use rgraph_plan::graph::{FlagId, Graph, PassId};
+use rgraph_plan::graph::{Fallback, FlagId, Graph, PassId};
 use rgraph_plan::id::{Id, IdVec, Span};
 use rgraph_plan::plan::{Command, ImageBarrier, PassLayout, Plan, PlanKind, PlanPassId};
 use rgraph_plan::resource::{Life, ResourceId};
@@ -46,8 +46,8 @@ pub(crate) struct Scene {
     pub resource_of: IdVec<ResourceId, ResourceId>,
     /// Resources of the graph by the plan's ids.
     pub declared: IdVec<ResourceId, Option<ResourceId>>,
-    /// Output and input of each fallback: readers of the first may get the second.
-    pub stand_ins: Vec<(ResourceId, ResourceId)>,
+    /// Output and input of each fallback, and the flag while which is off readers of the first get the second.
+    pub stand_ins: Vec<(ResourceId, ResourceId, Option<FlagId>)>,
     /// Images in a ring: frames that the deepest history of a memory remembers.
     pub remembered: IdVec<ResourceId, u32>,
 }
@@ -229,7 +229,9 @@ impl Scene {
             scene.declared[planned] = Some(id);
         }
         let planned = |declared: ResourceId| scene.resource_of[declared];
-        scene.stand_ins = graph.fallbacks().iter().map(|one| (planned(one.output), planned(one.input))).collect();
+        let flag_of = |pass: PassId| graph.passes()[pass].conditional;
+        let stand_in = |one: &Fallback| (planned(one.output), planned(one.input), flag_of(one.pass));
+        scene.stand_ins = graph.fallbacks().iter().map(stand_in).collect();
         scene.memory = plan.resources.ids().collect();
         let kind = |id: ResourceId| plan.resources[scene.resource_of[id]].kind;
         for (id, &memory) in memories(graph, kind).iter_ids() {
@@ -350,8 +352,10 @@ pub(crate) fn used_by_batches(plan: &Plan, scene: &Scene) -> Vec<Vec<ResourceId>
                         while let Some(&resource) = read.get(next) {
                             next += 1;
                             note(resource);
-                            for &(output, input) in &scene.stand_ins {
-                                if output == resource && !read.contains(&input) {
+                            for &(output, input, flag) in &scene.stand_ins {
+                                // Who is under the same flag never reads while it is off.
+                                let never = flag.is_some() && flag == scene.flag_of[*pass];
+                                if output == resource && !never && !read.contains(&input) {
                                     read.push(input);
                                 }
                             }

@@ -200,4 +200,19 @@ corners! {
         pass first compute: sampled one; storage_write out
         pass draw graphics: color now
         pass last graphics: sampled three; sampled one; storage_write out";
+
+    a_queue_enters_a_part_where_it_first_uses_another = "
+        image i format=r32uint
+        image t format=rgba8unorm
+        buffer a 4096
+        buffer p history_of=a
+        buffer s 256 root
+        pass before any: src p range=1536..4096; dst i
+        pass now graphics: storage_write a
+        pass work graphics: storage_read_write i
+        pass zero graphics weight=252: dst s
+        pass add async_compute: storage_write s; indirect p
+        pass small any weight=476: dst t; sampled i
+        pass show graphics effects: storage_read t
+        pass build async_compute effects: acceleration_input p range=3584..4096";
 }

@@ -143,6 +143,7 @@ fn pass(line: &str) -> String {
             "if" => write!(keys, ", \"conditional\": \"{value}\"").unwrap(),
             "after" => write!(keys, ", \"after\": {}", quoted(value, ',')).unwrap(),
             "effects" => keys.push_str(", \"side_effects\": true"),
+            "weight" => write!(keys, ", \"weight_us\": {value}").unwrap(),
             "fallback" => {
                 let pairs: Vec<_> = value.split(',').map(|pair| pair.replace(':', "\": \"")).collect();
                 write!(keys, ", \"fallback\": {{\"{}\"}}", pairs.join("\", \"")).unwrap();

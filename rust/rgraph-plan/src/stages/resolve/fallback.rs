@@ -156,7 +156,10 @@ impl Facts {
             while let Some(&fallback) = self.fallbacks.of(from).get(at) {
                 at += 1;
                 let before = fallback.pass < reader || behind.is_some_and(|first| fallback.pass <= first);
-                if !before || outputs.contains(&fallback.input) {
+                // Who is under the same flag never reads while it is off.
+                let flag_of = |pass: PassId| source.graph.passes()[pass].conditional;
+                let never = flag_of(reader).is_some() && flag_of(reader) == flag_of(fallback.pass);
+                if !before || never || outputs.contains(&fallback.input) {
                     continue;
                 }
                 outputs.push(fallback.input);
