@@ -42,7 +42,9 @@ impl Machine<'_> {
         let list = &plan.attachments[attachments.range()];
         for (pass, _, at, resource, cells) in &uses {
             let listed = cells.iter().all(|cell| {
-                list.iter().any(|entry| self.covers(entry, *resource, at.part.aspects).binary_search(cell).is_ok())
+                list.iter().any(|entry| {
+                    self.covers(entry, *resource, at.part.aspects & entry.aspects).binary_search(cell).is_ok()
+                })
             });
             let memory = |of: usize| facts.memory.get(of).copied();
             let resolves = |entry: &Attachment| {
@@ -67,7 +69,7 @@ impl Machine<'_> {
             }
             let store = self.store(resource);
             self.enter_store(queue, store, resource);
-            for cell in self.covers(entry, resource, Aspects::all()) {
+            for cell in self.covers(entry, resource, entry.aspects) {
                 let aspect = facts.grids[facts.memory[resource]].aspect(cell);
                 let same = |u: &&(usize, usize, &JobUse, usize, Vec<usize>)| {
                     self.store(u.3) == store && u.4.binary_search(&cell).is_ok()
@@ -194,7 +196,7 @@ impl Machine<'_> {
                 continue;
             }
             let store = self.store(resource);
-            for cell in self.covers(&entry, resource, Aspects::all()) {
+            for cell in self.covers(&entry, resource, entry.aspects) {
                 let aspect = self.facts.grids[self.facts.memory[resource]].aspect(cell);
                 let (_, store_op) = operations(&entry, aspect);
                 if store_op != StoreOp::Nothing {

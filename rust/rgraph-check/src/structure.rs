@@ -103,8 +103,10 @@ pub(crate) fn is_well_formed(facts: &Facts, plan: &Plan, findings: &mut Findings
         demand(owners(b.families), &|| format!("a barrier on {} names a family without a queue", name(b.resource)));
     }
     for a in &plan.attachments {
-        let holds =
-            known(a.resource) && image(a.resource) && fits(a.resource, [a.mip, a.mip.saturating_add(1)], a.layers);
+        let holds = known(a.resource)
+            && image(a.resource)
+            && fits(a.resource, [a.mip, a.mip.saturating_add(1)], a.layers)
+            && aspects(a.resource, a.aspects);
         demand(holds, &|| format!("an attachment {} lies outside the image", name(a.resource)));
         let resolves = a.resolve_to.is_none_or(|to| known(to) && image(to));
         demand(resolves, &|| format!("attachment {} resolves to no image", name(a.resource)));

@@ -423,6 +423,9 @@ pub struct Attachment {
     pub mip: u32,
     /// Array layers, half-open.
     pub layers: [u32; 2],
+    /// The aspects that are attached: of depth and stencil, those that a pass of the render pass accesses. The render pass
+    /// leaves the other alone, in whatever layout and hands it is.
+    pub aspects: Aspects,
     /// What becomes of the old contents (of depth, where there is depth).
     pub load: Load,
     /// What becomes of the new contents.

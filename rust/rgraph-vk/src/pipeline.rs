@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ash::vk;
-use rgraph_plan::access::Stages;
+use rgraph_plan::access::{Aspects, Stages};
 use rgraph_plan::format::Format;
 use rgraph_shader::{BindingKind, Interface, Module, Program, Stage};
 
@@ -40,6 +40,8 @@ pub(crate) struct Targets {
     pub colors: Vec<Option<Format>>,
     /// Depth and stencil format.
     pub depth: Option<Format>,
+    /// Which of depth and stencil are attached.
+    pub depth_aspects: Aspects,
     /// Samples a texel.
     pub samples: u32,
     /// The render pass and subpass, where the pass is part of one; else rendering is dynamic.

@@ -81,7 +81,7 @@ pub(crate) fn create(
         .rasterization_samples(convert::samples(targets.samples))
         .alpha_to_coverage_enable(state.alpha_to_coverage);
     let used = targets.depth_use != DepthUse::Nothing;
-    let format_aspects = targets.depth.map_or(Aspects::empty(), |format| format.aspects());
+    let format_aspects = targets.depth_aspects;
     let aspects = if used { format_aspects } else { Aspects::empty() };
     let read_only = targets.depth_use != DepthUse::Write;
     let compare_op = state.depth_compare.unwrap_or(Compare::LessEqual);

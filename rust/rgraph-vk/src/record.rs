@@ -15,7 +15,7 @@ use crate::device::Shared;
 use crate::error::{Called, Error};
 use crate::prepared::{Chunk, Prepared};
 use crate::queue::Queue;
-use crate::rendering::{Rendering, aspects_of};
+use crate::rendering::Rendering;
 use crate::store::clear_color;
 use crate::subpass;
 use crate::transfer::{self, Handles};
@@ -230,19 +230,15 @@ impl Recorder<'_> {
                 .render_area(area)
                 .layer_count(rendering.layers)
                 .color_attachments(&colors[..count]);
-            let aspects = rendering.depth.map(|at| {
-                let kind = plan.resources[attachments[at as usize].resource].kind;
-                let PlanKind::Image { format, .. } = kind else { return (at, [false; 2]) };
-                (at, aspects_of(format))
-            });
             let (mut depth, mut stencil) =
                 (vk::RenderingAttachmentInfo::default(), vk::RenderingAttachmentInfo::default());
-            if let Some((at, [has_depth, has_stencil])) = aspects {
-                if has_depth {
+            if let Some(at) = rendering.depth {
+                let attached = attachments[at as usize].aspects;
+                if attached.contains(Aspects::DEPTH) {
                     depth = info(at, false);
                     begin = begin.depth_attachment(&depth);
                 }
-                if has_stencil {
+                if attached.contains(Aspects::STENCIL) {
                     stencil = info(at, true);
                     begin = begin.stencil_attachment(&stencil);
                 }

@@ -235,14 +235,17 @@ impl Rendering {
         let depth = self.depth.and_then(format);
         if let Some(raw) = self.subpasses {
             let depth = depth.filter(|_| depth_use != DepthUse::Nothing);
+            let depth_aspects = depth.map_or(Aspects::empty(), |format| format.aspects());
             let colors = own.into_iter().map(format).collect();
-            return Targets { colors, depth, samples, subpass: Some((raw, position)), depth_use, remap: Vec::new() };
+            let (subpass, remap) = (Some((raw, position)), Vec::new());
+            return Targets { colors, depth, depth_aspects, samples, subpass, depth_use, remap };
         }
         if remap.iter().zip(0..).all(|(to, at)| *to == at) {
             remap.clear();
         }
         let colors = self.colors.iter().map(|at| format(*at)).collect();
-        Targets { colors, depth, samples, subpass: None, depth_use, remap }
+        let depth_aspects = self.depth.map_or(Aspects::empty(), |at| attachments[at as usize].aspects);
+        Targets { colors, depth, depth_aspects, samples, subpass: None, depth_use, remap }
     }
 }
 
@@ -257,10 +260,4 @@ fn format_of(plan: &Plan, attachment: &Attachment) -> Option<Format> {
 fn is_integer(format: Format) -> bool {
     use rgraph_plan::format::Numbers;
     matches!(format.numbers(), Numbers::Uint | Numbers::Sint)
-}
-
-/// Layouts of the depth and stencil aspects where a render pass names them apart.
-pub(crate) fn aspects_of(format: Format) -> [bool; 2] {
-    let aspects = format.aspects();
-    [aspects.contains(Aspects::DEPTH), aspects.contains(Aspects::STENCIL)]
 }

@@ -68,7 +68,7 @@ impl Lister<'_> {
     }
 
     fn attached(&self, entry: &Attachment) -> Vec<usize> {
-        let part = Part::image([entry.mip, entry.mip.saturating_add(1)], entry.layers, Aspects::all());
+        let part = Part::image([entry.mip, entry.mip.saturating_add(1)], entry.layers, entry.aspects);
         self.cells(entry.resource.index(), &part)
     }
 

@@ -285,7 +285,7 @@ impl<'a> Scene<'a> {
             let attachment = &self.plan.attachments[entry];
             let resource = attachment.resource.index();
             let memory = self.facts.memory[resource];
-            let part = Part::image([attachment.mip, attachment.mip + 1], attachment.layers, Aspects::all());
+            let part = Part::image([attachment.mip, attachment.mip + 1], attachment.layers, attachment.aspects);
             let uses = |job: usize| {
                 let same = |at: &&JobUse| self.facts.memory[at.resource] == memory && is_local(at.usage);
                 self.facts.jobs[job].uses.iter().any(|at| same(&at))

@@ -147,4 +147,32 @@ corners! {
         pass first graphics: depth s
         pass again graphics: depth top load=clear clear=1
         culled first";
+
+    stencil_is_drawn_while_another_queue_has_depth = "
+        image z format=depth32float-stencil8
+        image c root format=r32uint
+        image e root
+        pass fill graphics: depth z
+        pass mark graphics: depth z aspects=stencil
+        pass look async_compute: sampled z aspects=depth; storage_write c
+        pass read graphics: sampled z aspects=stencil; color e load=clear";
+
+    one_aspect_is_drawn_and_both_are_sampled_elsewhere = "
+        image z format=depth32float-stencil8
+        image a format=r32uint
+        image c root format=r32uint
+        pass fill graphics: depth z
+        pass other async_compute: storage_write a
+        pass mark graphics: depth z aspects=stencil
+        pass look async_compute: sampled z; storage_write c; sampled a";
+
+    one_aspect_is_copied_to_and_the_other_drawn_by_one_pass = "
+        image z format=depth24plus-stencil8 root
+        pass work graphics: dst z aspects=stencil; depth z aspects=depth";
+
+    one_aspect_is_copied_to_and_the_other_tested_by_one_pass = "
+        image z format=depth32float-stencil8
+        image w modifies=z root
+        pass fill graphics: dst z
+        pass work graphics: dst w aspects=stencil; depth_read w aspects=depth";
 }

@@ -596,6 +596,7 @@ impl Naive<'_> {
                 resource: used.resource,
                 mip: used.mips[0],
                 layers: used.layers,
+                aspects: used.aspects,
                 load,
                 store,
                 stencil: stencil.then_some((stencil_load, store)),

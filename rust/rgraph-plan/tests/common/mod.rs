@@ -192,6 +192,7 @@ fn attachment(resource: usize, load: Load, store: Store, clear: Option<Clear>) -
         resource: id(resource),
         mip: 0,
         layers: [0, 1],
+        aspects: if resource == DEPTH { Aspects::DEPTH | Aspects::STENCIL } else { Aspects::COLOR },
         load,
         store,
         stencil: None,

@@ -338,6 +338,7 @@ fn attachment(node: Node<'_, '_>, counts: &Counts, plan: &Plan) -> Option<Attach
         Some(mip)
     });
     let layers = fields.get("layers").map_or(Some([0, all_layers]), |range| range.within(all_layers, "layers"));
+    let aspects = aspects(&fields, resource, plan);
     let load = fields.need("load").and_then(|load| load.word());
     let store = fields.need("store").and_then(|store| store.word());
     let stencil_load = fields.given("stencil_load").map_or(Some(None), |load| load.word::<Load>().map(Some))?;
@@ -356,8 +357,9 @@ fn attachment(node: Node<'_, '_>, counts: &Counts, plan: &Plan) -> Option<Attach
         None => None,
     };
     let input = fields.flag("input");
-    let (mip, layers, load, store, clear) = (mip?, layers?, load?, store?, clear?);
-    Some(Attachment { resource, mip, layers, load, store, stencil, clear, resolve_to, input })
+    let (mip, layers, aspects) = (mip?, layers?, aspects?);
+    let (load, store, clear) = (load?, store?, clear?);
+    Some(Attachment { resource, mip, layers, aspects, load, store, stencil, clear, resolve_to, input })
 }
 
 fn layout(node: Node<'_, '_>, counts: &Counts, plan: &Plan) -> Option<PassLayout> {

@@ -87,8 +87,19 @@ pub(in crate::file) const IMAGE_BARRIER: [&str; 13] = [
 /// Of why a barrier is there.
 pub(in crate::file) const WHY: [&str; 4] = ["hazard", "from", "to", "resource"];
 /// Of an attachment.
-pub(in crate::file) const ATTACHMENT: [&str; 10] =
-    ["resource", "mip", "layers", "load", "store", "stencil_load", "stencil_store", "clear", "resolve_to", "input"];
+pub(in crate::file) const ATTACHMENT: [&str; 11] = [
+    "resource",
+    "mip",
+    "layers",
+    "aspects",
+    "load",
+    "store",
+    "stencil_load",
+    "stencil_store",
+    "clear",
+    "resolve_to",
+    "input",
+];
 /// Of a layout of a pass.
 pub(in crate::file) const LAYOUT: [&str; 5] = ["resource", "mips", "layers", "aspects", "layout"];
 /// Of memory.

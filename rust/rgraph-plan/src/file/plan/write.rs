@@ -199,7 +199,8 @@ fn command(sheet: &mut Sheet, plan: &Plan, command: &Command) {
         }
         Command::BeginRendering { physical_pass, attachments } => {
             row.put("op", "begin_rendering").put("physical_pass", physical_pass.index());
-            row.key("attachments").list(INNER, &plan.attachments[attachments.range()], attachment);
+            row.key("attachments")
+                .list(INNER, &plan.attachments[attachments.range()], |sheet, one| attachment(sheet, plan, one));
         }
         Command::Pass { pass, layouts } => {
             row.put("op", "pass").put("pass", pass.index());
@@ -268,9 +269,12 @@ fn why(row: &mut Row<'_>, why: &Why, own: Option<ResourceId>) {
     inner.some("resource", (own != Some(why.resource)).then(|| why.resource.index())).end();
 }
 
-fn attachment(sheet: &mut Sheet, attachment: &Attachment) {
+fn attachment(sheet: &mut Sheet, plan: &Plan, attachment: &Attachment) {
     let mut row = sheet.row();
     row.put("resource", attachment.resource.index()).put("mip", attachment.mip).put("layers", attachment.layers);
+    if plan.resources[attachment.resource].kind.aspects() != attachment.aspects {
+        aspects(&mut row, attachment.aspects);
+    }
     row.put("load", attachment.load.name()).put("store", attachment.store.name());
     row.some("stencil_load", attachment.stencil.map(|(load, _)| load.name()));
     row.some("stencil_store", attachment.stencil.map(|(_, store)| store.name()));

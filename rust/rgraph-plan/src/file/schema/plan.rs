@@ -250,6 +250,7 @@ fn attachment() -> Value {
             ("resource", id()),
             ("mip", u32()),
             ("layers", range32()),
+            ("aspects", json!({"type": "array", "items": word::<Aspects>(&[]), "minItems": 1})),
             ("load", load()),
             ("store", store()),
             ("stencil_load", nullable(load())),

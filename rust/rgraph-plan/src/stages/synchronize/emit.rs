@@ -364,6 +364,16 @@ impl Scratch {
                 }
             }
         }
+        // A render pass with subpasses takes whole images (Vulkan 1.3, `VkSubpassDescription2`).
+        let steps = &frame.course.steps[step as usize];
+        let reads_in_place = |at: usize| {
+            let node = &frame.facts.nodes[frame.course.stops[at].node];
+            frame.facts.attachments[node.attachments.range()].iter().any(|one| one.usage == Usage::InputAttachment)
+        };
+        let subpasses = steps.subpasses || steps.stops.range().any(reads_in_place);
+        for attachment in plan.attachments[start..].iter_mut().filter(|_| subpasses) {
+            attachment.aspects = frame.shapes[attachment.resource].aspects;
+        }
         Span::new(start, plan.attachments.len())
     }
 
@@ -413,14 +423,18 @@ impl Scratch {
                 known.clear = details.clear.or(Some(default));
             }
             known.input &= input_only;
-            self.attached[position] |= if said.is_empty() { aspects } else { said & aspects };
+            let attached = if said.is_empty() { aspects } else { said & aspects };
+            self.attached[position] |= attached;
+            known.aspects |= attached;
             return;
         }
-        self.attached.push(if said.is_empty() { aspects } else { said & aspects });
+        let attached = if said.is_empty() { aspects } else { said & aspects };
+        self.attached.push(attached);
         plan.attachments.push(Attachment {
             resource: one.resource,
             mip: one.mip,
             layers: one.layers,
+            aspects: attached,
             load,
             store: stores[0],
             stencil: stencil.then_some((stencil_load, stores[1])),
