@@ -159,6 +159,8 @@ codes! {
         BadSpirv = 305,
         /// Data that does not fit the type that a shader reads.
         BadLayout = 306,
+        /// SPIR-V that the Khronos validator refuses.
+        InvalidSpirv = 307,
     }
     Graph {
         /// A resource that is not what the shader's variable is.

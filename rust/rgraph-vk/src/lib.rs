@@ -50,6 +50,7 @@ mod subpass;
 pub mod texel;
 mod timing;
 mod transfer;
+pub mod validate;
 mod variant;
 pub mod words;
 pub mod work;

@@ -509,11 +509,16 @@ struct ShaderStages<'a> {
 impl<'a> ShaderStages<'a> {
     fn new(shared: &'a Shared, program: &Program, remap: &[u32]) -> Result<Self, Error> {
         let mut stages = Self { shared, modules: Vec::new() };
+        let foreign = crate::validate::is_foreign(program);
         for Module { stage, entry, spirv } in program.modules.iter() {
             let moved =
                 (*stage == Stage::Fragment && !remap.is_empty()).then(|| spirv::moved_outputs(spirv, entry, remap));
-            let info = vk::ShaderModuleCreateInfo::default().code(moved.as_deref().unwrap_or(spirv));
-            // SAFETY: naga wrote or spirq read the code.
+            let code = moved.as_deref().unwrap_or(spirv);
+            if foreign {
+                crate::validate::validate(&program.name, code)?;
+            }
+            let info = vk::ShaderModuleCreateInfo::default().code(code);
+            // SAFETY: naga wrote the code, or the Khronos validator accepted it.
             let module = unsafe { shared.raw.create_shader_module(&info, None) };
             let module = shared.noted(module.called("vkCreateShaderModule"))?;
             let stage = match stage {

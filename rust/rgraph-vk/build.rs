@@ -1,0 +1,108 @@
+//! Builds the Khronos validator for SPIR-V out of the sources that `spirv-tools-sys` brings.
+//!
+//! That crate would compile the optimizer too, every file for itself: ten minutes. The validator as three translation
+//! units takes twenty seconds. Level 1 in all profiles: it runs once per module.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Sources beside the validator's that it needs.
+const SHARED: [&str; 24] = [
+    "util/bit_vector",
+    "util/parse_number",
+    "util/string_utils",
+    "assembly_grammar",
+    "binary",
+    "diagnostic",
+    "disassemble",
+    "ext_inst",
+    "extensions",
+    "libspirv",
+    "name_mapper",
+    "opcode",
+    "operand",
+    "parsed_operand",
+    "print",
+    "software_version",
+    "spirv_endian",
+    "spirv_target_env",
+    "spirv_validator_options",
+    "table",
+    "table2",
+    "text",
+    "text_handler",
+    "to_string",
+];
+
+/// A source of the validator whose names clash with those of the others.
+const APART: &str = "validate_ray_tracing_reorder.cpp";
+
+fn variable(name: &str) -> String {
+    std::env::var(name).unwrap_or_else(|_| panic!("cargo sets {name}"))
+}
+
+/// Where the sources are: cargo knows, be they in its registry or vendored.
+fn sources() -> PathBuf {
+    let manifest = Path::new(&variable("CARGO_MANIFEST_DIR")).join("Cargo.toml");
+    let asked = |offline: bool| {
+        let mut cargo = Command::new(variable("CARGO"));
+        cargo.args(["metadata", "--format-version", "1", "--filter-platform", &variable("HOST"), "--manifest-path"]);
+        cargo.arg(&manifest).args(offline.then_some("--offline"));
+        let output = cargo.output().expect("cargo runs");
+        output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    let text = asked(true).or_else(|| asked(false)).expect("cargo metadata lists the packages");
+    let paths = text.split("\"manifest_path\":\"").skip(1).filter_map(|rest| rest.split('"').next());
+    let folders =
+        paths.map(|path| PathBuf::from(path.replace("\\\\", "\\"))).filter_map(|mut path| path.pop().then_some(path));
+    let ours =
+        |folder: &PathBuf| folder.file_name().is_some_and(|name| name.to_string_lossy().starts_with("spirv-tools-sys"));
+    folders.into_iter().find(ours).expect("spirv-tools-sys is a build dependency")
+}
+
+/// A translation unit of several sources.
+fn unit(name: &str, files: impl Iterator<Item = PathBuf>) -> PathBuf {
+    let lines: Vec<_> =
+        files.map(|file| format!("#include \"{}\"\n", file.display().to_string().replace('\\', "/"))).collect();
+    let path = Path::new(&variable("OUT_DIR")).join(name);
+    std::fs::write(&path, lines.concat()).expect("the folder of outputs can be written");
+    path
+}
+
+fn main() {
+    println!("cargo:rerun-if-changed=build.rs");
+    println!("cargo:rerun-if-changed=cpp/validate.cpp");
+    let root = sources();
+    let source = root.join("spirv-tools/source");
+    let folder = std::fs::read_dir(source.join("val")).expect("the validator's folder is there");
+    let mut validator: Vec<_> = folder.map(|entry| entry.expect("an entry of a folder").path()).collect();
+    validator.retain(|path| path.extension().is_some_and(|suffix| suffix == "cpp"));
+    validator.sort();
+    let (apart, together): (Vec<_>, Vec<_>) = validator.into_iter().partition(|path| path.ends_with(APART));
+    let mut build = cc::Build::new();
+    build.cpp(true).std("c++17").opt_level(1).debug(false).warnings(false).cargo_metadata(true);
+    // Its assertions are for its authors: strangers' bytes must not end the process.
+    build.define("NDEBUG", None);
+    build.flag_if_supported("-fno-exceptions").flag_if_supported("-fno-rtti");
+    let includes = [
+        "spirv-tools",
+        "spirv-tools/include",
+        "generated",
+        "spirv-headers/include",
+        "spirv-headers/include/spirv/unified1",
+    ];
+    build.includes(includes.map(|folder| root.join(folder)));
+    let system = match variable("CARGO_CFG_TARGET_OS").as_str() {
+        "windows" => "SPIRV_WINDOWS",
+        "macos" => "SPIRV_MAC",
+        "android" => "SPIRV_ANDROID",
+        "freebsd" => "SPIRV_FREEBSD",
+        _ => "SPIRV_LINUX",
+    };
+    build.define(system, None);
+    // Wheels are for systems whose C++ library may be older.
+    build.cpp_link_stdlib_static(system == "SPIRV_LINUX");
+    let shared = SHARED.iter().map(|name| source.join(name).with_extension("cpp"));
+    build.file(unit("shared.cpp", shared)).file(unit("validator.cpp", together.into_iter()));
+    build.files(apart).file("cpp/validate.cpp").compile("rgraph_spirv_val");
+}
