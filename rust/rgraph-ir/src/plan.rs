@@ -567,6 +567,8 @@ pub enum UnmergedWhy {
     Reloaded(ResourceId),
     /// `after` orders them, and nothing within a render pass would.
     Ordered,
+    /// With subpasses, a render pass takes depth and stencil of this, of which its passes use one.
+    OneAspect(ResourceId),
 }
 
 /// What a bake says of itself.

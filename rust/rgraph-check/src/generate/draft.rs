@@ -11,8 +11,8 @@ use super::{Family, Maker};
 /// Most bytes of a uniform access on every device.
 const UNIFORM: u64 = 16384;
 
-/// Width, height, layers (none of a volume) and samples of an attachment.
-type Extent = (u32, u32, Option<u32>, u32);
+/// Width, height, layers (one of a volume) and samples of an attachment.
+type Extent = (u32, u32, u32, u32);
 
 #[derive(Clone, Copy)]
 struct Touch {
@@ -220,10 +220,8 @@ impl Maker {
     fn fits_attachments(&self, draft: &Draft, at: usize, how: &Use) -> bool {
         let own = extent(&self.known[at].shape, how);
         let resolve = how.usage == Usage::ResolveAttachment;
-        let volume = own.2.is_none() && !self.allows(Family::VolumeAttachments);
-        let size = draft.extent.is_none_or(|first| {
-            (own.0, own.1) == (first.0, first.1) && (own.2.is_none() || first.2.is_none() || own.2 == first.2)
-        });
+        let volume = self.known[at].shape.volume && !self.allows(Family::VolumeAttachments);
+        let size = draft.extent.is_none_or(|first| (own.0, own.1, own.2) == (first.0, first.1, first.2));
         let samples = if resolve { own.3 == 1 } else { draft.samples.is_none_or(|samples| samples == own.3) };
         let counts = match how.usage {
             Usage::ColorAttachment => draft.colors < 4,
@@ -246,8 +244,7 @@ impl Maker {
         }
         if is_attachment(how.usage) {
             let own = extent(&shape, how);
-            let first = draft.extent.get_or_insert(own);
-            first.2 = first.2.or(own.2);
+            draft.extent.get_or_insert(own);
             if how.usage != Usage::ResolveAttachment {
                 draft.samples.get_or_insert(own.3);
             }
@@ -403,7 +400,7 @@ fn extent(shape: &Shape, how: &Use) -> Extent {
     let mip = how.ranges.mips.map_or(0, |[first, _]| first);
     let layers = how.ranges.layers.map_or(shape.layers, |[first, end]| end - first);
     let side = |texels: u32| (texels >> mip).max(1);
-    (side(shape.size[0]), side(shape.size[1]), (!shape.volume).then_some(layers), shape.samples)
+    (side(shape.size[0]), side(shape.size[1]), if shape.volume { 1 } else { layers }, shape.samples)
 }
 
 /// Whether a usage is a copy, or reads an image as storage.

@@ -175,4 +175,12 @@ corners! {
         image w modifies=z root
         pass fill graphics: dst z
         pass work graphics: dst w aspects=stencil; depth_read w aspects=depth";
+
+    one_aspect_is_drawn_beside_an_input_attachment_while_another_queue_fills_the_other = "
+        image g
+        image z format=depth24plus-stencil8 root
+        image c root
+        pass gbuffer graphics: color g; depth z aspects=depth
+        pass light graphics: input g; color c
+        pass outer transfer: dst z aspects=stencil";
 }

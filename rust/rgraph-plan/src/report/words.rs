@@ -237,8 +237,18 @@ pub fn culled_word(culled: Culled) -> &'static str {
 }
 
 /// Words for why two neighbours are not one render pass.
-pub const UNMERGED_WORDS: [&str; 9] =
-    ["area", "depth", "not_local", "other_queue", "nothing_shared", "conditional", "too_many", "reloaded", "ordered"];
+pub const UNMERGED_WORDS: [&str; 10] = [
+    "area",
+    "depth",
+    "not_local",
+    "other_queue",
+    "nothing_shared",
+    "conditional",
+    "too_many",
+    "reloaded",
+    "ordered",
+    "one_aspect",
+];
 
 /// Its word in plan files.
 pub fn unmerged_word(why: UnmergedWhy) -> &'static str {
@@ -252,6 +262,7 @@ pub fn unmerged_word(why: UnmergedWhy) -> &'static str {
         UnmergedWhy::TooMany => 6,
         UnmergedWhy::Reloaded(_) => 7,
         UnmergedWhy::Ordered => 8,
+        UnmergedWhy::OneAspect(_) => 9,
     }]
 }
 
@@ -271,6 +282,10 @@ pub fn unmerged_sentence(plan: &Plan, why: UnmergedWhy) -> String {
             format!("{} is cleared or discarded between them", quoted(plan.resource_name(resource)))
         }
         UnmergedWhy::Ordered => "the declaration orders them".to_owned(),
+        UnmergedWhy::OneAspect(resource) => {
+            let name = quoted(plan.resource_name(resource));
+            format!("with subpasses they would take depth and stencil of {name}, of which they use one")
+        }
     }
 }
 

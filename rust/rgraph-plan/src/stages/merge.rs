@@ -4,7 +4,7 @@
 //! Source: Vulkan 1.3 specification, "Render Pass" (framebuffer-local dependencies, `VK_DEPENDENCY_BY_REGION_BIT`).
 //! O(touches + dependencies).
 
-use crate::access::{Accesses, Layout, Load, Stages, Usage};
+use crate::access::{Accesses, Aspects, Layout, Load, Stages, Usage};
 use crate::graph::Graph;
 use crate::id::{Id, IdVec, Span};
 use crate::plan::{PlanKind, PlanPassId, Unmerged, UnmergedWhy};
@@ -38,6 +38,8 @@ struct Group {
     queue: u8,
     area: Option<Area>,
     depth: Option<NodeAttachment>,
+    /// Aspects of it that its nodes use as attachment.
+    aspects: Aspects,
     colors: u32,
     closed: Option<UnmergedWhy>,
     resolves: Option<ResourceId>,
@@ -163,6 +165,7 @@ impl Scratch {
             queue,
             area,
             depth: None,
+            aspects: Aspects::empty(),
             colors: 0,
             closed: None,
             resolves: None,
@@ -212,7 +215,10 @@ impl Scratch {
             let g = &mut self.groups[group as usize];
             match attachment.usage {
                 Usage::ColorAttachment if !std::mem::replace(&mut used.color, true) => g.colors += 1,
-                Usage::DepthStencilAttachment | Usage::DepthStencilRead => g.depth = Some(*attachment),
+                Usage::DepthStencilAttachment | Usage::DepthStencilRead => {
+                    g.depth = Some(*attachment);
+                    g.aspects |= aspects_of(input, attachment);
+                }
                 Usage::ResolveAttachment => g.resolves = Some(attachment.resource),
                 _ => {}
             }
@@ -281,6 +287,9 @@ impl Scratch {
         if !shared {
             return Some(UnmergedWhy::NothingShared);
         }
+        if let Some(resource) = self.lone_aspect(input, group, live) {
+            return Some(UnmergedWhy::OneAspect(resource));
+        }
         if colors > input.profile.limits.max_color_attachments {
             return Some(UnmergedWhy::TooMany);
         }
@@ -290,6 +299,23 @@ impl Scratch {
             return Some(UnmergedWhy::Ordered);
         }
         (self.foreign(input, live) > g.foreign).then_some(UnmergedWhy::OtherQueue)
+    }
+
+    /// The depth attachment of which a group uses one aspect, if it has subpasses together with a node: these take both
+    /// (Vulkan 1.3, `VkSubpassDescription2`), and who owns the other, and in which layout it is, nobody would ask.
+    fn lone_aspect(&self, input: Input<'_>, group: u32, live: u32) -> Option<ResourceId> {
+        let g = &self.groups[group as usize];
+        let node = &input.facts.nodes[input.live[live as usize]];
+        let of_node = input.facts.attachments[node.attachments.range()].iter().filter(|one| is_depth(one.usage));
+        let depth = g.depth.or(of_node.clone().next().copied())?;
+        let used = of_node.fold(g.aspects, |used, one| used | aspects_of(input, one));
+        let apart = |touch: &Touch| {
+            touch.access.intersects(Accesses::INPUT_ATTACHMENT_READ)
+                || self.attached[touch.pieces()].iter().any(|(of, layout)| *of == group && *layout != touch.layout)
+        };
+        let mut touches = input.facts.touches[node.touches.range()].iter().filter(|touch| is_local(touch));
+        let subpasses = g.subpasses || touches.any(apart);
+        (subpasses && used != input.shapes[depth.resource].aspects).then_some(depth.resource)
     }
 
     /// Nodes in their final order: each group where its first node stood.
@@ -357,6 +383,17 @@ fn is_local(touch: &Touch) -> bool {
         | Accesses::DEPTH_STENCIL_ATTACHMENT_WRITE
         | Accesses::INPUT_ATTACHMENT_READ;
     local.contains(touch.access)
+}
+
+fn is_depth(usage: Usage) -> bool {
+    matches!(usage, Usage::DepthStencilAttachment | Usage::DepthStencilRead)
+}
+
+/// The aspects that an access attaches.
+fn aspects_of(input: Input<'_>, one: &NodeAttachment) -> Aspects {
+    let said = input.graph.accesses()[one.declared as usize].aspects;
+    let all = input.shapes[one.resource].aspects;
+    if said.is_empty() { all } else { said & all }
 }
 
 fn writes(attachment: &NodeAttachment) -> bool {

@@ -133,7 +133,8 @@ fn unmerged(node: Node<'_, '_>, counts: &Counts) -> Option<Unmerged> {
         5 => UnmergedWhy::Conditional,
         6 => UnmergedWhy::TooMany,
         7 => UnmergedWhy::Reloaded(resource()?),
-        _ => UnmergedWhy::Ordered,
+        8 => UnmergedWhy::Ordered,
+        _ => UnmergedWhy::OneAspect(resource()?),
     };
     Some(Unmerged { first: first?, second: second?, reason })
 }

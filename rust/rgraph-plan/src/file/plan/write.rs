@@ -64,7 +64,9 @@ fn write(plan: &Plan, timings: bool) -> String {
         let mut row = sheet.row();
         row.put("first", pair.first.index()).put("second", pair.second.index());
         row.put("why", unmerged_word(pair.reason));
-        if let UnmergedWhy::NotLocal(resource) | UnmergedWhy::Reloaded(resource) = pair.reason {
+        if let UnmergedWhy::NotLocal(resource) | UnmergedWhy::Reloaded(resource) | UnmergedWhy::OneAspect(resource) =
+            pair.reason
+        {
             row.put("resource", resource.index());
         }
         row.put("reason", unmerged_sentence(plan, pair.reason)).end();

@@ -30,8 +30,8 @@ pub(super) struct Raster {
 struct Extent {
     width: u32,
     height: u32,
-    /// `None` for 3D images, whose slices count as what the shader makes of them.
-    layers: Option<u32>,
+    /// A volume is one layer.
+    layers: u32,
     samples: u32,
 }
 
@@ -40,7 +40,7 @@ fn extent(graph: &Graph, access: &Access, shape: &Shape) -> Option<Extent> {
     let ranges = graph.ranges_of(access);
     let [width, height, _] = mip_size(size, ranges.mips.map_or(0, |[first, _]| first));
     let layers = ranges.layers.map_or(layers, |[first, end]| end.saturating_sub(first));
-    Some(Extent { width, height, layers: (!volume).then_some(layers), samples })
+    Some(Extent { width, height, layers: if volume { 1 } else { layers }, samples })
 }
 
 impl Check<'_> {
@@ -74,10 +74,8 @@ impl Check<'_> {
             if (own.width, own.height) != (other.width, other.height) {
                 let sizes = [own, other].map(|extent| texels([extent.width, extent.height, 1], false));
                 self.differing(at, first, Code::SizeMismatch, &sizes, "give all attachments of a pass one size");
-            } else if let (Some(layers), Some(others)) = (own.layers, other.layers)
-                && layers != others
-            {
-                let counts = [layers, others].map(|count| counted(u64::from(count), "layer"));
+            } else if own.layers != other.layers {
+                let counts = [own.layers, other.layers].map(|count| counted(u64::from(count), "layer"));
                 let help = "give all attachments of a pass the same number of layers";
                 self.differing(at, first, Code::SizeMismatch, &counts, help);
             }
