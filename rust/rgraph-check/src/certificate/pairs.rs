@@ -174,7 +174,9 @@ impl Listing {
         let half =
             |a: &Access| a.link.map(|link| &self.links[link.index()]).map(|l| (l.families, &l.layouts, &l.region));
         let transfer = y.before.families.is_some_and(|[from, to]| from != to);
-        layout && (owner || discards || !y.needs) && (!transfer || half(x) == half(y))
+        // Between the halves nobody uses the memory, whatever it needs of it.
+        let pending = left.families.is_some_and(|[from, to]| from != to) && y.link.is_none() && !owner;
+        layout && !pending && (owner || discards || !y.needs) && (!transfer || half(x) == half(y))
     }
 
     fn kind(&self, access: &Access) -> Option<LinkKind> {
