@@ -156,6 +156,27 @@ CAMPAIGNS = (
         unit="mutants",
     ),
     Campaign(
+        "spirv-mutants",
+        "Mutants of SPIR-V modules: none that the Khronos validator refuses reaches a driver",
+        "12,000 mutants, none reaches a driver, no crash",
+        "env RGRAPH_SPIRV_MUTANTS={n} scripts/with-layers A cargo test --package rgraph-vk --locked --test validate "
+        "-- --nocapture",
+        1000,
+        12_000,
+        unit="mutants",
+    ),
+    Campaign(
+        "certificates",
+        "Certificates: every generated plan has one; without one barrier or wait, no plan that the judge refuses has one",
+        "20,000 plans, each with a certificate; none without a part that it needs",
+        "env RGRAPH_CERTIFICATES={n} cargo test --package rgraph-check --locked --test certificate -- "
+        "every_generated a_plan --nocapture",
+        1000,
+        20_000,
+        unit="plans",
+        figures=(r"^(\d+ pairs), ", r"^(\d+ plans refused), "),
+    ),
+    Campaign(
         "faults",
         "Every fallible Vulkan call of an example frame fails once: out of memory (host, device), device lost",
         "every call, every way, nothing left alive",
