@@ -167,7 +167,7 @@ CAMPAIGNS = (
     ),
     Campaign(
         "certificates",
-        "Certificates: every generated plan has one; without one barrier or wait, no plan that the judge refuses has one",
+        "Certificates: every generated plan has one, and none that the judge refuses without one barrier or wait",
         "20,000 plans, each with a certificate; none without a part that it needs",
         "env RGRAPH_CERTIFICATES={n} cargo test --package rgraph-check --locked --test certificate -- "
         "every_generated a_plan --nocapture",
