@@ -120,10 +120,11 @@ impl Facts<'_> {
                 let first = uses.iter().find(|u| self.jobs[u.job].uses[u.at].writes).map(|u| u.key);
                 for u in uses {
                     let at = &self.jobs[u.job].uses[u.at];
-                    let resource = &self.graph.resources()[ResourceId::new(at.resource)];
-                    let kept = match resource.life {
-                        Life::Transient => resource.modifies.is_some(),
-                        Life::Imported(imported) => imported.defined || resource.modifies.is_some(),
+                    // A name of another size has memory of its own, of which the scaled copy fills mip 0.
+                    let modifies = self.chain[at.resource] > 0;
+                    let kept = match self.graph.resources()[ResourceId::new(at.resource)].life {
+                        Life::Transient => modifies,
+                        Life::Imported(imported) => imported.defined || modifies,
                         Life::Persistent | Life::History(_) => true,
                     };
                     if kept || first.is_some_and(|first| first < u.key) {
@@ -229,7 +230,9 @@ impl Facts<'_> {
         let memory = self.memory[at_use.resource];
         at_use.cells.iter().any(|&cell| {
             let own = self.key(at_use.resource, cell, job, at);
-            self.writers[memory][cell].iter().any(|u| u.job == pass && own.is_some_and(|(key, _)| u.key < key))
+            // The mips that a pass generates are its own.
+            let its = |u: &CellUse| self.jobs[u.job].position == self.jobs[pass].position;
+            self.writers[memory][cell].iter().any(|u| its(u) && own.is_some_and(|(key, _)| u.key < key))
         })
     }
 }

@@ -183,4 +183,11 @@ corners! {
         pass gbuffer graphics: color g; depth z aspects=depth
         pass light graphics: input g; color c
         pass outer transfer: dst z aspects=stencil";
+
+    depth_that_tests_write_is_not_read_in_place = "
+        image z format=depth32float root
+        image c root
+        pass first graphics: depth z load=clear clear=1
+        pass second graphics: depth z; input z; color c
+        refused RG-E217";
 }

@@ -316,4 +316,23 @@ corners! {
         pass early graphics: input out; color middle
         pass better graphics if=on fallback=out:other: color out load=clear
         pass read graphics: sampled out; color end";
+
+    a_part_that_the_conditional_pass_does_not_write_is_no_readers_of_the_fallback = "
+        image now mips=4
+        image past history_of=now
+        image out mips=4
+        buffer end 65536 root
+        pass keep graphics: color now
+        pass better compute if=on fallback=out:past: storage_write out mips=1..2
+        pass again compute: sampled out mips=1..2; storage_write out load=discard
+        pass read transfer: src out mips=0..1; dst end";
+
+    generated_mips_of_a_conditional_output_fall_back_too = "
+        image other mips=3
+        image out mips=3
+        image end root
+        pass fill graphics: color other generate_mips
+        pass better graphics if=on fallback=out:other: color out generate_mips
+        pass read graphics: sampled out mips=1..3; color end
+        runs fill";
 }

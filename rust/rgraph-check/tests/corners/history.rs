@@ -215,4 +215,14 @@ corners! {
         pass small any weight=476: dst t; sampled i
         pass show graphics effects: storage_read t
         pass build async_compute effects: acceleration_input p range=3584..4096";
+
+    a_name_of_a_past_frame_stands_in_for_an_output_beside_another_name_of_it = "
+        image now
+        image one history_of=now
+        image two history_of=now
+        image better
+        buffer out 256 root
+        pass draw graphics: color now
+        pass paint graphics if=on fallback=better:two: dst better
+        pass read compute: sampled one; sampled better; storage_write out";
 }

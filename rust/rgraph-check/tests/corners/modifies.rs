@@ -202,4 +202,10 @@ corners! {
         pass a graphics: color one
         pass b graphics: color two
         refused RG-E210";
+
+    a_mip_that_a_scaled_copy_does_not_fill_holds_nothing = "
+        image base size=64x64 mips=3
+        image small size=16x16 mips=3 modifies=base root
+        pass fill graphics: color base
+        pass draw graphics: color small mips=1..2";
 }

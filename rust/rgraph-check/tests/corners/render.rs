@@ -293,4 +293,10 @@ corners! {
         pass first graphics: color a
         pass second graphics: color a load=discard; input a
         refused RG-E217";
+
+    a_slice_of_a_volume_is_one_layer_beside_two = "
+        image flat size=16x16 layers=2 root
+        image deep size=16x16x16 root
+        pass draw graphics: color deep; color flat
+        refused RG-E206";
 }

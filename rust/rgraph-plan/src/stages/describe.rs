@@ -191,7 +191,7 @@ pub fn resources(input: Input<'_>, scratch: &mut Scratch, plan: &mut Plan) {
 }
 
 /// Lifetimes of the names of one memory, which touches of a node that uses several of them do not tell apart: each name
-/// that an access gives, and the name below a conditional output that falls back to it. O(accesses) if there are such.
+/// that an access gives, and what stands in for a conditional output. O(accesses) if there are such.
 fn extend_names(input: Input<'_>, plan: &mut Plan) {
     let Frame { graph, facts, .. } = input.frame;
     if facts.memory.iter_ids().all(|(id, memory)| id == *memory) {
@@ -205,15 +205,23 @@ fn extend_names(input: Input<'_>, plan: &mut Plan) {
         let live = input.deps.index[facts.node_of[pass]];
         (live != u32::MAX).then(|| PlanPassId::new(input.merged.final_position(live) as usize))
     };
+    let mut stand_ins = Vec::new();
     for access in graph.accesses() {
         let Some(here) = position(access.pass) else { continue };
         extend(access.resource, here);
-        let mut output = access.resource;
-        // Only what reads the output behind the conditional pass may read the name below it instead.
+        // Only what reads the output behind the conditional pass may read what stands in for it.
         let behind = |by: PassId| position(by).is_some_and(|pass| pass < here) && !access.usage.writes();
-        while let Some(fallback) = facts.falls_back_within(output).filter(|fallback| behind(fallback.pass)) {
-            extend(fallback.input, here);
-            output = fallback.input;
+        stand_ins.clear();
+        stand_ins.push(access.resource);
+        let mut next = 0;
+        while let Some(&output) = stand_ins.get(next) {
+            next += 1;
+            for fallback in facts.fallbacks_of(output).iter().filter(|fallback| behind(fallback.pass)) {
+                if !stand_ins.contains(&fallback.input) {
+                    extend(fallback.input, here);
+                    stand_ins.push(fallback.input);
+                }
+            }
         }
     }
 }

@@ -56,10 +56,25 @@ impl Fallbacks {
         output: ResourceId,
         part: &Part,
     ) -> Option<PassId> {
+        let mut writers = self.writers_of(source, output, part);
+        writers.next().filter(|pass| *pass > reader)
+    }
+
+    /// The passes that write any of `part` of an output, in declared order.
+    fn writers_of<'s>(
+        &'s self,
+        source: Source<'s>,
+        output: ResourceId,
+        part: &'s Part,
+    ) -> impl Iterator<Item = PassId> + 's {
         let from = self.writers.partition_point(|writer| writer.0 < output);
         let shape = &source.shapes[output];
-        let meets = |access: u32| {
-            let other = part_of(source.graph, &source.graph.accesses()[access as usize], shape);
+        let meets = move |access: u32| {
+            let access = &source.graph.accesses()[access as usize];
+            let mut other = part_of(source.graph, access, shape);
+            if access.generate_mips {
+                other.mips[1] = Part::whole(shape).mips[1];
+            }
             let apart = |a: [u32; 2], b: [u32; 2]| a[1] <= b[0] || b[1] <= a[0];
             if !shape.aspects.is_empty() {
                 !apart(part.mips, other.mips)
@@ -69,8 +84,8 @@ impl Fallbacks {
                 part.bytes[0] < other.bytes[1] && other.bytes[0] < part.bytes[1]
             }
         };
-        let mut of_output = self.writers[from..].iter().take_while(|writer| writer.0 == output);
-        of_output.find(|writer| meets(writer.2)).map(|writer| writer.1).filter(|pass| *pass > reader)
+        let of_output = self.writers[from..].iter().take_while(move |writer| writer.0 == output);
+        of_output.filter(move |writer| meets(writer.2)).map(|writer| writer.1)
     }
 }
 
@@ -92,10 +107,9 @@ impl Facts {
         access.resource != touch.resource || self.fallbacks.of(access.resource).iter().any(elsewhere)
     }
 
-    /// The fallback of an output that names a name below it, in the same memory.
-    pub fn falls_back_within(&self, output: ResourceId) -> Option<&Fallback> {
-        let within = |fallback: &&Fallback| self.memory[fallback.input] == self.memory[output];
-        self.fallbacks.of(output).iter().find(within)
+    /// The fallbacks of an output, by pass.
+    pub fn fallbacks_of(&self, output: ResourceId) -> &[Fallback] {
+        self.fallbacks.of(output)
     }
 
     /// What stands in for an output is cut where the readers of the output are, because they read that part of it.
@@ -156,10 +170,12 @@ impl Facts {
             while let Some(&fallback) = self.fallbacks.of(from).get(at) {
                 at += 1;
                 let before = fallback.pass < reader || behind.is_some_and(|first| fallback.pass <= first);
-                // Who is under the same flag never reads while it is off.
+                // Who is under the same flag never reads while it is off; parts that the pass does not write are the
+                // output's own.
                 let flag_of = |pass: PassId| source.graph.passes()[pass].conditional;
                 let never = flag_of(reader).is_some() && flag_of(reader) == flag_of(fallback.pass);
-                if !before || never || outputs.contains(&fallback.input) {
+                let writes = || self.fallbacks.writers_of(source, from, part).any(|pass| pass == fallback.pass);
+                if !before || never || outputs.contains(&fallback.input) || from == output && !writes() {
                     continue;
                 }
                 outputs.push(fallback.input);

@@ -553,7 +553,7 @@ fn shares_memory(shapes: &IdVec<ResourceId, Shape>, top: ResourceId, below: Reso
 }
 
 /// What an access says of the stencil aspect's old contents; where there is nothing but stencil, `load` is about it.
-pub fn said_of_stencil(access: &Access, shape: &Shape) -> Option<Load> {
+fn said_of_stencil(access: &Access, shape: &Shape) -> Option<Load> {
     access.stencil_load.or(access.load.filter(|_| shape.aspects == Aspects::STENCIL))
 }
 

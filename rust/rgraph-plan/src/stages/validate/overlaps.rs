@@ -1,5 +1,5 @@
-//! Accesses of one pass to one resource whose parts meet: reads may, and attachments that keep their contents with input
-//! attachments; all else contradicts itself.
+//! Accesses of one pass to one resource whose parts meet: reads may, and colour attachments that keep their contents with
+//! input attachments; all else contradicts itself.
 //!
 //! Each access becomes intervals (of layers per mip and aspect, or of bytes), sorted by where they begin; one sweep
 //! then keeps how far the accesses of each class have reached. O(k log k) in the intervals, at most 96 an access.
@@ -11,9 +11,8 @@ use crate::error::Code;
 use crate::graph::Access;
 use crate::plan::PlanKind;
 use crate::resource::ResourceId;
+use crate::stages::resolve::part_of;
 use crate::stages::resolve::piece::Part;
-use crate::stages::resolve::{part_of, said_of_stencil};
-use crate::stages::size::Shape;
 
 /// Memory that the sweep reuses.
 #[derive(Default, Debug)]
@@ -49,15 +48,16 @@ enum Class {
 impl Class {
     const ALL: [Self; 4] = [Self::Attachment, Self::Input, Self::Read, Self::Alone];
 
-    /// The class of an access to one aspect. A load operation that throws contents away leaves none to read in place
-    /// (Vulkan 1.3, "Render Pass Load Operations").
-    fn of(access: &Access, shape: &Shape, aspect: Aspects) -> Self {
-        let load = if aspect == Aspects::STENCIL { said_of_stencil(access, shape) } else { access.load };
+    /// A load operation that throws contents away leaves none to read in place (Vulkan 1.3, "Render Pass Load
+    /// Operations").
+    fn of(access: &Access) -> Self {
         match access.usage {
-            Usage::ColorAttachment | Usage::DepthStencilAttachment => match load {
+            Usage::ColorAttachment => match access.load {
                 Some(Load::Clear | Load::Discard) => Self::Alone,
                 Some(Load::Load) | None => Self::Attachment,
             },
+            // Early tests write before the shader reads (Vulkan 1.3, "Early Per-Fragment Tests").
+            Usage::DepthStencilAttachment => Self::Alone,
             Usage::InputAttachment => Self::Input,
             Usage::Present => Self::Alone,
             usage if usage.writes() => Self::Alone,
@@ -97,18 +97,18 @@ impl Check<'_> {
         let access = &self.graph.accesses()[index as usize];
         let Some(shape) = self.shapes.get(access.resource) else { return };
         let part = part_of(self.graph, access, shape);
-        let interval = |plane: u32, aspect: Aspects, [start, end]: [u64; 2]| Interval {
+        let interval = |plane: u32, [start, end]: [u64; 2]| Interval {
             resource: access.resource,
             plane,
             start,
             access: index,
             end,
-            class: Class::of(access, shape, aspect),
+            class: Class::of(access),
         };
         match shape.kind {
             PlanKind::Buffer { .. } => {
                 if part.bytes[0] < part.bytes[1] {
-                    intervals.push(interval(0, Aspects::empty(), part.bytes));
+                    intervals.push(interval(0, part.bytes));
                 }
             }
             PlanKind::Image { mips, .. } => {
@@ -119,7 +119,7 @@ impl Check<'_> {
                 for mip in part.mips[0]..part.mips[1].min(mips) {
                     for (at, aspect) in [Aspects::COLOR, Aspects::DEPTH, Aspects::STENCIL].into_iter().enumerate() {
                         if part.aspects.contains(aspect) {
-                            intervals.push(interval(mip * 4 + at as u32, aspect, layers));
+                            intervals.push(interval(mip * 4 + at as u32, layers));
                         }
                     }
                 }
@@ -151,8 +151,11 @@ impl Check<'_> {
             (Usage::DepthStencilAttachment, Usage::Sampled) | (Usage::Sampled, Usage::DepthStencilAttachment) => {
                 "use depth_stencil_read if the pass only tests, or split the pass"
             }
-            (Usage::ColorAttachment | Usage::DepthStencilAttachment, Usage::InputAttachment)
-            | (Usage::InputAttachment, Usage::ColorAttachment | Usage::DepthStencilAttachment) => {
+            (Usage::DepthStencilAttachment, Usage::InputAttachment)
+            | (Usage::InputAttachment, Usage::DepthStencilAttachment) => {
+                "use depth_stencil_read if the pass only tests, or split the pass"
+            }
+            (Usage::ColorAttachment, Usage::InputAttachment) | (Usage::InputAttachment, Usage::ColorAttachment) => {
                 "use load: load to read in place what was there, or leave out the input attachment"
             }
             _ => "split the pass, or make the ranges not meet",
