@@ -45,6 +45,33 @@ fn assert_right(wrong: &[String]) {
     assert!(wrong.is_empty(), "{} plans are wrong:\n{}", wrong.len(), wrong[..wrong.len().min(40)].join("\n"));
 }
 
+/// Bakes a graph with and without a limit of exactly the bytes that its plan takes; what is wrong, a line.
+fn refused_at_its_own_size(seed: u64, options: &Options, scratch: &mut Scratch) -> Option<String> {
+    let (graph, mut profile) = generate(seed, Limits::default());
+    let plan = bake(&graph, &profile, options, scratch).ok()?;
+    for heap in plan.memory.heaps.iter() {
+        for memory in profile.memory.iter_mut().filter(|memory| memory.name == heap.memory_type) {
+            memory.heap_size = Some(heap.size);
+        }
+    }
+    let again = bake(&graph, &profile, options, scratch);
+    again.err().map(|error| format!("{seed} is refused in {} bytes: {error}", plan.memory.total))
+}
+
+#[test]
+fn a_heap_exactly_large_enough_suffices() {
+    let mut scratch = Scratch::default();
+    let policies = [Policy::Auto, Policy::Declared, Policy::Overlap, Policy::Weighted, Policy::Exact { nodes: 200 }];
+    let choose = |seed: u64| Options {
+        policy: policies[(seed % 5) as usize],
+        effort: (seed / 5 % 3) as u32,
+        ..Options::default()
+    };
+    let seeds = 3_000_000..3_000_000 + graphs() / 10;
+    let wrong: Vec<_> = seeds.filter_map(|seed| refused_at_its_own_size(seed, &choose(seed), &mut scratch)).collect();
+    assert_right(&wrong);
+}
+
 #[test]
 fn plans_of_generated_graphs_check_clean_and_compute_what_the_declaration_says() {
     assert_right(&wrong(0..graphs(), |_| Options::default()));

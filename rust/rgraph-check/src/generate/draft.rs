@@ -3,6 +3,7 @@
 
 use rgraph_ir::access::{Aspects, Load, PassQueue, Stages, Usage};
 use rgraph_ir::graph::{Pass, PassId, Ranges, Use};
+use rgraph_ir::resource::Life;
 
 use super::known::{Left, Shape};
 use super::usages::{Class, Work, first_mip_only, is_attachment, reads, replaces, stages};
@@ -18,8 +19,8 @@ type Extent = (u32, u32, u32, u32);
 struct Touch {
     usage: Usage,
     unordered: bool,
-    /// Whether it throws away what was there.
-    replaces: bool,
+    /// Whether it throws away any of what was there.
+    loses: bool,
     /// Position among the known resources.
     at: usize,
     cells: u128,
@@ -174,9 +175,10 @@ impl Maker {
         let lost = how.load.is_some_and(|load| load != Load::Load);
         let beside = |touch: &&Touch| touch.at == at;
         let class = Class::of(how.usage);
+        // Depth and stencil are written by tests, which come before the shader that reads them in place.
         let cleared = |touch: &Touch| {
-            class == Class::Input && touch.class == Class::Attachment && touch.replaces
-                || class == Class::Attachment && touch.class == Class::Input && lost
+            class == Class::Input && touch.class == Class::Attachment && touch.loses
+                || class == Class::Attachment && touch.class == Class::Input && (loses(how) || known.shape.is_depth())
         };
         let in_place = |touch: &Touch| {
             let pair = [touch.usage, how.usage];
@@ -191,6 +193,7 @@ impl Maker {
         let twice = |touch: &Touch| !image || touch.cells & cells != 0 && reads(touch);
         let apart = |touch: &Touch| touch.unordered || how.unordered;
         let mut others = draft.touches.iter().filter(beside);
+        let past = matches!(self.graph.resources()[known.id].life, Life::History(_));
         let leave = self.graph.resources()[known.id].leave.is_some_and(|leave| leave.queue.is_some());
         others.clone().any(cleared)
             || others.clone().any(twice) && !self.allows(Family::SeveralUses)
@@ -207,6 +210,7 @@ impl Maker {
             || known.shape.is_depth() && class == Class::Input && !self.allows(Family::DepthInPlace)
             || self.is_mixed(draft, how) && !self.allows(Family::MixedWork)
             || known.shape.is_depth() && !self.allows(Family::DepthCopies) && is_copy(how.usage)
+            || past && draft.work == Work::Host && !self.allows(Family::HostHistories)
             || leave && draft.work == Work::Host && !self.allows(Family::LeaveAfterHost)
     }
 
@@ -260,7 +264,7 @@ impl Maker {
             class: Class::of(how.usage),
             usage: how.usage,
             unordered: how.unordered,
-            replaces: replaces(how),
+            loses: loses(how) || how.usage == Usage::DepthStencilAttachment,
         });
         draft.taint |= self.tainted(at);
         if let Some((bit, common)) = &mut self.known[at].owed
@@ -278,7 +282,7 @@ impl Maker {
                 class: Class::Read,
                 usage: Usage::Sampled,
                 unordered: false,
-                replaces: false,
+                loses: false,
             });
             falls = self.known[instead].falls;
         }
@@ -340,11 +344,9 @@ impl Maker {
         let aspects = shape.aspects();
         let apart = how.usage == Usage::Sampled || self.allows(Family::AspectsApart);
         if apart && aspects.bits().count_ones() > 1 && how.aspects.is_empty() {
-            let apart = if how.usage == Usage::InputAttachment {
-                [aspects; 3]
-            } else {
-                [Aspects::DEPTH, Aspects::STENCIL, aspects]
-            };
+            let whole =
+                how.usage == Usage::InputAttachment || is_attachment(how.usage) && !self.allows(Family::AspectAlone);
+            let apart = if whole { [aspects; 3] } else { [Aspects::DEPTH, Aspects::STENCIL, aspects] };
             how.aspects = self.source.pick(&apart);
         }
         how
@@ -399,8 +401,14 @@ impl Maker {
 fn extent(shape: &Shape, how: &Use) -> Extent {
     let mip = how.ranges.mips.map_or(0, |[first, _]| first);
     let layers = how.ranges.layers.map_or(shape.layers, |[first, end]| end - first);
+    let layers = if shape.volume { 1 } else { layers };
     let side = |texels: u32| (texels >> mip).max(1);
-    (side(shape.size[0]), side(shape.size[1]), if shape.volume { 1 } else { layers }, shape.samples)
+    (side(shape.size[0]), side(shape.size[1]), layers, shape.samples)
+}
+
+/// Whether a write throws away anything that was in its range.
+fn loses(how: &Use) -> bool {
+    [how.load, how.stencil_load].iter().any(|load| matches!(load, Some(Load::Clear | Load::Discard)))
 }
 
 /// Whether a usage is a copy, or reads an image as storage.

@@ -2,8 +2,9 @@
 //! and owner of an inserted pass taken away or changed, one at a time.
 
 use rgraph_plan::access::{Accesses, Layout, Load, Stages, Store};
+use rgraph_plan::format::Format;
 use rgraph_plan::id::Span;
-use rgraph_plan::plan::{Barriers, Command, Plan, Scope};
+use rgraph_plan::plan::{Barriers, Command, Plan, PlanKind, Scope};
 
 /// A plan with one fault.
 pub struct Mutant {
@@ -161,7 +162,9 @@ pub fn mutants(plan: &Plan) -> Vec<Mutant> {
     }
     for at in 0..plan.attachments.len() {
         let entry = plan.attachments[at];
-        if entry.input {
+        // Where there is nothing but stencil, its own load operation counts.
+        let alone = matches!(plan.resources[entry.resource].kind, PlanKind::Image { format: Format::Stencil8, .. });
+        if entry.input || alone {
             continue;
         }
         let mut other = plan.clone();

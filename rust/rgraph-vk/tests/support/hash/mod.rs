@@ -132,8 +132,28 @@ impl fmt::Display for Report {
     }
 }
 
-/// What these frames have no shader, command or format for.
-const WITHOUT: Families = UNSETTLED.and(Families::of(&[
+/// Families that the planner's tests have and no frame was run with yet.
+const UNTRIED: Families = Families::of(&[
+    Family::InputMips,
+    Family::DiscardRemembered,
+    Family::UnorderedBeside,
+    Family::UnorderedReads,
+    Family::UnorderedFirst,
+    Family::DepthInPlace,
+    Family::ForwardMips,
+    Family::ForwardConditional,
+    Family::PartialFallback,
+    Family::StorageScratch,
+    Family::ScaledMips,
+    Family::ModifiedImport,
+    Family::StencilAlone,
+    Family::ModifyingFallback,
+    Family::FallbackReplaced,
+    Family::HostAfterConditional,
+]);
+
+/// What these frames have no shader, command or format for, or are not tried with.
+const WITHOUT: Families = UNSETTLED.but(Family::HostHistories).and(UNTRIED).and(Families::of(&[
     Family::OddFormats,
     Family::SampledSamples,
     Family::VolumeAttachments,
