@@ -406,8 +406,8 @@ impl Scratch {
         repeats.complete(scene, hazards, wait_stages);
         poll_now();
         edges(scene, profile, hazards, &mut plan.edges, &mut plan.report.notes);
-        // What an event is set after knows less than what stands where it is waited for; effort 0 takes no second look.
-        if options.effort > 0 && options.split == Split::Never {
+        // What an event is set after knows less than what stands where it is waited for.
+        if options.split == Split::Never {
             narrow.narrow(scene, hazards, repeats, wait_stages);
             poll_now();
         }
