@@ -46,8 +46,6 @@ pub(crate) enum Local {
     Input,
     /// At the end of its subpass.
     Resolve,
-    /// At the end of its render pass, which orders it after all that the render pass did to the attachment.
-    Store,
     /// Not at all.
     No,
 }

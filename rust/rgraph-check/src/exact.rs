@@ -253,7 +253,7 @@ impl<'m, 'a> Exact<'m, 'a> {
             for x in &list[..later] {
                 let same = x.store == y.store && x.cell == y.cell;
                 let aliased = self.machine.stores[x.store].overlaps.contains(&y.store);
-                let own = same && (x.instance == y.instance || y.local == Local::Store);
+                let own = same && x.instance == y.instance;
                 if !(same || aliased) || !(x.op.write || y.op.write) || own {
                     continue;
                 }

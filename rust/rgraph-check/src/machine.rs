@@ -275,7 +275,7 @@ impl<'a> Machine<'a> {
             let found = list.iter().find(|signal| signal.value >= wait.value).cloned();
             match found {
                 Some(signal) => {
-                    let stages = wait.stages;
+                    let stages = if queue == self.host { Stages::HOST } else { wait.stages };
                     #[cfg(test)]
                     self.log.waits.push(crate::exact::Met {
                         from,

@@ -4,7 +4,7 @@ use rgraph_ir::access::{Accesses, Aspects, Load, Stages, Store as StoreOp, Usage
 use rgraph_ir::id::{Id, Span};
 use rgraph_ir::plan::{Attachment, Command};
 
-use crate::cell::{Done, Gone, Local, Write};
+use crate::cell::Gone;
 use crate::facts::JobUse;
 use crate::finding::Rule;
 use crate::machine::{Machine, Rendering};
@@ -164,39 +164,21 @@ impl Machine<'_> {
         }
     }
 
-    /// A store operation is a write of its own stage at the end of the render pass (Vulkan 1.3, "Render Pass Store
-    /// Operations"). Nothing but the barrier of a change of layout within the render pass orders it after that change.
-    fn store_attachment(&mut self, entry: &Attachment, store: usize, cell: usize, depth: bool, rendering: u32) {
+    /// A store operation follows a change of layout within its render pass: it is a write of its own stage (Vulkan 1.3,
+    /// "Render Pass Store Operations"), which nothing but that barrier orders.
+    fn check_storing(&mut self, entry: &Attachment, store: usize, cell: usize, depth: bool, rendering: u32) {
         let op = storing(depth);
-        let within = |done: &Done| done.node.map_or(done.rendering, |node| self.nodes[node].rendering) == rendering;
-        let writes = &self.stores[store].cells[cell].writes;
-        let Some(last) = writes.iter().map(|write| self.done[write.done]).find(|done| within(done)) else { return };
-        if let Some(node) = last.node {
-            let scope = self.nodes[node].scope;
-            let stage = crate::tables::leaf(usize::from(op.stage));
-            if !scope.dst_stages.contains(stage) || !scope.dst_access.intersects(op.access) {
-                let what = self.facts.name(entry.resource.index());
-                let message =
-                    format!("\"{what}\" changes its layout within a render pass, whose store operation does not wait");
-                self.findings.add(Rule::WriteAfterWrite, None, Some(what), message);
-            }
+        let change = self.stores[store].cells[cell].writes.iter().find_map(|write| self.done[write.done].node);
+        let Some(node) = change.filter(|&node| self.nodes[node].rendering == rendering) else { return };
+        let scope = self.nodes[node].scope;
+        if !scope.dst_stages.contains(crate::tables::leaf(usize::from(op.stage)))
+            || !scope.dst_access.intersects(op.access)
+        {
+            let what = self.facts.name(entry.resource.index());
+            let message =
+                format!("\"{what}\" changes its layout within a render pass, whose store operation does not wait");
+            self.findings.add(Rule::WriteAfterWrite, None, Some(what), message);
         }
-        self.instances += 1;
-        let done = Done {
-            position: self.now[last.queue],
-            op,
-            node: None,
-            instance: if last.node.is_some() { self.instances } else { last.instance },
-            rendering,
-            local: Local::Store,
-            inner: true,
-            sequence: self.done.len() as u64 + 1,
-            ..last
-        };
-        self.done.push(done);
-        let write = Write { done: self.done.len() - 1, at: Vec::new(), host: Vec::new() };
-        self.stores[store].cells[cell].writes.push(write);
-        self.stores[store].last = self.done.len() as u64;
     }
 
     /// Closes a render pass: what is not stored is gone.
@@ -218,7 +200,7 @@ impl Machine<'_> {
                 let aspect = self.facts.grids[self.facts.memory[resource]].aspect(cell);
                 let (_, store_op) = operations(&entry, aspect);
                 if store_op != StoreOp::Nothing {
-                    self.store_attachment(&entry, store, cell, aspect != Aspects::COLOR, rendering.id);
+                    self.check_storing(&entry, store, cell, aspect != Aspects::COLOR, rendering.id);
                 }
                 let run = self.run + 1;
                 let state = &mut self.stores[store].cells[cell];

@@ -47,7 +47,6 @@ use crate::stages::synchronize::edge::edges;
 use crate::stages::synchronize::emit::{self, Split, emit};
 use crate::stages::synchronize::epoch::{Epochs, Frame};
 use crate::stages::synchronize::hazard::{Hazards, Scene};
-use crate::stages::synchronize::narrow::Narrow;
 use crate::stages::synchronize::repeat::Repeats;
 use crate::stages::transient::Transients;
 use crate::stages::validate::queues::expanded_queues;
@@ -121,7 +120,6 @@ pub struct Scratch {
     transients: Transients,
     hazards: Hazards,
     repeats: Repeats,
-    narrow: Narrow,
     wait_stages: Vec<Stages>,
     after: Vec<(u32, u32)>,
     emit: emit::Scratch,
@@ -391,8 +389,7 @@ impl Scratch {
     }
 
     fn synchronize(&mut self, graph: &Graph, profile: &Profile, options: &Options, plan: &mut Plan) {
-        let Self { facts, course, epochs, clocks, batches, transients, hazards, repeats, .. } = self;
-        let (narrow, wait_stages) = (&mut self.narrow, &mut self.wait_stages);
+        let Self { facts, course, epochs, clocks, batches, transients, hazards, repeats, wait_stages, .. } = self;
         let frame = Frame { graph, shapes: &self.shapes, facts, course, families: &self.families };
         let at = |live: u32| self.merge.final_position(live);
         self.after.clear();
@@ -406,12 +403,6 @@ impl Scratch {
         repeats.complete(scene, hazards, wait_stages);
         poll_now();
         edges(scene, profile, hazards, &mut plan.edges, &mut plan.report.notes);
-        // What an event is set after knows less than what stands where it is waited for.
-        if options.split == Split::Never {
-            narrow.narrow(scene, hazards, repeats, wait_stages);
-            poll_now();
-        }
-        repeats.finish();
         plan.graph.clear();
         plan.graph.push_str(graph.name());
         plan.profile.clone_from(&profile.name);

@@ -57,42 +57,8 @@ pub struct Barrier {
     pub families: Option<[u32; 2]>,
     /// Why it is there.
     pub why: Why,
-    /// Whether its scopes may be narrowed to what its sources need.
-    pub narrows: bool,
-    /// Whether they may not all the same, since sources may be switched off.
-    pub keeps: bool,
-    /// What it waits for, as a list in [`Calls::sources`].
-    pub sources: u32,
-    /// Whether it shows older writes than those of its sources.
-    pub looks: bool,
     /// Another barrier of its call about memory.
     next: u32,
-}
-
-/// A wait that a queue learnt of another one by.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Via {
-    /// A wait of the run.
-    Run(u32),
-    /// A wait for the run before.
-    Before(u32),
-}
-
-/// Uses that something must follow.
-#[derive(Clone, Copy, Debug)]
-pub struct Source {
-    /// The last of them, by position in the linear order.
-    pub stop: u32,
-    /// Whether they are those of the run before.
-    pub previous: bool,
-    /// Their stages.
-    pub stages: Stages,
-    /// Writes among their accesses.
-    pub writes: Accesses,
-    /// The wait by which they are known, if they are another queue's.
-    pub via: Option<Via>,
-    /// The next one of a list, or [`NONE`].
-    pub next: u32,
 }
 
 /// Calls and barriers of a plan.
@@ -102,8 +68,6 @@ pub struct Calls {
     pub calls: Vec<Call>,
     /// Barriers in the order they were made.
     pub barriers: Vec<Barrier>,
-    /// Lists of what barriers wait for.
-    pub sources: Vec<Source>,
 }
 
 impl Calls {
@@ -111,7 +75,6 @@ impl Calls {
     pub fn clear(&mut self) {
         self.calls.clear();
         self.barriers.clear();
-        self.sources.clear();
     }
 
     /// A new call.
@@ -135,29 +98,10 @@ impl Calls {
             at = known.next;
         }
         let next = self.calls[call as usize].memory;
-        self.barriers.push(Barrier {
-            call,
-            about: About::Memory,
-            scope,
-            families: None,
-            why,
-            narrows: false,
-            keeps: false,
-            sources: NONE,
-            looks: false,
-            next,
-        });
+        self.barriers.push(Barrier { call, about: About::Memory, scope, families: None, why, next });
         let at = self.barriers.len() as u32 - 1;
         self.calls[call as usize].memory = at;
         at
-    }
-
-    /// Adds a barrier about memory in general that none of the same call joins.
-    pub fn alone(&mut self, call: u32, scope: Scope, why: Why) -> u32 {
-        let known = std::mem::replace(&mut self.calls[call as usize].memory, NONE);
-        let barrier = self.memory(call, scope, why);
-        self.calls[call as usize].memory = known;
-        barrier
     }
 
     /// Adds a barrier about an image or a buffer, or lets the last one of the same call reach over the next piece.
@@ -170,42 +114,9 @@ impl Calls {
         {
             last.about = joined;
         } else {
-            self.barriers.push(Barrier {
-                call,
-                about,
-                scope,
-                families,
-                why,
-                narrows: false,
-                keeps: false,
-                sources: NONE,
-                looks: false,
-                next: NONE,
-            });
+            self.barriers.push(Barrier { call, about, scope, families, why, next: NONE });
         }
         self.barriers.len() as u32 - 1
-    }
-
-    /// Puts a source before a list of them; returns the new list.
-    pub fn list(&mut self, source: Source) -> u32 {
-        self.sources.push(source);
-        self.sources.len() as u32 - 1
-    }
-
-    /// Notes what a barrier waits for, which is then all that its scopes are for.
-    pub fn follows(&mut self, barrier: u32, list: u32) {
-        self.barriers[barrier as usize].narrows = true;
-        let own = &mut self.barriers[barrier as usize].sources;
-        if *own == NONE || list == NONE {
-            *own = if list == NONE { *own } else { list };
-            return;
-        }
-        let rest = std::mem::replace(own, list);
-        let mut at = list;
-        while self.sources[at as usize].next != NONE {
-            at = self.sources[at as usize].next;
-        }
-        self.sources[at as usize].next = rest;
     }
 
     /// Makes a barrier wait for, and make available, more.

@@ -4,7 +4,7 @@
 //! `epoch` finds for every piece which uses are not ordered among themselves and what layout they share; `clock`
 //! walks the queues with vector clocks and keeps the waits that are not implied; `hazard` walks the uses again and
 //! asks for barriers; `call` gathers them in as few calls as will do; `edge` and `repeat` see to what comes before
-//! and after the frame; `narrow` leaves out what is known already; `emit` writes the plan.
+//! and after the frame; `emit` writes the plan.
 //!
 //! Source of the clocks: Mattern, "Virtual Time and Global States of Distributed Systems" (1989). Of the happens-
 //! before relation: Vulkan 1.3 specification, "Execution and Memory Dependencies".
@@ -17,6 +17,4 @@ pub mod edge;
 pub mod emit;
 pub mod epoch;
 pub mod hazard;
-pub mod lanes;
-pub mod narrow;
 pub mod repeat;

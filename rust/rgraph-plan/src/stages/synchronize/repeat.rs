@@ -2,10 +2,9 @@
 //! follows their last use in the run before. On one queue the first barrier takes care of it; across queues a wait
 //! for the run before does, unless the batch waits already for something later on that queue.
 
-use super::call::{About, Source, Via};
 use super::clock::Knowledge;
 use super::epoch::{Frame, NONE};
-use super::hazard::{First, Hazards, Left, Reliance, Scene};
+use super::hazard::{First, Hazards, Left, Scene};
 use crate::access::Stages;
 use crate::id::Id;
 
@@ -51,11 +50,6 @@ impl Repeats {
             }
         }
         hazards.firsts = firsts;
-    }
-
-    /// Drops waits without stages and sorts the others.
-    pub fn finish(&mut self) {
-        self.waits.retain(|wait| !wait.stages.is_empty());
         self.waits.sort_unstable_by_key(|wait| (wait.batch, wait.queue));
     }
 
@@ -90,15 +84,7 @@ impl Repeats {
             for &(before, from_previous_frame) in scene.transients.followed(first.placement) {
                 if from_previous_frame {
                     let memory = scene.transients.placements[before as usize].memory;
-                    // What a piece holds itself is its own, but that a render pass has both aspects; of others nobody knows
-                    // which bytes are which piece's.
-                    let aspects = scene.frame.facts.pieces.get(first.piece).aspects;
-                    let whole = aspects.is_empty() || aspects == scene.frame.shapes[memory].aspects;
-                    if memory == first.memory && whole {
-                        hazards.gather_piece(first.piece as usize, 0, &mut self.left);
-                    } else {
-                        hazards.gather_into(scene, memory, 0, &mut self.left);
-                    }
+                    hazards.gather_into(scene, memory, 0, &mut self.left);
                 }
             }
             return;
@@ -122,26 +108,16 @@ impl Repeats {
         queue: u8,
         waits: &mut [Stages],
     ) {
-        let Left { last: stop, stages, writes, .. } = left;
-        let source = |via| Source { stop, previous: true, stages, writes, via, next: NONE };
         if left.queue == queue {
             // Its own queue: the barrier of the first use, or the runtime's before the frame.
             if first.barrier != NONE {
                 hazards.calls.add_source(first.barrier, left.stages, left.writes);
-                let list = hazards.calls.list(source(None));
-                hazards.calls.follows(first.barrier, list);
-                hazards.calls.barriers[first.barrier as usize].looks |= left.conditional;
             }
             return;
         }
         if first.barrier != NONE {
             hazards.calls.add_source(first.barrier, first.stages, crate::access::Accesses::empty());
             hazards.calls.keep_whole(first.barrier);
-            // While it is off, what it read is to be seen that was written before it. And validation layers do not follow what
-            // this queue wrote before it through its wait and back: for them the barrier stays, whose first scope waits
-            // anyway (Vulkan 1.3, Appendix B "Memory Model", "Location-Ordered": the wait is enough).
-            let keeps = left.conditional || hazards.is_written_before(first.piece as usize, queue);
-            hazards.calls.barriers[first.barrier as usize].keeps |= keeps;
         }
         if queue == scene.frame.course.host() && first.placement != NONE {
             hazards.show_to_next_run(scene, first, left);
@@ -151,38 +127,20 @@ impl Repeats {
             let (wait, stop) = self.knowledge.through(scene.clocks, queue, left.queue);
             if scene.frame.course.stops[stop as usize].step <= first.step {
                 waits[wait as usize] |= first.stages;
-                Self::rely(scene, hazards, first, source(Some(Via::Run(wait))), queue);
                 return;
             }
         }
         let batch = scene.batches.batch_of(first.step);
-        let known = self.waits.iter().rposition(|w| {
-            w.queue == left.queue && scene.batches.cuts[w.batch as usize].queue == queue && w.batch <= batch
-        });
-        let known = known.filter(|&at| self.waits[at].last >= left.last || self.waits[at].batch == batch);
-        let at = known.unwrap_or_else(|| {
-            self.waits.push(RepeatWait { batch, queue: left.queue, last: left.last, stages: first.stages });
-            self.waits.len() - 1
-        });
-        self.waits[at].last = self.waits[at].last.max(left.last);
-        self.waits[at].stages |= first.stages;
-        Self::rely(scene, hazards, first, source(Some(Via::Before(at as u32))), queue);
-    }
-
-    /// Notes what a first use relies on a wait for. A barrier that changes its layout chains to the wait, and so does the
-    /// runtime's before the frame, which stands at the begin of the batch.
-    fn rely(scene: Scene<'_>, hazards: &mut Hazards, first: &First, source: Source, queue: u8) {
-        if first.barrier != NONE && hazards.calls.barriers[first.barrier as usize].about != About::Memory {
-            let list = hazards.calls.list(source);
-            hazards.calls.follows(first.barrier, list);
-            return;
+        let known =
+            self.waits.iter_mut().rev().find(|w| {
+                w.queue == left.queue && scene.batches.cuts[w.batch as usize].queue == queue && w.batch <= batch
+            });
+        match known {
+            Some(wait) if wait.last >= left.last || wait.batch == batch => {
+                wait.last = wait.last.max(left.last);
+                wait.stages |= first.stages;
+            }
+            _ => self.waits.push(RepeatWait { batch, queue: left.queue, last: left.last, stages: first.stages }),
         }
-        let chains = first.placement == NONE && queue != scene.frame.course.host();
-        let step = if chains {
-            scene.batches.first_step(scene.batches.batch_of(first.step))
-        } else {
-            scene.frame.course.stops[first.at as usize].step
-        };
-        hazards.relies.push(Reliance { queue, step, source, stages: first.stages, sees: true, chains });
     }
 }

@@ -113,9 +113,7 @@ impl Hazards {
         let call = self.place(scene, here, &need);
         self.calls.calls[call as usize].splittable = false;
         let why = self.why(here, Hazard::Acquire, Some(last.last), None);
-        let barrier = self.calls.about(call, about, acquire, families, why);
-        self.calls.follows(barrier, need.list());
-        barrier
+        self.calls.about(call, about, acquire, families, why)
     }
 
     /// Stages and accesses of a use within its own render pass: what is only an input attachment was loaded before the
@@ -155,8 +153,6 @@ impl Hazards {
         if !need.near_stages.is_empty() {
             if !need.stages.is_empty() {
                 self.order_memory(scene, here, Need { near_stages: Stages::empty(), ..need });
-            } else {
-                self.rely_on_waits(here, need);
             }
             scope.src_stages = need.near_stages;
             scope.src_access = need.near_writes;
@@ -165,9 +161,7 @@ impl Hazards {
             return self.calls.about(call, about, scope, None, why);
         }
         let call = self.place(scene, here, &need);
-        let barrier = self.calls.about(call, about, scope, None, why);
-        self.calls.follows(barrier, need.list());
-        barrier
+        self.calls.about(call, about, scope, None, why)
     }
 
     /// A barrier that orders this use after earlier ones of its queue, if there are any: memory where something was
@@ -189,12 +183,9 @@ impl Hazards {
             dst_access: if writes.is_empty() { looks } else { target.1 },
         };
         let mut barrier = NONE;
-        self.rely_on_waits(here, need);
         if !need.stages.is_empty() {
             let call = self.place(scene, here, &need);
             barrier = self.calls.memory(call, scope(need.stages, need.writes), why);
-            self.calls.follows(barrier, need.list());
-            self.calls.barriers[barrier as usize].looks |= need.writes.is_empty() && !looks.is_empty();
         }
         // Rasterisation order holds within a subpass only: between subpasses every hazard of an attachment needs a
         // dependency (Vulkan 1.3, "Render Pass", subpass dependencies).
@@ -217,17 +208,8 @@ impl Hazards {
             dst_stages: here.touch.stages,
             dst_access: here.touch.access,
         };
-        self.rely_on_waits(here, need);
         let call = self.place(scene, here, &need);
-        let barrier = self.calls.memory(call, scope, why);
-        self.calls.follows(barrier, need.list());
-        // What used the bytes before those that it takes over from is no source of it.
-        let placement = scene.transients.index[here.memory];
-        let others = |(before, _): &(u32, bool)| scene.transients.placements[*before as usize].memory != here.memory;
-        let shared = scene.transients.followed(placement).iter().any(others);
-        self.calls.barriers[barrier as usize].looks |=
-            shared || need.conditional || !Accesses::WRITES.contains(here.touch.access);
-        barrier
+        self.calls.memory(call, scope, why)
     }
 
     /// Device writes reach the host by a barrier at the end of the batch that made them.
@@ -236,8 +218,7 @@ impl Hazards {
         while let Some(&used) = self.uses.get(at as usize) {
             let writes = used.access & Accesses::WRITES;
             if !writes.is_empty() {
-                let super::Used { queue, last, stages, conditional, .. } = used;
-                let left = Left { queue, last, stages, writes, conditional };
+                let left = Left { queue: used.queue, last: used.last, stages: used.stages, writes };
                 self.show_left_to_host(scene, here, left);
             }
             at = used.next;

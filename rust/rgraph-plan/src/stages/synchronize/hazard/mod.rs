@@ -2,18 +2,14 @@
 //! barrier, on others by the waits that are there already, in which layout it finds its piece, and whose it is.
 
 mod ask;
-mod rely;
-mod uses;
-
-pub use rely::Reliance;
-use uses::Part;
-pub use uses::{Left, Used};
 
 use super::batch::Batches;
-use super::call::{About, Barrier, Calls, Source, Spot};
+use super::call::{About, Barrier, Calls, Spot};
 use super::clock::{Clocks, Knowledge};
 use super::epoch::{Epochs, Frame, NONE};
 use crate::access::{Accesses, Layout, Sharing, Stages};
+use crate::id::Id;
+use crate::plan::{Hazard, PlanPassId, Scope, Why};
 use crate::resource::ResourceId;
 use crate::stages::resolve::Touch;
 use crate::stages::resolve::meaning::Effect;
@@ -27,6 +23,29 @@ const FRAMEBUFFER_SPACE: Stages = Stages::FRAGMENT_SHADER
 
 /// A use whose barrier is the runtime's, before the frame.
 const ENTRY: u32 = NONE - 1;
+
+/// One queue's uses of a piece within an epoch.
+#[derive(Clone, Copy, Debug)]
+pub struct Used {
+    /// The queue.
+    pub queue: u8,
+    /// Whether one of them may be switched off.
+    pub conditional: bool,
+    /// The first one, by position in the linear order.
+    first: u32,
+    /// The last one.
+    pub last: u32,
+    /// Their stages.
+    pub stages: Stages,
+    /// Their access kinds.
+    pub access: Accesses,
+    /// Of those before the step of the last one: stages, and the last of them, if there are any.
+    outer_stages: Stages,
+    outer_last: u32,
+    /// The barrier that lets them see the piece, [`NONE`] or [`ENTRY`].
+    barrier: u32,
+    next: u32,
+}
 
 /// What the walk knows of a piece.
 #[derive(Clone, Copy, Debug)]
@@ -78,12 +97,23 @@ pub struct First {
     pub placement: u32,
     /// The memory.
     pub memory: ResourceId,
-    /// The piece of it.
-    pub piece: u32,
     /// The barrier to widen, or [`NONE`].
     pub barrier: u32,
     /// Position in [`Knowledge`]'s course is that of `at`; the step of the barrier's call.
     pub step: u32,
+}
+
+/// How some uses end: per queue, for those who follow.
+#[derive(Clone, Copy, Debug)]
+pub struct Left {
+    /// The queue.
+    pub queue: u8,
+    /// The last use there, by position in the linear order.
+    pub last: u32,
+    /// Stages.
+    pub stages: Stages,
+    /// Writes among the accesses.
+    pub writes: Accesses,
 }
 
 /// Everything that the walk makes.
@@ -95,10 +125,6 @@ pub struct Hazards {
     pub states: Vec<State>,
     /// By use, in the order of the course: whether what it leaves is needed later.
     pub kept: Vec<bool>,
-    /// What follows other queues by waits alone.
-    pub relies: Vec<Reliance>,
-    /// Steps that follow others just by order, with their barriers, in the order of the course.
-    pub ordered: Vec<(u32, u32)>,
     /// First uses, to be completed by what the frame before left.
     pub firsts: Vec<First>,
     /// The call before each step, or [`NONE`].
@@ -110,7 +136,6 @@ pub struct Hazards {
     /// Knowledge of queues, as far as the walk has come.
     pub knowledge: Knowledge,
     uses: Vec<Used>,
-    parts: Vec<Part>,
     open: Vec<u32>,
     left: Vec<Left>,
     /// By placement: what its predecessors of this frame left, in `left`; gathered at its first use.
@@ -153,14 +178,6 @@ struct Need {
     latest_source: Option<u32>,
     from: Option<u32>,
     from_resource: Option<ResourceId>,
-    /// All of it but what is in its own render pass, as a list in [`Calls::sources`].
-    sources: Option<u32>,
-}
-
-impl Need {
-    fn list(&self) -> u32 {
-        self.sources.unwrap_or(NONE)
-    }
 }
 
 /// One use of one piece.
@@ -229,10 +246,7 @@ impl Hazards {
         let frame = scene.frame;
         self.calls.clear();
         self.uses.clear();
-        self.parts.clear();
         self.firsts.clear();
-        self.relies.clear();
-        self.ordered.clear();
         self.left.clear();
         self.extra = 0;
         self.after = 0;
@@ -266,6 +280,54 @@ impl Hazards {
         self.knowledge.start(scene.clocks);
     }
 
+    /// A stop that was made to follow another one lets its stages rely on the wait.
+    fn rely_on_extra(&mut self, scene: Scene<'_>, at: u32, waits: &mut [Stages]) {
+        while let Some(&(later, earlier)) = scene.epochs.extra.get(self.extra).filter(|(later, _)| *later <= at) {
+            self.extra += 1;
+            let (stop, source) = (scene.frame.course.stops[later as usize], scene.frame.course.stops[earlier as usize]);
+            if stop.queue != source.queue {
+                let stages = scene.frame.touches(later as usize).iter().fold(Stages::empty(), |all, t| all | t.stages);
+                self.rely(scene, stop.queue, source.queue, stages, waits);
+            }
+        }
+    }
+
+    /// `after` orders all of a pass after all of another.
+    fn order_after(&mut self, scene: Scene<'_>, at: u32, waits: &mut [Stages]) {
+        let stop = scene.frame.course.stops[at as usize];
+        let all = |at: u32| scene.frame.touches(at as usize).iter().fold(Stages::empty(), |all, t| all | t.stages);
+        let stages = all(at);
+        while let Some(&(_, earlier)) = scene.after.get(self.after).filter(|(later, _)| *later <= at) {
+            self.after += 1;
+            let source = scene.frame.course.stops[earlier as usize];
+            if source.queue != stop.queue {
+                self.rely(scene, stop.queue, source.queue, stages, waits);
+                continue;
+            }
+            let src_stages = all(earlier);
+            if stop.queue == scene.frame.course.host() || stages.is_empty() || src_stages.is_empty() {
+                continue;
+            }
+            let open = self.open[usize::from(stop.queue)];
+            let step = if open != NONE && open > source.step { open } else { stop.step };
+            self.open[usize::from(stop.queue)] = step;
+            let call = self.call_before(step);
+            self.calls.begins_after(call, source.step);
+            let scope =
+                Scope { src_stages, src_access: Accesses::empty(), dst_stages: stages, dst_access: Accesses::empty() };
+            let [from, to] = [earlier, at].map(|at| Some(PlanPassId::new(at as usize)));
+            let resource = scene.frame.touches(at as usize)[0].resource;
+            self.calls.memory(call, scope, Why { hazard: Hazard::Ordered, from, to, resource });
+        }
+    }
+
+    /// `stages` of `queue` rely on what it knows of `of`; returns the step that waits.
+    fn rely(&self, scene: Scene<'_>, queue: u8, of: u8, stages: Stages, waits: &mut [Stages]) -> u32 {
+        let (wait, stop) = self.knowledge.through(scene.clocks, queue, of);
+        waits[wait as usize] |= stages;
+        scene.frame.course.stops[stop as usize].step
+    }
+
     /// Notes whether the contents that the last use left are needed by this one.
     fn keep(&mut self, here: Here<'_>, visit: u32) {
         let state = &mut self.states[here.piece];
@@ -274,6 +336,11 @@ impl Hazards {
         }
         state.last_visit = visit;
         state.last_step = here.step;
+    }
+
+    /// Uses in a list.
+    pub fn uses_of(&self, piece: usize) -> impl Iterator<Item = Used> + '_ {
+        self.list(self.states[piece].uses)
     }
 
     fn list(&self, mut at: u32) -> impl Iterator<Item = Used> + '_ {
@@ -288,27 +355,25 @@ impl Hazards {
     fn need(&mut self, scene: Scene<'_>, here: Here<'_>, list: u32, waits: &mut [Stages], need: &mut Need) {
         let mut at = list;
         while let Some(&used) = self.uses.get(at as usize) {
-            let Used { queue, conditional, .. } = used;
-            let mut part = used.parts;
-            while let Some(&Part { last, stages, writes, next }) = self.parts.get(part as usize) {
-                self.follow(scene, here, Left { queue, last, stages, writes, conditional }, waits, need);
-                part = next;
+            let left = Left {
+                queue: used.queue,
+                last: used.last,
+                stages: used.stages,
+                writes: used.access & Accesses::WRITES,
+            };
+            self.follow(scene, here, left, waits, need);
+            if used.queue == here.queue && used.outer_last != NONE {
+                let outer = Left { last: used.outer_last, stages: used.outer_stages, ..left };
+                self.follow(scene, here, outer, waits, need);
             }
-            if queue == here.queue && used.outer_last != NONE {
-                let (last, stages, writes) = (used.outer_last, used.outer_stages, used.access & Accesses::WRITES);
-                self.follow(scene, here, Left { queue, last, stages, writes, conditional }, waits, need);
-            }
+            need.conditional |= used.conditional;
             at = used.next;
         }
     }
 
     fn follow(&mut self, scene: Scene<'_>, here: Here<'_>, left: Left, waits: &mut [Stages], need: &mut Need) {
-        let Left { last: stop, stages, writes, .. } = left;
-        let mut source = Source { stop, previous: false, stages, writes, via: None, next: need.list() };
         if left.queue != here.queue {
-            let (step, via) = self.rely(scene, here.queue, left.queue, here.touch.stages, waits);
-            source.via = Some(via);
-            need.sources = Some(self.calls.list(source));
+            let step = self.rely(scene, here.queue, left.queue, here.touch.stages, waits);
             need.foreign = true;
             need.earliest = need.earliest.max(step);
         } else {
@@ -319,15 +384,32 @@ impl Hazards {
                 need.near_stages |= left.stages & FRAMEBUFFER_SPACE;
                 need.near_writes |= left.writes;
             } else {
-                need.sources = Some(self.calls.list(source));
                 need.stages |= left.stages;
                 need.writes |= left.writes;
                 need.earliest = need.earliest.max(step + 1);
                 need.latest_source = need.latest_source.max(Some(step));
             }
         }
-        need.conditional |= left.conditional;
         need.from = need.from.max(Some(left.last));
+    }
+
+    fn push_use(&mut self, here: Here<'_>, barrier: u32, next: u32) -> u32 {
+        let Here { queue, at, conditional, touch, .. } = here;
+        let (stages, access) = (touch.stages, touch.access);
+        let (outer_stages, outer_last) = (Stages::empty(), NONE);
+        self.uses.push(Used {
+            queue,
+            conditional,
+            first: at,
+            last: at,
+            stages,
+            access,
+            outer_stages,
+            outer_last,
+            barrier,
+            next,
+        });
+        self.uses.len() as u32 - 1
     }
 
     /// The first use of an epoch.
@@ -361,11 +443,9 @@ impl Hazards {
             } else if let Some(home) = epoch.home.filter(|&home| {
                 changes && (!on_gpu || !epoch.queues.is_power_of_two()) && self.at_home(scene, here, epoch, home)
             }) {
-                self.rely_on_waits(here, need);
                 next.home_barrier = self.change_at_home(scene, here, epoch, home, target);
                 if home == here.queue { next.home_barrier } else { NONE }
             } else if !on_gpu {
-                self.rely_on_waits(here, need);
                 self.show_all_to_host(scene, here, state);
                 NONE
             } else if changes {
@@ -392,11 +472,7 @@ impl Hazards {
                 self.uses[now as usize].access |= writes;
                 let barrier = self.uses[now as usize].barrier;
                 let changes = |barrier: &Barrier| matches!(barrier.about, About::Image(_, _, old, new) if old != new);
-                // A change of layout has made available what was drawn before it; what is stored is written at the end.
-                let changed = self.calls.barriers.get(barrier as usize).is_some_and(changes);
-                let tests = if changed { Stages::EARLY_FRAGMENT_TESTS } else { Stages::empty() };
-                self.add_part(now, used.last, used.stages - tests, writes);
-                if !writes.is_empty() && changed {
+                if !writes.is_empty() && self.calls.barriers.get(barrier as usize).is_some_and(changes) {
                     self.calls.add_target(barrier, used.stages, writes);
                 }
             }
@@ -415,8 +491,8 @@ impl Hazards {
     ) -> u32 {
         let frame = scene.frame;
         let Touch { stages, access, .. } = *here.touch;
-        let (at, memory, piece, step) = (here.at, here.memory, here.piece as u32, here.step);
-        let first = First { at, stages, access, placement: NONE, memory, piece, barrier: NONE, step };
+        let first =
+            First { at: here.at, stages, access, placement: NONE, memory: here.memory, barrier: NONE, step: here.step };
         if frame.has_edges(here.memory) {
             next.entry = Some(Entry { queue: here.queue, stages, access, layout: target });
             self.firsts.push(first);
@@ -445,7 +521,6 @@ impl Hazards {
             self.follow(scene, here, left, waits, &mut need);
         }
         if here.queue == frame.course.host() {
-            self.rely_on_waits(here, need);
             for at in handed.range() {
                 self.show_left_to_host(scene, here, self.left[at]);
             }
@@ -464,6 +539,30 @@ impl Hazards {
         };
         self.firsts.push(First { placement, barrier, step, ..first });
         barrier
+    }
+
+    /// Adds how the uses of a memory end to those listed from `start` on, one entry a queue.
+    pub fn gather_left(&mut self, scene: Scene<'_>, memory: ResourceId, start: usize) {
+        let mut left = std::mem::take(&mut self.left);
+        self.gather_into(scene, memory, start, &mut left);
+        self.left = left;
+    }
+
+    /// The same into a list of the caller's.
+    pub fn gather_into(&self, scene: Scene<'_>, memory: ResourceId, start: usize, left: &mut Vec<Left>) {
+        for piece in scene.frame.facts.pieces.of(memory).range() {
+            for used in self.uses_of(piece) {
+                let writes = used.access & Accesses::WRITES;
+                match left[start..].iter_mut().find(|l| l.queue == used.queue) {
+                    Some(known) => {
+                        known.last = known.last.max(used.last);
+                        known.stages |= used.stages;
+                        known.writes |= writes;
+                    }
+                    None => left.push(Left { queue: used.queue, last: used.last, stages: used.stages, writes }),
+                }
+            }
+        }
     }
 
     /// A further use of an epoch.
@@ -496,7 +595,6 @@ impl Hazards {
             used.stages |= here.touch.stages;
             used.access |= here.touch.access;
             used.conditional |= here.conditional;
-            self.add_part(own, here.at, here.touch.stages, here.touch.access & Accesses::WRITES);
             return;
         }
         let at_home = epoch.home == Some(here.queue) && state.home_barrier != NONE;
@@ -508,7 +606,6 @@ impl Hazards {
             self.need(scene, here, state.before, waits, &mut need);
             self.rely_on_lead(scene, here, state, waits);
             if !on_gpu {
-                self.rely_on_waits(here, need);
                 let written = self.list(state.before).any(|used| used.access.intersects(Accesses::WRITES));
                 if epoch.moved || !written && state.home_barrier == NONE {
                     self.show_lead_to_host(scene, here, state);
@@ -519,7 +616,6 @@ impl Hazards {
                 }
                 NONE
             } else if state.entry.is_some() && state.before == NONE {
-                self.rely_on_waits(here, need);
                 NONE
             } else {
                 self.order_memory(scene, here, need)
@@ -531,6 +627,16 @@ impl Hazards {
         if on_gpu && next.family == NONE {
             next.family = scene.frame.families[usize::from(here.queue)];
             next.owner = uses;
+        }
+    }
+
+    /// Where the first use of an epoch prepares the piece, the others rely on it.
+    fn rely_on_lead(&mut self, scene: Scene<'_>, here: Here<'_>, state: State, waits: &mut [Stages]) {
+        let epoch = &scene.epochs.epochs[here.epoch as usize];
+        let frame = scene.frame;
+        let prepared = here.touch.group != 0 || frame.is_image(here.memory) || frame.has_edges(here.memory);
+        if epoch.is_led(prepared) && state.lead != here.queue {
+            self.rely(scene, here.queue, state.lead, here.touch.stages, waits);
         }
     }
 
@@ -550,7 +656,6 @@ impl Hazards {
                 if here.queue != scene.frame.course.host() && !need.stages.is_empty() {
                     return self.order_memory(scene, here, need);
                 }
-                self.rely_on_waits(here, need);
             }
             // What is seen within a render pass is stored at its end: others see it behind a barrier of their own.
             inner if self.is_within_another_step(scene, inner, here.step) => {
@@ -558,8 +663,7 @@ impl Hazards {
                     self.list(state.uses).find(|used| used.queue == here.queue).expect("it is seen on this queue");
                 let mut need = Need::default();
                 let writes = own.access & Accesses::WRITES;
-                let left =
-                    Left { queue: own.queue, last: own.last, stages: own.stages, writes, conditional: own.conditional };
+                let left = Left { queue: own.queue, last: own.last, stages: own.stages, writes };
                 self.follow(scene, here, left, waits, &mut need);
                 return self.order_memory(scene, here, need);
             }
@@ -567,9 +671,7 @@ impl Hazards {
                 self.calls.add_target(barrier, here.touch.stages, here.touch.access);
                 // A barrier about memory says nothing of what came from other queues: the waits do.
                 if self.calls.barriers[barrier as usize].about == About::Memory {
-                    let mut need = Need::default();
-                    self.need(scene, here, state.before, waits, &mut need);
-                    self.rely_on_waits(here, need);
+                    self.need(scene, here, state.before, waits, &mut Need::default());
                     self.rely_on_lead(scene, here, state, waits);
                 }
             }
