@@ -1,10 +1,9 @@
 //! Single faults put into plans: every barrier, wait, stage, access, layout, transfer half, place, load, store, edge
 //! and owner of an inserted pass taken away or changed, one at a time.
 
-use rgraph_plan::access::{Accesses, Layout, Load, Stages, Store};
-use rgraph_plan::format::Format;
+use rgraph_plan::access::{Accesses, Aspects, Layout, Load, Stages, Store};
 use rgraph_plan::id::Span;
-use rgraph_plan::plan::{Barriers, Command, Plan, PlanKind, Scope};
+use rgraph_plan::plan::{Barriers, Command, Plan, Scope};
 
 /// A plan with one fault.
 pub struct Mutant {
@@ -162,8 +161,8 @@ pub fn mutants(plan: &Plan) -> Vec<Mutant> {
     }
     for at in 0..plan.attachments.len() {
         let entry = plan.attachments[at];
-        // Where there is nothing but stencil, its own load operation counts.
-        let alone = matches!(plan.resources[entry.resource].kind, PlanKind::Image { format: Format::Stencil8, .. });
+        // Where stencil alone is attached, its own load operation counts.
+        let alone = entry.aspects == Aspects::STENCIL;
         if entry.input || alone {
             continue;
         }
