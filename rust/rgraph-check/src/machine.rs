@@ -272,7 +272,7 @@ impl<'a> Machine<'a> {
         for wait in &self.plan.waits[batch.waits.range()] {
             let from = wait.queue.map_or(self.host, Id::index);
             let list = if wait.previous_run { &self.before[from] } else { &self.signals[from] };
-            let found = list.iter().find(|signal| signal.value >= wait.value).cloned();
+            let found = list.iter().find(|signal| signal.value == wait.value).cloned();
             match found {
                 Some(signal) => {
                     let stages = if queue == self.host { Stages::HOST } else { wait.stages };
@@ -307,9 +307,11 @@ impl<'a> Machine<'a> {
         self.now[queue] += 2;
         if let Some(value) = batch.signal {
             let clock = self.lanes.signal(queue, self.now[queue]);
-            if self.signals[queue].last().is_some_and(|last| last.value >= value) {
+            // Runs count on: a value that skips one would be a later run's.
+            let next = self.signals[queue].last().map_or(0, |last| last.value).saturating_add(1);
+            if value != next {
                 let message = format!(
-                    "batch {} signals value {value} on {}, which is not above the value before",
+                    "batch {} signals value {value} on {}, whose next value is {next}",
                     id.index(),
                     self.queue_name(queue)
                 );

@@ -5,10 +5,12 @@ mod support;
 
 use rgraph_check::{Finding, Rule, check};
 use rgraph_plan::access::{Accesses, Stages};
+use rgraph_plan::bake::{Options, Scratch, bake};
 use rgraph_plan::file::read_graph;
 use rgraph_plan::graph::Graph;
 use rgraph_plan::id::Id;
 use rgraph_plan::plan::{Barriers, Command, EventId, Plan};
+use rgraph_plan::profile::Profile;
 
 fn graph(text: &str) -> Graph {
     read_graph(text.as_bytes(), "corner.rgraph.json").expect("the graph of a test is right")
@@ -348,4 +350,28 @@ fn an_event_is_set_once_before_it_is_waited_for() {
     };
     assert_accepted(&graph, &split(1));
     assert_refused(&graph, &split(2), Rule::Event);
+}
+
+#[test]
+fn signals_count_one_by_one_and_waits_name_one_of_them() {
+    let graph = graph(
+        r#"{"rgraph": 1, "buffers": {"a": {"size": 256}, "b": {"size": 256}},
+            "passes": [
+              {"name": "fill", "queue": "compute", "accesses": [{"resource": "a", "usage": "storage_write"}]},
+              {"name": "read", "queue": "cpu", "accesses": [{"resource": "a", "usage": "host_read"},
+                                                            {"resource": "b", "usage": "host_write"}]}],
+            "roots": ["b"]}"#,
+    );
+    let plan = bake(&graph, &Profile::discrete(), &Options::default(), &mut Scratch::default()).unwrap();
+    assert_accepted(&graph, &plan);
+    let at = plan.batches.iter_ids().find(|(_, batch)| batch.signal == Some(1)).expect("the host waits").0;
+    // A later run would take the value for its own.
+    let mut skips = plan.clone();
+    skips.batches[at].signal = Some(8);
+    assert_refused(&graph, &skips, Rule::Semaphore);
+    // What every run has reached before it begins is no wait.
+    let mut begins = plan;
+    let wait = begins.waits.iter().position(|wait| !wait.previous_run).expect("the host waits for this run");
+    begins.waits[wait].value = 0;
+    assert_refused(&graph, &begins, Rule::Semaphore);
 }

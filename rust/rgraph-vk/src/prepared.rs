@@ -451,9 +451,11 @@ impl<'a> Placer<'a> {
         let used = self.usages(graph);
         let mut places: IdVec<ResourceId, Place> = plan.resources.ids().map(|_| Place::Unused).collect();
         let mut memories: Vec<(ResourceId, u32, u64, u64)> = Vec::new();
+        // A memory may be placed under any of its names, all of one size.
+        let mut placed: IdVec<ResourceId, bool> = IdVec::filled(false, plan.resources.len());
         for placement in &plan.memory.placements {
             let memory = scene.memory[placement.resource];
-            if memory == placement.resource && self.used[memory] {
+            if self.used[memory] && !std::mem::replace(&mut placed[memory], true) {
                 memories.push((memory, placement.heap.index() as u32, placement.offset, placement.size));
             }
         }
