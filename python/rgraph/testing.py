@@ -44,6 +44,7 @@ class _Known:
     readable: bool = True
     writable: bool = True
     has_past: bool = False
+    falls_back: bool = False  # attachments do not
     uses: int = 0
 
     @property
@@ -272,7 +273,7 @@ class _Drawing:
     def raster_inputs(self, p: Pass, taken: list[_Known], scale: float, samples: int) -> None:
         """Perhaps input attachments and buffers that only a draw reads."""
         options = self.find("color", scale=scale, samples=samples, mips=1, layers=1)
-        options = [known for known in options if known not in taken]
+        options = [known for known in options if known not in taken and not known.falls_back]
         if options and self.chance(20):
             known = self.pick(options)
             p.input_attachment(known.handle)
@@ -428,6 +429,7 @@ class _Drawing:
         base = self.pick(options)
         better = self.color(format=base.format, scale=base.scale, samples=1, mips=1, layers=1)
         base.writable = better.writable = False
+        better.falls_back = True
         p = self.add("graphics", conditional="better", fallback={better.handle: base.handle})
         p.sampled(base.handle).color(better.handle)
         better.defined = better.whole
