@@ -11,7 +11,7 @@ use crate::plan::{PlanKind, PlanPassId, Unmerged, UnmergedWhy};
 use crate::profile::Profile;
 use crate::resource::ResourceId;
 use crate::stages::depend::Dependencies;
-use crate::stages::resolve::{Facts, NodeAttachment, NodeId, Touch};
+use crate::stages::resolve::{Facts, NodeAttachment, NodeId, Touch, part_of};
 use crate::stages::size::{Shape, mip_size};
 use crate::stages::synchronize::course::{Course, Step, Stop};
 
@@ -391,9 +391,7 @@ fn is_depth(usage: Usage) -> bool {
 
 /// The aspects that an access attaches.
 fn aspects_of(input: Input<'_>, one: &NodeAttachment) -> Aspects {
-    let said = input.graph.accesses()[one.declared as usize].aspects;
-    let all = input.shapes[one.resource].aspects;
-    if said.is_empty() { all } else { said & all }
+    part_of(input.graph, &input.graph.accesses()[one.declared as usize], &input.shapes[one.resource]).aspects
 }
 
 fn writes(attachment: &NodeAttachment) -> bool {

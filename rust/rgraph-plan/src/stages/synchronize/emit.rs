@@ -388,6 +388,7 @@ impl Scratch {
         let main = if aspects == Aspects::STENCIL { aspects } else { aspects - Aspects::STENCIL };
         // Of depth and stencil a node may write one and sample the other, which is left alone then.
         let said = frame.graph.accesses()[one.declared as usize].aspects;
+        let attached = if said.is_empty() { aspects } else { said & aspects };
         let written = |of: Aspects| !read_only && (said.is_empty() || said.intersects(of));
         let store = |of: Aspects| match (written(of), self.is_kept(input, at, memory, &one, of)) {
             (false, _) => Store::Nothing,
@@ -423,12 +424,10 @@ impl Scratch {
                 known.clear = details.clear.or(Some(default));
             }
             known.input &= input_only;
-            let attached = if said.is_empty() { aspects } else { said & aspects };
             self.attached[position] |= attached;
             known.aspects |= attached;
             return;
         }
-        let attached = if said.is_empty() { aspects } else { said & aspects };
         self.attached.push(attached);
         plan.attachments.push(Attachment {
             resource: one.resource,

@@ -140,24 +140,27 @@ impl Check<'_> {
                 continue;
             };
             let (pass, name) = (self.graph.pass_name(access.pass), self.resource_name(access.resource));
-            let by: PassId = fallback.pass;
-            let first = self.graph.pass_name(by);
+            let first = self.graph.pass_name(fallback.pass);
             let message =
                 format!("pass \"{pass}\" writes over part of \"{name}\", which falls back while \"{first}\" is off");
             let help = format!(
                 "write a resource that starts as a copy of \"{name}\", or replace it wholly with load: clear or discard"
             );
-            let mistake = Mistake::new(Code::BadCondition, message, help)
-                .pass(pass)
-                .resource(name)
-                .side(pass, access.usage.name(), self.access_place(index))
-                .side(
-                    first,
-                    format!("falls back to \"{}\"", self.resource_name(fallback.input)),
-                    self.graph.pass_place(by).cloned(),
-                );
-            self.block(mistake);
+            self.block_fallback(index, fallback, message, help);
         }
+    }
+
+    /// An access of an output and the fallback of that output contradict each other.
+    fn block_fallback(&mut self, index: usize, fallback: &Fallback, message: String, help: String) {
+        let access = &self.graph.accesses()[index];
+        let (pass, by) = (self.graph.pass_name(access.pass), fallback.pass);
+        let stand_in = format!("falls back to \"{}\"", self.resource_name(fallback.input));
+        let mistake = Mistake::new(Code::BadCondition, message, help)
+            .pass(pass)
+            .resource(self.resource_name(access.resource))
+            .side(pass, access.usage.name(), self.access_place(index))
+            .side(self.graph.pass_name(by), stand_in, self.graph.pass_place(by).cloned());
+        self.block(mistake);
     }
 
     /// The attachments of a render pass are the same whatever the flags are, so no other image can stand in for one.
@@ -190,16 +193,7 @@ impl Check<'_> {
                 access.usage.name()
             );
             let help = format!("read \"{name}\" as sampled, or leave out its fallback");
-            let mistake = Mistake::new(Code::BadCondition, message, help)
-                .pass(pass)
-                .resource(name)
-                .side(pass, access.usage.name(), self.access_place(index))
-                .side(
-                    first,
-                    format!("falls back to \"{}\"", self.resource_name(fallback.input)),
-                    self.graph.pass_place(fallback.pass).cloned(),
-                );
-            self.block(mistake);
+            self.block_fallback(index, fallback, message, help);
         }
     }
 
