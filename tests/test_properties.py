@@ -178,6 +178,28 @@ WANTED = {
 }
 
 
+def test_a_graph_shrinks_to_what_makes_it_fail():
+    graph, profile = generate(11)
+
+    def waits(smaller: rgraph.Graph) -> bool:
+        try:
+            return len(smaller.bake(profile).batches) > 1
+        except rgraph.GraphError:
+            return False
+
+    assert waits(graph)
+    least = shrink(graph, waits)
+    assert waits(least)
+    assert len(least.passes) == 2
+    assert len(graph.passes) > 10
+
+    def breaks(smaller: rgraph.Graph) -> bool:
+        raise RuntimeError(smaller.name)
+
+    with pytest.raises(RuntimeError):
+        shrink(graph, breaks)
+
+
 def test_generator_gives_the_same_graph_for_the_same_seed():
     (one, profile), (two, again) = generate(7), generate(7)
     assert one.hash == two.hash

@@ -13,18 +13,55 @@ from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
 
-from rgraph._core import Graph, Pass, Profile, generate
+from rgraph._core import Graph, GraphError, Pass, Profile, generate
+from rgraph._core import shrink as _shrink
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Edit", "edits", "generate", "graphs", "profiles"]
+__all__ = ["Edit", "edits", "generate", "graphs", "profiles", "shrink"]
 
 _COLORS = ("rgba8unorm", "rgba16float", "r32float", "rg11b10ufloat")
 _STORABLE = ("rgba8unorm", "rgba16float", "r32float")
 _DEPTHS = ("depth32float", "depth24plus-stencil8")
 _GPU = ("graphics", "compute", "async_compute", "any")
 _SHADER_STAGES = {"graphics": ("vertex", "fragment"), "compute": ("compute",), "async_compute": ("compute",)}
+
+
+def shrink(graph: Graph, fails: Callable[[Graph], bool], *, most: int = 2000) -> Graph:
+    """Make a graph smaller as long as something holds of it.
+
+    Delta debugging over the graph's file (Zeller and Hildebrandt 2002; Misherghi and Su 2006): passes, accesses,
+    resources and keys leave, runs of them first. Functions of passes are left out.
+
+    Parameters
+    ----------
+    graph
+        A graph of which `fails` holds.
+    fails
+        What must go on to hold, such as "the plan does not check clean". Asked about well-formed files only.
+    most
+        How often it is asked at most.
+
+    Returns
+    -------
+    Graph
+        The smallest graph found; an equal one where nothing can leave.
+
+    Raises
+    ------
+    Exception
+        What `fails` raises.
+    """
+
+    def holds(text: str) -> bool:
+        try:
+            smaller = Graph.from_json(text)
+        except GraphError:
+            return False
+        return bool(fails(smaller))
+
+    return Graph.from_json(_shrink(graph.to_json(), holds, most))
 
 
 @dataclass

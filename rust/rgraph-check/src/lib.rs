@@ -26,6 +26,7 @@ mod region;
 mod render;
 pub mod serial;
 mod shape;
+pub mod shrink;
 mod structure;
 mod tables;
 

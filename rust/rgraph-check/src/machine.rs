@@ -259,7 +259,10 @@ impl<'a> Machine<'a> {
             for cell in &mut store.cells {
                 (cell.last_write, cell.last_any) = (None, None);
                 if transient {
+                    // What holds nothing may be used by any family as if it were new (Vulkan 1.3, "Queue Family Ownership
+                    // Transfer": needed only to keep contents).
                     cell.gone = Some(Gone::Unwritten);
+                    (cell.owner, cell.release) = (None, None);
                 }
             }
         }

@@ -8,7 +8,8 @@ use rgraph_check::interpret::{disagreement, interpret_graph};
 use rgraph_ir::graph::Graph;
 
 /// Families that the naive planner knows nothing of.
-const UNKNOWN: Families = Families::of(&[Family::ModifiedImport, Family::StencilAlone]);
+const UNKNOWN: Families =
+    Families::of(&[Family::ModifiedImport, Family::StencilAlone, Family::TwinHistories, Family::AspectAlone]);
 
 /// The first graphs that the naive planner can plan, flattened, with their seeds.
 fn graphs(count: usize) -> impl Iterator<Item = (u64, Graph)> {

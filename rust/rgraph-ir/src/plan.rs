@@ -569,6 +569,27 @@ pub enum UnmergedWhy {
     Ordered,
     /// With subpasses, a render pass takes depth and stencil of this, of which its passes use one.
     OneAspect(ResourceId),
+    /// Of this they attach layers that overlap and are not the same.
+    OtherPart(ResourceId),
+}
+
+impl UnmergedWhy {
+    /// The resource that stands between them, where one does.
+    pub const fn resource(self) -> Option<ResourceId> {
+        match self {
+            Self::NotLocal(resource)
+            | Self::Reloaded(resource)
+            | Self::OneAspect(resource)
+            | Self::OtherPart(resource) => Some(resource),
+            Self::Area
+            | Self::Depth
+            | Self::OtherQueue
+            | Self::NothingShared
+            | Self::Conditional
+            | Self::TooMany
+            | Self::Ordered => None,
+        }
+    }
 }
 
 /// What a bake says of itself.

@@ -49,7 +49,7 @@ use crate::stages::synchronize::epoch::{Epochs, Frame};
 use crate::stages::synchronize::hazard::{Hazards, Scene};
 use crate::stages::synchronize::repeat::Repeats;
 use crate::stages::transient::Transients;
-use crate::stages::validate::queues::expanded_queues;
+use crate::stages::validate::queues::{common_stages, expanded_queues};
 use crate::stages::validate::{ValidateScratch, mistakes, validate};
 use crate::stages::weigh::{self, Weights};
 use crate::stages::{describe, merge, play};
@@ -98,6 +98,7 @@ pub struct Scratch {
     profile: Option<Profile>,
     queues: Vec<PlanQueue>,
     families: Vec<u32>,
+    stages: Vec<Stages>,
     shapes: IdVec<ResourceId, Shape>,
     sized: ShapeScratch,
     shape_problems: Vec<ShapeProblem>,
@@ -265,6 +266,7 @@ impl Scratch {
             self.profile = Some(profile.clone());
             self.queues = expanded_queues(profile);
             self.families = self.queues.iter().map(|queue| queue.family).collect();
+            self.stages = self.queues.iter().map(|queue| common_stages(queue.capabilities)).collect();
         }
         depend(&self.facts, &self.live, &mut self.deps);
         poll_now();
@@ -308,7 +310,8 @@ impl Scratch {
     /// Epochs, clocks and batches: what the queues know of each other decides who may follow whom in memory.
     fn order_queues(&mut self, graph: &Graph, notes: &mut Vec<String>) {
         let (facts, course) = (&self.facts, &self.course);
-        let frame = Frame { graph, shapes: &self.shapes, facts, course, families: &self.families };
+        let frame =
+            Frame { graph, shapes: &self.shapes, facts, course, families: &self.families, stages: &self.stages };
         self.epochs.find(frame, notes);
         let Self { clocks, epochs, merge, deps, .. } = self;
         clocks.find(course, &epochs.extra, |at, follow| {
@@ -330,7 +333,8 @@ impl Scratch {
             }
         });
         let (facts, course) = (&self.facts, &self.course);
-        let frame = Frame { graph, shapes: &self.shapes, facts, course, families: &self.families };
+        let frame =
+            Frame { graph, shapes: &self.shapes, facts, course, families: &self.families, stages: &self.stages };
         let cuts = self.regroup.cuts(frame, &self.live.nodes, times);
         self.course.cut_groups(cuts);
     }
@@ -381,7 +385,8 @@ impl Scratch {
 
     fn place(&mut self, graph: &Graph, profile: &Profile, effort: u32) -> Result<(), GraphError> {
         let (facts, course) = (&self.facts, &self.course);
-        let frame = Frame { graph, shapes: &self.shapes, facts, course, families: &self.families };
+        let frame =
+            Frame { graph, shapes: &self.shapes, facts, course, families: &self.families, stages: &self.stages };
         self.transients.place(frame, &self.clocks, profile, effort).map_err(|Overflow| {
             let name = profile.memory.first().map_or("", |class| &class.name);
             GraphError::one(mistakes::out_of_memory(graph, name, u64::MAX, u64::MAX, &Default::default()))
@@ -390,7 +395,8 @@ impl Scratch {
 
     fn synchronize(&mut self, graph: &Graph, profile: &Profile, options: &Options, plan: &mut Plan) {
         let Self { facts, course, epochs, clocks, batches, transients, hazards, repeats, wait_stages, .. } = self;
-        let frame = Frame { graph, shapes: &self.shapes, facts, course, families: &self.families };
+        let frame =
+            Frame { graph, shapes: &self.shapes, facts, course, families: &self.families, stages: &self.stages };
         let at = |live: u32| self.merge.final_position(live);
         self.after.clear();
         self.after.extend(self.deps.after.iter().map(|&(later, earlier)| (at(later), at(earlier))));

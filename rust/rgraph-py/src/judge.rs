@@ -10,6 +10,7 @@ use rgraph_check::Finding;
 use rgraph_check::certificate::{self, Certificate};
 use rgraph_check::generate::Limits;
 use rgraph_check::interpret::{self, Outcome};
+use rgraph_check::shrink::shrink as smallest;
 use rgraph_plan::cancel::{Cancelled, poll_now};
 use rgraph_plan::error::{Code, GraphError};
 use rgraph_plan::file;
@@ -17,8 +18,9 @@ use rgraph_plan::graph::Graph;
 use rgraph_plan::id::Id;
 use rgraph_plan::plan::Plan;
 use rgraph_plan::prelude::{Options, Policy, Profile, Scratch, Split, bake};
+use serde_json::Value;
 
-use crate::convert::{Bytes, Count};
+use crate::convert::{Bytes, Count, Text};
 use crate::error::{bad, graph_error, guarded, plan_error, unproven};
 use crate::files;
 use crate::graph::PyGraph;
@@ -134,6 +136,8 @@ pub fn generate<'py>(
 /// count
 ///     How many seeds.
 ///
+/// Each graph that breaks one is made as small as it can be while the same law breaks.
+///
 /// Returns
 /// -------
 /// list of tuple
@@ -146,17 +150,36 @@ pub fn fuzz<'py>(py: Python<'py>, seed: Bytes, count: Count) -> PyResult<Bound<'
         let seeds = (0..u64::from(count.0)).map(|at| seed.0.wrapping_add(at));
         let tried = |seed| {
             poll_now();
-            Case::of(seed).broken(&mut scratch)
+            Case::of(seed).broken(&mut scratch).map(|found| found.shrunk(&mut scratch))
         };
         seeds.filter_map(tried).collect::<Vec<_>>()
     })?;
     let found = PyList::empty(py);
-    for (case, law, plan) in broken {
+    for Broken { case, law, plan } in broken {
         let plan = plan.map(|plan| crate::plan::PyPlan::object(py, plan, None)).transpose()?;
         let graph = PyGraph::object(py, case.graph)?;
         found.append((case.seed, law, graph, Bound::new(py, PyProfile(case.profile))?, plan))?;
     }
     Ok(found)
+}
+
+/// See `rgraph.testing.shrink`: the same over the text of a JSON document.
+#[pyfunction]
+#[pyo3(signature = (text, fails, most), text_signature = "(text, fails, most)")]
+pub fn shrink(text: Text<'_>, fails: &Bound<'_, PyAny>, most: Count) -> PyResult<String> {
+    let py = fails.py();
+    let document: Value = serde_json::from_str(text.0)
+        .map_err(|error| bad(py, Code::BadFile, format!("{error}"), "give the text of a JSON document"))?;
+    let mut raised = None;
+    let least = smallest(&document, most.0 as usize, &mut |smaller| {
+        let answer = || py.check_signals().and_then(|()| fails.call1((smaller.to_string(),))?.is_truthy());
+        raised.is_none()
+            && answer().unwrap_or_else(|error| {
+                raised = Some(error);
+                false
+            })
+    });
+    raised.map_or_else(|| Ok(least.to_string()), Err)
 }
 
 /// A generated graph and how it is baked.
@@ -179,7 +202,7 @@ impl Case {
     }
 
     /// The law that the case breaks, if any; a panic breaks one too.
-    fn broken(self, scratch: &mut Scratch) -> Option<(Self, String, Option<Plan>)> {
+    fn broken(self, scratch: &mut Scratch) -> Option<Broken> {
         let tried = catch_unwind(AssertUnwindSafe(|| self.laws(scratch)));
         let (law, plan) = tried.unwrap_or_else(|panic| {
             if panic.is::<Cancelled>() {
@@ -188,7 +211,14 @@ impl Case {
             *scratch = Scratch::default();
             Some((format!("a stage panics ({:?})", self.options), None))
         })?;
-        Some((self, law, plan))
+        Some(Broken { case: self, law, plan })
+    }
+
+    /// The case of a document of a graph and a profile.
+    fn read(&self, document: &Value) -> Option<Self> {
+        let graph = file::read_graph(document.get(0)?.to_string().as_bytes(), "graph").ok()?;
+        let profile = file::read_profile(document.get(1)?.to_string().as_bytes(), "profile").ok()?;
+        Some(Self { seed: self.seed, graph, profile, options: self.options.clone() })
     }
 
     fn laws(&self, scratch: &mut Scratch) -> Option<(String, Option<Plan>)> {
@@ -220,4 +250,39 @@ impl Case {
         }
         None
     }
+}
+
+/// A case with the law that it breaks.
+struct Broken {
+    case: Case,
+    law: String,
+    plan: Option<Plan>,
+}
+
+impl Broken {
+    /// Documents that the search for a smaller case tries at most.
+    const TRIES: usize = 2_000;
+
+    /// A smaller case that breaks the same law, or this one.
+    fn shrunk(self, scratch: &mut Scratch) -> Self {
+        let texts = [file::write_graph(&self.case.graph), file::write_profile(&self.case.profile)];
+        let [Ok(graph), Ok(profile)] = texts.map(|text| serde_json::from_str::<Value>(&text)) else { return self };
+        let kind = kind_of(&self.law);
+        let mut found = None;
+        smallest(&Value::Array(vec![graph, profile]), Self::TRIES, &mut |document| {
+            poll_now();
+            let broken = self.case.read(document).and_then(|case| case.broken(scratch));
+            let broken = broken.filter(|broken| kind_of(&broken.law) == kind);
+            let fails = broken.is_some();
+            found = broken.or(found.take());
+            fails
+        });
+        found.unwrap_or(self)
+    }
+}
+
+/// A law without the names and numbers of one graph.
+fn kind_of(law: &str) -> String {
+    let outside = law.split('"').step_by(2);
+    outside.flat_map(str::chars).filter(|letter| !letter.is_ascii_digit()).take(60).collect()
 }

@@ -81,7 +81,7 @@ mod core {
     #[pymodule_export]
     use crate::graph::PyGraph;
     #[pymodule_export]
-    use crate::judge::{fuzz, generate};
+    use crate::judge::{fuzz, generate, shrink};
     #[pymodule_export]
     use crate::module::PyGraphModule;
     #[pymodule_export]

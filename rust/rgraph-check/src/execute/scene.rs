@@ -286,17 +286,19 @@ impl<'a> Scene<'a> {
             let resource = attachment.resource.index();
             let memory = self.facts.memory[resource];
             let part = Part::image([attachment.mip, attachment.mip + 1], attachment.layers, attachment.aspects);
+            let cells = self.fine_cells(resource, &part);
             let uses = |job: usize| {
-                let same = |at: &&JobUse| self.facts.memory[at.resource] == memory && is_local(at.usage);
-                self.facts.jobs[job].uses.iter().any(|at| same(&at))
+                let inside = |coarse: &usize| self.parts[memory][*coarse].iter().any(|at| cells.contains(at));
+                let same = |at: &JobUse| self.facts.memory[at.resource] == memory && is_local(at.usage);
+                self.facts.jobs[job].uses.iter().any(|at| same(at) && at.cells.iter().any(inside))
             };
             let users: Vec<u32> = passes.iter().filter(|(job, _)| uses(*job)).map(|(_, subpass)| *subpass).collect();
             Target {
                 entry,
-                cells: self.fine_cells(resource, &part),
                 depth: !self.facts.shapes[resource].aspects.contains(Aspects::COLOR),
                 first_subpass: users.iter().copied().min().unwrap_or(0),
                 last_subpass: users.iter().copied().max().unwrap_or(0),
+                cells,
             }
         });
         Rendering { targets: targets.collect(), jobs: passes.iter().map(|(job, _)| *job).collect() }

@@ -65,7 +65,9 @@ impl Facts<'_> {
                 let at = &self.jobs[u.job].uses[u.at];
                 work.push(u.job);
                 let whole = !at.must_read && !at.keeps_aspect(self.grids[memory].aspect(cell));
-                let replaces = self.jobs[u.job].flag.is_none() || self.falls_back(u.job, at.resource);
+                // While it is off, what outlives the frame keeps what it held, whatever readers get meanwhile.
+                let falls_back = !self.edged[memory] && self.falls_back(u.job, at.resource);
+                let replaces = self.jobs[u.job].flag.is_none() || falls_back;
                 if whole && replaces {
                     last_group = Some(u.group);
                 }

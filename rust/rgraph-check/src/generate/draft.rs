@@ -176,6 +176,11 @@ impl Maker {
         let beside = |touch: &&Touch| touch.at == at;
         let class = Class::of(how.usage);
         // Depth and stencil are written by tests, which come before the shader that reads them in place.
+        let cells = self.cells(at, how);
+        let attached = |usage: Usage| is_attachment(usage) || usage == Usage::InputAttachment;
+        let other_part = |touch: &Touch| {
+            attached(touch.usage) && attached(how.usage) && touch.cells & cells != 0 && touch.cells != cells
+        };
         let cleared = |touch: &Touch| {
             class == Class::Input && touch.class == Class::Attachment && touch.loses
                 || class == Class::Attachment && touch.class == Class::Input && (loses(how) || known.shape.is_depth())
@@ -187,7 +192,6 @@ impl Maker {
         let feedback = |touch: &Touch| {
             matches!((touch.class, class), (Class::Input, Class::Attachment) | (Class::Attachment, Class::Input))
         };
-        let cells = self.cells(at, how);
         let image = known.shape.is_image();
         let reads = |touch: &Touch| touch.class == Class::Read && class == Class::Read;
         let twice = |touch: &Touch| !image || touch.cells & cells != 0 && reads(touch);
@@ -196,6 +200,7 @@ impl Maker {
         let past = matches!(self.graph.resources()[known.id].life, Life::History(_));
         let leave = self.graph.resources()[known.id].leave.is_some_and(|leave| leave.queue.is_some());
         others.clone().any(cleared)
+            || others.clone().any(other_part)
             || others.clone().any(twice) && !self.allows(Family::SeveralUses)
             || others.clone().any(feedback) && !self.allows(Family::Feedback)
             || others.clone().any(in_place) && !self.allows(Family::DepthInPlace)

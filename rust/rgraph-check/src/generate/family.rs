@@ -130,14 +130,4 @@ impl Families {
 }
 
 /// What the default limits leave out: families on which planner, judge and interpreter do not agree yet.
-pub const UNSETTLED: Families = Families::of(&[
-    Family::Undefined,
-    Family::TwinHistories,
-    Family::AspectAlone,
-    Family::LeaveAfterHost,
-    Family::OrderedEmpty,
-    Family::HostImages,
-    Family::HostHistories,
-    Family::SeveralGraphics,
-    Family::Exclusive,
-]);
+pub const UNSETTLED: Families = Families::of(&[Family::HostImages]);

@@ -335,4 +335,37 @@ corners! {
         pass better graphics if=on fallback=out:other: color out generate_mips
         pass read graphics: sampled out mips=1..3; color end
         runs fill";
+
+    what_persists_keeps_its_contents_while_the_pass_that_clears_it_is_off = "
+        image kept persistent
+        image other
+        image better modifies=kept
+        image end root
+        pass fill graphics: color other
+        pass look graphics: src kept; dst end
+        pass clear graphics if=on fallback=better:other: color better load=clear
+        runs clear";
+
+    a_history_keeps_its_contents_while_the_pass_that_replaces_them_is_off = "
+        image now
+        image past history_of=now
+        image other
+        image better modifies=now
+        image end root
+        pass fill graphics: color other
+        pass first graphics: color now
+        pass clear compute if=on fallback=better:other: storage_write better load=discard
+        pass look graphics: sampled past; color end
+        runs first clear";
+
+    what_a_conditional_pass_replaces_is_culled_if_nobody_ever_sees_it = "
+        image first
+        image other
+        image end root
+        pass fill graphics: color other
+        pass write graphics: color first
+        pass better graphics if=on fallback=first:other: color first load=clear
+        pass look graphics: sampled first; color end
+        culled write
+        runs better";
 }

@@ -27,6 +27,8 @@ files! {
     an_input_attachment_of_an_image_with_three_mips_names_the_layout_of_mip_0 = "input_attachment_mips";
     a_forward_reader_of_generated_mips_runs_after_the_blits = "forward_generate_mips";
     an_unordered_write_after_a_storage_write_is_read_by_the_host = "unordered_write_read_by_host";
+    members_of_a_group_follow_what_had_their_bytes_in_the_run_before = "group_in_bytes_of_others" with "group_in_bytes_of_others";
+    members_of_a_group_follow_what_another_queue_did_in_their_bytes = "group_after_a_transfer" with "group_after_a_transfer";
     a_subpass_that_draws_again_depends_on_the_one_before = "subpass_draws_again";
     an_unordered_read_write_and_the_unordered_write_before_it = "unordered_read_write_first";
     two_histories_of_one_image_leave_one_exit_state = "two_histories" with "two_histories";

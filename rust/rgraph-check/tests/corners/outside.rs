@@ -146,4 +146,48 @@ corners! {
         pass read graphics: storage_read scratch; color end
         pass build compute: storage_write scratch stages=acceleration_structure_build load=discard
         before read build";
+
+    what_the_host_uses_last_is_left_to_another_family = "
+        buffer out 1024 imported leave=@async_compute
+        buffer seen modifies=out
+        pass write graphics: storage_read_write out range=128..512
+        pass look cpu: host_write seen";
+
+    what_the_host_looks_at_last_is_left_to_another_family = "
+        buffer out 1024 imported leave=@transfer
+        pass write compute: storage_write out
+        pass look cpu effects: host_read out";
+
+    sharing_is_asked_for_under_any_name = "
+        buffer one 4096
+        buffer two modifies=one
+        buffer three modifies=two sharing=exclusive root
+        pass first graphics: storage_write two
+        pass second async_compute: storage_read_write three
+        exclusive three";
+
+    names_of_one_memory_do_not_ask_for_two_sharings = "
+        buffer one 4096 sharing=concurrent
+        buffer two modifies=one
+        buffer three modifies=two sharing=exclusive root
+        pass first graphics: storage_write two
+        pass second async_compute: storage_read_write three
+        refused RG-E210";
+
+    an_exclusive_output_that_falls_back_is_handed_over_while_it_is_on = "
+        buffer out 65536 sharing=exclusive
+        buffer other 65536
+        image end root
+        pass fill graphics: dst other
+        pass better graphics if=on fallback=out:other: storage_write out range=57344..65536
+        pass read transfer: src out; dst end
+        runs better";
+
+    a_pass_without_accesses_waits_for_the_pass_that_it_comes_after = "
+        image first root
+        image second root
+        pass draw graphics: color first
+        pass more graphics: color second
+        pass empty transfer after=draw effects:
+        before draw empty";
 }

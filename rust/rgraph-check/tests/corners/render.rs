@@ -299,4 +299,16 @@ corners! {
         image deep size=16x16x16 root
         pass draw graphics: color deep; color flat
         refused RG-E206";
+
+    attachments_of_one_pass_that_overlap_in_part_are_refused = "
+        image cube cube root
+        pass both graphics: color cube layers=0..3; input cube layers=2..5
+        refused RG-E217";
+
+    attachments_of_two_passes_that_overlap_in_part_are_not_merged = "
+        image cube cube
+        image again modifies=cube root
+        pass first graphics: color cube layers=1..3
+        pass second graphics: color again layers=2..4
+        before first second";
 }

@@ -237,7 +237,7 @@ pub fn culled_word(culled: Culled) -> &'static str {
 }
 
 /// Words for why two neighbours are not one render pass.
-pub const UNMERGED_WORDS: [&str; 10] = [
+pub const UNMERGED_WORDS: [&str; 11] = [
     "area",
     "depth",
     "not_local",
@@ -248,6 +248,7 @@ pub const UNMERGED_WORDS: [&str; 10] = [
     "reloaded",
     "ordered",
     "one_aspect",
+    "other_part",
 ];
 
 /// Its word in plan files.
@@ -263,6 +264,7 @@ pub fn unmerged_word(why: UnmergedWhy) -> &'static str {
         UnmergedWhy::Reloaded(_) => 7,
         UnmergedWhy::Ordered => 8,
         UnmergedWhy::OneAspect(_) => 9,
+        UnmergedWhy::OtherPart(_) => 10,
     }]
 }
 
@@ -285,6 +287,9 @@ pub fn unmerged_sentence(plan: &Plan, why: UnmergedWhy) -> String {
         UnmergedWhy::OneAspect(resource) => {
             let name = quoted(plan.resource_name(resource));
             format!("with subpasses they would take depth and stencil of {name}, of which they use one")
+        }
+        UnmergedWhy::OtherPart(resource) => {
+            format!("they draw to layers of {} that overlap", quoted(plan.resource_name(resource)))
         }
     }
 }

@@ -24,8 +24,8 @@ pub struct Scratch {
     next: Vec<u32>,
     at: Vec<u32>,
     used: IdVec<ResourceId, GroupUse>,
-    /// By piece: the last group that attached it, and its layout there.
-    attached: Vec<(u32, Layout)>,
+    /// By piece: how the last group attached it that did.
+    attached: Vec<Attached>,
     previous: Vec<Option<u32>>,
     pairs: Vec<(u32, u32, UnmergedWhy)>,
     final_at: Vec<u32>,
@@ -47,6 +47,15 @@ struct Group {
     foreign: u32,
     /// Whether its nodes are subpasses of their own.
     subpasses: bool,
+}
+
+/// How a group attaches a piece.
+#[derive(Clone, Copy, Debug)]
+struct Attached {
+    group: u32,
+    layout: Layout,
+    /// Layers of the attachment that the piece is part of.
+    layers: [u32; 2],
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -129,7 +138,8 @@ impl Scratch {
             GroupUse { group: u32::MAX, attachment: false, color: false, writes: false, layout: Layout::Undefined };
         self.used.refill(blank, input.shapes.len());
         self.attached.clear();
-        self.attached.resize(input.facts.pieces.count(), (u32::MAX, Layout::Undefined));
+        let nowhere = Attached { group: u32::MAX, layout: Layout::Undefined, layers: [0, 0] };
+        self.attached.resize(input.facts.pieces.count(), nowhere);
         for &live in input.order {
             let lane = usize::from(input.queue[live as usize]);
             let node = &input.facts.nodes[input.live[live as usize]];
@@ -202,9 +212,10 @@ impl Scratch {
                 // Rasterisation order holds between attachment accesses of one subpass, which has one layout of each
                 // image (Vulkan 1.3, "Rasterization Order"); an input attachment is read outside of it.
                 let mut apart = touch.access.intersects(Accesses::INPUT_ATTACHMENT_READ);
-                for (of, layout) in &mut self.attached[touch.pieces()] {
-                    apart |= *of == group && *layout != touch.layout;
-                    (*of, *layout) = (group, touch.layout);
+                let now = Attached { group, layout: touch.layout, layers: layers_of(input, touch) };
+                for attached in &mut self.attached[touch.pieces()] {
+                    apart |= attached.group == group && attached.layout != touch.layout;
+                    *attached = now;
                 }
                 self.groups[group as usize].subpasses |= apart;
             }
@@ -284,6 +295,9 @@ impl Scratch {
                 return Some(UnmergedWhy::NotLocal(touch.resource));
             }
         }
+        if let Some(resource) = self.attached_otherwise(input, group, live) {
+            return Some(UnmergedWhy::OtherPart(resource));
+        }
         if !shared {
             return Some(UnmergedWhy::NothingShared);
         }
@@ -301,6 +315,17 @@ impl Scratch {
         (self.foreign(input, live) > g.foreign).then_some(UnmergedWhy::OtherQueue)
     }
 
+    /// An image of which a node attaches some layers that a group attaches together with others: an image stands among
+    /// the attachments of a render pass once, or in parts that do not meet.
+    fn attached_otherwise(&self, input: Input<'_>, group: u32, live: u32) -> Option<ResourceId> {
+        let node = &input.facts.nodes[input.live[live as usize]];
+        let otherwise = |touch: &&Touch| {
+            let layers = layers_of(input, touch);
+            is_local(touch) && self.attached[touch.pieces()].iter().any(|at| at.group == group && at.layers != layers)
+        };
+        input.facts.touches[node.touches.range()].iter().find(otherwise).map(|touch| touch.resource)
+    }
+
     /// The depth attachment of which a group uses one aspect, if it has subpasses together with a node: these take both
     /// (Vulkan 1.3, `VkSubpassDescription2`), and who owns the other, and in which layout it is, nobody would ask.
     fn lone_aspect(&self, input: Input<'_>, group: u32, live: u32) -> Option<ResourceId> {
@@ -311,7 +336,7 @@ impl Scratch {
         let used = of_node.fold(g.aspects, |used, one| used | aspects_of(input, one));
         let apart = |touch: &Touch| {
             touch.access.intersects(Accesses::INPUT_ATTACHMENT_READ)
-                || self.attached[touch.pieces()].iter().any(|(of, layout)| *of == group && *layout != touch.layout)
+                || self.attached[touch.pieces()].iter().any(|at| at.group == group && at.layout != touch.layout)
         };
         let mut touches = input.facts.touches[node.touches.range()].iter().filter(|touch| is_local(touch));
         let subpasses = g.subpasses || touches.any(apart);
@@ -387,6 +412,12 @@ fn is_local(touch: &Touch) -> bool {
 
 fn is_depth(usage: Usage) -> bool {
     matches!(usage, Usage::DepthStencilAttachment | Usage::DepthStencilRead)
+}
+
+/// The layers of the access that a touch is part of.
+fn layers_of(input: Input<'_>, touch: &Touch) -> [u32; 2] {
+    let declared = input.graph.accesses().get(touch.declared as usize);
+    declared.map_or([0, 0], |access| part_of(input.graph, access, &input.shapes[access.resource]).layers)
 }
 
 /// The aspects that an access attaches.

@@ -134,7 +134,8 @@ fn unmerged(node: Node<'_, '_>, counts: &Counts) -> Option<Unmerged> {
         6 => UnmergedWhy::TooMany,
         7 => UnmergedWhy::Reloaded(resource()?),
         8 => UnmergedWhy::Ordered,
-        _ => UnmergedWhy::OneAspect(resource()?),
+        9 => UnmergedWhy::OneAspect(resource()?),
+        _ => UnmergedWhy::OtherPart(resource()?),
     };
     Some(Unmerged { first: first?, second: second?, reason })
 }

@@ -9,7 +9,7 @@ use crate::file::write::{Row, Sheet, words};
 use crate::id::Id;
 use crate::plan::{
     Attachment, Barriers, Batch, BatchId, Command, Culled, Edge, Plan, PlanAccess, PlanKind, PlanPassId, QueueId,
-    Report, Scope, State, UnmergedWhy, Why,
+    Report, Scope, State, Why,
 };
 use crate::report::words::{
     Positions, culled_sentence, culled_word, hazard_word, life_word, queue_word, unmerged_sentence, unmerged_word,
@@ -64,9 +64,7 @@ fn write(plan: &Plan, timings: bool) -> String {
         let mut row = sheet.row();
         row.put("first", pair.first.index()).put("second", pair.second.index());
         row.put("why", unmerged_word(pair.reason));
-        if let UnmergedWhy::NotLocal(resource) | UnmergedWhy::Reloaded(resource) | UnmergedWhy::OneAspect(resource) =
-            pair.reason
-        {
+        if let Some(resource) = pair.reason.resource() {
             row.put("resource", resource.index());
         }
         row.put("reason", unmerged_sentence(plan, pair.reason)).end();

@@ -123,6 +123,12 @@ impl Facts {
         self.depth[resource] == 0 && graph.resources()[self.memory[resource]].life == Life::Transient
     }
 
+    /// Whether the memory of a resource is there before the frame or after it.
+    fn outlives(&self, Source { graph, .. }: Source<'_>, resource: ResourceId) -> bool {
+        let memory = self.memory[resource];
+        graph.resources()[memory].life != Life::Transient || self.remembered[memory]
+    }
+
     /// Walks all nodes in serial order.
     pub(super) fn walk(&mut self, source: Source<'_>, problems: &mut Vec<Problem>) {
         self.entry_states(source);
@@ -284,7 +290,9 @@ impl Facts {
             }
             _ => {}
         }
-        if touch.effect == Effect::Replace && node.conditional.is_some() && !has_fallback && any_written {
+        // While the pass is off, what outlives the frame keeps what it held, whatever readers get meanwhile.
+        let replaces = node.conditional.is_none() || has_fallback && !self.outlives(source, touch.resource);
+        if touch.effect == Effect::Replace && !replaces && any_written {
             touch.effect = Effect::Keep;
         }
         if touch.unordered {

@@ -33,16 +33,16 @@ pub fn edges(scene: Scene<'_>, profile: &Profile, hazards: &mut Hazards, out: &m
                 let families = to
                     .map(|to| [state.family, frame.families[to]])
                     .filter(|[from, to]| exclusive && *from != NONE && from != to);
-                if last.queue == frame.course.host() {
-                    if layout != state.layout || families.is_some() {
-                        let name = frame.graph.resource_name(memory);
-                        notes.push(format!("\"{name}\" is last used by the host and left as it is"));
-                    }
+                if last.queue == frame.course.host() && layout != state.layout {
+                    let name = frame.graph.resource_name(memory);
+                    notes.push(format!("\"{name}\" is last used by the host and left as it is"));
                 } else if layout != state.layout || families.is_some() {
                     let stages = leave_as(scene, hazards, piece, layout, families);
                     // A release is half a step: whoever acquires it names the same layouts, and completes it.
                     let layout = if families.is_some() { state.layout } else { layout };
-                    exit = State { queue: exit.queue, stages, access: Accesses::empty(), layout };
+                    if last.queue != frame.course.host() {
+                        exit = State { queue: exit.queue, stages, access: Accesses::empty(), layout };
+                    }
                 }
             }
             let Some(entry) = state.entry else { continue };
@@ -85,13 +85,21 @@ fn leave_as(
     families: Option<[u32; 2]>,
 ) -> Stages {
     let state = hazards.states[piece];
-    let last = hazards.uses_of(piece).max_by_key(|used| used.last).expect("only used pieces are left");
-    let mut scope = Scope::default();
+    // The host owns nothing: what it uses last is left by the queue before it, and the host looks at it meanwhile.
+    let host = scene.frame.course.host();
+    let last = hazards.uses_of(piece).filter(|used| used.queue != host).max_by_key(|used| used.last);
+    let last = last.or_else(|| hazards.owner_of(piece)).expect("only what a queue has used is left");
+    let mut scope = Scope { src_stages: last.stages, src_access: last.access & Accesses::WRITES, ..Scope::default() };
     for used in hazards.uses_of(piece).filter(|used| used.queue == last.queue) {
         scope.src_stages |= used.stages;
         scope.src_access |= used.access & Accesses::WRITES;
     }
     scope.dst_stages = scope.src_stages;
+    let left = scope.dst_stages;
+    for used in hazards.uses_of(piece).filter(|used| used.queue == host) {
+        scope.dst_stages |= used.stages;
+        scope.dst_access |= used.access;
+    }
     let part = *scene.frame.facts.pieces.get(piece as u32);
     let batch = scene.batches.batch_of(scene.frame.course.stops[last.last as usize].step);
     let call = hazards.call_at_end(batch);
@@ -103,5 +111,5 @@ fn leave_as(
     let from = Some(PlanPassId::new(last.last as usize));
     let why = Why { hazard: Hazard::Leave, from, to: None, resource: part.memory };
     hazards.calls.about(call, about, scope, families, why);
-    scope.dst_stages
+    left
 }

@@ -7,7 +7,7 @@
 //! order, so they cannot make a cycle. O(pieces touched).
 
 use super::course::Course;
-use crate::access::{Layout, Sharing};
+use crate::access::{Layout, Sharing, Stages};
 use crate::graph::Graph;
 use crate::id::IdVec;
 use crate::plan::PlanKind;
@@ -94,6 +94,8 @@ struct MemoryUse {
     attachment: bool,
     host: bool,
     host_writes: bool,
+    /// What is said of its sharing, under any of its names.
+    declared: Option<Sharing>,
     /// The family that read it since the last write, if one did.
     reader: u32,
     /// Whether two families read it between two writes.
@@ -113,6 +115,8 @@ pub struct Frame<'a> {
     pub course: &'a Course,
     /// Family of each queue.
     pub families: &'a [u32],
+    /// Stages of each queue at which passes without accesses may do their work.
+    pub stages: &'a [Stages],
 }
 
 impl Frame<'_> {
@@ -169,10 +173,15 @@ impl Epochs {
             attachment: false,
             host: false,
             host_writes: false,
+            declared: None,
             reader: NONE,
             together: false,
         };
         self.use_of.refill(blank, frame.shapes.len());
+        for (id, resource) in frame.graph.resources().iter_ids() {
+            let declared = &mut self.use_of[frame.facts.memory[id]].declared;
+            *declared = declared.or(resource.sharing);
+        }
         for (at, stop) in frame.course.stops.iter().enumerate() {
             crate::cancel::poll();
             if stop.queue == frame.course.host() {
@@ -202,24 +211,25 @@ impl Epochs {
         }
         self.sharing.refill(Sharing::Exclusive, frame.shapes.len());
         for (id, resource) in frame.graph.resources().iter_ids() {
-            if frame.facts.memory[id] != id {
-                continue;
-            }
-            let used = self.use_of[id];
+            let used = self.use_of[frame.facts.memory[id]];
             let host_gives = used.host && used.switches > 0;
             // The host takes no ownership. What it only reads is released and acquired around it; from whom a family must take
             // what the host was the first to write depends on the run before, which a first run does not have.
-            let nobody_gives = used.switches > 0 && (used.host_writes || used.host && frame.has_edges(id));
+            let outlives = frame.has_edges(frame.facts.memory[id]);
+            let nobody_gives = used.switches > 0 && (used.host_writes || used.host && outlives);
             if nobody_gives && resource.sharing == Some(Sharing::Exclusive) {
                 let name = frame.graph.resource_name(id);
                 notes
                     .push(format!("\"{name}\" is used by the host and by several queue families, so it is concurrent"));
             }
-            let said = resource.sharing.filter(|_| !nobody_gives);
+            if frame.facts.memory[id] != id {
+                continue;
+            }
+            let said = used.declared.filter(|_| !nobody_gives);
             self.sharing[id] = said.unwrap_or_else(|| match resource.life {
                 Life::Imported(_) if !host_gives => Sharing::Exclusive,
                 _ if used.switches == 0 => Sharing::Exclusive,
-                _ if frame.has_edges(id) => Sharing::Concurrent,
+                _ if outlives => Sharing::Concurrent,
                 _ if frame.is_image(id) && used.attachment && used.switches == 1 && !used.together => {
                     Sharing::Exclusive
                 }
@@ -236,10 +246,7 @@ impl Epochs {
                 let (own, ring) = (self.use_of[id], self.use_of[family]);
                 if ring.last == NONE {
                     self.use_of[family] = own;
-                } else if own.last != NONE
-                    && (own.last != ring.last || own.switches > 0)
-                    && frame.graph.resources()[family].sharing.is_none()
-                {
+                } else if own.last != NONE && (own.last != ring.last || own.switches > 0) && ring.declared.is_none() {
                     self.sharing[family] = Sharing::Concurrent;
                 }
             }

@@ -120,7 +120,10 @@ impl Runs {
             (PassQueue::Cpu, _) => Self::Host,
             (PassQueue::Any, _) => Self::Anywhere,
             (_, None) => Self::Nowhere,
-            (_, Some(at)) => Self::Queue(at, profile.queues[at].capabilities),
+            (_, Some(at)) => {
+                let kind = queues::kind_of(profile, at);
+                Self::Queue(kind, profile.queues[kind].capabilities)
+            }
         }
     }
 }

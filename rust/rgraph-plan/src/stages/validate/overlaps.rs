@@ -1,9 +1,10 @@
 //! Accesses of one pass to one resource whose parts meet: reads may, and colour attachments that keep their contents with
-//! input attachments; all else contradicts itself.
+//! input attachments; all else contradicts itself. Attachments that meet are one: the same mip, the same layers.
 //!
 //! Each access becomes intervals (of layers per mip and aspect, or of bytes), sorted by where they begin; one sweep
 //! then keeps how far the accesses of each class have reached. O(k log k) in the intervals, at most 96 an access.
 
+use super::usages::is_attachment;
 use super::words::{as_usage, part_words};
 use super::{At, Check};
 use crate::access::{Aspects, Load, Usage};
@@ -30,6 +31,16 @@ struct Interval {
     access: u32,
     end: u64,
     class: Class,
+    /// Whether it is an attachment of the render pass.
+    attached: bool,
+}
+
+/// Two accesses that contradict each other.
+#[derive(Clone, Copy, Debug)]
+struct Meeting {
+    accesses: [u32; 2],
+    /// They might meet, were their parts the same.
+    parts: bool,
 }
 
 /// What may meet what.
@@ -85,8 +96,8 @@ impl Check<'_> {
         scratch.intervals.sort_unstable();
         for of_resource in scratch.intervals.chunk_by(|a, b| a.resource == b.resource) {
             for plane in of_resource.chunk_by(|a, b| a.plane == b.plane) {
-                if let Some((first, second)) = first_meeting(plane) {
-                    self.contradiction(first.min(second) as usize, first.max(second) as usize);
+                if let Some(Meeting { accesses: [a, b], parts }) = first_meeting(plane) {
+                    self.contradiction(a.min(b) as usize, a.max(b) as usize, parts);
                     break;
                 }
             }
@@ -104,6 +115,7 @@ impl Check<'_> {
             access: index,
             end,
             class: Class::of(access),
+            attached: is_attachment(access.usage) || access.usage == Usage::InputAttachment,
         };
         match shape.kind {
             PlanKind::Buffer { .. } => {
@@ -128,7 +140,7 @@ impl Check<'_> {
     }
 
     #[cold]
-    fn contradiction(&mut self, first: usize, second: usize) {
+    fn contradiction(&mut self, first: usize, second: usize, parts: bool) {
         let access = &self.graph.accesses()[second];
         let other = &self.graph.accesses()[first];
         let shape = &self.shapes[access.resource];
@@ -142,6 +154,7 @@ impl Check<'_> {
         let says = format!("uses \"{name}\" {} and {}, which contradict", words(first), words(second));
         let storage = |usage| matches!(usage, Usage::StorageRead | Usage::StorageWrite);
         let help = match (other.usage, access.usage) {
+            _ if parts => "name the same mip and layers in both, or split the pass",
             (a, b) if a == b => "say it once, or make the ranges not meet",
             (a, b) if storage(a) && storage(b) => "use storage_read_write once",
             (Usage::Present, _) | (_, Usage::Present) => "present it in a pass of its own",
@@ -166,14 +179,22 @@ impl Check<'_> {
 }
 
 /// Two accesses among intervals of one plane, sorted by where they begin, that meet and may not.
-fn first_meeting(plane: &[Interval]) -> Option<(u32, u32)> {
+fn first_meeting(plane: &[Interval]) -> Option<Meeting> {
     // How far each class has reached, and which access did.
     let mut reached: [(u64, u32); 4] = [(0, 0); 4];
+    let mut attached: Option<&Interval> = None;
     for interval in plane {
         for (class, (end, access)) in Class::ALL.into_iter().zip(reached) {
             if end > interval.start && !class.may_meet(interval.class) {
-                return Some((access, interval.access));
+                return Some(Meeting { accesses: [access, interval.access], parts: false });
             }
+        }
+        if interval.attached {
+            let apart = |a: &&Interval| a.end > interval.start && [a.start, a.end] != [interval.start, interval.end];
+            if let Some(other) = attached.filter(apart) {
+                return Some(Meeting { accesses: [other.access, interval.access], parts: true });
+            }
+            attached = Some(interval);
         }
         let own = &mut reached[interval.class as usize];
         if interval.end > own.0 {

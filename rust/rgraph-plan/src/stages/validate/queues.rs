@@ -8,7 +8,7 @@ use bitflags::bitflags;
 use crate::access::{PassQueue, Stages, Transfer, Usage};
 use crate::graph::Access;
 use crate::plan::{PlanKind, PlanQueue};
-use crate::profile::{Capabilities, Profile};
+use crate::profile::{Capabilities, Profile, Queue};
 use crate::stages::size::Shape;
 
 /// Most queues that a plan has. A profile may not list more; further ones of a queue whose `count` is above 1 are
@@ -68,8 +68,8 @@ pub fn effective(capabilities: Capabilities) -> Capabilities {
     }
 }
 
-/// Position in the profile of the queue that a pass on `queue` runs on; `None` for `cpu` and `any`, and where the
-/// profile has none that fits.
+/// Position in [`expanded_queues`] of the queue that a pass on `queue` runs on; `None` for `cpu` and `any`, and where
+/// the profile has none that fits.
 pub fn resolve_queue(profile: &Profile, queue: PassQueue) -> Option<usize> {
     let with =
         |wanted: Capabilities| profile.queues.iter().position(|queue| effective(queue.capabilities).contains(wanted));
@@ -81,22 +81,27 @@ pub fn resolve_queue(profile: &Profile, queue: PassQueue) -> Option<usize> {
             .enumerate()
             .filter(|(at, queue)| Some(*at) != graphics && effective(queue.capabilities).contains(wanted));
         // `min_by_key` keeps the first of equals: ties go to the queue listed first.
-        others.min_by_key(|(_, queue)| effective(queue.capabilities).bits().count_ones()).map(|(at, _)| at)
+        let other = others.min_by_key(|(_, queue)| effective(queue.capabilities).bits().count_ones());
+        other.map(|(at, _)| at).or_else(|| second(profile, graphics?)).or(graphics)
     };
     match queue {
         PassQueue::Graphics => graphics,
         PassQueue::Compute => graphics.or_else(|| with(Capabilities::COMPUTE)),
-        PassQueue::AsyncCompute => apart(Capabilities::COMPUTE).or(graphics),
-        PassQueue::Transfer => apart(Capabilities::TRANSFER).or(graphics),
+        PassQueue::AsyncCompute => apart(Capabilities::COMPUTE),
+        PassQueue::Transfer => apart(Capabilities::TRANSFER),
         PassQueue::Cpu | PassQueue::Any => None,
     }
 }
 
-/// The queues of a plan: the profile's in order, then the further ones of those whose count is above 1, named
-/// `name 2`, `name 3`, …; at most [`MAX_QUEUES`], shared out in turns where counts ask for more.
-pub fn expanded_queues(profile: &Profile) -> Vec<PlanQueue> {
-    let queues = &profile.queues[..profile.queues.len().min(MAX_QUEUES)];
-    let mut copies = vec![1u32; queues.len()];
+fn listed(profile: &Profile) -> &[Queue] {
+    &profile.queues[..profile.queues.len().min(MAX_QUEUES)]
+}
+
+/// How many queues of each kind a plan has.
+fn copies(profile: &Profile) -> [u32; MAX_QUEUES] {
+    let queues = listed(profile);
+    let mut copies = [0; MAX_QUEUES];
+    copies[..queues.len()].fill(1);
     let mut left = MAX_QUEUES - queues.len();
     let mut given = true;
     while given && left > 0 {
@@ -109,7 +114,36 @@ pub fn expanded_queues(profile: &Profile) -> Vec<PlanQueue> {
             }
         }
     }
-    let planned = |name: String, queue: &crate::profile::Queue| PlanQueue {
+    copies
+}
+
+/// Position in [`expanded_queues`] of the second queue of a kind, if the plan has one.
+fn second(profile: &Profile, kind: usize) -> Option<usize> {
+    let copies = copies(profile);
+    let further = copies.iter().take(kind).map(|copies| copies.saturating_sub(1) as usize).sum::<usize>();
+    copies.get(kind).is_some_and(|copies| *copies > 1).then_some(listed(profile).len() + further)
+}
+
+/// Position in the profile of a queue of [`expanded_queues`].
+pub fn kind_of(profile: &Profile, queue: usize) -> usize {
+    let queues = listed(profile).len();
+    let Some(mut further) = queue.checked_sub(queues) else { return queue };
+    let copies = copies(profile);
+    let kinds = copies[..queues].iter().position(|copies| {
+        let here = *copies as usize - 1;
+        let found = further < here;
+        further -= here.min(further);
+        found
+    });
+    kinds.unwrap_or(0)
+}
+
+/// The queues of a plan: the profile's in order, then the further ones of those whose count is above 1, named
+/// `name 2`, `name 3`, …; at most [`MAX_QUEUES`], shared out in turns where counts ask for more.
+pub fn expanded_queues(profile: &Profile) -> Vec<PlanQueue> {
+    let queues = listed(profile);
+    let copies = copies(profile);
+    let planned = |name: String, queue: &Queue| PlanQueue {
         name,
         family: queue.family,
         capabilities: effective(queue.capabilities),
@@ -186,10 +220,23 @@ pub fn stage_needs(stages: Stages) -> Needs {
     needs
 }
 
+/// The stages at which a pass that names no access may do its work on a queue: all that every device has.
+pub fn common_stages(capabilities: Capabilities) -> Stages {
+    let raster = Stages::DRAW_INDIRECT
+        | Stages::INDEX_INPUT
+        | Stages::VERTEX_ATTRIBUTE_INPUT
+        | Stages::VERTEX_SHADER
+        | Stages::FRAGMENT_SHADER
+        | Stages::EARLY_FRAGMENT_TESTS
+        | Stages::LATE_FRAGMENT_TESTS
+        | Stages::COLOR_ATTACHMENT_OUTPUT;
+    let common = raster | Stages::COMPUTE_SHADER | Stages::ALL_TRANSFER;
+    common.iter().filter(|stage| stage_needs(*stage).met_by(capabilities)).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::Queue;
 
     fn profile(queues: &[(Capabilities, u32)]) -> Profile {
         let queue = |(at, (capabilities, count)): (usize, &(Capabilities, u32))| Queue {
@@ -218,6 +265,12 @@ mod tests {
         assert_eq!(found(&profile(&[(T, 1), (C, 1)])), [None, Some(1), Some(1), Some(0)]);
         assert_eq!(found(&profile(&[(T, 1), (G, 1)])), [Some(1), Some(1), Some(1), Some(0)]);
         assert_eq!(found(&profile(&[])), [None; 4]);
+        // The second of the graphics queues is another queue too.
+        assert_eq!(found(&profile(&[(all, 3)])), [Some(0), Some(0), Some(1), Some(1)]);
+        let pairs = profile(&[(T, 2), (all, 2)]);
+        assert_eq!(found(&pairs), [Some(1), Some(1), Some(3), Some(0)]);
+        assert_eq!([0, 1, 2, 3].map(|queue| kind_of(&pairs, queue)), [0, 1, 0, 1]);
+        assert_eq!(found(&profile(&[(G, 2); 40])), [Some(0), Some(0), Some(0), Some(1)]);
         assert_eq!(resolve_queue(&several, PassQueue::Any), None);
         assert_eq!(resolve_queue(&several, PassQueue::Cpu), None);
     }
@@ -231,6 +284,13 @@ mod tests {
         assert_eq!(many.iter().filter(|n| n.starts_with("q1")).count(), 3);
         assert_eq!(many.iter().filter(|n| n.starts_with("q2")).count(), 6);
         assert_eq!(names(&profile(&[(G, 0); 40])).len(), MAX_QUEUES);
+    }
+
+    #[test]
+    fn a_pass_without_accesses_may_work_at_all_stages_of_its_queue() {
+        assert_eq!(common_stages(T), Stages::ALL_TRANSFER);
+        assert_eq!(common_stages(C), Stages::ALL_TRANSFER | Stages::COMPUTE_SHADER | Stages::DRAW_INDIRECT);
+        assert!(common_stages(Capabilities::all()).contains(Stages::FRAGMENT_SHADER | Stages::COMPUTE_SHADER));
     }
 
     #[test]

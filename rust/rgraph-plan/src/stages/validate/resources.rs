@@ -344,6 +344,14 @@ impl Check<'_> {
         }
     }
 
+    /// Whether a name of a memory asks for another sharing than the names below it.
+    fn is_shared_otherwise(&self, id: ResourceId, base: ResourceId) -> bool {
+        let resources = self.graph.resources();
+        let below = std::iter::successors(Some(base), |at| resources.get(*at)?.modifies).take(resources.len());
+        let mut said = below.filter_map(|at| resources.get(at)?.sharing);
+        resources[id].sharing.is_some_and(|own| said.next().is_some_and(|other| other != own))
+    }
+
     /// One memory under two names, or a blit from one to the other.
     fn check_same_memory(&mut self, id: ResourceId, base: ResourceId) {
         let name = self.resource_name(base);
@@ -351,6 +359,13 @@ impl Check<'_> {
         let (own, below) = (self.shapes[id].kind, self.shapes[base].kind);
         let mut help = "say nothing that differs: it has what it modifies".to_owned();
         let mut code = Code::BadModifies;
+        let one_memory = match (own, below) {
+            (PlanKind::Image { size: a, .. }, PlanKind::Image { size: b, .. }) => a == b,
+            _ => true,
+        };
+        if one_memory && self.is_shared_otherwise(id, base) {
+            differs.push("sharing");
+        }
         match (own, below) {
             (PlanKind::Buffer { size: a }, PlanKind::Buffer { size: b }) if a != b => differs.push("size"),
             (

@@ -297,10 +297,13 @@ impl Hazards {
         let stop = scene.frame.course.stops[at as usize];
         let all = |at: u32| scene.frame.touches(at as usize).iter().fold(Stages::empty(), |all, t| all | t.stages);
         let stages = all(at);
+        // What names no access may do its work at any stage.
+        let anywhere = || scene.frame.stages.get(usize::from(stop.queue)).copied().unwrap_or(Stages::HOST);
         while let Some(&(_, earlier)) = scene.after.get(self.after).filter(|(later, _)| *later <= at) {
             self.after += 1;
             let source = scene.frame.course.stops[earlier as usize];
             if source.queue != stop.queue {
+                let stages = if stages.is_empty() { anywhere() } else { stages };
                 self.rely(scene, stop.queue, source.queue, stages, waits);
                 continue;
             }
@@ -341,6 +344,11 @@ impl Hazards {
     /// Uses in a list.
     pub fn uses_of(&self, piece: usize) -> impl Iterator<Item = Used> + '_ {
         self.list(self.states[piece].uses)
+    }
+
+    /// The last use of a piece on a queue of the device, as long as the walk keeps it.
+    pub fn owner_of(&self, piece: usize) -> Option<Used> {
+        self.uses.get(self.states[piece].owner as usize).copied()
     }
 
     fn list(&self, mut at: u32) -> impl Iterator<Item = Used> + '_ {
@@ -500,26 +508,7 @@ impl Hazards {
         }
         let placement = scene.transients.index[here.memory];
         let mut need = Need::default();
-        let handed = match self.handed[placement as usize] {
-            Some(handed) => handed,
-            None => {
-                let start = self.left.len();
-                for &(before, from_previous_frame) in scene.transients.followed(placement) {
-                    if !from_previous_frame {
-                        let memory = scene.transients.placements[before as usize].memory;
-                        self.gather_left(scene, memory, start);
-                        need.from_resource = Some(memory);
-                    }
-                }
-                let span = crate::id::Span::new(start, self.left.len());
-                self.handed[placement as usize] = Some(span);
-                span
-            }
-        };
-        for at in handed.range() {
-            let left = self.left[at];
-            self.follow(scene, here, left, waits, &mut need);
-        }
+        let handed = self.follow_handed(scene, here, waits, &mut need);
         if here.queue == frame.course.host() {
             for at in handed.range() {
                 self.show_left_to_host(scene, here, self.left[at]);
@@ -539,6 +528,47 @@ impl Hazards {
         };
         self.firsts.push(First { placement, barrier, step, ..first });
         barrier
+    }
+
+    /// Makes `here` follow what its epoch follows: the epoch before or, where the frame has none, what had its bytes.
+    fn follow_before(&mut self, scene: Scene<'_>, here: Here<'_>, state: State, waits: &mut [Stages], need: &mut Need) {
+        if state.before != NONE {
+            self.need(scene, here, state.before, waits, need);
+        } else if state.entry.is_none() {
+            self.follow_handed(scene, here, waits, need);
+        }
+    }
+
+    /// Makes `here` follow what had its bytes before in this frame; returns it, positions in `left`.
+    fn follow_handed(
+        &mut self,
+        scene: Scene<'_>,
+        here: Here<'_>,
+        waits: &mut [Stages],
+        need: &mut Need,
+    ) -> crate::id::Span {
+        let placement = scene.transients.index[here.memory];
+        let followed = scene.transients.followed(placement);
+        let last = followed.iter().rev().find(|(_, from_previous_frame)| !from_previous_frame);
+        let memory_of = |before: u32| scene.transients.placements[before as usize].memory;
+        need.from_resource = last.map(|(before, _)| memory_of(*before));
+        let handed = match self.handed[placement as usize] {
+            Some(handed) => handed,
+            None => {
+                let start = self.left.len();
+                for &(before, _) in followed.iter().filter(|(_, from_previous_frame)| !from_previous_frame) {
+                    self.gather_left(scene, memory_of(before), start);
+                }
+                let span = crate::id::Span::new(start, self.left.len());
+                self.handed[placement as usize] = Some(span);
+                span
+            }
+        };
+        for at in handed.range() {
+            let left = self.left[at];
+            self.follow(scene, here, left, waits, need);
+        }
+        handed
     }
 
     /// Adds how the uses of a memory end to those listed from `start` on, one entry a queue.
@@ -603,7 +633,7 @@ impl Hazards {
             state.home_barrier
         } else {
             let mut need = Need::default();
-            self.need(scene, here, state.before, waits, &mut need);
+            self.follow_before(scene, here, state, waits, &mut need);
             self.rely_on_lead(scene, here, state, waits);
             if !on_gpu {
                 let written = self.list(state.before).any(|used| used.access.intersects(Accesses::WRITES));
@@ -651,7 +681,7 @@ impl Hazards {
             }
             NONE => {
                 let mut need = Need::default();
-                self.need(scene, here, state.before, waits, &mut need);
+                self.follow_before(scene, here, state, waits, &mut need);
                 self.rely_on_lead(scene, here, state, waits);
                 if here.queue != scene.frame.course.host() && !need.stages.is_empty() {
                     return self.order_memory(scene, here, need);
@@ -671,7 +701,7 @@ impl Hazards {
                 self.calls.add_target(barrier, here.touch.stages, here.touch.access);
                 // A barrier about memory says nothing of what came from other queues: the waits do.
                 if self.calls.barriers[barrier as usize].about == About::Memory {
-                    self.need(scene, here, state.before, waits, &mut Need::default());
+                    self.follow_before(scene, here, state, waits, &mut Need::default());
                     self.rely_on_lead(scene, here, state, waits);
                 }
             }
