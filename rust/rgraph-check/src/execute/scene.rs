@@ -289,7 +289,11 @@ impl<'a> Scene<'a> {
             let cells = self.fine_cells(resource, &part);
             let uses = |job: usize| {
                 let inside = |coarse: &usize| self.parts[memory][*coarse].iter().any(|at| cells.contains(at));
-                let same = |at: &JobUse| self.facts.memory[at.resource] == memory && is_local(at.usage);
+                let one = |other: usize| {
+                    self.facts.memory[other] == memory
+                        && self.facts.frames_ago[other] == self.facts.frames_ago[resource]
+                };
+                let same = |at: &JobUse| one(at.resource) && is_local(at.usage);
                 self.facts.jobs[job].uses.iter().any(|at| same(at) && at.cells.iter().any(inside))
             };
             let users: Vec<u32> = passes.iter().filter(|(job, _)| uses(*job)).map(|(_, subpass)| *subpass).collect();

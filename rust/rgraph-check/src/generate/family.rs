@@ -130,4 +130,5 @@ impl Families {
 }
 
 /// What the default limits leave out: families on which planner, judge and interpreter do not agree yet.
-pub const UNSETTLED: Families = Families::of(&[Family::HostImages]);
+pub const UNSETTLED: Families =
+    Families::of(&[Family::Undefined, Family::AspectAlone, Family::HostImages, Family::Exclusive]);

@@ -225,4 +225,11 @@ corners! {
         pass draw graphics: color now
         pass paint graphics if=on fallback=better:two: dst better
         pass read compute: sampled one; sampled better; storage_write out";
+
+    the_past_is_read_in_place_in_a_subpass_before_the_present_is_drawn = "
+        image now
+        image past history_of=now frames=3
+        image twin history_of=now frames=3
+        pass look graphics effects: input past
+        pass draw graphics effects: input twin; color now";
 }

@@ -190,4 +190,18 @@ corners! {
         pass more graphics: color second
         pass empty transfer after=draw effects:
         before draw empty";
+
+    what_the_host_uses_last_after_readers_on_two_queues_is_left_or_said_to_be = "
+        buffer out 4096 imported leave=@async_compute
+        pass first graphics effects: src out
+        pass second any effects: src out
+        pass look cpu: host_write out range=0..512";
+
+    what_the_host_reads_beside_a_queue_is_left_or_said_to_be = "
+        buffer out 4096 imported leave=@async_compute
+        image end root
+        pass first graphics effects: indirect out
+        pass look cpu effects: host_read out
+        pass second graphics: indirect out; color end
+        pass again cpu effects: host_read out range=0..1024";
 }

@@ -3,7 +3,7 @@
 
 use super::call::About;
 use super::epoch::NONE;
-use super::hazard::{Hazards, Scene};
+use super::hazard::{Hazards, Scene, Used};
 use crate::access::{Accesses, Layout, Sharing, Stages};
 use crate::id::Id;
 use crate::plan::{Edge, Hazard, PlanPassId, QueueId, Scope, State, Why};
@@ -33,15 +33,22 @@ pub fn edges(scene: Scene<'_>, profile: &Profile, hazards: &mut Hazards, out: &m
                 let families = to
                     .map(|to| [state.family, frame.families[to]])
                     .filter(|[from, to]| exclusive && *from != NONE && from != to);
-                if last.queue == frame.course.host() && layout != state.layout {
-                    let name = frame.graph.resource_name(memory);
-                    notes.push(format!("\"{name}\" is last used by the host and left as it is"));
-                } else if layout != state.layout || families.is_some() {
-                    let stages = leave_as(scene, hazards, piece, layout, families);
-                    // A release is half a step: whoever acquires it names the same layouts, and completes it.
-                    let layout = if families.is_some() { state.layout } else { layout };
-                    if last.queue != frame.course.host() {
-                        exit = State { queue: exit.queue, stages, access: Accesses::empty(), layout };
+                let on_host = last.queue == frame.course.host();
+                let by = hazards.left_by(piece, frame.course.host()).filter(|_| !on_host || layout == state.layout);
+                if layout != state.layout || families.is_some() {
+                    if let Some(by) = by {
+                        let stages = leave_as(scene, hazards, piece, by, layout, families);
+                        // A release is half a step: whoever acquires it names the same layouts, and completes it.
+                        let layout = if families.is_some() { state.layout } else { layout };
+                        if !on_host {
+                            exit = State { queue: exit.queue, stages, access: Accesses::empty(), layout };
+                        }
+                    } else {
+                        let name = frame.graph.resource_name(memory);
+                        let note = format!("\"{name}\" is last used by the host and left as it is");
+                        if notes.last() != Some(&note) {
+                            notes.push(note);
+                        }
                     }
                 }
             }
@@ -76,19 +83,18 @@ fn joins(before: &Edge, edge: &Edge) -> bool {
             || before.range[1] == edge.range[0] && edge.range[1] > 0)
 }
 
-/// A barrier at the end of the batch of a piece's last use; returns the stages that it holds up.
+/// A barrier at the end of the batch of the use `last` of a piece; returns the stages that it holds up.
 fn leave_as(
     scene: Scene<'_>,
     hazards: &mut Hazards,
     piece: usize,
+    last: Used,
     layout: Layout,
     families: Option<[u32; 2]>,
 ) -> Stages {
     let state = hazards.states[piece];
     // The host owns nothing: what it uses last is left by the queue before it, and the host looks at it meanwhile.
     let host = scene.frame.course.host();
-    let last = hazards.uses_of(piece).filter(|used| used.queue != host).max_by_key(|used| used.last);
-    let last = last.or_else(|| hazards.owner_of(piece)).expect("only what a queue has used is left");
     let mut scope = Scope { src_stages: last.stages, src_access: last.access & Accesses::WRITES, ..Scope::default() };
     for used in hazards.uses_of(piece).filter(|used| used.queue == last.queue) {
         scope.src_stages |= used.stages;

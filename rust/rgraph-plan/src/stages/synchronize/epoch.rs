@@ -211,20 +211,15 @@ impl Epochs {
         }
         self.sharing.refill(Sharing::Exclusive, frame.shapes.len());
         for (id, resource) in frame.graph.resources().iter_ids() {
-            let used = self.use_of[frame.facts.memory[id]];
-            let host_gives = used.host && used.switches > 0;
-            // The host takes no ownership. What it only reads is released and acquired around it; from whom a family must take
-            // what the host was the first to write depends on the run before, which a first run does not have.
-            let outlives = frame.has_edges(frame.facts.memory[id]);
-            let nobody_gives = used.switches > 0 && (used.host_writes || used.host && outlives);
-            if nobody_gives && resource.sharing == Some(Sharing::Exclusive) {
-                let name = frame.graph.resource_name(id);
-                notes
-                    .push(format!("\"{name}\" is used by the host and by several queue families, so it is concurrent"));
-            }
             if frame.facts.memory[id] != id {
                 continue;
             }
+            let used = self.use_of[id];
+            let host_gives = used.host && used.switches > 0;
+            // The host takes no ownership. What it only reads is released and acquired around it; from whom a family must take
+            // what the host was the first to write depends on the run before, which a first run does not have.
+            let outlives = frame.has_edges(id);
+            let nobody_gives = used.switches > 0 && (used.host_writes || used.host && outlives);
             let said = used.declared.filter(|_| !nobody_gives);
             self.sharing[id] = said.unwrap_or_else(|| match resource.life {
                 Life::Imported(_) if !host_gives => Sharing::Exclusive,
@@ -237,6 +232,14 @@ impl Epochs {
             });
         }
         self.share_rings(frame);
+        for (id, resource) in frame.graph.resources().iter_ids() {
+            let concurrent = self.sharing[frame.facts.memory[id]] == Sharing::Concurrent;
+            if concurrent && resource.sharing == Some(Sharing::Exclusive) {
+                let name = frame.graph.resource_name(id);
+                notes
+                    .push(format!("\"{name}\" is used by the host and by several queue families, so it is concurrent"));
+            }
+        }
     }
 
     /// The images of a ring are used by all who use what is remembered or any of its histories.
@@ -245,7 +248,7 @@ impl Epochs {
             if family != id && frame.facts.memory[id] == id {
                 let (own, ring) = (self.use_of[id], self.use_of[family]);
                 if ring.last == NONE {
-                    self.use_of[family] = own;
+                    self.use_of[family] = MemoryUse { declared: ring.declared, ..own };
                 } else if own.last != NONE && (own.last != ring.last || own.switches > 0) && ring.declared.is_none() {
                     self.sharing[family] = Sharing::Concurrent;
                 }

@@ -346,9 +346,16 @@ impl Hazards {
         self.list(self.states[piece].uses)
     }
 
-    /// The last use of a piece on a queue of the device, as long as the walk keeps it.
-    pub fn owner_of(&self, piece: usize) -> Option<Used> {
-        self.uses.get(self.states[piece].owner as usize).copied()
+    /// The use of a piece after which it may be left to another family: the last one or, where the host alone is last, the
+    /// one before it, if that is on one queue.
+    pub fn left_by(&self, piece: usize, host: u8) -> Option<Used> {
+        let last = self.uses_of(piece).max_by_key(|used| used.last)?;
+        if last.queue != host {
+            return Some(last);
+        }
+        let mut before = self.list(self.states[piece].before);
+        let alone = self.uses_of(piece).all(|used| used.queue == host);
+        before.next().filter(|used| alone && used.queue != host && before.next().is_none())
     }
 
     fn list(&self, mut at: u32) -> impl Iterator<Item = Used> + '_ {
@@ -476,12 +483,14 @@ impl Hazards {
         while let Some(&used) = self.uses.get(at as usize) {
             if used.queue == here.queue && scene.frame.course.stops[used.last as usize].step == here.step {
                 let writes = used.access & Accesses::WRITES;
-                self.uses[now as usize].stages |= used.stages;
+                // Uses of earlier steps are in this list too.
+                let stages = used.stages & FRAMEBUFFER_SPACE;
+                self.uses[now as usize].stages |= stages;
                 self.uses[now as usize].access |= writes;
                 let barrier = self.uses[now as usize].barrier;
                 let changes = |barrier: &Barrier| matches!(barrier.about, About::Image(_, _, old, new) if old != new);
                 if !writes.is_empty() && self.calls.barriers.get(barrier as usize).is_some_and(changes) {
-                    self.calls.add_target(barrier, used.stages, writes);
+                    self.calls.add_target(barrier, stages, writes);
                 }
             }
             at = used.next;
