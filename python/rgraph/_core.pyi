@@ -2,7 +2,7 @@
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from os import PathLike
-from typing import Any, Protocol, Self, TypeAlias, final
+from typing import Any, Protocol, Self, TypeAlias, final, overload
 
 from typing_extensions import Buffer as CBuffer
 from typing_extensions import disjoint_base
@@ -724,6 +724,7 @@ class Device:
         self, name: str, size: Sequence[int], format: str, *, mips: int = 1, layers: int = 1
     ) -> DeviceResource: ...
     def buffer(self, name: str, size: int) -> DeviceResource: ...
+    def array(self, shape: int | Sequence[int], dtype: Any = "float32") -> Any: ...
     def borrow_resource(
         self,
         name: str,
@@ -765,7 +766,10 @@ class DeviceResource:
     def state(self) -> dict[str, Any]: ...
     def set_state(self, **state: Any) -> None: ...
     def write(self, array: _Memory) -> None: ...
+    @overload
     def read(self) -> Array: ...
+    @overload
+    def read(self, *, into: _Memory) -> None: ...
 
 @final
 class Compiled:

@@ -18,8 +18,8 @@ use rgraph_plan::plan::{Plan, PlanKind};
 use rgraph_plan::profile::Profile;
 use rgraph_plan::resource::ResourceId;
 use rgraph_vk::{
-    BorrowedHandle, ChaosReport, Compiled, Device, DeviceInfo, Error, Frame, FrameReport, MemoryReport, Process,
-    Readback, Resource, ResourceState,
+    BorrowedHandle, ChaosReport, Compiled, Device, DeviceInfo, Error, Frame, FrameReport, Locked, MemoryReport,
+    Process, Readback, Resource, ResourceState,
 };
 
 use crate::error::guarded;
@@ -246,6 +246,13 @@ impl Detached<Resource> {
     /// Its Vulkan handle.
     pub fn handle(&self) -> BorrowedHandle {
         self.value.handle()
+    }
+}
+
+impl Detached<Locked> {
+    /// Its first byte, and how many there are.
+    pub fn memory(&self) -> (*mut u8, usize) {
+        (self.value.as_ptr(), self.value.len())
     }
 }
 

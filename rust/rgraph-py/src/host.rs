@@ -83,15 +83,18 @@ impl Host {
         unsafe { std::slice::from_raw_parts(self.buffer.buf_ptr().cast(), self.len()) }
     }
 
-    /// Overwrites its bytes; as many as it has.
+    /// Its bytes, to be overwritten.
     ///
     /// # Panics
-    /// If it may not be written, or if there are not as many.
-    pub fn write(&self, bytes: &[u8]) {
-        assert!(!self.readonly() && bytes.len() == self.len(), "whoever writes has looked");
-        // SAFETY: the buffer is held for as long as `self`, is writable, contiguous and has that many bytes; `bytes` is
-        // memory of the device's, which no Python object can write.
-        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.buffer.buf_ptr().cast(), bytes.len()) }
+    /// If it may not be written.
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        assert!(!self.readonly(), "whoever writes has looked");
+        if self.len() == 0 {
+            return &mut [];
+        }
+        // SAFETY: the buffer is held for as long as `self`, is writable, contiguous and has that many bytes; what other
+        // threads of Python do to the array meanwhile ends in a mixture, as everywhere with arrays.
+        unsafe { std::slice::from_raw_parts_mut(self.buffer.buf_ptr().cast(), self.len()) }
     }
 
     /// Refuses another shape or kind than `shape` of `element`; a last axis of 1 may be left out.

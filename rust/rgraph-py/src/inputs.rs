@@ -20,7 +20,7 @@ use crate::array::layout;
 use crate::compiled::{Param, PyCompiled};
 use crate::convert::{Text, one_or_many};
 use crate::detached::{Detached, Free, call};
-use crate::error::{bad, graph_error, shader_error};
+use crate::error::{bad, graph_error, guarded, shader_error};
 use crate::frame::PyFrame;
 use crate::host::Host;
 use crate::hosted::{attached, outside};
@@ -353,13 +353,14 @@ pub fn run<'py>(slf: &Bound<'py, PyCompiled>, arguments: &Arguments<'_, 'py>) ->
         compiled.run(&Inputs { uploads: uploads.collect::<Result<_, Error>>()?, ..inputs })
     })?;
     let frame = PyFrame::object(slf, frame)?;
-    for (id, host) in targets {
+    for (id, mut host) in targets {
         let array = frame.get().array(py, id)?;
         let bytes = array.get().bytes();
         if bytes.len() != host.len() {
             return Err(PyTypeError::new_err("the array's memory was changed while the frame ran"));
         }
-        host.write(bytes);
+        let to = host.bytes_mut();
+        guarded(py, || rgraph_vk::bulk::copy(to, bytes))?;
     }
     Ok(frame)
 }

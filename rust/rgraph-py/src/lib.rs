@@ -30,6 +30,7 @@ mod imports;
 mod inputs;
 mod judge;
 mod link;
+mod locked;
 mod logging;
 mod made;
 mod module;

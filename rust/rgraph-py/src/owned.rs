@@ -157,6 +157,20 @@ impl PyDevice {
     }
 }
 
+impl PyDeviceResource {
+    /// An array of its size; `what` begins the words for it in messages.
+    fn host(&self, array: &Bound<'_, PyAny>, what: &str) -> PyResult<Host> {
+        let what = format!("{what} \"{}\"", self.resource.name());
+        let host = Host::new(array, &what)?;
+        let kind = self.resource.kind();
+        if let PlanKind::Image { .. } = kind {
+            let (shape, element) = layout(&kind);
+            host.expect(array.py(), &what, &shape, element)?;
+        }
+        Ok(host)
+    }
+}
+
 #[pymethods]
 impl PyDeviceResource {
     /// Its name.
@@ -232,34 +246,48 @@ impl PyDeviceResource {
         call(py, |free| unsafe { self.resource.get(free)?.set_state(&said) })
     }
 
-    /// Write an array to it: mip 0 of all layers, or a buffer's bytes. Waits until it is there.
+    /// Write an array to it: mip 0 of all layers, or a buffer's bytes.
+    ///
+    /// Returns when the array may be changed. The device may still be copying: what uses the resource next waits for that
+    /// by itself. Where `handle` was asked for, the call waits, since foreign code may be next.
     ///
     /// Parameters
     /// ----------
     /// array
-    ///     Any object with a buffer, of `shape` and `dtype`; of a buffer, of as many bytes.
+    ///     Any object with a buffer, of `shape` and `dtype`; of a buffer, of as many bytes. One of `Device.array` is copied
+    ///     by the device alone.
     fn write(&self, py: Python<'_>, array: &Bound<'_, PyAny>) -> PyResult<()> {
         outside(py, self.device)?;
-        let what = format!("the array for \"{}\"", self.resource.name());
-        let host = Host::new(array, &what)?;
-        let kind = self.resource.kind();
-        if let PlanKind::Image { .. } = kind {
-            let (shape, element) = layout(&kind);
-            host.expect(py, &what, &shape, element)?;
-        }
+        let host = self.host(array, "the array for")?;
         call(py, |free| self.resource.get(free)?.write(host.bytes()))
     }
 
     /// Read mip 0 of all layers, or a buffer's bytes; waits for what wrote it.
     ///
+    /// Parameters
+    /// ----------
+    /// into
+    ///     An array to read into, of `shape` and `dtype`; of a buffer, of as many bytes. One of `Device.array` is filled by
+    ///     the device alone.
+    ///
     /// Returns
     /// -------
-    /// Array
-    ///     As it is now.
-    fn read(&self, py: Python<'_>) -> PyResult<PyArray> {
+    /// Array or None
+    ///     The contents as they are now; None if they went `into` an array.
+    #[pyo3(signature = (*, into = None))]
+    fn read(&self, py: Python<'_>, into: Option<&Bound<'_, PyAny>>) -> PyResult<Option<PyArray>> {
         outside(py, self.device)?;
-        let bytes = self.resource.make(py, |resource, _| resource.read())?;
-        guarded(py, || PyArray::new(bytes))
+        let Some(into) = into else {
+            let bytes = self.resource.make(py, |resource, _| resource.read())?;
+            return guarded(py, || PyArray::new(bytes)).map(Some);
+        };
+        let mut host = self.host(into, "the array to read into from")?;
+        if host.readonly() {
+            let message = format!("the array to read into from \"{}\" cannot be written", self.resource.name());
+            return Err(bad(py, Code::BadArray, message, "give one that owns its memory, as numpy.empty(…)"));
+        }
+        let to = host.bytes_mut();
+        call(py, |free| self.resource.get(free)?.read_into(to)).map(|()| None)
     }
 
     fn __repr__(&self) -> String {

@@ -1,4 +1,6 @@
-//! Copies that the runtime adds to a run: zeros, uploads, read-backs.
+//! Copies that the runtime makes of its own: zeros, uploads, read-backs.
+
+use std::ops::Range;
 
 use ash::vk;
 use rgraph_plan::plan::PlanKind;
@@ -8,14 +10,80 @@ use crate::state::Region;
 use crate::store::{Raw, Store};
 use crate::transfer::copied_bytes;
 
-/// Copies between mip 0 of all layers of an image and a buffer: one aspect, colour or depth.
-pub(crate) fn packed(kind: PlanKind, offset: u64) -> Option<vk::BufferImageCopy> {
+/// Part of what is copied between a buffer and a resource: mip 0 of all layers, tightly packed (of depth-stencil images:
+/// their depth), or a buffer's bytes.
+#[derive(Clone, Debug)]
+pub(crate) struct Piece {
+    /// Which of the packed bytes.
+    pub bytes: Range<u64>,
+    /// Where they lie in an image; the offset is that of the first of them in the buffer.
+    image: Option<vk::BufferImageCopy>,
+}
+
+impl Piece {
+    /// Everything.
+    pub fn whole(kind: PlanKind) -> Self {
+        Self { bytes: 0..packed_bytes(kind), image: packed(kind) }
+    }
+}
+
+/// Splits what is copied into pieces of at most `most` bytes, or of one row of texel blocks where that has more.
+pub(crate) fn pieces(kind: PlanKind, most: u64) -> Vec<Piece> {
+    let total = packed_bytes(kind);
+    let steps = |step: u64| (0..total).step_by(step.max(1) as usize).map(move |at| at..(at + step).min(total));
+    let whole = Piece::whole(kind);
+    let (PlanKind::Image { format, size: [_, height, depth], layers, .. }, Some(all)) = (kind, whole.image) else {
+        return steps(most).map(|bytes| Piece { bytes, image: None }).collect();
+    };
+    if total <= most {
+        return vec![whole];
+    }
+    let down = format.block()[1];
+    let planes = layers.max(1) * depth.max(1);
+    let rows = height.div_ceil(down);
+    let plane = total / u64::from(planes);
+    let row = plane / u64::from(rows);
+    if plane <= most {
+        let step = most / plane;
+        let piece = |bytes: Range<u64>| {
+            let (first, count) = ((bytes.start / plane) as u32, ((bytes.end - bytes.start) / plane) as u32);
+            let mut image = all;
+            if depth > 1 {
+                (image.image_offset.z, image.image_extent.depth) = (first as i32, count);
+            } else {
+                (image.image_subresource.base_array_layer, image.image_subresource.layer_count) = (first, count);
+            }
+            Piece { bytes, image: Some(image) }
+        };
+        return steps(step * plane).map(piece).collect();
+    }
+    let step = (most / row).max(1) as u32;
+    let bands = |at: u32| {
+        (0..rows).step_by(step as usize).map(move |first| {
+            let count = step.min(rows - first);
+            let start = u64::from(at) * plane + u64::from(first) * row;
+            let mut image = all;
+            if depth > 1 {
+                (image.image_offset.z, image.image_extent.depth) = (at as i32, 1);
+            } else {
+                (image.image_subresource.base_array_layer, image.image_subresource.layer_count) = (at, 1);
+            }
+            image.image_offset.y = (first * down) as i32;
+            image.image_extent.height = (count * down).min(height - first * down);
+            Piece { bytes: start..start + u64::from(count) * row, image: Some(image) }
+        })
+    };
+    (0..planes).flat_map(bands).collect()
+}
+
+/// The copy of mip 0 of all layers of an image: one aspect, colour or depth.
+fn packed(kind: PlanKind) -> Option<vk::BufferImageCopy> {
     let PlanKind::Image { format, size: [width, height, depth], layers, .. } = kind else { return None };
     let aspects = convert::aspects(format.aspects());
     let aspect_mask = if aspects.contains(vk::ImageAspectFlags::DEPTH) { vk::ImageAspectFlags::DEPTH } else { aspects };
     debug_assert!(copied_bytes(format, aspect_mask) > 0);
     Some(vk::BufferImageCopy {
-        buffer_offset: offset,
+        buffer_offset: 0,
         buffer_row_length: 0,
         buffer_image_height: 0,
         image_subresource: vk::ImageSubresourceLayers {
@@ -69,21 +137,25 @@ pub(crate) fn seen_by_all(device: &ash::Device, commands: vk::CommandBuffer) {
     unsafe { device.cmd_pipeline_barrier2(commands, &info) };
 }
 
+/// Copies a piece from a buffer, where its bytes begin at `offset`, into a resource.
 pub(crate) fn upload(
     device: &ash::Device,
     commands: vk::CommandBuffer,
     store: &Store,
+    piece: &Piece,
     buffer: vk::Buffer,
     offset: u64,
 ) {
-    match (store.raw, packed(store.kind, offset)) {
+    match (store.raw, piece.image) {
         (Raw::Image(image), Some(region)) => {
+            let region = vk::BufferImageCopy { buffer_offset: offset, ..region };
             let layout = vk::ImageLayout::TRANSFER_DST_OPTIMAL;
-            // SAFETY: the staging buffer holds all texels from there on; the layout is the barrier's.
+            // SAFETY: the buffer holds the piece's texels from there on; the layout is the barrier's.
             unsafe { device.cmd_copy_buffer_to_image(commands, buffer, image, layout, &[region]) };
         }
         (Raw::Buffer(to), _) => {
-            let region = vk::BufferCopy { src_offset: offset, dst_offset: 0, size: packed_bytes(store.kind) };
+            let size = piece.bytes.end - piece.bytes.start;
+            let region = vk::BufferCopy { src_offset: offset, dst_offset: piece.bytes.start, size };
             // SAFETY: both buffers are that large.
             unsafe { device.cmd_copy_buffer(commands, buffer, to, &[region]) };
         }
@@ -91,17 +163,27 @@ pub(crate) fn upload(
     }
 }
 
-pub(crate) fn download(device: &ash::Device, commands: vk::CommandBuffer, store: &Store, staging: &Store) {
-    match (store.raw, packed(store.kind, 0)) {
+/// Copies a piece of a resource into a buffer, where its bytes begin at `offset`.
+pub(crate) fn download(
+    device: &ash::Device,
+    commands: vk::CommandBuffer,
+    store: &Store,
+    piece: &Piece,
+    buffer: vk::Buffer,
+    offset: u64,
+) {
+    match (store.raw, piece.image) {
         (Raw::Image(image), Some(region)) => {
+            let region = vk::BufferImageCopy { buffer_offset: offset, ..region };
             let layout = vk::ImageLayout::TRANSFER_SRC_OPTIMAL;
-            // SAFETY: the staging buffer holds all texels; the layout is the barrier's.
-            unsafe { device.cmd_copy_image_to_buffer(commands, image, layout, staging.buffer(), &[region]) };
+            // SAFETY: the buffer has room for the piece's texels from there on; the layout is the barrier's.
+            unsafe { device.cmd_copy_image_to_buffer(commands, image, layout, buffer, &[region]) };
         }
         (Raw::Buffer(from), _) => {
-            let region = vk::BufferCopy { src_offset: 0, dst_offset: 0, size: packed_bytes(store.kind) };
+            let size = piece.bytes.end - piece.bytes.start;
+            let region = vk::BufferCopy { src_offset: piece.bytes.start, dst_offset: offset, size };
             // SAFETY: both buffers are that large.
-            unsafe { device.cmd_copy_buffer(commands, from, staging.buffer(), &[region]) };
+            unsafe { device.cmd_copy_buffer(commands, from, buffer, &[region]) };
         }
         _ => {}
     }
@@ -149,6 +231,47 @@ pub(crate) fn told(kind: PlanKind) -> String {
                 }
             }
             text
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rgraph_plan::format::Format;
+
+    fn image(format: Format, size: [u32; 3], layers: u32) -> PlanKind {
+        let volume = size[2] > 1;
+        PlanKind::Image { format, size, mips: 1, layers, samples: 1, volume, cube: false }
+    }
+
+    #[test]
+    fn pieces_are_small_and_hold_every_byte_and_texel_once() {
+        let kinds = [
+            PlanKind::Buffer { size: 10_001 },
+            image(Format::Rgba8unorm, [40, 30, 1], 1),
+            image(Format::Rgba8unorm, [40, 30, 1], 7),
+            image(Format::R32float, [16, 16, 9], 1),
+            image(Format::Bc1RgbaUnorm, [42, 30, 1], 3),
+        ];
+        for kind in kinds {
+            for most in [700, 2_000, 6_000, 1 << 20] {
+                let pieces = pieces(kind, most);
+                let ends = pieces.iter().map(|piece| piece.bytes.end);
+                let starts: Vec<_> = pieces.iter().map(|piece| piece.bytes.start).collect();
+                assert_eq!(starts, [0].into_iter().chain(ends).take(pieces.len()).collect::<Vec<_>>(), "no gap");
+                assert_eq!(pieces.last().map(|piece| piece.bytes.end), Some(packed_bytes(kind)));
+                assert!(pieces.iter().all(|piece| piece.bytes.end - piece.bytes.start <= most), "{kind:?} {most}");
+                let texels = |piece: &Piece| {
+                    let copy = piece.image.unwrap();
+                    let vk::Extent3D { width, height, depth } = copy.image_extent;
+                    u64::from(width) * u64::from(height) * u64::from(depth * copy.image_subresource.layer_count)
+                };
+                if let PlanKind::Image { size: [width, height, depth], layers, .. } = kind {
+                    let all = u64::from(width) * u64::from(height) * u64::from(depth) * u64::from(layers);
+                    assert_eq!(pieces.iter().map(texels).sum::<u64>(), all, "{kind:?} {most}");
+                }
+            }
         }
     }
 }

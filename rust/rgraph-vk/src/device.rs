@@ -4,7 +4,7 @@ use std::ffi::CStr;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use ash::{ext, vk};
 use rgraph_plan::profile::{Capabilities, Profile, Queue as ProfileQueue};
@@ -18,7 +18,9 @@ use crate::garbage::{Garbage, Graveyard};
 use crate::memory::{Memory, MemoryReport};
 use crate::physical::{self, DeviceInfo, Physical};
 use crate::pipeline::Pipelines;
-use crate::queue::{Point, Queue};
+use crate::queue::Queue;
+use crate::staged::Transfers;
+use crate::staging::Staging;
 
 /// How a device is opened.
 #[derive(Clone, Debug, Default)]
@@ -83,6 +85,8 @@ pub(crate) struct Shared {
     pub clock: Option<DeviceClock>,
     memory: Mutex<Option<Memory>>,
     graveyard: Mutex<Graveyard>,
+    staging: Mutex<Staging>,
+    transfers: Mutex<Transfers>,
     turn: Mutex<()>,
     lost: AtomicBool,
     closed: AtomicBool,
@@ -234,6 +238,8 @@ impl Device {
             pipelines,
             memory: Mutex::new(Some(memory)),
             graveyard: Mutex::default(),
+            staging: Mutex::default(),
+            transfers: Mutex::default(),
             turn: Mutex::default(),
             lost: AtomicBool::new(false),
             closed: AtomicBool::new(false),
@@ -307,6 +313,7 @@ impl Device {
         if self.0.is_lost() {
             return Ok(());
         }
+        self.0.trim_staging();
         let waited = self.0.wait_idle();
         if waited.as_ref().is_err_and(Error::is_lost) { Ok(()) } else { waited }
     }
@@ -330,7 +337,7 @@ impl Device {
 
     /// Whether it was closed.
     pub fn is_closed(&self) -> bool {
-        self.0.closed.load(Ordering::Acquire)
+        self.0.is_closed()
     }
 
     /// Refuses a device that is closed, lost, or of another process.
@@ -388,7 +395,7 @@ impl Shared {
     /// Refuses a device that is closed, lost, or of another process.
     pub fn check(&self) -> Result<(), Error> {
         self.context.process.check()?;
-        if self.closed.load(Ordering::Acquire) {
+        if self.is_closed() {
             return Err(DeviceError::new(Code::Closed, "the device is closed", "open another one").into());
         }
         if self.is_lost() {
@@ -400,6 +407,11 @@ impl Shared {
     /// Whether this is the process that opened it, and not a fork.
     pub fn is_ours(&self) -> bool {
         self.context.process.is_current()
+    }
+
+    /// Whether it was closed: nothing new is made of it.
+    pub fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Acquire)
     }
 
     pub fn is_lost(&self) -> bool {
@@ -420,6 +432,14 @@ impl Shared {
 
     fn graveyard(&self) -> MutexGuard<'_, Graveyard> {
         self.graveyard.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn staging(&self) -> MutexGuard<'_, Staging> {
+        self.staging.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn transfers(&self) -> MutexGuard<'_, Transfers> {
+        self.transfers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whose turn it is to submit a run: resources go from one run to the next whole. Nobody who has it waits for a
@@ -455,61 +475,6 @@ impl Shared {
         for garbage in dead {
             garbage.destroy(&self.raw, memory.as_mut());
         }
-    }
-
-    /// The value that a queue has reached.
-    pub fn reached(&self, queue: &Queue) -> Result<u64, Error> {
-        self.context.process.check()?;
-        // SAFETY: the semaphore lives as long as the device.
-        let value = unsafe { self.raw.get_semaphore_counter_value(queue.semaphore) };
-        self.noted(value.called("vkGetSemaphoreCounterValue"))
-    }
-
-    /// Waits for points on queues; `false`: the time was over first.
-    pub fn wait(&self, points: &[Point], timeout: Option<Duration>) -> Result<bool, Error> {
-        let points: Vec<_> = points.iter().filter(|point| point.value > 0).collect();
-        if points.is_empty() {
-            return Ok(true);
-        }
-        if self.is_lost() {
-            return self.check().map(|()| true);
-        }
-        let semaphores: Vec<_> = points.iter().map(|point| self.queues[point.queue].semaphore).collect();
-        let values: Vec<_> = points.iter().map(|point| point.value).collect();
-        self.wait_semaphores(&semaphores, &values, timeout)
-    }
-
-    /// Waits for timeline semaphores; `false`: the time was over first.
-    pub fn wait_semaphores(
-        &self,
-        semaphores: &[vk::Semaphore],
-        values: &[u64],
-        timeout: Option<Duration>,
-    ) -> Result<bool, Error> {
-        let info = vk::SemaphoreWaitInfo::default().semaphores(semaphores).values(values);
-        self.context.process.check()?;
-        // A time that no clock reaches is none.
-        let end = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
-        loop {
-            // Drivers differ in how they take very long times, so long waits are many of a second.
-            let left = end.map_or(Duration::from_secs(1), |end| end.saturating_duration_since(Instant::now()));
-            let slice = left.min(Duration::from_secs(1)).as_nanos() as u64;
-            // SAFETY: the semaphores live as long as the device.
-            match unsafe { self.raw.wait_semaphores(&info, slice) } {
-                Ok(()) => return Ok(true),
-                Err(vk::Result::TIMEOUT) => {
-                    if end.is_some_and(|end| Instant::now() >= end) {
-                        return Ok(false);
-                    }
-                }
-                Err(result) => return self.noted(Err(result).called("vkWaitSemaphores")),
-            }
-        }
-    }
-
-    /// The end of all that was submitted.
-    pub fn submitted(&self) -> Vec<Point> {
-        self.queues.iter().enumerate().map(|(queue, of)| Point { queue, value: of.submitted() }).collect()
     }
 
     /// Waits for all that was submitted, then frees all that waited for it.
@@ -566,12 +531,16 @@ impl Drop for Shared {
             // A fork's copy: the handles are the parent's, and a thread that is not here may hold the locks.
             let memory = self.memory.get_mut().unwrap_or_else(PoisonError::into_inner).take();
             let graveyard = std::mem::take(self.graveyard.get_mut().unwrap_or_else(PoisonError::into_inner));
-            std::mem::forget((memory, graveyard));
+            let staging = std::mem::take(self.staging.get_mut().unwrap_or_else(PoisonError::into_inner));
+            std::mem::forget((memory, graveyard, staging));
             return;
         }
         if !self.is_lost() {
             let _ = self.wait_idle();
         }
+        let transfers = self.transfers().take_all();
+        self.trim_staging();
+        self.bury(transfers);
         let dead = self.graveyard().take_all();
         self.destroy(dead);
         let _alone = crate::driver::alone();

@@ -1,6 +1,6 @@
 //! A frame that was submitted: whether it is done, what it made, how long it took.
 
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rgraph_plan::plan::PlanKind;
@@ -14,7 +14,7 @@ use crate::memory::MemoryReport;
 use crate::prepared::Prepared;
 use crate::queue::Point;
 use crate::report::{FrameReport, Span};
-use crate::store::Store;
+use crate::staging::Block;
 use crate::timing::Timed;
 
 /// A frame under way, or done. Clones are the same frame; whatever it uses lives at least as long as it runs.
@@ -201,48 +201,18 @@ pub struct Readback(pub(crate) Arc<ReadbackShared>);
 /// See [`Readback`].
 #[derive(Debug)]
 pub(crate) struct ReadbackShared {
-    pub store: Option<Arc<Store>>,
-    pub pool: Weak<ReadbackPool>,
+    pub block: Arc<Block>,
     pub bytes: u64,
     pub kind: PlanKind,
     pub name: String,
 }
 
-/// Buffers for reading back, used again.
-#[derive(Debug, Default)]
-pub(crate) struct ReadbackPool(Mutex<Vec<Arc<Store>>>);
-
-/// Buffers that a pool keeps.
-const MOST_POOLED: usize = 16;
-
-impl ReadbackPool {
-    /// A buffer of at least so many bytes, and less than twice as many.
-    pub fn take(&self, bytes: u64) -> Option<Arc<Store>> {
-        let mut pool = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let fits = |store: &Arc<Store>| {
-            let PlanKind::Buffer { size } = store.kind else { return false };
-            size >= bytes && size / 2 <= bytes
-        };
-        let at = pool.iter().position(fits)?;
-        Some(pool.swap_remove(at))
-    }
-
-    fn give(&self, store: Arc<Store>) {
-        let mut pool = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if pool.len() < MOST_POOLED {
-            pool.push(store);
-        }
-    }
-}
-
 impl Readback {
     /// The bytes.
     pub fn bytes(&self) -> &[u8] {
-        let mapped = self.0.store.as_ref().and_then(|store| store.mapped());
-        let Some(mapped) = mapped else { return &[] };
-        // SAFETY: the buffer stays mapped while the store lives, is that large, and the frame that wrote it is done: a
-        // readback is handed out after waiting, and its buffer is not used again while it lives.
-        unsafe { std::slice::from_raw_parts(mapped.as_ptr(), self.0.bytes as usize) }
+        // SAFETY: the block stays mapped while it is borrowed, is that large, and the frame that wrote it is done: a
+        // readback is handed out after waiting, and its block is not lent again while it lives.
+        unsafe { std::slice::from_raw_parts(self.0.block.start().as_ptr(), self.0.bytes as usize) }
     }
 
     /// What was read back.
@@ -253,13 +223,5 @@ impl Readback {
     /// Its name in the graph.
     pub fn name(&self) -> &str {
         &self.0.name
-    }
-}
-
-impl Drop for ReadbackShared {
-    fn drop(&mut self) {
-        if let (Some(pool), Some(store)) = (self.pool.upgrade(), self.store.take()) {
-            pool.give(store);
-        }
     }
 }

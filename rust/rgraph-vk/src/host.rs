@@ -164,6 +164,29 @@ impl Outcome {
     }
 }
 
+/// While it lives, what it was made of is nobody else's: no other run gets its turn with it.
+pub(crate) struct Reservation(Arc<Outcome>);
+
+impl Reservation {
+    /// Reserves images and buffers, in the turn of the one who does.
+    pub fn of(stores: &[Arc<Store>]) -> Self {
+        let outcome = Arc::new(Outcome::default());
+        stores.iter().for_each(|store| store.reserve(&outcome));
+        Self(outcome)
+    }
+
+    /// How the host passes of the run go that it is for.
+    pub fn outcome(&self) -> Arc<Outcome> {
+        self.0.clone()
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        self.0.submitted();
+    }
+}
+
 /// The semaphore that a graph's host passes signal.
 struct Timeline {
     shared: Arc<Shared>,

@@ -5,6 +5,7 @@
 #![deny(clippy::undocumented_unsafe_blocks)]
 
 mod bind;
+pub mod bulk;
 mod cache;
 mod chaos;
 mod clock;
@@ -27,6 +28,7 @@ pub mod front;
 mod garbage;
 mod host;
 mod inside;
+mod locked;
 mod memory;
 mod onetime;
 mod physical;
@@ -42,6 +44,7 @@ mod resource;
 mod run;
 mod scene;
 mod spirv;
+mod staged;
 mod staging;
 mod state;
 mod store;
@@ -62,6 +65,7 @@ pub use device::{BorrowedDevice, Device, DeviceOptions, devices};
 pub use diagnose::{DeviceDiagnosis, Diagnosis, Feature, Layer, diagnose};
 pub use error::{BusyError, Code, DeviceError, Error, PlanError};
 pub use frame::{Frame, Readback};
+pub use locked::Locked;
 pub use memory::{DomainReport, HeapReport, MemoryReport};
 pub use physical::{DeviceInfo, DeviceKind, Family, HeapInfo};
 pub use process::{PerProcess, Process};

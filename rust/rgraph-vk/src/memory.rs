@@ -179,7 +179,6 @@ impl std::fmt::Display for MemoryReport {
 pub struct Memory {
     allocator: Allocator,
     properties: vk::PhysicalDeviceMemoryProperties,
-    chunk_of: HashMap<Domain, u64>,
     pools: HashMap<Key, Pool>,
     own: HashMap<Domain, (u64, usize)>,
     owners: HashMap<String, u64>,
@@ -190,6 +189,9 @@ impl std::fmt::Debug for Memory {
         f.write_str("Memory")
     }
 }
+
+/// Bytes that gpu-allocator would split itself; chunks have more, so that each is a memory object.
+const LEAST: u64 = 4 << 20;
 
 /// Empty chunks that a pool keeps.
 const SPARE_CHUNKS: u32 = 1;
@@ -204,12 +206,11 @@ pub(crate) fn is_unified(properties: &vk::PhysicalDeviceMemoryProperties) -> boo
 }
 
 impl Memory {
-    /// The memory of a device; chunks are an eighth of the smallest heap that a domain may use, at most 64 MiB.
+    /// The memory of a device.
     ///
     /// # Errors
     /// If gpu-allocator refuses the device.
     pub fn new(instance: &ash::Instance, physical: vk::PhysicalDevice, device: &ash::Device) -> Result<Self, Error> {
-        const LEAST: u64 = 4 << 20;
         // SAFETY: the physical device is of this instance.
         let properties = unsafe { instance.get_physical_device_memory_properties(physical) };
         let mut debug_settings = AllocatorDebugSettings::default();
@@ -224,26 +225,18 @@ impl Memory {
             allocation_sizes: AllocationSizes::new(LEAST, LEAST),
         })
         .map_err(|error| DeviceError::new(Code::Failed, format!("gpu-allocator: {error}"), ""))?;
-        let mut memory = Self {
-            allocator,
-            properties,
-            chunk_of: HashMap::new(),
-            pools: HashMap::new(),
-            own: HashMap::new(),
-            owners: HashMap::new(),
-        };
-        for domain in Domain::ALL {
-            let types = memory.types(domain, u32::MAX);
-            let smallest = (0..properties.memory_type_count)
-                .filter(|at| types & 1 << at != 0)
-                .map(|at| properties.memory_types[at as usize].heap_index as usize)
-                .map(|heap| properties.memory_heaps[heap].size)
-                .min()
-                .unwrap_or(u64::MAX);
-            let chunk = (smallest / 8).clamp(2 * LEAST, DEFAULT_CHUNK);
-            memory.chunk_of.insert(domain, 1 << chunk.ilog2());
-        }
-        Ok(memory)
+        Ok(Self { allocator, properties, pools: HashMap::new(), own: HashMap::new(), owners: HashMap::new() })
+    }
+
+    /// Bytes of a chunk of some memory types: an eighth of the smallest heap among them, and at most 64 MiB; of the host's
+    /// memory less, because page-locking is slow and a device with memory of its own needs little of it.
+    fn chunk(&self, types: u32) -> u64 {
+        let known = self.properties.memory_types_as_slice().iter().zip(0..);
+        let allowed = known.filter(|(_, at)| types & 1 << at != 0).map(|(of, _)| of);
+        let local = allowed.clone().any(|of| of.property_flags.contains(vk::MemoryPropertyFlags::DEVICE_LOCAL));
+        let heaps = allowed.map(|of| self.properties.memory_heaps[of.heap_index as usize].size);
+        let most = if local { DEFAULT_CHUNK } else { 2 * LEAST };
+        1 << (heaps.min().unwrap_or(u64::MAX) / 8).clamp(2 * LEAST, most).ilog2()
     }
 
     /// Memory types of a domain among those allowed.
@@ -284,7 +277,7 @@ impl Memory {
         // Domains that have one memory type in common are one pool.
         let domain = if types.is_power_of_two() { Domain::Device } else { want.domain };
         let key = Key { domain, linear: want.linear, types };
-        let chunk = self.chunk_of[&domain];
+        let chunk = self.chunk(types);
         if want.dedicated.is_none() && requirements.size <= chunk {
             let Self { pools, allocator, .. } = self;
             let pool =

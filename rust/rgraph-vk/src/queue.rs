@@ -2,10 +2,12 @@
 //! value. Nothing ever waits for a value that was not submitted.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use ash::vk;
 use rgraph_plan::profile::Capabilities;
 
+use crate::device::Shared;
 use crate::error::{Called, Error};
 
 /// A moment on a queue: all that was submitted up to a value is done.
@@ -119,5 +121,77 @@ impl Queue {
         unsafe { device.queue_submit2(self.raw, &infos, vk::Fence::null()) }.called("vkQueueSubmit2")?;
         *last += submits.len() as u64;
         Ok(*last)
+    }
+}
+
+/// How long a wait looks again and again before it sleeps.
+const SPIN: Duration = Duration::from_micros(50);
+
+impl Shared {
+    /// The value that a queue has reached.
+    pub fn reached(&self, queue: &Queue) -> Result<u64, Error> {
+        self.context.process.check()?;
+        // SAFETY: the semaphore lives as long as the device.
+        let value = unsafe { self.raw.get_semaphore_counter_value(queue.semaphore) };
+        self.noted(value.called("vkGetSemaphoreCounterValue"))
+    }
+
+    /// Waits for points on queues; `false`: the time was over first.
+    pub fn wait(&self, points: &[Point], timeout: Option<Duration>) -> Result<bool, Error> {
+        let points: Vec<_> = points.iter().filter(|point| point.value > 0).collect();
+        if points.is_empty() {
+            return Ok(true);
+        }
+        if self.is_lost() {
+            return self.check().map(|()| true);
+        }
+        // Short work is over before a thread that the driver puts to sleep would be awake again.
+        let begin = Instant::now();
+        while timeout.is_none_or(|timeout| !timeout.is_zero()) && begin.elapsed() < SPIN {
+            let mut over = true;
+            for point in &points {
+                over &= self.reached(&self.queues[point.queue])? >= point.value;
+            }
+            if over {
+                return Ok(true);
+            }
+            std::hint::spin_loop();
+        }
+        let semaphores: Vec<_> = points.iter().map(|point| self.queues[point.queue].semaphore).collect();
+        let values: Vec<_> = points.iter().map(|point| point.value).collect();
+        self.wait_semaphores(&semaphores, &values, timeout)
+    }
+
+    /// Waits for timeline semaphores; `false`: the time was over first.
+    pub fn wait_semaphores(
+        &self,
+        semaphores: &[vk::Semaphore],
+        values: &[u64],
+        timeout: Option<Duration>,
+    ) -> Result<bool, Error> {
+        let info = vk::SemaphoreWaitInfo::default().semaphores(semaphores).values(values);
+        self.context.process.check()?;
+        // A time that no clock reaches is none.
+        let end = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        loop {
+            // Drivers differ in how they take very long times, so long waits are many of a second.
+            let left = end.map_or(Duration::from_secs(1), |end| end.saturating_duration_since(Instant::now()));
+            let slice = left.min(Duration::from_secs(1)).as_nanos() as u64;
+            // SAFETY: the semaphores live as long as the device.
+            match unsafe { self.raw.wait_semaphores(&info, slice) } {
+                Ok(()) => return Ok(true),
+                Err(vk::Result::TIMEOUT) => {
+                    if end.is_some_and(|end| Instant::now() >= end) {
+                        return Ok(false);
+                    }
+                }
+                Err(result) => return self.noted(Err(result).called("vkWaitSemaphores")),
+            }
+        }
+    }
+
+    /// The end of all that was submitted.
+    pub fn submitted(&self) -> Vec<Point> {
+        self.queues.iter().enumerate().map(|(queue, of)| Point { queue, value: of.submitted() }).collect()
     }
 }

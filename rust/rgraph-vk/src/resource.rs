@@ -4,19 +4,18 @@
 use std::sync::Arc;
 
 use ash::vk;
-use rgraph_plan::access::{Accesses, Layout, Stages};
+use rgraph_plan::access::Layout;
 use rgraph_plan::format::Format;
 use rgraph_plan::plan::PlanKind;
 
-use crate::copy::{download, finish, packed_bytes, upload};
+use crate::copy::packed_bytes;
 use crate::device::{Device, Shared};
-use crate::enter::{Entering, Target};
 use crate::error::{Code, DeviceError, Error};
 use crate::frame::{Readback, ReadbackShared};
 use crate::memory::Domain;
-use crate::onetime::OneTime;
 use crate::queue::{Point, Submit};
-use crate::state::{Region, ResourceState};
+use crate::staged;
+use crate::state::ResourceState;
 use crate::store::{Raw, Store, Usages};
 
 /// An image or buffer of a device. Clones are the same one; it lives as long as anything uses it.
@@ -233,24 +232,25 @@ impl Resource {
         Err(DeviceError::new(Code::Foreign, message, "make it on the device that runs the graph").into())
     }
 
-    /// Writes mip 0 of all layers, tightly packed, or a buffer's bytes; waits until it is done.
+    /// Writes mip 0 of all layers, tightly packed, or a buffer's bytes. Returns when `bytes` may change; the device may
+    /// still be copying, and what uses the resource next waits for that. Where foreign code has the handle, it waits here.
     ///
     /// # Errors
     /// If the number of bytes is not right, or the driver fails; inside of a function of a pass.
     pub fn write(&self, bytes: &[u8]) -> Result<(), Error> {
-        self.0.shared.check()?;
-        self.0.shared.outside()?;
+        let shared = &self.0.shared;
+        shared.check()?;
+        shared.outside()?;
         let wanted = packed_bytes(self.0.kind);
         if bytes.len() as u64 != wanted {
             let message = format!("\"{}\" takes {wanted} bytes, and {} are given", self.0.name, bytes.len());
             return Err(Error::input(&self.0.name, message, "give mip 0 of all layers, tightly packed"));
         }
-        let staging = self.staging(wanted, vk::BufferUsageFlags::TRANSFER_SRC, Domain::Host)?;
-        if let Some(mapped) = staging.mapped() {
-            // SAFETY: the buffer was made that large, and nobody uses it yet.
-            unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), mapped.as_ptr(), bytes.len()) };
+        staged::write(&self.0, bytes, None)?;
+        if self.0.is_exposed() {
+            shared.wait(&staged::points(&self.0), None)?;
         }
-        self.transfer(&staging, true)
+        shared.sweep()
     }
 
     /// Reads mip 0 of all layers, tightly packed, or a buffer's bytes; waits until it is done.
@@ -260,64 +260,25 @@ impl Resource {
     pub fn read(&self) -> Result<Readback, Error> {
         self.0.shared.check()?;
         self.0.shared.outside()?;
-        let bytes = packed_bytes(self.0.kind);
-        let staging = self.staging(bytes, vk::BufferUsageFlags::TRANSFER_DST, Domain::Cached)?;
-        self.transfer(&staging, false)?;
+        let block = staged::read(&self.0)?;
         let (kind, name) = (self.0.kind, self.0.name.clone());
-        let pool = std::sync::Weak::new();
-        Ok(Readback(Arc::new(ReadbackShared { store: Some(staging), pool, bytes, kind, name })))
+        self.0.shared.sweep()?;
+        Ok(Readback(Arc::new(ReadbackShared { block, bytes: packed_bytes(kind), kind, name })))
     }
 
-    fn staging(&self, size: u64, buffer: vk::BufferUsageFlags, domain: Domain) -> Result<Arc<Store>, Error> {
-        let usages = Usages { buffer, ..Usages::default() };
-        Store::new(&self.0.shared, "staging", PlanKind::Buffer { size }, usages, domain, true)
-    }
-
-    fn transfer(&self, staging: &Arc<Store>, write: bool) -> Result<(), Error> {
-        let shared = &self.0.shared;
-        let mut once = OneTime::default();
-        let result = self.transfer_with(staging, write, &mut once);
-        shared.bury(once.take());
-        let point = result?;
-        shared.wait(&[point], None)?;
-        shared.sweep()
-    }
-
-    fn transfer_with(&self, staging: &Arc<Store>, write: bool, once: &mut OneTime) -> Result<Point, Error> {
-        let (store, shared) = (&self.0, &self.0.shared);
-        let _turn = shared.turn_with(std::slice::from_ref(store), None)?;
-        let (access, layout) = if write {
-            (Accesses::TRANSFER_WRITE, Layout::TransferDst)
-        } else {
-            (Accesses::TRANSFER_READ, Layout::TransferSrc)
-        };
-        let target = Target { queue: 0, stages: Stages::COPY, access, layout, discard: write, previous: (0, 0) };
-        let mut entering = Entering::default();
-        entering.enter(shared, store, Region::first_mip(store.kind), target);
-        let device = &shared.raw;
-        let family = shared.queues[0].family;
-        let commands = once.record(shared, family, |commands| {
-            entering.record(device, commands);
-            if write {
-                upload(device, commands, store, staging.buffer(), 0);
-            } else {
-                download(device, commands, store, staging);
-            }
-            finish(device, commands);
-        })?;
-        let submit = Submit { waits: entering.waits, commands: vec![commands] };
-        let value = shared.noted(shared.queues[0].submit(device, &[submit]))?;
-        let point = Point { queue: 0, value };
-        let state = ResourceState {
-            queue: Some(0),
-            family: Some(family),
-            stages: Stages::COPY,
-            access,
-            layout,
-            points: vec![point],
-            user: (0, 0),
-        };
-        store.tracked().set(Region::first_mip(store.kind), &state);
-        Ok(point)
+    /// As [`Resource::read`], into `bytes`: without a copy by the CPU where they lie in [`Locked`](crate::Locked) memory.
+    ///
+    /// # Errors
+    /// If the number of bytes is not right, or the driver fails; inside of a function of a pass.
+    pub fn read_into(&self, bytes: &mut [u8]) -> Result<(), Error> {
+        self.0.shared.check()?;
+        self.0.shared.outside()?;
+        let held = packed_bytes(self.0.kind);
+        if bytes.len() as u64 != held {
+            let message = format!("\"{}\" has {held} bytes, and there is room for {}", self.0.name, bytes.len());
+            return Err(Error::input(&self.0.name, message, "give room for mip 0 of all layers, tightly packed"));
+        }
+        staged::read_into(&self.0, bytes)?;
+        self.0.shared.sweep()
     }
 }

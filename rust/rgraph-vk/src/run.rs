@@ -2,6 +2,8 @@
 
 mod inputs;
 
+pub(crate) use inputs::Prologue;
+
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -12,16 +14,15 @@ use crate::bind::Packets;
 use crate::compiled::{Inputs, Poll};
 use crate::device::Shared;
 use crate::error::Error;
-use crate::frame::{Figures, ReadbackPool, Submitted};
-use crate::host::{HostLane, Outcome};
+use crate::frame::{Figures, Submitted};
+use crate::host::{HostLane, Outcome, Reservation};
 use crate::onetime::OneTime;
 use crate::prepared::{Imports, Prepared};
 use crate::queue::Point;
 use crate::record::{passes_on, record};
-use crate::staging::Staging;
 use crate::state::ResourceState;
 use crate::store::Store;
-use crate::submit::{At, Prologue, Submission};
+use crate::submit::{At, Submission};
 use crate::timing::Timed;
 use crate::variant::{Ingredients, Stamp, Variant};
 use crate::work::{Commands, Work};
@@ -51,24 +52,6 @@ pub(crate) struct RunState {
     failed: Option<usize>,
     /// The stamp of the imports that are known to be distinct.
     distinct: u64,
-    pub pool: Arc<ReadbackPool>,
-}
-
-/// A run with host passes while it submits: nobody else gets at what outlives it.
-struct Hosted(Arc<Outcome>);
-
-impl Hosted {
-    fn reserve(stores: &[Arc<Store>]) -> Self {
-        let outcome = Arc::new(Outcome::default());
-        stores.iter().for_each(|store| store.reserve(&outcome));
-        Self(outcome)
-    }
-}
-
-impl Drop for Hosted {
-    fn drop(&mut self) {
-        self.0.submitted();
-    }
 }
 
 /// One of the frames that may be under way at once.
@@ -78,7 +61,6 @@ pub(crate) struct FrameContext {
     /// When its last frame is done.
     points: Vec<Point>,
     pub once: OneTime,
-    pub staging: Staging,
     /// Where the times of its last frame go, and the variant that has them.
     timed: Option<(Times, usize, u64)>,
     /// Imports that its last frame uses, and the stamp that they have.
@@ -126,7 +108,6 @@ impl RunState {
             initialised: false,
             failed: None,
             distinct: 0,
-            pool: Arc::default(),
         }
     }
 
@@ -192,7 +173,7 @@ impl RunState {
         self.apply(prepared, inputs)?;
         let begin = Instant::now();
         let wanted = self.wanted(prepared, inputs)?;
-        let prologue = self.prologue(prepared, at, inputs)?;
+        let prologue = self.prologue(prepared, inputs)?;
         figures.upload_us = figures.took("upload", begin);
         let begin = Instant::now();
         let index = match self.variant(prepared, at, &mut figures) {
@@ -213,8 +194,8 @@ impl RunState {
                 return Err(error);
             }
         };
-        let hosted = self.host.is_some().then(|| Hosted::reserve(&stores));
-        self.last = hosted.as_ref().map(|hosted| hosted.0.clone());
+        let hosted = self.host.is_some().then(|| Reservation::of(&stores));
+        self.last = hosted.as_ref().map(Reservation::outcome);
         let mut context = std::mem::take(&mut self.contexts[at]);
         let call = Submission { variant: index, prologue: &prologue, wanted: &wanted, poll: inputs.poll };
         let submitted = self.submit(prepared, &mut context, call, &mut turn, &mut figures);
@@ -253,7 +234,6 @@ impl RunState {
         context.harvest(prepared)?;
         context.points.clear();
         context.once.reset(shared)?;
-        context.staging.reset();
         shared.sweep()
     }
 

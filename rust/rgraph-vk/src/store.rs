@@ -375,7 +375,12 @@ fn image_info<'a>(kind: PlanKind, usages: Usages, concurrent: bool, families: &'
     if concurrent { info.sharing_mode(vk::SharingMode::CONCURRENT).queue_family_indices(families) } else { info }
 }
 
-fn buffer_info<'a>(kind: PlanKind, usages: Usages, concurrent: bool, families: &'a [u32]) -> vk::BufferCreateInfo<'a> {
+pub(crate) fn buffer_info<'a>(
+    kind: PlanKind,
+    usages: Usages,
+    concurrent: bool,
+    families: &'a [u32],
+) -> vk::BufferCreateInfo<'a> {
     let PlanKind::Buffer { size } = kind else { return vk::BufferCreateInfo::default() };
     let info = vk::BufferCreateInfo::default().size(size).usage(usages.buffer);
     if concurrent { info.sharing_mode(vk::SharingMode::CONCURRENT).queue_family_indices(families) } else { info }
@@ -403,6 +408,7 @@ impl Shared {
             Ok(allocation) => return Ok(allocation),
             Err(error) => error,
         };
+        self.trim_staging();
         if self.wait_idle().is_err() {
             return Err(first);
         }

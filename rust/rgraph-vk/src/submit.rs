@@ -14,19 +14,19 @@ use crate::chaos::Chaos;
 use crate::chaos::poison::Poisoner;
 use crate::compiled::Poll;
 use crate::convert;
-use crate::copy::{clear, download, finish, packed_bytes, seen_by_all, upload};
+use crate::copy::{Piece, clear, download, finish, packed_bytes, seen_by_all, upload};
 use crate::device::Shared;
 use crate::enter::{Entering, Target};
 use crate::error::{Code, Error};
 use crate::frame::{Figures, Readback, ReadbackShared};
 use crate::host::{Call, Job, Outcome, Seen, overlapping};
 use crate::inside::Chain;
-use crate::memory::Domain;
 use crate::prepared::{Prepared, Root};
 use crate::queue::{Point, Submit};
-use crate::run::{FrameContext, RunState, wait_polling};
+use crate::run::{FrameContext, Prologue, RunState, wait_polling};
+use crate::staging::Block;
 use crate::state::{Region, ResourceState};
-use crate::store::{Raw, Store, Usages};
+use crate::store::{Raw, Store};
 use crate::work::Work;
 
 /// Where a batch ended.
@@ -35,15 +35,6 @@ pub(crate) enum At {
     Queue(Point),
     /// A value of the host's semaphore.
     Host(u64),
-}
-
-/// What comes before the plan's batches.
-#[derive(Debug, Default)]
-pub(crate) struct Prologue {
-    /// Contents that begin with zeros; in chaos runs also memories that begin with poison.
-    pub clears: Vec<(Arc<Store>, Option<ResourceId>)>,
-    /// Contents that come from staging memory: buffer and offset there.
-    pub uploads: Vec<(Arc<Store>, vk::Buffer, u64)>,
 }
 
 /// What is submitted.
@@ -232,8 +223,8 @@ impl Run<'_, '_> {
             if !prologue.clears.is_empty() {
                 seen_by_all(device, commands);
             }
-            for (store, buffer, offset) in &prologue.uploads {
-                upload(device, commands, store, *buffer, *offset);
+            for (store, block, offset) in &prologue.uploads {
+                upload(device, commands, store, &Piece::whole(store.kind), block.buffer(), *offset);
             }
         })?;
         let submit = Submit { waits: entering.waits, commands: vec![commands] };
@@ -251,8 +242,9 @@ impl Run<'_, '_> {
         for (store, _) in &prologue.clears {
             store.tracked().set(Region::whole(store.kind), &state);
         }
-        for (store, ..) in &prologue.uploads {
+        for (store, block, _) in &prologue.uploads {
             store.tracked().set(Region::first_mip(store.kind), &state);
+            block.used_until(point);
         }
         Ok(())
     }
@@ -461,7 +453,7 @@ impl Run<'_, '_> {
     fn read_back(&mut self, state: &mut RunState, wanted: &[usize]) -> Result<Vec<(ResourceId, Readback)>, Error> {
         state.after = None;
         let mut entering = Entering::default();
-        let mut copies: Vec<(&Root, Arc<Store>, Arc<Store>)> = Vec::new();
+        let mut copies: Vec<(&Root, Arc<Store>, Arc<Block>)> = Vec::new();
         let mut reads = Vec::new();
         for &at in wanted {
             let root = &self.prepared.roots[at];
@@ -473,24 +465,16 @@ impl Run<'_, '_> {
                 continue;
             }
             let bytes = packed_bytes(store.kind);
-            let staging = match state.pool.take(bytes) {
-                Some(pooled) => pooled,
-                None => {
-                    let usages = Usages { buffer: vk::BufferUsageFlags::TRANSFER_DST, ..Usages::default() };
-                    let kind = PlanKind::Buffer { size: bytes };
-                    Store::new(self.shared, "read-back", kind, usages, Domain::Cached, true)?
-                }
-            };
+            let block = self.shared.lend(bytes, self.poll)?;
             self.enter_root(root, &store, &mut entering);
             let readback = ReadbackShared {
-                store: Some(staging.clone()),
-                pool: Arc::downgrade(&state.pool),
+                block: block.clone(),
                 bytes,
                 kind: store.kind,
                 name: self.prepared.plan.resource_name(root.resource).to_owned(),
             };
             reads.push((root.declared, Readback(Arc::new(readback))));
-            copies.push((root, store, staging));
+            copies.push((root, store, block));
         }
         if copies.is_empty() {
             return Ok(reads);
@@ -518,8 +502,8 @@ impl Run<'_, '_> {
         let family = self.shared.queues[OWN_QUEUE].family;
         let commands = self.context.once.record(self.shared, family, |commands| {
             entering.record(device, commands);
-            for (_, store, staging) in &copies {
-                download(device, commands, store, staging);
+            for (_, store, block) in &copies {
+                download(device, commands, store, &Piece::whole(store.kind), block.buffer(), 0);
             }
             finish(device, commands);
         })?;
@@ -533,6 +517,7 @@ impl Run<'_, '_> {
             points: vec![point],
             user: (0, 0),
         };
+        copies.iter().for_each(|(_, _, block)| block.used_until(point));
         for (_, store, _) in copies.iter().filter(|(root, ..)| root.states.is_none()) {
             store.tracked().set(Region::first_mip(store.kind), &left);
         }

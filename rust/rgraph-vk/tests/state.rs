@@ -65,6 +65,8 @@ fn a_state_that_is_said_keeps_the_points_of_runs() {
     let Some(device) = device(2) else { return };
     let buffer = device.0.buffer("x", 256).unwrap();
     buffer.write(&[3; 256]).unwrap();
+    // A write to memory that the host shares is none of a queue's; a copy out of it is.
+    buffer.read().unwrap();
     let before = buffer.state().points;
     assert!(!before.is_empty());
     say(&buffer, &ResourceState::default()).unwrap();

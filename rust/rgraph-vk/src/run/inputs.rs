@@ -2,25 +2,65 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use rgraph_plan::id::IdVec;
 use rgraph_plan::plan::{PlanKind, PlanLife};
 use rgraph_plan::resource::{Life, ResourceId};
 
 use super::RunState;
-use crate::compiled::{Inputs, Upload};
+use crate::bulk;
+use crate::compiled::{Inputs, Poll, Upload};
 use crate::copy::{packed_bytes, told};
 use crate::device::Shared;
 use crate::error::{Code, DeviceError, Error};
 use crate::prepared::{Import, Place, Prepared};
-use crate::queue::Point;
+use crate::staged;
+use crate::staging::Block;
 use crate::state::ResourceState;
 use crate::store::{Raw, Store};
-use crate::submit::Prologue;
+
+/// What comes before the plan's batches.
+#[derive(Debug, Default)]
+pub(crate) struct Prologue {
+    /// Contents that begin with zeros; in chaos runs also memories that begin with poison.
+    pub clears: Vec<(Arc<Store>, Option<ResourceId>)>,
+    /// Contents that come from staging memory: block and offset there.
+    pub uploads: Vec<(Arc<Store>, Arc<Block>, u64)>,
+    /// The block that small uploads share, and where it is free from.
+    open: Option<(Arc<Block>, u64)>,
+}
+
+/// Least bytes of a block that uploads share.
+const SHARED_BLOCK: u64 = 1 << 20;
+
+impl Prologue {
+    /// Copies bytes into staging memory, from where the run copies them into a resource.
+    pub fn stage(
+        &mut self,
+        shared: &Arc<Shared>,
+        store: Arc<Store>,
+        bytes: &[u8],
+        poll: Option<Poll<'_>>,
+    ) -> Result<(), Error> {
+        let length = bytes.len() as u64;
+        let (block, offset) = match self.open.take() {
+            Some((block, free)) if free + length <= block.size() => (block, free),
+            _ => (shared.lend(length.max(SHARED_BLOCK), poll)?, 0),
+        };
+        // SAFETY: the range lies in the block, which nobody else borrows, behind what was staged before.
+        unsafe {
+            std::ptr::copy_nonoverlapping(bytes.as_ptr(), block.start().as_ptr().add(offset as usize), bytes.len());
+        }
+        self.open = Some((block.clone(), (offset + length).next_multiple_of(256)));
+        self.uploads.push((store, block, offset));
+        Ok(())
+    }
+}
 
 impl RunState {
     /// Binds imports and copies what is uploaded into staging memory.
-    pub(super) fn prologue(&mut self, prepared: &Prepared, at: usize, inputs: &Inputs<'_>) -> Result<Prologue, Error> {
+    pub(super) fn prologue(&mut self, prepared: &Prepared, inputs: &Inputs<'_>) -> Result<Prologue, Error> {
         let mut prologue = Prologue::default();
         let graph = &prepared.workload.graph;
         if !self.initialised {
@@ -50,7 +90,7 @@ impl RunState {
                 return Err(Error::input("?", "an input is a resource of another graph", "use this graph's handles"));
             };
             uploaded.push(prepared.home(resource).0);
-            self.upload(prepared, at, resource, upload, &mut prologue)?;
+            self.upload(prepared, resource, upload, inputs.poll, &mut prologue)?;
         }
         for &Import { home, bound, defined } in &prepared.imports {
             let known = !inputs.anew || uploaded.contains(&home);
@@ -106,9 +146,9 @@ impl RunState {
     fn upload(
         &mut self,
         prepared: &Prepared,
-        at: usize,
         resource: ResourceId,
         upload: &Upload<'_>,
+        poll: Option<Poll<'_>>,
         prologue: &mut Prologue,
     ) -> Result<(), Error> {
         let name = prepared.plan.resource_name(resource);
@@ -168,27 +208,28 @@ impl RunState {
                 if write_directly(&prepared.shared, &store, bytes)? {
                     return Ok(());
                 }
-                let (buffer, offset) = self.contexts[at].staging.put(&prepared.shared, bytes)?;
-                prologue.uploads.push((store, buffer, offset));
-                Ok(())
+                // What is remembered may be cleared first, in the run's own submit.
+                let bound = matches!(prepared.places[home], Place::Import(..));
+                if bound && (wanted >= ALONE || staged::locked(&prepared.shared, bytes).is_some()) {
+                    return staged::write(&store, bytes, poll);
+                }
+                prologue.stage(&prepared.shared, store, bytes, poll)
             }
         }
     }
 }
 
+/// Bytes from which on an upload is a submit of its own: the device copies the first part while the CPU stages the next.
+const ALONE: u64 = 1 << 20;
+
 /// Writes into a buffer that the host can see and nobody uses; `false`: it has to be staged.
 fn write_directly(shared: &Shared, store: &Store, bytes: &[u8]) -> Result<bool, Error> {
     let (PlanKind::Buffer { .. }, Some(mapped)) = (store.kind, store.mapped()) else { return Ok(false) };
-    let mut idle = true;
-    let mut points: Vec<Point> = Vec::new();
-    let everything = store.tracked().whole();
-    store.tracked().visit(everything, |_, state| points.extend(&state.points));
-    for point in points {
-        idle &= shared.reached(&shared.queues[point.queue])? >= point.value;
-    }
+    let idle = shared.wait(&staged::points(store), Some(Duration::ZERO))?;
     if idle {
         // SAFETY: the buffer is that large and no queue uses it; submits make host writes visible.
-        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), mapped.as_ptr(), bytes.len()) };
+        bulk::copy(unsafe { std::slice::from_raw_parts_mut(mapped.as_ptr(), bytes.len()) }, bytes);
+        let everything = store.tracked().whole();
         store.tracked().set(everything, &ResourceState::default());
     }
     Ok(idle)
