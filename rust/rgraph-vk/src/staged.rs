@@ -7,12 +7,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rgraph_plan::access::{Accesses, Layout, Stages};
 use rgraph_plan::plan::PlanKind;
+use rgraph_plan::profile::Capabilities;
 
 use crate::bulk;
 use crate::compiled::Poll;
 use crate::copy::{Piece, download, finish, packed_bytes, pieces, upload};
 use crate::device::Shared;
-use crate::enter::{Entering, Target};
+use crate::enter::{self, Entering};
 use crate::error::Error;
 use crate::host::Reservation;
 use crate::onetime::OneTime;
@@ -22,8 +23,22 @@ use crate::staging::{Block, CHUNK};
 use crate::state::{Region, ResourceState};
 use crate::store::Store;
 
-/// The device's queue for transfers outside of runs: the graphics queue, which can copy every format.
-const QUEUE: usize = 0;
+/// Bytes from which on a buffer is copied on a queue for transfers alone, beside what other queues do. Fewer are there
+/// sooner without the semaphore between two queues.
+const APART: u64 = 256 << 10;
+
+/// The device's queue for transfers of a resource outside of runs. Images go over the graphics queue, which can copy every
+/// format and part.
+fn queue_for(store: &Store) -> usize {
+    let PlanKind::Buffer { size } = store.kind else { return 0 };
+    let queues = &store.shared.queues;
+    let apart = queues.iter().position(|queue| {
+        let family = store.concurrent || queue.family == queues[0].family;
+        let other = Capabilities::GRAPHICS | Capabilities::COMPUTE;
+        family && queue.capabilities.contains(Capabilities::TRANSFER) && !queue.capabilities.intersects(other)
+    });
+    apart.filter(|_| size >= APART).unwrap_or(0)
+}
 
 /// Multiples of the bytes of every texel block (of 1 to 16 bytes), which offsets of copies of images are.
 const LOCKED_OFFSETS: u64 = 16;
@@ -43,6 +58,7 @@ impl Transfers {
 struct Transfer<'a> {
     shared: &'a Arc<Shared>,
     store: &'a Arc<Store>,
+    queue: usize,
     write: bool,
     once: OneTime,
     last: Option<Point>,
@@ -51,13 +67,14 @@ struct Transfer<'a> {
 impl<'a> Transfer<'a> {
     fn begin(store: &'a Arc<Store>, write: bool) -> Result<Self, Error> {
         let shared = &store.shared;
-        let reached = shared.reached(&shared.queues[QUEUE])?;
+        let reached = shared.queues.iter().map(|queue| shared.reached(queue)).collect::<Result<Vec<_>, _>>()?;
         let known = {
             let mut transfers = shared.transfers();
-            let over = |point: &Option<Point>| point.is_none_or(|point| point.value <= reached);
+            let over = |point: &Option<Point>| point.is_none_or(|point| point.value <= reached[point.queue]);
             transfers.0.iter().position(|(_, point)| over(point)).map(|at| transfers.0.swap_remove(at).0)
         };
-        let mut transfer = Self { shared, store, write, once: known.unwrap_or_default(), last: None };
+        let queue = queue_for(store);
+        let mut transfer = Self { shared, store, queue, write, once: known.unwrap_or_default(), last: None };
         transfer.once.reset(shared)?;
         Ok(transfer)
     }
@@ -66,16 +83,17 @@ impl<'a> Transfer<'a> {
         Region::first_mip(self.store.kind)
     }
 
-    /// Submits the copy of one piece. The first one is submitted in the resource's turn.
-    fn submit(&mut self, piece: &Piece, block: &Block, offset: u64) -> Result<(), Error> {
+    /// Submits the copy of one piece between the resource, which is reserved, and a block.
+    fn submit(&mut self, piece: &Piece, block: &Block, offset: u64) -> Result<Point, Error> {
         let (access, layout) = self.use_of();
         let mut entering = Entering::default();
         if self.last.is_none() {
             let previous = (0, 0);
-            let target = Target { queue: QUEUE, stages: Stages::COPY, access, layout, discard: self.write, previous };
+            let (queue, stages) = (self.queue, Stages::COPY);
+            let target = enter::Target { queue, stages, access, layout, discard: self.write, previous };
             entering.enter(self.shared, self.store, self.region(), target);
         }
-        let (device, queue) = (&self.shared.raw, &self.shared.queues[QUEUE]);
+        let (device, queue) = (&self.shared.raw, &self.shared.queues[self.queue]);
         let commands = self.once.record(self.shared, queue.family, |commands| {
             if !entering.is_empty() {
                 entering.record(device, commands);
@@ -89,10 +107,10 @@ impl<'a> Transfer<'a> {
         })?;
         let submit = Submit { waits: entering.waits, commands: vec![commands] };
         let value = self.shared.noted(queue.submit(device, &[submit]))?;
-        let point = Point { queue: QUEUE, value };
+        let point = Point { queue: self.queue, value };
         block.used_until(point);
         self.last = Some(point);
-        Ok(())
+        Ok(point)
     }
 
     fn use_of(&self) -> (Accesses, Layout) {
@@ -110,8 +128,8 @@ impl Drop for Transfer<'_> {
         if let Some(point) = self.last {
             let (access, layout) = self.use_of();
             let state = ResourceState {
-                queue: Some(QUEUE),
-                family: Some(self.shared.queues[QUEUE].family),
+                queue: Some(self.queue),
+                family: Some(self.shared.queues[self.queue].family),
                 stages: Stages::COPY,
                 access,
                 layout,
@@ -128,80 +146,111 @@ impl Drop for Transfer<'_> {
 /// the device may still be at it, and what uses the resource next waits for that.
 pub(crate) fn write(store: &Arc<Store>, bytes: &[u8], poll: Option<Poll<'_>>) -> Result<(), Error> {
     let shared = &store.shared;
-    let stores = std::slice::from_ref(store);
+    let _reservation = reserve(store, poll)?;
     if let Some((block, offset)) = locked(shared, bytes) {
-        let point = {
-            let _turn = shared.turn_with(stores, poll)?;
-            let mut transfer = Transfer::begin(store, true)?;
-            transfer.submit(&Piece::whole(store.kind), &block, offset)?;
-            transfer.last
-        };
-        return wait_polling(poll, |slice| shared.wait(point.as_slice(), slice));
+        let point = Transfer::begin(store, true)?.submit(&Piece::whole(store.kind), &block, offset)?;
+        return wait_polling(poll, |slice| shared.wait(&[point], slice));
     }
-    if shared.unified && store.mapped().is_some() && matches!(store.kind, PlanKind::Buffer { .. }) {
-        return write_mapped(store, bytes, poll);
-    }
-    let pieces = pieces(store.kind, CHUNK);
-    let fill = |piece: &Piece, poll: Option<Poll<'_>>| -> Result<Arc<Block>, Error> {
-        let from = &bytes[piece.bytes.start as usize..piece.bytes.end as usize];
-        let block = shared.lend(from.len() as u64, poll)?;
-        // SAFETY: the block is that large and nobody else borrows it.
-        unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), block.start().as_ptr(), from.len()) };
-        Ok(block)
-    };
-    let Some((first, rest)) = pieces.split_first() else { return Ok(()) };
-    let block = fill(first, poll)?;
-    let turn = shared.turn_with(stores, poll)?;
-    let mut transfer = Transfer::begin(store, true)?;
-    transfer.submit(first, &block, 0)?;
-    if rest.is_empty() {
+    if let (PlanKind::Buffer { .. }, Some(mapped), true) = (store.kind, store.mapped(), shared.unified) {
+        let points = points(store);
+        wait_polling(poll, |slice| shared.wait(&points, slice))?;
+        // SAFETY: the buffer is that large; no queue uses it, and whoever would waits for the reservation.
+        bulk::copy(unsafe { std::slice::from_raw_parts_mut(mapped.as_ptr(), bytes.len()) }, bytes);
+        let everything = store.tracked().whole();
+        store.tracked().set(everything, &ResourceState::default());
         return Ok(());
     }
-    // Others may submit meanwhile, but nothing that uses the resource.
-    let reservation = Reservation::of(stores);
-    drop((turn, block));
-    let (next, transfer) = (AtomicUsize::new(0), Mutex::new(transfer));
+    in_pieces(store, true, poll, |piece, block, transfer, _| {
+        let from = &bytes[piece.bytes.start as usize..piece.bytes.end as usize];
+        // SAFETY: the block is that large and nobody else borrows it.
+        unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), block.start().as_ptr(), from.len()) };
+        submit(transfer, piece, block).map(|_| ())
+    })
+}
+
+/// Reads mip 0 of all layers, tightly packed, or a buffer's bytes; waits until they are there.
+pub(crate) fn read(store: &Arc<Store>) -> Result<Arc<Block>, Error> {
+    let block = store.shared.lend(packed_bytes(store.kind), None)?;
+    let _reservation = reserve(store, None)?;
+    read_to(store, &block, 0)?;
+    Ok(block)
+}
+
+/// As [`read`], into `bytes`, as many as that needs.
+pub(crate) fn read_into(store: &Arc<Store>, bytes: &mut [u8]) -> Result<(), Error> {
+    let shared = &store.shared;
+    let _reservation = reserve(store, None)?;
+    if let Some((block, offset)) = locked(shared, bytes) {
+        return read_to(store, &block, offset);
+    }
+    let to = Target(bytes.as_mut_ptr());
+    in_pieces(store, false, None, |piece, block, transfer, poll| {
+        let point = submit(transfer, piece, block)?;
+        wait_polling(poll, |slice| shared.wait(&[point], slice))?;
+        let length = (piece.bytes.end - piece.bytes.start) as usize;
+        // SAFETY: `bytes` has room for all pieces, each of which one thread takes; the device is done with the block.
+        unsafe { std::ptr::copy_nonoverlapping(block.start().as_ptr(), to.at(piece.bytes.start), length) };
+        Ok(())
+    })
+}
+
+/// The caller's bytes, which threads fill at different places.
+struct Target(*mut u8);
+
+// SAFETY: each byte is written by the one thread that has its piece.
+unsafe impl Sync for Target {}
+
+impl Target {
+    fn at(&self, offset: u64) -> *mut u8 {
+        self.0.wrapping_add(offset as usize)
+    }
+}
+
+/// Keeps runs away from a resource, once those that have it are over.
+fn reserve(store: &Arc<Store>, poll: Option<Poll<'_>>) -> Result<Reservation, Error> {
+    let stores = std::slice::from_ref(store);
+    let _turn = store.shared.turn_with(stores, poll)?;
+    Ok(Reservation::of(stores))
+}
+
+fn submit(transfer: &Mutex<Transfer<'_>>, piece: &Piece, block: &Block) -> Result<Point, Error> {
+    transfer.lock().unwrap_or_else(PoisonError::into_inner).submit(piece, block, 0)
+}
+
+fn read_to(store: &Arc<Store>, block: &Block, offset: u64) -> Result<(), Error> {
+    let point = Transfer::begin(store, false)?.submit(&Piece::whole(store.kind), block, offset)?;
+    store.shared.wait(&[point], None).map(|_| ())
+}
+
+/// Takes a reserved resource piece by piece, each with a block; several threads take a large one.
+fn in_pieces(
+    store: &Arc<Store>,
+    write: bool,
+    poll: Option<Poll<'_>>,
+    step: impl Fn(&Piece, &Block, &Mutex<Transfer<'_>>, Option<Poll<'_>>) -> Result<(), Error> + Sync,
+) -> Result<(), Error> {
+    let pieces = pieces(store.kind, CHUNK);
+    let (next, transfer) = (AtomicUsize::new(0), Mutex::new(Transfer::begin(store, write)?));
     let work = |poll: Option<Poll<'_>>| -> Result<(), Error> {
-        while let Some(piece) = rest.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let copied = fill(piece, poll)
-                .and_then(|block| transfer.lock().unwrap_or_else(PoisonError::into_inner).submit(piece, &block, 0));
-            if copied.is_err() {
+        while let Some(piece) = pieces.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let block = store.shared.lend(piece.bytes.end - piece.bytes.start, poll);
+            let done = block.and_then(|block| step(piece, &block, &transfer, poll));
+            if done.is_err() {
                 // The others stop at their next piece.
-                next.store(rest.len(), Ordering::Relaxed);
-                return copied;
+                next.store(pieces.len(), Ordering::Relaxed);
+                return done;
             }
         }
         Ok(())
     };
-    let filled = std::thread::scope(|scope| {
+    let helpers = bulk::threads(packed_bytes(store.kind) as usize) - 1;
+    std::thread::scope(|scope| {
         // Signals are for the caller's thread.
-        let helpers: Vec<_> = (1..bulk::threads(bytes.len())).map(|_| scope.spawn(|| work(None))).collect();
+        let helpers: Vec<_> = (0..helpers).map(|_| scope.spawn(|| work(None))).collect();
         let own = work(poll);
         let joined = helpers.into_iter().map(|helper| helper.join().unwrap_or_else(|panic| resume_unwind(panic)));
         joined.fold(own, Result::and)
-    });
-    drop(transfer);
-    drop(reservation);
-    filled
-}
-
-/// Writes a buffer in memory that the host and the device share, once nothing uses it.
-fn write_mapped(store: &Arc<Store>, bytes: &[u8], poll: Option<Poll<'_>>) -> Result<(), Error> {
-    let shared = &store.shared;
-    let reservation = {
-        let _turn = shared.turn_with(std::slice::from_ref(store), poll)?;
-        Reservation::of(std::slice::from_ref(store))
-    };
-    let points = points(store);
-    wait_polling(poll, |slice| shared.wait(&points, slice))?;
-    let Some(mapped) = store.mapped() else { return Ok(()) };
-    // SAFETY: the buffer is that large; no queue uses it, and whoever would waits for the reservation.
-    let to = unsafe { std::slice::from_raw_parts_mut(mapped.as_ptr(), bytes.len()) };
-    bulk::copy(to, bytes);
-    let everything = store.tracked().whole();
-    store.tracked().set(everything, &ResourceState::default());
-    drop(reservation);
-    Ok(())
+    })
 }
 
 /// Moments after which no queue uses a resource.
@@ -210,35 +259,6 @@ pub(crate) fn points(store: &Store) -> Vec<Point> {
     let tracked = store.tracked();
     tracked.visit(tracked.whole(), |_, state| points.extend(&state.points));
     points
-}
-
-/// Reads mip 0 of all layers, tightly packed, or a buffer's bytes; waits until they are there.
-pub(crate) fn read(store: &Arc<Store>) -> Result<Arc<Block>, Error> {
-    let block = store.shared.lend(packed_bytes(store.kind), None)?;
-    read_to(store, &block, 0)?;
-    Ok(block)
-}
-
-/// As [`read`], into `bytes`, as many as that needs.
-pub(crate) fn read_into(store: &Arc<Store>, bytes: &mut [u8]) -> Result<(), Error> {
-    if let Some((block, offset)) = locked(&store.shared, bytes) {
-        return read_to(store, &block, offset);
-    }
-    let block = read(store)?;
-    // SAFETY: the block is that large, the device is done with it, and nobody else borrows it.
-    bulk::copy(bytes, unsafe { std::slice::from_raw_parts(block.start().as_ptr(), bytes.len()) });
-    Ok(())
-}
-
-fn read_to(store: &Arc<Store>, block: &Block, offset: u64) -> Result<(), Error> {
-    let shared = &store.shared;
-    let point = {
-        let _turn = shared.turn_with(std::slice::from_ref(store), None)?;
-        let mut transfer = Transfer::begin(store, false)?;
-        transfer.submit(&Piece::whole(store.kind), block, offset)?;
-        transfer.last
-    };
-    shared.wait(point.as_slice(), None).map(|_| ())
 }
 
 /// The page-locked block that bytes lie in, and where, if copies of every format may begin there.
