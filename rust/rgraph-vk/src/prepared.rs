@@ -18,6 +18,7 @@ use rgraph_plan::stages::size::{ShapeScratch, shapes};
 use crate::bind::{Binder, Packets};
 use crate::chaos::poison::{allow_clears, fills};
 use crate::chaos::{Chaos, ChaosSpec};
+use crate::chunk::{BatchInfo, Chunk, split};
 use crate::context::c_string;
 use crate::device::Shared;
 use crate::error::{Code, Error};
@@ -63,27 +64,6 @@ pub(crate) struct Root {
     /// The layouts that the plan leaves it in, if it lives within the frame.
     pub states: Option<Tracked>,
 }
-
-/// What the runtime adds to a batch.
-#[derive(Debug, Default)]
-pub(crate) struct BatchInfo {
-    /// Device queue; `None`: the host.
-    pub queue: Option<usize>,
-    /// Edges of the plan that are entered before it.
-    pub entries: Vec<u32>,
-    /// Chunks that it is recorded in.
-    pub chunks: Span,
-}
-
-/// Commands that are recorded in one command buffer.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Chunk {
-    pub batch: BatchId,
-    pub commands: Span,
-}
-
-/// Passes from which on a chunk ends at the next place where it may: fewer are recorded sooner than threads wake up.
-const CHUNK_PASSES: usize = 2048;
 
 /// See the module.
 pub(crate) struct Prepared {
@@ -226,7 +206,7 @@ impl Prepared {
             }
         }
         let planned = scene.pass_of.iter_ids().filter_map(|(id, declared)| Some(((*declared)?, id))).collect();
-        let (batches, chunks) = split(&plan, &scene, &queues);
+        let (batches, chunks) = split(&plan, &scene, &queues, &recorded);
         let roots = workload.graph.roots().iter().map(|&declared| {
             let resource = scene.resource_of[declared];
             let states = matches!(plan.resources[scene.memory[resource]].life, PlanLife::Transient | PlanLife::Root)
@@ -366,48 +346,6 @@ fn map_queues(
         out.push(index);
     }
     Ok(out)
-}
-
-/// Batches with the edges that are entered before them, and the chunks that they are recorded in.
-fn split(plan: &Plan, scene: &Scene, queues: &[usize]) -> (IdVec<BatchId, BatchInfo>, Vec<Chunk>) {
-    let mut batches: IdVec<BatchId, BatchInfo> = IdVec::new();
-    let mut chunks = Vec::new();
-    for (id, batch) in plan.batches.iter_ids() {
-        let first = chunks.len();
-        let queue = batch.queue.map(|queue| queues[queue.index()]);
-        if queue.is_some() {
-            let mut start = batch.commands.start;
-            let (mut passes, mut open) = (0, false);
-            for at in batch.commands.range() {
-                match plan.commands[at] {
-                    Command::BeginRendering { .. } => open = true,
-                    Command::EndRendering => open = false,
-                    Command::Pass { .. } => passes += 1,
-                    _ => {}
-                }
-                if passes >= CHUNK_PASSES && !open {
-                    chunks.push(Chunk { batch: id, commands: Span { start, end: at as u32 + 1 } });
-                    (start, passes) = (at as u32 + 1, 0);
-                }
-            }
-            if start < batch.commands.end {
-                chunks.push(Chunk { batch: id, commands: Span { start, end: batch.commands.end } });
-            }
-        }
-        batches.push(BatchInfo { queue, entries: Vec::new(), chunks: Span::new(first, chunks.len()) });
-    }
-    let used = used_by_batches(plan, scene);
-    for (edge, at) in plan.edges.iter().zip(0..) {
-        let memory = scene.memory[edge.resource];
-        let first = plan
-            .batches
-            .iter_ids()
-            .find(|(id, batch)| batch.queue == edge.entry.queue && used[id.index()].contains(&memory));
-        if let Some((batch, _)) = first {
-            batches[batch].entries.push(at);
-        }
-    }
-    (batches, chunks)
 }
 
 /// Makes images and buffers.

@@ -10,10 +10,11 @@ use rgraph_plan::plan::{Attachment, Barriers, Command, PlanKind, PlanPassId};
 
 use crate::bind::{Action, Drawn, Packet, Packets};
 use crate::chaos::poison::{Fills, Poisoner};
+use crate::chunk::Chunk;
 use crate::convert;
 use crate::device::Shared;
 use crate::error::{Called, Error};
-use crate::prepared::{Chunk, Prepared};
+use crate::prepared::Prepared;
 use crate::queue::Queue;
 use crate::rendering::Rendering;
 use crate::store::clear_color;
@@ -25,8 +26,9 @@ use crate::work::{DrawCount, IndexBuffer};
 /// Commands from which on several threads record faster than one.
 const PARALLEL_COMMANDS: usize = 4096;
 
-/// Records all chunks of a variant, whose old command buffers are not in use.
-pub(crate) fn record(prepared: &Prepared, variant: &mut Variant, push: &[u8]) -> Result<(), Error> {
+/// Records chunks of a variant, whose old command buffers are not in use: all of them, or those with passes whose steps a
+/// function says each time.
+pub(crate) fn record(prepared: &Prepared, variant: &mut Variant, push: &[u8], all: bool) -> Result<(), Error> {
     let shared = &prepared.shared;
     while variant.chunks.len() < prepared.chunks.len() {
         let chunk = &prepared.chunks[variant.chunks.len()];
@@ -36,6 +38,9 @@ pub(crate) fn record(prepared: &Prepared, variant: &mut Variant, push: &[u8]) ->
     }
     let recorder = Recorder { prepared, variant, push };
     let one = |(chunk, &(pool, commands)): (&Chunk, &(vk::CommandPool, vk::CommandBuffer))| {
+        if !all && !chunk.said {
+            return Ok(());
+        }
         // SAFETY: the context is idle, so none of the pool's buffers is in use; each thread has pools of its own.
         let reset = unsafe { shared.raw.reset_command_pool(pool, vk::CommandPoolResetFlags::empty()) };
         reset.called("vkResetCommandPool")?;
@@ -362,8 +367,7 @@ impl Recorder<'_> {
             bound.pipeline = packet.pipeline;
         }
         if !packet.sets.is_empty() && (bound.layout != packet.layout || bound.sets != Some((said, packet.sets))) {
-            let start = if said { self.prepared.packets.sets.len() } else { 0 };
-            let sets = &self.variant.sets[start..][packet.sets.range()];
+            let sets = self.variant.sets(said, packet.sets);
             // SAFETY: the sets are the variant's, of the layout's set layouts.
             unsafe { device.cmd_bind_descriptor_sets(commands, point, packet.layout, 0, sets, &[]) };
             (bound.layout, bound.sets) = (packet.layout, Some((said, packet.sets)));

@@ -24,7 +24,7 @@ use crate::state::ResourceState;
 use crate::store::Store;
 use crate::submit::{At, Submission};
 use crate::timing::Timed;
-use crate::variant::{Ingredients, Stamp, Variant};
+use crate::variant::{Ingredients, Key, Variant};
 use crate::work::{Commands, Work};
 
 /// What changes from run to run.
@@ -34,8 +34,8 @@ pub(crate) struct RunState {
     push: Vec<u8>,
     data: Vec<u8>,
     data_stamp: u64,
-    stamp: Stamp,
-    off: Vec<bool>,
+    push_stamp: u64,
+    key: Key,
     on: IdVec<PlanPassId, bool>,
     pub imports: Imports,
     /// Images and buffers for arrays of the caller's.
@@ -50,8 +50,10 @@ pub(crate) struct RunState {
     initialised: bool,
     /// The context of a run that failed half-way, until what it left under way is waited for.
     failed: Option<usize>,
-    /// The stamp of the imports that are known to be distinct.
+    /// How often what is bound to imports has changed, when they were found to be distinct, and when the key was made.
+    rebound: u64,
     distinct: u64,
+    keyed: u64,
 }
 
 /// One of the frames that may be under way at once.
@@ -96,9 +98,9 @@ impl RunState {
             push: prepared.packets.push.clone(),
             data: prepared.packets.data.clone(),
             data_stamp: 0,
-            stamp: Stamp::default(),
+            push_stamp: 0,
             on: passes_on(prepared, &off),
-            off,
+            key: Key { off, ..Key::default() },
             imports: IdVec::filled(None, resources),
             own: IdVec::filled(None, resources),
             batches: vec![None; prepared.plan.batches.len()],
@@ -107,7 +109,9 @@ impl RunState {
             after: None,
             initialised: false,
             failed: None,
+            rebound: 1,
             distinct: 0,
+            keyed: 0,
         }
     }
 
@@ -202,8 +206,8 @@ impl RunState {
         let outcome = match submitted {
             Ok(done) => {
                 context.points.clone_from(&done.points);
-                if context.kept.1 != self.stamp.imports {
-                    context.kept = (self.imports.clone(), self.stamp.imports);
+                if context.kept.1 != self.rebound {
+                    context.kept = (self.imports.clone(), self.rebound);
                 }
                 let times = Arc::new(Mutex::new(None));
                 context.timed = Some((times.clone(), index, self.run));
@@ -240,21 +244,19 @@ impl RunState {
     /// New flags, push data and uniform data.
     fn apply(&mut self, prepared: &Prepared, inputs: &Inputs<'_>) -> Result<(), Error> {
         let graph = &prepared.workload.graph;
-        let flags = self.stamp.flags;
+        let mut changed = false;
         for (name, on) in &inputs.flags {
             let Some(flag) = graph.flags().iter_ids().find(|(_, known)| *known == name) else {
                 let known: Vec<_> = graph.flags().iter().map(|flag| format!("\"{flag}\"")).collect();
                 let message = format!("no pass is switched by the flag \"{name}\"");
                 return Err(Error::input(name, message, format!("flags of the graph: {}", known.join(", "))));
             };
-            let off = &mut self.off[flag.0.index()];
-            if *off == *on {
-                *off = !on;
-                self.stamp.flags += 1;
-            }
+            let off = &mut self.key.off[flag.0.index()];
+            changed |= *off == *on;
+            *off = !on;
         }
-        if self.stamp.flags != flags {
-            self.on = passes_on(prepared, &self.off);
+        if changed {
+            self.on = passes_on(prepared, &self.key.off);
         }
         let mut given = inputs.push.iter().map(|(pass, _)| pass).chain(inputs.data.iter().map(|(pass, ..)| pass));
         if given.any(|pass| graph.passes().get(*pass).is_none()) {
@@ -275,7 +277,7 @@ impl RunState {
                 }
                 if known != bytes.as_slice() {
                     known.copy_from_slice(bytes);
-                    self.stamp.push += 1;
+                    self.push_stamp += 1;
                 }
             }
         }
@@ -295,46 +297,47 @@ impl RunState {
                 }
             }
         }
-        self.stamp.measured = (inputs.times, inputs.statistics);
+        self.key.measured = (inputs.times, inputs.statistics);
         Ok(())
     }
 
-    /// The recorded variant of a context for this run: an earlier one if nothing that was recorded changed.
+    /// The recorded variant of a context for this run: an earlier one if nothing that it depends on is different. Of that
+    /// one only push data and what functions say may have to be recorded again.
     fn variant(&mut self, prepared: &Prepared, at: usize, figures: &mut Figures) -> Result<usize, Error> {
         let said = self.say(prepared)?;
-        let phase = self.run % prepared.phases;
-        let variants = &mut self.contexts[at].variants;
-        let push = self.stamp.push;
-        let alike = variants.iter().position(|one| one.phase == phase && Stamp { push, ..one.stamp } == self.stamp);
-        let alike = alike.filter(|_| prepared.recorded.is_empty());
-        let index = match alike.filter(|&index| variants[index].stamp == self.stamp) {
-            Some(index) => index,
+        self.key.phase = self.run % prepared.phases;
+        if self.keyed != self.rebound {
+            let bound = prepared.imports.iter().filter(|import| import.bound);
+            self.key.bound = bound.map(|import| self.imports[import.home].as_ref().map(Arc::downgrade)).collect();
+            self.keyed = self.rebound;
+        }
+        let Self { key, imports, on, run, contexts, push_stamp, .. } = self;
+        let from = Ingredients { prepared, run: *run, key, imports, on };
+        let variants = &mut contexts[at].variants;
+        let mut variant = match variants.iter().position(|variant| variant.key == *key) {
+            Some(known) => variants.remove(known),
             None => {
-                let mut variant = match alike {
-                    // New push data needs nothing made anew, only other commands.
-                    Some(index) => variants.swap_remove(index),
-                    None => {
-                        // Of one phase there is one: what it was recorded for is over.
-                        variants.retain(|one| one.phase != phase);
-                        if variants.len() >= MOST_VARIANTS {
-                            variants.remove(0);
-                        }
-                        let Self { stamp, imports, on, run, .. } = self;
-                        Variant::new(Ingredients { prepared, run: *run, stamp: *stamp, imports, on }, said)?
-                    }
-                };
-                record(prepared, &mut variant, &self.push)?;
-                variant.stamp = self.stamp;
-                figures.recorded = true;
-                let variants = &mut self.contexts[at].variants;
-                variants.push(variant);
-                variants.len() - 1
+                let dead = variants.iter().position(|variant| !variant.key.is_alive());
+                let old = dead.or((variants.len() >= MOST_VARIANTS).then_some(0));
+                Variant::new(from, old.map(|old| variants.remove(old)))?
             }
         };
-        let variant = &mut self.contexts[at].variants[index];
-        variant.set_data(prepared, &self.data, self.data_stamp);
+        let says = !prepared.recorded.is_empty();
+        if says {
+            variant.say(from, said)?;
+        }
+        let all = variant.push_stamp != *push_stamp;
+        if all || says {
+            variant.push_stamp = u64::MAX;
+            record(prepared, &mut variant, &self.push, all)?;
+            variant.push_stamp = *push_stamp;
+            figures.recorded = true;
+        }
+        variant.set_data(&self.data, self.data_stamp);
         variant.rearm(prepared)?;
-        Ok(index)
+        // The one used last stands last.
+        variants.push(variant);
+        Ok(variants.len() - 1)
     }
 
     /// Asks the functions that say steps.
@@ -375,7 +378,7 @@ impl RunState {
             let lost = |store: &Arc<Store>| prologue.uploads.iter().any(|(upload, ..)| Arc::ptr_eq(upload, store));
             if bound.as_ref().is_some_and(lost) {
                 *bound = None;
-                self.stamp.imports += 1;
+                self.rebound += 1;
             }
         }
     }

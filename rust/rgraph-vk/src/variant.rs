@@ -1,38 +1,56 @@
 //! A graph in one of its frame contexts: handles, descriptor sets, barriers in Vulkan's terms and, once recorded, command
 //! buffers. It stays as it is while nothing that was recorded changes, and is then submitted again and again.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use ash::vk;
-use rgraph_plan::access::Layout;
 use rgraph_plan::id::{Id, IdVec, Span};
 use rgraph_plan::plan::{Batch, Command, PlanKind, PlanPassId, Scope};
 use rgraph_plan::resource::ResourceId;
 
-use crate::bind::{Descriptor, Packets, Write};
+use crate::bind::Packets;
 use crate::convert;
 use crate::device::Shared;
 use crate::error::{Called, Error};
 use crate::garbage::Garbage;
-use crate::memory::Domain;
 use crate::prepared::{Imports, Prepared};
 use crate::queue::Queue;
 use crate::rendering::Rendering;
-use crate::store::{Raw, Store, Usages, ViewKey, attachment_view_type};
+use crate::sets::Sets;
+use crate::store::{Raw, Store, ViewKey, attachment_view_type};
 use crate::subpass;
 use crate::transfer::Handles;
 
-/// What a recording depends on; equal stamps need no new one.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Stamp {
-    /// Which resources are bound to imports.
-    pub imports: u64,
-    /// Which flags are on.
-    pub flags: u64,
-    /// Push data.
-    pub push: u64,
+/// What handles, sets and barriers depend on: where all of it is equal, nothing is made anew.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Key {
+    /// Where the rings of histories are.
+    pub phase: u64,
+    /// The flags that are off.
+    pub off: Vec<bool>,
     /// Times and statistics.
     pub measured: (bool, bool),
+    /// What is bound to each import of the graph.
+    pub bound: Vec<Option<Weak<Store>>>,
+}
+
+impl PartialEq for Key {
+    fn eq(&self, other: &Self) -> bool {
+        let Self { phase, off, measured, bound } = self;
+        let same = |(one, two): (&Option<Weak<Store>>, &Option<Weak<Store>>)| match (one, two) {
+            (Some(one), Some(two)) => one.ptr_eq(two),
+            (one, two) => one.is_none() && two.is_none(),
+        };
+        (phase, off, measured, bound.len()) == (&other.phase, &other.off, &other.measured, other.bound.len())
+            && bound.iter().zip(&other.bound).all(same)
+    }
+}
+
+impl Key {
+    /// Whether it can come again: all that was bound exists.
+    pub fn is_alive(&self) -> bool {
+        self.bound.iter().flatten().all(|store| store.strong_count() > 0)
+    }
 }
 
 /// Views and handles of an attachment.
@@ -44,15 +62,18 @@ pub(crate) struct AttachmentViews {
 
 /// See the module.
 pub(crate) struct Variant {
-    shared: Arc<Shared>,
-    pub phase: u64,
-    pub stamp: Stamp,
+    pub shared: Arc<Shared>,
+    pub key: Key,
+    /// The push data that was recorded.
+    pub push_stamp: u64,
     handles: IdVec<ResourceId, Raw>,
-    /// Sets of the graph's packets, then of those that functions said.
-    pub sets: Vec<vk::DescriptorSet>,
+    /// Whether all queue families share a resource.
+    concurrent: IdVec<ResourceId, bool>,
+    /// Sets of the graph's packets.
+    pub(crate) own: Sets,
+    /// What functions said for this run, and its sets.
     pub said: Packets,
-    pool: vk::DescriptorPool,
-    uniforms: Option<Arc<Store>>,
+    pub(crate) said_sets: Sets,
     pub data_stamp: u64,
     pub attachments: Vec<AttachmentViews>,
     pub framebuffers: Vec<vk::Framebuffer>,
@@ -65,13 +86,11 @@ pub(crate) struct Variant {
     pub chunks: Vec<(vk::CommandPool, vk::CommandBuffer)>,
     /// Passes that run with these flags.
     pub on: IdVec<PlanPassId, bool>,
-    /// Keeps everything bound alive.
-    kept: Vec<Arc<Store>>,
 }
 
 impl std::fmt::Debug for Variant {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Variant").field("phase", &self.phase).finish_non_exhaustive()
+        f.debug_struct("Variant").field("key", &self.key).finish_non_exhaustive()
     }
 }
 
@@ -80,24 +99,25 @@ impl std::fmt::Debug for Variant {
 pub(crate) struct Ingredients<'a> {
     pub prepared: &'a Prepared,
     pub run: u64,
-    pub stamp: Stamp,
+    pub key: &'a Key,
     pub imports: &'a Imports,
     pub on: &'a IdVec<PlanPassId, bool>,
 }
 
 impl Variant {
-    /// Everything but the recording.
-    pub fn new(from: Ingredients<'_>, said: Packets) -> Result<Self, Error> {
+    /// Everything but the recording. What the graph alone decides is taken from a variant that is not needed any more, and
+    /// whose frames are done.
+    pub fn new(from: Ingredients<'_>, old: Option<Self>) -> Result<Self, Error> {
         let prepared = from.prepared;
         let mut variant = Self {
             shared: prepared.shared.clone(),
-            phase: from.run % prepared.phases,
-            stamp: from.stamp,
+            key: from.key.clone(),
+            push_stamp: u64::MAX,
             handles: IdVec::new(),
-            sets: Vec::new(),
-            said,
-            pool: vk::DescriptorPool::null(),
-            uniforms: None,
+            concurrent: IdVec::new(),
+            own: Sets::default(),
+            said: Packets::default(),
+            said_sets: Sets::default(),
             data_stamp: u64::MAX,
             attachments: Vec::new(),
             framebuffers: Vec::new(),
@@ -109,12 +129,20 @@ impl Variant {
             statistics: None,
             chunks: Vec::new(),
             on: from.on.clone(),
-            kept: Vec::new(),
         };
+        if let Some(mut old) = old {
+            std::mem::swap(&mut variant.own, &mut old.own);
+            std::mem::swap(&mut variant.said_sets, &mut old.said_sets);
+            std::mem::swap(&mut variant.events, &mut old.events);
+            std::mem::swap(&mut variant.chunks, &mut old.chunks);
+        }
         variant.find_handles(from);
         variant.write_barriers(prepared);
         variant.make_views(from)?;
-        variant.make_sets(from)?;
+        let mut own = std::mem::take(&mut variant.own);
+        let made = variant.make_sets(from, &prepared.packets, &mut own);
+        variant.own = own;
+        made?;
         variant.make_events(prepared)?;
         variant.make_queries(prepared)?;
         Ok(variant)
@@ -124,7 +152,7 @@ impl Variant {
         for resource in from.prepared.plan.resources.ids() {
             let store = from.prepared.store(resource, from.run, from.imports);
             self.handles.push(store.map_or(Raw::Buffer(vk::Buffer::null()), |store| store.raw));
-            self.kept.extend(store.cloned());
+            self.concurrent.push(store.is_some_and(|store| store.concurrent));
         }
     }
 
@@ -156,7 +184,7 @@ impl Variant {
                 let at = plan.queues.iter().position(|queue| queue.family == planned);
                 at.map_or(planned, |at| prepared.shared.queues[prepared.queues[at]].family)
             };
-            let shared = self.kept_of(prepared, resource);
+            let shared = self.concurrent[prepared.scene.memory[resource]];
             match (shared || real(from) == real(to), family == Some(from)) {
                 (true, true) => Change::Released,
                 (true, false) => Change::None,
@@ -223,11 +251,6 @@ impl Variant {
         (self.buffers, self.images) = (buffers, images);
     }
 
-    fn kept_of(&self, prepared: &Prepared, resource: ResourceId) -> bool {
-        let raw = self.handles[prepared.scene.memory[resource]];
-        self.kept.iter().find(|store| store.raw == raw).is_some_and(|store| store.concurrent)
-    }
-
     fn make_views(&mut self, from: Ingredients<'_>) -> Result<(), Error> {
         let Ingredients { prepared, run, imports, .. } = from;
         let plan = &prepared.plan;
@@ -259,169 +282,8 @@ impl Variant {
         Ok(())
     }
 
-    fn make_sets(&mut self, from: Ingredients<'_>) -> Result<(), Error> {
-        let prepared = from.prepared;
-        let data = self.data_start(prepared) + self.said.data.len() as u64;
-        if data > 0 {
-            let usages = Usages { buffer: vk::BufferUsageFlags::UNIFORM_BUFFER, ..Usages::default() };
-            let kind = PlanKind::Buffer { size: data };
-            let name = format!("{} uniforms", prepared.plan.graph);
-            self.uniforms = Some(Store::new(&self.shared, &name, kind, usages, Domain::Linked, true)?);
-        }
-        let all = || prepared.packets.writes.iter().chain(&self.said.writes);
-        let sets = prepared.packets.sets.len() + self.said.sets.len();
-        if sets == 0 {
-            return Ok(());
-        }
-        let mut sizes: Vec<vk::DescriptorPoolSize> = Vec::new();
-        for write in all() {
-            match sizes.iter_mut().find(|size| size.ty == write.kind) {
-                Some(size) => size.descriptor_count += 1,
-                None => sizes.push(vk::DescriptorPoolSize { ty: write.kind, descriptor_count: 1 }),
-            }
-        }
-        let info = vk::DescriptorPoolCreateInfo::default().max_sets(sets as u32).pool_sizes(&sizes);
-        // SAFETY: the sizes live until the call returns.
-        let pool = unsafe { self.shared.raw.create_descriptor_pool(&info, None) };
-        self.pool = self.shared.noted(pool.called("vkCreateDescriptorPool"))?;
-        let layouts: Vec<_> = prepared.packets.sets.iter().chain(&self.said.sets).map(|set| set.layout).collect();
-        let info = vk::DescriptorSetAllocateInfo::default().descriptor_pool(self.pool).set_layouts(&layouts);
-        // SAFETY: the pool has room for exactly these.
-        let made = unsafe { self.shared.raw.allocate_descriptor_sets(&info) };
-        self.sets = self.shared.noted(made.called("vkAllocateDescriptorSets"))?;
-        let (ours, theirs) = self.sets.split_at(prepared.packets.sets.len());
-        let start = self.data_start(prepared);
-        self.write_sets(from, &prepared.packets, ours, 0)?;
-        self.write_sets(from, &self.said, theirs, start)
-    }
-
-    /// Where data that functions said lies in the uniform buffer.
-    fn data_start(&self, prepared: &Prepared) -> u64 {
-        let align = self.shared.limits.min_uniform_buffer_offset_alignment.max(16);
-        (prepared.packets.data.len() as u64).next_multiple_of(align)
-    }
-
-    fn write_sets(
-        &self,
-        from: Ingredients<'_>,
-        packets: &Packets,
-        sets: &[vk::DescriptorSet],
-        data: u64,
-    ) -> Result<(), Error> {
-        let Ingredients { prepared, run, imports, .. } = from;
-        // Infos first, so that they do not move while writes point to them.
-        let mut images = Vec::with_capacity(packets.writes.len());
-        let mut buffers = Vec::with_capacity(packets.writes.len());
-        let mut targets = Vec::with_capacity(packets.writes.len());
-        for (set, &raw) in packets.sets.iter().zip(sets) {
-            for write in &packets.writes[set.writes.range()] {
-                let image =
-                    |sampler, view, layout| vk::DescriptorImageInfo { sampler, image_view: view, image_layout: layout };
-                // The view, and the layout that its image is in: what stands in may be in another.
-                let view = |declared: ResourceId, key: ViewKey, layout: Layout| {
-                    let resource = self.stand_in(prepared, write, declared);
-                    let layout = match resource == declared {
-                        true => layout,
-                        false => prepared.binder().layout(write.pass, resource, key.mips, key.layers, key.aspects),
-                    };
-                    let store = prepared.store(resource, run, imports);
-                    let view = store.map_or(Ok(vk::ImageView::null()), |store| store.view(key));
-                    view.map(|view| (view, convert::layout(layout)))
-                };
-                let is_image = match &write.what {
-                    Descriptor::Buffer(resource, [first, end]) => {
-                        let buffer = self.buffer(self.stand_in(prepared, write, *resource));
-                        buffers.push(vk::DescriptorBufferInfo { buffer, offset: *first, range: end - first });
-                        false
-                    }
-                    Descriptor::Data([first, end]) => {
-                        let buffer = self.uniforms.as_ref().map_or(vk::Buffer::null(), |store| store.buffer());
-                        buffers.push(vk::DescriptorBufferInfo { buffer, offset: data + first, range: end - first });
-                        false
-                    }
-                    Descriptor::Image(resource, key, layout) => {
-                        let (view, layout) = view(*resource, *key, *layout)?;
-                        images.push(image(vk::Sampler::null(), view, layout));
-                        true
-                    }
-                    Descriptor::Combined(resource, key, layout, sampler) => {
-                        let (view, layout) = view(*resource, *key, *layout)?;
-                        images.push(image(*sampler, view, layout));
-                        true
-                    }
-                    Descriptor::Sampler(sampler) => {
-                        images.push(image(*sampler, vk::ImageView::null(), vk::ImageLayout::UNDEFINED));
-                        true
-                    }
-                };
-                let at = if is_image { images.len() } else { buffers.len() } - 1;
-                targets.push((raw, write, is_image, at));
-            }
-        }
-        let writes: Vec<_> = targets
-            .iter()
-            .map(|&(raw, write, is_image, at)| {
-                let out = vk::WriteDescriptorSet::default()
-                    .dst_set(raw)
-                    .dst_binding(write.binding)
-                    .dst_array_element(write.element)
-                    .descriptor_type(write.kind);
-                if is_image {
-                    out.image_info(std::slice::from_ref(&images[at]))
-                } else {
-                    out.buffer_info(std::slice::from_ref(&buffers[at]))
-                }
-            })
-            .collect();
-        // SAFETY: the sets are new, so nothing uses them; views and buffers live as long as the variant.
-        unsafe { self.shared.raw.update_descriptor_sets(&writes, &[]) };
-        Ok(())
-    }
-
-    /// What a pass reads instead of the output of a pass that is switched off.
-    fn stand_in(&self, prepared: &Prepared, write: &Write, resource: ResourceId) -> ResourceId {
-        let (graph, scene) = (&prepared.workload.graph, &prepared.scene);
-        let mut resource = resource;
-        let is_output = |of: ResourceId| graph.fallbacks().iter().any(|one| scene.resource_of[one.output] == of);
-        if !is_output(resource) {
-            return resource;
-        }
-        for _ in 0..=graph.fallbacks().len() {
-            let writes = |pass: &PlanPassId| {
-                scene.of(*pass).iter().any(|access| {
-                    use rgraph_plan::access::Usage;
-                    access.resource == resource
-                        && matches!(
-                            access.usage,
-                            Usage::ColorAttachment
-                                | Usage::DepthStencilAttachment
-                                | Usage::StorageWrite
-                                | Usage::StorageReadWrite
-                                | Usage::TransferDst
-                                | Usage::ResolveAttachment
-                                | Usage::HostWrite
-                        )
-                })
-            };
-            let before = |pass: &PlanPassId| *pass < write.pass;
-            let Some(last) = prepared.plan.live().filter(before).filter(writes).last() else { return resource };
-            if self.on[last] {
-                return resource;
-            }
-            let fallback = graph
-                .fallbacks()
-                .iter()
-                .find(|one| scene.pass_of[last] == Some(one.pass) && scene.resource_of[one.output] == resource);
-            match fallback {
-                Some(fallback) => resource = scene.resource_of[fallback.input],
-                None => return resource,
-            }
-        }
-        resource
-    }
-
     fn make_events(&mut self, prepared: &Prepared) -> Result<(), Error> {
-        for _ in 0..prepared.events {
+        for _ in self.events.len()..prepared.events as usize {
             let info = vk::EventCreateInfo::default();
             // SAFETY: nothing is pointed to.
             let event = unsafe { self.shared.raw.create_event(&info, None) }.called("vkCreateEvent");
@@ -439,7 +301,7 @@ impl Variant {
             self.shared.noted(unsafe { self.shared.raw.create_query_pool(&info, None) }.called("vkCreateQueryPool"))
         };
         let can = self.shared.enabled.host_query_reset && passes > 0;
-        let (times, statistics) = self.stamp.measured;
+        let (times, statistics) = self.key.measured;
         let none = vk::QueryPipelineStatisticFlags::empty();
         if can && times && self.shared.queues.iter().any(|queue| queue.timestamp_bits > 0) {
             let times = pool(vk::QueryType::TIMESTAMP, passes * 2, none)?;
@@ -453,16 +315,13 @@ impl Variant {
     }
 
     /// Copies uniform data into the buffer that the recorded commands read. The context must be idle.
-    pub fn set_data(&mut self, prepared: &Prepared, data: &[u8], stamp: u64) {
+    pub fn set_data(&mut self, data: &[u8], stamp: u64) {
         if std::mem::replace(&mut self.data_stamp, stamp) == stamp {
             return;
         }
-        let start = self.data_start(prepared) as usize;
-        if let Some(mapped) = self.uniforms.as_ref().and_then(|store| store.mapped()) {
-            for (offset, bytes) in [(0, data), (start, &*self.said.data)] {
-                // SAFETY: the buffer was made as large as both; the GPU is done with this context.
-                unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), mapped.as_ptr().add(offset), bytes.len()) };
-            }
+        if let Some(mapped) = self.own.uniforms.as_ref().and_then(|store| store.mapped()) {
+            // SAFETY: the buffer was made as large; the GPU is done with this context.
+            unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), mapped.as_ptr(), data.len()) };
         }
     }
 
@@ -547,9 +406,8 @@ impl Handles for Variant {
 impl Drop for Variant {
     fn drop(&mut self) {
         let mut gone: Vec<_> = self.chunks.iter().map(|(pool, _)| Garbage::CommandPool(*pool)).collect();
-        if self.pool != vk::DescriptorPool::null() {
-            gone.push(Garbage::DescriptorPool(self.pool));
-        }
+        gone.extend(self.own.take_pool());
+        gone.extend(self.said_sets.take_pool());
         gone.extend(self.events.iter().copied().map(Garbage::Event));
         gone.extend([self.times, self.statistics].into_iter().flatten().map(Garbage::QueryPool));
         let framebuffers = self.framebuffers.iter().filter(|one| **one != vk::Framebuffer::null());

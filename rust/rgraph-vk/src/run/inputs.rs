@@ -105,12 +105,12 @@ impl RunState {
                     prologue.clears.push((store.clone(), Some(home)));
                 }
                 self.imports[home] = Some(store);
-                self.stamp.imports += 1;
+                self.rebound += 1;
             }
         }
-        if self.distinct != self.stamp.imports {
+        if self.distinct != self.rebound {
             self.check_distinct(prepared)?;
-            self.distinct = self.stamp.imports;
+            self.distinct = self.rebound;
         }
         Ok(prologue)
     }
@@ -123,7 +123,7 @@ impl RunState {
         let Some((one, two)) = twice else { return Ok(()) };
         let (one, name) = (prepared.plan.resource_name(one), prepared.plan.resource_name(two));
         self.imports[two] = None;
-        self.stamp.imports += 1;
+        self.rebound += 1;
         let message = format!("imports \"{one}\" and \"{name}\" are bound to one resource");
         let help = "give each one of its own; or declare one import, and let all passes use that";
         Err(Error::input(name, message, help))
@@ -179,7 +179,7 @@ impl RunState {
                 let same = self.imports[home].as_ref().is_some_and(|known| Arc::ptr_eq(known, store));
                 if !same {
                     self.imports[home] = Some(store.clone());
-                    self.stamp.imports += 1;
+                    self.rebound += 1;
                 }
                 Ok(())
             }
@@ -196,7 +196,7 @@ impl RunState {
                         let same = self.imports[home].as_ref().is_some_and(|known| Arc::ptr_eq(known, &store));
                         if !same {
                             self.imports[home] = Some(store.clone());
-                            self.stamp.imports += 1;
+                            self.rebound += 1;
                         }
                         store
                     }

@@ -1,0 +1,231 @@
+//! Frames that differ from the one before: an import that rotates, a flag that toggles, one pass whose steps a function
+//! says. What was recorded for the same values before is submitted again; the driver's calls are counted.
+
+mod support {
+    pub mod bench;
+    pub mod fault;
+}
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use rgraph_plan::access::{PassQueue, Usage};
+use rgraph_plan::bake::Options;
+use rgraph_plan::graph::Use;
+use rgraph_plan::resource::ResourceId;
+use rgraph_shader::{Kind, Program};
+use rgraph_vk::work::{CallbackError, Commands, Dispatch, Groups, RecordWork, Step, Work};
+use rgraph_vk::{Compiled, Device, DeviceOptions, EntryTable, Inputs, Upload};
+use support::bench::demand::demand;
+use support::bench::{Bench, bound, bytes, program, whole, words};
+use support::fault::Faults;
+
+const ADD: &str = "
+    var<push_constant> more: u32;
+    @group(0) @binding(0) var<storage, read> src: array<u32>;
+    @group(0) @binding(1) var<storage, read_write> dst: array<u32>;
+    @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) { dst[id.x] = src[id.x] + more; }";
+
+/// Frames that fill every cache.
+const WARM: u32 = 16;
+
+/// Calls that make something or record all of a frame anew.
+const MAKING: [&str; 6] = [
+    "vkCreateCommandPool",
+    "vkAllocateCommandBuffers",
+    "vkCreateDescriptorPool",
+    "vkAllocateDescriptorSets",
+    "vkCreateBuffer",
+    "vkCreateQueryPool",
+];
+
+/// A device whose calls are counted.
+fn counted() -> Option<(Faults, Device)> {
+    demand(Faults::new().and_then(|table| {
+        let options = DeviceOptions { entry: Some(EntryTable(table.entry())), ..DeviceOptions::default() };
+        let device = Device::new(&options).map_err(|error| error.to_string())?;
+        Ok((table, device))
+    }))
+}
+
+/// Copies `first` on through a chain of passes, each of which adds one, the last into `last`.
+struct Chain {
+    bench: Bench,
+    first: ResourceId,
+    last: ResourceId,
+    passes: u32,
+}
+
+fn chain(passes: u32) -> Chain {
+    let mut bench = Bench::new([1, 1]);
+    let first = bench.import_buffer("first", 256);
+    let add = program(Kind::Compute, ADD);
+    let mut last = first;
+    for at in 0..passes {
+        let next = bench.graph().buffer(&format!("b{at}"), 256);
+        step(&mut bench, &add, &format!("p{at}"), last, next);
+        last = next;
+    }
+    bench.graph().root(last);
+    Chain { bench, first, last, passes }
+}
+
+fn step(bench: &mut Bench, add: &Arc<Program>, name: &str, src: ResourceId, dst: ResourceId) {
+    let uses = [(src, Use::new(Usage::StorageRead)), (dst, Use::new(Usage::StorageWrite))];
+    let pass = bench.pass(name, PassQueue::Compute, &uses);
+    let binds = [("src", whole(src)), ("dst", whole(dst))];
+    bench.dispatch(pass, add, Groups::Fixed([1; 3]), &binds, 1_u32.to_le_bytes().to_vec());
+}
+
+/// How often each of some calls was made since the last time.
+fn calls(table: &Faults, names: &[&str]) -> Vec<usize> {
+    let made = table.take_names();
+    names.iter().map(|name| made.iter().filter(|made| *made == name).count()).collect()
+}
+
+fn made(table: &Faults) -> Vec<(&'static str, usize)> {
+    MAKING.into_iter().zip(calls(table, &MAKING)).filter(|(_, count)| *count > 0).collect()
+}
+
+fn compile(device: &Device, bench: &Bench) -> Compiled {
+    device.compile(bench.workload.clone(), &Options::default()).unwrap()
+}
+
+#[test]
+fn an_import_that_rotates_is_recorded_once_for_each_of_its_resources() {
+    let Some((table, device)) = counted() else { return };
+    let chain = chain(40);
+    let compiled = compile(&device, &chain.bench);
+    let buffers: Vec<_> = (0..3).map(|at| device.buffer(&format!("image {at}"), 256).unwrap()).collect();
+    for (buffer, value) in buffers.iter().zip([100, 200, 300]) {
+        buffer.write(&bytes(&[value; 64])).unwrap();
+    }
+    for run in 0..WARM + 24 {
+        let buffer = &buffers[run as usize % 3];
+        let uploads = vec![(chain.first, Upload::Resource(buffer))];
+        let frame = compiled.run(&Inputs { uploads, ..Inputs::default() }).unwrap();
+        let expected = (run % 3 + 1) * 100 + chain.passes;
+        assert_eq!(words(frame.read(chain.last).unwrap().bytes()), [expected; 64], "in run {run}");
+        let recorded = frame.report().unwrap().recorded;
+        if run == WARM {
+            table.take_names();
+        }
+        assert!(run < WARM || !recorded, "in run {run}");
+    }
+    assert_eq!(made(&table), []);
+}
+
+#[test]
+fn a_flag_that_toggles_is_recorded_once_for_each_of_its_values() {
+    let Some((table, device)) = counted() else { return };
+    let mut chain = chain(40);
+    let add = program(Kind::Compute, ADD);
+    // While the flag is off the readers get what the chain ends with.
+    let (twice, out) = (chain.bench.graph().buffer("twice", 256), chain.bench.graph().buffer("out", 256));
+    step(&mut chain.bench, &add, "more", chain.last, twice);
+    step(&mut chain.bench, &add, "out", twice, out);
+    let more = chain.bench.graph().find_pass("more").unwrap();
+    let flag = chain.bench.graph().flag("on");
+    chain.bench.graph().pass_mut(more).conditional = Some(flag);
+    chain.bench.graph().fallback(more, twice, chain.last);
+    chain.bench.graph().root(out);
+    let compiled = compile(&device, &chain.bench);
+    let given = bytes(&[7; 64]);
+    for run in 0..WARM + 24 {
+        // Neither in step with the contexts nor with itself.
+        let on = run % 3 == 0 || run % 5 == 1;
+        let uploads = if run == 0 { vec![(chain.first, Upload::Bytes(&given))] } else { Vec::new() };
+        let flags = vec![("on".to_owned(), on)];
+        let frame = compiled.run(&Inputs { uploads, flags, ..Inputs::default() }).unwrap();
+        let expected = 7 + chain.passes + 1 + u32::from(on);
+        assert_eq!(words(frame.read(out).unwrap().bytes()), [expected; 64], "in run {run}");
+        if run == WARM {
+            table.take_names();
+        }
+        assert!(run < WARM || !frame.report().unwrap().recorded, "in run {run}");
+    }
+    assert_eq!(made(&table), []);
+}
+
+/// A step that adds what was said last.
+struct Says {
+    add: Arc<Program>,
+    src: ResourceId,
+    dst: ResourceId,
+    more: Arc<AtomicU32>,
+}
+
+impl RecordWork for Says {
+    fn record(&self, commands: &mut Commands) -> Result<(), CallbackError> {
+        let binds = [("src", whole(self.src)), ("dst", whole(self.dst))];
+        let push = self.more.load(Ordering::Relaxed).to_le_bytes().to_vec();
+        let (program, bound) = (self.add.clone(), bound(&self.add, &binds));
+        commands.steps.push(Step::Dispatch(Dispatch { program, bound, push, groups: Groups::Fixed([1; 3]) }));
+        Ok(())
+    }
+}
+
+/// The calls of ten frames once all is warm, and the device's objects before and after.
+fn of_ten_frames(said: &[u32]) -> Option<Vec<usize>> {
+    let (table, device) = counted()?;
+    let mut chain = chain(40);
+    let (add, more) = (program(Kind::Compute, ADD), Arc::new(AtomicU32::new(1)));
+    let resource = |chain: &mut Chain, name: &str| chain.bench.graph().find_resource(name).unwrap();
+    for at in said {
+        let src = resource(&mut chain, &format!("b{}", at - 1));
+        let dst = resource(&mut chain, &format!("b{at}"));
+        let pass = chain.bench.graph().find_pass(&format!("p{at}")).unwrap();
+        let says = Says { add: add.clone(), src, dst, more: more.clone() };
+        chain.bench.workload.works.insert(pass, Work::Record(Arc::new(says)));
+    }
+    let compiled = compile(&device, &chain.bench);
+    let given = bytes(&[7; 64]);
+    let mut counted = Vec::new();
+    for run in 0..WARM + 10 {
+        more.store(run, Ordering::Relaxed);
+        let uploads = if run == 0 { vec![(chain.first, Upload::Bytes(&given))] } else { Vec::new() };
+        let frame = compiled.run(&Inputs { uploads, ..Inputs::default() }).unwrap();
+        let expected = 7 + chain.passes - said.len() as u32 + run * said.len() as u32;
+        assert_eq!(words(frame.read(chain.last).unwrap().bytes()), [expected; 64], "in run {run}");
+        if run == WARM - 1 {
+            table.take_names();
+        }
+    }
+    counted.extend(calls(&table, &["vkBeginCommandBuffer", "vkCreateCommandPool", "vkCreateDescriptorPool"]));
+    Some(counted)
+}
+
+#[test]
+fn passes_around_one_that_a_function_says_stay_recorded() {
+    let Some(none) = of_ten_frames(&[]) else { return };
+    let [plain, ..] = none[..] else { unreachable!() };
+    // One more command buffer a frame: that of the pass, or of neighbours that are said.
+    assert_eq!(of_ten_frames(&[20]), Some(vec![plain + 10, 0, 0]));
+    assert_eq!(of_ten_frames(&[20, 21, 22]), Some(vec![plain + 10, 0, 0]));
+    assert_eq!(of_ten_frames(&[5, 20, 39]), Some(vec![plain + 30, 0, 0]));
+}
+
+#[test]
+fn a_new_resource_in_each_frame_takes_over_the_pools_of_one_that_is_gone() {
+    let Some((table, device)) = counted() else { return };
+    let chain = chain(40);
+    let compiled = compile(&device, &chain.bench);
+    let mut live = None;
+    for run in 0..WARM + 24 {
+        let buffer = device.buffer("new", 256).unwrap();
+        buffer.write(&bytes(&[run; 64])).unwrap();
+        let uploads = vec![(chain.first, Upload::Resource(&buffer))];
+        let frame = compiled.run(&Inputs { uploads, ..Inputs::default() }).unwrap();
+        assert_eq!(words(frame.read(chain.last).unwrap().bytes()), [run + chain.passes; 64], "in run {run}");
+        drop((frame, buffer));
+        if run == WARM {
+            table.take_names();
+            device.wait_idle().unwrap();
+            live = Some(device.memory().live());
+        }
+    }
+    let made = calls(&table, &["vkCreateCommandPool", "vkCreateDescriptorPool"]);
+    assert_eq!(made, [0, 0]);
+    device.wait_idle().unwrap();
+    assert_eq!(Some(device.memory().live()), live, "no variant keeps what is gone");
+}
