@@ -5,18 +5,17 @@ use std::sync::Arc;
 
 use ash::vk;
 use rgraph_plan::access::{Layout, Stages, Transfer as TransferKind, Usage};
-use rgraph_plan::format::Numbers;
 use rgraph_plan::graph::Graph;
 use rgraph_plan::id::{IdVec, Span};
 use rgraph_plan::plan::{Plan, PlanKind, PlanPassId};
 use rgraph_plan::resource::ResourceId;
 use rgraph_plan::stages::resolve::meaning::default_shader_stage;
 use rgraph_plan::stages::size::mip_size;
-use rgraph_shader::{Program, Scalar};
+use rgraph_shader::Program;
 
 use crate::device::Shared;
 use crate::error::Error;
-use crate::pipeline::descriptor_type;
+use crate::pipeline::{Layouts, Targets, descriptor_type};
 use crate::rendering::Renderings;
 use crate::scene::{PassAccess, Scene};
 use crate::state::Region;
@@ -101,8 +100,41 @@ pub(crate) struct Packets {
     /// Pass, binding and bytes of each uniform block.
     pub blocks: Vec<(PlanPassId, u32, [u64; 2])>,
     pub draws: Vec<Drawn>,
-    pub vertex: Vec<VertexBuffer>,
+    /// Vertex buffers and first bytes in them.
+    pub vertex: Vec<(ResourceId, u64)>,
     pub transfers: Vec<transfer::Ready>,
+}
+
+/// What was found for the step before, which the next one of the pass mostly has too.
+#[derive(Default)]
+struct Before<'a> {
+    /// What the pass draws to.
+    targets: Option<Targets>,
+    /// The last draw and its pipeline.
+    drawn: Option<(&'a Draw, vk::Pipeline)>,
+    /// What was bound last: for which program, and the sets of it.
+    bound: Option<(&'a Arc<Program>, &'a Arc<[Bound]>, Arc<Layouts>, Span)>,
+}
+
+impl Before<'_> {
+    /// The pipeline of the draw before, if this one has it too; then inputs and outputs fit as they did.
+    fn pipeline(&self, draw: &Draw) -> Option<vk::Pipeline> {
+        let (before, pipeline) = self.drawn?;
+        let layout = |buffer: &VertexBuffer| (buffer.stride, buffer.per_instance);
+        let pairs = || before.vertex_buffers.iter().zip(&draw.vertex_buffers);
+        let same = Arc::ptr_eq(&before.program, &draw.program)
+            && (Arc::ptr_eq(&before.state, &draw.state) || before.state == draw.state)
+            && before.vertex_buffers.len() == draw.vertex_buffers.len()
+            && pairs().all(|(one, two)| layout(one) == layout(two) && one.attributes == two.attributes);
+        same.then_some(pipeline)
+    }
+
+    /// The sets of the step before, if this one binds the same.
+    fn sets(&self, program: &Arc<Program>, bound: &Arc<[Bound]>) -> Option<(&Arc<Layouts>, Span)> {
+        let (before, known, layouts, sets) = self.bound.as_ref()?;
+        let same = Arc::ptr_eq(before, program) && (Arc::ptr_eq(known, bound) || *known == bound);
+        same.then_some((layouts, *sets))
+    }
 }
 
 /// Turns steps into packets.
@@ -123,10 +155,11 @@ impl Binder<'_> {
         for run in sorted.chunk_by_mut(|a, b| matches!((a, b), (Step::Draw(_), Step::Draw(_)))) {
             run.sort_by_key(|step| if let Step::Draw(draw) = step { draw.key } else { 0 });
         }
+        let mut before = Before::default();
         let mut steps = sorted.into_iter().peekable();
         while let Some(step) = steps.next() {
             let added = match step {
-                Step::Dispatch(dispatch) => self.dispatch(pass, dispatch, out),
+                Step::Dispatch(dispatch) => self.dispatch(pass, dispatch, &mut before, out),
                 Step::Draw(draw) => {
                     // Neighbours that only go on with the next instances are one draw.
                     let mut count = draw.count;
@@ -136,7 +169,7 @@ impl Binder<'_> {
                         count = both;
                         steps.next();
                     }
-                    self.draw(pass, draw, count, out)
+                    self.draw(pass, draw, count, &mut before, out)
                 }
                 Step::Transfer(transfer) => self.transfer(pass, transfer, out),
             };
@@ -208,7 +241,13 @@ impl Binder<'_> {
         queue.map_or(Stages::empty(), |queue| default_shader_stage(queue, raster))
     }
 
-    fn dispatch(&self, pass: PlanPassId, dispatch: &Dispatch, out: &mut Packets) -> Result<(), Error> {
+    fn dispatch<'a>(
+        &self,
+        pass: PlanPassId,
+        dispatch: &'a Dispatch,
+        before: &mut Before<'a>,
+        out: &mut Packets,
+    ) -> Result<(), Error> {
         let Dispatch { program, bound, push, groups } = dispatch;
         if self.renderings.of_pass[pass].is_some() {
             return self.refuse(pass, "dispatches, but has attachments", "dispatch in a pass without attachments");
@@ -241,23 +280,37 @@ impl Binder<'_> {
                 return self.refuse(pass, says, "dispatch fewer, larger workgroups");
             }
         }
-        self.packet(pass, program, bound, push, pipeline, what, out)
+        self.packet(pass, (program, bound, push), pipeline, what, before, out)
     }
 
-    fn draw(&self, pass: PlanPassId, draw: &Draw, count: DrawCount, out: &mut Packets) -> Result<(), Error> {
+    fn draw<'a>(
+        &self,
+        pass: PlanPassId,
+        draw: &'a Draw,
+        count: DrawCount,
+        before: &mut Before<'a>,
+        out: &mut Packets,
+    ) -> Result<(), Error> {
         let Draw { program, state, bound, push, vertex_buffers, index, viewport, .. } = draw;
-        let Some(targets) = self.renderings.targets(self.plan, self.scene, pass) else {
+        if before.targets.is_none() {
+            before.targets = self.renderings.targets(self.plan, self.scene, pass);
+        }
+        let Some(targets) = &before.targets else {
             return self.refuse(pass, "draws, but has no attachment", "declare a colour or depth attachment");
         };
         self.check_viewport(pass, *viewport)?;
-        self.check_outputs(pass, program)?;
-        let mut buffers = Vec::new();
+        let known = before.pipeline(draw);
+        if known.is_none() {
+            self.check_outputs(pass, program)?;
+            self.check_inputs(pass, program, vertex_buffers)?;
+        }
+        let start = out.vertex.len();
         for buffer in vertex_buffers {
             let planned = self.planned(pass, buffer.buffer)?;
             self.in_buffer(pass, planned, Usage::Vertex, buffer.offset, 0, "reads vertices from")?;
-            buffers.push(VertexBuffer { buffer: planned, ..buffer.clone() });
+            out.vertex.push((planned, buffer.offset));
         }
-        self.check_inputs(pass, program, &buffers)?;
+        let vertex = Span::new(start, out.vertex.len());
         let index = match index {
             Some(index) => {
                 let planned = self.planned(pass, index.buffer)?;
@@ -286,129 +339,25 @@ impl Binder<'_> {
             let length = u64::from(draws.saturating_sub(1)) * u64::from(*stride) + u64::from(one);
             self.in_buffer(pass, *buffer, Usage::Indirect, *offset, length, "draws indirectly from")?;
         }
-        let pipeline = self.shared.raster_pipeline(program, state, &targets, &buffers)?;
-        let start = out.vertex.len();
-        out.vertex.extend(buffers);
-        let vertex = Span::new(start, out.vertex.len());
+        let pipeline = match known {
+            Some(pipeline) => pipeline,
+            None => self.shared.raster_pipeline(program, state, targets, vertex_buffers)?,
+        };
+        before.drawn = Some((draw, pipeline));
         out.draws.push(Drawn { count, vertex, index, viewport: *viewport });
         let what = Action::Draw(out.draws.len() as u32 - 1);
-        self.packet(pass, program, bound, push, pipeline, what, out)
+        self.packet(pass, (program, bound, push), pipeline, what, before, out)
     }
 
-    /// A viewport has an area, and lies where the device can draw.
-    fn check_viewport(&self, pass: PlanPassId, viewport: Option<[f32; 4]>) -> Result<(), Error> {
-        let Some([x, y, width, height]) = viewport else { return Ok(()) };
-        let [wide, high] = self.shared.limits.max_viewport_dimensions.map(|most| most as f32);
-        let [least, most] = self.shared.limits.viewport_bounds_range;
-        let fits =
-            |from: f32, size: f32, limit: f32| size > 0.0 && size <= limit && from >= least && from + size <= most;
-        if fits(x, width, wide) && fits(y, height, high) {
-            return Ok(());
-        }
-        let says = format!("draws in a viewport at ({x}, {y}) of {width}x{height}");
-        let help = format!("give it an area, at most {wide}x{high}, between {least} and {most}");
-        self.refuse(pass, says, &help)
-    }
-
-    /// Every colour output has a target of its kind.
-    fn check_outputs(&self, pass: PlanPassId, program: &Program) -> Result<(), Error> {
-        let colors: Vec<_> =
-            self.scene.of(pass).iter().filter(|access| access.usage == Usage::ColorAttachment).collect();
-        for output in &program.interface.outputs {
-            let Some(access) = colors.get(output.location as usize) else {
-                let says = format!(
-                    "has {} colour targets, and shader \"{}\" writes output {} (\"{}\")",
-                    colors.len(),
-                    program.name,
-                    output.location,
-                    output.name
-                );
-                return self.refuse(pass, says, "declare a colour attachment for each output, in order");
-            };
-            let PlanKind::Image { format, .. } = self.plan.resources[access.resource].kind else { continue };
-            let fits = match format.numbers() {
-                Numbers::Uint => output.scalar == Scalar::U32,
-                Numbers::Sint => output.scalar == Scalar::I32,
-                _ => matches!(output.scalar, Scalar::F32 | Scalar::F16),
-            };
-            if !fits {
-                let says = format!(
-                    "draws to \"{}\" ({format}), and output {} of shader \"{}\" is of another kind of number",
-                    self.plan.resource_name(access.resource),
-                    output.location,
-                    program.name
-                );
-                return self.refuse(pass, says, "let the shader write what the format holds");
-            }
-        }
-        Ok(())
-    }
-
-    /// Every vertex input has an attribute.
-    fn check_inputs(&self, pass: PlanPassId, program: &Program, buffers: &[VertexBuffer]) -> Result<(), Error> {
-        for input in &program.interface.vertex_inputs {
-            let mut attributes = buffers.iter().flat_map(|buffer| &buffer.attributes);
-            let Some((_, format, _)) = attributes.find(|(location, ..)| *location == input.location) else {
-                let says = format!(
-                    "has no vertex attribute for input {} (\"{}\") of shader \"{}\"",
-                    input.location, input.name, program.name
-                );
-                return self.refuse(pass, says, "give a vertex buffer with an attribute at that location");
-            };
-            let fits = match format.numbers() {
-                Numbers::Uint => input.scalar == Scalar::U32,
-                Numbers::Sint => input.scalar == Scalar::I32,
-                Numbers::Depth | Numbers::Block => false,
-                _ => matches!(input.scalar, Scalar::F32 | Scalar::F16),
-            };
-            if !fits {
-                let says = format!(
-                    "gives {format} to input {} (\"{}\") of shader \"{}\", which is of another kind of number",
-                    input.location, input.name, program.name
-                );
-                return self.refuse(pass, says, "use an attribute format of the input's kind");
-            }
-        }
-        Ok(())
-    }
-
-    /// A range of a buffer that the pass declares for a use.
-    fn in_buffer(
+    fn packet<'a>(
         &self,
         pass: PlanPassId,
-        buffer: ResourceId,
-        usage: Usage,
-        offset: u64,
-        length: u64,
-        how: &str,
-    ) -> Result<(), Error> {
-        let within = |region: &Region| region.range[0] <= offset && offset.saturating_add(length) <= region.range[1];
-        let access = self.access(pass, buffer, &[usage], within, how)?;
-        let [first, end] = access.region.range;
-        let past = offset.checked_add(length);
-        if !offset.is_multiple_of(4) || offset < first || past.is_none_or(|past| past > end) {
-            let name = self.plan.resource_name(buffer);
-            let says = format!(
-                "{how} bytes {offset}..{} of \"{name}\", and declares {first}..{end}",
-                offset.saturating_add(length)
-            );
-            return self.refuse(pass, says, "stay within the declared range, at a multiple of 4");
-        }
-        Ok(())
-    }
-
-    #[allow(clippy::too_many_arguments, reason = "everything that a packet is made of")]
-    fn packet(
-        &self,
-        pass: PlanPassId,
-        program: &Program,
-        bound: &[Bound],
-        push: &[u8],
+        (program, bound, push): (&'a Arc<Program>, &'a Arc<[Bound]>, &[u8]),
         pipeline: vk::Pipeline,
         what: Action,
+        before: &mut Before<'a>,
         out: &mut Packets,
     ) -> Result<(), Error> {
-        let layouts = self.shared.layouts(program)?;
         let wanted = program.interface.push.as_ref().map_or(0, |push| push.size as usize);
         if push.len() != wanted {
             let says = format!("pushes {} bytes, and shader \"{}\" reads {wanted}", push.len(), program.name);
@@ -419,6 +368,37 @@ impl Binder<'_> {
                 format!("pushes {wanted} bytes, and the device takes {}", self.shared.limits.max_push_constants_size);
             return self.refuse(pass, says, "put the data into a uniform block");
         }
+        let (layouts, sets) = match before.sets(program, bound) {
+            Some((layouts, sets)) => (layouts.clone(), sets),
+            None => {
+                let layouts = self.shared.layouts(program)?;
+                let sets = self.bind_sets(pass, program, bound, &layouts, out)?;
+                before.bound = Some((program, bound, layouts.clone(), sets));
+                (layouts, sets)
+            }
+        };
+        let start = out.push.len();
+        out.push.extend_from_slice(push);
+        out.packets.push(Packet {
+            pipeline,
+            layout: layouts.pipeline,
+            push_stages: layouts.push,
+            sets,
+            push: Span::new(start, out.push.len()),
+            what,
+        });
+        Ok(())
+    }
+
+    /// The descriptor sets of a program, each variable bound once.
+    fn bind_sets(
+        &self,
+        pass: PlanPassId,
+        program: &Program,
+        bound: &[Bound],
+        layouts: &Layouts,
+        out: &mut Packets,
+    ) -> Result<Span, Error> {
         let sets = out.sets.len();
         for (group, &layout) in (0u32..).zip(&layouts.sets) {
             let writes = out.writes.len();
@@ -437,17 +417,7 @@ impl Binder<'_> {
             }
             out.sets.push(Set { layout, writes: Span::new(writes, out.writes.len()) });
         }
-        let start = out.push.len();
-        out.push.extend_from_slice(push);
-        out.packets.push(Packet {
-            pipeline,
-            layout: layouts.pipeline,
-            push_stages: layouts.push,
-            sets: Span::new(sets, out.sets.len()),
-            push: Span::new(start, out.push.len()),
-            what,
-        });
-        Ok(())
+        Ok(Span::new(sets, out.sets.len()))
     }
 
     fn transfer(&self, pass: PlanPassId, transfer: &Transfer, out: &mut Packets) -> Result<(), Error> {
@@ -508,16 +478,18 @@ fn joined(draw: &Draw, count: DrawCount, next: &Draw) -> Option<DrawCount> {
     };
     let DrawCount::Direct { instances: more, first_instance: from, .. } = next.count else { return None };
     let on = DrawCount::Direct { vertices, instances: more, first_vertex, first_instance: from, vertex_offset };
+    // What differs most often comes first.
+    if next.count != on || first_instance.checked_add(instances) != Some(from) || draw.push != next.push {
+        return None;
+    }
     let same = Arc::ptr_eq(&draw.program, &next.program)
         && draw.state == next.state
         && draw.bound == next.bound
-        && draw.push == next.push
         && draw.vertex_buffers == next.vertex_buffers
         && draw.index == next.index
         && draw.viewport == next.viewport;
-    let follows = next.count == on && first_instance.checked_add(instances) == Some(from);
     let instances = instances.checked_add(more)?;
-    (same && follows).then_some(DrawCount::Direct { vertices, instances, first_vertex, first_instance, vertex_offset })
+    same.then_some(DrawCount::Direct { vertices, instances, first_vertex, first_instance, vertex_offset })
 }
 
 /// The stages of a kind of transfer; drivers and layers disagree on those of clears and fills, so all of them.

@@ -19,6 +19,7 @@ mod descriptor;
 mod device;
 mod diagnose;
 pub mod disk;
+mod draw_checks;
 mod driver;
 mod enter;
 mod error;

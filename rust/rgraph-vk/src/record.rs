@@ -401,10 +401,10 @@ impl Recorder<'_> {
         index: Option<&IndexBuffer>,
     ) {
         let device = &self.prepared.shared.raw;
-        for (buffer, at) in packets.vertex[vertex.range()].iter().zip(0..) {
-            let raw = [self.variant.buffer(buffer.buffer)];
+        for (&(buffer, offset), at) in packets.vertex[vertex.range()].iter().zip(0..) {
+            let raw = [self.variant.buffer(buffer)];
             // SAFETY: the buffer has the usage, the offset lies in it.
-            unsafe { device.cmd_bind_vertex_buffers(commands, at, &raw, &[buffer.offset]) };
+            unsafe { device.cmd_bind_vertex_buffers(commands, at, &raw, &[offset]) };
         }
         if let Some(index) = index {
             let kind = if index.wide { vk::IndexType::UINT32 } else { vk::IndexType::UINT16 };

@@ -9,15 +9,18 @@ mod support {
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use rgraph_plan::access::{PassQueue, Usage};
+use rgraph_plan::access::{Load, PassQueue, Usage};
 use rgraph_plan::bake::Options;
+use rgraph_plan::format::Format;
 use rgraph_plan::graph::Use;
 use rgraph_plan::resource::ResourceId;
 use rgraph_shader::{Kind, Program};
-use rgraph_vk::work::{CallbackError, Commands, Dispatch, Groups, RecordWork, Step, Work};
+use rgraph_vk::work::{
+    CallbackError, Commands, Dispatch, Draw, Groups, RasterState, RecordWork, Step, View, What, Work,
+};
 use rgraph_vk::{Compiled, Device, DeviceOptions, EntryTable, Inputs, Upload};
 use support::bench::demand::demand;
-use support::bench::{Bench, bound, bytes, program, whole, words};
+use support::bench::{Bench, bound, bytes, draw, program, whole, words};
 use support::fault::Faults;
 
 const ADD: &str = "
@@ -228,4 +231,47 @@ fn a_new_resource_in_each_frame_takes_over_the_pools_of_one_that_is_gone() {
     assert_eq!(made, [0, 0]);
     device.wait_idle().unwrap();
     assert_eq!(Some(device.memory().live()), live, "no variant keeps what is gone");
+}
+
+#[test]
+fn draws_that_bind_the_same_share_their_descriptor_sets() {
+    const DRAW: &str = "
+        struct Place { at: vec4<f32> }
+        var<push_constant> place: Place;
+        @group(0) @binding(0) var<storage, read> colors: array<vec4<f32>>;
+        @vertex fn vs(@builtin(vertex_index) at: u32) -> @builtin(position) vec4<f32> {
+            return place.at + vec4(f32(at & 1u), f32(at >> 1u), 0.0, 0.0);
+        }
+        @fragment fn fs() -> @location(0) vec4<f32> { return colors[0]; }";
+    let Some((table, device)) = counted() else { return };
+    let sets = |draws: usize, apart: bool| {
+        let mut bench = Bench::new([16, 16]);
+        let colors = bench.import_buffer("colors", 256);
+        let target = bench.graph().image("target", Format::Rgba8unorm);
+        let clear = Use { load: Some(Load::Clear), ..Use::new(Usage::ColorAttachment) };
+        let pass = bench.raster("draw", DRAW, &[(target, clear)], &[("colors", whole(colors))]);
+        bench.graph().root(target);
+        let program = program(Kind::Raster, DRAW);
+        let one = draw(&program, RasterState::default(), &[("colors", whole(colors))]);
+        let half = View { range: Some([0, 128]), ..View::whole(colors) };
+        let other = bound(&program, &[("colors", What::Resource(half))]);
+        let step = |at: usize| {
+            let mut next = Draw { push: vec![at as u8; 16], ..one.clone() };
+            if apart && at % 2 == 1 {
+                next.bound = other.clone();
+            }
+            Step::Draw(next)
+        };
+        bench.steps(pass, (0..draws).map(step).collect());
+        let compiled = compile(&device, &bench);
+        let given = bytes(&[0; 64]);
+        let frame = compiled.run(&Inputs { uploads: vec![(colors, Upload::Bytes(&given))], ..Inputs::default() });
+        frame.unwrap().wait(None).unwrap();
+        let living = table.living().get("DESCRIPTOR_SET").copied().unwrap_or(0);
+        drop(compiled);
+        device.wait_idle().unwrap();
+        living
+    };
+    assert_eq!(sets(1_000, false), 1);
+    assert_eq!(sets(1_000, true), 1_000);
 }
