@@ -32,7 +32,8 @@ def copied(words: int) -> rg.Graph:
 
 
 @pytest.mark.parametrize("size", [64, 3 << 20, (9 << 20) + 4])
-def test_frames_with_a_new_array_each_see_their_own(device: rg.Device, size: int):
+def test_frames_with_a_new_array_each_see_their_own(own_device: rg.Device, size: int):
+    device = own_device
     g = copied(size // 4)
     rng = np.random.default_rng(size)
     arrays = [rng.integers(0, 1 << 31, size // 4, dtype=np.uint32) for _ in range(5)]
@@ -44,6 +45,8 @@ def test_frames_with_a_new_array_each_see_their_own(device: rg.Device, size: int
         given[:] = 0
     for array, frame in zip(arrays, frames, strict=True):
         np.testing.assert_array_equal(np.asarray(frame["dst"]).view("u4"), array + 1)
+    # One for each frame in flight, so that an upload need not wait for the frame before.
+    assert dict(device.memory().owners)["src"] <= 2 * (size + 256)
 
 
 def test_a_locked_array_is_an_array_of_numpy(device: rg.Device):

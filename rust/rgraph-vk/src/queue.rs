@@ -7,8 +7,10 @@ use std::time::{Duration, Instant};
 use ash::vk;
 use rgraph_plan::profile::Capabilities;
 
+use crate::compiled::Poll;
 use crate::device::Shared;
 use crate::error::{Called, Error};
+use crate::run::wait_polling;
 
 /// A moment on a queue: all that was submitted up to a value is done.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -125,7 +127,9 @@ impl Queue {
 }
 
 /// How long a wait looks again and again before it sleeps.
-const SPIN: Duration = Duration::from_micros(50);
+const AWAKE: Duration = Duration::from_micros(50);
+/// Bytes that no link moves faster than in a nanosecond.
+const FASTEST_LINK: u64 = 64;
 
 impl Shared {
     /// The value that a queue has reached.
@@ -134,6 +138,31 @@ impl Shared {
         // SAFETY: the semaphore lives as long as the device.
         let value = unsafe { self.raw.get_semaphore_counter_value(queue.semaphore) };
         self.noted(value.called("vkGetSemaphoreCounterValue"))
+    }
+
+    /// Whether queues have reached points.
+    pub fn is_over<'a>(&self, points: impl IntoIterator<Item = &'a Point>) -> Result<bool, Error> {
+        for point in points {
+            if self.reached(&self.queues[point.queue])? < point.value {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Waits until some bytes have gone over the link: sleeps as long as they must take, then looks again and again, since
+    /// what follows is worth more than the processor's time.
+    pub fn wait_for_bytes(&self, point: Point, bytes: u64, poll: Option<Poll<'_>>) -> Result<(), Error> {
+        let (begin, least) = (Instant::now(), Duration::from_nanos(bytes / FASTEST_LINK));
+        // A sleep takes this much longer than it is told.
+        std::thread::sleep(least.saturating_sub(AWAKE * 2));
+        while begin.elapsed() < least * 2 + AWAKE {
+            if self.is_over([&point])? {
+                return Ok(());
+            }
+            std::thread::yield_now();
+        }
+        wait_polling(poll, |slice| self.wait(&[point], slice))
     }
 
     /// Waits for points on queues; `false`: the time was over first.
@@ -145,17 +174,17 @@ impl Shared {
         if self.is_lost() {
             return self.check().map(|()| true);
         }
-        // Short work is over before a thread that the driver puts to sleep would be awake again.
+        // A thread that the driver puts to sleep is awake again 50 µs after short work is over, so it is looked at before.
         let begin = Instant::now();
-        while timeout.is_none_or(|timeout| !timeout.is_zero()) && begin.elapsed() < SPIN {
-            let mut over = true;
-            for point in &points {
-                over &= self.reached(&self.queues[point.queue])? >= point.value;
-            }
-            if over {
+        let mut next = Duration::ZERO;
+        while timeout.is_none_or(|timeout| !timeout.is_zero()) && begin.elapsed() < AWAKE {
+            if begin.elapsed() < next {
+                std::hint::spin_loop();
+            } else if self.is_over(points.iter().copied())? {
                 return Ok(true);
+            } else {
+                next = begin.elapsed().mul_f64(1.25);
             }
-            std::hint::spin_loop();
         }
         let semaphores: Vec<_> = points.iter().map(|point| self.queues[point.queue].semaphore).collect();
         let values: Vec<_> = points.iter().map(|point| point.value).collect();

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use rgraph_plan::id::{Id, IdVec};
 use rgraph_plan::plan::PlanPassId;
+use rgraph_plan::resource::ResourceId;
 
 use crate::bind::Packets;
 use crate::compiled::{Inputs, Poll};
@@ -38,8 +39,8 @@ pub(crate) struct RunState {
     key: Key,
     on: IdVec<PlanPassId, bool>,
     pub imports: Imports,
-    /// Images and buffers for arrays of the caller's.
-    own: Imports,
+    /// Images and buffers for arrays of the caller's, by the plan's memories.
+    own: IdVec<ResourceId, Vec<Arc<Store>>>,
     /// Where each batch of the run before ended.
     pub batches: Vec<Option<At>>,
     pub host: Option<HostLane>,
@@ -66,7 +67,7 @@ pub(crate) struct FrameContext {
     /// Where the times of its last frame go, and the variant that has them.
     timed: Option<(Times, usize, u64)>,
     /// Imports that its last frame uses, and the stamp that they have.
-    kept: (Imports, u64),
+    kept: (Vec<Arc<Store>>, u64),
 }
 
 /// GPU times of a frame, once they were read.
@@ -102,7 +103,7 @@ impl RunState {
             on: passes_on(prepared, &off),
             key: Key { off, ..Key::default() },
             imports: IdVec::filled(None, resources),
-            own: IdVec::filled(None, resources),
+            own: IdVec::filled(Vec::new(), resources),
             batches: vec![None; prepared.plan.batches.len()],
             host,
             last: None,
@@ -207,7 +208,8 @@ impl RunState {
             Ok(done) => {
                 context.points.clone_from(&done.points);
                 if context.kept.1 != self.rebound {
-                    context.kept = (self.imports.clone(), self.rebound);
+                    let bound = prepared.imports.iter().filter_map(|import| self.imports[import.home].clone());
+                    context.kept = (bound.collect(), self.rebound);
                 }
                 let times = Arc::new(Mutex::new(None));
                 context.timed = Some((times.clone(), index, self.run));

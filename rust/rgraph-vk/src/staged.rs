@@ -67,11 +67,10 @@ struct Transfer<'a> {
 impl<'a> Transfer<'a> {
     fn begin(store: &'a Arc<Store>, write: bool) -> Result<Self, Error> {
         let shared = &store.shared;
-        let reached = shared.queues.iter().map(|queue| shared.reached(queue)).collect::<Result<Vec<_>, _>>()?;
         let known = {
             let mut transfers = shared.transfers();
-            let over = |point: &Option<Point>| point.is_none_or(|point| point.value <= reached[point.queue]);
-            transfers.0.iter().position(|(_, point)| over(point)).map(|at| transfers.0.swap_remove(at).0)
+            let over = |(_, point): &(OneTime, Option<Point>)| shared.is_over(point).unwrap_or(false);
+            transfers.0.iter().position(over).map(|at| transfers.0.swap_remove(at).0)
         };
         let queue = queue_for(store);
         let mut transfer = Self { shared, store, queue, write, once: known.unwrap_or_default(), last: None };
@@ -149,7 +148,7 @@ pub(crate) fn write(store: &Arc<Store>, bytes: &[u8], poll: Option<Poll<'_>>) ->
     let _reservation = reserve(store, poll)?;
     if let Some((block, offset)) = locked(shared, bytes) {
         let point = Transfer::begin(store, true)?.submit(&Piece::whole(store.kind), &block, offset)?;
-        return wait_polling(poll, |slice| shared.wait(&[point], slice));
+        return shared.wait_for_bytes(point, bytes.len() as u64, poll);
     }
     if let (PlanKind::Buffer { .. }, Some(mapped), true) = (store.kind, store.mapped(), shared.unified) {
         let points = points(store);
@@ -160,12 +159,7 @@ pub(crate) fn write(store: &Arc<Store>, bytes: &[u8], poll: Option<Poll<'_>>) ->
         store.tracked().set(everything, &ResourceState::default());
         return Ok(());
     }
-    in_pieces(store, true, poll, |piece, block, transfer, _| {
-        let from = &bytes[piece.bytes.start as usize..piece.bytes.end as usize];
-        // SAFETY: the block is that large and nobody else borrows it.
-        unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), block.start().as_ptr(), from.len()) };
-        submit(transfer, piece, block).map(|_| ())
-    })
+    write_pieces(store, bytes, poll)
 }
 
 /// Reads mip 0 of all layers, tightly packed, or a buffer's bytes; waits until they are there.
@@ -183,27 +177,27 @@ pub(crate) fn read_into(store: &Arc<Store>, bytes: &mut [u8]) -> Result<(), Erro
     if let Some((block, offset)) = locked(shared, bytes) {
         return read_to(store, &block, offset);
     }
-    let to = Target(bytes.as_mut_ptr());
-    in_pieces(store, false, None, |piece, block, transfer, poll| {
-        let point = submit(transfer, piece, block)?;
-        wait_polling(poll, |slice| shared.wait(&[point], slice))?;
-        let length = (piece.bytes.end - piece.bytes.start) as usize;
-        // SAFETY: `bytes` has room for all pieces, each of which one thread takes; the device is done with the block.
-        unsafe { std::ptr::copy_nonoverlapping(block.start().as_ptr(), to.at(piece.bytes.start), length) };
-        Ok(())
-    })
-}
-
-/// The caller's bytes, which threads fill at different places.
-struct Target(*mut u8);
-
-// SAFETY: each byte is written by the one thread that has its piece.
-unsafe impl Sync for Target {}
-
-impl Target {
-    fn at(&self, offset: u64) -> *mut u8 {
-        self.0.wrapping_add(offset as usize)
+    // One thread waits, since drivers let threads that wait at once wait for each other; it keeps one piece ahead.
+    let step = (packed_bytes(store.kind) / 4).clamp(bulk::PARALLEL_BYTES as u64, 4 * bulk::PARALLEL_BYTES as u64);
+    let mut transfer = Transfer::begin(store, false)?;
+    let mut ahead = None;
+    for piece in pieces(store.kind, step).into_iter().map(Some).chain([None]) {
+        let next = match piece {
+            Some(piece) => {
+                let block = shared.lend(piece.bytes.end - piece.bytes.start, None)?;
+                let point = transfer.submit(&piece, &block, 0)?;
+                Some((piece, block, point))
+            }
+            None => None,
+        };
+        if let Some((Piece { bytes: range, .. }, block, point)) = std::mem::replace(&mut ahead, next) {
+            let to = &mut bytes[range.start as usize..range.end as usize];
+            shared.wait_for_bytes(point, to.len() as u64, None)?;
+            // SAFETY: the block is that large, the device is done with it, and nobody else borrows it.
+            bulk::copy(to, unsafe { std::slice::from_raw_parts(block.start().as_ptr(), to.len()) });
+        }
     }
+    Ok(())
 }
 
 /// Keeps runs away from a resource, once those that have it are over.
@@ -213,37 +207,34 @@ fn reserve(store: &Arc<Store>, poll: Option<Poll<'_>>) -> Result<Reservation, Er
     Ok(Reservation::of(stores))
 }
 
-fn submit(transfer: &Mutex<Transfer<'_>>, piece: &Piece, block: &Block) -> Result<Point, Error> {
-    transfer.lock().unwrap_or_else(PoisonError::into_inner).submit(piece, block, 0)
-}
-
 fn read_to(store: &Arc<Store>, block: &Block, offset: u64) -> Result<(), Error> {
     let point = Transfer::begin(store, false)?.submit(&Piece::whole(store.kind), block, offset)?;
-    store.shared.wait(&[point], None).map(|_| ())
+    store.shared.wait_for_bytes(point, packed_bytes(store.kind), None)
 }
 
-/// Takes a reserved resource piece by piece, each with a block; several threads take a large one.
-fn in_pieces(
-    store: &Arc<Store>,
-    write: bool,
-    poll: Option<Poll<'_>>,
-    step: impl Fn(&Piece, &Block, &Mutex<Transfer<'_>>, Option<Poll<'_>>) -> Result<(), Error> + Sync,
-) -> Result<(), Error> {
+/// Writes a reserved resource piece by piece, each through a block; several threads fill those of a large one.
+fn write_pieces(store: &Arc<Store>, bytes: &[u8], poll: Option<Poll<'_>>) -> Result<(), Error> {
     let pieces = pieces(store.kind, CHUNK);
-    let (next, transfer) = (AtomicUsize::new(0), Mutex::new(Transfer::begin(store, write)?));
+    let (next, transfer) = (AtomicUsize::new(0), Mutex::new(Transfer::begin(store, true)?));
+    let write = |piece: &Piece, poll: Option<Poll<'_>>| {
+        let from = &bytes[piece.bytes.start as usize..piece.bytes.end as usize];
+        let block = store.shared.lend(from.len() as u64, poll)?;
+        // SAFETY: the block is that large and nobody else borrows it.
+        unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), block.start().as_ptr(), from.len()) };
+        transfer.lock().unwrap_or_else(PoisonError::into_inner).submit(piece, &block, 0).map(|_| ())
+    };
     let work = |poll: Option<Poll<'_>>| -> Result<(), Error> {
         while let Some(piece) = pieces.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let block = store.shared.lend(piece.bytes.end - piece.bytes.start, poll);
-            let done = block.and_then(|block| step(piece, &block, &transfer, poll));
-            if done.is_err() {
+            let written = write(piece, poll);
+            if written.is_err() {
                 // The others stop at their next piece.
                 next.store(pieces.len(), Ordering::Relaxed);
-                return done;
+                return written;
             }
         }
         Ok(())
     };
-    let helpers = bulk::threads(packed_bytes(store.kind) as usize) - 1;
+    let helpers = bulk::threads(bytes.len()) - 1;
     std::thread::scope(|scope| {
         // Signals are for the caller's thread.
         let helpers: Vec<_> = (0..helpers).map(|_| scope.spawn(|| work(None))).collect();

@@ -17,7 +17,6 @@ use crate::error::{Called, Code, DeviceError, Error};
 use crate::garbage::Garbage;
 use crate::memory::{Allocation, Domain, Want};
 use crate::queue::Point;
-use crate::run::wait_polling;
 use crate::store::{Usages, buffer_info};
 
 /// Bytes of the blocks that large transfers go through, one after the other.
@@ -86,18 +85,19 @@ enum Found {
 
 impl Staging {
     /// The block given back last of those that fit and that no queue uses: its bytes are the likeliest to be in a cache.
-    fn find(&mut self, bytes: u64, reached: &[u64]) -> Found {
+    fn find(&mut self, bytes: u64, is_over: impl Fn(&[Point]) -> Result<bool, Error>) -> Result<Found, Error> {
         self.loans += 1;
         let fits = |free: &Free| free.parts.size >= bytes && free.parts.size / 2 <= bytes.max(LEAST);
-        let over = |free: &Free| free.points.iter().all(|point| point.value <= reached[point.queue]);
-        if let Some(at) = self.free.iter().rposition(|free| fits(free) && over(free)) {
-            return Found::Block(self.free.remove(at).parts);
+        for at in (0..self.free.len()).rev() {
+            if fits(&self.free[at]) && is_over(&self.free[at].points)? {
+                return Ok(Found::Block(self.free.remove(at).parts));
+            }
         }
         let pending = self.free.iter().filter(|free| fits(free));
         if bytes <= CHUNK && pending.clone().map(|free| free.parts.size).sum::<u64>() >= MOST_PENDING {
-            return pending.clone().next().map_or(Found::Nothing, |first| Found::Pending(first.points.clone()));
+            return Ok(pending.clone().next().map_or(Found::Nothing, |first| Found::Pending(first.points.clone())));
         }
-        Found::Nothing
+        Ok(Found::Nothing)
     }
 
     /// Takes out blocks that nobody borrowed for a while; all of them where `all`.
@@ -172,13 +172,15 @@ impl Shared {
     /// If the driver fails or has no memory, or `poll` says so.
     pub(crate) fn lend(self: &Arc<Self>, bytes: u64, poll: Option<Poll<'_>>) -> Result<Arc<Block>, Error> {
         loop {
-            let reached = self.queues.iter().map(|queue| self.reached(queue)).collect::<Result<Vec<_>, _>>()?;
-            let found = self.staging().find(bytes, &reached);
-            let parts = match found {
+            let found = self.staging().find(bytes, |points| self.is_over(points));
+            let parts = match found? {
                 Found::Block(parts) => parts,
                 Found::Nothing => self.make_block(bytes)?,
                 Found::Pending(points) => {
-                    wait_polling(poll, |slice| self.wait(&points, slice))?;
+                    // A block at the rate of a link, and then as long as it takes.
+                    for point in points {
+                        self.wait_for_bytes(point, bytes, poll)?;
+                    }
                     continue;
                 }
             };

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use rgraph_plan::access::Aspects;
 use rgraph_plan::id::IdVec;
 use rgraph_plan::plan::{PlanKind, PlanLife};
 use rgraph_plan::resource::{Life, ResourceId};
@@ -100,7 +101,7 @@ impl RunState {
                 return Err(Error::input(name, message, format!("give it: inputs={{\"{name}\": …}}")));
             }
             if bound && self.imports[home].is_none() {
-                let store = self.own_store(prepared, home)?;
+                let store = self.own_store(prepared, home, false)?;
                 if prepared.chaos.is_some() {
                     prologue.clears.push((store.clone(), Some(home)));
                 }
@@ -129,18 +130,34 @@ impl RunState {
         Err(Error::input(name, message, help))
     }
 
-    fn own_store(&mut self, prepared: &Prepared, home: ResourceId) -> Result<Arc<Store>, Error> {
-        if let Some(known) = &self.own[home] {
-            return Ok(known.clone());
-        }
+    /// An image or buffer for the caller's array. Where all of it is written each frame in flight has one of its own, so
+    /// that what the next frame reads is uploaded beside the work of this one; else it is the one that is bound.
+    fn own_store(&mut self, prepared: &Prepared, home: ResourceId, replaced: bool) -> Result<Arc<Store>, Error> {
         let Place::Import(usages, domain) = prepared.places[home] else {
             return Err(DeviceError::new(Code::Foreign, "not an imported resource", "").into());
         };
         let kind = prepared.plan.resources[home].kind;
-        let name = prepared.plan.resource_name(home);
-        let store = Store::new(&prepared.shared, name, kind, usages, domain, true)?;
-        self.own[home] = Some(store.clone());
-        Ok(store)
+        let own = &mut self.own[home];
+        let bound = |store: &Arc<Store>| self.imports[home].as_ref().is_some_and(|bound| Arc::ptr_eq(bound, store));
+        let last = own.iter().position(bound).or((!own.is_empty()).then_some(0));
+        let turn = (self.run % self.contexts.len() as u64) as usize;
+        let (at, other) = match last {
+            Some(last) if replaced && is_covered(kind) => (turn.min(own.len()), Some(last)),
+            Some(last) => (last, None),
+            None => (0, None),
+        };
+        if at == own.len() {
+            let name = prepared.plan.resource_name(home);
+            match (Store::new(&prepared.shared, name, kind, usages, domain, true), other) {
+                (Ok(store), _) => own.push(store),
+                // It goes with fewer, too.
+                (Err(Error::Device(error)), Some(other)) if error.call == Some("vkAllocateMemory") => {
+                    return Ok(own[other].clone());
+                }
+                (Err(error), _) => return Err(error),
+            }
+        }
+        Ok(own[at].clone())
     }
 
     fn upload(
@@ -192,7 +209,7 @@ impl RunState {
                 let store = match &prepared.places[home] {
                     Place::Unused => return Ok(()),
                     Place::Import(..) => {
-                        let store = self.own_store(prepared, home)?;
+                        let store = self.own_store(prepared, home, true)?;
                         let same = self.imports[home].as_ref().is_some_and(|known| Arc::ptr_eq(known, &store));
                         if !same {
                             self.imports[home] = Some(store.clone());
@@ -216,6 +233,14 @@ impl RunState {
                 prologue.stage(&prepared.shared, store, bytes, poll)
             }
         }
+    }
+}
+
+/// Whether an upload replaces everything that a resource holds.
+fn is_covered(kind: PlanKind) -> bool {
+    match kind {
+        PlanKind::Buffer { .. } => true,
+        PlanKind::Image { format, mips, .. } => mips == 1 && !format.aspects().contains(Aspects::STENCIL),
     }
 }
 
