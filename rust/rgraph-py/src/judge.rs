@@ -218,7 +218,7 @@ impl Case {
     fn read(&self, document: &Value) -> Option<Self> {
         let graph = file::read_graph(document.get(0)?.to_string().as_bytes(), "graph").ok()?;
         let profile = file::read_profile(document.get(1)?.to_string().as_bytes(), "profile").ok()?;
-        Some(Self { seed: self.seed, graph, profile, options: self.options.clone() })
+        Some(Self { seed: self.seed, graph, profile, options: self.options })
     }
 
     fn laws(&self, scratch: &mut Scratch) -> Option<(String, Option<Plan>)> {

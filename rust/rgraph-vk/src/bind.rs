@@ -112,8 +112,16 @@ struct Before<'a> {
     targets: Option<Targets>,
     /// The last draw and its pipeline.
     drawn: Option<(&'a Draw, vk::Pipeline)>,
-    /// What was bound last: for which program, and the sets of it.
-    bound: Option<(&'a Arc<Program>, &'a Arc<[Bound]>, Arc<Layouts>, Span)>,
+    /// What was bound last.
+    bound: Option<SetsOf<'a>>,
+}
+
+/// The sets of what is bound for a program.
+struct SetsOf<'a> {
+    program: &'a Arc<Program>,
+    bound: &'a Arc<[Bound]>,
+    layouts: Arc<Layouts>,
+    sets: Span,
 }
 
 impl Before<'_> {
@@ -131,9 +139,9 @@ impl Before<'_> {
 
     /// The sets of the step before, if this one binds the same.
     fn sets(&self, program: &Arc<Program>, bound: &Arc<[Bound]>) -> Option<(&Arc<Layouts>, Span)> {
-        let (before, known, layouts, sets) = self.bound.as_ref()?;
-        let same = Arc::ptr_eq(before, program) && (Arc::ptr_eq(known, bound) || *known == bound);
-        same.then_some((layouts, *sets))
+        let before = self.bound.as_ref()?;
+        let same = Arc::ptr_eq(before.program, program) && (Arc::ptr_eq(before.bound, bound) || before.bound == bound);
+        same.then_some((&before.layouts, before.sets))
     }
 }
 
@@ -373,7 +381,7 @@ impl Binder<'_> {
             None => {
                 let layouts = self.shared.layouts(program)?;
                 let sets = self.bind_sets(pass, program, bound, &layouts, out)?;
-                before.bound = Some((program, bound, layouts.clone(), sets));
+                before.bound = Some(SetsOf { program, bound, layouts: layouts.clone(), sets });
                 (layouts, sets)
             }
         };
