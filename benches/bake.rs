@@ -1,26 +1,22 @@
-//! What a bake costs, stage by stage and in all, and how it grows: policy `weighted` on three queues, everything on.
-//! `cargo bench -p rgraph-plan --bench bake` prints criterion's times for one whole bake; the table after it gives
-//! microseconds per pass by stage, the median of several runs each, all in one process so that ratios mean something.
+//! What a bake costs, stage by stage and in all, and how it grows. `cargo bench -p rgraph-plan --bench bake` prints
+//! criterion's times for one whole bake (policy `weighted` on three queues, effort 0); the table after it gives
+//! microseconds per pass by stage for efforts 0 to 2 on one queue and on three, all in one process so that ratios mean
+//! something. `RGRAPH_BENCH_TABLE=layered-256,fan` leaves only those rows.
 
+mod clock;
 mod families;
 #[path = "../rust/rgraph-plan/tests/common/most_live.rs"]
 mod most_live;
 
 use std::hint::black_box;
-use std::time::Instant;
 
+use clock::thread_us;
 use criterion::Criterion;
 use families::FAMILIES;
 use rgraph_plan::plan::BakeTimes;
 use rgraph_plan::prelude::*;
 
 const SIZES: [usize; 6] = [16, 64, 256, 1024, 4096, 65_536];
-
-fn now_us() -> f64 {
-    use std::sync::OnceLock;
-    static START: OnceLock<Instant> = OnceLock::new();
-    START.get_or_init(Instant::now).elapsed().as_secs_f64() * 1e6
-}
 
 fn options() -> Options {
     Options { policy: Policy::Weighted, effort: 0, ..Options::default() }
@@ -44,49 +40,76 @@ fn whole_bakes(criterion: &mut Criterion) {
     }
 }
 
+/// Microseconds of this thread that a row may take, and the least number of its bakes.
+const ROW_US: f64 = 60_000.0;
+const ROUNDS: usize = 3;
+
 fn table() {
-    println!("\nmicroseconds per pass, median; policy weighted, profile discrete");
+    println!("\nmicroseconds of the thread per pass, least of several bakes; policy auto");
     println!(
-        "{:8} {:>6} {:>9} {:>7} {:>9} {:>7} {:>7} {:>12} {:>7} {:>10}",
-        "family", "passes", "validate", "cull", "schedule", "merge", "alias", "synchronize", "all", "unchanged"
+        "{:8} {:>6} {:>6} {:>6} {:>9} {:>6} {:>9} {:>6} {:>7} {:>12} {:>7} {:>10} {:>7} {:>7}",
+        "family",
+        "passes",
+        "queues",
+        "effort",
+        "validate",
+        "cull",
+        "schedule",
+        "merge",
+        "alias",
+        "synchronize",
+        "all",
+        "unchanged",
+        "bytes",
+        "calls"
     );
+    let chosen = std::env::var("RGRAPH_BENCH_TABLE").unwrap_or_default();
+    let chosen: Vec<&str> = chosen.split(',').filter(|name| !name.is_empty()).collect();
     for (name, family) in FAMILIES {
         for n in SIZES {
+            if !chosen.is_empty() && !chosen.iter().any(|&chosen| chosen == name || chosen == format!("{name}-{n}")) {
+                continue;
+            }
             let graph = family(n);
-            let profile = Profile::discrete();
-            let (mut scratch, mut plan) = (Scratch::default(), Plan::default());
-            let timed = Options { clock: Some(now_us), ..options() };
-            let rounds = (200_000 / n).clamp(5, 300);
-            let mut laps: Vec<[f64; 7]> = Vec::new();
-            for _ in 0..rounds {
-                let start = now_us();
-                bake_into(&graph, &profile, &timed, &mut scratch, &mut plan).expect("a good graph");
-                let all = now_us() - start;
-                let t: BakeTimes = plan.report.bake_us.expect("a clock was given");
-                laps.push([t.validate, t.cull, t.schedule, t.merge, t.alias, t.synchronize, all]);
+            for profile in [Profile::single_queue(), Profile::discrete()] {
+                for effort in 0..3 {
+                    row(name, &graph, &profile, effort);
+                }
             }
-            let median = |of: usize| {
-                let mut times: Vec<f64> = laps.iter().map(|lap| lap[of]).collect();
-                times.sort_by(f64::total_cmp);
-                times[times.len() / 2] / n as f64
-            };
-            let start = now_us();
-            for _ in 0..rounds {
-                black_box(black_box(&graph).content_hash());
-            }
-            let unchanged = (now_us() - start) / rounds as f64 / n as f64;
-            println!(
-                "{name:8} {n:6} {:9.3} {:7.3} {:9.3} {:7.3} {:7.3} {:12.3} {:7.3} {unchanged:10.4}",
-                median(0),
-                median(1),
-                median(2),
-                median(3),
-                median(4),
-                median(5),
-                median(6),
-            );
         }
     }
+}
+
+/// One line of the table: times per stage; bytes over the most that live at once, and barrier calls.
+fn row(name: &str, graph: &Graph, profile: &Profile, effort: u32) {
+    let (mut scratch, mut plan) = (Scratch::default(), Plan::default());
+    let timed = Options { effort, clock: Some(thread_us), ..Options::default() };
+    let n = graph.passes().len() as f64;
+    let mut least = [f64::INFINITY; 7];
+    let begin = thread_us();
+    let mut rounds = 0;
+    while rounds < ROUNDS || thread_us() - begin < ROW_US {
+        let start = thread_us();
+        bake_into(graph, profile, &timed, &mut scratch, &mut plan).expect("a good graph");
+        let all = thread_us() - start;
+        let t: BakeTimes = plan.report.bake_us.expect("a clock was given");
+        let laps = [t.validate, t.cull, t.schedule, t.merge, t.alias, t.synchronize, all];
+        least.iter_mut().zip(laps).for_each(|(least, lap)| *least = least.min(lap));
+        rounds += 1;
+    }
+    let start = thread_us();
+    for _ in 0..rounds {
+        black_box(black_box(graph).content_hash());
+    }
+    let unchanged = (thread_us() - start) / rounds as f64 / n;
+    let [validate, cull, schedule, merge, alias, synchronize, all] = least.map(|us| us / n);
+    println!(
+        "{name:8} {n:6} {:6} {effort:6} {validate:9.3} {cull:6.3} {schedule:9.3} {merge:6.3} {alias:7.3} {synchronize:12.3} \
+         {all:7.3} {unchanged:10.4} {:7.3} {:7}",
+        plan.queues.len(),
+        plan.memory.total as f64 / plan.memory.lower_bound as f64,
+        plan.report.barriers,
+    );
 }
 
 fn memory_and_barriers() {
