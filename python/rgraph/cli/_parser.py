@@ -211,7 +211,7 @@ def planning(parser: argparse.ArgumentParser, *, profile: bool = True) -> None:
         "--effort",
         type=natural,
         metavar="N",
-        help="how hard to search: 0 one look, 1 a handful (default), more: longer",
+        help="how hard to search: 0 one look, 1 about twice that (default), each further one up to four times as hard",
     )
     option(
         group,

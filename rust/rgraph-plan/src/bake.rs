@@ -35,7 +35,7 @@ use crate::stages::cull::{Live, cull};
 use crate::stages::depend::{Dependencies, depend};
 use crate::stages::merge::merge;
 use crate::stages::play::play;
-use crate::stages::regroup::{GROUPS_A_CUT, Regroup};
+use crate::stages::regroup::Regroup;
 use crate::stages::resolve::{Facts, Problem, Source, resolve};
 use crate::stages::schedule::{self, schedule};
 use crate::stages::schedule::{HOST, Order, Policy};
@@ -61,8 +61,8 @@ pub struct Options {
     pub policy: Policy,
     /// When barriers are split into events.
     pub split: Split,
-    /// How hard to search for orders and placements: 0 is one look, 1 a handful, more is a search. Counted in
-    /// steps, never in time: equal efforts give equal plans on every machine.
+    /// How hard to search for orders and placements: 0 is one look, 1 (default) about twice as much, each further one
+    /// up to four times the one before. Counted in steps, never in time: equal efforts give equal plans on every machine.
     pub effort: u32,
     /// A clock in microseconds, for `report.bake_us`; the planner has none of its own.
     pub clock: Option<fn() -> f64>,
@@ -134,8 +134,8 @@ impl std::fmt::Debug for Scratch {
     }
 }
 
-/// Steps of a course up to which bytes above the declared order's are worth several placements.
-const MOST_STEPS_CUT: usize = 512;
+/// Placements beyond the first that are tried for bytes above the declared order's.
+const RECUTS: u32 = 2;
 
 /// Bakes a graph for a device.
 ///
@@ -235,6 +235,11 @@ fn bake_with(
 }
 
 impl Scratch {
+    /// How often the last bake put a memory somewhere, over all attempts: what placing cost, whatever a clock says.
+    pub fn placing_steps(&self) -> u64 {
+        self.transients.nodes
+    }
+
     fn validate(&mut self, graph: &Graph, profile: &Profile) -> Result<(), GraphError> {
         self.shape_problems.clear();
         self.problems.clear();
@@ -322,11 +327,11 @@ impl Scratch {
         });
         self.batches.cut(course, clocks);
         poll_now();
-        self.find_groups(graph, 1);
+        self.find_groups(graph, None);
     }
 
-    /// Groups the steps of the course, and cuts groups for bytes.
-    fn find_groups(&mut self, graph: &Graph, times: u32) {
+    /// Groups the steps of the course, and cuts groups for bytes: few of them, or as many as `cap` bytes need.
+    fn find_groups(&mut self, graph: &Graph, cap: Option<u64>) {
         self.course.find_groups(&mut self.groups, |node, follow| {
             for &earlier in self.deps.deps.preds.row(self.deps.index[node] as usize) {
                 follow(self.merge.final_position(earlier));
@@ -335,52 +340,72 @@ impl Scratch {
         let (facts, course) = (&self.facts, &self.course);
         let frame =
             Frame { graph, shapes: &self.shapes, facts, course, families: &self.families, stages: &self.stages };
-        let cuts = self.regroup.cuts(frame, &self.live.nodes, times);
+        let cuts = match cap {
+            None => self.regroup.cuts(frame, &self.live.nodes),
+            // A tree that halves from level to level needs a cut per level and side, however few its groups are.
+            Some(cap) => self.regroup.cuts_for(frame, cap, 2 * (course.steps.len() as u32).ilog2()),
+        };
         self.course.cut_groups(cuts);
     }
 
-    /// Places transients. Where a small graph would need more bytes than its declared order does, more groups are cut.
+    /// Places transients. Where they need more bytes than the declared order does, more groups are cut.
     fn alias(&mut self, graph: &Graph, profile: &Profile, options: &Options) -> Result<(), GraphError> {
         let effort = options.effort;
         self.transients.aliases = !options.without.aliasing;
+        self.transients.nodes = 0;
+        if options.without.aliasing || effort == 0 {
+            return self.place(graph, profile, effort);
+        }
+        if self.course.stops.iter().any(|stop| stop.queue != 0) {
+            self.cut_at_batches(graph, profile)?;
+            return self.place(graph, profile, effort);
+        }
         self.place(graph, profile, effort)?;
-        if options.without.aliasing {
-            return Ok(());
-        }
-        let groups = self.course.steps.last().map_or(0, |step| step.group + 1);
-        let total = |scratch: &Self| scratch.transients.peaks.iter().map(|peak| peak.total).sum::<u64>();
-        if effort == 0 || self.course.steps.len() > MOST_STEPS_CUT || total(self) <= self.regroup.declared {
-            return self.cut_at_batches(graph, profile, effort);
-        }
-        let mut times = 1;
-        while groups * times / GROUPS_A_CUT < self.course.steps.len() as u32 {
-            times *= 2;
-            self.find_groups(graph, times);
-            self.place(graph, profile, effort)?;
-            if total(self) <= self.regroup.declared {
+        self.cut_for_bytes(graph, profile, effort)
+    }
+
+    fn sum(&self, of: fn(&Peak) -> u64) -> u64 {
+        self.transients.peaks.iter().map(of).sum()
+    }
+
+    /// On one queue: groups cut until the placement needs no more bytes than the declared order keeps alive; as they
+    /// were if that takes more bytes still.
+    fn cut_for_bytes(&mut self, graph: &Graph, profile: &Profile, effort: u32) -> Result<(), GraphError> {
+        let declared = self.regroup.declared;
+        let first = self.sum(|peak| peak.total);
+        let mut total = first;
+        for _ in 0..RECUTS.min(effort) {
+            if total <= declared {
                 return Ok(());
             }
+            // What the placement before wasted, the next one is expected to waste again.
+            let least = self.sum(|peak| peak.lower_bound);
+            let cap = (u128::from(declared) * u128::from(least) / u128::from(total)) as u64;
+            self.find_groups(graph, Some(cap));
+            self.place(graph, profile, effort)?;
+            total = self.sum(|peak| peak.total);
         }
-        self.find_groups(graph, 1);
+        if total <= first {
+            return Ok(());
+        }
+        self.find_groups(graph, None);
         self.place(graph, profile, effort)
     }
 
     /// On several queues: groups that end where a queue waits for another, if that saves a tenth of the bytes. What one
     /// batch is done with, a later batch of its queue can then take over, for a barrier call at its begin.
-    fn cut_at_batches(&mut self, graph: &Graph, profile: &Profile, effort: u32) -> Result<(), GraphError> {
-        let several = self.course.stops.iter().any(|stop| stop.queue != 0);
-        let sum = |scratch: &Self, of: fn(&Peak) -> u64| scratch.transients.peaks.iter().map(of).sum::<u64>();
-        let (total, least) = (sum(self, |peak| peak.total), sum(self, |peak| peak.lower_bound));
-        if !several || effort == 0 || total - total / 10 <= least {
-            return Ok(());
+    fn cut_at_batches(&mut self, graph: &Graph, profile: &Profile) -> Result<(), GraphError> {
+        self.place(graph, profile, 0)?;
+        let (total, least) = (self.sum(|peak| peak.total), self.sum(|peak| peak.lower_bound));
+        let gain = total - total / 10;
+        if gain > least {
+            self.course.cut_groups_before(&self.batches.before, &mut self.groups);
+            self.place(graph, profile, 0)?;
+            if self.sum(|peak| peak.total) > gain {
+                self.find_groups(graph, None);
+            }
         }
-        self.course.cut_groups_before(&self.batches.before, &mut self.groups);
-        self.place(graph, profile, effort)?;
-        if sum(self, |peak| peak.total) <= total - total / 10 {
-            return Ok(());
-        }
-        self.find_groups(graph, 1);
-        self.place(graph, profile, effort)
+        Ok(())
     }
 
     fn place(&mut self, graph: &Graph, profile: &Profile, effort: u32) -> Result<(), GraphError> {

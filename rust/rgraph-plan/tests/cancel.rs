@@ -14,7 +14,12 @@ thread_local! {
 /// Passes that each write an image and read two earlier ones, on several queues.
 fn layered(passes: usize) -> Graph {
     let mut g = Graph::new("layered", [64, 64]);
-    let images: Vec<_> = (0..passes).map(|at| g.image(&format!("i{at}"), Format::Rgba8unorm)).collect();
+    let images: Vec<_> = (0..passes)
+        .map(|at| {
+            let scale = [1.0, 3.0, 0.5, 2.0, 5.0][at % 5];
+            g.sized_image(&format!("i{at}"), Format::Rgba8unorm, Size::scaled(None, scale, scale))
+        })
+        .collect();
     for at in 0..passes {
         let queue = if at % 3 == 0 { PassQueue::AsyncCompute } else { PassQueue::Graphics };
         let mut pass = g.pass(&format!("p{at}"), queue);

@@ -1,9 +1,12 @@
-//! A re-bake with the same scratch and plan allocates nothing, counted by an allocator of this test.
+//! What a bake costs, counted: a re-bake with the same scratch and plan allocates nothing, and placing takes so many
+//! steps per pass.
 
 #[path = "common/counting.rs"]
 mod counting;
 #[path = "../../../benches/families.rs"]
 mod families;
+#[path = "common/most_live.rs"]
+mod most_live;
 
 use rgraph_plan::prelude::*;
 
@@ -36,6 +39,51 @@ fn a_second_bake_of_the_same_frame_allocates_nothing() {
                     }
                 }
             }
+        }
+    }
+}
+
+/// Most times that a bake at an effort may put a memory somewhere, per pass.
+fn most_steps(effort: u32) -> u64 {
+    [3, 10, 40][effort as usize]
+}
+
+#[test]
+fn placing_takes_so_many_steps_per_pass_at_every_size() {
+    let (mut scratch, mut plan) = (Scratch::default(), Plan::default());
+    for (name, family) in families::FAMILIES {
+        for n in [64, 128, 256, 300, 512, 1024, 4096] {
+            let graph = family(n);
+            for profile in [Profile::single_queue(), Profile::discrete()] {
+                for effort in 0..3 {
+                    let options = Options { effort, ..Options::default() };
+                    bake_into(&graph, &profile, &options, &mut scratch, &mut plan).expect("a good graph");
+                    let steps = scratch.placing_steps() / n as u64;
+                    let case = format!("{name}-{n} on {}, effort {effort}: {steps} steps per pass", profile.name);
+
+                    assert!(steps <= most_steps(effort), "{case}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_default_effort_needs_no_more_bytes_than_the_declared_order_keeps_alive() {
+    for (family, sizes) in
+        [(families::fan as fn(usize) -> Graph, [64, 256, 1024, 4096]), (families::chain, [64, 256, 1024, 4096])]
+    {
+        for n in sizes {
+            let graph = family(n);
+            let plan = bake(&graph, &Profile::single_queue(), &Options::default(), &mut Scratch::default())
+                .expect("a good graph");
+            let most_live = most_live::most_live(&graph, &plan);
+            assert!(
+                plan.memory.total <= most_live,
+                "{} of {n}: {} bytes, {most_live} live",
+                graph.name(),
+                plan.memory.total
+            );
         }
     }
 }

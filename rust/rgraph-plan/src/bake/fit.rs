@@ -14,7 +14,7 @@ use crate::stages::transient::Placement;
 use crate::stages::validate::mistakes::{Worst, out_of_memory};
 
 /// Least effort of the placements that are tried once a limit is exceeded.
-const EFFORT: u32 = 4;
+const EFFORT: u32 = 7;
 
 /// Most resources that a refusal names.
 const NAMED: usize = 5;

@@ -12,8 +12,8 @@ use crate::stages::synchronize::epoch::Frame;
 
 /// Caps tried between the declared order's bytes and what no cut at all would need.
 const TRIES: u32 = 12;
-/// At first one cut is allowed for so many groups: 8 %.
-pub const GROUPS_A_CUT: u32 = 13;
+/// One cut is allowed for so many groups: 8 %.
+const GROUPS_A_CUT: u32 = 13;
 /// Room for what a placement wastes, in parts of 256 of the cap.
 const ROOM: u64 = 5;
 
@@ -32,8 +32,8 @@ pub struct Regroup {
 }
 
 impl Regroup {
-    /// Finds the steps before which groups are to be cut, ascending: `times` as many at most as one in twelve.
-    pub fn cuts(&mut self, frame: Frame<'_>, live: &[NodeId], times: u32) -> &[u32] {
+    /// Finds the steps before which groups are to be cut, ascending: at most one for so many groups.
+    pub fn cuts(&mut self, frame: Frame<'_>, live: &[NodeId]) -> &[u32] {
         self.cuts.clear();
         self.best.clear();
         self.declared = u64::MAX;
@@ -52,15 +52,21 @@ impl Regroup {
                 frame.facts.touches[node.touches.range()].iter().map(|touch| touch.resource)
             })
         });
+        self.cuts_for(frame, declared - declared / 256 * ROOM, 0)
+    }
+
+    /// The fewest cuts that keep every group below `cap`; if more than [`GROUPS_A_CUT`] and `more` allow, as near to it
+    /// as those come. After [`cuts`](Self::cuts) for the same frame.
+    pub fn cuts_for(&mut self, frame: Frame<'_>, cap: u64, more: u32) -> &[u32] {
+        self.best.clear();
         let whole = self.cut(frame, u64::MAX);
-        let target = declared - declared / 256 * ROOM;
-        if whole <= target {
+        if whole <= cap {
             return &self.best;
         }
         let groups = frame.course.steps.last().map_or(0, |step| step.group + 1);
-        let allowed = (groups * times / GROUPS_A_CUT) as usize;
+        let allowed = (groups / GROUPS_A_CUT + more) as usize;
         // The least cap that needs no more cuts than allowed: the target itself, or found by bisection.
-        let (mut low, mut high) = (target, whole);
+        let (target, mut low, mut high) = (cap, cap, whole);
         let mut cap = target;
         for _ in 0..TRIES {
             self.cut(frame, cap);

@@ -37,15 +37,20 @@ pub struct Transients {
     pub index: IdVec<ResourceId, u32>,
     /// Need of each class.
     pub peaks: Vec<Peak>,
+    /// Items put somewhere since it was last set to 0, over all placements and attempts.
+    pub nodes: u64,
     /// Memories handed over: `(predecessor, from the frame before)` by position in `placements`.
     pub followed: Vec<(u32, bool)>,
     /// Where each placement's predecessors begin in `followed`; one more at the end.
     pub followed_start: Vec<u32>,
     /// Whether memories may take over each other's bytes.
     pub aliases: bool,
-    /// First and last stop of each placement on each queue (the host too), or none.
+    /// On several queues, by first use: first and last stop of each memory on each queue (the host too), or none.
     uses: Vec<[u32; 2]>,
-    host_use: IdVec<ResourceId, bool>,
+    /// Where each placement stands in `uses`.
+    row: Vec<u32>,
+    happens: Happens,
+    used_by_host: Vec<bool>,
     items: Vec<Item>,
     change: Vec<(u32, i64)>,
     offsets: Vec<u64>,
@@ -66,18 +71,84 @@ impl std::fmt::Debug for Scratches {
     }
 }
 
+/// Who is done before whom on several queues, as positions to compare.
+#[derive(Default, Debug)]
+struct Happens {
+    /// Blocks of four queues of each placement.
+    blocks: usize,
+    /// Position of the last use on each queue; 0: none there.
+    ended: Vec<[u32; 4]>,
+    /// Up to which position of each queue every use is known to come before the first ones.
+    known: Vec<[u32; 4]>,
+    /// By stop: the last position of its queue in the group before.
+    group_before: Vec<u32>,
+    /// By queue: its group, and the last position of the group before.
+    current: Vec<[u32; 2]>,
+}
+
+impl Happens {
+    /// Compares every placement's uses, in `row` of `uses`, with what the queues know of each other.
+    ///
+    /// Every queue that used the earlier one must be known to be done with it wherever the later one begins; on one
+    /// queue in different groups, so that no barrier is needed that the dependencies do not need too.
+    fn find(&mut self, frame: Frame<'_>, clocks: &Clocks, uses: &[[u32; 2]], row: &[u32]) {
+        let lanes = frame.course.queues + 1;
+        self.current.clear();
+        self.current.resize(lanes, [0; 2]);
+        self.group_before.clear();
+        self.group_before.extend(frame.course.stops.iter().map(|stop| {
+            let group = frame.course.steps[stop.step as usize].group;
+            let current = &mut self.current[usize::from(stop.queue)];
+            if current[0] != group {
+                *current = [group, stop.position - 1];
+            }
+            current[1]
+        }));
+        self.blocks = lanes.div_ceil(4);
+        self.ended.clear();
+        self.ended.resize(row.len() * self.blocks, [0; 4]);
+        self.known.clear();
+        self.known.resize(row.len() * self.blocks, [u32::MAX; 4]);
+        for (at, &row) in row.iter().enumerate() {
+            let uses = &uses[row as usize * lanes..][..lanes];
+            let ended = self.ended[at * self.blocks..][..self.blocks].as_flattened_mut();
+            let known = self.known[at * self.blocks..][..self.blocks].as_flattened_mut();
+            for (to, &[first, last]) in uses.iter().enumerate().filter(|(_, used)| used[0] != NONE) {
+                ended[to] = frame.course.stops[last as usize].position;
+                for (from, &clock) in clocks.clock(first).iter().enumerate() {
+                    let done = if from == to { self.group_before[first as usize] } else { clock };
+                    known[from] = known[from].min(done);
+                }
+            }
+        }
+    }
+
+    /// Whether the placement `earlier` is done with everywhere before `later` begins.
+    #[inline]
+    fn before(&self, earlier: usize, later: usize) -> bool {
+        let ended = &self.ended[earlier * self.blocks..][..self.blocks];
+        let known = &self.known[later * self.blocks..][..self.blocks];
+        ended.iter().zip(known).all(|(ended, known)| {
+            ended.iter().zip(known).fold(true, |before, (ended, known)| before & (ended <= known))
+        })
+    }
+}
+
 impl Transients {
     /// Places all transients and roots.
     ///
     /// # Errors
     /// [`Overflow`] if the offsets do not fit in 64 bits.
     pub fn place(&mut self, frame: Frame<'_>, clocks: &Clocks, profile: &Profile, effort: u32) -> Result<(), Overflow> {
-        self.find_uses(frame, profile);
+        let one_queue = frame.course.stops.iter().all(|stop| stop.queue == 0);
+        self.find_uses(frame, profile, one_queue);
+        if !one_queue {
+            self.happens.find(frame, clocks, &self.uses, &self.row);
+        }
         self.peaks.clear();
         self.followed.clear();
         self.followed_start.clear();
         self.followed_start.push(0);
-        let lanes = clocks.lanes();
         let (mut start, classes) = (0, profile.memory.len() as u32);
         for class in 0..classes {
             let end = start + self.placements[start..].iter().take_while(|p| p.class == class).count();
@@ -89,29 +160,9 @@ impl Transients {
                 self.items.push(Item { size: placement.size, align: shape.align, first, last });
             }
             let padded = separate_kinds(&mut self.items, of_class, frame, profile.buffer_image_granularity);
-            let uses = &self.uses[start * lanes..end * lanes];
-            // Every queue that used the earlier one is known to be done with it wherever the later one begins.
-            // On one queue in different groups, so that no barrier is needed that the dependencies do not need too.
-            let group = |stop: u32| frame.course.steps[frame.course.stops[stop as usize].step as usize].group;
-            let before = |a: u32, b: u32| {
-                let a = &uses[a as usize * lanes..][..lanes];
-                let b = &uses[b as usize * lanes..][..lanes];
-                (0..lanes).all(|to| {
-                    b[to][0] == NONE || {
-                        let clock = clocks.clock(b[to][0]);
-                        (0..lanes).all(|from| {
-                            a[from][0] == NONE
-                                || if from == to {
-                                    group(a[from][1]) < group(b[to][0])
-                                } else {
-                                    clock[from] >= frame.course.stops[a[from][1] as usize].position
-                                }
-                        })
-                    }
-                })
-            };
+            let happens = &self.happens;
+            let before = |a: u32, b: u32| happens.before(start + a as usize, start + b as usize);
             let Scratches { place: scratch, walk } = &mut self.place;
-            let one_queue = frame.course.stops.iter().all(|stop| stop.queue == 0);
             if one_queue {
                 for item in &mut self.items {
                     let steps = &frame.course.steps;
@@ -123,8 +174,6 @@ impl Transients {
                 self.items.iter_mut().for_each(|item| (item.first, item.last) = (0, u32::MAX / 2));
             }
             let mut peak = if one_queue || !self.aliases {
-                // Without a partial order to ask, a step more of search costs little.
-                let effort = effort + u32::from(effort > 0);
                 place(&self.items, None::<fn(u32, u32) -> bool>, effort, scratch, &mut self.offsets)?
             } else {
                 place(&self.items, Some(before), effort, scratch, &mut self.offsets)?
@@ -132,6 +181,7 @@ impl Transients {
             if padded {
                 peak.lower_bound = most_live(&self.items, of_class, &mut self.change);
             }
+            self.nodes += peak.nodes;
             self.peaks.push(peak);
             self.placed.clear();
             for ((placement, &offset), item) in of_class.iter_mut().zip(&self.offsets).zip(&self.items) {
@@ -149,28 +199,37 @@ impl Transients {
         Ok(())
     }
 
-    fn find_uses(&mut self, frame: Frame<'_>, profile: &Profile) {
+    fn find_uses(&mut self, frame: Frame<'_>, profile: &Profile, one_queue: bool) {
         let host = frame.course.host();
         let host_class = profile.memory.iter().position(|m| m.name.contains("host")).unwrap_or(0) as u32;
+        let lanes = frame.course.queues + 1;
         self.index.refill(NONE, frame.shapes.len());
         self.placements.clear();
-        self.host_use.refill(false, frame.shapes.len());
+        self.used_by_host.clear();
+        self.uses.clear();
         for (at, stop) in frame.course.stops.iter().enumerate() {
             crate::cancel::poll();
             for touch in frame.touches(at) {
                 let memory = frame.facts.memory[touch.resource];
-                if frame.has_edges(memory) {
-                    continue;
-                }
-                self.host_use[memory] |= stop.queue == host;
                 let index = &mut self.index[memory];
                 if *index == NONE {
+                    if frame.has_edges(memory) {
+                        continue;
+                    }
                     *index = self.placements.len() as u32;
                     let size = frame.shapes[memory].bytes;
                     let steps = [stop.step; 2];
                     self.placements.push(Placement { memory, class: 0, offset: 0, size, steps });
-                } else {
-                    self.placements[*index as usize].steps[1] = stop.step;
+                    self.used_by_host.push(false);
+                    if !one_queue {
+                        self.uses.resize(self.placements.len() * lanes, [NONE; 2]);
+                    }
+                }
+                self.placements[*index as usize].steps[1] = stop.step;
+                if !one_queue {
+                    self.used_by_host[*index as usize] |= stop.queue == host;
+                    let used = &mut self.uses[*index as usize * lanes + usize::from(stop.queue)];
+                    *used = [used[0].min(at as u32), at as u32];
                 }
             }
         }
@@ -180,26 +239,13 @@ impl Transients {
                 placement.steps[1] = end;
             }
         }
-        for placement in &mut self.placements {
-            placement.class = if self.host_use[placement.memory] { host_class } else { 0 };
+        for (placement, &by_host) in self.placements.iter_mut().zip(&self.used_by_host) {
+            placement.class = if by_host { host_class } else { 0 };
         }
         self.placements.sort_unstable_by_key(|p| (p.class, p.memory));
+        self.row.clear();
         for (at, placement) in self.placements.iter().enumerate() {
-            self.index[placement.memory] = at as u32;
-        }
-        let lanes = frame.course.queues + 1;
-        self.uses.clear();
-        self.uses.resize(self.placements.len() * lanes, [NONE; 2]);
-        for (at, stop) in frame.course.stops.iter().enumerate() {
-            crate::cancel::poll();
-            for touch in frame.touches(at) {
-                let index = self.index[frame.facts.memory[touch.resource]];
-                if index != NONE {
-                    let used = &mut self.uses[index as usize * lanes + usize::from(stop.queue)];
-                    used[0] = used[0].min(at as u32);
-                    used[1] = at as u32;
-                }
-            }
+            self.row.push(std::mem::replace(&mut self.index[placement.memory], at as u32));
         }
     }
 

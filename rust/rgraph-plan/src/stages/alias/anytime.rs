@@ -17,6 +17,26 @@ const SEARCHES: [(Order, u64); 6] = [
     (Order::Length, 0),
 ];
 
+/// A greedy rule.
+#[derive(Clone, Copy)]
+enum Greedily {
+    Fit(Hole),
+    Skyline(Order),
+}
+
+/// The rules after the first, which is the skyline by [`Order::ContentionLength`], best first.
+const RULES: [Greedily; 5] = [
+    Greedily::Fit(Hole::Best),
+    Greedily::Skyline(Order::Birth),
+    Greedily::Fit(Hole::First),
+    Greedily::Skyline(Order::Area),
+    Greedily::Skyline(Order::ContentionArea),
+];
+
+/// Skylines tried on one queue, best first.
+const SKYLINES: [Order; 6] =
+    [Order::ContentionLength, Order::ContentionArea, Order::Birth, Order::Area, Order::ContentionSize, Order::Length];
+
 /// Work that a greedy rule does for a conflict, compared with a search's look at an item.
 const PLACING: u64 = 8;
 
@@ -50,8 +70,9 @@ struct State<'a> {
 
 /// Lowers `peak` and changes `offsets` accordingly as long as that is possible and `work` (items looked at) lasts.
 ///
-/// The result is never above greedy by size with either fit, unless more than [`FEW`] pairs and more than an eighth of `work` would have
-/// to be looked at for conflicts: then nothing is tried.
+/// On one queue skylines come first, which need no conflicts. Where conflicts are too many to look at for that work
+/// (beyond [`FEW`] and an eighth of it), nothing else is tried; where both fits are, the result is never above greedy by
+/// size.
 pub(super) fn improve<B: Fn(u32, u32) -> bool>(
     items: &[Item],
     timeline: &Timeline,
@@ -61,28 +82,38 @@ pub(super) fn improve<B: Fn(u32, u32) -> bool>(
     offsets: &mut Vec<u64>,
     peak: &mut Peak,
 ) {
-    if !scratch.conflicts.build(items, timeline, before, (work / 8).max(FEW)) {
-        return;
-    }
     greedy::contention(timeline, &mut scratch.contention);
     scratch.trial.clear();
     scratch.trial.resize(items.len(), 0);
     let low = peak.lower_bound;
-    let mut state = State { items, timeline, one_queue: before.is_none(), offsets, peak, low, work };
-    state.skyline(Order::ContentionLength, scratch);
-    if !state.open() {
-        return;
-    }
-    for hole in [Hole::First, Hole::Best] {
-        if state.open() {
-            state.fit(hole, scratch);
+    let one_queue = before.is_none();
+    let mut state = State { items, timeline, one_queue, offsets, peak, low, work };
+    if one_queue {
+        for order in SKYLINES {
+            if !state.open() || state.work == 0 {
+                return;
+            }
+            state.skyline(order, scratch);
         }
     }
-    for order in [Order::Birth, Order::Area, Order::ContentionArea] {
+    let few = if one_queue { 0 } else { FEW };
+    if !state.open() || !scratch.conflicts.build(items, timeline, before, (state.work / 8).max(few)) {
+        return;
+    }
+    if !one_queue {
+        state.skyline_of_conflicts(Order::ContentionLength, scratch);
+    }
+    for rule in RULES {
         // Near the bound a search is the better use of little work.
         let far = (state.peak.total - low) / 16 > low / 256;
-        if state.open() && (far || state.work > 8 * PLACING * scratch.conflicts.total()) {
-            state.skyline(order, scratch);
+        let price = PLACING * scratch.conflicts.total();
+        if !state.open() || state.work < price || (!far && state.work < 8 * price) {
+            break;
+        }
+        match rule {
+            Greedily::Fit(hole) => state.fit(hole, scratch),
+            Greedily::Skyline(order) if !one_queue => state.skyline_of_conflicts(order, scratch),
+            Greedily::Skyline(_) => {}
         }
     }
     state.rounds(scratch);
@@ -102,7 +133,8 @@ impl State<'_> {
     }
 
     fn sort(&self, order: Order, scratch: &mut Anytime) {
-        greedy::sort(self.items, self.timeline, &scratch.contention, order, &mut scratch.order);
+        let Anytime { contention, greedy, order: out, .. } = scratch;
+        greedy::sort(self.items, self.timeline, contention, order, greedy, out);
     }
 
     fn charge(&mut self, scratch: &Anytime) {
@@ -111,6 +143,19 @@ impl State<'_> {
     }
 
     fn skyline(&mut self, order: Order, scratch: &mut Anytime) {
+        self.sort(order, scratch);
+        let Anytime { order, trial, greedy, .. } = scratch;
+        let mut spent = PLACING * order.len() as u64;
+        let limit = self.peak.total;
+        let lower = greedy::skyline_of_sections(self.items, self.timeline, order, limit, greedy, trial, &mut spent);
+        self.peak.nodes += order.len() as u64;
+        self.work = self.work.saturating_sub(spent);
+        if let Some(total) = lower {
+            self.offer(total, trial);
+        }
+    }
+
+    fn skyline_of_conflicts(&mut self, order: Order, scratch: &mut Anytime) {
         self.sort(order, scratch);
         let Anytime { conflicts, order, trial, greedy, .. } = scratch;
         if let Ok(total) = greedy::skyline(self.items, conflicts, order, greedy, trial) {

@@ -5,6 +5,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
 
 use super::arena::align_up;
 use super::conflict::Conflicts;
@@ -42,12 +43,18 @@ pub(super) enum Hole {
     Best,
 }
 
+/// Sections that could be looked at in the time in which an item sinks in the queue.
+const SINK: u64 = 8;
+
 /// Scratch of the two rules.
 #[derive(Default)]
 pub(super) struct Greedy {
     spans: Vec<[u64; 2]>,
     lowest: BinaryHeap<Reverse<(u64, u32, u32)>>,
     floor: Vec<u64>,
+    /// Offset, then rank, as one number.
+    queue: BinaryHeap<Reverse<u128>>,
+    keys: Vec<(Reverse<(u128, u64)>, u32)>,
 }
 
 /// Most bytes alive during each item's life. O(n + sections of all lives).
@@ -63,25 +70,34 @@ pub(super) fn contention(timeline: &Timeline, out: &mut Vec<u64>) {
 }
 
 /// Sorts the items that have bytes. O(n log n).
-pub(super) fn sort(items: &[Item], timeline: &Timeline, contention: &[u64], order: Order, out: &mut Vec<u32>) {
-    out.clear();
-    out.extend((0..items.len() as u32).filter(|&id| items[id as usize].size > 0));
-    out.sort_unstable_by_key(|&id| {
-        let id = id as usize;
-        let size = items[id].size;
+pub(super) fn sort(
+    items: &[Item],
+    timeline: &Timeline,
+    contention: &[u64],
+    order: Order,
+    scratch: &mut Greedy,
+    out: &mut Vec<u32>,
+) {
+    let keys = &mut scratch.keys;
+    keys.clear();
+    keys.extend(items.iter().enumerate().filter(|(_, item)| item.size > 0).map(|(id, item)| {
+        let size = item.size;
         let length = u64::from(timeline.last[id] - timeline.first[id]) + 1;
         let area = u128::from(size) * u128::from(length);
         let key = match order {
-            Order::Size => (u128::from(size), u128::from(items[id].last - items[id].first)),
-            Order::ContentionLength => (u128::from(contention[id]), u128::from(length)),
-            Order::ContentionSize => (u128::from(contention[id]), u128::from(size)),
-            Order::ContentionArea => (u128::from(contention[id]), area),
-            Order::Length => (u128::from(length), u128::from(size)),
-            Order::Area => (area, u128::from(size)),
-            Order::Birth => (u128::from(u32::MAX - timeline.first[id]), u128::from(size)),
+            Order::Size => (u128::from(size), u64::from(item.last - item.first)),
+            Order::ContentionLength => (u128::from(contention[id]) << 64 | u128::from(length), 0),
+            Order::ContentionSize => (u128::from(contention[id]) << 64 | u128::from(size), 0),
+            Order::ContentionArea => (u128::from(contention[id]), u64::try_from(area).unwrap_or(u64::MAX)),
+            Order::Length => (u128::from(length) << 64 | u128::from(size), 0),
+            Order::Area => (area, size),
+            Order::Birth => (u128::from(u32::MAX - timeline.first[id]), size),
         };
-        (Reverse(key), id)
-    });
+        (Reverse(key), id as u32)
+    }));
+    keys.sort_unstable();
+    out.clear();
+    out.extend(keys.iter().map(|&(_, id)| id));
 }
 
 /// Places those items of `order` that are [`UNPLACED`], each into a hole; returns the highest end of all.
@@ -154,7 +170,7 @@ pub(super) fn skyline(
             top.0.0 = floor[id as usize];
             continue;
         }
-        std::collections::binary_heap::PeekMut::pop(top);
+        PeekMut::pop(top);
         offsets[id as usize] = offset;
         let end = offset.checked_add(items[id as usize].size).ok_or(Overflow)?;
         total = total.max(end);
@@ -165,4 +181,49 @@ pub(super) fn skyline(
         }
     }
     Ok(total)
+}
+
+/// The skyline rule on one queue: the same placement, from the highest end in each section instead of from conflicts.
+/// `None` as soon as it would reach `limit`; the offsets are then of no use. `work` counts sections looked at, and
+/// [`SINK`] for an item that is not yet to be placed.
+///
+/// O(n · (log n + sections of a life) · times that an item is looked at).
+pub(super) fn skyline_of_sections(
+    items: &[Item],
+    timeline: &Timeline,
+    order: &[u32],
+    limit: u64,
+    scratch: &mut Greedy,
+    offsets: &mut [u64],
+    work: &mut u64,
+) -> Option<u64> {
+    let Greedy { queue, floor: heights, .. } = scratch;
+    heights.clear();
+    heights.resize(timeline.sections(), 0);
+    queue.clear();
+    queue.extend((0..order.len()).map(|rank| Reverse(rank as u128)));
+    let mut total = 0;
+    while let Some(mut top) = queue.peek_mut() {
+        crate::cancel::poll();
+        let (offset, rank) = ((top.0 >> 32) as u64, top.0 as u32);
+        let id = order[rank as usize] as usize;
+        let life = timeline.first[id] as usize..timeline.last[id] as usize + 1;
+        *work += life.len() as u64;
+        let highest = heights[life.clone()].iter().copied().fold(0, u64::max);
+        let floor = align_up(highest, items[id].align)?;
+        if floor > offset {
+            *work += SINK;
+            top.0 = u128::from(floor) << 32 | u128::from(rank);
+            continue;
+        }
+        PeekMut::pop(top);
+        offsets[id] = offset;
+        let end = offset.checked_add(items[id].size)?;
+        if end >= limit {
+            return None;
+        }
+        total = total.max(end);
+        heights[life].fill(end);
+    }
+    Some(total)
 }

@@ -45,8 +45,11 @@ impl fmt::Display for Overflow {
 
 impl std::error::Error for Overflow {}
 
-/// Work per item at effort 1, in items looked at; each further effort may take twelve times as much.
-const WORK: u64 = 1600;
+/// Work per item at effort 1, in items looked at; each further effort may take four times as much.
+const WORK: u64 = 100;
+
+/// Work besides, so that small frames are searched too: some ten microseconds at effort 1.
+const AT_LEAST: u64 = 1 << 14;
 
 /// Memory that [`place`] works in. A second call of the same size allocates nothing.
 #[derive(Default)]
@@ -66,9 +69,12 @@ pub struct PlaceScratch {
 /// `effort` says how much may be spent as long as the peak is above the lower bound:
 /// - 0: two sweeps in time order (forward and backward), O(n) whatever the overlaps, and O(n log n) where positions are
 ///   much sparser than items;
-/// - 1: also greedy rules over all conflicts, and short searches, O((n + conflicts) log n); skipped, so that nothing is
-///   quadratic, where the pairs to look at (with `before`: all of them) are more than 200 an item and 131,072;
-/// - each further effort: searches with twelve times the work, until the bound is reached or proven to be out of reach.
+/// - 1: on one queue a skyline, O(n (log n + sections of a life)); with `before` a skyline over all conflicts. Then, as
+///   far as the work allows, further greedy rules and searches;
+/// - each further effort: four times the work, until the bound is reached or proven to be out of reach.
+///
+/// Conflicts are left alone, so that nothing is quadratic, where the pairs to look at (with `before`: all of them) are
+/// more than an eighth of the work and, with `before`, more than 131,072.
 ///
 /// # Errors
 /// [`Overflow`] if the offsets do not fit in 64 bits.
@@ -97,7 +103,8 @@ pub fn place<B: Fn(u32, u32) -> bool>(
         }
     }
     if effort > 0 && peak.total > bound {
-        let work = (items.len() as u64).saturating_mul(WORK.saturating_mul(12u64.saturating_pow(effort - 1)));
+        let once = (items.len() as u64).saturating_mul(WORK).saturating_add(AT_LEAST);
+        let work = once.saturating_mul(4u64.saturating_pow(effort - 1));
         anytime::improve(items, timeline, before, work, anytime, offsets, &mut peak);
     }
     Ok(peak)

@@ -138,6 +138,15 @@ const EXACT_NODES: usize = 1024;
 /// Nodes up to which effort 0 tries the portfolio where queues are left open: that is where it gains most.
 const OPEN_PORTFOLIO: usize = 256;
 
+/// Late orders that an effort tries: each costs about a tenth of a bake at effort 0.
+fn late_caps(effort: u32) -> usize {
+    match effort {
+        0 => 1,
+        1 => 2,
+        _ => LATE_CAPS.len(),
+    }
+}
+
 impl Scratch {
     /// Keeps the trial, whose frame a decoder found to be that long, if it is the best so far.
     fn judge(&mut self, job: &Job<'_>, frame_us: f64) {
@@ -178,7 +187,7 @@ impl Scratch {
     ) -> bool {
         let part = |percent: u64| (u128::from(declared) * u128::from(percent) / 100) as u64;
         let mut best = (u32::MAX, 0);
-        for &(soft, hard) in LATE_CAPS.iter().take(1 + 11 * effort as usize) {
+        for &(soft, hard) in LATE_CAPS.iter().take(late_caps(effort)) {
             let caps = Caps { soft: part(soft), hard: part(hard), late: true };
             let (groups, peak) = overlap.order(job, topology, caps, trial);
             if peak <= part(LATE_ROOM) && (groups, peak) < best && u64::from(groups) <= enough {
@@ -268,8 +277,9 @@ impl Scratch {
 
 /// Orders the nodes of a job and gives each a queue.
 ///
-/// `effort` 0 decodes once or a few times (but tries the portfolio where up to 256 nodes leave their queues open), 1
-/// tries a portfolio of decoders, and each further one adds 300 decodes of a search: counted, never timed. The same job,
+/// `effort` 0 decodes once or a few times, 1 a few times more (but both try the portfolio where up to 256 nodes leave
+/// their queues open), 2 tries a portfolio of decoders, 3 adds 100 decodes of a search, and each further one four times
+/// as many: counted, never timed. The same job,
 /// policy and effort give the same order everywhere. Nodes that may run on several queues never make the frame longer
 /// by having more to choose from.
 ///
@@ -325,9 +335,12 @@ pub fn schedule(
         }
         if weighted && several {
             let small = job.len() <= if exact { EXACT_NODES } else { OPEN_PORTFOLIO };
-            if effort > 0 || (small && (exact || scratch.subsets.open())) {
+            if effort > 1 || (small && (exact || scratch.subsets.open())) {
                 scratch.find_overlap_order(job, effort);
                 scratch.try_portfolio(job, &ranked, effort);
+            } else if effort == 1 {
+                scratch.try_weighted(job, &ranked);
+                scratch.try_justified(job, &ranked);
             } else {
                 scratch.try_weighted(job, &ranked);
             }

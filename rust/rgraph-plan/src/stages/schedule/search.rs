@@ -7,8 +7,11 @@ use super::serial::{Decode, Rule, Serial};
 use super::weighted::Ranked;
 use super::{Candidate, Scratch};
 
-/// Decodes that each step of effort above the first adds to a choice of queues.
-const DECODES: u32 = 300;
+/// Decodes that effort 3 adds to a choice of queues; each further one adds four times as many.
+const DECODES: u32 = 100;
+
+/// Times that a schedule is moved late and early again while that gains something.
+const ROUNDS: u32 = 4;
 
 /// Decodes without an improvement after which the search goes on from the best again.
 const PATIENCE: u32 = 60;
@@ -58,7 +61,7 @@ impl SearchScratch {
 }
 
 impl Scratch {
-    /// Tries the portfolio, and above effort 1 the search, on the current choice of queues. `self.overlap_order` must be
+    /// Tries the portfolio, and above effort 2 the search, on the current choice of queues. `self.overlap_order` must be
     /// known. O(decoders · nodes log nodes), plus the search's decodes.
     ///
     /// # Source
@@ -84,9 +87,10 @@ impl Scratch {
             tail[b as usize].total_cmp(&tail[a as usize]).then(position[a as usize].cmp(&position[b as usize]))
         });
         self.decode_in_time(job, ranked, false);
-        self.justify(job, ranked);
+        self.justify(job, ranked, ROUNDS);
         'all: for order in 0..3 {
-            for rule in Rule::ALL {
+            // Rules choose queues: without a choice they are one.
+            for &rule in if self.subsets.open() { &Rule::ALL[..] } else { &Rule::ALL[..1] } {
                 for gaps in [false, true] {
                     if self.search.local.frame_us <= bound {
                         break 'all;
@@ -103,8 +107,31 @@ impl Scratch {
             }
         }
         self.take_local_as_trial();
-        self.justify(job, ranked);
-        self.random_keys(job, ranked, bound, DECODES.saturating_mul(effort.saturating_sub(1)));
+        self.justify(job, ranked, ROUNDS);
+        let decodes = if effort < 3 { 0 } else { DECODES.saturating_mul(4u32.saturating_pow(effort - 3)) };
+        self.random_keys(job, ranked, bound, decodes);
+        let Self { trial, search, .. } = self;
+        std::mem::swap(trial, &mut search.local);
+        let frame_us = trial.frame_us;
+        self.judge(job, frame_us);
+    }
+
+    /// Tries the best schedule on the current choice of queues with its nodes moved as late as they go, then as early.
+    pub(super) fn try_justified(&mut self, job: &Job<'_>, ranked: &Ranked) {
+        self.weighted.tails(job, &self.topology, &self.subsets.masks);
+        let bound = self.bound(job);
+        if self.best.frame_us <= bound {
+            return;
+        }
+        self.search.local.nodes.clear();
+        self.search.tail.clear();
+        self.search.tail.extend_from_slice(&self.weighted.tail);
+        self.search.position.clear();
+        self.search.position.resize(job.len(), 0);
+        let Self { trial, best, .. } = self;
+        trial.copy(best);
+        self.keep_local(job);
+        self.justify(job, ranked, 1);
         let Self { trial, search, .. } = self;
         std::mem::swap(trial, &mut search.local);
         let frame_us = trial.frame_us;
@@ -181,9 +208,9 @@ impl Scratch {
     }
 
     /// Moves the trial's nodes as late as they can go, then as early, until that gains nothing.
-    fn justify(&mut self, job: &Job<'_>, ranked: &Ranked) {
+    fn justify(&mut self, job: &Job<'_>, ranked: &Ranked, rounds: u32) {
         let mut frame = self.trial.frame_us;
-        for _ in 0..4 {
+        for _ in 0..rounds {
             let before = frame;
             for backward in [true, false] {
                 self.list_by_time(backward);
@@ -261,7 +288,7 @@ impl Scratch {
                 self.decode_in_time(job, ranked, true)
             };
             if round % 4 == 3 {
-                self.justify(job, ranked);
+                self.justify(job, ranked, ROUNDS);
                 length = self.trial.frame_us;
             }
             let search = &mut self.search;
