@@ -224,6 +224,7 @@ fn bake_with(
     poll_now();
     scratch.alias(&flat, profile, options)?;
     scratch.fit(&flat, profile, options, plan)?;
+    scratch.hand_over(&flat);
     times.alias = watch.lap();
     poll_now();
     scratch.synchronize(&flat, profile, options, plan);
@@ -406,6 +407,13 @@ impl Scratch {
             }
         }
         Ok(())
+    }
+
+    fn hand_over(&mut self, graph: &Graph) {
+        let (facts, course) = (&self.facts, &self.course);
+        let frame =
+            Frame { graph, shapes: &self.shapes, facts, course, families: &self.families, stages: &self.stages };
+        self.transients.hand_over(frame);
     }
 
     fn place(&mut self, graph: &Graph, profile: &Profile, effort: u32) -> Result<(), GraphError> {

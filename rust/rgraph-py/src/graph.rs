@@ -17,7 +17,7 @@ use crate::beside::Beside;
 use crate::convert::{Count, FileText, Text, items, word};
 use crate::draft::Draft;
 use crate::error::{Refusal, graph_error, guarded, one};
-use crate::made::Key;
+use crate::made::{Key, keep_scratch, take_scratch};
 use crate::module::PyGraphModule;
 use crate::pass::PyPass;
 use crate::plan::PyPlan;
@@ -181,12 +181,12 @@ impl PyGraph {
         options: Options,
     ) -> PyResult<Bound<'py, PyPlan>> {
         let py = slf.py();
-        let mut scratch = slf.get().state().made.scratch.take().unwrap_or_default();
+        let mut scratch = take_scratch();
         let (baked, whole, scratch) = guarded(py, move || {
             let baked = rgraph_plan::prelude::bake(&whole, &profile, &options, &mut scratch);
             (baked, whole, scratch)
         })?;
-        slf.get().state().made.scratch = Some(scratch);
+        keep_scratch(scratch);
         let plan = PyPlan::object(py, baked.map_err(|error| graph_error(py, &error))?, Some((slf, Arc::new(whole))))?;
         let forgotten = slf.get().state().made.remember(key, plan.clone().unbind());
         drop(forgotten);

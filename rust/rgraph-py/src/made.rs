@@ -1,5 +1,7 @@
 //! Plans already made of a graph, so that an unchanged declaration costs no more than its hash.
 
+use std::cell::Cell;
+
 use pyo3::prelude::*;
 use rgraph_plan::prelude::{Options, Policy, Profile, Scratch, Split, Without};
 
@@ -28,12 +30,25 @@ impl Key {
     }
 }
 
-/// The last plans, the latest first, and the memory that baking reuses.
+thread_local! {
+    /// `None` while a bake of this thread has it, and after one that was given up.
+    static SCRATCH: Cell<Option<Box<Scratch>>> = const { Cell::new(None) };
+}
+
+/// The memory that the last bake of this thread, of whatever graph, left behind.
+pub fn take_scratch() -> Box<Scratch> {
+    SCRATCH.take().unwrap_or_default()
+}
+
+/// Leaves memory behind for the next bake of this thread.
+pub fn keep_scratch(scratch: Box<Scratch>) {
+    SCRATCH.set(Some(scratch));
+}
+
+/// The last plans, the latest first.
 #[derive(Default)]
 pub struct Made {
     plans: Vec<(Key, Py<PyPlan>)>,
-    /// `None` while a bake has it; two bakes at once make one more.
-    pub scratch: Option<Box<Scratch>>,
 }
 
 impl Made {

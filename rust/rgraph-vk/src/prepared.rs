@@ -1,6 +1,7 @@
 //! A graph made ready for a device: its plan, its images and buffers at their places, its packets. Made once; runs only
 //! read it.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::ffi::CString;
 use std::sync::Arc;
@@ -63,6 +64,11 @@ pub(crate) struct Root {
     pub declared: ResourceId,
     /// The layouts that the plan leaves it in, if it lives within the frame.
     pub states: Option<Tracked>,
+}
+
+thread_local! {
+    /// What the last bake of this thread left behind; `None` while a bake has it, and after one that was given up.
+    static SCRATCH: Cell<Option<Box<Scratch>>> = const { Cell::new(None) };
 }
 
 /// See the module.
@@ -148,7 +154,9 @@ impl Prepared {
                     None
                 }
             };
-        let plan = bake_measured(graph, profile, options, &measure, &mut Scratch::default());
+        let mut scratch = SCRATCH.take().unwrap_or_default();
+        let plan = bake_measured(graph, profile, options, &measure, &mut scratch);
+        SCRATCH.set(Some(scratch));
         if let Some(error) = refused.into_inner() {
             return Err(error);
         }

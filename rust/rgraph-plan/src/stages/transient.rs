@@ -146,9 +146,6 @@ impl Transients {
             self.happens.find(frame, clocks, &self.uses, &self.row);
         }
         self.peaks.clear();
-        self.followed.clear();
-        self.followed_start.clear();
-        self.followed_start.push(0);
         let (mut start, classes) = (0, profile.memory.len() as u32);
         for class in 0..classes {
             let end = start + self.placements[start..].iter().take_while(|p| p.class == class).count();
@@ -162,7 +159,7 @@ impl Transients {
             let padded = separate_kinds(&mut self.items, of_class, frame, profile.buffer_image_granularity);
             let happens = &self.happens;
             let before = |a: u32, b: u32| happens.before(start + a as usize, start + b as usize);
-            let Scratches { place: scratch, walk } = &mut self.place;
+            let scratch = &mut self.place.place;
             if one_queue {
                 for item in &mut self.items {
                     let steps = &frame.course.steps;
@@ -183,20 +180,43 @@ impl Transients {
             }
             self.nodes += peak.nodes;
             self.peaks.push(peak);
-            self.placed.clear();
-            for ((placement, &offset), item) in of_class.iter_mut().zip(&self.offsets).zip(&self.items) {
+            for (placement, &offset) in of_class.iter_mut().zip(&self.offsets) {
                 placement.offset = offset;
-                self.placed.push(Placed { offset, size: placement.size, order: item.first });
-            }
-            hand_offs(&self.placed, walk, &mut self.hand_offs);
-            for item in 0..self.placed.len() {
-                let followed = self.hand_offs.of(item).iter();
-                self.followed.extend(followed.map(|h| (h.item + start as u32, h.from_previous_frame)));
-                self.followed_start.push(self.followed.len() as u32);
             }
             start = end;
         }
         Ok(())
+    }
+
+    /// Finds who hands bytes to whom, once everything is placed.
+    pub fn hand_over(&mut self, frame: Frame<'_>) {
+        self.followed.clear();
+        self.followed_start.clear();
+        self.followed_start.push(0);
+        let one_queue = frame.course.stops.iter().all(|stop| stop.queue == 0);
+        let steps = &frame.course.steps;
+        let mut start = 0;
+        for of_class in self.placements.chunk_by(|a, b| a.class == b.class) {
+            self.placed.clear();
+            self.placed.extend(of_class.iter().map(|placement| {
+                let Placement { offset, size, steps: [first, _], .. } = *placement;
+                let order = if !self.aliases {
+                    0
+                } else if one_queue {
+                    steps[first as usize].group
+                } else {
+                    first
+                };
+                Placed { offset, size, order }
+            }));
+            hand_offs(&self.placed, &mut self.place.walk, &mut self.hand_offs);
+            for item in 0..of_class.len() {
+                let followed = self.hand_offs.of(item).iter();
+                self.followed.extend(followed.map(|h| (h.item + start as u32, h.from_previous_frame)));
+                self.followed_start.push(self.followed.len() as u32);
+            }
+            start += of_class.len();
+        }
     }
 
     fn find_uses(&mut self, frame: Frame<'_>, profile: &Profile, one_queue: bool) {

@@ -40,9 +40,6 @@ const SKYLINES: [Order; 6] =
 /// Work that a greedy rule does for a conflict, compared with a search's look at an item.
 const PLACING: u64 = 8;
 
-/// So many pairs are looked at for conflicts whatever the work allowed: a millisecond or less.
-const FEW: u64 = 1 << 17;
-
 /// Scratch of [`improve`].
 #[derive(Default)]
 pub(super) struct Anytime {
@@ -70,8 +67,8 @@ struct State<'a> {
 
 /// Lowers `peak` and changes `offsets` accordingly as long as that is possible and `work` (items looked at) lasts.
 ///
-/// On one queue skylines come first, which need no conflicts. Where conflicts are too many to look at for that work
-/// (beyond [`FEW`] and an eighth of it), nothing else is tried; where both fits are, the result is never above greedy by
+/// On one queue skylines come first, which need no conflicts. Where the pairs to look at for conflicts are more than a
+/// quarter of the work that is left, nothing else is tried; where both fits are, the result is never above greedy by
 /// size.
 pub(super) fn improve<B: Fn(u32, u32) -> bool>(
     items: &[Item],
@@ -96,8 +93,7 @@ pub(super) fn improve<B: Fn(u32, u32) -> bool>(
             state.skyline(order, scratch);
         }
     }
-    let few = if one_queue { 0 } else { FEW };
-    if !state.open() || !scratch.conflicts.build(items, timeline, before, (state.work / 8).max(few)) {
+    if !state.open() || !scratch.conflicts.build(items, timeline, before, state.work / 4) {
         return;
     }
     if !one_queue {

@@ -50,7 +50,6 @@ const SINK: u64 = 8;
 #[derive(Default)]
 pub(super) struct Greedy {
     spans: Vec<[u64; 2]>,
-    lowest: BinaryHeap<Reverse<(u64, u32, u32)>>,
     floor: Vec<u64>,
     /// Offset, then rank, as one number.
     queue: BinaryHeap<Reverse<u128>>,
@@ -156,18 +155,19 @@ pub(super) fn skyline(
     scratch: &mut Greedy,
     offsets: &mut [u64],
 ) -> Result<u64, Overflow> {
-    let Greedy { lowest, floor, .. } = scratch;
+    let Greedy { queue, floor, .. } = scratch;
     offsets.fill(UNPLACED);
     floor.clear();
     floor.resize(items.len(), 0);
-    lowest.clear();
-    lowest.extend(order.iter().enumerate().map(|(rank, &id)| Reverse((0, rank as u32, id))));
+    queue.clear();
+    queue.extend((0..order.len()).map(|rank| Reverse(rank as u128)));
     let mut total = 0;
-    while let Some(mut top) = lowest.peek_mut() {
-        let Reverse((offset, _, id)) = *top;
+    while let Some(mut top) = queue.peek_mut() {
+        let (offset, rank) = ((top.0 >> 32) as u64, top.0 as u32);
+        let id = order[rank as usize];
         if floor[id as usize] > offset {
             // Neighbours rose since it was queued: it sinks back to where it belongs.
-            top.0.0 = floor[id as usize];
+            top.0 = u128::from(floor[id as usize]) << 32 | u128::from(rank);
             continue;
         }
         PeekMut::pop(top);

@@ -69,12 +69,10 @@ pub struct PlaceScratch {
 /// `effort` says how much may be spent as long as the peak is above the lower bound:
 /// - 0: two sweeps in time order (forward and backward), O(n) whatever the overlaps, and O(n log n) where positions are
 ///   much sparser than items;
-/// - 1: on one queue a skyline, O(n (log n + sections of a life)); with `before` a skyline over all conflicts. Then, as
-///   far as the work allows, further greedy rules and searches;
+/// - 1: on one queue a skyline, O(n (log n + sections of a life)). Then, as far as the work allows, rules and searches
+///   that look at conflicts; not, so that nothing is quadratic, where the pairs to look at (with `before`: all of them)
+///   are more than a quarter of it;
 /// - each further effort: four times the work, until the bound is reached or proven to be out of reach.
-///
-/// Conflicts are left alone, so that nothing is quadratic, where the pairs to look at (with `before`: all of them) are
-/// more than an eighth of the work and, with `before`, more than 131,072.
 ///
 /// # Errors
 /// [`Overflow`] if the offsets do not fit in 64 bits.
