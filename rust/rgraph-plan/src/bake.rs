@@ -116,6 +116,7 @@ pub struct Scratch {
     epochs: Epochs,
     clocks: Clocks,
     groups: Vec<u32>,
+    kept_groups: Vec<u32>,
     regroup: Regroup,
     batches: Batches,
     transients: Transients,
@@ -357,12 +358,25 @@ impl Scratch {
         if options.without.aliasing || effort == 0 {
             return self.place(graph, profile, effort);
         }
-        if self.course.stops.iter().any(|stop| stop.queue != 0) {
-            self.cut_at_batches(graph, profile)?;
-            return self.place(graph, profile, effort);
-        }
         self.place(graph, profile, effort)?;
-        self.cut_for_bytes(graph, profile, effort)
+        if self.course.stops.iter().any(|stop| stop.queue != 0) {
+            self.cut_at_batches(graph, profile, effort)
+        } else {
+            self.cut_for_bytes(graph, profile, effort)
+        }
+    }
+
+    /// Puts groups and placements aside, before others are tried.
+    fn put_aside(&mut self) {
+        self.kept_groups.clear();
+        self.kept_groups.extend(self.course.steps.iter().map(|step| step.group));
+        self.transients.put_aside();
+    }
+
+    /// Takes back groups and placements that were put aside.
+    fn take_back(&mut self) {
+        self.course.steps.iter_mut().zip(&self.kept_groups).for_each(|(step, &group)| step.group = group);
+        self.transients.take_back();
     }
 
     fn sum(&self, of: fn(&Peak) -> u64) -> u64 {
@@ -374,38 +388,46 @@ impl Scratch {
     fn cut_for_bytes(&mut self, graph: &Graph, profile: &Profile, effort: u32) -> Result<(), GraphError> {
         let declared = self.regroup.declared;
         let first = self.sum(|peak| peak.total);
+        if first <= declared {
+            return Ok(());
+        }
+        self.put_aside();
         let mut total = first;
         for _ in 0..RECUTS.min(effort) {
-            if total <= declared {
-                return Ok(());
-            }
             // What the placement before wasted, the next one is expected to waste again.
             let least = self.sum(|peak| peak.lower_bound);
             let cap = (u128::from(declared) * u128::from(least) / u128::from(total)) as u64;
             self.find_groups(graph, Some(cap));
+            if self.regroup.reached >= least {
+                break;
+            }
             self.place(graph, profile, effort)?;
             total = self.sum(|peak| peak.total);
+            if total <= declared {
+                return Ok(());
+            }
         }
-        if total <= first {
-            return Ok(());
+        if total >= first {
+            self.take_back();
         }
-        self.find_groups(graph, None);
-        self.place(graph, profile, effort)
+        Ok(())
     }
 
     /// On several queues: groups that end where a queue waits for another, if that saves a tenth of the bytes. What one
     /// batch is done with, a later batch of its queue can then take over, for a barrier call at its begin.
-    fn cut_at_batches(&mut self, graph: &Graph, profile: &Profile) -> Result<(), GraphError> {
-        self.place(graph, profile, 0)?;
-        let (total, least) = (self.sum(|peak| peak.total), self.sum(|peak| peak.lower_bound));
-        let gain = total - total / 10;
-        if gain > least {
-            self.course.cut_groups_before(&self.batches.before, &mut self.groups);
-            self.place(graph, profile, 0)?;
-            if self.sum(|peak| peak.total) > gain {
-                self.find_groups(graph, None);
-            }
+    fn cut_at_batches(&mut self, graph: &Graph, profile: &Profile, effort: u32) -> Result<(), GraphError> {
+        let (swept, least) = (self.sum(|peak| peak.swept), self.sum(|peak| peak.lower_bound));
+        let enough = swept - swept / 10;
+        if enough <= least {
+            return Ok(());
         }
+        self.put_aside();
+        self.course.cut_groups_before(&self.batches.before, &mut self.groups);
+        self.place(graph, profile, 0)?;
+        if self.sum(|peak| peak.total) <= enough {
+            return self.place(graph, profile, effort);
+        }
+        self.take_back();
         Ok(())
     }
 

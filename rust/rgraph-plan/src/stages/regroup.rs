@@ -29,6 +29,8 @@ pub struct Regroup {
     best: Vec<u32>,
     /// Most live bytes of the declared order, on one queue.
     pub declared: u64,
+    /// What the last cuts keep every group below.
+    pub reached: u64,
 }
 
 impl Regroup {
@@ -60,6 +62,7 @@ impl Regroup {
     pub fn cuts_for(&mut self, frame: Frame<'_>, cap: u64, more: u32) -> &[u32] {
         self.best.clear();
         let whole = self.cut(frame, u64::MAX);
+        self.reached = whole;
         if whole <= cap {
             return &self.best;
         }
@@ -72,7 +75,7 @@ impl Regroup {
             self.cut(frame, cap);
             if self.cuts.len() <= allowed {
                 self.best.clone_from(&self.cuts);
-                high = cap;
+                (high, self.reached) = (cap, cap);
             } else {
                 low = cap;
             }

@@ -57,6 +57,8 @@ pub struct Transients {
     placed: Vec<Placed>,
     hand_offs: HandOffs,
     place: Scratches,
+    /// Placements and peaks put aside.
+    aside: (Vec<Placement>, Vec<Peak>),
 }
 
 #[derive(Default)]
@@ -186,6 +188,18 @@ impl Transients {
             start = end;
         }
         Ok(())
+    }
+
+    /// Puts the placements aside, before others are tried.
+    pub fn put_aside(&mut self) {
+        self.aside.0.clone_from(&self.placements);
+        self.aside.1.clone_from(&self.peaks);
+    }
+
+    /// Takes the placements back that were put aside.
+    pub fn take_back(&mut self) {
+        std::mem::swap(&mut self.aside.0, &mut self.placements);
+        std::mem::swap(&mut self.aside.1, &mut self.peaks);
     }
 
     /// Finds who hands bytes to whom, once everything is placed.

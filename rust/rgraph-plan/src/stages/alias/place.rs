@@ -29,6 +29,8 @@ pub struct Peak {
     pub total: u64,
     /// Most bytes alive at one position: no placement can need less.
     pub lower_bound: u64,
+    /// The highest end after the sweeps, before anything else was tried.
+    pub swept: u64,
     /// Nodes spent: items put somewhere, over all attempts.
     pub nodes: u64,
 }
@@ -87,7 +89,7 @@ pub fn place<B: Fn(u32, u32) -> bool>(
     let PlaceScratch { timeline, online, other, anytime } = scratch;
     timeline.build(items)?;
     let bound = timeline.bound;
-    let mut peak = Peak { total: 0, lower_bound: bound, nodes: items.len() as u64 };
+    let mut peak = Peak { lower_bound: bound, nodes: items.len() as u64, ..Peak::default() };
     let forward = online::sweep(items, timeline, before, Direction::Forward, online, offsets);
     peak.total = forward.unwrap_or(u64::MAX);
     if forward != Ok(bound) {
@@ -100,6 +102,7 @@ pub fn place<B: Fn(u32, u32) -> bool>(
             forward?;
         }
     }
+    peak.swept = peak.total;
     if effort > 0 && peak.total > bound {
         let once = (items.len() as u64).saturating_mul(WORK).saturating_add(AT_LEAST);
         let work = once.saturating_mul(4u64.saturating_pow(effort - 1));
