@@ -1,8 +1,10 @@
 //! Copies between the caller's memory and the device's, through staging blocks. A large one is split, so that the CPU
 //! fills one block while the device empties the one before; bytes of page-locked arrays are copied by the device alone.
 
+use std::collections::VecDeque;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rgraph_plan::access::{Accesses, Layout, Stages};
@@ -177,27 +179,62 @@ pub(crate) fn read_into(store: &Arc<Store>, bytes: &mut [u8]) -> Result<(), Erro
     if let Some((block, offset)) = locked(shared, bytes) {
         return read_to(store, &block, offset);
     }
-    // One thread waits, since drivers let threads that wait at once wait for each other; it keeps one piece ahead.
-    let step = (packed_bytes(store.kind) / 4).clamp(bulk::PARALLEL_BYTES as u64, 4 * bulk::PARALLEL_BYTES as u64);
-    let mut transfer = Transfer::begin(store, false)?;
-    let mut ahead = None;
-    for piece in pieces(store.kind, step).into_iter().map(Some).chain([None]) {
-        let next = match piece {
-            Some(piece) => {
-                let block = shared.lend(piece.bytes.end - piece.bytes.start, None)?;
-                let point = transfer.submit(&piece, &block, 0)?;
-                Some((piece, block, point))
-            }
-            None => None,
-        };
-        if let Some((Piece { bytes: range, .. }, block, point)) = std::mem::replace(&mut ahead, next) {
-            let to = &mut bytes[range.start as usize..range.end as usize];
-            shared.wait_for_bytes(point, to.len() as u64, None)?;
-            // SAFETY: the block is that large, the device is done with it, and nobody else borrows it.
-            bulk::copy(to, unsafe { std::slice::from_raw_parts(block.start().as_ptr(), to.len()) });
+    read_pieces(store, bytes)
+}
+
+/// Pieces of a read that are under way before the first of them is waited for.
+const AHEAD: usize = 4;
+
+/// Reads a reserved resource piece by piece, each through a block. One thread waits, since drivers let threads that wait at
+/// once wait for each other; of a large one others copy what has come.
+fn read_pieces(store: &Arc<Store>, bytes: &mut [u8]) -> Result<(), Error> {
+    let shared = &store.shared;
+    let helpers = bulk::threads(bytes.len()) - 1;
+    let copy = |to: &mut [u8], block: &Block| {
+        // SAFETY: the block is that large, the device is done with it, and nobody else borrows it.
+        to.copy_from_slice(unsafe { std::slice::from_raw_parts(block.start().as_ptr(), to.len()) });
+    };
+    // Bounded, so that a link that is faster than the copies does not fill memory.
+    let (there, come) = sync_channel::<(&mut [u8], Arc<Block>)>(AHEAD);
+    let come = Mutex::new(come);
+    let copies = || {
+        // Not held while copying.
+        let next = || come.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        while let Ok((to, block)) = next() {
+            copy(to, &block);
         }
-    }
-    Ok(())
+    };
+    std::thread::scope(|scope| {
+        // Dropped whatever happens, so that the helpers end.
+        let there = there;
+        for _ in 0..helpers {
+            scope.spawn(copies);
+        }
+        let mut transfer = Transfer::begin(store, false)?;
+        let (mut pieces, mut rest, mut under_way) = (pieces(store.kind, CHUNK).into_iter(), bytes, VecDeque::new());
+        loop {
+            while under_way.len() < AHEAD
+                && let Some(piece) = pieces.next()
+            {
+                let length = piece.bytes.end - piece.bytes.start;
+                let (to, behind) = std::mem::take(&mut rest).split_at_mut(length as usize);
+                rest = behind;
+                let block = shared.lend(length, None)?;
+                let point = transfer.submit(&piece, &block, 0)?;
+                under_way.push_back((to, block, point));
+            }
+            let Some((to, block, point)) = under_way.pop_front() else { break };
+            shared.wait_for_bytes(point, to.len() as u64, None)?;
+            if helpers == 0 {
+                copy(to, &block);
+            } else {
+                there.send((to, block)).expect("the receiver lives as long as the scope");
+            }
+        }
+        drop(there);
+        copies();
+        Ok(())
+    })
 }
 
 /// Keeps runs away from a resource, once those that have it are over.
