@@ -7,19 +7,19 @@
 #[path = "common/most_live.rs"]
 mod most_live;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use rgraph_plan::file::graph::read_graph;
 use rgraph_plan::plan::PlanKind;
 use rgraph_plan::prelude::*;
 
 fn folder() -> Option<PathBuf> {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    if !folder.join("graphs").is_dir() {
-        println!("skipped: there is no folder shared/data beside the checkout");
-        return None;
+    let above = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
+    let found = above.map(|folder| folder.join("shared/data")).find(|data| data.join("graphs").is_dir());
+    if found.is_none() {
+        println!("skipped: there is no folder shared/data (with graphs) above this one");
     }
-    Some(folder)
+    found
 }
 
 #[test]
