@@ -512,6 +512,11 @@ impl Shared {
 
     pub fn memory_report(&self) -> MemoryReport {
         let mut report = self.memory().as_ref().map(Memory::report).unwrap_or_default();
+        // How many blocks there are depends on what met; those that nobody borrows are held, and not in use.
+        for (domain, bytes) in self.staging().idle() {
+            let counted = report.domains.iter_mut().find(|report| report.domain == domain.name());
+            counted.into_iter().for_each(|report| report.live = report.live.saturating_sub(bytes));
+        }
         if self.budget {
             let mut budget = vk::PhysicalDeviceMemoryBudgetPropertiesEXT::default();
             let mut properties = vk::PhysicalDeviceMemoryProperties2::default().push_next(&mut budget);

@@ -91,6 +91,14 @@ impl Allocation {
     pub fn mapped(&self) -> Option<NonNull<u8>> {
         self.mapped.map(|mapped| mapped.0)
     }
+
+    /// The domain that reports count it in, where it was wanted in another.
+    pub fn counted_in(&self, wanted: Domain) -> Domain {
+        match &self.part {
+            Part::Chunk(key, _) => key.domain,
+            Part::Own(_) => wanted,
+        }
+    }
 }
 
 #[derive(Debug)]

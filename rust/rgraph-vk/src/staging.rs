@@ -100,6 +100,11 @@ impl Staging {
         Ok(Found::Nothing)
     }
 
+    /// Bytes that nobody borrows, and the domains that reports count them in.
+    pub fn idle(&self) -> impl Iterator<Item = (Domain, u64)> {
+        self.free.iter().map(|free| (free.parts.memory.counted_in(Domain::Cached), free.parts.memory.size))
+    }
+
     /// Takes out blocks that nobody borrowed for a while; all of them where `all`.
     fn retire(&mut self, all: bool) -> Vec<Garbage> {
         let loans = self.loans;
