@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import rgraph
 from rgraph import _core
-from rgraph.testing import Edit, edits, generate, graphs, profiles
+from rgraph.testing import Edit, edits, generate, graphs, profiles, shrink
 
 # The largest granularity and alignment of drawn profiles: what a placement may lose to it.
 GRANULE = 65536

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
 
-from rgraph._core import Graph, GraphError, Pass, Profile, generate
+from rgraph._core import Graph, Pass, Profile, generate
 from rgraph._core import shrink as _shrink
+from rgraph._errors import GraphError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
