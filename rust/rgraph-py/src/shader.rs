@@ -19,13 +19,18 @@ fn of_file(py: Python<'_>, path: &Path) -> PyResult<GivenCode> {
     GivenCode::of_file(path, bytes).map_err(|_| PyTypeError::new_err(format!("{} is not UTF-8 text", path.display())))
 }
 
+/// Whether a text is the path of a shader and not a shader.
+fn is_path(text: &str) -> bool {
+    !text.contains('\n') && GivenCode::is_shader_file(Path::new(text))
+}
+
 /// One source, and its file's name if it has one.
 fn source(value: &Bound<'_, PyAny>) -> PyResult<(GivenCode, Option<PathBuf>)> {
     let py = value.py();
     if value.is_instance_of::<PyString>() {
         let Text(text) = value.extract()?;
-        let path = Path::new(text);
-        if !text.contains('\n') && GivenCode::is_shader_file(path) {
+        if is_path(text) {
+            let path = Path::new(text);
             return Ok((of_file(py, path)?, Some(path.to_owned())));
         }
         return Ok((GivenCode::Text(Language::of(text), text.to_owned()), None));
@@ -51,6 +56,12 @@ fn source(value: &Bound<'_, PyAny>) -> PyResult<(GivenCode, Option<PathBuf>)> {
 /// `ShaderError` with the source line; `OSError` if a file cannot be read.
 pub fn program(shader: &Bound<'_, PyAny>, kind: Kind, entry: Option<&str>, who: Who<'_>) -> PyResult<Arc<Program>> {
     let py = shader.py();
+    if shader.is_instance_of::<PyString>() {
+        let Text(text) = shader.extract()?;
+        if let Some(known) = (!is_path(text)).then(|| Program::recall(who.pass, kind, text, entry)).flatten() {
+            return Ok(known);
+        }
+    }
     let sources = match shader.cast::<PyTuple>() {
         Ok(stages) => {
             if kind == Kind::Compute || stages.len() != 2 {

@@ -1,45 +1,148 @@
 //! Programs that were compiled before: graphs are often declared anew, files are read again and again, and callbacks
 //! record every frame.
+//!
+//! They are known by what they are made of: a hash of sources, kind and entry point finds one, and comparing the sources
+//! proves it. The name is not part of that; a program found under another name is handed out with the new one. When all
+//! slots are taken, a clock picks the slot to reuse: the hand clears the marks of those used since it last passed, and
+//! stops at the first without one (F. J. Corbató, "A paging experiment with the Multics system", 1969).
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, TryLockError};
 
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
 use crate::error::ShaderError;
-use crate::program::{Given, Kind, Program, Source};
+use crate::program::{Given, GivenCode, Kind, Language, Program, Source};
 
-/// All that a program is made of, its name in messages included.
-type Key = (String, Kind, Vec<Given>, Option<String>);
+/// Programs remembered.
+pub const MOST_KNOWN: usize = 4096;
 
-static KNOWN: OnceLock<Mutex<HashMap<Key, Arc<Program>>>> = OnceLock::new();
+static KNOWN: OnceLock<Mutex<Known>> = OnceLock::new();
 
-/// Programs remembered; then all are forgotten.
-const MOST_KNOWN: usize = 512;
+#[derive(Default)]
+struct Known {
+    slots: Vec<Slot>,
+    /// Positions of slots by their keys.
+    at: HashMap<u64, usize>,
+    /// Where the clock's hand stands.
+    hand: usize,
+}
+
+struct Slot {
+    key: u64,
+    program: Arc<Program>,
+    /// Whether it was found since the hand last passed.
+    used: bool,
+}
+
+impl Known {
+    fn find(&mut self, key: u64, is_same: impl Fn(&Program) -> bool) -> Option<Arc<Program>> {
+        let slot = &mut self.slots[*self.at.get(&key)?];
+        is_same(&slot.program).then(|| {
+            slot.used = true;
+            Arc::clone(&slot.program)
+        })
+    }
+
+    fn remember(&mut self, key: u64, program: Arc<Program>) {
+        let slot = Slot { key, program, used: false };
+        if let Some(&at) = self.at.get(&key) {
+            self.slots[at] = slot;
+        } else if self.slots.len() < MOST_KNOWN {
+            self.at.insert(key, self.slots.len());
+            self.slots.push(slot);
+        } else {
+            while std::mem::take(&mut self.slots[self.hand].used) {
+                self.hand = (self.hand + 1) % MOST_KNOWN;
+            }
+            self.at.remove(&self.slots[self.hand].key);
+            self.at.insert(key, self.hand);
+            self.slots[self.hand] = slot;
+            self.hand = (self.hand + 1) % MOST_KNOWN;
+        }
+    }
+}
 
 impl Program {
-    /// The program of sources as they were given: compiled, or remembered.
+    /// The program of sources as they were given: compiled, or remembered. `name` is for messages alone: the same
+    /// sources under another name are not compiled again.
     ///
     /// # Errors
     /// See [`Program::new`].
     pub fn of(name: &str, kind: Kind, sources: Vec<Given>, entry: Option<&str>) -> Result<Arc<Self>, ShaderError> {
-        let key = (name.to_owned(), kind, sources, entry.map(str::to_owned));
-        if let Some(program) = known().and_then(|known| known.get(&key).cloned()) {
-            return Ok(program);
+        let key = key(kind, entry, sources.iter().map(Tagged::of));
+        let is_same = |known: &Self| is(known, kind, entry) && known.sources == sources;
+        if let Some(program) = find(key, is_same) {
+            return Ok(program.called(name));
         }
-        let borrowed: Vec<Source<'_>> = key.2.iter().map(|given| given.code.borrow()).collect();
-        let program = Arc::new(Self::new(name, kind, &borrowed, entry)?.given(&key.2));
+        let borrowed: Vec<Source<'_>> = sources.iter().map(|given| given.code.borrow()).collect();
+        let made = Self::new(name, kind, &borrowed, entry)?;
+        let program = Arc::new(made.given(sources));
         if let Some(mut known) = known() {
-            if known.len() == MOST_KNOWN {
-                known.clear();
-            }
-            known.insert(key, Arc::clone(&program));
+            known.remember(key, Arc::clone(&program));
         }
         Ok(program)
     }
+
+    /// The program of one text in the language that it seems to be in, if [`Program::of`] compiled it before and it is
+    /// remembered. O(length of the text), and copies nothing of it.
+    pub fn recall(name: &str, kind: Kind, text: &str, entry: Option<&str>) -> Option<Arc<Self>> {
+        let same_text = |known: &Self| match &*known.sources {
+            [Given { path: None, code: GivenCode::Text(_, known) }] => known == text,
+            _ => false,
+        };
+        let key = key(kind, entry, [Tagged { tag: SEEMS, path: None, bytes: text.as_bytes() }].into_iter());
+        find(key, |known| is(known, kind, entry) && same_text(known)).map(|program| program.called(name))
+    }
+
+    fn called(self: Arc<Self>, name: &str) -> Arc<Self> {
+        if *self.name == *name { self } else { Arc::new(self.renamed(name)) }
+    }
 }
 
-/// What is remembered, unless another thread has it just now. It is not waited for: in a forked child that thread does not
-/// exist.
-fn known() -> Option<MutexGuard<'static, HashMap<Key, Arc<Program>>>> {
+fn is(known: &Program, kind: Kind, entry: Option<&str>) -> bool {
+    known.kind == kind && known.entry.as_deref() == entry
+}
+
+/// A source as it is hashed.
+struct Tagged<'a> {
+    tag: u8,
+    path: Option<&'a [u8]>,
+    bytes: &'a [u8],
+}
+
+/// The tag of a text of no file in the language that it seems to be in.
+const SEEMS: u8 = 0;
+
+impl<'a> Tagged<'a> {
+    fn of(given: &'a Given) -> Self {
+        let tag = match &given.code {
+            GivenCode::Text(language, text) if given.path.is_none() && Language::of(text) == *language => SEEMS,
+            GivenCode::Text(Language::Wgsl, _) => 1,
+            GivenCode::Text(Language::Glsl, _) => 2,
+            GivenCode::Spirv(_) => 3,
+        };
+        let path = given.path.as_ref().map(|path| path.as_os_str().as_encoded_bytes());
+        Self { tag, path, bytes: given.code.bytes() }
+    }
+}
+
+fn key<'a>(kind: Kind, entry: Option<&str>, sources: impl Iterator<Item = Tagged<'a>>) -> u64 {
+    let part = |key: u64, tag: u8, bytes: Option<&[u8]>| {
+        let tag = u64::from(tag) << 1 | u64::from(bytes.is_some());
+        xxh3_64_with_seed(bytes.unwrap_or_default(), key.wrapping_add(tag))
+    };
+    let first = part(0, kind as u8, entry.map(str::as_bytes));
+    sources.fold(first, |key, source| part(part(key, source.tag, source.path), source.tag, Some(source.bytes)))
+}
+
+fn find(key: u64, is_same: impl Fn(&Program) -> bool) -> Option<Arc<Program>> {
+    known()?.find(key, is_same)
+}
+
+/// The programs remembered, unless another thread has them just now. It is not waited for: in a forked child that thread
+/// does not exist.
+fn known() -> Option<MutexGuard<'static, Known>> {
     match KNOWN.get_or_init(Mutex::default).try_lock() {
         Ok(known) => Some(known),
         Err(TryLockError::Poisoned(known)) => Some(known.into_inner()),

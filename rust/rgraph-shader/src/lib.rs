@@ -21,4 +21,5 @@ mod unpack;
 pub use block::{Block, Member, Scalar, Type, Value};
 pub use error::ShaderError;
 pub use interface::{Binding, BindingKind, Dimension, Interface, Output, Push, SampleKind, VertexInput};
+pub use known::MOST_KNOWN;
 pub use program::{Given, GivenCode, Kind, Language, Module, Parts, Program, Source, Stage};

@@ -116,7 +116,8 @@ impl Module {
 }
 
 /// A compute program, or the vertex and fragment stages of a raster program. [`Program::new`] is the only way to one, and
-/// nothing changes it: drivers trust its code, and pipelines are known by it. Its fields are those of [`Parts`].
+/// nothing changes its code: drivers trust it, and pipelines are known by it. Its fields are those of [`Parts`], which
+/// programs of the same sources share; the name is each one's own.
 ///
 /// ```compile_fail,E0594
 /// fn edit(program: &mut rgraph_shader::Program) {
@@ -129,14 +130,16 @@ impl Module {
 /// }
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Program(Parts);
+pub struct Program {
+    /// The shader's name in messages.
+    pub name: Arc<str>,
+    parts: Arc<Parts>,
+}
 
 /// The fields of a [`Program`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Parts {
-    /// The shader's name in messages.
-    pub name: String,
     /// What it is for.
     pub kind: Kind,
     /// Its stages; a raster program without a fragment stage writes depth only.
@@ -155,7 +158,7 @@ impl Deref for Program {
     type Target = Parts;
 
     fn deref(&self) -> &Parts {
-        &self.0
+        &self.parts
     }
 }
 
@@ -347,14 +350,24 @@ impl Program {
         let modules: Vec<Module> = parts.into_iter().map(|part| part.module).collect();
         let hash = hash(&modules);
         let sources = sources.iter().map(|source| Given { path: None, code: GivenCode::of(*source) }).collect();
-        let (modules, name, entry) = (modules.into(), name.to_owned(), entry.map(str::to_owned));
-        Ok(Self(Parts { name, kind, modules, interface, hash, sources, entry }))
+        let (modules, entry) = (modules.into(), entry.map(str::to_owned));
+        Ok(Self { name: name.into(), parts: Arc::new(Parts { kind, modules, interface, hash, sources, entry }) })
     }
 
     /// The same program, of sources that say where they were read.
-    pub(crate) fn given(mut self, sources: &[Given]) -> Self {
-        self.0.sources = sources.to_vec();
+    pub(crate) fn given(mut self, sources: Vec<Given>) -> Self {
+        Arc::make_mut(&mut self.parts).sources = sources;
         self
+    }
+
+    /// The same program under another name.
+    pub(crate) fn renamed(&self, name: &str) -> Self {
+        Self { name: name.into(), parts: Arc::clone(&self.parts) }
+    }
+
+    /// Whether both were compiled once, from the same sources.
+    pub fn shares_code(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.parts, &other.parts)
     }
 }
 

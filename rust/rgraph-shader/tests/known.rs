@@ -1,0 +1,67 @@
+//! Programs that are remembered: by what they are made of, not by their names, and forgotten one by one.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rgraph_shader::{Given, GivenCode, Kind, Language, MOST_KNOWN, Program};
+
+/// One test at a time: what is remembered is the process's, and is not waited for.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn text(number: usize) -> String {
+    format!("@compute @workgroup_size(1) fn main() {{ /* {number} */ }}\n@compute @workgroup_size(2) fn other() {{}}")
+}
+
+fn given(text: &str) -> Vec<Given> {
+    vec![Given { path: None, code: GivenCode::Text(Language::Wgsl, text.to_owned()) }]
+}
+
+fn of(name: &str, text: &str) -> Arc<Program> {
+    Program::of(name, Kind::Compute, given(text), Some("main")).unwrap_or_else(|fault| panic!("{fault}"))
+}
+
+#[test]
+fn one_text_under_two_names_is_compiled_once() {
+    let _alone = alone();
+    let text = text(1_000_000);
+    let (one, two) = (of("one", &text), of("two", &text));
+    assert!(one.shares_code(&two));
+    assert_eq!((&*one.name, &*two.name), ("one", "two"));
+    assert!(Arc::ptr_eq(&one, &of("one", &text)), "under its first name it is the same object");
+    let recalled = Program::recall("three", Kind::Compute, &text, Some("main")).expect("it is remembered");
+    assert!(recalled.shares_code(&one) && &*recalled.name == "three");
+}
+
+#[test]
+fn another_entry_point_kind_or_file_is_another_program() {
+    let _alone = alone();
+    let text = text(2_000_000);
+    let main = of("pass", &text);
+    let other = Program::of("pass", Kind::Compute, given(&text), Some("other")).expect("it compiles");
+    assert!(!other.shares_code(&main) && other.interface.workgroup == [2, 1, 1]);
+    assert!(Program::recall("pass", Kind::Raster, &text, Some("main")).is_none());
+    assert!(Program::recall("pass", Kind::Compute, &text, None).is_none());
+    let file = vec![Given { path: Some(PathBuf::from("/shaders/a.wgsl")), ..given(&text).remove(0) }];
+    let of_file = Program::of("pass", Kind::Compute, file.clone(), Some("main")).expect("it compiles");
+    assert!(!of_file.shares_code(&main) && of_file.sources == file, "it says where it was read");
+    let spaced = Program::of("pass", Kind::Compute, given(&format!("{text} ")), Some("main")).expect("it compiles");
+    assert!(!spaced.shares_code(&main));
+}
+
+#[test]
+fn programs_in_use_stay_known_while_others_come_and_go() {
+    let _alone = alone();
+    let (kept, once) = (text(3_000_000), text(3_000_001));
+    let (first, forgotten) = (of("kept", &kept), of("once", &once));
+    for number in 0..MOST_KNOWN + 100 {
+        of("passing", &text(number));
+        assert!(Arc::ptr_eq(&first, &of("kept", &kept)), "it was in use before {number} others came");
+    }
+    let recent =
+        (100..MOST_KNOWN).filter(|&number| Program::recall("", Kind::Compute, &text(number), Some("main")).is_some());
+    assert!(recent.count() > MOST_KNOWN - 200, "only the oldest are forgotten");
+    assert!(!forgotten.shares_code(&of("once", &once)), "what nobody used is compiled again");
+}
