@@ -31,7 +31,7 @@ for name in ("single_queue", "discrete"):
 with rg.Device() as device:
     compiled = device.compile(g)
     compiled.run().wait()
-    report = compiled.run(read=[]).report
+    report = compiled.run(read=[], measure="passes").report
     again = device.compile(g, weights=report)
     print(device.info.name, "runs it on", {p.queue for p in again.plan.passes})
     again.run().wait()

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use rgraph_plan::prelude::*;
 use rgraph_shader::{Kind, Language, Program, Source};
 use rgraph_vk::work::{Bound, Dispatch, Groups, Step, View, What, Work, Workload};
-use rgraph_vk::{Device, DeviceOptions, Inputs};
+use rgraph_vk::{Device, DeviceOptions, Inputs, Measure};
 
 const RAMP: &str = "
 @group(0) @binding(0) var dst: texture_storage_2d<rgba8unorm, write>;
@@ -57,7 +57,7 @@ pub fn run() -> Result<(), Box<dyn std::error::Error>> {
     let compiled = device.compile(workload, &Options::default())?;
     print!("{}", listing(compiled.plan()));
     for _ in 0..3 {
-        let frame = compiled.run(&Inputs { times: true, ..Inputs::default() })?;
+        let frame = compiled.run(&Inputs { measure: Measure::Passes, ..Inputs::default() })?;
         let pixels = frame.read(out)?;
         assert_eq!(pixels.bytes()[4..8], [254, 255, 255, 0]);
         println!("{:?}\n{}", &pixels.bytes()[..8], frame.report()?);

@@ -2,7 +2,7 @@
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from os import PathLike
-from typing import Any, Protocol, Self, TypeAlias, final, overload
+from typing import Any, Literal, Protocol, Self, TypeAlias, final, overload
 
 from typing_extensions import Buffer as CBuffer
 from typing_extensions import disjoint_base
@@ -37,6 +37,7 @@ _Shader: TypeAlias = str | bytes | PathLike[str]
 _Part: TypeAlias = Resource | View | str
 _Uses: TypeAlias = _Part | Sequence[_Part] | Mapping[Any, str]
 _Data: TypeAlias = Mapping[str, Any] | Sequence[Any] | float | _Memory
+_Measure: TypeAlias = Literal["off", "batches", "passes"]
 _Blend: TypeAlias = str | Mapping[str, Sequence[str]]
 
 __all__ = [
@@ -677,6 +678,8 @@ class Device:
         frames_in_flight: int = 2,
         cache: str | PathLike[str] | None = None,
         queues: int = 1,
+        measure: _Measure = "off",
+        sample: int = 1,
     ) -> Self: ...
     @property
     def info(self) -> DeviceInfo: ...
@@ -696,6 +699,8 @@ class Device:
         split_barriers: str = "never",
         effort: int | None = None,
         weights: Report | None = None,
+        measure: _Measure | None = None,
+        sample: int | None = None,
     ) -> Compiled: ...
     def run(
         self,
@@ -707,6 +712,7 @@ class Device:
         params: Mapping[Any, _Data] | None = None,
         read: Resource | str | Sequence[Resource | str] | None = None,
         statistics: bool = False,
+        measure: _Measure | None = None,
         chaos: int | None = None,
     ) -> Frame: ...
     def chaos(
@@ -784,6 +790,7 @@ class Compiled:
         params: Mapping[Any, _Data] | None = None,
         read: Resource | str | Sequence[Resource | str] | None = None,
         statistics: bool = False,
+        measure: _Measure | None = None,
         chaos: int | None = None,
     ) -> Frame: ...
 
@@ -828,7 +835,9 @@ class Array:
 @final
 class Report:
     @property
-    def gpu_us(self) -> float: ...
+    def measure(self) -> _Measure: ...
+    @property
+    def gpu_us(self) -> float | None: ...
     @property
     def pass_us(self) -> dict[str, float]: ...
     @property

@@ -266,6 +266,8 @@ class PassSpan(NamedTuple):
     """Its begin."""
     end_us: float
     """Its end."""
+    group: int = 1
+    """How many passes were timed as one, this one among them; above 1 the span is its share of their time."""
 
 
 class HostSpan(NamedTuple):

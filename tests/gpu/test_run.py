@@ -315,7 +315,7 @@ def test_only_what_is_asked_for_is_read_back(device: rg.Device):
 
 
 def test_the_report_says_what_a_frame_took(device: rg.Device):
-    frame = device.run(scaled(np.arange(4, dtype=np.uint32)), statistics=True)
+    frame = device.run(scaled(np.arange(4, dtype=np.uint32)), statistics=True, measure="passes")
     report = frame.report
     values = report.to_dict()
     assert [p["pass"] for p in values["passes"]] == ["scale"]

@@ -20,7 +20,7 @@ def chain(length: int = 4) -> rg.Graph:
 
 
 def test_the_timeline_says_when_each_pass_ran(device: rg.Device):
-    report = device.run(chain()).report
+    report = device.run(chain(), measure="passes").report
     spans = report.timeline
     assert all(isinstance(span, rg.PassSpan) for span in spans)
     assert sorted(span.name for span in spans) == [f"pass {at}" for at in range(4)]
@@ -54,7 +54,7 @@ def test_host_spans_say_what_the_host_did(device: rg.Device):
 
 
 def test_host_spans_are_on_the_clock_that_the_report_says(device: rg.Device):
-    frame = device.run(chain())
+    frame = device.run(chain(), measure="batches")
     frame.wait()
     report = frame.report
     waited = max(span.end_us for span in report.host_spans)
@@ -75,7 +75,7 @@ def test_cpu_passes_are_host_spans(device: rg.Device):
     g.compute("scale", SCALE, src=src, dst=made, params={"factor": 3, "offset": 1})
     g.cpu("look", lambda views: views["seen"].__setitem__(slice(None), views["made"]), reads=made, writes=seen)
     g.root(seen)
-    report = device.run(g).report
+    report = device.run(g, measure="passes").report
     assert [span.name for span in report.timeline] == ["scale"]
     look = next(span for span in report.host_spans if span.name == "look")
     assert look.end_us - look.begin_us == pytest.approx(report.pass_us["look"])

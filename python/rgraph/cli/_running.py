@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Settings",
+    "argument_of_times",
     "arguments_of_runs",
     "bound",
     "compiled",
@@ -65,6 +66,25 @@ class Settings(NamedTuple):
     """Whether conditional passes run."""
     params: Callable[[int], dict[Any, Any]]
     """Data of passes, by the frame's number."""
+
+
+def argument_of_times(group: argparse._ArgumentGroup, where: str) -> None:
+    """Add what says how times are measured.
+
+    Parameters
+    ----------
+    group
+        Where it stands.
+    where
+        What shows the times.
+    """
+    group.add_argument(
+        "--measure",
+        choices=("batches", "passes"),
+        default="batches",
+        help=f"times of {where}: at barrier calls, shared out over the passes between two (default); or each pass "
+        "isolated, which keeps passes from overlapping",
+    )
 
 
 def opened(arguments: argparse.Namespace) -> Device:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from rgraph.cli._files import load_graph
 from rgraph.cli._parser import count, natural, planning
-from rgraph.cli._running import arguments_of_runs, bound, compiled, opened, settings, warned
+from rgraph.cli._running import argument_of_times, arguments_of_runs, bound, compiled, opened, settings, warned
 from rgraph.cli._terminal import Progress, as_json, paint, say, table, tell
 
 if TYPE_CHECKING:
@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 __all__ = ["MORE", "add_arguments", "main", "quantile"]
 
 MORE = """\
-Times of the passes are the GPU's own, from timestamps around each; nothing is read back. Then the measured times are
-the weights of a second plan, and both are measured in turns: what differs is what the weights gain.
+Times are the GPU's own, from timestamps at barrier calls; passes between two of them overlap as they do unmeasured, and
+share the time. Nothing is read back. Warm-up frames measure each pass isolated: these times are the weights of a second
+plan, and both are measured in turns: what differs is what the weights gain.
 
   rgraph bench frame.rgraph.json --frames 500
   rgraph bench film.py:graph --json > times.json"""
@@ -42,6 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--warmup", type=natural, default=10, metavar="N", help="frames before (default: 10)")
     parser.add_argument("--no-feedback", action="store_true", help="measure one plan, without its times as weights")
     parser.add_argument("--json", action="store_true", help="for programs")
+    argument_of_times(parser.add_argument_group("measuring"), "the passes")
     arguments_of_runs(parser)
     planning(parser, profile=False)
 
@@ -67,16 +69,20 @@ class _Measured:
     ----------
     done
         The compiled graph.
+    measure
+        Which GPU times of its frames are measured.
     """
 
-    def __init__(self, done: Compiled) -> None:
-        self.done = done
+    def __init__(self, done: Compiled, measure: Literal["batches", "passes"]) -> None:
+        self.done, self.measure = done, measure
         self.reports: list[Report] = []
         self.seconds: list[float] = []
 
     def begin(self, given: Settings, frames: int, progress: Progress) -> None:
-        """Run frames that do not count."""
+        """Run frames that do not count, each pass isolated: the report of the one in the middle has the weights."""
+        wanted, self.measure = self.measure, "passes"
         self.run(given, frames, progress)
+        self.measure, self.weights = wanted, self.typical()
         self.reports.clear()
         self.seconds.clear()
 
@@ -85,7 +91,9 @@ class _Measured:
         begin, under_way = time.perf_counter(), []
         for number in range(frames):
             params = given.params(number) or None
-            under_way.append(self.done.run(inputs=given.inputs, flags=given.flags or None, params=params, read=[]))
+            flags = given.flags or None
+            frame = self.done.run(inputs=given.inputs, flags=flags, params=params, read=[], measure=self.measure)
+            under_way.append(frame)
             progress.step()
         self.reports += [frame.report for frame in under_way]
         self.seconds.append((time.perf_counter() - begin) / frames)
@@ -93,11 +101,16 @@ class _Measured:
     @property
     def gpu_us(self) -> float:
         """Median time of a frame on the GPU."""
-        return quantile([report.gpu_us for report in self.reports], 0.5)
+        return quantile(self.frames_us, 0.5)
+
+    @property
+    def frames_us(self) -> list[float]:
+        """Times of the frames on the GPU, of a driver that measures nothing 0."""
+        return [report.gpu_us or 0.0 for report in self.reports]
 
     def typical(self) -> Report:
         """The report of the frame in the middle."""
-        return sorted(self.reports, key=lambda report: report.gpu_us)[len(self.reports) // 2]
+        return sorted(self.reports, key=lambda report: report.gpu_us or 0.0)[len(self.reports) // 2]
 
     def values(self) -> dict[str, Any]:
         """Everything measured, as plain data; times in microseconds."""
@@ -107,7 +120,8 @@ class _Measured:
         for report in self.reports:
             plain = report.to_dict()
             for one in plain["passes"]:
-                times.setdefault(one["pass"], []).append(one["us"])
+                if one["us"] is not None:
+                    times.setdefault(one["pass"], []).append(one["us"])
                 queues[one["pass"]] = one["queue"]
             for name, all_times in cpu.items():
                 all_times.append(plain[name])
@@ -115,7 +129,7 @@ class _Measured:
             "plan": self.done.plan.hash,
             "frames": len(self.reports),
             "frames_per_second": 1 / quantile(self.seconds, 0.5),
-            "gpu_us": {"median": self.gpu_us, "p95": quantile([one.gpu_us for one in self.reports], 0.95)},
+            "gpu_us": {"median": self.gpu_us, "p95": quantile(self.frames_us, 0.95)},
             "cpu_us": {
                 _CPU[name]: {"median": quantile(some, 0.5), "p95": quantile(some, 0.95)} for name, some in cpu.items()
             },
@@ -164,9 +178,7 @@ def _gain(before: _Measured, after: _Measured) -> tuple[str, dict[str, Any]]:
     """What the weights gained: a sentence, and plain data."""
     old, new = before.gpu_us, after.gpu_us
     # Half of the frames lie between these: a difference within is none.
-    spread = quantile([one.gpu_us for one in before.reports], 0.75) - quantile(
-        [one.gpu_us for one in before.reports], 0.25
-    )
+    spread = quantile(before.frames_us, 0.75) - quantile(before.frames_us, 0.25)
     data = {"same_plan": False, "gpu_us": new, "gain": 1 - new / old if old else 0.0, "spread_us": spread}
     if abs(old - new) <= spread:
         return f"another plan, as fast: {_time(new)}, where frames differ by {_time(spread)}", data
@@ -190,14 +202,15 @@ def main(arguments: argparse.Namespace) -> int:
     graph = load_graph(arguments.graph, arguments.option)
     given = settings(graph, arguments)
     with opened(arguments) as device:
-        before = _Measured(compiled(device, graph, arguments))
+        before = _Measured(compiled(device, graph, arguments), arguments.measure)
         warmup, frames = max(1, arguments.warmup), arguments.frames
         with bound(), Progress(warmup + frames, "frames") as progress:
             before.begin(given, warmup, progress)
             before.run(given, frames, progress)
         after = None
-        if not arguments.no_feedback:
-            after = _Measured(compiled(device, graph, arguments, weights=before.typical()))
+        if not arguments.no_feedback and before.weights.measure != "off":
+            done = compiled(device, graph, arguments, weights=before.weights)
+            after = _Measured(done, arguments.measure)
         if after and not _same(before.done.plan, after.done.plan):
             half = -(-frames // 2)
             with Progress(warmup + 4 * half, "frames with weights") as progress:

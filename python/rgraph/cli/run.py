@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from rgraph._core import _write_file
 from rgraph.cli import UsageError
 from rgraph.cli._files import load_graph
 from rgraph.cli._parser import count, option, pair, planning
 from rgraph.cli._running import (
+    argument_of_times,
     arguments_of_runs,
     bound,
     compiled,
@@ -62,6 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     output.add_argument("--trace", metavar="FILE", help="write a trace of the last frame, for Perfetto and speedscope")
     output.add_argument("--view", metavar="FILE.html", help="write the viewer with measured times and pictures")
     output.add_argument("--json", action="store_true", help="for programs")
+    argument_of_times(output, "--report, --trace, --view and --json")
     parser.add_argument(
         "--chaos", type=count, metavar="N", help="run it in other permitted ways, of N seeds, and compare the results"
     )
@@ -139,7 +141,12 @@ class Outputs:
 
 
 def written(
-    done: Compiled, given: Settings, outputs: Outputs, names: list[str], frames: int
+    done: Compiled,
+    given: Settings,
+    outputs: Outputs,
+    names: list[str],
+    frames: int,
+    measure: Literal["off", "batches", "passes"] = "off",
 ) -> tuple[Frame, dict[str, str]]:
     """Run frames and write what is wanted of them; the last frame, and the file of each result.
 
@@ -155,6 +162,8 @@ def written(
         The results.
     frames
         How many.
+    measure
+        Which GPU times of the last one are measured.
     """
     each, files = outputs.every_frame, {}
     with bound(), Progress(frames if frames > 1 else None, "frames") as progress:
@@ -165,6 +174,7 @@ def written(
                 flags=given.flags or None,
                 params=given.params(number) or None,
                 read=names if last else each,
+                measure=measure if last else "off",
             )
             files = outputs.write(frame, number, names if last else each)
             progress.step()
@@ -266,7 +276,9 @@ def main(arguments: argparse.Namespace) -> int:
         names = [only] if only else result_names(graph)
         outputs = Outputs(arguments, names)
         begin = time.perf_counter()
-        frame, files = written(done, given, outputs, names, arguments.frames)
+        timed = arguments.report or arguments.json or arguments.trace or arguments.view
+        measure: Literal["off", "batches", "passes"] = arguments.measure if timed else "off"
+        frame, files = written(done, given, outputs, names, arguments.frames, measure)
         seconds = time.perf_counter() - begin
         if arguments.json:
             results = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from rgraph._errors import DeviceError, RgError
 from rgraph.cli import NO_DEVICE, UsageError
@@ -106,17 +106,19 @@ class _Shown:
     def __init__(self, graph: Graph, given: Settings, done: Compiled, outputs: Outputs, names: list[str]) -> None:
         self.graph, self.given, self.done, self.outputs, self.names = graph, given, done, outputs, names
 
-    def frame(self, number: int) -> tuple[float, list[str]]:
-        """Run a frame and write its results; its milliseconds on the GPU, and the files."""
+    def frame(self, number: int, measure: Literal["off", "batches"] = "off") -> tuple[float | None, list[str]]:
+        """Run a frame and write its results; its milliseconds on the GPU if they are measured, and the files."""
         with bound():
             frame = self.done.run(
                 inputs=self.given.inputs,
                 flags=self.given.flags or None,
                 params=self.given.params(number) or None,
                 read=self.names,
+                measure=measure,
             )
         files = self.outputs.write(frame, number, self.names)
-        return frame.report.gpu_us / 1000, list(files.values())
+        took = frame.report.gpu_us if measure != "off" else None
+        return None if took is None else took / 1000, list(files.values())
 
 
 class _Watch:
@@ -154,7 +156,7 @@ class _Watch:
         begin = time.perf_counter()
         try:
             new = self._load()
-            gpu, files = new.frame(self.number)
+            gpu, files = new.frame(self.number, "batches")
         except (RgError, UsageError, OSError) as error:
             self.files.take(getattr(error, "files", ()))
             # At first the call is to blame, later the edit.
@@ -171,7 +173,8 @@ class _Watch:
         words = paint("mended" if mended else "shown", "green", error=True)
         where = f" · {', '.join(files)}" if files else ""
         histories = " · histories begin anew" if anew else ""
-        tell(f"{_clock()}  {words} after {milliseconds:.0f} ms · {gpu:.2f} ms on the GPU{where}{histories}")
+        took = "" if gpu is None else f" · {gpu:.2f} ms on the GPU"
+        tell(f"{_clock()}  {words} after {milliseconds:.0f} ms{took}{where}{histories}")
 
     def _wrong(self, error: Exception) -> None:
         """Say it, unless it was said."""

@@ -96,6 +96,6 @@ def summary(plan: rgraph.Plan, report: rgraph.Report | None = None) -> None:
             say(line)
     for name, reason in plan.culled.items():
         say(f"  left out  {name}: {reason}")
-    if report is not None:
+    if report is not None and report.measure != "off":
         slow = sorted(report.pass_us.items(), key=lambda item: -item[1])[:5]
         say("  slowest   " + " · ".join(f"{name} {us / 1000:.1f} ms" for name, us in slow))

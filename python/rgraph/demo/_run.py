@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import rgraph
 from rgraph.cli import UsageError
@@ -160,7 +160,8 @@ def _fitting(arguments: argparse.Namespace) -> None:
 
 
 def _open(arguments: argparse.Namespace) -> rgraph.Device:
-    return rgraph.Device(arguments.device, validate=True if arguments.validate else None)
+    measure: Literal["off", "batches"] = "batches" if arguments.report else "off"
+    return rgraph.Device(arguments.device, validate=True if arguments.validate else None, measure=measure)
 
 
 def _shown(arguments: argparse.Namespace, graph: rgraph.Graph, root: str) -> str:

@@ -129,7 +129,7 @@ fn a_page_carries_times_and_differences() {
     let (graph, plan) = example();
     let single = bake(&graph, &Profile::single_queue(), &Options::default(), &mut Scratch::default());
     let single = single.unwrap_or_else(|error| panic!("{error}"));
-    let span = PassSpan { name: "ao".into(), queue: Some("compute".into()), begin_us: 1.5, end_us: 9.0 };
+    let span = PassSpan { name: "ao".into(), queue: Some("compute".into()), begin_us: 1.5, end_us: 9.0, group: 1 };
     let measured = Measured { passes: vec![span], ..Measured::default() };
     let page = Page { measured: Some(&measured), against: Some((&single, None)), ..Page::new(&plan) };
     let data = data(&page.html());

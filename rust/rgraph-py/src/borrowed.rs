@@ -11,6 +11,7 @@ use crate::convert::Count;
 use crate::detached::Detached;
 use crate::device::PyDevice;
 use crate::error::bad;
+use crate::options::Measuring;
 
 #[pymethods]
 impl PyDevice {
@@ -72,6 +73,6 @@ impl PyDevice {
             // SAFETY: what the handles are, is the caller's word; the documentation says that nothing can check it.
             unsafe { Device::borrow(&borrowed, &options) }
         })?;
-        Ok(Self::around(borrowed))
+        Ok(Self::around(borrowed, Measuring::default()))
     }
 }

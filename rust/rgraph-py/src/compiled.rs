@@ -14,7 +14,7 @@ use rgraph_plan::prelude::Options;
 use rgraph_vk::Compiled;
 use rgraph_vk::work::Workload;
 
-use crate::convert::Bytes;
+use crate::convert::{Bytes, Text};
 use crate::detached::Detached;
 use crate::device::PyDevice;
 use crate::error::{bad, graph_error};
@@ -22,6 +22,7 @@ use crate::frame::PyFrame;
 use crate::graph::PyGraph;
 use crate::hosted::Function;
 use crate::inputs;
+use crate::options::Measuring;
 use crate::plan::PyPlan;
 use crate::report::PyReport;
 
@@ -76,6 +77,8 @@ pub struct PyCompiled {
     pub origin: Option<Py<PyGraph>>,
     /// The functions of its passes.
     held: Vec<Arc<Function>>,
+    /// What runs measure that do not say it themselves.
+    pub measuring: Measuring,
     /// What the runs so far gave other data than the declaration.
     pub changed: Mutex<BTreeSet<Param>>,
 }
@@ -93,7 +96,7 @@ impl PyCompiled {
         value: &Bound<'py, PyAny>,
         of: Option<&Bound<'py, PyGraph>>,
         weights: Option<&Bound<'py, PyReport>>,
-        options: &Options,
+        (options, measuring): (&Options, Measuring),
     ) -> PyResult<Bound<'py, Self>> {
         let py = device.py();
         let runs = &device.get().device;
@@ -114,7 +117,7 @@ impl PyCompiled {
                 let graph = value.cast::<PyGraph>().map_err(|_| refuse(value))?;
                 let mut whole = PyGraph::resolved(graph)?;
                 if let Some(weights) = weights {
-                    weights.get().weigh(&mut whole);
+                    weights.get().weigh(py, &mut whole)?;
                 }
                 let load = PyGraph::workload(graph, Arc::new(whole), device.get().number);
                 let (whole, options) = (load.0.clone(), *options);
@@ -123,7 +126,8 @@ impl PyCompiled {
             }
         };
         let device = device.clone().unbind();
-        Bound::new(py, Self { device, compiled, load: Arc::new(load), origin, held, changed: Mutex::default() })
+        let (load, changed) = (Arc::new(load), Mutex::default());
+        Bound::new(py, Self { device, compiled, load, origin, held, measuring, changed })
     }
 
     /// What a plan is compiled with: the workload, the Python graph, and whether the plan was made of (or judged
@@ -170,7 +174,7 @@ impl PyCompiled {
     ///
     /// Parameters
     /// ----------
-    /// inputs, into, flags, params, read, statistics, chaos
+    /// inputs, into, flags, params, read, statistics, measure, chaos
     ///     See `Device.run`.
     ///
     /// Returns
@@ -178,7 +182,7 @@ impl PyCompiled {
     /// Frame
     ///     With the roots' contents by name, and a report.
     #[pyo3(signature = (*, inputs = None, into = None, flags = None, params = None, read = None, statistics = false,
-                        chaos = None))]
+                        measure = None, chaos = None))]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
     fn run<'py>(
         slf: &Bound<'py, Self>,
@@ -188,10 +192,11 @@ impl PyCompiled {
         params: Option<&Bound<'py, PyDict>>,
         read: Option<&Bound<'py, PyAny>>,
         statistics: bool,
+        measure: Option<Text<'_>>,
         chaos: Option<Bytes>,
     ) -> PyResult<Bound<'py, PyFrame>> {
         let chaos = chaos.map(|Bytes(seed)| seed);
-        inputs::run(slf, &inputs::Arguments { inputs, into, flags, params, read, statistics, chaos })
+        inputs::run(slf, &inputs::Arguments { inputs, into, flags, params, read, statistics, measure, chaos })
     }
 
     fn __repr__(&self) -> String {

@@ -17,6 +17,7 @@ use crate::detached::{Detached, call, wait};
 use crate::error::bad;
 use crate::frame::PyFrame;
 use crate::hosted::outside;
+use crate::options::Measuring;
 use crate::profile::PyProfile;
 use crate::record::record;
 use crate::report::PyReport;
@@ -47,6 +48,11 @@ const REMEMBERED: usize = 16;
 ///     ignored, with a message.
 /// queues
 ///     Most queues of each kind that are used.
+/// measure
+///     Which GPU times runs measure that do not say it themselves, and do not belong to a `Compiled` that says it: see
+///     `run`.
+/// sample
+///     Measure one run of a graph in so many, counted from its first; default: each.
 ///
 /// Raises
 /// ------
@@ -58,6 +64,8 @@ pub struct PyDevice {
     pub device: Detached<Device>,
     /// What tells it from other devices of this process.
     pub number: u64,
+    /// What runs measure that do not say it themselves.
+    pub measuring: Measuring,
     compiled: Mutex<Vec<(What, Py<PyCompiled>)>>,
 }
 
@@ -65,9 +73,9 @@ static NUMBERS: AtomicU64 = AtomicU64::new(1);
 
 impl PyDevice {
     /// The Python object of a device.
-    pub fn around(device: Detached<Device>) -> Self {
+    pub fn around(device: Detached<Device>, measuring: Measuring) -> Self {
         let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
-        Self { device, number, compiled: Mutex::default() }
+        Self { device, number, measuring, compiled: Mutex::default() }
     }
 
     fn compiled(&self) -> MutexGuard<'_, Vec<(What, Py<PyCompiled>)>> {
@@ -104,7 +112,7 @@ impl PyDevice {
             graph,
             None,
             None,
-            &options::options(py, Text("auto"), Text("never"), false, None)?,
+            (&options::options(py, Text("auto"), Text("never"), false, None)?, slf.get().measuring),
         )?;
         let Some(what) = what else { return Ok(compiled) };
         let forgotten = {
@@ -164,8 +172,10 @@ pub fn devices(py: Python<'_>, loader: Option<PathBuf>) -> PyResult<Bound<'_, Py
 impl PyDevice {
     #[new]
     #[pyo3(signature = (device = None, *, loader = None, validate = None, frames_in_flight = Count(2), cache = None,
-                        queues = Count(1)),
-           text_signature = "(device=None, *, loader=None, validate=None, frames_in_flight=2, cache=None, queues=1)")]
+                        queues = Count(1), measure = None, sample = None),
+           text_signature = "(device=None, *, loader=None, validate=None, frames_in_flight=2, cache=None, queues=1, \
+                             measure='off', sample=1)")]
+    #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
     fn new(
         py: Python<'_>,
         device: Option<&Bound<'_, PyAny>>,
@@ -174,7 +184,10 @@ impl PyDevice {
         frames_in_flight: Count,
         cache: Option<PathBuf>,
         queues: Count,
+        measure: Option<Text<'_>>,
+        sample: Option<Count>,
     ) -> PyResult<Self> {
+        let measuring = Measuring::default().or_else(py, measure, sample)?;
         let device = match device {
             None => None,
             Some(device) => match device.extract::<Count>() {
@@ -196,7 +209,7 @@ impl PyDevice {
             queues: queues.0,
             ..DeviceOptions::default()
         };
-        Ok(Self::around(Detached::open(py, || Device::new(&options))?))
+        Ok(Self::around(Detached::open(py, || Device::new(&options))?, measuring))
     }
 
     /// What it is: name, kind, UUID, driver.
@@ -240,7 +253,9 @@ impl PyDevice {
     /// policy, split_barriers, effort
     ///     See `Graph.bake`; for graphs.
     /// weights
-    ///     The `Report` of a frame: its times are the passes' weights.
+    ///     The `Report` of a measured frame: its times are the passes' weights.
+    /// measure, sample
+    ///     Which GPU times its runs measure that do not say it, and one run in how many; default: as of the device.
     ///
     /// Returns
     /// -------
@@ -254,9 +269,9 @@ impl PyDevice {
     /// DeviceError
     ///     If the device cannot do what is asked.
     #[pyo3(signature = (graph, *, of = None, policy = Text("auto"), split_barriers = Text("never"), effort = None,
-                        weights = None),
+                        weights = None, measure = None, sample = None),
            text_signature = "($self, graph, *, of=None, policy='auto', split_barriers='never', effort=None, \
-                             weights=None)")]
+                             weights=None, measure=None, sample=None)")]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
     fn compile<'py>(
         slf: &Bound<'py, Self>,
@@ -266,9 +281,12 @@ impl PyDevice {
         split_barriers: Text<'_>,
         effort: Option<Count>,
         weights: Option<&Bound<'py, PyReport>>,
+        measure: Option<Text<'_>>,
+        sample: Option<Count>,
     ) -> PyResult<Bound<'py, PyCompiled>> {
         let options = options::options(slf.py(), policy, split_barriers, false, effort)?;
-        PyCompiled::compile(slf, graph, of, weights, &options)
+        let measuring = slf.get().measuring.or_else(slf.py(), measure, sample)?;
+        PyCompiled::compile(slf, graph, of, weights, (&options, measuring))
     }
 
     /// Run a frame.
@@ -294,6 +312,11 @@ impl PyDevice {
     ///     The roots that are read back; default: all.
     /// statistics
     ///     Whether the report counts vertices, primitives and invocations.
+    /// measure
+    ///     Which GPU times the report has. `"off"`: none, and the frame pays for none. `"batches"`: timestamps stand at
+    ///     barrier calls, so that passes between two of them go on overlapping; each gets its share of their time.
+    ///     `"passes"`: timestamps stand around each pass, which keeps passes from overlapping: the frame may take several
+    ///     times as long. Default: as of the `Compiled`, else of the device, which measures nothing unless told to.
     /// chaos
     ///     A seed: before the frame, the graph is run in other permitted ways, and an error says what makes a difference;
     ///     see `chaos`.
@@ -310,7 +333,7 @@ impl PyDevice {
     /// DeviceError
     ///     If the device fails.
     #[pyo3(signature = (graph, *, inputs = None, into = None, flags = None, params = None, read = None,
-                        statistics = false, chaos = None))]
+                        statistics = false, measure = None, chaos = None))]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
     fn run<'py>(
         slf: &Bound<'py, Self>,
@@ -321,11 +344,13 @@ impl PyDevice {
         params: Option<&Bound<'py, PyDict>>,
         read: Option<&Bound<'py, PyAny>>,
         statistics: bool,
+        measure: Option<Text<'_>>,
         chaos: Option<Bytes>,
     ) -> PyResult<Bound<'py, PyFrame>> {
         let compiled = Self::remembered(slf, graph)?;
         let chaos = chaos.map(|Bytes(seed)| seed);
-        inputs::run(&compiled, &inputs::Arguments { inputs, into, flags, params, read, statistics, chaos })
+        let arguments = inputs::Arguments { inputs, into, flags, params, read, statistics, measure, chaos };
+        inputs::run(&compiled, &arguments)
     }
 
     /// Run a graph in many ways that its declaration permits, and compare what they leave, bit for bit.
@@ -380,8 +405,7 @@ impl PyDevice {
             frames: frames.map(|Count(frames)| frames as usize),
             ..ChaosOptions::default()
         };
-        let arguments =
-            inputs::Arguments { inputs, flags, params, into: None, read: None, statistics: false, chaos: None };
+        let arguments = inputs::Arguments { inputs, flags, params, ..inputs::Arguments::default() };
         let report = inputs::chaos(&compiled, &arguments, options)?;
         crate::report::chaos(slf.py(), &report)
     }

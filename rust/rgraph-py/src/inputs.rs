@@ -24,12 +24,14 @@ use crate::error::{bad, graph_error, guarded, shader_error};
 use crate::frame::PyFrame;
 use crate::host::Host;
 use crate::hosted::{attached, outside};
+use crate::options::Measuring;
 use crate::owned::PyDeviceResource;
 use crate::pass::PyPass;
 use crate::resource::PyResource;
 use crate::value::value;
 
 /// See `Device.run`.
+#[derive(Default)]
 pub struct Arguments<'a, 'py> {
     /// Arrays of imported resources.
     pub inputs: Option<&'a Bound<'py, PyDict>>,
@@ -43,6 +45,8 @@ pub struct Arguments<'a, 'py> {
     pub read: Option<&'a Bound<'py, PyAny>>,
     /// Whether invocations are counted.
     pub statistics: bool,
+    /// Which GPU times are measured.
+    pub measure: Option<Text<'a>>,
     /// Seed of a chaos run before the frame.
     pub chaos: Option<u64>,
 }
@@ -243,7 +247,7 @@ struct Given {
 
 fn gather<'py>(py: Python<'py>, this: &PyCompiled, arguments: &Arguments<'_, 'py>) -> PyResult<Given> {
     outside(py, this.device.get().number)?;
-    let Arguments { inputs: given, into, flags, params, read, statistics, chaos: _ } = *arguments;
+    let Arguments { inputs: given, into, flags, params, read, statistics, measure, chaos: _ } = *arguments;
     let mut uploads = Vec::new();
     for (key, array) in given.iter().flat_map(|given| given.iter()) {
         let id = this.find(&key)?;
@@ -273,7 +277,11 @@ fn gather<'py>(py: Python<'py>, this: &PyCompiled, arguments: &Arguments<'_, 'py
         }
         targets.push((id, host));
     }
-    let mut inputs = Inputs { times: true, anew: true, statistics, ..Inputs::default() };
+    let mut measuring = this.measuring.or_else(py, measure, None)?;
+    // A run that is asked itself is measured.
+    measuring.sample = if measure.is_some() { 1 } else { measuring.sample };
+    let Measuring { measure, sample } = measuring;
+    let mut inputs = Inputs { measure, sample, anew: true, statistics, ..Inputs::default() };
     // Flags that are not given are on, whatever the run before said.
     inputs.flags = this.load.graph.flags().iter().map(|flag| (flag.clone(), true)).collect();
     for (flag, on) in flags.iter().flat_map(|flags| flags.iter()) {

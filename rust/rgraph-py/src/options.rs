@@ -1,4 +1,4 @@
-//! Arguments of a bake.
+//! Arguments of a bake, and what runs measure.
 
 use std::sync::OnceLock;
 use std::time::Instant;
@@ -6,9 +6,12 @@ use std::time::Instant;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
+use rgraph_plan::error::Code;
 use rgraph_plan::prelude::{Options, Policy, Profile, Split};
+use rgraph_vk::Measure;
 
 use crate::convert::{Count, Text, word};
+use crate::error::bad;
 use crate::files;
 use crate::profile::PyProfile;
 
@@ -55,6 +58,31 @@ pub fn options(
         *nodes = effort;
     }
     Ok(Options { policy, split, effort, clock, ..Options::default() })
+}
+
+/// Which GPU times runs measure, and in one run of how many.
+#[derive(Clone, Copy, Default)]
+pub struct Measuring {
+    /// Which.
+    pub measure: Measure,
+    /// One run in so many; 0 and 1: each.
+    pub sample: u32,
+}
+
+impl Measuring {
+    /// What `measure=` and `sample=` say; what they leave out is as here.
+    pub fn or_else(self, py: Python<'_>, measure: Option<Text<'_>>, sample: Option<Count>) -> PyResult<Self> {
+        if matches!(sample, Some(Count(0))) {
+            let help = "sample=60 measures one frame in sixty, and sample=1 each";
+            return Err(bad(py, Code::BadNumber, "one frame in 0 cannot be measured", help));
+        }
+        let known = || Measure::ALL.iter().map(|measure| measure.name());
+        let measure = measure.map(|Text(name)| word(py, "kind of measuring", name, Measure::from_name, known()));
+        Ok(Self {
+            measure: measure.transpose()?.unwrap_or(self.measure),
+            sample: sample.map_or(self.sample, |Count(sample)| sample),
+        })
+    }
 }
 
 /// Microseconds since this was first asked.

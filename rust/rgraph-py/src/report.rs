@@ -2,9 +2,11 @@
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
+use rgraph_plan::error::Code;
 use rgraph_plan::graph::Graph;
-use rgraph_vk::{ChaosReport, Finding, FrameReport, HostSpan, MemoryReport, PassTime};
+use rgraph_vk::{ChaosReport, Finding, FrameReport, HostSpan, Measure, MemoryReport, PassTime};
 
+use crate::error::bad;
 use crate::record::record;
 
 /// What a frame took: GPU time of each pass, CPU time, memory, barriers, submits. `str(report)` is a table.
@@ -13,12 +15,20 @@ pub struct PyReport(pub FrameReport);
 
 impl PyReport {
     /// Makes the measured times the weights of a graph's passes.
-    pub fn weigh(&self, graph: &mut Graph) {
+    ///
+    /// # Errors
+    /// RG-E225 if it has none.
+    pub fn weigh(&self, py: Python<'_>, graph: &mut Graph) -> PyResult<()> {
+        if self.0.measure == Measure::Off {
+            let message = format!("the report of frame {} of \"{}\" has no GPU times", self.0.run, self.0.graph);
+            return Err(bad(py, Code::BadInput, message, "run the frame with measure=\"passes\""));
+        }
         for (name, us) in self.0.weights() {
             if let Some(pass) = graph.find_pass(name) {
                 graph.pass_mut(pass).weight_us = Some(us);
             }
         }
+        Ok(())
     }
 }
 
@@ -27,31 +37,38 @@ const COUNTED: [&str; 4] = ["vertices", "primitives", "fragments", "invocations"
 
 #[pymethods]
 impl PyReport {
-    /// GPU time of the frame in microseconds, from its first pass to its last.
+    /// Which GPU times it has: `"off"`, `"batches"` or `"passes"`, see `Device.run`.
     #[getter]
-    fn gpu_us(&self) -> f64 {
+    fn measure(&self) -> &'static str {
+        self.0.measure.name()
+    }
+
+    /// GPU time of the frame in microseconds, from its first pass to its last; None: it was not measured.
+    #[getter]
+    fn gpu_us(&self) -> Option<f64> {
         self.0.gpu_us
     }
 
-    /// GPU time by pass in microseconds; of CPU passes, their time on the host.
+    /// GPU time by pass in microseconds, empty if it was not measured; of CPU passes, their time on the host. With
+    /// `measure="batches"` a pass's share of the time of those that ran with it.
     #[getter]
     fn pass_us<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let times = PyDict::new(py);
-        for pass in &self.0.passes {
-            times.set_item(&pass.pass, pass.us)?;
+        for (pass, us) in self.0.weights() {
+            times.set_item(pass, us)?;
         }
         Ok(times)
     }
 
     /// When each pass ran on the GPU, in the order of their begin: `PassSpan` records, in microseconds from the frame's
-    /// first timestamp on. Passes on the CPU are in `host_spans`.
+    /// first timestamp on; empty if it was not measured. Passes on the CPU are in `host_spans`.
     #[getter]
     fn timeline<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let on_gpu = self.0.passes.iter().filter(|pass| !pass.is_on_host());
-        let one = |pass: &PassTime| {
-            record!(py, "PassSpan", (&pass.pass, &pass.queue, pass.start_us, pass.start_us + pass.us))
+        let spans = self.0.passes.iter().filter_map(|pass| Some((pass, pass.start_us?, pass.us?)));
+        let one = |(pass, start, us): (&PassTime, f64, f64)| {
+            record!(py, "PassSpan", (&pass.pass, &pass.queue, start, start + us, pass.group))
         };
-        PyList::new(py, on_gpu.map(one).collect::<PyResult<Vec<_>>>()?)
+        PyList::new(py, spans.map(one).collect::<PyResult<Vec<_>>>()?)
     }
 
     /// What the host did for the frame, in the order of its begin: `HostSpan` records, named `"wait"`, `"upload"`,
@@ -82,7 +99,7 @@ impl PyReport {
         self.0.notes.clone()
     }
 
-    /// All of it as plain values; times in microseconds, memory in bytes.
+    /// All of it as plain values; times in microseconds, memory in bytes. Times that were not measured are None.
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let report = &self.0;
         let passes = PyList::empty(py);
@@ -92,6 +109,7 @@ impl PyReport {
             one.set_item("queue", &pass.queue)?;
             one.set_item("start_us", pass.start_us)?;
             one.set_item("us", pass.us)?;
+            one.set_item("group", pass.group)?;
             if let Some(counted) = pass.statistics {
                 for (name, count) in COUNTED.into_iter().zip(counted) {
                     one.set_item(name, count)?;
@@ -115,6 +133,7 @@ impl PyReport {
         let all = PyDict::new(py);
         all.set_item("graph", &report.graph)?;
         all.set_item("run", report.run)?;
+        all.set_item("measure", report.measure.name())?;
         all.set_item("gpu_us", report.gpu_us)?;
         all.set_item("passes", passes)?;
         all.set_item("host", host)?;
@@ -140,7 +159,8 @@ impl PyReport {
 
     fn __repr__(&self) -> String {
         let FrameReport { graph, run, gpu_us, .. } = &self.0;
-        format!("<Report of frame {run} of \"{graph}\": {gpu_us:.1} µs on the GPU>")
+        let time = gpu_us.map_or_else(|| "not measured".to_owned(), |us| format!("{us:.1} µs on the GPU"));
+        format!("<Report of frame {run} of \"{graph}\": {time}>")
     }
 }
 

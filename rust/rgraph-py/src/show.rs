@@ -7,10 +7,12 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping};
 use rgraph_plan::report::page::{Finding, HostSpan, Measured, PassSpan};
 use rgraph_plan::report::{self, Page};
+use rgraph_vk::Measure;
 
 use crate::error::guarded;
 use crate::graph::PyGraph;
 use crate::plan::PyPlan;
+use crate::report::PyReport;
 
 /// One field of a record: by attribute, or by key of plain values.
 fn field<'py>(record: &Bound<'py, PyAny>, name: &str) -> PyResult<Bound<'py, PyAny>> {
@@ -24,7 +26,12 @@ fn field<'py>(record: &Bound<'py, PyAny>, name: &str) -> PyResult<Bound<'py, PyA
 
 /// The times of a `Report`, of another object with a `timeline`, or of a list of records with `name`, `queue`,
 /// `begin_us` and `end_us`.
-fn measured(report: &Bound<'_, PyAny>) -> PyResult<Measured> {
+///
+/// `None`: a `Report` of a frame that was not measured.
+fn measured(report: &Bound<'_, PyAny>) -> PyResult<Option<Measured>> {
+    if report.cast::<PyReport>().is_ok_and(|report| report.get().0.measure == Measure::Off) {
+        return Ok(None);
+    }
     let timeline = report.getattr_opt("timeline")?.unwrap_or_else(|| report.clone());
     let timeline = timeline.try_iter().map_err(|_| {
         PyTypeError::new_err(format!(
@@ -40,6 +47,7 @@ fn measured(report: &Bound<'_, PyAny>) -> PyResult<Measured> {
             queue: field(&span, "queue")?.extract()?,
             begin_us: field(&span, "begin_us")?.extract()?,
             end_us: field(&span, "end_us")?.extract()?,
+            group: field(&span, "group").ok().map_or(Ok(1), |group| group.extract())?,
         });
     }
     if let Some(spans) = report.getattr_opt("host_spans")? {
@@ -55,7 +63,7 @@ fn measured(report: &Bound<'_, PyAny>) -> PyResult<Measured> {
     if let Some(calibrated) = report.getattr_opt("calibrated")? {
         measured.calibrated = calibrated.is_truthy()?;
     }
-    Ok(measured)
+    Ok(Some(measured))
 }
 
 /// Pictures of arrays, made by `rgraph._preview`.
@@ -110,7 +118,7 @@ impl PyPlan {
     ///     What it is a plan of; default: the graph that it was baked of, as it was then. A plan that was read and is
     ///     given none shows the accesses that it tells itself.
     /// report
-    ///     The `Report` of a run: the timeline shows what it took. Or a list of records with `name`, `queue`,
+    ///     The `Report` of a run: the timeline shows what it took, if that was measured. Or a list of records with `name`, `queue`,
     ///     `begin_us` and `end_us`, in microseconds.
     /// images
     ///     Arrays to show small, by name of the image: `{"lit": frame["lit"]}`.
@@ -128,7 +136,7 @@ impl PyPlan {
         against: Option<&Bound<'_, Self>>,
     ) -> PyResult<String> {
         let py = slf.py();
-        let measured = report.map(measured).transpose()?;
+        let measured = report.map(measured).transpose()?.flatten();
         let images = images.map(pictures).transpose()?.unwrap_or_default();
         let findings = findings.map(self::findings).transpose()?.unwrap_or_default();
         let declaration = slf.get().declaration(graph)?;
@@ -168,10 +176,10 @@ impl PyPlan {
     /// ----------
     /// report
     ///     The `Report` of a run, or a list of records with `name`, `queue`, `begin_us` and `end_us`, in microseconds;
-    ///     default: modelled times.
+    ///     default, and where a run was not measured: modelled times.
     #[pyo3(signature = (report = None))]
     fn to_trace(&self, py: Python<'_>, report: Option<&Bound<'_, PyAny>>) -> PyResult<String> {
-        let measured = report.map(measured).transpose()?;
+        let measured = report.map(measured).transpose()?.flatten();
         let plan = Arc::clone(self.plan());
         guarded(py, move || report::trace(&plan, measured.as_ref()))
     }

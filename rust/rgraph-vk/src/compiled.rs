@@ -13,6 +13,7 @@ use crate::error::Error;
 use crate::foreign;
 use crate::frame::{Frame, FrameShared};
 use crate::host::HostLane;
+use crate::measure::Measure;
 use crate::prepared::Prepared;
 use crate::resource::Resource;
 use crate::run::{RunState, wait_polling};
@@ -45,8 +46,10 @@ pub struct Inputs<'a> {
     pub flags: Vec<(String, bool)>,
     /// Roots to be read back; `None`: all of them.
     pub read: Option<Vec<ResourceId>>,
-    /// Whether passes are timed.
-    pub times: bool,
+    /// Which GPU times are measured.
+    pub measure: Measure,
+    /// Measures one run in so many, counted from the graph's first; 0 and 1: each.
+    pub sample: u32,
     /// Whether vertices, fragments and invocations are counted.
     pub statistics: bool,
     /// Called every 50 ms while waiting.

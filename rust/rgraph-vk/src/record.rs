@@ -96,10 +96,19 @@ impl Recorder<'_> {
         let queue = self.prepared.batches[chunk.batch].queue.unwrap_or(0);
         let queue = &self.prepared.shared.queues[queue];
         let plan = &self.prepared.plan;
+        let stamps = self.variant.times.as_ref().map(|times| &times.stamps);
+        if chunk.commands.start == plan.batches[chunk.batch].commands.start {
+            let begin = stamps.and_then(|stamps| stamps.begin_of(chunk.batch));
+            self.stamp(commands, vk::PipelineStageFlags2::TOP_OF_PIPE, begin);
+        }
         let mut bound = Bound::default();
         let mut rendering: Option<(&Rendering, usize)> = None;
         let mut skipped = false;
         for (command, at) in plan.commands[chunk.commands.range()].iter().zip(chunk.commands.start..) {
+            if let Command::Barriers(_) | Command::WaitEvents(..) = command {
+                let before = stamps.and_then(|stamps| stamps.before(at));
+                self.stamp(commands, vk::PipelineStageFlags2::ALL_COMMANDS, before);
+            }
             match command {
                 Command::Barriers(_) if rendering.is_some_and(|(rendering, _)| rendering.subpasses.is_some()) => {
                     // The dependency is part of the render pass.
@@ -130,7 +139,7 @@ impl Recorder<'_> {
                         poisoner.fill(self.variant, fills, [pass].into_iter());
                     }
                     if !skipped && self.variant.on[*pass] {
-                        self.pass(commands, *pass, queue, rendering.map(|(open, _)| open), &mut bound);
+                        self.pass(commands, (*pass, at), queue, rendering.map(|(open, _)| open), &mut bound);
                     }
                 }
                 Command::EndRendering => {
@@ -154,9 +163,21 @@ impl Recorder<'_> {
                 }
             }
         }
+        if chunk.commands.end == plan.batches[chunk.batch].commands.end {
+            let end = stamps.and_then(|stamps| stamps.end_of(chunk.batch));
+            self.stamp(commands, vk::PipelineStageFlags2::ALL_COMMANDS, end);
+        }
         self.prepared.shared.edge(commands);
         // SAFETY: recording was begun above.
         unsafe { device.end_command_buffer(commands) }.called("vkEndCommandBuffer")
+    }
+
+    /// Writes a timestamp, if there is a query for it.
+    fn stamp(&self, commands: vk::CommandBuffer, stage: vk::PipelineStageFlags2, query: Option<u32>) {
+        if let (Some(times), Some(query)) = (&self.variant.times, query) {
+            // SAFETY: the queue has timestamps; the queries were reset by the host before the submit.
+            unsafe { self.prepared.shared.raw.cmd_write_timestamp2(commands, stage, times.pool, query) };
+        }
     }
 
     /// What a chaos run clears an attachment with whose old contents are discarded.
@@ -272,7 +293,7 @@ impl Recorder<'_> {
     fn pass(
         &self,
         commands: vk::CommandBuffer,
-        pass: PlanPassId,
+        (pass, at): (PlanPassId, u32),
         queue: &Queue,
         rendering: Option<&Rendering>,
         bound: &mut Bound,
@@ -283,21 +304,14 @@ impl Recorder<'_> {
             // SAFETY: the name lives as long as the graph.
             unsafe { labels.cmd_begin_debug_utils_label(commands, &label) };
         }
-        let times = self.variant.times_on(queue);
-        let first = pass.index() as u32 * 2;
-        let stamp = |stage, query| {
-            if let Some(times) = times {
-                // SAFETY: the queries were reset by the host before the submit.
-                unsafe { shared.raw.cmd_write_timestamp2(commands, stage, times, query) };
-            }
-        };
-        stamp(vk::PipelineStageFlags2::TOP_OF_PIPE, first);
+        let around = self.variant.times.as_ref().and_then(|times| times.stamps.around(at));
+        self.stamp(commands, vk::PipelineStageFlags2::TOP_OF_PIPE, around.map(|[begin, _]| begin));
         let counts = self
             .variant
             .statistics
             .filter(|_| queue.capabilities.contains(rgraph_plan::profile::Capabilities::GRAPHICS));
         if let Some(pool) = counts {
-            // SAFETY: as above; begun and ended on one side of a render pass.
+            // SAFETY: the host reset the queries; begun and ended on one side of a render pass.
             unsafe { shared.raw.cmd_begin_query(commands, pool, pass.index() as u32, vk::QueryControlFlags::empty()) };
         }
         let own = &self.prepared.packets;
@@ -309,7 +323,7 @@ impl Recorder<'_> {
             // SAFETY: begun above.
             unsafe { shared.raw.cmd_end_query(commands, pool, pass.index() as u32) };
         }
-        stamp(vk::PipelineStageFlags2::ALL_COMMANDS, first + 1);
+        self.stamp(commands, vk::PipelineStageFlags2::ALL_COMMANDS, around.map(|[_, end]| end));
         if let Some(labels) = &shared.labels {
             // SAFETY: begun above.
             unsafe { labels.cmd_end_debug_utils_label(commands) };

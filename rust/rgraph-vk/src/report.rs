@@ -8,6 +8,7 @@ use rgraph_plan::plan::PlanPassId;
 
 use crate::frame::Figures;
 use crate::host::Outcome;
+use crate::measure::Measure;
 use crate::memory::MemoryReport;
 use crate::prepared::Prepared;
 use crate::timing::Timed;
@@ -19,10 +20,13 @@ pub struct PassTime {
     pub pass: String,
     /// Its queue; `cpu` for host passes.
     pub queue: String,
-    /// Microseconds from the frame's first pass to its start; of host passes 0.
-    pub start_us: f64,
-    /// Microseconds that it took.
-    pub us: f64,
+    /// Microseconds from the frame's first timestamp to its start, where it was measured on the GPU.
+    pub start_us: Option<f64>,
+    /// Microseconds that it took, where that was measured.
+    pub us: Option<f64>,
+    /// How many passes were timed as one, this one among them: 1 where it was timed by itself, else `us` is its share of
+    /// the time of all, by modelled durations, and `start_us` stands behind the shares before it.
+    pub group: u32,
     /// Vertices, primitives after clipping, fragment and compute invocations, where they were counted.
     pub statistics: Option<[u64; 4]>,
     /// In the plan.
@@ -69,15 +73,17 @@ pub struct FrameReport {
     pub graph: String,
     /// Which run of the compiled graph it was, from 0 on.
     pub run: u64,
-    /// Times of the passes, in the order of their start.
+    /// What was measured on the GPU.
+    pub measure: Measure,
+    /// Passes that were timed or counted, in the order of their start. Those of the host always are.
     pub passes: Vec<PassTime>,
     /// What the host did for it, in the order of its begin: spans may lie within each other.
     pub host: Vec<HostSpan>,
     /// Whether the host's times count from the frame's first timestamp, as those of the passes do; else from the first
     /// thing that the host did. True where the driver reads the device's clock (`VK_KHR_calibrated_timestamps`).
     pub calibrated: bool,
-    /// Microseconds from the first pass's start to the last one's end on the GPU.
-    pub gpu_us: f64,
+    /// Microseconds from the first pass's start to the last one's end on the GPU, if they were measured.
+    pub gpu_us: Option<f64>,
     /// CPU microseconds of the bake that made the plan.
     pub bake_us: f64,
     /// CPU microseconds of recording.
@@ -106,16 +112,19 @@ impl FrameReport {
     pub(crate) fn new(
         prepared: &Prepared,
         figures: &Figures,
-        Timed { mut passes, first }: Timed,
+        Timed { measure, mut passes, first }: Timed,
         (host, waits): (Option<&Outcome>, Vec<Span>),
         memory: MemoryReport,
     ) -> Self {
         let called = host.map(Outcome::times).unwrap_or_default();
-        passes.sort_by(|a, b| a.start_us.total_cmp(&b.start_us));
-        let gpu_us = passes.iter().map(|pass| pass.start_us + pass.us).fold(0.0, f64::max);
+        let start = |pass: &PassTime| pass.start_us.unwrap_or(f64::INFINITY);
+        passes.sort_by(|a, b| start(a).total_cmp(&start(b)));
+        let ends = passes.iter().filter_map(|pass| Some(pass.start_us? + pass.us?));
+        let gpu_us = ends.reduce(f64::max);
         for Span { name, begin, end } in &called {
             let (queue, us) = ("cpu".to_owned(), us_between(*begin, *end));
-            passes.push(PassTime { pass: name.to_string(), queue, start_us: 0.0, us, statistics: None, id: None });
+            let (pass, us) = (name.to_string(), Some(us));
+            passes.push(PassTime { pass, queue, start_us: None, us, group: 1, statistics: None, id: None });
         }
         let mut spans: Vec<_> = figures.spans.iter().cloned().chain(called).chain(waits).collect();
         spans.sort_by_key(|span| span.begin);
@@ -136,6 +145,7 @@ impl FrameReport {
         Self {
             graph: plan.graph.clone(),
             run: figures.run,
+            measure,
             passes,
             host,
             calibrated: first.is_some(),
@@ -154,22 +164,40 @@ impl FrameReport {
         }
     }
 
-    /// GPU microseconds by pass: the weights of the next bake.
+    /// Measured microseconds by pass: the weights of the next bake.
     pub fn weights(&self) -> impl Iterator<Item = (&str, f64)> {
-        self.passes.iter().map(|pass| (&*pass.pass, pass.us))
+        self.passes.iter().filter_map(|pass| Some((&*pass.pass, pass.us?)))
+    }
+
+    /// What the times are, in a sentence.
+    pub fn measured(&self) -> &'static str {
+        match self.measure {
+            Measure::Off => "GPU times were not measured: run it with measure \"batches\" or \"passes\"",
+            Measure::Batches => {
+                "passes between two barrier calls were timed as one; ~ marks a pass's share of that, by modelled durations"
+            }
+            Measure::Passes => "each pass was timed by itself, so none overlapped another: the frame is faster without",
+        }
     }
 }
 
 impl fmt::Display for FrameReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mib = |bytes: u64| bytes as f64 / f64::from(1 << 20);
-        writeln!(f, "frame {} of \"{}\": {:.1} µs on the GPU", self.run, self.graph, self.gpu_us)?;
+        match self.gpu_us {
+            Some(us) => writeln!(f, "frame {} of \"{}\": {us:.1} µs on the GPU", self.run, self.graph)?,
+            None => writeln!(f, "frame {} of \"{}\"", self.run, self.graph)?,
+        }
+        writeln!(f, "  times: {}", self.measured())?;
         let width = self.passes.iter().map(|pass| pass.pass.chars().count()).max().unwrap_or(4).clamp(4, 40);
         if !self.passes.is_empty() {
             writeln!(f, "  {:width$}  {:10} {:>10} {:>10}", "pass", "queue", "start µs", "µs")?;
         }
-        for PassTime { pass, queue, start_us, us, statistics, .. } in &self.passes {
-            write!(f, "  {pass:width$}  {queue:10} {start_us:>10.1} {us:>10.1}")?;
+        let micros = |us: Option<f64>| us.map_or_else(String::new, |us| format!("{us:.1}"));
+        for PassTime { pass, queue, start_us, us, group, statistics, .. } in &self.passes {
+            let share = if *group > 1 { "~" } else { "" };
+            let (start, us) = (micros(*start_us), format!("{share}{}", micros(*us)));
+            write!(f, "  {pass:width$}  {queue:10} {start:>10} {us:>10}")?;
             if let Some([vertices, primitives, fragments, invocations]) = statistics {
                 write!(
                     f,

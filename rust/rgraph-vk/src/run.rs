@@ -17,6 +17,7 @@ use crate::device::Shared;
 use crate::error::Error;
 use crate::frame::{Figures, Submitted};
 use crate::host::{HostLane, Outcome, Reservation};
+use crate::measure::Measure;
 use crate::onetime::OneTime;
 use crate::prepared::{Imports, Prepared};
 use crate::queue::Point;
@@ -150,7 +151,10 @@ impl RunState {
         }
         device.pass = device.pass.take().or_else(|| begun.first().cloned());
         device.notes.push(match &*begun {
-            [] => format!("graph \"{}\", run {}: no timestamp tells the pass", prepared.plan.graph, self.run),
+            [] => format!(
+                "graph \"{}\", run {}: no timestamp tells the pass; measure \"passes\" writes some",
+                prepared.plan.graph, self.run
+            ),
             begun => format!("graph \"{}\": under way were {}", prepared.plan.graph, begun.join(", ")),
         });
         Error::Device(device)
@@ -299,7 +303,8 @@ impl RunState {
                 }
             }
         }
-        self.key.measured = (inputs.times, inputs.statistics);
+        let sampled = inputs.sample <= 1 || self.run.is_multiple_of(u64::from(inputs.sample));
+        self.key.measured = (if sampled { inputs.measure } else { Measure::Off }, inputs.statistics);
         Ok(())
     }
 

@@ -13,8 +13,8 @@ use crate::convert;
 use crate::device::Shared;
 use crate::error::{Called, Error};
 use crate::garbage::Garbage;
+use crate::measure::{Measure, Stamps};
 use crate::prepared::{Imports, Prepared};
-use crate::queue::Queue;
 use crate::rendering::Rendering;
 use crate::sets::Sets;
 use crate::store::{Raw, Store, ViewKey, attachment_view_type};
@@ -29,7 +29,7 @@ pub(crate) struct Key {
     /// The flags that are off.
     pub off: Vec<bool>,
     /// Times and statistics.
-    pub measured: (bool, bool),
+    pub measured: (Measure, bool),
     /// What is bound to each import of the graph.
     pub bound: Vec<Option<Weak<Store>>>,
 }
@@ -60,6 +60,12 @@ pub(crate) struct AttachmentViews {
     pub resolve: vk::ImageView,
 }
 
+/// Queries for timestamps.
+pub(crate) struct Times {
+    pub pool: vk::QueryPool,
+    pub stamps: Stamps,
+}
+
 /// See the module.
 pub(crate) struct Variant {
     pub shared: Arc<Shared>,
@@ -81,7 +87,7 @@ pub(crate) struct Variant {
     pub buffers: Vec<vk::BufferMemoryBarrier2<'static>>,
     pub images: Vec<vk::ImageMemoryBarrier2<'static>>,
     pub events: Vec<vk::Event>,
-    pub times: Option<vk::QueryPool>,
+    pub times: Option<Times>,
     pub statistics: Option<vk::QueryPool>,
     pub chunks: Vec<(vk::CommandPool, vk::CommandBuffer)>,
     /// Passes that run with these flags.
@@ -301,11 +307,13 @@ impl Variant {
             self.shared.noted(unsafe { self.shared.raw.create_query_pool(&info, None) }.called("vkCreateQueryPool"))
         };
         let can = self.shared.enabled.host_query_reset && passes > 0;
-        let (times, statistics) = self.key.measured;
-        let none = vk::QueryPipelineStatisticFlags::empty();
-        if can && times && self.shared.queues.iter().any(|queue| queue.timestamp_bits > 0) {
-            let times = pool(vk::QueryType::TIMESTAMP, passes * 2, none)?;
-            self.times = Some(times);
+        let (measure, statistics) = self.key.measured;
+        if can && measure != Measure::Off {
+            let stamps = Stamps::new(prepared, measure);
+            if stamps.queries > 0 {
+                let none = vk::QueryPipelineStatisticFlags::empty();
+                self.times = Some(Times { pool: pool(vk::QueryType::TIMESTAMP, stamps.queries, none)?, stamps });
+            }
         }
         if can && statistics && self.shared.enabled.core.pipeline_statistics_query == vk::TRUE {
             let statistics = pool(vk::QueryType::PIPELINE_STATISTICS, passes, STATISTICS)?;
@@ -328,9 +336,9 @@ impl Variant {
     /// Makes the variant ready to be submitted again. The context must be idle.
     pub fn rearm(&self, prepared: &Prepared) -> Result<(), Error> {
         let passes = prepared.plan.passes.len() as u32;
-        if let Some(times) = self.times {
+        if let Some(Times { pool, stamps }) = &self.times {
             // SAFETY: host reset is enabled; the GPU is done with the queries.
-            unsafe { self.shared.raw.reset_query_pool(times, 0, passes * 2) };
+            unsafe { self.shared.raw.reset_query_pool(*pool, 0, stamps.queries) };
         }
         if let Some(statistics) = self.statistics {
             // SAFETY: as above.
@@ -341,11 +349,6 @@ impl Variant {
             self.shared.noted(unsafe { self.shared.raw.reset_event(event) }.called("vkResetEvent"))?;
         }
         Ok(())
-    }
-
-    /// Whether timestamps are written on the queue of a batch.
-    pub fn times_on(&self, queue: &Queue) -> Option<vk::QueryPool> {
-        self.times.filter(|_| queue.timestamp_bits > 0)
     }
 
     /// The clear value, views and so on of a rendering's attachments lie here.
@@ -409,7 +412,8 @@ impl Drop for Variant {
         gone.extend(self.own.take_pool());
         gone.extend(self.said_sets.take_pool());
         gone.extend(self.events.iter().copied().map(Garbage::Event));
-        gone.extend([self.times, self.statistics].into_iter().flatten().map(Garbage::QueryPool));
+        let times = self.times.as_ref().map(|times| times.pool);
+        gone.extend([times, self.statistics].into_iter().flatten().map(Garbage::QueryPool));
         let framebuffers = self.framebuffers.iter().filter(|one| **one != vk::Framebuffer::null());
         gone.extend(framebuffers.copied().map(Garbage::Framebuffer));
         self.shared.bury(gone);

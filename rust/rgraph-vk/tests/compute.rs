@@ -17,7 +17,7 @@ use rgraph_shader::Kind;
 use rgraph_vk::work::{
     CallbackError, Commands, Dispatch, Groups, HostViews, HostWork, RecordWork, Step, View, What, Work,
 };
-use rgraph_vk::{Error, Inputs, Upload};
+use rgraph_vk::{Error, Inputs, Measure, Upload};
 
 const RAMP: &str = "
 @group(0) @binding(0) var dst: texture_storage_2d<rgba8unorm, write>;
@@ -44,7 +44,7 @@ fn two_dispatches_in_a_row() {
     bench.compute("swap", PassQueue::Compute, SWAP, Groups::Cover(b, 0), &[("src", whole(a)), ("dst", whole(b))]);
     let compiled = bench.compile(&device.0);
     for run in 0..5 {
-        let frame = compiled.run(&Inputs { times: true, ..Inputs::default() }).unwrap();
+        let frame = compiled.run(&Inputs { measure: Measure::Passes, ..Inputs::default() }).unwrap();
         let pixels = frame.read(b).unwrap();
         assert_eq!(pixels.bytes().len(), 64 * 32 * 4);
         for (at, texel) in pixels.bytes().chunks(4).enumerate() {

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use ash::vk;
 use rgraph_plan::bake::Options;
-use rgraph_vk::{Compiled, Device, DeviceOptions, EntryTable, Error, Frame, Inputs, Upload};
+use rgraph_vk::{Compiled, Device, DeviceOptions, EntryTable, Error, Frame, Inputs, Measure, Upload};
 
 use support::demand::demand;
 use support::example::{Example, SIDE, example, photo};
@@ -68,7 +68,7 @@ impl Life<'_> {
         let texels = photo(color);
         let run = || {
             let uploads = vec![(example.photo, Upload::Bytes(&texels))];
-            let frame = compiled.run(&Inputs { uploads, times: true, ..Inputs::default() })?;
+            let frame = compiled.run(&Inputs { uploads, measure: Measure::Passes, ..Inputs::default() })?;
             finish(&frame)
         };
         let frame = self.again("a frame", run)?;

@@ -16,7 +16,7 @@ use rgraph_vk::work::{
     Blend, ClearValue, Compare, Draw, DrawCount, IndexBuffer, Level, RasterState, Sampler, Step, Transfer,
     VertexBuffer, View, What, Work,
 };
-use rgraph_vk::{Inputs, Upload};
+use rgraph_vk::{Inputs, Measure, Upload};
 
 fn cleared(color: [f64; 4]) -> Use {
     let mut how = Use { load: Some(Load::Clear), ..using(Usage::ColorAttachment) };
@@ -50,7 +50,8 @@ fn a_draw_writes_all_its_targets_from_the_top_left() {
     b.graph().root(one);
     b.graph().root(two);
     b.raster("draw", TWO, &[(one, cleared([0.0; 4])), (two, cleared([0.0; 4]))], &[]);
-    let frame = b.compile(&device.0).run(&Inputs { times: true, statistics: true, ..Inputs::default() }).unwrap();
+    let frame =
+        b.compile(&device.0).run(&Inputs { measure: Measure::Passes, statistics: true, ..Inputs::default() }).unwrap();
     let one = frame.read(one).unwrap();
     for (at, texel) in one.bytes().chunks(4).enumerate() {
         assert_eq!(texel, [(at % 16) as u8, (at / 16) as u8, 0, 255], "texel {at}");

@@ -80,6 +80,8 @@ pub struct PassSpan {
     pub begin_us: f64,
     /// End.
     pub end_us: f64,
+    /// How many passes were timed as one, this one among them; above 1 the span is its share of their time.
+    pub group: u32,
 }
 
 /// When the host began and ended something, in microseconds.

@@ -96,7 +96,8 @@ const card = {
     const feeds = uniq(plan.feeds(pass), 'to');
     const measured = plan.scales.measured;
     const took = measured && !Number.isNaN(measured.begin[pass])
-      ? `${micros(measured.end[pass] - measured.begin[pass])} from ${micros(measured.begin[pass])}` : '';
+      ? `${micros(measured.end[pass] - measured.begin[pass])} from ${micros(measured.begin[pass])}${
+        measured.group[pass] > 1 ? `, its share of ${measured.group[pass]} passes timed as one` : ''}` : '';
     const waits = batch < 0 ? [] : [...plan.waitsOf(batch)];
     const apart = (plan.unmergedOf.get(pass) || []).map((at) => {
       const [first, second, why] = data.unmerged[at];

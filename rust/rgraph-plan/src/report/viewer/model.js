@@ -124,6 +124,7 @@ function modelScale(plan) {
 function measuredScale(plan, measured) {
   const begin = new Float64Array(plan.passCount).fill(NaN);
   const end = new Float64Array(plan.passCount).fill(NaN);
+  const group = new Uint32Array(plan.passCount).fill(1);
   let extent = 0;
   // Passes on the host stand among what the host did.
   const host = measured.calibrated ? measured.host.filter(({ name }) => {
@@ -135,13 +136,14 @@ function measuredScale(plan, measured) {
     if (pass === undefined || plan.isCulled(pass)) continue;
     begin[pass] = span.begin_us;
     end[pass] = Math.max(span.begin_us, span.end_us);
+    group[pass] = span.group || 1;
     extent = Math.max(extent, end[pass]);
   }
   const shown = [Math.min(0, ...measured.passes.map((span) => span.begin_us)), extent || 1];
   const start = measured.host.reduce((low, span) => Math.min(low, span.begin_us), shown[0]);
   const last = measured.host.reduce((top, span) => Math.max(top, span.end_us), shown[1]);
   // The host may have begun long before: what the GPU did is what is shown first.
-  return { id: 'measured', begin, end, start, extent: last, shown, took: extent };
+  return { id: 'measured', begin, end, group, start, extent: last, shown, took: extent };
 }
 
 // Where a barrier call stands on a scale: where the pass behind it begins, else where the one before it ends.

@@ -8,6 +8,7 @@
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
 mod calls;
+mod counted;
 mod ledger;
 mod notes;
 mod procs;
@@ -29,6 +30,8 @@ struct State {
     fired: Option<&'static str>,
     /// Names of fallible calls, in order.
     names: Vec<&'static str>,
+    /// How often commands were called that cannot fail.
+    counts: BTreeMap<&'static str, usize>,
     ledger: Ledger,
     small: SmallWorld,
 }
@@ -113,6 +116,11 @@ impl Faults {
     /// Names of the fallible calls since the last time that this was asked, in order.
     pub fn take_names(&self) -> Vec<&'static str> {
         std::mem::take(&mut state().names)
+    }
+
+    /// How often each of some commands that cannot fail was called since the last time that this was asked.
+    pub fn take_counts(&self) -> BTreeMap<&'static str, usize> {
+        std::mem::take(&mut state().counts)
     }
 
     /// Living objects by type, those that are none left out.

@@ -9,6 +9,7 @@ use std::sync::atomic::Ordering;
 use ash::vk::{self, Handle};
 
 use super::calls::{Call, Function, Outcome, calls, gone, slot};
+use super::counted::counted;
 use super::notes::{freed, settled};
 use super::{loader, state};
 
@@ -147,7 +148,7 @@ calls! { by_hand;
 }
 
 fn find(symbol: &CStr) -> Option<&'static Call> {
-    [slot::ALL, gone::ALL, by_hand::ALL].into_iter().flatten().find(|call| call.symbol == symbol).copied()
+    [slot::ALL, gone::ALL, counted::ALL, by_hand::ALL].into_iter().flatten().find(|call| call.symbol == symbol).copied()
 }
 
 /// An entry whose functions are the table's.
