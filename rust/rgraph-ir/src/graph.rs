@@ -4,13 +4,13 @@
 mod file_order;
 mod hash;
 
-use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
 use crate::access::{Aspects, Load, PassQueue, ResolveMode, Stages, Transfer, Usage};
 use crate::error::{Code, Mistake};
 use crate::id::{Id, IdVec, Names};
+use crate::names::NameIndex;
 use crate::resource::{Life, Resource, ResourceId};
 
 crate::id! {
@@ -223,11 +223,11 @@ pub struct Graph {
     pass_sequence: Vec<u32>,
     pass_hash: IdVec<PassId, u128>,
     pass_places: Vec<Option<Place>>,
-    pass_index: HashMap<Box<str>, PassId>,
+    pass_index: NameIndex,
     resources: IdVec<ResourceId, Resource>,
     resource_names: Names,
     resource_places: Vec<Option<Place>>,
-    resource_index: HashMap<Box<str>, ResourceId>,
+    resource_index: NameIndex,
     accesses: Vec<Access>,
     access_places: Vec<Option<Place>>,
     ranges: IdVec<RangesId, Ranges>,
@@ -260,11 +260,11 @@ impl Graph {
             pass_sequence: Vec::new(),
             pass_hash: IdVec::new(),
             pass_places: Vec::new(),
-            pass_index: HashMap::new(),
+            pass_index: NameIndex::default(),
             resources: IdVec::new(),
             resource_names: Names::default(),
             resource_places: Vec::new(),
-            resource_index: HashMap::new(),
+            resource_index: NameIndex::default(),
             accesses: Vec::new(),
             access_places: Vec::new(),
             ranges: IdVec::new(),
@@ -290,11 +290,10 @@ impl Graph {
         self.resource_names.push(clipped(name));
         self.resource_places.push(place);
         self.note_name("resource", name);
-        if let Some(first) = self.resource_index.get(name) {
-            let mistake = self.duplicate("resources", name, self.resource_place(*first), self.resource_place(id));
+        if let Err(first) = self.resource_index.insert(&self.resource_names, name, id.index()) {
+            let first = self.resource_place(ResourceId::new(first));
+            let mistake = self.duplicate("resources", name, first, self.resource_place(id));
             self.mistakes.push(mistake.resource(name));
-        } else {
-            self.resource_index.insert(name.into(), id);
         }
         id
     }
@@ -308,11 +307,9 @@ impl Graph {
         self.sequence += 1;
         self.pass_sequence.push(self.sequence);
         self.note_name("pass", name);
-        if let Some(first) = self.pass_index.get(name) {
-            let mistake = self.duplicate("passes", name, self.pass_place(*first), self.pass_place(id));
+        if let Err(first) = self.pass_index.insert(&self.pass_names, name, id.index()) {
+            let mistake = self.duplicate("passes", name, self.pass_place(PassId::new(first)), self.pass_place(id));
             self.mistakes.push(mistake.pass(name));
-        } else {
-            self.pass_index.insert(name.into(), id);
         }
         id
     }
@@ -492,7 +489,7 @@ impl Graph {
 
     /// The pass of that name.
     pub fn find_pass(&self, name: &str) -> Option<PassId> {
-        self.pass_index.get(name).copied()
+        self.pass_index.find(&self.pass_names, name).map(PassId::new)
     }
 
     /// Where a pass was declared.
@@ -517,7 +514,7 @@ impl Graph {
 
     /// The resource of that name.
     pub fn find_resource(&self, name: &str) -> Option<ResourceId> {
-        self.resource_index.get(name).copied()
+        self.resource_index.find(&self.resource_names, name).map(ResourceId::new)
     }
 
     /// Where a resource was declared.
@@ -640,9 +637,7 @@ impl Graph {
             flat.pass_places[at] = self.pass_places[old.index()].clone();
             flat.pass_sequence[at] = at as u32;
         }
-        for id in flat.pass_index.values_mut() {
-            *id = new_id[*id];
-        }
+        flat.pass_index.renumber(|old| new_id[PassId::new(old)].index());
         for access in &mut flat.accesses {
             access.pass = new_id[access.pass];
         }
@@ -676,7 +671,7 @@ impl Graph {
 }
 
 /// At most [`MAX_NAME`] bytes of a name, cut between characters.
-fn clipped(name: &str) -> &str {
+pub(crate) fn clipped(name: &str) -> &str {
     let mut end = name.len().min(MAX_NAME);
     while !name.is_char_boundary(end) {
         end -= 1;

@@ -10,6 +10,7 @@ pub mod error;
 pub mod format;
 pub mod graph;
 pub mod id;
+mod names;
 pub mod plan;
 pub mod profile;
 pub mod resource;

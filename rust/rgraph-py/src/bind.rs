@@ -6,12 +6,12 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 use rgraph_shader::{Binding, BindingKind, Program};
 use rgraph_vk::Error;
-use rgraph_vk::front::{self, Bindings, Given, Who};
+use rgraph_vk::front::{self, Elements, Given, Who};
+use rgraph_vk::work::Bound as BoundTo;
 
-use crate::convert::Text;
 use crate::declare::given;
 use crate::error::{graph_error, shader_error};
-use crate::passes::{Arguments, Work};
+use crate::passes::{Argument, Arguments, Work, text};
 use crate::running::raised;
 use crate::sampler::PySampler;
 use crate::value::value;
@@ -27,12 +27,12 @@ pub fn misfit(py: Python<'_>, error: Error, who: Who<'_>) -> PyErr {
 }
 
 /// The values of bindings: those left over of the keyword arguments, and those of `bindings=`.
-pub fn values<'py>(arguments: Arguments<'py>) -> PyResult<Vec<(String, Bound<'py, PyAny>)>> {
+pub fn values<'py>(arguments: Arguments<'py>) -> PyResult<Vec<Argument<'py>>> {
     let more = arguments.take("bindings")?;
-    let mut values = arguments.rest()?;
+    let mut values = arguments.rest();
     if let Some(more) = more {
         for (name, value) in more.cast::<PyDict>()?.iter() {
-            values.push((name.extract::<Text>()?.0.to_owned(), value));
+            values.push((text(&name)?, value));
         }
     }
     Ok(values)
@@ -46,23 +46,27 @@ pub fn bind(
     py: Python<'_>,
     who: Who<'_>,
     program: &Arc<Program>,
-    values: &[(String, Bound<'_, PyAny>)],
+    values: Vec<Argument<'_>>,
     work: &mut Work,
-) -> PyResult<Bindings> {
-    let mut all = Vec::with_capacity(values.len());
-    for (name, value) in values {
+) -> PyResult<Arc<[BoundTo]>> {
+    let mut all = std::mem::take(&mut work.values);
+    for (name, value) in &values {
         let binding = program.interface.find(name).map(|(_, binding)| binding);
         let given = match binding {
-            Some(binding) if !value.is_none() && binding.count == 1 => Some(vec![one(value, binding, work)?]),
+            Some(binding) if !value.is_none() && binding.count == 1 => Some(Elements::One(one(value, binding, work)?)),
             Some(binding) if !value.is_none() => {
                 let items = crate::convert::one_or_many(value)?;
-                Some(items.iter().map(|item| one(item, binding, work)).collect::<PyResult<_>>()?)
+                Some(Elements::Many(items.iter().map(|item| one(item, binding, work)).collect::<PyResult<_>>()?))
             }
             _ => None,
         };
-        all.push((name.clone(), given));
+        all.push(given);
     }
-    front::bind(who, program, &all, &mut work.needs).map_err(|error| misfit(py, error, who))
+    let names = values.iter().map(|(name, _)| &**name);
+    let bound = front::bind(who, program, names, &all, &mut work.needs);
+    all.clear();
+    work.values = all;
+    bound.map_err(|error| misfit(py, error, who))
 }
 
 fn one(value: &Bound<'_, PyAny>, binding: &Binding, work: &mut Work) -> PyResult<Given> {

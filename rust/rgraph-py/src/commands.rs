@@ -103,7 +103,7 @@ impl PyCommands {
         }
         let who = (self.name(), self.place());
         mistakes.extend(work.needs.checks.iter().filter_map(|check| check.judge(&self.whole, who, known)));
-        match renamed(step, &known) {
+        match renamed(step, self.name(), &known) {
             Some(step) if mistakes.is_empty() => {
                 let kept = {
                     let mut steps = self.steps.lock().unwrap_or_else(PoisonError::into_inner);
@@ -164,7 +164,7 @@ impl PyCommands {
            text_signature = "($self, shader, *, groups=None, push=None, entry=None, bindings=None, **variables)")]
     fn dispatch<'py>(&self, shader: &Bound<'py, PyAny>, arguments: Option<&Bound<'py, PyDict>>) -> PyResult<()> {
         let mut work = Work::default();
-        let step = compute::dispatch(self.who(), shader, Arguments::new(arguments), &mut work)?;
+        let step = compute::dispatch(self.who(), shader, Arguments::new(arguments)?, &mut work)?;
         self.keep(shader.py(), &work, &step)
     }
 
@@ -183,7 +183,7 @@ impl PyCommands {
         if self.whole.passes()[self.pass].queue != PassQueue::Graphics {
             return Err(PyTypeError::new_err("only passes on the graphics queue draw"));
         }
-        let (mut work, arguments) = (Work::default(), Arguments::new(arguments));
+        let (mut work, arguments) = (Work::default(), Arguments::new(arguments)?);
         let entry = arguments.word("entry")?;
         let program = shader::program(shader, Kind::Raster, entry.as_deref(), self.who())?;
         let draw = draw::draw(py, self.who(), program, self.targets(), arguments, &mut work)?;

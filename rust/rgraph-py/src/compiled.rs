@@ -3,18 +3,17 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::pyclass::{PyTraverseError, PyVisit};
 use pyo3::types::PyDict;
 use rgraph_plan::error::Code;
 use rgraph_plan::graph::{Graph, PassId};
-use rgraph_plan::plan::Plan;
 use rgraph_plan::prelude::Options;
 use rgraph_vk::Compiled;
 use rgraph_vk::work::Workload;
 
 use crate::convert::{Bytes, Text};
+use crate::counts::GRAPHS_COMPILED;
 use crate::detached::Detached;
 use crate::device::PyDevice;
 use crate::error::{bad, graph_error};
@@ -24,43 +23,8 @@ use crate::hosted::Function;
 use crate::inputs;
 use crate::options::Measuring;
 use crate::plan::PyPlan;
+use crate::remembered::refuse;
 use crate::report::PyReport;
-
-/// What was compiled, so that it is recognised.
-#[derive(PartialEq)]
-pub enum What {
-    /// A graph: its identity, its declaration's hash, and how many passes have work.
-    Graph(u64, u128, usize),
-    /// A plan, by the address of what is held here.
-    Plan(Held),
-}
-
-/// A plan that is compared by identity.
-pub struct Held(Arc<Plan>);
-
-impl PartialEq for Held {
-    fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
-    }
-}
-
-impl What {
-    /// What an argument is; `None` if it must be looked at anew each time.
-    pub fn of(value: &Bound<'_, PyAny>) -> PyResult<Option<Self>> {
-        if let Ok(plan) = value.cast::<PyPlan>() {
-            return Ok(Some(Self::Plan(Held(Arc::clone(plan.get().plan())))));
-        }
-        let graph = value.cast::<PyGraph>().map_err(|_| refuse(value))?;
-        let Some(hash) = graph.get().settled_hash() else { return Ok(None) };
-        let works = graph.get().read(|state| state.drafts.len() + state.executes.len());
-        Ok(Some(Self::Graph(graph.get().identity, hash, works)))
-    }
-}
-
-fn refuse(value: &Bound<'_, PyAny>) -> PyErr {
-    let kind = value.get_type().name().map_or_else(|_| "something else".to_owned(), |name| name.to_string());
-    PyTypeError::new_err(format!("a device runs a Graph, a Plan or what compile() gave, not {kind}"))
-}
 
 /// A graph made ready for a device: planned, with its pipelines and memory.
 ///
@@ -73,7 +37,7 @@ pub struct PyCompiled {
     pub compiled: Detached<Compiled>,
     /// The declaration as it is run, and what its passes do.
     pub load: Arc<Workload>,
-    /// The Python graph, which has the arrays.
+    /// The Python graph, which has the arrays of runs that are given no other.
     pub origin: Option<Py<PyGraph>>,
     /// The functions of its passes.
     held: Vec<Arc<Function>>,
@@ -90,14 +54,38 @@ pub type Load = (Workload, Vec<Arc<Function>>);
 pub type Param = (PassId, Option<u32>);
 
 impl PyCompiled {
+    /// Compiles a graph for whoever runs it: the arrays of each run are those of the graph that is then given.
+    pub fn of_any<'py>(
+        device: &Bound<'py, PyDevice>,
+        value: &Bound<'py, PyAny>,
+        options: (&Options, Measuring),
+    ) -> PyResult<Bound<'py, Self>> {
+        let mut made = Self::make(device, value, None, None, options)?;
+        if value.is_instance_of::<PyGraph>() {
+            made.origin = None;
+        }
+        Bound::new(device.py(), made)
+    }
+
     /// Compiles a graph or a plan.
     pub fn compile<'py>(
         device: &Bound<'py, PyDevice>,
         value: &Bound<'py, PyAny>,
         of: Option<&Bound<'py, PyGraph>>,
         weights: Option<&Bound<'py, PyReport>>,
-        (options, measuring): (&Options, Measuring),
+        options: (&Options, Measuring),
     ) -> PyResult<Bound<'py, Self>> {
+        Bound::new(device.py(), Self::make(device, value, of, weights, options)?)
+    }
+
+    fn make<'py>(
+        device: &Bound<'py, PyDevice>,
+        value: &Bound<'py, PyAny>,
+        of: Option<&Bound<'py, PyGraph>>,
+        weights: Option<&Bound<'py, PyReport>>,
+        (options, measuring): (&Options, Measuring),
+    ) -> PyResult<Self> {
+        GRAPHS_COMPILED.add(1);
         let py = device.py();
         let runs = &device.get().device;
         let (compiled, (load, held), origin) = match value.cast::<PyPlan>() {
@@ -127,7 +115,7 @@ impl PyCompiled {
         };
         let device = device.clone().unbind();
         let (load, changed) = (Arc::new(load), Mutex::default());
-        Bound::new(py, Self { device, compiled, load, origin, held, measuring, changed })
+        Ok(Self { device, compiled, load, origin, held, measuring, changed })
     }
 
     /// What a plan is compiled with: the workload, the Python graph, and whether the plan was made of (or judged
@@ -196,7 +184,8 @@ impl PyCompiled {
         chaos: Option<Bytes>,
     ) -> PyResult<Bound<'py, PyFrame>> {
         let chaos = chaos.map(|Bytes(seed)| seed);
-        inputs::run(slf, &inputs::Arguments { inputs, into, flags, params, read, statistics, measure, chaos })
+        let origin = slf.get().origin.as_ref().map(|origin| origin.bind(slf.py()));
+        inputs::run(slf, origin, &inputs::Arguments { inputs, into, flags, params, read, statistics, measure, chaos })
     }
 
     fn __repr__(&self) -> String {

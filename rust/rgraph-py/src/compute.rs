@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyTuple};
 use rgraph_plan::access::{PassQueue, Usage};
 use rgraph_shader::{Kind, Program};
-use rgraph_vk::front::{self, Bindings, Who, Written};
+use rgraph_vk::front::{self, Who};
 use rgraph_vk::work::{Dispatch, Groups, Step};
 
 use crate::bind::{bind, misfit, push, values};
@@ -16,9 +16,8 @@ use crate::declare::given;
 use crate::draft::Todo;
 use crate::module::PyGraphModule;
 use crate::pass::PyPass;
-use crate::passes::{Arguments, PassArguments, Work};
+use crate::passes::{Arguments, Named, PassArguments, Work};
 use crate::shader;
-use crate::source;
 use crate::view::PyView;
 
 /// Reads `groups=`: so many, a buffer that says how many, or all of what is written.
@@ -27,24 +26,33 @@ fn groups(
     who: Who<'_>,
     program: &Program,
     value: Option<&Bound<'_, PyAny>>,
-    written: &[Written],
     work: &mut Work,
 ) -> PyResult<Groups> {
     let Some(value) = value else {
-        return front::covered(who, program, written).map_err(|error| misfit(py, error, who));
+        return front::covered(who, program, &work.needs.written).map_err(|error| misfit(py, error, who));
     };
-    if let Ok(Count(x)) = value.extract() {
+    let count = |item: &Bound<'_, PyAny>| item.extract::<Count>().map(|Count(count)| count);
+    let wrong = || PyTypeError::new_err("groups is (x, y, z) workgroups, or a buffer that says them");
+    // The usual ones first: asking a tuple for a number would make an exception.
+    if let Ok(tuple) = value.cast::<PyTuple>() {
+        let mut groups = [1; 3];
+        let axes = groups.get_mut(..tuple.len()).filter(|axes| !axes.is_empty()).ok_or_else(wrong)?;
+        for (axis, item) in axes.iter_mut().zip(tuple.iter_borrowed()) {
+            *axis = count(&item)?;
+        }
+        return Ok(Groups::Fixed(groups));
+    }
+    if let Ok(x) = count(value) {
         return Ok(Groups::Fixed([x, 1, 1]));
     }
     if PyView::of(value).is_none()
         && let Some(items) = items(value)
     {
-        let count = |item: &Bound<'_, PyAny>| item.extract::<Count>().map(|Count(count)| count);
         return match items?.as_slice() {
             [x] => Ok(Groups::Fixed([count(x)?, 1, 1])),
             [x, y] => Ok(Groups::Fixed([count(x)?, count(y)?, 1])),
             [x, y, z] => Ok(Groups::Fixed([count(x)?, count(y)?, count(z)?])),
-            _ => Err(PyTypeError::new_err("groups is (x, y, z) workgroups, or a buffer that says them")),
+            _ => Err(wrong()),
         };
     }
     let (resource, part) = match PyView::of(value) {
@@ -68,9 +76,9 @@ pub fn dispatch<'py>(
     let program = shader::program(shader, Kind::Compute, entry.as_deref(), who)?;
     let push = push(py, who, &program, arguments.take("push")?.as_ref())?;
     let given = arguments.take("groups")?;
-    let Bindings { bound, written, .. } = bind(py, who, &program, &values(arguments)?, work)?;
-    let groups = groups(py, who, &program, given.as_ref(), &written, work)?;
-    Ok(Step::Dispatch(Dispatch { bound: Arc::from(bound), push, groups, program }))
+    let bound = bind(py, who, &program, values(arguments)?, work)?;
+    let groups = groups(py, who, &program, given.as_ref(), work)?;
+    Ok(Step::Dispatch(Dispatch { bound, push, groups, program }))
 }
 
 #[pymethods]
@@ -122,12 +130,10 @@ impl PyGraphModule {
         shader: &Bound<'py, PyAny>,
         arguments: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyPass>> {
-        let arguments = Arguments::new(arguments);
+        let arguments = Arguments::new(arguments)?;
         let pass = PassArguments::take(&arguments, PassQueue::Compute)?;
-        let (place, full) = (source::place(slf.py()), slf.get().full(name));
-        let who = Who { pass: &full, place: place.as_ref() };
-        let mut work = Work::default();
-        let step = dispatch(who, shader, arguments, &mut work)?;
-        work.declare(slf, name, pass, Todo::Steps(vec![step]))
+        let (named, mut work) = (Named::here(slf, name), Work::new());
+        let step = dispatch(named.who(), shader, arguments, &mut work)?;
+        work.declare(slf, named, pass, Todo::Steps(Arc::new([step])))
     }
 }

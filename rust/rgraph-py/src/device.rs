@@ -11,21 +11,20 @@ use pyo3::types::{PyDict, PyList, PyTuple};
 use rgraph_plan::error::Code;
 use rgraph_vk::{ChaosOptions, Device, DeviceError, DeviceInfo, DeviceOptions};
 
-use crate::compiled::{PyCompiled, What};
+use crate::compiled::PyCompiled;
 use crate::convert::{Bytes, Count, Text};
 use crate::detached::{Detached, call, wait};
 use crate::error::bad;
 use crate::frame::PyFrame;
+use crate::graph::PyGraph;
 use crate::hosted::outside;
 use crate::options::Measuring;
 use crate::profile::PyProfile;
 use crate::record::record;
+use crate::remembered::{Remembered, Snapshot, What};
 use crate::report::PyReport;
 use crate::running::raised;
 use crate::{inputs, options};
-
-/// Compiled graphs that a device remembers for `run`.
-const REMEMBERED: usize = 16;
 
 /// A device that runs graphs.
 ///
@@ -66,7 +65,7 @@ pub struct PyDevice {
     pub number: u64,
     /// What runs measure that do not say it themselves.
     pub measuring: Measuring,
-    compiled: Mutex<Vec<(What, Py<PyCompiled>)>>,
+    compiled: Mutex<Remembered>,
 }
 
 static NUMBERS: AtomicU64 = AtomicU64::new(1);
@@ -78,7 +77,7 @@ impl PyDevice {
         Self { device, number, measuring, compiled: Mutex::default() }
     }
 
-    fn compiled(&self) -> MutexGuard<'_, Vec<(What, Py<PyCompiled>)>> {
+    fn compiled(&self) -> MutexGuard<'_, Remembered> {
         self.compiled.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -88,42 +87,41 @@ impl PyDevice {
         drop(forgotten);
     }
 
-    /// The compiled form of what `run` is given: that of before, if it did not change.
-    fn remembered<'py>(slf: &Bound<'py, Self>, graph: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyCompiled>> {
+    /// The compiled form of what `run` is given, that of before if it did not change; and the graph whose arrays it reads.
+    fn remembered<'py>(slf: &Bound<'py, Self>, graph: &Bound<'py, PyAny>) -> PyResult<ToRun<'py>> {
         let py = slf.py();
+        let origin_of = |compiled: &Bound<'py, PyCompiled>| match graph.cast::<PyGraph>() {
+            Ok(graph) => Some(graph.clone()),
+            Err(_) => compiled.get().origin.as_ref().map(|origin| origin.bind(py).clone()),
+        };
         if let Ok(compiled) = graph.cast::<PyCompiled>() {
             if !compiled.get().device.is(slf) {
                 let message = format!("\"{}\" was compiled for another device", compiled.get().load.graph.name());
                 let error = DeviceError::new(Code::Foreign, message, "compile it on the device that runs it");
                 return Err(raised(py, error.into()));
             }
-            return Ok(compiled.clone());
+            return Ok((compiled.clone(), origin_of(compiled)));
         }
         let what = What::of(graph)?;
-        {
-            let mut all = slf.get().compiled();
-            if let Some(at) = what.as_ref().and_then(|what| all.iter().position(|(known, _)| known == what)) {
-                all[..=at].rotate_right(1);
-                return Ok(all[0].1.bind(py).clone());
-            }
+        if let Some(known) = what.as_ref().and_then(|what| slf.get().compiled().find(what, graph)) {
+            let origin = origin_of(&known);
+            return Ok((known, origin));
         }
-        let compiled = PyCompiled::compile(
-            slf,
-            graph,
-            None,
-            None,
-            (&options::options(py, Text("auto"), Text("never"), false, None)?, slf.get().measuring),
-        )?;
-        let Some(what) = what else { return Ok(compiled) };
-        let forgotten = {
-            let mut all = slf.get().compiled();
-            all.insert(0, (what, compiled.clone().unbind()));
-            if all.len() > REMEMBERED { all.pop() } else { None }
-        };
-        drop(forgotten);
-        Ok(compiled)
+        let snapshot = graph.cast::<PyGraph>().ok().and_then(|graph| Snapshot::of(graph.get()));
+        let options = options::options(py, Text("auto"), Text("never"), false, None)?;
+        let compiled = PyCompiled::of_any(slf, graph, (&options, slf.get().measuring))?;
+        // Another thread may have declared meanwhile.
+        if let Some(what) = what.filter(|what| What::of(graph).is_ok_and(|now| now.as_ref() == Some(what))) {
+            let forgotten = slf.get().compiled().remember(what, compiled.clone().unbind(), snapshot);
+            drop(forgotten);
+        }
+        let origin = origin_of(&compiled);
+        Ok((compiled, origin))
     }
 }
+
+/// A compiled graph, and the graph whose arrays it reads.
+type ToRun<'py> = (Bound<'py, PyCompiled>, Option<Bound<'py, PyGraph>>);
 
 /// A device's description as a record.
 pub fn info<'py>(py: Python<'py>, info: &DeviceInfo) -> PyResult<Bound<'py, PyAny>> {
@@ -276,7 +274,7 @@ impl PyDevice {
     fn compile<'py>(
         slf: &Bound<'py, Self>,
         graph: &Bound<'py, PyAny>,
-        of: Option<&Bound<'py, crate::graph::PyGraph>>,
+        of: Option<&Bound<'py, PyGraph>>,
         policy: Text<'_>,
         split_barriers: Text<'_>,
         effort: Option<Count>,
@@ -291,7 +289,8 @@ impl PyDevice {
 
     /// Run a frame.
     ///
-    /// What did not change since the last run is not compiled again. The call returns when the frame is submitted;
+    /// What did not change since the last run is not compiled again, also if it was declared anew: a graph that calls no
+    /// functions and keeps nothing from frame to frame is recognised by its declaration and work. The call returns when the frame is submitted;
     /// reading results waits for it.
     ///
     /// Parameters
@@ -347,10 +346,10 @@ impl PyDevice {
         measure: Option<Text<'_>>,
         chaos: Option<Bytes>,
     ) -> PyResult<Bound<'py, PyFrame>> {
-        let compiled = Self::remembered(slf, graph)?;
+        let (compiled, origin) = Self::remembered(slf, graph)?;
         let chaos = chaos.map(|Bytes(seed)| seed);
         let arguments = inputs::Arguments { inputs, into, flags, params, read, statistics, measure, chaos };
-        inputs::run(&compiled, &arguments)
+        inputs::run(&compiled, origin.as_ref(), &arguments)
     }
 
     /// Run a graph in many ways that its declaration permits, and compare what they leave, bit for bit.
@@ -398,7 +397,7 @@ impl PyDevice {
         flags: Option<&Bound<'py, PyDict>>,
         params: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let compiled = Self::remembered(slf, graph)?;
+        let (compiled, origin) = Self::remembered(slf, graph)?;
         let options = ChaosOptions {
             seed: seed.0,
             seeds: seeds.0.into(),
@@ -406,7 +405,7 @@ impl PyDevice {
             ..ChaosOptions::default()
         };
         let arguments = inputs::Arguments { inputs, flags, params, ..inputs::Arguments::default() };
-        let report = inputs::chaos(&compiled, &arguments, options)?;
+        let report = inputs::chaos(&compiled, origin.as_ref(), &arguments, options)?;
         crate::report::chaos(slf.py(), &report)
     }
 
@@ -470,7 +469,7 @@ impl PyDevice {
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
         // A held lock means that the device is in use, so it is no garbage.
         let Ok(compiled) = self.compiled.try_lock() else { return Ok(()) };
-        compiled.iter().try_for_each(|(_, compiled)| visit.call(compiled))
+        compiled.compiled().try_for_each(|compiled| visit.call(compiled))
     }
 
     fn __clear__(&self) {

@@ -27,7 +27,7 @@ pub struct Draft {
     /// Where it was declared.
     pub place: Option<Place>,
     /// The resources that `todo` counts.
-    pub table: Vec<Target>,
+    pub table: Arc<[Target]>,
     /// What it does.
     pub todo: Todo,
     /// What the shaders ask of the resources.
@@ -39,7 +39,7 @@ pub struct Draft {
 /// See [`Draft`].
 pub enum Todo {
     /// Dispatches, draws, transfers.
-    Steps(Vec<Step>),
+    Steps(Arc<[Step]>),
     /// A function that runs on the host.
     Host(Py<PyAny>),
     /// A function that says the steps.
@@ -50,7 +50,7 @@ impl Todo {
     /// The same, held once more.
     pub fn copy(&self, py: Python<'_>) -> Self {
         match self {
-            Self::Steps(steps) => Self::Steps(steps.clone()),
+            Self::Steps(steps) => Self::Steps(Arc::clone(steps)),
             Self::Host(function) => Self::Host(function.clone_ref(py)),
             Self::Record(function) => Self::Record(function.clone_ref(py)),
         }
@@ -82,8 +82,9 @@ impl Draft {
                     table.len() - 1
                 })))
             };
-            let steps = steps.iter().map(|step| renamed(step, &find)).collect::<Option<_>>()?;
-            let table = table.into_inner();
+            let name = graph.pass_name(pass);
+            let steps = steps.iter().map(|step| renamed(step, name, &find)).collect::<Option<_>>()?;
+            let table = table.into_inner().into();
             let place = graph.pass_place(pass).cloned();
             let todo = Todo::Steps(steps);
             Some(Self { pass, prefix: "".into(), place, table, todo, checks: Vec::new(), open: false })
@@ -93,7 +94,7 @@ impl Draft {
 
     /// The sources of its shaders.
     pub fn sources(&self) -> impl Iterator<Item = &Given> {
-        let steps = if let Todo::Steps(steps) = &self.todo { steps.as_slice() } else { &[] };
+        let steps = if let Todo::Steps(steps) = &self.todo { &**steps } else { &[] };
         fn program(step: &Step) -> Option<&Arc<Program>> {
             match step {
                 Step::Dispatch(dispatch) => Some(&dispatch.program),
@@ -168,20 +169,27 @@ impl State {
     }
 }
 
-/// The step with other resources; `None` where one is not found.
-pub fn renamed(step: &Step, find: &impl Fn(ResourceId) -> Option<ResourceId>) -> Option<Step> {
+/// The step with other resources, and with its shader called by its pass if it has no name; `None` where a resource is not
+/// found.
+pub fn renamed(step: &Step, pass: &str, find: &impl Fn(ResourceId) -> Option<ResourceId>) -> Option<Step> {
+    let named = |program: &Arc<Program>| match program.name.is_empty() {
+        true => Arc::new(program.renamed(pass)),
+        false => Arc::clone(program),
+    };
     Some(match step {
         Step::Dispatch(dispatch) => Step::Dispatch(Dispatch {
+            program: named(&dispatch.program),
             bound: bound(&dispatch.bound, find)?,
             groups: match dispatch.groups {
                 Groups::Fixed(groups) => Groups::Fixed(groups),
                 Groups::Cover(resource, mip) => Groups::Cover(find(resource)?, mip),
                 Groups::Indirect { buffer, offset } => Groups::Indirect { buffer: find(buffer)?, offset },
             },
-            ..dispatch.clone()
+            push: dispatch.push.clone(),
         }),
         Step::Draw(draw) => {
-            let mut draw = Draw { bound: bound(&draw.bound, find)?, ..draw.clone() };
+            let program = named(&draw.program);
+            let mut draw = Draw { program, bound: bound(&draw.bound, find)?, ..draw.clone() };
             for buffer in &mut draw.vertex_buffers {
                 buffer.buffer = find(buffer.buffer)?;
             }

@@ -67,9 +67,9 @@ pub fn draw(
     };
     let viewport = arguments.take("viewport")?.map(|value| viewport(&value)).transpose()?;
     let key = arguments.read::<Bytes>("key")?.map_or(0, |Bytes(key)| key);
-    let bound = bind(py, who, &program, &values(arguments)?, work)?.bound;
+    let bound = bind(py, who, &program, values(arguments)?, work)?;
     let state = Arc::new(state);
-    Ok(Draw { bound: Arc::from(bound), state, push, vertex_buffers, index, count, viewport, key, program })
+    Ok(Draw { bound, state, push, vertex_buffers, index, count, viewport, key, program })
 }
 
 fn viewport(value: &Bound<'_, PyAny>) -> PyResult<[f32; 4]> {

@@ -15,6 +15,7 @@ use rgraph_vk::file::{Callbacks, Loaded};
 
 use crate::beside::Beside;
 use crate::convert::{Count, FileText, Text, items, word};
+use crate::counts::PASSES_HASHED;
 use crate::draft::Draft;
 use crate::error::{Refusal, graph_error, guarded, one};
 use crate::made::{Key, keep_scratch, take_scratch};
@@ -114,7 +115,9 @@ impl PyGraph {
 
     /// Changes the graph. No Python code may run in `change`.
     pub fn change<T>(&self, change: impl FnOnce(&mut State) -> Result<T, Refusal>) -> Result<T, Refusal> {
-        change(&mut self.state())
+        let mut state = self.state();
+        state.hash = None;
+        change(&mut state)
     }
 
     /// Reads the graph and what Python adds to it. No Python code may run in `read`.
@@ -130,14 +133,7 @@ impl PyGraph {
     /// What is baked: names found, setup functions called on a copy, in the order of its graph file.
     pub fn resolved(slf: &Bound<'_, Self>) -> PyResult<Graph> {
         let py = slf.py();
-        let copied = slf.get().change(|state| {
-            state.settle();
-            let mut copy = state.open()?.clone();
-            for mistake in state.missing().into_iter().chain(state.check_drafts()) {
-                copy.add_mistake(mistake);
-            }
-            Ok((copy, state.setups.iter().map(|setup| setup.copy(py)).collect::<Vec<_>>()))
-        });
+        let copied = slf.get().state().resolved(py);
         let (copy, setups) = copied.map_err(|mistake| one(py, mistake))?;
         let mut whole = if setups.is_empty() { copy } else { Self::set_up(slf, copy, setups)? };
         whole.to_file_order();
@@ -169,8 +165,14 @@ impl PyGraph {
     pub fn settled_hash(&self) -> Option<u128> {
         let mut state = self.state();
         state.settle();
-        let open = !state.late.is_empty() || !state.setups.is_empty() || state.drafts.iter().any(|draft| draft.open);
-        (!open).then(|| state.graph.as_ref().map(Graph::content_hash)).flatten()
+        if !state.late.is_empty() || !state.setups.is_empty() || state.open {
+            return None;
+        }
+        if state.hash.is_none() {
+            PASSES_HASHED.add(state.graph.as_ref().map_or(0, |graph| graph.passes().len()));
+            state.hash = state.graph.as_ref().map(Graph::content_hash);
+        }
+        state.hash
     }
 
     fn baked<'py>(

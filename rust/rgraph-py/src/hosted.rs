@@ -21,7 +21,7 @@ use crate::error::bad;
 use crate::graph::PyGraph;
 use crate::module::PyGraphModule;
 use crate::pass::PyPass;
-use crate::passes::{Arguments, PassArguments, Work};
+use crate::passes::{Arguments, Named, PassArguments, Work};
 use crate::raster::targets;
 use crate::resource::PyImage;
 use crate::running::raised;
@@ -304,7 +304,7 @@ impl PyGraphModule {
         function: &Bound<'py, PyAny>,
         options: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyPass>> {
-        let (arguments, mut work) = (Arguments::new(options), Work::default());
+        let (arguments, mut work) = (Arguments::new(options)?, Work::default());
         let function = self::function(function)?;
         let (reads, writes) = (arguments.take("reads")?, arguments.take("writes")?);
         let buffers = |usage| {
@@ -318,7 +318,8 @@ impl PyGraphModule {
             }
         };
         declare(writes, &mut work, buffers(Usage::HostWrite))?;
-        let mut read = Work { table: work.table, ..Work::default() };
+        let mut read = Work::default();
+        std::mem::swap(&mut read.table, &mut work.table);
         declare(reads, &mut read, buffers(Usage::HostRead))?;
         // What is written too is read with it; other bytes of the buffer are an access of their own.
         let apart = |one: &Used, two: &Used| match (one.how.ranges.bytes, two.how.ranges.bytes) {
@@ -331,7 +332,7 @@ impl PyGraphModule {
         work.needs.uses.extend(read.needs.uses);
         let pass = PassArguments::take(&arguments, PassQueue::Cpu)?;
         arguments.end("cpu")?;
-        work.declare(slf, name, pass, Todo::Host(function))
+        work.declare(slf, Named::here(slf, name), pass, Todo::Host(function))
     }
 
     /// Declare a pass whose commands a function records.
@@ -367,7 +368,7 @@ impl PyGraphModule {
         function: &Bound<'py, PyAny>,
         options: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyPass>> {
-        let (arguments, mut work) = (Arguments::new(options), Work::default());
+        let (arguments, mut work) = (Arguments::new(options)?, Work::default());
         let function = self::function(function)?;
         let pass = PassArguments::take(&arguments, PassQueue::Graphics)?;
         targets(&arguments, &mut work)?;
@@ -378,6 +379,6 @@ impl PyGraphModule {
         declare(reads, &mut work, read)?;
         declare(writes, &mut work, |_| Ok(Usage::StorageWrite))?;
         arguments.end("callback")?;
-        work.declare(slf, name, pass, Todo::Record(function))
+        work.declare(slf, Named::here(slf, name), pass, Todo::Record(function))
     }
 }

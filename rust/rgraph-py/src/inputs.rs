@@ -22,6 +22,7 @@ use crate::convert::{Text, one_or_many};
 use crate::detached::{Detached, Free, call};
 use crate::error::{bad, graph_error, guarded, shader_error};
 use crate::frame::PyFrame;
+use crate::graph::PyGraph;
 use crate::host::Host;
 use crate::hosted::{attached, outside};
 use crate::options::Measuring;
@@ -108,8 +109,9 @@ impl PyCompiled {
     }
 
     /// The arrays that resources were imported from.
-    fn arrays(&self, py: Python<'_>) -> Vec<(ResourceId, Py<PyAny>)> {
-        let Some(origin) = &self.origin else { return Vec::new() };
+    fn arrays(&self, origin: Option<&Bound<'_, PyGraph>>) -> Vec<(ResourceId, Py<PyAny>)> {
+        let Some(origin) = origin else { return Vec::new() };
+        let py = origin.py();
         origin.get().read(|state| {
             let Some(graph) = &state.graph else { return Vec::new() };
             let here = |id| self.load.graph.find_resource(graph.resource_name(id));
@@ -121,8 +123,8 @@ impl PyCompiled {
     }
 
     /// The files that resources were read from.
-    fn pictures(&self) -> Vec<(ResourceId, Arc<Picture>)> {
-        let Some(origin) = &self.origin else { return Vec::new() };
+    fn pictures(&self, origin: Option<&Bound<'_, PyGraph>>) -> Vec<(ResourceId, Arc<Picture>)> {
+        let Some(origin) = origin else { return Vec::new() };
         origin.get().read(|state| {
             let Some(graph) = &state.graph else { return Vec::new() };
             let here = |id| self.load.graph.find_resource(graph.resource_name(id));
@@ -245,7 +247,12 @@ struct Given {
     inputs: Inputs<'static>,
 }
 
-fn gather<'py>(py: Python<'py>, this: &PyCompiled, arguments: &Arguments<'_, 'py>) -> PyResult<Given> {
+fn gather<'py>(
+    py: Python<'py>,
+    this: &PyCompiled,
+    origin: Option<&Bound<'py, PyGraph>>,
+    arguments: &Arguments<'_, 'py>,
+) -> PyResult<Given> {
     outside(py, this.device.get().number)?;
     let Arguments { inputs: given, into, flags, params, read, statistics, measure, chaos: _ } = *arguments;
     let mut uploads = Vec::new();
@@ -257,12 +264,12 @@ fn gather<'py>(py: Python<'py>, this: &PyCompiled, arguments: &Arguments<'_, 'py
         };
         uploads.push((id, input));
     }
-    for (id, array) in this.arrays(py) {
+    for (id, array) in this.arrays(origin) {
         if !uploads.iter().any(|(known, _)| *known == id) {
             uploads.push((id, Input::Host(this.host(id, array.bind(py), "the array of")?)));
         }
     }
-    for (id, picture) in this.pictures() {
+    for (id, picture) in this.pictures(origin) {
         if !uploads.iter().any(|(known, _)| *known == id) {
             uploads.push((id, Input::File(picture)));
         }
@@ -313,11 +320,12 @@ fn poll() -> Result<(), CallbackError> {
 /// Chaos runs: see `Device.chaos`.
 pub fn chaos<'py>(
     slf: &Bound<'py, PyCompiled>,
+    origin: Option<&Bound<'py, PyGraph>>,
     arguments: &Arguments<'_, 'py>,
     options: ChaosOptions,
 ) -> PyResult<ChaosReport> {
     let (py, this) = (slf.py(), slf.get());
-    let Given { uploads, inputs, .. } = gather(py, this, arguments)?;
+    let Given { uploads, inputs, .. } = gather(py, this, origin, arguments)?;
     tried(py, this, &uploads, &inputs, options)
 }
 
@@ -345,10 +353,14 @@ fn tried(
     })
 }
 
-/// Runs a frame.
-pub fn run<'py>(slf: &Bound<'py, PyCompiled>, arguments: &Arguments<'_, 'py>) -> PyResult<Bound<'py, PyFrame>> {
+/// Runs a frame with the arrays of `origin`.
+pub fn run<'py>(
+    slf: &Bound<'py, PyCompiled>,
+    origin: Option<&Bound<'py, PyGraph>>,
+    arguments: &Arguments<'_, 'py>,
+) -> PyResult<Bound<'py, PyFrame>> {
     let (py, this) = (slf.py(), slf.get());
-    let Given { uploads, targets, mut inputs } = gather(py, this, arguments)?;
+    let Given { uploads, targets, mut inputs } = gather(py, this, origin, arguments)?;
     if let Some(seed) = arguments.chaos {
         let report = tried(py, this, &uploads, &inputs, ChaosOptions { seed, ..ChaosOptions::default() })?;
         report.check().map_err(|error| graph_error(py, &error))?;

@@ -13,6 +13,7 @@ mod commands;
 mod compiled;
 mod compute;
 mod convert;
+mod counts;
 mod declare;
 mod detached;
 mod details;
@@ -48,6 +49,7 @@ mod profile;
 mod raster;
 mod raster_state;
 mod record;
+mod remembered;
 mod report;
 mod resource;
 mod running;
@@ -103,6 +105,7 @@ mod core {
     use crate::sampler::PySampler;
     #[pymodule_export]
     use crate::view::PyView;
+    use std::collections::BTreeMap;
     use std::path::PathBuf;
 
     use pyo3::prelude::*;
@@ -142,6 +145,12 @@ mod core {
     #[pyfunction]
     fn _panic(py: Python<'_>, message: String) -> PyResult<()> {
         crate::error::guarded(py, move || panic!("{message}"))
+    }
+
+    /// How much was done so far in this process, by what: for tests.
+    #[pyfunction]
+    fn _counts() -> BTreeMap<&'static str, u64> {
+        crate::counts::all().into()
     }
 
     /// The bytes of a file or pipe, up to the limit of files.

@@ -16,7 +16,7 @@ use crate::error::{one, refusal};
 use crate::graph::PyGraph;
 use crate::link;
 use crate::pass::PyPass;
-use crate::passes::PassArguments;
+use crate::passes::{Named, PassArguments};
 use crate::resource::{PyBuffer, PyImage, PyResource};
 use crate::source;
 use crate::state::{Late, Setup, Want, find_outwards};
@@ -418,11 +418,10 @@ impl PyGraphModule {
         let owned = |text: Option<Text<'_>>| text.map(|Text(text)| text.to_owned());
         let pass = PassArguments { pass, unit: owned(unit), conditional: owned(conditional), fallbacks, after };
         let graph = Self::graph(slf)?;
-        let place = source::place(py);
-        let module = slf.get();
+        let (module, named) = (slf.get(), Named::here(slf, name));
         let identity = graph.get().identity;
         let added = graph.get().change(|state| {
-            let id = pass.add(state, (identity, module), name.0, place.as_ref())?;
+            let id = pass.add(state, (identity, module), &named)?;
             if let Some(function) = setup {
                 state.setups.push(Setup { pass: id, prefix: module.prefix.clone(), function });
             }

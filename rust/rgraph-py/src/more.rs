@@ -1,5 +1,7 @@
 //! Further draws of a pass: `Pass.draw`.
 
+use std::sync::Arc;
+
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -66,11 +68,11 @@ impl PyPass {
             )));
         }
         let who = Who { pass: &full, place: place.as_ref() };
-        let (mut work, arguments) = (Work::default(), Arguments::new(arguments));
+        let (mut work, arguments) = (Work::default(), Arguments::new(arguments)?);
         let entry = arguments.word("entry")?;
         let program = shader::program(shader, Kind::Raster, entry.as_deref(), who)?;
         let step = Step::Draw(draw(py, who, program, targets, arguments, &mut work)?);
-        let Work { table, needs: Needs { uses, checks } } = work;
+        let Work { table, needs: Needs { uses, checks, .. }, .. } = work;
         let declared = graph.change(|state| {
             let target = |given| state.target(graph.identity, &this.prefix, given);
             let table = table.given.iter().map(target).collect::<Result<Vec<_>, _>>()?;
@@ -88,9 +90,10 @@ impl PyPass {
                 }
             }
             let open = checks.iter().any(|check| known(check.at).is_none());
-            let todo = Todo::Steps(vec![step]);
+            let todo = Todo::Steps(Arc::new([step]));
             let (prefix, place) = (this.prefix.clone(), place.clone());
-            state.drafts.push(Draft { pass: this.id, prefix, place, table, todo, checks, open });
+            state.open |= open;
+            state.drafts.push(Draft { pass: this.id, prefix, place, table: table.into(), todo, checks, open });
             Ok(Ok(()))
         });
         declared.map_err(|mistake| one(py, mistake))?.map_err(|mistakes| all(py, mistakes))?;

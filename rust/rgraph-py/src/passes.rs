@@ -1,16 +1,19 @@
 //! Passes with work: what every kind of them says, and how one is declared as a whole or not at all.
 
+use std::borrow::Cow;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedStr;
 use pyo3::types::PyDict;
 use rgraph_plan::access::{PassQueue, Usage};
 use rgraph_plan::error::{GraphError, Mistake};
 use rgraph_plan::graph::{Pass, PassId, Place, Use};
 use rgraph_plan::id::Id;
 use rgraph_plan::resource::ResourceId;
-use rgraph_vk::front::{self, Needs, Used};
+use rgraph_vk::front::{self, Elements, Needs, Used, Who};
 
 use crate::convert::{Number, Text, one_or_many};
 use crate::declare;
@@ -23,23 +26,26 @@ use crate::source;
 use crate::state::{Late, State, Target, Want};
 use crate::view::Part;
 
-/// Keyword arguments that are taken one by one; what is left over is somebody else's.
-pub struct Arguments<'py>(Option<Bound<'py, PyDict>>);
+/// Keyword arguments that are taken one by one; what is left over is somebody else's. Names are read once, so that
+/// asking for one that was not given makes no Python text.
+pub struct Arguments<'py>(RefCell<Vec<Argument<'py>>>);
+
+/// A name and its value.
+pub type Argument<'py> = (PyBackedStr, Bound<'py, PyAny>);
 
 impl<'py> Arguments<'py> {
-    /// The arguments of a call, which are its own.
-    pub fn new(given: Option<&Bound<'py, PyDict>>) -> Self {
-        Self(given.cloned())
+    /// The arguments of a call.
+    pub fn new(given: Option<&Bound<'py, PyDict>>) -> PyResult<Self> {
+        let all = given.into_iter().flat_map(|given| given.iter());
+        all.map(|(name, value)| Ok((text(&name)?, value))).collect::<PyResult<_>>().map(|all| Self(RefCell::new(all)))
     }
 
     /// Takes one; `None` if it was not given, or given as None.
     pub fn take(&self, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let Some(dict) = &self.0 else { return Ok(None) };
-        let value = dict.get_item(name)?;
-        if value.is_some() {
-            dict.del_item(name)?;
-        }
-        Ok(value.filter(|value| !value.is_none()))
+        let mut all = self.0.borrow_mut();
+        let Some(at) = all.iter().position(|(known, _)| **known == *name) else { return Ok(None) };
+        let (_, value) = all.remove(at);
+        Ok((!value.is_none()).then_some(value))
     }
 
     /// Takes one of a type.
@@ -56,20 +62,49 @@ impl<'py> Arguments<'py> {
     }
 
     /// Takes what is left, by name.
-    pub fn rest(self) -> PyResult<Vec<(String, Bound<'py, PyAny>)>> {
-        let Some(dict) = self.0 else { return Ok(Vec::new()) };
-        dict.iter().map(|(name, value)| Ok((name.extract::<Text>()?.0.to_owned(), value))).collect()
+    pub fn rest(self) -> Vec<Argument<'py>> {
+        self.0.into_inner()
     }
 
     /// Refuses what is left.
     pub fn end(self, function: &str) -> PyResult<()> {
-        match self.rest()?.first() {
+        match self.rest().first() {
             None => Ok(()),
             Some((name, _)) => {
                 let shown: String = name.chars().take(60).collect();
                 Err(PyTypeError::new_err(format!("{function}() got an unexpected keyword argument '{shown}'")))
             }
         }
+    }
+}
+
+/// The text of a name among keyword arguments.
+///
+/// # Errors
+/// RG-E219 if it cannot be written as UTF-8.
+pub fn text(name: &Bound<'_, PyAny>) -> PyResult<PyBackedStr> {
+    name.extract::<PyBackedStr>().map_err(|error| name.extract::<Text>().err().unwrap_or(error))
+}
+
+/// A pass that is being declared: its full name, and where.
+pub struct Named<'a> {
+    /// With the names of the modules around it.
+    pub full: Cow<'a, str>,
+    /// The line that declares it.
+    pub place: Option<Place>,
+}
+
+impl<'a> Named<'a> {
+    /// A pass of a module, declared by the running Python code.
+    pub fn here(module: &Bound<'_, PyGraphModule>, name: Text<'a>) -> Self {
+        let prefix = module.get().prefix();
+        let full = if prefix.is_empty() { name.0.into() } else { format!("{prefix}{}", name.0).into() };
+        Self { full, place: source::place(module.py()) }
+    }
+
+    /// The pass in messages.
+    pub fn who(&self) -> Who<'_> {
+        Who { pass: &self.full, place: self.place.as_ref() }
     }
 }
 
@@ -108,8 +143,7 @@ impl PassArguments {
         mut self,
         state: &mut State,
         (identity, module): (u64, &PyGraphModule),
-        name: &str,
-        place: Option<&Place>,
+        Named { full, place, .. }: &Named<'_>,
     ) -> Result<PassId, Refusal> {
         let prefix = module.prefix();
         let links = link::pass_links(state, identity, prefix, &self.after, &self.fallbacks)?;
@@ -117,12 +151,9 @@ impl PassArguments {
         self.pass.slot = module.slot();
         self.pass.unit = self.unit.map(|unit| declaration.unit(&unit));
         self.pass.conditional = self.conditional.map(|flag| declaration.flag(&flag));
-        let id = match prefix.is_empty() {
-            true => declaration.add_pass(name, self.pass, place.cloned()),
-            false => declaration.add_pass(&format!("{prefix}{name}"), self.pass, place.cloned()),
-        };
+        let id = declaration.add_pass(full, self.pass, place.clone());
         if !links.is_empty() {
-            let late = |link: Link| Late { prefix: prefix.clone(), place: place.cloned(), want: link.of(id) };
+            let late = |link: Link| Late { prefix: prefix.clone(), place: place.clone(), want: link.of(id) };
             state.late.extend(links.into_iter().map(late));
             state.settle();
         }
@@ -137,9 +168,32 @@ pub struct Work {
     pub table: Table,
     /// How it uses them, by their positions in the table.
     pub needs: Needs,
+    /// Values of bindings in the making.
+    pub values: Vec<Option<Elements>>,
+    /// The resources of the table, found in the graph.
+    found: Vec<Target>,
+}
+
+thread_local! {
+    /// A cleared one, whose memory serves the thread's next declaration.
+    static SPARE: Cell<Work> = Cell::default();
 }
 
 impl Work {
+    /// An empty one.
+    pub fn new() -> Self {
+        SPARE.take()
+    }
+
+    fn spare(mut self) {
+        let Self { table, needs, values, found } = &mut self;
+        table.given.clear();
+        needs.clear();
+        values.clear();
+        found.clear();
+        SPARE.set(self);
+    }
+
     /// Notes a use of part of a resource; uses of the same part are one if they can be.
     pub fn uses(&mut self, at: ResourceId, usage: Usage, part: Part, change: impl FnOnce(&mut Use)) {
         self.needs.uses(at, usage, part, change);
@@ -147,47 +201,44 @@ impl Work {
 
     /// Declares the pass, its accesses and what it does; or nothing of it.
     pub fn declare<'py>(
-        self,
+        mut self,
         module: &Bound<'py, PyGraphModule>,
-        name: Text<'_>,
+        named: Named<'_>,
         pass: PassArguments,
         todo: Todo,
     ) -> PyResult<Bound<'py, PyPass>> {
         let py = module.py();
         let graph = PyGraphModule::graph(module)?;
-        let place = source::place(py);
         let identity = graph.get().identity;
         let prefix = module.get().prefix().clone();
         let declared = graph.get().change(|state| {
-            let target = |given| state.target(identity, &prefix, given);
-            let table = self.table.given.iter().map(target).collect::<Result<Vec<_>, _>>()?;
+            for given in &self.table.given {
+                self.found.push(state.target(identity, &prefix, given)?);
+            }
+            let table: Arc<[Target]> = self.found.drain(..).collect();
             let known = |at: ResourceId| table[at.index()].known();
-            let full = format!("{prefix}{}", name.0);
             let graph = state.open()?;
-            let who = (full.as_str(), place.as_ref());
+            let who = (&*named.full, named.place.as_ref());
             let mistakes: Vec<Mistake> =
                 self.needs.checks.iter().filter_map(|check| check.judge(graph, who, known)).collect();
             if !mistakes.is_empty() {
                 return Ok(Err(mistakes));
             }
-            let id = pass.add(state, (identity, module.get()), name.0, place.as_ref())?;
+            let id = pass.add(state, (identity, module.get()), &named)?;
             for used in &self.needs.uses {
-                access(state, id, (&prefix, &place), &table, used)?;
+                access(state, id, (&prefix, &named.place), &table, used)?;
             }
             let open = self.needs.checks.iter().any(|check| known(check.at).is_none());
-            let draft = Draft {
-                pass: id,
-                prefix: prefix.clone(),
-                place: place.clone(),
-                table,
-                todo,
-                checks: self.needs.checks,
-                open,
-            };
+            // What was judged is not judged again.
+            let checks = if open { std::mem::take(&mut self.needs.checks) } else { Vec::new() };
+            let prefix = prefix.clone();
+            let draft = Draft { pass: id, prefix, place: named.place, table, todo, checks, open };
+            state.open |= open;
             state.drafts.push(draft);
             Ok(Ok(id))
         });
         let id = declared.map_err(|mistake| one(py, mistake))?.map_err(|mistakes| all(py, mistakes))?;
+        self.spare();
         PyPass::handle(&graph, id, prefix)
     }
 }

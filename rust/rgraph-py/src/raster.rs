@@ -21,9 +21,8 @@ use crate::draw::draw;
 use crate::error::bad;
 use crate::module::PyGraphModule;
 use crate::pass::PyPass;
-use crate::passes::{Arguments, PassArguments, Work};
+use crate::passes::{Arguments, Named, PassArguments, Work};
 use crate::shader;
-use crate::source;
 use crate::view::{Part, PyView};
 
 /// The attachments of a pass that draws.
@@ -261,11 +260,10 @@ impl PyGraphModule {
         arguments: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyPass>> {
         let py = slf.py();
-        let arguments = Arguments::new(arguments);
+        let arguments = Arguments::new(arguments)?;
         let pass = PassArguments::take(&arguments, PassQueue::Graphics)?;
-        let (place, full) = (source::place(py), slf.get().full(name));
-        let who = Who { pass: &full, place: place.as_ref() };
-        let mut work = Work::default();
+        let (named, mut work) = (Named::here(slf, name), Work::new());
+        let who = named.who();
         let targets = targets(&arguments, &mut work)?;
         if targets.len() == 0 && !targets.depth {
             return Err(PyTypeError::new_err("raster() needs color= or depth="));
@@ -274,6 +272,6 @@ impl PyGraphModule {
         let program = shader::program(shader, Kind::Raster, entry.as_deref(), who)?;
         targets.check(py, who, &program, &mut work)?;
         let draw = draw(py, who, program, targets.len(), arguments, &mut work)?;
-        work.declare(slf, name, pass, Todo::Steps(vec![Step::Draw(draw)]))
+        work.declare(slf, named, pass, Todo::Steps(Arc::new([Step::Draw(draw)])))
     }
 }

@@ -50,7 +50,7 @@ fn source(value: &Bound<'_, PyAny>) -> PyResult<(GivenCode, Option<PathBuf>)> {
     }
 }
 
-/// The program of a `shader=` argument; a text is called by the name of its pass.
+/// The program of a `shader=` argument. That of a text has no name of its own: messages call it by its pass.
 ///
 /// # Errors
 /// `ShaderError` with the source line; `OSError` if a file cannot be read.
@@ -58,7 +58,7 @@ pub fn program(shader: &Bound<'_, PyAny>, kind: Kind, entry: Option<&str>, who: 
     let py = shader.py();
     if shader.is_instance_of::<PyString>() {
         let Text(text) = shader.extract()?;
-        if let Some(known) = (!is_path(text)).then(|| Program::recall(who.pass, kind, text, entry)).flatten() {
+        if let Some(known) = (!is_path(text)).then(|| Program::recall(kind, text, entry)).flatten() {
             return Ok(known);
         }
     }
@@ -72,11 +72,16 @@ pub fn program(shader: &Bound<'_, PyAny>, kind: Kind, entry: Option<&str>, who: 
         Err(_) => vec![source(shader)?],
     };
     let file = sources.iter().find_map(|(_, file)| file.as_ref()).map(|file| file.display().to_string());
-    let name = file.unwrap_or_else(|| who.pass.to_owned());
+    let name = file.unwrap_or_default();
     let absolute = |path: &PathBuf| std::path::absolute(path).ok();
     let given =
         sources.into_iter().map(|(code, file)| Given { path: file.as_ref().and_then(absolute), code }).collect();
     let entry = entry.map(str::to_owned);
     let made = patiently(py, move || Program::of(&name, kind, given, entry.as_deref()))?;
-    made.map_err(|error| shader_error(py, &error, Some(who)))
+    made.map_err(|mut error| {
+        if error.shader.is_empty() {
+            error.shader = who.pass.to_owned();
+        }
+        shader_error(py, &error, Some(who))
+    })
 }

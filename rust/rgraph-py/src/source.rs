@@ -1,8 +1,9 @@
 //! Where a declaration was made: file and line of the first frame outside the `rgraph` package.
 //!
-//! A call costs three functions of the stable ABI and a look into a cache of the last code objects, so that a file's
-//! name is made into text once and not once a declaration. A frame's line is found by CPython from the start of the
-//! function's line table, so very long functions pay more.
+//! A call costs a few functions of the stable ABI and a look into a cache of the last code objects, so that a file's name
+//! is made into text once and not once a declaration. CPython finds a frame's line from the start of the function's line
+//! table, so a long script would pay more for each line: code that declares often has its table read once, and each line
+//! is then found in it by bisection.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -15,51 +16,106 @@ use rgraph_plan::graph::Place;
 
 static TRACKING: AtomicBool = AtomicBool::new(true);
 
-/// Code objects remembered a thread.
-const REMEMBERED: usize = 8;
+/// Code objects remembered per thread.
+const REMEMBERED: usize = 32;
+
+/// Declarations of one code object from which on its line table is read: reading it costs as much as some of them.
+const OFTEN: u32 = 16;
 
 thread_local! {
-    static FILES: RefCell<Files> = const { RefCell::new(Files { known: Vec::new(), next: 0 }) };
+    static CODES: RefCell<Codes> = const { RefCell::new(Codes { known: Vec::new(), next: 0 }) };
 }
 
-/// The last code objects and their files. It holds the objects, so an address stands for one of them only.
-struct Files {
-    known: Vec<Entry>,
+/// The last code objects. They are held here, so an address stands for one of them only.
+struct Codes {
+    known: Vec<Known>,
     next: usize,
 }
 
-/// A code object, and its file; `None`: it belongs to this package.
-type Entry = (Py<PyAny>, Option<Arc<str>>);
+/// A code object.
+struct Known {
+    code: Py<PyAny>,
+    /// Its file; `None`: it belongs to this package.
+    file: Option<Arc<str>>,
+    /// How many places in it were asked for.
+    asked: u32,
+    /// First byte of each stretch of instructions and its line, ascending, once they were read.
+    lines: Option<Arc<[(u32, u32)]>>,
+}
 
-impl Files {
-    fn find(&self, code: &Bound<'_, PyAny>) -> Option<Option<Arc<str>>> {
-        self.known.iter().find(|(known, _)| known.is(code)).map(|(_, file)| file.clone())
+/// What is known of the code of a frame.
+enum Found {
+    /// It belongs to this package.
+    Inside,
+    /// Its file and its lines, if they were read.
+    Outside(Arc<str>, Option<Arc<[(u32, u32)]>>),
+    /// Its file; its lines are worth reading now.
+    Often(Arc<str>),
+}
+
+impl Codes {
+    fn find(&mut self, code: &Bound<'_, PyAny>) -> Option<Found> {
+        let known = self.known.iter_mut().find(|known| known.code.is(code))?;
+        let Some(file) = &known.file else { return Some(Found::Inside) };
+        known.asked = known.asked.saturating_add(1);
+        Some(match known.asked == OFTEN {
+            true => Found::Often(Arc::clone(file)),
+            false => Found::Outside(Arc::clone(file), known.lines.clone()),
+        })
     }
 
     /// Remembers one; the one forgotten for it is handed back, since dropping a code object may run Python code.
     #[must_use]
-    fn remember(&mut self, entry: Entry) -> Option<Entry> {
+    fn remember(&mut self, known: Known) -> Option<Known> {
         if self.known.len() < REMEMBERED {
-            self.known.push(entry);
+            self.known.push(known);
             return None;
         }
-        let forgotten = std::mem::replace(&mut self.known[self.next], entry);
+        let forgotten = std::mem::replace(&mut self.known[self.next], known);
         self.next = (self.next + 1) % REMEMBERED;
         Some(forgotten)
     }
 }
 
-/// The file of the frame's code. What is remembered is borrowed only where no Python code can run: code may be of a
+/// What is known of a frame's code. What is remembered is borrowed only where no Python code can run: code may be of a
 /// namespace that looks names up with functions of its own, and its last reference may be watched.
-fn known_file(frame: &Bound<'_, PyAny>, code: &Bound<'_, PyAny>) -> Option<Arc<str>> {
-    if let Some(file) = FILES.with_borrow(|files| files.find(code)) {
-        return file;
+fn known_code(frame: &Bound<'_, PyAny>, code: &Bound<'_, PyAny>) -> Found {
+    match CODES.with_borrow_mut(|codes| codes.find(code)) {
+        Some(Found::Often(file)) => {
+            let lines = lines_of(code).ok();
+            CODES.with_borrow_mut(|codes| {
+                if let Some(known) = codes.known.iter_mut().find(|known| known.code.is(code)) {
+                    known.lines.clone_from(&lines);
+                }
+            });
+            Found::Outside(file, lines)
+        }
+        Some(found) => found,
+        None => {
+            let file = file_of(frame, code);
+            let known = Known { code: code.clone().unbind(), file: file.clone(), asked: 0, lines: None };
+            let forgotten = CODES.with_borrow_mut(|codes| codes.remember(known));
+            drop(forgotten);
+            file.map_or(Found::Inside, |file| Found::Outside(file, None))
+        }
     }
-    let file = file_of(frame, code);
-    let entry = (code.clone().unbind(), file.clone());
-    let forgotten = FILES.with_borrow_mut(|files| files.remember(entry));
-    drop(forgotten);
-    file
+}
+
+/// The line table of a code object, read once.
+fn lines_of(code: &Bound<'_, PyAny>) -> PyResult<Arc<[(u32, u32)]>> {
+    let stretches = code.call_method0(intern!(code.py(), "co_lines"))?;
+    let one = |stretch: PyResult<Bound<'_, PyAny>>| {
+        let (first, _, line): (u32, u32, Option<u32>) = stretch?.extract()?;
+        Ok((first, line.unwrap_or(0)))
+    };
+    stretches.try_iter()?.map(one).collect::<PyResult<Vec<_>>>().map(Into::into)
+}
+
+/// The line of a frame, by its code's table.
+fn line_in(frame: &Bound<'_, PyAny>, lines: &[(u32, u32)]) -> Option<u32> {
+    let at: u32 = frame.getattr(intern!(frame.py(), "f_lasti")).ok()?.extract().ok()?;
+    let behind = lines.partition_point(|(first, _)| *first <= at);
+    lines.get(behind.checked_sub(1)?).map(|(_, line)| *line).filter(|line| *line > 0)
 }
 
 /// The file as the user would type it: relative where it stands below the working directory.
@@ -97,10 +153,13 @@ pub fn place(py: Python<'_>) -> Option<Place> {
     loop {
         // SAFETY: `frame` is a live frame; the code object comes back as a reference of our own, never null.
         let code = unsafe { Bound::from_owned_ptr(py, ffi::PyFrame_GetCode(frame.as_ptr().cast()).cast()) };
-        if let Some(file) = known_file(&frame, &code) {
-            // SAFETY: `frame` is a live frame.
-            let line = unsafe { ffi::PyFrame_GetLineNumber(frame.as_ptr().cast()) };
-            return Some(Place { file, line: u32::try_from(line).unwrap_or(0) });
+        if let Found::Outside(file, lines) = known_code(&frame, &code) {
+            let line = lines.and_then(|lines| line_in(&frame, &lines)).unwrap_or_else(|| {
+                // SAFETY: `frame` is a live frame.
+                let line = unsafe { ffi::PyFrame_GetLineNumber(frame.as_ptr().cast()) };
+                u32::try_from(line).unwrap_or(0)
+            });
+            return Some(Place { file, line });
         }
         frame = frame.getattr(intern!(py, "f_back")).ok().filter(|outer| !outer.is_none())?;
     }

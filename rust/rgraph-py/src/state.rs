@@ -44,7 +44,7 @@ impl Given<'_> {
 }
 
 /// A resource (or pass) in an argument.
-#[derive(Clone)]
+#[derive(Clone, PartialEq)]
 pub enum Target<I = ResourceId> {
     /// Declared.
     Known(I),
@@ -175,6 +175,10 @@ pub struct State {
     pub points: BTreeMap<Box<str>, (SlotId, bool)>,
     /// The last plans.
     pub made: Made,
+    /// The declaration's hash, until something is declared.
+    pub hash: Option<u128>,
+    /// Whether checks of a draft wait for names.
+    pub open: bool,
     /// What it is a copy of, and what that is a copy of.
     pub forebears: Vec<Forebear>,
 }
@@ -204,6 +208,8 @@ impl State {
             arrays: self.arrays.iter().map(|(resource, array)| (*resource, array.clone_ref(py))).collect(),
             points: self.points.clone(),
             made: Made::default(),
+            hash: self.hash,
+            open: self.open,
             forebears: self.forebears.iter().copied().chain([here]).collect(),
         })
     }
@@ -276,6 +282,10 @@ impl State {
     /// Declares what now has its names; the rest stays. O(late · depth of modules), and again for every link of a chain
     /// of images that have each other's format.
     pub fn settle(&mut self) {
+        if self.late.is_empty() {
+            return;
+        }
+        self.hash = None;
         loop {
             let before = self.late.len();
             for mut late in std::mem::take(&mut self.late) {
@@ -354,6 +364,19 @@ impl State {
             }
         }
         Some(())
+    }
+
+    /// A copy of the declaration with its names found, those that are missing noted as mistakes; and the setup functions.
+    ///
+    /// # Errors
+    /// If this was a working copy whose bake is over.
+    pub fn resolved(&mut self, py: Python<'_>) -> Result<(Graph, Vec<Setup>), Refusal> {
+        self.settle();
+        let mut copy = self.open()?.clone();
+        for mistake in self.missing().into_iter().chain(self.check_drafts()) {
+            copy.add_mistake(mistake);
+        }
+        Ok((copy, self.setups.iter().map(|setup| setup.copy(py)).collect()))
     }
 
     /// What is still missing, as mistakes that offer the nearest declared name.

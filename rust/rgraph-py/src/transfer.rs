@@ -1,5 +1,7 @@
 //! Passes that copy, blit, clear and fill.
 
+use std::sync::Arc;
+
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -15,8 +17,7 @@ use crate::draft::Todo;
 use crate::error::{graph_error, one, refusal};
 use crate::module::PyGraphModule;
 use crate::pass::PyPass;
-use crate::passes::{Arguments, PassArguments, Work};
-use crate::source;
+use crate::passes::{Arguments, Named, PassArguments, Work};
 use crate::state::{Given, Target};
 use crate::view::{Part, PyView};
 use crate::words::{FILTERS, named};
@@ -128,10 +129,9 @@ impl PyGraphModule {
     ) -> PyResult<Bound<'py, PyPass>> {
         let mut work = Work::default();
         let (from, to) = (side(slf, source, &mut work)?, side(slf, target, &mut work)?);
-        let (place, full) = (source::place(slf.py()), slf.get().full(name));
-        let who = Who { pass: &full, place: place.as_ref() };
-        let step = copy(slf.py(), who, &from, &to, &mut work)?;
-        transferring(slf, name, Arguments::new(options), "copy", work, step)
+        let named = Named::here(slf, name);
+        let step = copy(slf.py(), named.who(), &from, &to, &mut work)?;
+        transferring(slf, named, Arguments::new(options)?, "copy", work, step)
     }
 
     /// Declare a pass that copies an image to another, scaled and converted.
@@ -163,10 +163,9 @@ impl PyGraphModule {
     ) -> PyResult<Bound<'py, PyPass>> {
         let mut work = Work::default();
         let (from, to) = (side(slf, source, &mut work)?, side(slf, target, &mut work)?);
-        let (place, full) = (source::place(slf.py()), slf.get().full(name));
-        let who = Who { pass: &full, place: place.as_ref() };
-        let step = blit(slf.py(), who, &from, &to, filter, &mut work)?;
-        transferring(slf, name, Arguments::new(options), "blit", work, step)
+        let named = Named::here(slf, name);
+        let step = blit(slf.py(), named.who(), &from, &to, filter, &mut work)?;
+        transferring(slf, named, Arguments::new(options)?, "blit", work, step)
     }
 
     /// Declare a pass that writes one value everywhere in an image.
@@ -196,10 +195,9 @@ impl PyGraphModule {
     ) -> PyResult<Bound<'py, PyPass>> {
         let mut work = Work::default();
         let image = side(slf, image, &mut work)?;
-        let (place, full) = (source::place(slf.py()), slf.get().full(name));
-        let who = Who { pass: &full, place: place.as_ref() };
-        let step = clear_image(slf.py(), who, &image, value, &mut work)?;
-        transferring(slf, name, Arguments::new(options), "clear", work, step)
+        let named = Named::here(slf, name);
+        let step = clear_image(slf.py(), named.who(), &image, value, &mut work)?;
+        transferring(slf, named, Arguments::new(options)?, "clear", work, step)
     }
 
     /// Declare a pass that writes one 32-bit word again and again into a buffer.
@@ -230,16 +228,15 @@ impl PyGraphModule {
     ) -> PyResult<Bound<'py, PyPass>> {
         let mut work = Work::default();
         let buffer = side(slf, buffer, &mut work)?;
-        let (place, full) = (source::place(slf.py()), slf.get().full(name));
-        let who = Who { pass: &full, place: place.as_ref() };
-        let step = fill_buffer(slf.py(), who, &buffer, filler(word)?, &mut work)?;
-        transferring(slf, name, Arguments::new(options), "fill", work, step)
+        let named = Named::here(slf, name);
+        let step = fill_buffer(slf.py(), named.who(), &buffer, filler(word)?, &mut work)?;
+        transferring(slf, named, Arguments::new(options)?, "fill", work, step)
     }
 }
 
 fn transferring<'py>(
     module: &Bound<'py, PyGraphModule>,
-    name: Text<'_>,
+    named: Named<'_>,
     arguments: Arguments<'py>,
     function: &str,
     work: Work,
@@ -247,5 +244,5 @@ fn transferring<'py>(
 ) -> PyResult<Bound<'py, PyPass>> {
     let pass = PassArguments::take(&arguments, PassQueue::Graphics)?;
     arguments.end(function)?;
-    work.declare(module, name, pass, Todo::Steps(vec![step]))
+    work.declare(module, named, pass, Todo::Steps(Arc::new([step])))
 }

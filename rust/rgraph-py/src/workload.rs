@@ -39,7 +39,8 @@ impl PyGraph {
                 let find = |at| draft.find_in(graph, &whole, at);
                 let work = match &draft.todo {
                     Todo::Steps(steps) => {
-                        let Some(mut steps) = steps.iter().map(|step| renamed(step, &find)).collect::<Option<Vec<_>>>()
+                        let Some(mut steps) =
+                            steps.iter().map(|step| renamed(step, name, &find)).collect::<Option<Vec<_>>>()
                         else {
                             continue;
                         };

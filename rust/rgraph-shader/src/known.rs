@@ -2,7 +2,7 @@
 //! record every frame.
 //!
 //! They are known by what they are made of: a hash of sources, kind and entry point finds one, and comparing the sources
-//! proves it. The name is not part of that; a program found under another name is handed out with the new one. When all
+//! proves it. The name is not part of that: what is remembered has none, and is handed out with the one that is asked for. When all
 //! slots are taken, a clock picks the slot to reuse: the hand clears the marks of those used since it last passed, and
 //! stops at the first without one (F. J. Corbató, "A paging experiment with the Multics system", 1969).
 
@@ -76,23 +76,23 @@ impl Program {
             return Ok(program.called(name));
         }
         let borrowed: Vec<Source<'_>> = sources.iter().map(|given| given.code.borrow()).collect();
-        let made = Self::new(name, kind, &borrowed, entry)?;
-        let program = Arc::new(made.given(sources));
+        let made = Self::new(name, kind, &borrowed, entry)?.given(sources);
+        let program = Arc::new(made.renamed(""));
         if let Some(mut known) = known() {
             known.remember(key, Arc::clone(&program));
         }
-        Ok(program)
+        Ok(program.called(name))
     }
 
     /// The program of one text in the language that it seems to be in, if [`Program::of`] compiled it before and it is
-    /// remembered. O(length of the text), and copies nothing of it.
-    pub fn recall(name: &str, kind: Kind, text: &str, entry: Option<&str>) -> Option<Arc<Self>> {
+    /// remembered. It has no name, so that all who recall it share one. O(length of the text), and copies nothing of it.
+    pub fn recall(kind: Kind, text: &str, entry: Option<&str>) -> Option<Arc<Self>> {
         let same_text = |known: &Self| match &*known.sources {
             [Given { path: None, code: GivenCode::Text(_, known) }] => known == text,
             _ => false,
         };
         let key = key(kind, entry, [Tagged { tag: SEEMS, path: None, bytes: text.as_bytes() }].into_iter());
-        find(key, |known| is(known, kind, entry) && same_text(known)).map(|program| program.called(name))
+        find(key, |known| is(known, kind, entry) && same_text(known))
     }
 
     fn called(self: Arc<Self>, name: &str) -> Arc<Self> {

@@ -3,6 +3,7 @@
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use rgraph_plan::error::Code;
 
@@ -131,7 +132,7 @@ impl Module {
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Program {
-    /// The shader's name in messages.
+    /// The shader's name in messages; empty: that of its pass.
     pub name: Arc<str>,
     parts: Arc<Parts>,
 }
@@ -161,6 +162,8 @@ impl Deref for Program {
         &self.parts
     }
 }
+
+static COMPILED: AtomicU64 = AtomicU64::new(0);
 
 /// Stack of the thread that compiles: naga's front ends and back ends recurse. Reserved, not used, unless a text is deep.
 const STACK: usize = 128 << 20;
@@ -289,6 +292,7 @@ impl Program {
     /// `RG-E301` it does not compile, `RG-E302` entry points, `RG-E303` stages that do not fit each other,
     /// `RG-E304` bindings that clash or are not supported, `RG-E305` bad SPIR-V.
     pub fn new(name: &str, kind: Kind, sources: &[Source<'_>], entry: Option<&str>) -> Result<Self, ShaderError> {
+        COMPILED.fetch_add(1, Ordering::Relaxed);
         std::thread::scope(|scope| {
             let compile = || Self::compile(name, kind, sources, entry);
             let thread = std::thread::Builder::new().name("rgraph shader".to_owned()).stack_size(STACK);
@@ -308,6 +312,11 @@ impl Program {
                 }
             }
         })
+    }
+
+    /// How many programs this process compiled or tried to, so far: what is remembered is not counted again.
+    pub fn compiled_so_far() -> u64 {
+        COMPILED.load(Ordering::Relaxed)
     }
 
     fn compile(name: &str, kind: Kind, sources: &[Source<'_>], entry: Option<&str>) -> Result<Self, ShaderError> {
@@ -361,7 +370,7 @@ impl Program {
     }
 
     /// The same program under another name.
-    pub(crate) fn renamed(&self, name: &str) -> Self {
+    pub fn renamed(&self, name: &str) -> Self {
         Self { name: name.into(), parts: Arc::clone(&self.parts) }
     }
 

@@ -133,7 +133,7 @@ pub struct Commands {
 }
 
 /// One packet of work: a dispatch, a draw or a transfer.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum Step {
     /// A dispatch.
     Dispatch(Dispatch),
@@ -144,7 +144,7 @@ pub enum Step {
 }
 
 /// A dispatch of a compute program.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Dispatch {
     /// The program.
     pub program: Arc<Program>,
@@ -173,7 +173,7 @@ pub enum Groups {
 }
 
 /// A draw of a raster program.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Draw {
     /// The program.
     pub program: Arc<Program>,
@@ -657,8 +657,8 @@ pub enum Transfer {
     },
 }
 
-/// Values of clears.
-#[derive(Clone, Copy, PartialEq, Debug)]
+/// Values of clears. Equal ones leave equal bits.
+#[derive(Clone, Copy, Debug)]
 pub enum ClearValue {
     /// Floats, for float and normalised formats.
     Float([f32; 4]),
@@ -669,3 +669,17 @@ pub enum ClearValue {
     /// Depth and stencil.
     Depth(f32, u32),
 }
+
+impl PartialEq for ClearValue {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Float(one), Self::Float(two)) => one.map(f32::to_bits) == two.map(f32::to_bits),
+            (Self::Int(one), Self::Int(two)) => one == two,
+            (Self::Uint(one), Self::Uint(two)) => one == two,
+            (Self::Depth(one, stencil), Self::Depth(two, other)) => one.to_bits() == two.to_bits() && stencil == other,
+            _ => false,
+        }
+    }
+}
+
+impl Eq for ClearValue {}

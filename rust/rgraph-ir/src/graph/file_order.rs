@@ -38,7 +38,8 @@ impl Graph {
             self.resource_places[at] = places[old.index()].clone();
         }
         self.resources = order.iter().map(|old| renamed(&self.resources[*old], &new_id)).collect();
-        for id in self.resource_index.values_mut().chain(&mut self.roots) {
+        self.resource_index.renumber(|old| new_id[ResourceId::new(old)].index());
+        for id in &mut self.roots {
             *id = new_id[*id];
         }
         self.is_root.refill(false, order.len());

@@ -12,8 +12,8 @@ use super::data;
 use super::load::Work;
 use super::part::{Named, named};
 use super::sampler;
-use crate::front::{self, Bindings, Given, Written};
-use crate::work::{Dispatch, Groups, Step};
+use crate::front::{self, Elements, Given};
+use crate::work::{Bound, Dispatch, Groups, Step};
 
 /// Keys of a dispatch.
 pub const COMPUTE_KEYS: [&str; 5] = ["shader", "entry", "groups", "bindings", "push"];
@@ -24,12 +24,12 @@ impl Work<'_, '_> {
         let fields = node.fields("a dispatch", &COMPUTE_KEYS)?;
         let program = self.program(&fields, Kind::Compute)?;
         let push = self.push(&fields, &program)?;
-        let Bindings { bound, written, .. } = self.bind(&node, fields.get("bindings"), &program)?;
+        let bound = self.bind(&node, fields.get("bindings"), &program)?;
         let groups = match fields.get("groups") {
             Some(groups) => self.groups(&groups)?,
-            None => self.covered(&node, &program, &written)?,
+            None => self.covered(&node, &program)?,
         };
-        Some(Step::Dispatch(Dispatch { program, bound: Arc::from(bound), push, groups }))
+        Some(Step::Dispatch(Dispatch { program, bound, push, groups }))
     }
 
     /// The program that fields name.
@@ -60,8 +60,8 @@ impl Work<'_, '_> {
         node: &Node<'_, '_>,
         bindings: Option<Node<'_, '_>>,
         program: &Arc<Program>,
-    ) -> Option<Bindings> {
-        let (mut values, mut good) = (Vec::new(), true);
+    ) -> Option<Arc<[Bound]>> {
+        let (mut names, mut values, mut good) = (Vec::new(), Vec::new(), true);
         if let Some(bindings) = bindings {
             bindings.entries(": {VARIABLE: …}", |name, value| {
                 let given = match program.interface.find(name) {
@@ -72,22 +72,23 @@ impl Work<'_, '_> {
                     }
                     _ => None,
                 };
-                values.push((name.to_owned(), given));
+                names.push(name.to_owned());
+                values.push(given);
             })?;
         }
         if !good {
             return None;
         }
-        let bound = front::bind(self.who, program, &values, &mut self.needs);
+        let bound = front::bind(self.who, program, names.iter().map(String::as_str), &values, &mut self.needs);
         self.kept(node, bound)
     }
 
     /// What is bound to one variable: one value, or one for each of its elements.
-    fn given(&mut self, node: &Node<'_, '_>, binding: &Binding) -> Option<Vec<Given>> {
+    fn given(&mut self, node: &Node<'_, '_>, binding: &Binding) -> Option<Elements> {
         if binding.count > 1 && node.is_list() {
-            return node.list("", |one| self.one(&one, binding));
+            return node.list("", |one| self.one(&one, binding)).map(Elements::Many);
         }
-        self.one(node, binding).map(|one| vec![one])
+        self.one(node, binding).map(Elements::One)
     }
 
     fn one(&mut self, node: &Node<'_, '_>, binding: &Binding) -> Option<Given> {
@@ -128,8 +129,8 @@ impl Work<'_, '_> {
         Some(Given::Other(format!("plain data ({})", node.found()), help.to_owned()))
     }
 
-    fn covered(&mut self, node: &Node<'_, '_>, program: &Program, written: &[Written]) -> Option<Groups> {
-        let groups = front::covered(self.who, program, written);
+    fn covered(&mut self, node: &Node<'_, '_>, program: &Program) -> Option<Groups> {
+        let groups = front::covered(self.who, program, &self.needs.written);
         self.kept(node, groups)
     }
 

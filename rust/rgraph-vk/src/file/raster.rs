@@ -14,7 +14,7 @@ use rgraph_shader::Kind;
 use super::load::Work;
 use super::part::{Named, named, part};
 use super::state;
-use crate::front::{self, Bindings, Part, Used, Vertices};
+use crate::front::{self, Part, Used, Vertices};
 use crate::work::{Draw, DrawCount, IndexBuffer, Step};
 
 /// Keys of a draw.
@@ -102,19 +102,9 @@ impl Work<'_, '_> {
             }
         };
         let key = fields.get("key").map_or(Some(0), |key| key.u64())?;
-        let Bindings { bound, .. } = self.bind(&node, fields.get("bindings"), &program)?;
+        let bound = self.bind(&node, fields.get("bindings"), &program)?;
         let state = Arc::new(state);
-        Some(Step::Draw(Draw {
-            program,
-            state,
-            bound: Arc::from(bound),
-            push,
-            vertex_buffers,
-            index,
-            count,
-            viewport,
-            key,
-        }))
+        Some(Step::Draw(Draw { program, state, bound, push, vertex_buffers, index, count, viewport, key }))
     }
 
     fn count(&mut self, fields: &RasterFields<'_, '_>, indexed: bool) -> Option<DrawCount> {

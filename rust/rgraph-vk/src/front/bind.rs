@@ -28,51 +28,68 @@ pub enum Given {
 /// What a dispatch writes: a resource, whether it is an image, and the mip.
 pub type Written = (ResourceId, bool, u32);
 
-/// The bindings of one dispatch or draw.
-#[derive(Debug, Default)]
-pub struct Bindings {
-    /// What stands behind them.
-    pub bound: Vec<Bound>,
-    /// What of it is written.
-    pub written: Vec<Written>,
+/// The values of a variable: one for each element that it has.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Elements {
+    /// Of a variable that is no array, mostly.
+    One(Given),
+    /// Any number.
+    Many(Vec<Given>),
+}
+
+impl Elements {
+    fn as_slice(&self) -> &[Given] {
+        match self {
+            Self::One(one) => std::slice::from_ref(one),
+            Self::Many(many) => many,
+        }
+    }
+}
+
+/// The bindings of one dispatch or draw, in the making.
+struct Bindings<'a> {
+    needs: &'a mut Needs,
     mistakes: Vec<Mistake>,
 }
 
-/// Matches values with the variables of a program, and notes in `needs` how they are used. A variable is given one
-/// value for each element that it has (`None`: it is named, but nothing is bound).
+/// Matches values with the variables of a program, and notes in `needs` how they are used and what is written. `given`
+/// has the values of `names`, one by one (`None`: it is named, but nothing is bound).
 ///
 /// A sampler that is left out is linear and clamps; one that compares, compares less or equal.
 ///
 /// # Errors
 /// `GraphError` with every binding that is missing, unknown or of the wrong kind; `ShaderError` if data does not fit.
-pub fn bind(
+pub fn bind<'a>(
     who: Who<'_>,
     program: &Arc<Program>,
-    values: &[(String, Option<Vec<Given>>)],
+    names: impl Iterator<Item = &'a str> + Clone,
+    given: &[Option<Elements>],
     needs: &mut Needs,
-) -> Result<Bindings, Error> {
-    let mut bindings = Bindings::default();
-    let known: Vec<_> = program.interface.bindings.iter().map(|binding| binding.name.as_str()).collect();
-    for (name, _) in values {
+) -> Result<Arc<[Bound]>, Error> {
+    needs.bound.clear();
+    needs.written.clear();
+    let mut bindings = Bindings { needs, mistakes: Vec::new() };
+    for name in names.clone() {
         // What the shader declares and does not use takes anything.
         let unused = program.interface.unused.iter().any(|unused| unused == name);
-        if !unused && !known.contains(&name.as_str()) {
-            bindings.mistakes.push(unknown(who, program, name, &known));
+        if !unused && program.interface.find(name).is_none() {
+            bindings.mistakes.push(unknown(who, program, name));
         }
     }
     for (at, binding) in program.interface.bindings.iter().enumerate() {
-        let given = values.iter().find(|(name, _)| *name == binding.name).and_then(|(_, given)| given.as_deref());
+        let at_name = names.clone().position(|name| name == binding.name);
+        let given = at_name.and_then(|at| given.get(at)?.as_ref()).map(Elements::as_slice);
         match (given, binding.kind) {
             (None, BindingKind::Sampler { comparison }) => {
                 let sampler = Sampler { compare: comparison.then_some(Compare::LessEqual), ..Sampler::default() };
                 for element in 0..binding.count {
-                    bindings.bound.push(Bound { binding: at as u32, element, what: What::Sampler(sampler) });
+                    bindings.needs.bound.push(Bound { binding: at as u32, element, what: What::Sampler(sampler) });
                 }
             }
-            (None, _) => bindings.mistakes.push(missing(who, program, binding, values)),
+            (None, _) => bindings.mistakes.push(missing(who, program, binding, names.clone())),
             (Some(all), _) if all.len() == binding.count as usize => {
                 for (element, given) in (0..).zip(all) {
-                    bindings.one(who, (program, at), given, element, needs)?;
+                    bindings.one(who, (program, at), given, element)?;
                 }
             }
             (Some(all), _) => {
@@ -81,7 +98,7 @@ pub fn bind(
                     who.pass,
                     all.len(),
                     binding.name,
-                    program.name,
+                    who.shader(program),
                     binding.count
                 );
                 let help = "give a list of as many as the shader has";
@@ -90,13 +107,15 @@ pub fn bind(
             }
         }
     }
-    GraphError::check(std::mem::take(&mut bindings.mistakes))?;
-    Ok(bindings)
+    GraphError::check(bindings.mistakes)?;
+    Ok(needs.bound.drain(..).collect())
 }
 
-fn unknown(who: Who<'_>, program: &Program, name: &str, known: &[&str]) -> Mistake {
+fn unknown(who: Who<'_>, program: &Program, name: &str) -> Mistake {
+    let known: Vec<_> = program.interface.bindings.iter().map(|binding| binding.name.as_str()).collect();
     let shown: String = name.chars().take(60).collect();
-    let message = format!("pass \"{}\" binds \"{shown}\", which shader \"{}\" does not have", who.pass, program.name);
+    let message =
+        format!("pass \"{}\" binds \"{shown}\", which shader \"{}\" does not have", who.pass, who.shader(program));
     let help = match nearest(name, known.iter().copied()) {
         Some(near) => format!("did you mean \"{near}\"?"),
         None if known.is_empty() => "the shader has no bindings".to_owned(),
@@ -105,11 +124,12 @@ fn unknown(who: Who<'_>, program: &Program, name: &str, known: &[&str]) -> Mista
     who.mistake(Code::UnknownBinding, message, format!("binds \"{shown}\""), help)
 }
 
-fn missing(who: Who<'_>, program: &Program, binding: &Binding, values: &[(String, Option<Vec<Given>>)]) -> Mistake {
+fn missing<'a>(who: Who<'_>, program: &Program, binding: &Binding, names: impl Iterator<Item = &'a str>) -> Mistake {
     let (name, words) = (&binding.name, words(binding));
-    let message = format!("pass \"{}\" binds nothing to \"{name}\" of shader \"{}\", {words}", who.pass, program.name);
+    let message =
+        format!("pass \"{}\" binds nothing to \"{name}\" of shader \"{}\", {words}", who.pass, who.shader(program));
     let known = |name: &str| program.interface.find(name).is_some();
-    let strangers = values.iter().map(|(name, _)| name.as_str()).filter(|name| !known(name));
+    let strangers = names.filter(|name| !known(name));
     let help = match nearest(name, strangers) {
         Some(near) => format!("is \"{near}\" meant for it?"),
         None => format!("give it as {name}=…"),
@@ -117,14 +137,13 @@ fn missing(who: Who<'_>, program: &Program, binding: &Binding, values: &[(String
     who.mistake(Code::MissingBinding, message, format!("binds no \"{name}\""), help)
 }
 
-impl Bindings {
+impl Bindings<'_> {
     fn one(
         &mut self,
         who: Who<'_>,
         (program, at): (&Arc<Program>, usize),
         given: &Given,
         element: u32,
-        needs: &mut Needs,
     ) -> Result<(), Error> {
         let binding = &program.interface.bindings[at];
         let wrong = |got: &str, help: &str| {
@@ -132,7 +151,7 @@ impl Bindings {
                 "pass \"{}\": binding \"{}\" of shader \"{}\" is {}, got {got}",
                 who.pass,
                 binding.name,
-                program.name,
+                who.shader(program),
                 words(binding)
             );
             who.mistake(Code::BadBinding, message, format!("binds {got} to \"{}\"", binding.name), help)
@@ -144,11 +163,11 @@ impl Bindings {
                 Err(wrong("plain data", "bind an image or a buffer"))
             }
             Given::Data(data) => match &binding.ty {
-                Some(ty) => Ok(What::Data(ty.pack(&program.name, &binding.name, data)?)),
+                Some(ty) => Ok(What::Data(ty.pack(who.shader(program), &binding.name, data)?)),
                 None => Err(wrong("plain data", "bind a buffer: the layout is not known")),
             },
             Given::Part(id, part, sampler) => {
-                let view = self.view((program, at), *id, *part, needs);
+                let view = self.view((program, at), *id, *part);
                 match (binding.kind, sampler) {
                     (BindingKind::Combined { .. }, sampler) => Ok(What::Combined(view, sampler.unwrap_or_default())),
                     (_, None) => Ok(What::Resource(view)),
@@ -157,32 +176,26 @@ impl Bindings {
             }
         };
         match what {
-            Ok(what) => self.bound.push(Bound { binding: at as u32, element, what }),
+            Ok(what) => self.needs.bound.push(Bound { binding: at as u32, element, what }),
             Err(mistake) => self.mistakes.push(mistake),
         }
         Ok(())
     }
 
     /// Notes that part of a resource is bound.
-    fn view(
-        &mut self,
-        (program, at): (&Arc<Program>, usize),
-        id: ResourceId,
-        mut part: Part,
-        needs: &mut Needs,
-    ) -> View {
+    fn view(&mut self, (program, at): (&Arc<Program>, usize), id: ResourceId, mut part: Part) -> View {
         let binding = &program.interface.bindings[at];
         // A storage image is one mip.
         let image = matches!(binding.kind, BindingKind::Image { .. });
         if image {
             part.ranges.mips = part.ranges.mips.or(Some([0, 1]));
         }
-        needs.checks.push(Check { at: id, part, program: Arc::clone(program), asks: Asks::Binding(at) });
+        self.needs.checks.push(Check { at: id, part, program: Arc::clone(program), asks: Asks::Binding(at) });
         if let Some(usage) = binding.usage() {
-            needs.uses(id, usage, part, |how| how.stages = binding.stages);
+            self.needs.uses(id, usage, part, |how| how.stages = binding.stages);
         }
         if binding.writes {
-            self.written.push((id, image, part.ranges.mips.map_or(0, |[first, _]| first)));
+            self.needs.written.push((id, image, part.ranges.mips.map_or(0, |[first, _]| first)));
         }
         View {
             resource: id,
@@ -213,19 +226,23 @@ pub fn push(who: Who<'_>, program: &Program, given: Option<&Value>) -> Result<Ve
     let mistake = match (&program.interface.push, given) {
         (None, None) => return Ok(Vec::new()),
         (None, Some(_)) => {
-            let message = format!("pass \"{}\" has push=, but shader \"{}\" has no push data", who.pass, program.name);
+            let message =
+                format!("pass \"{}\" has push=, but shader \"{}\" has no push data", who.pass, who.shader(program));
             let help = "declare a push constant (WGSL: var<immediate>, GLSL: push_constant), or leave push= out";
             who.mistake(Code::BadData, message, "has push=", help)
         }
         (Some(push), None) => {
             let message = format!(
                 "pass \"{}\" has no push=, but shader \"{}\" reads \"{}\" of {} bytes",
-                who.pass, program.name, push.name, push.size
+                who.pass,
+                who.shader(program),
+                push.name,
+                push.size
             );
             who.mistake(Code::BadData, message, "has no push=", "give push={…} by member")
         }
         (Some(push), Some(given)) => {
-            let mut bytes = push.ty.pack(&program.name, &push.name, given)?;
+            let mut bytes = push.ty.pack(who.shader(program), &push.name, given)?;
             bytes.resize(push.size as usize, 0);
             return Ok(bytes);
         }

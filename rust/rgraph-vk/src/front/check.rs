@@ -9,7 +9,7 @@ use rgraph_plan::graph::{Graph, Place};
 use rgraph_plan::resource::{Kind, Life, ResourceId};
 use rgraph_shader::{Binding, BindingKind, Dimension, Output, Program, SampleKind, Scalar};
 
-use super::Part;
+use super::{Part, Who};
 
 /// Something that a resource must be.
 #[derive(Clone, Debug)]
@@ -101,7 +101,8 @@ impl Check {
                 (wants, got, help, format!("output \"{}\"", output.name), Code::BadTarget)
             }
         };
-        let (shader, name) = (&self.program.name, graph.resource_name(id));
+        let who_asks = Who { pass, place };
+        let (shader, name) = (who_asks.shader(&self.program), graph.resource_name(id));
         let message = format!("pass \"{pass}\": {who} of shader \"{shader}\" is {wants}, got {got}");
         let side = Mistake::new(code, message, help).pass(pass).resource(name);
         let side = side.side(pass, format!("{who} is {wants}"), place.cloned());

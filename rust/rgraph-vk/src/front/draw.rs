@@ -39,7 +39,8 @@ pub fn targets(
                 let count = targets.len();
                 let message = format!(
                     "pass \"{}\" has {count} colour targets, but shader \"{}\" writes \"{name}\" at location {location}",
-                    who.pass, program.name
+                    who.pass,
+                    who.shader(program)
                 );
                 let help = format!("give a target for location {location} in color=, or None there to drop it");
                 mistakes.push(who.mistake(Code::BadTarget, message, format!("{count} colour targets"), help));
@@ -50,7 +51,8 @@ pub fn targets(
         if !outputs.iter().any(|output| output.location as usize == location) {
             let message = format!(
                 "pass \"{}\" has a colour target at location {location}, where shader \"{}\" writes nothing",
-                who.pass, program.name
+                who.pass,
+                who.shader(program)
             );
             let help = "write it in the fragment stage, or put None in its place in color=";
             mistakes.push(who.mistake(Code::BadTarget, message, format!("color[{location}]"), help));
@@ -107,7 +109,10 @@ pub fn vertex_buffers(who: Who<'_>, program: &Program, given: &[Vertices]) -> Re
     if let Some(input) = missing.first() {
         let message = format!(
             "pass \"{}\" has no vertex buffer with \"{}\", which shader \"{}\" reads at location {}",
-            who.pass, input.name, program.name, input.location
+            who.pass,
+            input.name,
+            who.shader(program),
+            input.location
         );
         let help = "name it among the attributes of a buffer in vertex_buffers=";
         let mistake = who.mistake(Code::BadVertices, message, format!("no \"{}\"", input.name), help);
@@ -136,8 +141,11 @@ pub fn stored_as_read(input: &VertexInput) -> Option<Format> {
 
 fn unknown(who: Who<'_>, program: &Program, name: &str) -> Mistake {
     let known: Vec<_> = program.interface.vertex_inputs.iter().map(|input| input.name.as_str()).collect();
-    let message =
-        format!("pass \"{}\" has vertices with \"{name}\", which shader \"{}\" does not read", who.pass, program.name);
+    let message = format!(
+        "pass \"{}\" has vertices with \"{name}\", which shader \"{}\" does not read",
+        who.pass,
+        who.shader(program)
+    );
     let help = match nearest(name, known.iter().copied()) {
         Some(near) => format!("did you mean \"{near}\"?"),
         None => format!("it reads {}", known.join(", ")),
@@ -149,7 +157,9 @@ fn own_format(who: Who<'_>, program: &Program, input: &VertexInput) -> Result<Fo
     stored_as_read(input).ok_or_else(|| {
         let message = format!(
             "pass \"{}\" does not say how vertex input \"{}\" of shader \"{}\" is stored",
-            who.pass, input.name, program.name
+            who.pass,
+            input.name,
+            who.shader(program)
         );
         let help = match input.components {
             3 => "no format has three channels: say attributes=[(name, \"rgba32float\", offset)] and a stride",

@@ -26,7 +26,8 @@ pub fn covered(who: Who<'_>, program: &Program, written: &[Written]) -> Result<G
             };
             let message = format!(
                 "pass \"{}\" has no groups=, and shader \"{}\" writes {said}, so their number cannot be told",
-                who.pass, program.name
+                who.pass,
+                who.shader(program)
             );
             let [x, y, z] = program.interface.workgroup;
             let help = format!("say groups=(x, y, z); a workgroup of the shader is {x} × {y} × {z} invocations");

@@ -9,7 +9,7 @@ mod draw;
 mod groups;
 pub mod transfer;
 
-pub use bind::{Bindings, Given, Written, bind, push};
+pub use bind::{Elements, Given, Written, bind, push};
 pub use check::{Asks, Check, MOST_LINKS, format_of, words};
 pub use draw::{Attribute, Vertices, stored_as_read, targets, vertex_buffers};
 pub use groups::covered;
@@ -18,6 +18,9 @@ use rgraph_plan::access::{Aspects, Usage};
 use rgraph_plan::error::{Code, Mistake};
 use rgraph_plan::graph::{Graph, PassId, Place, Ranges, Use};
 use rgraph_plan::resource::ResourceId;
+use rgraph_shader::Program;
+
+use crate::work::Bound;
 
 /// A pass in messages.
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +31,12 @@ pub struct Who<'a> {
     pub place: Option<&'a Place>,
 }
 
-impl Who<'_> {
+impl<'a> Who<'a> {
+    /// The name of a shader of this pass: its own, else the pass's.
+    pub fn shader(&self, program: &'a Program) -> &'a str {
+        if program.name.is_empty() { self.pass } else { &program.name }
+    }
+
     /// A mistake of this pass; `says` is its side of it.
     pub fn mistake(
         &self,
@@ -61,16 +69,29 @@ pub struct Used {
     pub resolves: Option<ResourceId>,
 }
 
-/// What the work of a pass needs.
+/// What the work of a pass needs. One that is cleared keeps its memory for the next pass.
 #[derive(Debug, Default)]
 pub struct Needs {
     /// How it uses resources.
     pub uses: Vec<Used>,
     /// What its shaders ask of them.
     pub checks: Vec<Check>,
+    /// What of the last shader's bindings is written.
+    pub written: Vec<Written>,
+    /// Bindings in the making.
+    bound: Vec<Bound>,
 }
 
 impl Needs {
+    /// Forgets all of it.
+    pub fn clear(&mut self) {
+        let Self { uses, checks, written, bound } = self;
+        uses.clear();
+        checks.clear();
+        written.clear();
+        bound.clear();
+    }
+
     /// Notes a use of part of a resource; uses of the same part are one if they can be.
     pub fn uses(&mut self, at: ResourceId, usage: Usage, part: Part, change: impl FnOnce(&mut Use)) {
         let mut how = Use { ranges: part.ranges, aspects: part.aspects, ..Use::new(usage) };
@@ -101,8 +122,8 @@ const DEPTHS: Aspects = Aspects::DEPTH.union(Aspects::STENCIL);
 /// Declares an access that follows from work.
 pub fn access(graph: &mut Graph, pass: PassId, resource: ResourceId, mut how: Use, place: Option<Place>) {
     // What is sampled of depth and stencil is the depth, unless the view says stencil.
-    let format = format_of(graph, resource);
-    if how.usage == Usage::Sampled && how.aspects.is_empty() && format.is_some_and(|f| f.aspects().contains(DEPTHS)) {
+    let is_both = || format_of(graph, resource).is_some_and(|format| format.aspects().contains(DEPTHS));
+    if how.usage == Usage::Sampled && how.aspects.is_empty() && is_both() {
         how.aspects = Aspects::DEPTH;
     }
     graph.access(pass, resource, &how, place);

@@ -1,0 +1,39 @@
+//! How much was done so far in this process, counted where it is done: tests compare counts, which are the same on every
+//! machine, where they would else compare times.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A number that only grows.
+pub struct Count(AtomicU64);
+
+impl Count {
+    const fn new() -> Self {
+        Self(AtomicU64::new(0))
+    }
+
+    /// Counts so many more.
+    pub fn add(&self, more: usize) {
+        self.0.fetch_add(more as u64, Ordering::Relaxed);
+    }
+
+    fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Graphs and plans that devices compiled.
+pub static GRAPHS_COMPILED: Count = Count::new();
+/// Passes of declarations whose hash was computed.
+pub static PASSES_HASHED: Count = Count::new();
+/// Passes whose work was compared with that of a graph that was compiled before.
+pub static PASSES_COMPARED: Count = Count::new();
+
+/// All counts by name.
+pub fn all() -> [(&'static str, u64); 4] {
+    [
+        ("shaders_compiled", rgraph_shader::Program::compiled_so_far()),
+        ("graphs_compiled", GRAPHS_COMPILED.get()),
+        ("passes_hashed", PASSES_HASHED.get()),
+        ("passes_compared", PASSES_COMPARED.get()),
+    ]
+}
