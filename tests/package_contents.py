@@ -26,7 +26,7 @@ def wheel_lacks(wheel: Path) -> list[str]:
         names = set(archive.namelist())
     wanted = [file.removeprefix("python/") for file in tracked() if file.startswith("python/")]
     licences = {Path(name).name for name in names if "/licenses/" in name}
-    lacks = missing(names, wanted) + missing(licences, ["LICENSE-APACHE", "LICENSE-MIT"])
+    lacks = missing(names, wanted) + missing(licences, ["LICENSE-APACHE", "LICENSE-MIT", "NOTICE"])
     if not any(name.startswith("rgraph/_core") and name.endswith(".so") for name in names):
         lacks.append("the compiled module")
     return lacks
@@ -36,7 +36,7 @@ def archive_lacks(source: Path) -> list[str]:
     """Files that building needs and the source archive does not have."""
     with tarfile.open(source) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
-    wanted = ["Cargo.lock", "Cargo.toml", "pyproject.toml", "README.md", "LICENSE-MIT", "LICENSE-APACHE"]
+    wanted = ["Cargo.lock", "Cargo.toml", "pyproject.toml", "README.md", "LICENSE-MIT", "LICENSE-APACHE", "NOTICE"]
     crates = ("plan", "check", "shader", "vk", "py")
     sources = tuple(f"rust/rgraph-{crate}/src/" for crate in crates)
     wanted += [file for file in tracked() if file.startswith(("python/", *sources))]
