@@ -356,7 +356,7 @@ print(fork(child))
 
 @needs_fork
 @pytest.mark.parametrize("busy", [False, True], ids=["idle", "busy"])
-def test_a_forked_child_opens_a_device_of_its_own_or_is_told_why_not(busy: bool):
+def test_a_forked_child_of_a_process_with_a_device_is_told_why_it_opens_none(busy: bool):
     program = f"""{FORKS}
 import threading
 def work():
@@ -368,15 +368,30 @@ if {busy}:
     time.sleep(0.1)
 def child():
     try:
-        own = rg.Device()
+        rg.Device()
     except rg.DeviceError as error:
         assert error.code == "RG-E105", error
-        return
-    with own:
-        assert own.run(painted())["a"].tobytes() == b"\\xff" * 256
+        os._exit(7)
 print([fork(child) for _ in range(3)])
 """
-    ends(program, 0, "[0, 0, 0]\n")
+    ends(program, 0, "[7, 7, 7]\n")
+
+
+@needs_fork
+def test_a_forked_child_opens_a_device_where_its_parent_closed_its_own():
+    program = f"""{FORKS}
+device.close()
+del device, compiled, frame
+gc.collect()
+def child():
+    with rg.Device() as own:
+        assert own.run(painted())["a"].tobytes() == b"\\xff" * 256
+    os._exit(7)
+print([fork(child) for _ in range(2)])
+with rg.Device() as again:
+    print(again.run(painted())["a"].tobytes() == b"\\xff" * 256)
+"""
+    ends(program, 0, "[7, 7]\nTrue\n", repeats=3)
 
 
 def painted() -> rg.Graph:

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use ash::{ext, vk};
 
 use crate::error::{Called, Code, DeviceError, Error};
-use crate::process::Process;
+use crate::process::{Alive, Process};
 
 /// Most messages kept; later ones still go to the log.
 const MOST_MESSAGES: usize = 1000;
@@ -98,6 +98,8 @@ pub struct Context {
     owned: bool,
     /// The process whose objects all of its objects are.
     pub process: Process,
+    /// Of an instance of its own.
+    _alive: Option<Alive>,
 }
 
 impl std::fmt::Debug for Context {
@@ -110,7 +112,8 @@ impl Context {
     /// Makes an instance of Vulkan 1.3 without any surface.
     ///
     /// # Errors
-    /// RG-E101 if there is no loader or it refuses; RG-E106 if validation is asked for and the layer is missing.
+    /// RG-E101 if there is no loader or it refuses; RG-E105 in the fork of a process that had an instance; RG-E106 if
+    /// validation is asked for and the layer is missing.
     pub fn new(options: &ContextOptions) -> Result<Arc<Self>, Error> {
         let entry = match &options.entry {
             Some(entry) => entry.clone(),
@@ -124,6 +127,7 @@ impl Context {
     /// # Errors
     /// As [`Context::new`], but of `vkCreateInstance` as it failed.
     pub fn of_entry(entry: ash::Entry, validation: bool, messages: Arc<Messages>) -> Result<Arc<Self>, Error> {
+        let alive = Some(Alive::count()?);
         // SAFETY: the entry is loaded.
         let version = unsafe { entry.try_enumerate_instance_version() }.called("vkEnumerateInstanceVersion")?;
         if version.is_none_or(|version| version < vk::API_VERSION_1_1) {
@@ -170,7 +174,8 @@ impl Context {
         let raw = unsafe { entry.create_instance(&info, None) }.called("vkCreateInstance")?;
         drop(alone);
         let entry = ManuallyDrop::new(entry);
-        let mut context = Self { entry, raw, debug: None, messages, labels, owned: true, process: Process::current() };
+        let process = Process::current();
+        let mut context = Self { entry, raw, debug: None, messages, labels, owned: true, process, _alive: alive };
         if labels {
             let debug = ext::debug_utils::Instance::new(&context.entry, &context.raw);
             let info = messenger_info(&context.messages);
@@ -189,7 +194,16 @@ impl Context {
         // SAFETY: the caller says that the handle is valid and of this entry.
         let raw = unsafe { ash::Instance::load(entry.static_fn(), instance) };
         let (entry, process) = (ManuallyDrop::new(entry), Process::current());
-        Arc::new(Self { entry, raw, debug: None, messages: Arc::default(), labels, owned: false, process })
+        Arc::new(Self {
+            entry,
+            raw,
+            debug: None,
+            messages: Arc::default(),
+            labels,
+            owned: false,
+            process,
+            _alive: None,
+        })
     }
 
     /// The loader's functions.

@@ -1,7 +1,7 @@
 //! The process that made something. A forked child has a copy of everything but the threads: handles, locks that a thread
 //! of the parent holds for ever, queues of threads that do not exist. It must neither use nor destroy any of it.
 
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
 use crate::error::{Code, DeviceError, Error};
 
@@ -32,6 +32,44 @@ impl Process {
         let message = format!("device was opened in process {} and used in its fork {}", self.0, here.0);
         let help = "open the device inside the worker, or start workers with \"spawn\"";
         Err(DeviceError::new(Code::Forked, message, help).into())
+    }
+}
+
+/// The process that has instances of Vulkan, and how many: its number in the upper half.
+static INSTANCES: AtomicU64 = AtomicU64::new(0);
+
+/// Counts an instance of Vulkan as long as it lives.
+#[derive(Debug)]
+pub(crate) struct Alive(());
+
+impl Alive {
+    /// Counts one more, about to be made.
+    ///
+    /// # Errors
+    /// RG-E105 in the fork of a process that had one: the loader and the driver have locks that a thread of the parent may
+    /// have held at that moment, and threads that the fork does not have (POSIX, `fork`).
+    pub fn count() -> Result<Self, Error> {
+        let own = u64::from(std::process::id()) << 32;
+        let counted = INSTANCES.fetch_update(Ordering::AcqRel, Ordering::Acquire, |known| match known as u32 {
+            0 => Some(own + 1),
+            _ if known >> 32 == own >> 32 => Some(known + 1),
+            _ => None,
+        });
+        counted.map(|_| Self(())).map_err(|known| {
+            let message = format!("a device was open in process {} when it forked {}", known >> 32, own >> 32);
+            let help = "open devices in the workers only, or start workers with \"spawn\"";
+            DeviceError::new(Code::Forked, message, help).into()
+        })
+    }
+}
+
+impl Drop for Alive {
+    fn drop(&mut self) {
+        let own = u64::from(std::process::id());
+        // A fork's copy counts what is the parent's; that nothing changes there is no failure.
+        let _ = INSTANCES.fetch_update(Ordering::AcqRel, Ordering::Acquire, |known| {
+            (known >> 32 == own).then(|| known.saturating_sub(1))
+        });
     }
 }
 
