@@ -178,7 +178,8 @@ impl Variant {
         let (graph, scene) = (&prepared.workload.graph, &prepared.scene);
         let mut resource = resource;
         let is_output = |of: ResourceId| graph.fallbacks().iter().any(|one| scene.resource_of[one.output] == of);
-        if !is_output(resource) {
+        // A pass that is off reads nothing, and what would stand in need not be there.
+        if !self.on[write.pass] || !is_output(resource) {
             return resource;
         }
         for _ in 0..=graph.fallbacks().len() {

@@ -47,3 +47,37 @@ fn mips_of_a_pass_that_is_off_are_not_generated_whatever_the_names_are() {
         }
     }
 }
+
+/// The better picture and its reader are under one flag: while it is off, what would stand in is needed by nobody and
+/// has no memory.
+#[test]
+fn a_reader_that_is_off_binds_nothing_that_would_stand_in() {
+    let Some(device) = device(2) else { return };
+    let mut b = Bench::new([4, 4]);
+    let image = |b: &mut Bench, name: &str| b.graph().sized_image(name, Format::R32float, Size::absolute(1, 1));
+    let [plain, better, seen, out] = ["plain", "better", "seen", "out"].map(|name| image(&mut b, name));
+    b.graph().root(out);
+    let reads = |image: &str| {
+        format!(
+            "@group(0) @binding(0) var {image}: texture_2d<f32>;
+            @fragment fn main() -> @location(0) vec4<f32> {{ return textureLoad({image}, vec2<u32>(0u), 0); }}"
+        )
+    };
+    b.pass("cheap", PassQueue::Graphics, &[(plain, cleared(1.0, 0))]);
+    b.pass("base", PassQueue::Graphics, &[(out, cleared(2.0, 0))]);
+    let dear = b.pass("dear", PassQueue::Graphics, &[(better, cleared(3.0, 0))]);
+    let look = b.raster("look", &reads("better"), &[(seen, cleared(0.0, 0))], &[("better", whole(better))]);
+    let drawn = Use { load: Some(Load::Load), ..using(Usage::ColorAttachment) };
+    let last = b.raster("last", &reads("seen"), &[(out, drawn)], &[("seen", whole(seen))]);
+    let flag = b.graph().flag("on");
+    for pass in [dear, look, last] {
+        b.graph().pass_mut(pass).conditional = Some(flag);
+    }
+    b.graph().fallback(dear, better, plain);
+    let compiled = b.compile(&device.0);
+    for (on, expected) in [(true, 3.0), (false, 2.0), (true, 3.0)] {
+        let frame = compiled.run(&Inputs { flags: vec![("on".to_owned(), on)], ..Inputs::default() }).unwrap();
+        let got = f32::from_bits(words(frame.read(out).unwrap().bytes())[0]);
+        assert_eq!(got, expected, "flag {on}");
+    }
+}
