@@ -18,7 +18,7 @@ from rgraph import cli
 def test_a_watched_code_object_may_declare_when_it_goes():
     g = rg.Graph()
     refs = []
-    watched = 30
+    watched = 100  # more than are remembered
 
     def declare(_: object) -> None:
         g.buffer(f"inner{len(g.resources)}", 64)

@@ -54,8 +54,10 @@ pub fn options(
     let Some(Count(effort)) = effort else {
         return Ok(Options { policy, split, clock, ..Options::default() });
     };
+    // Of an exact order it is the number of partial schedules; placements are searched as hard as by default.
     if let Policy::Exact { nodes } = &mut policy {
         *nodes = effort;
+        return Ok(Options { policy, split, clock, ..Options::default() });
     }
     Ok(Options { policy, split, effort, clock, ..Options::default() })
 }

@@ -232,4 +232,13 @@ corners! {
         image twin history_of=now frames=3
         pass look graphics effects: input past
         pass draw graphics effects: input twin; color now";
+
+    the_past_alone_is_used_on_two_queues_and_by_the_host = "
+        buffer now 4096
+        buffer past history_of=now
+        pass first async_compute effects: indirect past
+        pass look cpu effects: host_read past
+        pass second async_compute effects: acceleration_input past range=0..1024
+        pass again cpu effects: host_read past
+        pass last graphics effects: src past";
 }

@@ -249,6 +249,9 @@ impl Epochs {
                 let (own, ring) = (self.use_of[id], self.use_of[family]);
                 if ring.last == NONE {
                     self.use_of[family] = MemoryUse { declared: ring.declared, ..own };
+                    if ring.declared.is_none() {
+                        self.sharing[family] = self.sharing[id];
+                    }
                 } else if own.last != NONE && (own.last != ring.last || own.switches > 0) && ring.declared.is_none() {
                     self.sharing[family] = Sharing::Concurrent;
                 }
