@@ -168,7 +168,7 @@ def interrupted(work):
     "work",
     [
         "layered(120).bake(effort=1_000_000)",
-        "layered(60).bake(policy='exact', effort=4_000_000_000)",
+        "layered(120).bake('discrete', policy='weighted', effort=1_000_000)",
         "[big.clone().bake('single_queue') for _ in range(50)]",
         "[some.to_json() for _ in range(1000)]",
         "[rg.Graph.from_json(text) for _ in range(200)]",
@@ -176,7 +176,7 @@ def interrupted(work):
         "[plan.interpret() for _ in range(1000)]",
         "[big.interpret() for _ in range(1000)]",
     ],
-    ids=["search", "exact", "large", "write", "read", "check", "interpret", "meaning"],
+    ids=["search", "weighted", "large", "write", "read", "check", "interpret", "meaning"],
 )
 def test_planning_obeys_ctrl_c(work: str):
     program = f"""{LAYERED}

@@ -359,13 +359,14 @@ print(fork(child))
 def test_a_forked_child_of_a_process_with_a_device_is_told_why_it_opens_none(busy: bool):
     program = f"""{FORKS}
 import threading
+over = threading.Event()
 def work():
-    while True:
+    while not over.is_set():
         device.run(painted("busy"))
-if {busy}:
-    for _ in range(2):
-        threading.Thread(target=work, daemon=True).start()
-    time.sleep(0.1)
+threads = [threading.Thread(target=work) for _ in range(2 if {busy} else 0)]
+for thread in threads:
+    thread.start()
+time.sleep(0.1)
 def child():
     try:
         rg.Device()
@@ -373,6 +374,7 @@ def child():
         assert error.code == "RG-E105", error
         os._exit(7)
 print([fork(child) for _ in range(3)])
+over.set()
 """
     ends(program, 0, "[7, 7, 7]\n")
 

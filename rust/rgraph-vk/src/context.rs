@@ -245,8 +245,10 @@ impl Drop for Context {
 /// Opens the loader (or a driver itself).
 ///
 /// # Errors
-/// RG-E101 if it cannot be opened.
+/// RG-E101 if it cannot be opened; RG-E105 in the fork of a process that had an instance.
 pub fn load(path: Option<&Path>) -> Result<ash::Entry, Error> {
+    // Before the dynamic linker, which has a lock of its own.
+    drop(Alive::count()?);
     // The dynamic linker keeps the name on its stack.
     if let Some(path) = path.filter(|path| path.as_os_str().len() > LONGEST_PATH) {
         let message = format!("the loader's path has {} bytes", path.as_os_str().len());
