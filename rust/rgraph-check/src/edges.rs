@@ -268,18 +268,17 @@ impl Machine<'_> {
             if self.stores[store].last == 0 {
                 continue;
             }
-            // What could not be as declared is fine if the plan says so.
-            let quoted = format!("\"{}\"", facts.name(at));
-            if self.plan.report.notes.iter().any(|note| note.contains(&quoted)) {
-                continue;
-            }
+            let noted = crate::structure::is_noted(self.plan, facts.name(at));
             let memory = facts.memory[at];
             let queue = leave.queue.and_then(|queue| crate::structure::named_queue(self.plan, queue));
             let family = queue.and_then(|queue| self.family(queue));
             for cell in 0..facts.grids[memory].len() {
                 let state = &self.stores[store].cells[cell];
                 let used = state.writes.iter().map(|w| w.done).chain(state.reads.iter().map(|r| r.done));
-                if !used.into_iter().any(|done| self.done[done].run == self.run) {
+                let of_run = used.map(|done| &self.done[done]).filter(|done| done.run == self.run);
+                let Some(last) = of_run.max_by_key(|done| done.sequence) else { continue };
+                // Only what the host uses last may stay as it is, and the plan says so.
+                if noted && last.queue == self.host {
                     continue;
                 }
                 let reached = state.release.as_ref().map_or(state.layout, |release| release.layouts[1]);

@@ -486,15 +486,19 @@ pub(crate) fn places(facts: &Facts, plan: &Plan, job_of: &[Option<usize>], findi
         let (said, plan_says) = (resource.sharing, plan.resources[id].sharing);
         if said.is_some_and(|said| said != plan_says) && plan.resources[id].lifetime.is_some() {
             let what = facts.name(id.index());
-            // What could not be as declared is fine if the plan says so.
-            let quoted = format!("\"{what}\"");
-            if plan.report.notes.iter().any(|note| note.contains(&quoted)) {
+            if is_noted(plan, what) {
                 continue;
             }
             let message = format!("\"{what}\" is declared otherwise than {plan_says}");
             findings.add(Rule::Ownership, None, Some(what), message);
         }
     }
+}
+
+/// Whether the plan says something of a resource: what could not be as declared is fine then.
+pub(crate) fn is_noted(plan: &Plan, resource: &str) -> bool {
+    let quoted = format!("\"{resource}\"");
+    plan.report.notes.iter().any(|note| note.contains(&quoted))
 }
 
 /// Pairs of memories that share bytes. O(n log n + pairs).

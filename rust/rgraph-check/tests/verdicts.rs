@@ -9,7 +9,7 @@ use rgraph_plan::bake::{Options, Scratch, bake};
 use rgraph_plan::file::read_graph;
 use rgraph_plan::graph::Graph;
 use rgraph_plan::id::Id;
-use rgraph_plan::plan::{Barriers, Command, EventId, Plan};
+use rgraph_plan::plan::{Barriers, BufferBarrier, Command, EventId, Plan};
 use rgraph_plan::profile::Profile;
 
 fn graph(text: &str) -> Graph {
@@ -374,4 +374,32 @@ fn signals_count_one_by_one_and_waits_name_one_of_them() {
     let wait = begins.waits.iter().position(|wait| !wait.previous_run).expect("the host waits for this run");
     begins.waits[wait].value = 0;
     assert_refused(&graph, &begins, Rule::Semaphore);
+}
+
+#[test]
+fn a_note_excuses_only_what_the_host_uses_last_from_being_left() {
+    let left = |queue: &str, usage: &str| {
+        graph(&format!(
+            r#"{{"rgraph": 1, "buffers": {{"out": {{"size": 256, "imported": {{}}, "leave": {{"queue": "async_compute"}}}}}},
+                "passes": [
+                  {{"name": "make", "accesses": [{{"resource": "out", "usage": "storage_write"}}]}},
+                  {{"name": "last", "queue": "{queue}", "side_effects": true, "accesses": [
+                    {{"resource": "out", "usage": "{usage}"}}]}}]}}"#
+        ))
+    };
+    let kept = |graph: &Graph| {
+        let mut plan = bake(graph, &Profile::discrete(), &Options::default(), &mut Scratch::default()).unwrap();
+        let leaves = |barrier: &BufferBarrier| barrier.families.is_some();
+        assert!(plan.buffer_barriers.iter().any(leaves), "the plan leaves it");
+        plan.buffer_barriers.iter_mut().for_each(|barrier| barrier.families = None);
+        plan.report.notes.clear();
+        plan
+    };
+    for (queue, usage, excused) in [("graphics", "transfer_src", false), ("cpu", "host_read", true)] {
+        let graph = left(queue, usage);
+        let mut plan = kept(&graph);
+        assert_refused(&graph, &plan, Rule::Leave);
+        plan.report.notes.push("\"out\" is left as it is".to_owned());
+        assert_eq!(check(&graph, &plan).is_empty(), excused, "last used on {queue}");
+    }
 }

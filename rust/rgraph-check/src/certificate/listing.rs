@@ -464,12 +464,10 @@ impl<'a> Lister<'a> {
             self.listing.links.push(Link { region: Some(region.clone()), layouts: vec![exit.layout], ..link });
             let image = self.facts.shapes[resource].is_image();
             let layouts = if image { vec![exit.layout] } else { Vec::new() };
-            // To whom the declaration leaves it.
-            // What could not be as declared is fine if the plan says so.
-            let quoted = format!("\"{}\"", self.plan.resource_name(edge.resource));
-            let noted = self.plan.report.notes.iter().any(|note| note.contains(&quoted));
+            // To whom the declaration leaves it. Only what the host uses last may stay as it is, and the plan says so.
+            let stays = exit.queue.is_none() && structure::is_noted(self.plan, self.plan.resource_name(edge.resource));
             let leave = self.facts.graph.resources().get(edge.resource).and_then(|resource| resource.leave);
-            let leave = leave.filter(|_| !noted);
+            let leave = leave.filter(|_| !stays);
             let to = leave.and_then(|leave| leave.queue).and_then(|queue| structure::named_queue(self.plan, queue));
             let families = to.and_then(|to| self.family(to, resource));
             let (before, needs) = (State { layouts, families }, families.is_some());

@@ -175,12 +175,12 @@ impl Maker {
         let lost = how.load.is_some_and(|load| load != Load::Load);
         let beside = |touch: &&Touch| touch.at == at;
         let class = Class::of(how.usage);
-        // Depth and stencil are written by tests, which come before the shader that reads them in place.
         let cells = self.cells(at, how);
         let attached = |usage: Usage| is_attachment(usage) || usage == Usage::InputAttachment;
         let other_part = |touch: &Touch| {
             attached(touch.usage) && attached(how.usage) && touch.cells & cells != 0 && touch.cells != cells
         };
+        // Depth and stencil are written by tests, which come before the shader that reads them in place.
         let cleared = |touch: &Touch| {
             class == Class::Input && touch.class == Class::Attachment && touch.loses
                 || class == Class::Attachment && touch.class == Class::Input && (loses(how) || known.shape.is_depth())
