@@ -6,8 +6,8 @@ import rgraph as rg
 
 MESH = """
 struct Seen { @builtin(position) position: vec4<f32>, @location(0) color: vec4<f32> }
-@vertex fn vs(@location(0) at: vec2<f32>, @location(1) depth: f32, @location(2) color: vec4<f32>) -> Seen {
-    return Seen(vec4(at, depth, 1.0), color);
+@vertex fn vs(@location(0) at: vec3<f32>, @location(1) color: vec4<f32>) -> Seen {
+    return Seen(vec4(at, 1.0), color);
 }
 @fragment fn fs(in: Seen) -> @location(0) vec4<f32> { return in.color; }"""
 

@@ -448,3 +448,29 @@ def test_a_declaration_with_shaders_is_a_plain_graph_file():
     again = rg.Graph.from_json(g.to_json())
     assert json.loads(again.to_json()) == g.to_dict()
     assert again.hash == g.hash
+
+
+def test_a_vertex_format_that_does_not_exist_is_refused_with_the_nearest():
+    g = rg.Graph()
+    buffer, out = g.import_buffer("mesh", 64), g.image("out", (4, 4), "rgba8unorm")
+    attributes = [("position", "float32x5", 0)]
+    with pytest.raises(rg.GraphError, match='no vertex format called "float32x5"') as caught:
+        g.raster("draw", CORNERS, color=out, vertex_buffers=[{"buffer": buffer, "attributes": attributes}])
+    assert caught.value.hint.startswith('did you mean "float32x')
+
+
+def test_a_misaligned_vertex_attribute_is_refused_with_both_numbers():
+    g = rg.Graph()
+    buffer, out = g.import_buffer("mesh", 64), g.image("out", (4, 4), "rgba8unorm")
+    for attribute, stride in ((("position", "float32x3", 2), 16), (("position", "float32x3", 0), 13)):
+        layout = {"buffer": buffer, "attributes": [attribute], "stride": stride}
+        with pytest.raises(rg.GraphError, match="RG-E316") as caught:
+            g.raster("draw", CORNERS, color=out, vertex_buffers=[layout])
+        assert f"byte {attribute[2]} of {stride} per element" in str(caught.value)
+        assert "multiples of 4" in str(caught.value)
+    assert g.passes == []
+
+
+CORNERS = """
+@vertex fn corner(@location(0) position: vec3<f32>) -> @builtin(position) vec4<f32> { return vec4(position, 1.0); }
+@fragment fn white() -> @location(0) vec4<f32> { return vec4(1.0); }"""

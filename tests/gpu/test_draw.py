@@ -32,6 +32,66 @@ def test_vertices_come_from_a_buffer(device: rg.Device):
     assert (picture[:, 4:] == 0).all()
 
 
+SOLID = """
+struct In { @location(0) position: vec3<f32>, @location(1) normal: vec3<f32> }
+struct Out { @builtin(position) position: vec4<f32>, @location(0) normal: vec3<f32> }
+@vertex fn vs(in: In) -> Out { return Out(vec4<f32>(in.position, 1.0), in.normal); }
+@fragment fn fs(in: Out) -> @location(0) vec4<f32> { return vec4(in.normal * 0.5 + 0.5, 1.0); }
+"""
+
+
+def solid(x0: float, x1: float, normal: tuple) -> list[list[float]]:
+    """Four corners of a rectangle with a normal, as a strip: six floats each."""
+    return [[x, y, 0.5, *normal] for y in (-1, 1) for x in (x0, x1)]
+
+
+def test_positions_and_normals_have_three_components(device: rg.Device):
+    g = rg.Graph("solid")
+    vertices = np.array(solid(-1, 0, (1, -1, -1)) + solid(0, 1, (-1, 1, -1)), np.float32)
+    mesh = g.import_array("mesh", vertices, as_buffer=True)
+    index = g.import_array("index", np.array([0, 1, 2, 2, 1, 3, 4, 5, 6, 6, 5, 7], np.uint32), as_buffer=True)
+    out = g.image("out", (8, 8), "rgba8unorm")
+    g.raster("draw", SOLID, color=out, clear=(0, 0, 0, 0), vertex_buffers=mesh, index=index, vertices=12)
+    g.root(out)
+    picture = np.asarray(device.run(g)["out"])
+    assert (picture[:, :4] == (255, 0, 0, 255)).all()
+    assert (picture[:, 4:] == (0, 255, 0, 255)).all()
+
+
+@pytest.mark.parametrize(
+    ("scalar", "stored", "format"),
+    [
+        ("vec3<f32>", np.array([[0, 127, -127, 0]], np.int8), "snorm8x4"),
+        ("vec3<f32>", np.array([[0, 255, 0, 0]], np.uint8), "unorm8x4"),
+        ("vec3<f32>", np.array([[0, 65535, 0, 0]], np.uint16), "unorm16x4"),
+        ("vec3<f32>", np.array([[0, 1, 0, 0]], np.float16), "float16x4"),
+        ("vec3<f32>", np.array([[0, 1, 0]], np.float32), "float32x3"),
+        ("vec3<f32>", np.array([[0, 1, 0]], np.float32), "R32G32B32_SFLOAT"),
+        ("vec3<u32>", np.array([[0, 1, 0]], np.uint32), "uint32x3"),
+        ("vec3<i32>", np.array([[0, 1, 0]], np.int32), "sint32x3"),
+        ("vec3<i32>", np.array([[0, 1, 0]], np.int32), None),
+    ],
+)
+def test_vertex_formats_have_the_names_of_webgpu(
+    device: rg.Device, scalar: str, stored: np.ndarray, format: str | None
+):
+    shader = f"""
+    struct Out {{ @builtin(position) position: vec4<f32>, @location(0) colour: vec4<f32> }}
+    @vertex fn vs(@builtin(vertex_index) index: u32, @location(0) colour: {scalar}) -> Out {{
+        return Out(vec4<f32>(f32(index & 1u) * 4.0 - 1.0, f32(index >> 1u) * 4.0 - 1.0, 0.0, 1.0),
+                   vec4<f32>(vec3<f32>(colour), 1.0));
+    }}
+    @fragment fn fs(in: Out) -> @location(0) vec4<f32> {{ return in.colour; }}
+    """
+    g = rg.Graph()
+    mesh = g.import_array("mesh", stored.repeat(3, axis=0), as_buffer=True)
+    out = g.image("out", (4, 4), "rgba8unorm")
+    attribute = "colour" if format is None else ("colour", format, 0)
+    g.raster("draw", shader, color=out, vertex_buffers=[{"buffer": mesh, "attributes": [attribute]}])
+    g.root(out)
+    assert (np.asarray(device.run(g)["out"]) == (0, 255, 0, 255)).all()
+
+
 def test_indices_choose_vertices(device: rg.Device):
     g = rg.Graph()
     mesh = g.import_array("mesh", corners(-1, -1, 1, 1, 0.5, RED), as_buffer=True)

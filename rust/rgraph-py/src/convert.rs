@@ -174,7 +174,7 @@ fn unknown(py: Python<'_>, what: &str, name: &str, known: impl Iterator<Item = &
     let shown: String = name.chars().take(60).collect();
     let help = match nearest(name, known.iter().copied()) {
         Some(near) => format!("did you mean \"{near}\"?"),
-        None if known.len() <= 24 => format!("there are {}", known.join(", ")),
+        None if known.len() <= 48 => format!("there are {}", known.join(", ")),
         None => "see FORMATS for the names".to_owned(),
     };
     bad(py, Code::UnknownName, format!("there is no {what} called \"{shown}\""), &help)

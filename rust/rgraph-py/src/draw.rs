@@ -6,10 +6,10 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use rgraph_plan::access::Usage;
-use rgraph_plan::format::Format;
 use rgraph_plan::resource::ResourceId;
 use rgraph_shader::Program;
-use rgraph_vk::front::{self, Vertices, Who};
+use rgraph_vk::front::{self, Attribute, Vertices, Who};
+use rgraph_vk::vertex::VertexFormat;
 use rgraph_vk::work::{Draw, DrawCount, IndexBuffer, VertexBuffer};
 
 use crate::bind::{bind, misfit, push, values};
@@ -130,14 +130,15 @@ fn vertices(value: &Bound<'_, PyAny>, work: &mut Work) -> PyResult<Vertices> {
 }
 
 /// A name, or (name, format, offset).
-fn attribute(value: &Bound<'_, PyAny>) -> PyResult<(String, Option<(Format, u32)>)> {
+fn attribute(value: &Bound<'_, PyAny>) -> PyResult<Attribute> {
     if value.is_instance_of::<PyString>() {
         return Ok((value.extract::<Text>()?.0.to_owned(), None));
     }
     match items(value).transpose()?.as_deref() {
         Some([name, format, offset]) => {
-            let known = Format::all().map(Format::name);
-            let format = word(value.py(), "format", format.extract::<Text>()?.0, Format::from_name, known)?;
+            let known = VertexFormat::all().map(VertexFormat::name);
+            let format =
+                word(value.py(), "vertex format", format.extract::<Text>()?.0, VertexFormat::from_name, known)?;
             Ok((name.extract::<Text>()?.0.to_owned(), Some((format, offset.extract::<Count>()?.0))))
         }
         _ => Err(PyTypeError::new_err("a vertex attribute is its name, or (name, format, offset)")),

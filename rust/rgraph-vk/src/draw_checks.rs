@@ -78,13 +78,7 @@ impl Binder<'_> {
                 );
                 return self.refuse(pass, says, "give a vertex buffer with an attribute at that location");
             };
-            let fits = match format.numbers() {
-                Numbers::Uint => input.scalar == Scalar::U32,
-                Numbers::Sint => input.scalar == Scalar::I32,
-                Numbers::Depth | Numbers::Block => false,
-                _ => matches!(input.scalar, Scalar::F32 | Scalar::F16),
-            };
-            if !fits {
+            if !format.fits(input.scalar) {
                 let says = format!(
                     "gives {format} to input {} (\"{}\") of shader \"{}\", which is of another kind of number",
                     input.location, input.name, program.name

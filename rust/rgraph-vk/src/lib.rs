@@ -59,6 +59,7 @@ mod timing;
 mod transfer;
 pub mod validate;
 mod variant;
+pub mod vertex;
 pub mod words;
 pub mod work;
 

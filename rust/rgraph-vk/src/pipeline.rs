@@ -16,6 +16,7 @@ use crate::device::Shared;
 use crate::error::{Called, Code, DeviceError, Error};
 use crate::raster;
 use crate::spirv::{self, Variables};
+use crate::vertex::VertexFormat;
 use crate::work::{Address, Border, Compare, RasterState, Sampler, VertexBuffer};
 
 /// Most bytes of one variable that each invocation has for itself: what a thread has on NVIDIA's GPUs, which have most
@@ -97,7 +98,7 @@ struct RasterKey {
 }
 
 /// How a vertex buffer is read: the buffer itself does not matter.
-pub(crate) type VertexKey = (u32, bool, Vec<(u32, Format, u32)>);
+pub(crate) type VertexKey = (u32, bool, Vec<(u32, VertexFormat, u32)>);
 
 #[derive(Default)]
 struct Made {

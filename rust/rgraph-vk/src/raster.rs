@@ -48,7 +48,7 @@ pub(crate) fn create(
             attributes.iter().map(move |(location, format, offset)| vk::VertexInputAttributeDescription {
                 location: *location,
                 binding,
-                format: convert::format(*format),
+                format: format.raw(),
                 offset: *offset,
             })
         })

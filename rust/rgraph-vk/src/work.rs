@@ -7,10 +7,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use rgraph_plan::access::Aspects;
-use rgraph_plan::format::Format;
 use rgraph_plan::graph::{Graph, PassId};
 use rgraph_plan::resource::ResourceId;
 use rgraph_shader::Program;
+
+use crate::vertex::VertexFormat;
 
 /// A declaration and what its passes do.
 #[derive(Clone, Debug)]
@@ -207,7 +208,7 @@ pub struct VertexBuffer {
     /// Whether it advances per instance instead of per vertex.
     pub per_instance: bool,
     /// Shader location, format and byte offset of each attribute.
-    pub attributes: Vec<(u32, Format, u32)>,
+    pub attributes: Vec<(u32, VertexFormat, u32)>,
 }
 
 /// An index buffer.

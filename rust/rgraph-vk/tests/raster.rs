@@ -12,6 +12,7 @@ use rgraph_plan::format::Format;
 use rgraph_plan::graph::{Clear, Use};
 use rgraph_plan::resource::{Image, Mips, Resource as Declared, ResourceId, Size};
 use rgraph_shader::{Kind as ProgramKind, Program, Source};
+use rgraph_vk::vertex::VertexFormat;
 use rgraph_vk::work::{
     Blend, ClearValue, Compare, Draw, DrawCount, IndexBuffer, Level, RasterState, Sampler, Step, Transfer,
     VertexBuffer, View, What, Work,
@@ -106,8 +107,8 @@ fn vertices_indices_instances_depth_and_blending() {
         |buffer, stride, per_instance, attributes| VertexBuffer { buffer, offset: 0, stride, per_instance, attributes };
     let quad = |state: RasterState, first_instance: u32, key: u64| Draw {
         vertex_buffers: vec![
-            buffer(vertices, 28, false, vec![(0, Format::Rgba32float, 0), (1, Format::Rgba32float, 12)]),
-            buffer(shifts, 8, true, vec![(2, Format::Rg32float, 0)]),
+            buffer(vertices, 28, false, vec![(0, VertexFormat::Float32x3, 0), (1, VertexFormat::Float32x4, 12)]),
+            buffer(shifts, 8, true, vec![(2, VertexFormat::Float32x2, 0)]),
         ],
         index: Some(IndexBuffer { buffer: indices, offset: 0, wide: false }),
         count: DrawCount::Direct { vertices: 6, instances: 1, first_vertex: 0, first_instance, vertex_offset: 0 },
@@ -119,7 +120,6 @@ fn vertices_indices_instances_depth_and_blending() {
         RasterState { blend: vec![Some(Blend::ADD)], depth_compare: Some(Compare::Less), ..RasterState::default() };
     b.steps(pass, vec![Step::Draw(quad(blend, 1, 2)), Step::Draw(quad(RasterState::default(), 0, 1))]);
     let corner = |x: f32, y: f32| [x, y, 0.5, 0.2, 0.4, 0.0, 1.0];
-    // The position is read as four floats, of which the shader takes three.
     let data: Vec<_> = [corner(-1.0, -1.0), corner(0.0, -1.0), corner(-1.0, 0.0), corner(0.0, 0.0)].concat();
     let (data, shift) = (floats(&data), floats(&[0.0, 0.0, 1.0, 0.0]));
     let index: Vec<u8> = [0u16, 1, 2, 2, 1, 3].iter().flat_map(|at| at.to_le_bytes()).collect();

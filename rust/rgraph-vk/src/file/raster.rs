@@ -6,7 +6,6 @@ use rgraph_plan::access::{Load, Usage};
 use rgraph_plan::error::Code;
 use rgraph_plan::file::graph::{Here, read_clear};
 use rgraph_plan::file::json::{Fields, Node};
-use rgraph_plan::format::Format;
 use rgraph_plan::graph::{Clear, Use};
 use rgraph_plan::resource::ResourceId;
 use rgraph_shader::Kind;
@@ -14,7 +13,8 @@ use rgraph_shader::Kind;
 use super::load::Work;
 use super::part::{Named, named, part};
 use super::state;
-use crate::front::{self, Part, Used, Vertices};
+use crate::front::{self, Attribute, Part, Used, Vertices};
+use crate::vertex::VertexFormat;
 use crate::work::{Draw, DrawCount, IndexBuffer, Step};
 
 /// Keys of a draw.
@@ -278,7 +278,7 @@ impl Work<'_, '_> {
 }
 
 /// A name, or `[name, format, offset]`.
-fn attribute(node: &Node<'_, '_>) -> Option<(String, Option<(Format, u32)>)> {
+fn attribute(node: &Node<'_, '_>) -> Option<Attribute> {
     if node.is_text() {
         return node.text().map(|name| (name.into_owned(), None));
     }
@@ -290,7 +290,7 @@ fn attribute(node: &Node<'_, '_>) -> Option<(String, Option<(Format, u32)>)> {
     let (mut name, mut format, mut offset) = (None, None, None);
     node.elements("", |at, one| match at {
         0 => name = one.text().map(|name| name.into_owned()),
-        1 => format = one.word::<Format>(),
+        1 => format = one.word::<VertexFormat>(),
         _ => offset = one.u32(),
     })?;
     Some((name?, Some((format?, offset?))))

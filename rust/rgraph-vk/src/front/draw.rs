@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use rgraph_plan::error::{Code, GraphError, Mistake};
 use rgraph_plan::file::nearest::nearest;
-use rgraph_plan::format::Format;
 use rgraph_plan::resource::ResourceId;
-use rgraph_shader::{Program, Scalar, VertexInput};
+use rgraph_shader::{Program, VertexInput};
 
 use super::check::{Asks, Check};
 use super::{Needs, Part, Who};
 use crate::error::Error;
+use crate::vertex::VertexFormat;
 use crate::work::VertexBuffer;
 
 /// Compares colour targets by location (`None`: no target there) with what a program writes, and notes in `needs` what
@@ -62,7 +62,7 @@ pub fn targets(
 }
 
 /// An input's name, and its format and offset in bytes where they are said.
-pub type Attribute = (String, Option<(Format, u32)>);
+pub type Attribute = (String, Option<(VertexFormat, u32)>);
 
 /// A vertex buffer as it is said.
 #[derive(Clone, Debug)]
@@ -89,7 +89,7 @@ pub fn vertex_buffers(who: Who<'_>, program: &Program, given: &[Vertices]) -> Re
     let mut missing: Vec<&VertexInput> = inputs.iter().collect();
     let mut buffers = Vec::new();
     for one in given {
-        let (mut attributes, mut end) = (Vec::new(), 0);
+        let (mut attributes, mut end) = (Vec::new(), 0u32);
         let all = || inputs.iter().map(|input| (input.name.clone(), None)).collect();
         for (name, said) in one.attributes.clone().unwrap_or_else(all) {
             let Some(input) = inputs.iter().find(|input| input.name == name) else {
@@ -98,13 +98,30 @@ pub fn vertex_buffers(who: Who<'_>, program: &Program, given: &[Vertices]) -> Re
             missing.retain(|other| other.location != input.location);
             let (format, at) = match said {
                 Some(said) => said,
-                None => (own_format(who, program, input)?, end),
+                None => {
+                    let format = own_format(who, program, input)?;
+                    (format, end.next_multiple_of(format.alignment()))
+                }
             };
             attributes.push((input.location, format, at));
-            end = end.max(at.saturating_add(format.block_bytes() as u32));
+            end = end.max(at.saturating_add(format.bytes()));
         }
         let Vertices { buffer, offset, stride, per_instance, .. } = *one;
-        buffers.push(VertexBuffer { buffer, offset, stride: stride.unwrap_or(end), per_instance, attributes });
+        let widest = attributes.iter().map(|(_, format, _)| format.alignment()).max().unwrap_or(1);
+        let stride = stride.unwrap_or(end.next_multiple_of(widest));
+        if let Some((name, format, at)) = misaligned(&attributes, stride, inputs) {
+            let message = format!(
+                "pass \"{}\" stores \"{name}\" ({format}) at byte {at} of {stride} per element, and {format} needs \
+                 multiples of {}",
+                who.pass,
+                format.alignment()
+            );
+            let help =
+                "move the attribute, or pad the elements: offset and stride are multiples of a component's bytes";
+            let mistake = who.mistake(Code::BadVertices, message, format!("\"{name}\" at byte {at}"), help);
+            return Err(GraphError::one(mistake).into());
+        }
+        buffers.push(VertexBuffer { buffer, offset, stride, per_instance, attributes });
     }
     if let Some(input) = missing.first() {
         let message = format!(
@@ -121,22 +138,19 @@ pub fn vertex_buffers(who: Who<'_>, program: &Program, given: &[Vertices]) -> Re
     Ok(buffers)
 }
 
-/// The format of an input that is stored as the shader reads it.
-pub fn stored_as_read(input: &VertexInput) -> Option<Format> {
-    let kind = match input.scalar {
-        Scalar::F32 => "32float",
-        Scalar::I32 => "32sint",
-        Scalar::U32 => "32uint",
-        Scalar::F16 => "16float",
-        _ => return None,
+/// The first attribute whose address is not always a multiple of its component's size (Vulkan,
+/// VUID-vkCmdDraw-None-02721): its name, format and offset.
+fn misaligned<'a>(
+    attributes: &[(u32, VertexFormat, u32)],
+    stride: u32,
+    inputs: &'a [VertexInput],
+) -> Option<(&'a str, VertexFormat, u32)> {
+    let off = |(_, format, at): &&(u32, VertexFormat, u32)| {
+        !at.is_multiple_of(format.alignment()) || !stride.is_multiple_of(format.alignment())
     };
-    let channels = match input.components {
-        1 => "r",
-        2 => "rg",
-        4 => "rgba",
-        _ => return None,
-    };
-    Format::from_name(&format!("{channels}{kind}"))
+    let (location, format, at) = attributes.iter().find(off)?;
+    let input = inputs.iter().find(|input| input.location == *location)?;
+    Some((&input.name, *format, *at))
 }
 
 fn unknown(who: Who<'_>, program: &Program, name: &str) -> Mistake {
@@ -153,18 +167,15 @@ fn unknown(who: Who<'_>, program: &Program, name: &str) -> Mistake {
     who.mistake(Code::BadVertices, message, format!("has \"{name}\""), help)
 }
 
-fn own_format(who: Who<'_>, program: &Program, input: &VertexInput) -> Result<Format, Error> {
-    stored_as_read(input).ok_or_else(|| {
+fn own_format(who: Who<'_>, program: &Program, input: &VertexInput) -> Result<VertexFormat, Error> {
+    VertexFormat::of(input).ok_or_else(|| {
         let message = format!(
             "pass \"{}\" does not say how vertex input \"{}\" of shader \"{}\" is stored",
             who.pass,
             input.name,
             who.shader(program)
         );
-        let help = match input.components {
-            3 => "no format has three channels: say attributes=[(name, \"rgba32float\", offset)] and a stride",
-            _ => "say attributes=[(name, format, offset)]",
-        };
+        let help = "give attributes=[(name, format, offset)], such as (\"position\", \"float32x3\", 0)";
         GraphError::one(who.mistake(Code::BadVertices, message, format!("reads \"{}\"", input.name), help)).into()
     })
 }

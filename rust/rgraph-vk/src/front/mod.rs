@@ -11,7 +11,7 @@ pub mod transfer;
 
 pub use bind::{Elements, Given, Written, bind, push};
 pub use check::{Asks, Check, MOST_LINKS, format_of, words};
-pub use draw::{Attribute, Vertices, stored_as_read, targets, vertex_buffers};
+pub use draw::{Attribute, Vertices, targets, vertex_buffers};
 pub use groups::covered;
 
 use rgraph_plan::access::{Aspects, Usage};

@@ -9,6 +9,7 @@ use rgraph_plan::graph::PassId;
 use rgraph_plan::id::Id;
 use rgraph_plan::resource::ResourceId;
 use rgraph_shader::Program;
+use rgraph_vk::vertex::VertexFormat;
 use rgraph_vk::work::{
     Bound, CallbackError, ClearValue, Compare, Dispatch, Draw, DrawCount, Groups, HostViews, HostWork, Level,
     RasterState, StencilFace, StencilOp, Step, Transfer, VertexBuffer, View, What, Work, Workload,
@@ -187,7 +188,7 @@ impl Builder<'_> {
                 offset: *cell as u64 * CELL,
                 stride: 4,
                 per_instance: false,
-                attributes: vec![(location as u32, Format::R32uint, 0)],
+                attributes: vec![(location as u32, VertexFormat::Uint32, 0)],
             });
         }
         // Thresholds from the last to the first: what passes last stays.
