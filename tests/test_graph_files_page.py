@@ -67,26 +67,6 @@ def test_example_of_the_page_has_the_schema(folder: Path, text: str):
     assert [error.message for error in validator.iter_errors(saved)] == []
 
 
-def test_page_names_every_key_of_the_schema():
-    page = PAGE.read_text()
-    schema = json.loads(rg.schema("graph"))
-    found: set[str] = set()
-
-    def walk(value: object) -> None:
-        if isinstance(value, dict):
-            found.update(value.get("properties", {}))
-            for one in value.values():
-                walk(one)
-        elif isinstance(value, list):
-            for one in value:
-                walk(one)
-
-    walk(schema)
-    plain = re.sub(r"^```json\n.*?^```$", "", page, flags=re.MULTILINE | re.DOTALL)
-    words = set(re.findall(r"\w+", " ".join(re.findall(r"`[^`]*`", plain))))
-    assert found - words - {"setup"} == set()
-
-
 def plain(schema: object) -> list[object]:
     """Values that a schema lists, behind what stands for options."""
     if isinstance(schema, dict):

@@ -65,7 +65,7 @@ def test_others_graph_places_at_most_the_known_bytes_on_one_queue(path: Path):
     formats = {name: image.get("format") for name, image in graph.to_dict()["images"].items()}
     for profile in ("minimal", "single_queue"):
         memory = graph.bake(profile).memory
-        # The table counts depth32float-stencil8 with five bytes a texel, FORMATS with eight.
+        # The table counts depth32float-stencil8 with five bytes per texel, the file format with eight.
         more = sum(
             placement.size - rounded(placement.size * 5 // 8)
             for placement in memory.placements

@@ -354,7 +354,7 @@ pub const STAGE_NAMES: [&str; 21] = [
     "host",
 ];
 
-/// Stage names that a graph file uses (FORMATS: without `_shader`), in the same order.
+/// Stage names that a graph file uses (without `_shader`; `docs/reference/formats.md`), in the same order.
 pub const DECLARED_STAGE_NAMES: [&str; 21] = [
     "draw_indirect",
     "index_input",

@@ -1,4 +1,4 @@
-//! Declaring in Rust, pass by pass, with the defaults that FORMATS gives.
+//! Declaring in Rust, pass by pass, with the defaults of `docs/reference/formats.md`.
 //!
 //! A [`PassBuilder`] is a view of one pass of a graph; every method adds one access and returns the builder.
 

@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn texel_sizes_are_those_of_formats_md() {
+    fn texel_sizes_are_those_of_the_formats_page() {
         assert_eq!(Format::Depth32floatStencil8.block_bytes(), 8);
         assert_eq!(Format::Depth24plusStencil8.block_bytes(), 4);
         assert_eq!(Format::Rgba16float.block_bytes(), 8);

@@ -140,7 +140,7 @@ pub enum Clear {
     Depth(f64, Option<u32>),
 }
 
-/// Everything that a user can say of an access; what is left at its default is as FORMATS says.
+/// Everything that a user can say of an access; defaults are those of `docs/reference/formats.md`.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Use {
     /// What the pass does with it.

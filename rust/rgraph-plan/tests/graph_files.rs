@@ -1,4 +1,4 @@
-//! Graph and profile files: what is written reads back equal, and everything that FORMATS allows is understood.
+//! Graph and profile files: what is written reads back equal, and everything that `docs/reference/formats.md` allows is understood.
 
 use std::path::Path;
 

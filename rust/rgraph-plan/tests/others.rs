@@ -1,7 +1,7 @@
 //! Render graphs that others made (converted; see the folder's SOURCES.md) bake on every built-in profile, cull
 //! exactly and place no more bytes than their declared order has alive.
 //!
-//! The folder's table counts `depth32float-stencil8` with 5 bytes a texel, FORMATS and so the planner with 8; where a
+//! The folder's table counts `depth32float-stencil8` with 5 bytes per texel, the planner (formats.md) with 8; where a
 //! graph has no such image, the yardstick used here must give the table's figure exactly.
 
 #[path = "common/most_live.rs"]

@@ -175,7 +175,7 @@ fn unknown(py: Python<'_>, what: &str, name: &str, known: impl Iterator<Item = &
     let help = match nearest(name, known.iter().copied()) {
         Some(near) => format!("did you mean \"{near}\"?"),
         None if known.len() <= 48 => format!("there are {}", known.join(", ")),
-        None => "see FORMATS for the names".to_owned(),
+        None => format!("use a name that the manual lists under \"Conventions\", such as {}", known[0]),
     };
     bad(py, Code::UnknownName, format!("there is no {what} called \"{shown}\""), &help)
 }

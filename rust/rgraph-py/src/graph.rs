@@ -425,7 +425,7 @@ impl PyGraph {
     /// Raises
     /// ------
     /// GraphError
-    ///     If the file is not what FORMATS says; the message names path and line.
+    ///     If the file breaks the file format; the message names path and line.
     /// ShaderError
     ///     If a shader does not compile.
     /// OSError
@@ -460,7 +460,7 @@ impl PyGraph {
     /// Raises
     /// ------
     /// GraphError
-    ///     If the text is not what FORMATS says.
+    ///     If the text breaks the file format.
     #[staticmethod]
     #[pyo3(signature = (text, *, options = None))]
     fn from_json<'py>(

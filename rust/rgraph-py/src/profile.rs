@@ -44,7 +44,7 @@ impl PyProfile {
     /// Raises
     /// ------
     /// GraphError
-    ///     If the file is not what FORMATS says; the message names path and line.
+    ///     If the file breaks the file format; the message names path and line.
     /// OSError
     ///     If it cannot be read.
     #[staticmethod]

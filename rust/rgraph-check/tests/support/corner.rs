@@ -3,7 +3,7 @@
 //! One declaration per line; `#` begins a comment:
 //!
 //! ```text
-//! image a mips=3 layers=2 root            keys of FORMATS; 64x64 rgba8unorm if nothing else is given
+//! image a mips=3 layers=2 root            keys of formats.md; 64x64 rgba8unorm if nothing else is given
 //! buffer b 256 persistent
 //! pass draw graphics if=flag fallback=a:b after=other effects: color a load=clear; sampled b mips=0..1
 //! before draw other                       expectation: the plan runs `draw` before `other`
@@ -39,7 +39,7 @@ pub enum Expected {
     Either(String),
 }
 
-/// Short words for usages; every other word is FORMATS' own.
+/// Short words for usages; every other word is that of graph files (`docs/reference/formats.md`).
 const SHORT: [(&str, &str); 7] = [
     ("color", "color_attachment"),
     ("depth", "depth_stencil_attachment"),

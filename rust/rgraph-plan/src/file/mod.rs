@@ -1,4 +1,4 @@
-//! The graph, profile and plan files of FORMATS: JSON in, values out, and back.
+//! Graph, profile and plan files: JSON in, values out, and back. Their norm is `docs/reference/formats.md`.
 //!
 //! Readers say everything that is wrong with a well-formed file at once, each mistake with the file's line and the
 //! path of the key, and with the nearest known word where one is misspelt. Writers give the same bytes everywhere.

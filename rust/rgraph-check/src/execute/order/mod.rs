@@ -6,7 +6,7 @@
 //! stage, one node that stands for all of these, so that a run makes O(commands · stages) edges.
 //!
 //! Source: Vulkan 1.3 specification, "Execution and Memory Dependencies", "Pipeline Stages", "Semaphores",
-//! "Rasterization Order"; FORMATS, plan file, on edges and waits with frame -1.
+//! "Rasterization Order"; `docs/reference/formats.md` on edges and on waits with frame -1.
 
 mod passes;
 

@@ -115,8 +115,8 @@ impl Extras for Declaration {
     fn work(&mut self, _: &mut Graph, _: &Scope<'_>, _: PassId, _: &PassFields<'_, '_>) {}
 }
 
-/// Reads the declaration of a graph file: UTF-8 with or without a byte order mark, JSON as FORMATS says. What passes do
-/// is left aside; so that accesses that follow from it are known, it must have been saved.
+/// Reads the declaration of a graph file (`docs/reference/formats.md`): JSON in UTF-8, with or without a byte order
+/// mark. The work of passes is ignored, so accesses that follow from it must be in the file, as in saved ones.
 ///
 /// Every resource, pass and access gets the file and its line as its place. Images get the first ids, then buffers,
 /// each in the file's order. O(bytes); a file of other things than a graph is refused before memory is spent on it.

@@ -89,7 +89,7 @@ pub(super) struct Counts {
     pub(super) commands: usize,
 }
 
-/// Reads a plan file: what FORMATS documents must be there where an id needs it; what it does not say has its default.
+/// Reads a plan file. Required keys and defaults are those of `docs/reference/formats.md`.
 ///
 /// Every id, range of mips and layers, and pair of things that must go together is checked, so a plan that was read
 /// can be walked without checks; whether it is *right* is the checker's to say. O(bytes).
