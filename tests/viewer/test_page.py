@@ -266,7 +266,7 @@ def test_search_cycles_and_clears(show, rich: str):
     page.keyboard.type("p:shadow")
     assert page.locator("#found").inner_text() == "4 passes"
     assert page.locator("#view-timeline .box.hit").count() == 4
-    assert page.locator("#view-timeline .box.dim").count() > 10
+    assert page.locator("#view-timeline .lighting .box:not(.on)").count() > 10
     seen = []
     for _ in range(4):
         page.keyboard.press("Enter")

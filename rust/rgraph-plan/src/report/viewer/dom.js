@@ -26,14 +26,31 @@ function svg(tag, props, ...children) {
   return element;
 }
 
-// Positions an element in pixels, through the object model: the policy allows no style attributes.
+// Positions an element in pixels, through the object model: the policy allows no style attributes. Only what changed
+// is written, so that an element that stays where it is costs nothing.
 function place(element, left, top, width, height) {
-  const style = element.style;
-  style.left = `${left}px`;
-  if (top !== null && top !== undefined) style.top = `${top}px`;
-  if (width !== undefined && width !== null) style.width = `${width}px`;
-  if (height !== undefined && height !== null) style.height = `${height}px`;
+  const { style } = element;
+  const at = (element.spot ||= {});
+  if (at.left !== left) style.left = `${at.left = left}px`;
+  if (top !== null && top !== undefined && at.top !== top) style.top = `${at.top = top}px`;
+  if (width !== null && width !== undefined && at.width !== width) style.width = `${at.width = width}px`;
+  if (height !== null && height !== undefined && at.height !== height) style.height = `${at.height = height}px`;
   return element;
+}
+
+// Gives an element these children in this order. Children that stay are not touched.
+function arrange(parent, wanted) {
+  const kept = new Set(wanted);
+  for (let child = parent.firstChild; child;) {
+    const next = child.nextSibling;
+    if (!kept.has(child)) child.remove();
+    child = next;
+  }
+  let at = parent.firstChild;
+  for (const child of wanted) {
+    if (child === at) at = at.nextSibling;
+    else parent.insertBefore(child, at);
+  }
 }
 
 const clamp = (value, low, high) => Math.max(low, Math.min(high, value));

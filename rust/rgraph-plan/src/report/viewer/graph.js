@@ -122,11 +122,11 @@ class GraphView extends GridView {
       const inView = list.filter((node) => near(...this.spot(node), 200));
       if (!inView.length) return;
       const top = this.spot(inView[0])[1];
-      this.row(line, top, size[1], null, ...inView.map((node) => {
-        const culled = plan.isCulled(node.pass);
-        const box = this.cell(line, node.key, say.key(node.key), { class: `box node ${culled ? 'culled' : hue(plan.passes.queue[node.pass])}` },
-          findings.byPass.has(node.pass) ? h('span', { class: 'badge', text: '!' }) : null,
-          scale > 0.45 ? h('span', { class: 'label', text: shown(plan.passes.name[node.pass]) }) : null);
+      this.row(line, top, size[1], inView.map((node) => {
+        const look = `box node ${plan.isCulled(node.pass) ? 'culled' : hue(plan.passes.queue[node.pass])}|${scale > 0.45}`;
+        const box = this.cell(line, node.key, look, () => say.key(node.key), () => [
+          findings.byPass.has(node.pass) && h('span', { class: 'badge', text: '!' }),
+          scale > 0.45 && h('span', { class: 'label', text: shown(plan.passes.name[node.pass]) })]);
         return place(box, this.spot(node)[0], 0, ...size);
       }));
     });

@@ -89,24 +89,22 @@ class Diagram extends GridView {
     const first = clamp(Math.floor((scrollTop - HEAD) / LINE) - 1, 0, list.length);
     const last = clamp(Math.ceil((scrollTop + clientHeight - HEAD / 2) / LINE), 0, list.length);
     this.head(from, to);
-    const back = this.lives(from, to, first, last);
-    this.grid.prepend(back);
     for (let at = first; at < last; at += 1) this.line(at + 1, list[at], from, to);
-    this.end();
+    this.end(this.lives(from, to, first, last));
   }
 
   head(from, to) {
     const { names } = this;
-    const heads = [h('span', { role: 'gridcell', class: 'corner' }, h('span', { class: 'hidden', text: 'resources' }))];
+    this.corner ||= h('span', { role: 'gridcell', class: 'corner' }, h('span', { class: 'hidden', text: 'resources' }));
+    const heads = [this.corner];
     for (let column = from; column < to; column += 1) {
       const resource = this.columns[column];
       const root = plan.resources.root[resource] ? ' root' : '';
-      const cell = this.cell(0, `r${resource}`, say.resource(resource), { class: `column${root}`, role: 'columnheader', 'aria-colindex': column + 2 },
-        h('span', { text: shown(plan.resources.name[resource]) }));
+      const cell = this.cell(0, `r${resource}`, `column${root}`, () => say.resource(resource),
+        () => h('span', { text: shown(plan.resources.name[resource]) }), { role: 'columnheader', 'aria-colindex': column + 2 });
       heads.push(place(cell, names + column * COLUMN, 0, COLUMN, HEAD - 6));
     }
-    const row = this.row(0, 0, HEAD - 6, null, ...heads);
-    row.classList.add('heads');
+    this.row(0, 0, HEAD - 6, heads, 'row heads');
   }
 
   // A line down each column while its resource is alive.
@@ -131,26 +129,25 @@ class Diagram extends GridView {
   line(row, pass, from, to) {
     const { names } = this;
     const culled = plan.isCulled(pass);
-    const queue = h('span', { class: `dot ${culled ? '' : hue(plan.passes.queue[pass])}`, 'aria-hidden': 'true' });
-    const header = this.cell(row, `p${pass}`, say.pass(pass), { class: `name pass${culled ? ' culled' : ''}`, role: 'rowheader' },
-      queue, findings.byPass.has(pass) ? h('span', { class: 'badge', text: '!' }) : null,
-      h('span', { class: 'strong', text: shown(plan.passes.name[pass]) }));
+    const header = this.cell(row, `p${pass}`, `name pass${culled ? ' culled' : ''}`, () => say.pass(pass), () => [
+      h('span', { class: `dot ${culled ? '' : hue(plan.passes.queue[pass])}`, 'aria-hidden': 'true' }),
+      findings.byPass.has(pass) && h('span', { class: 'badge', text: '!' }),
+      h('span', { class: 'strong', text: shown(plan.passes.name[pass]) })], { role: 'rowheader' });
     place(header, 0, 0, names - 8, LINE);
     const parts = [header];
     let right = -1;
     for (const cell of this.cells(row)) {
       right = Math.max(right, cell.column);
       if (cell.column < from || cell.column >= to) continue;
-      const mark = this.cell(row, cell.key, say.access(cell.access), {
-        class: `glyph ${MODE_CLASS[cell.mode]}${culled ? ' culled' : ''}`, 'aria-colindex': cell.column + 2,
-      });
+      const look = `glyph ${MODE_CLASS[cell.mode]}${culled ? ' culled' : ''}`;
+      const mark = this.cell(row, cell.key, look, () => say.access(cell.access), null, { 'aria-colindex': cell.column + 2 });
       parts.push(place(mark, names + cell.column * COLUMN + (COLUMN - 14) / 2, 4, 14, 14));
     }
     if (culled) {
-      const text = h('span', { class: 'reason', 'aria-hidden': 'true', text: plan.text(plan.passes.culled[pass]) });
+      const text = this.decor(`reason${pass}`, 'reason', plan.text(plan.passes.culled[pass]));
       parts.push(place(text, names + (right + 1) * COLUMN + 8, 3));
     }
-    this.row(row, HEAD + (row - 1) * LINE, LINE, null, ...parts);
+    this.row(row, HEAD + (row - 1) * LINE, LINE, parts);
   }
 
   changed() {

@@ -110,7 +110,7 @@ function start() {
     current().paint();
     drawCard(aside);
   };
-  on('hover', paint);
+  on('hover', soon(paint));
   on('pin', paint);
   on('query', () => {
     document.getElementById('search').value = state.query;

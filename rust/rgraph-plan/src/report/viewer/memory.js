@@ -1,5 +1,9 @@
 // Each heap as a map: bytes upwards, the order of passes to the right, a box for each resource while it is alive.
 
+// Boxes that are elements: at least this many pixels wide and high, and at most this many.
+const SPECK = 6;
+const MOST_BLOCKS = 300;
+
 class MemoryMap extends AxisView {
   constructor() {
     super('memory', 'Memory', 'Memory: placements by heap', plan.scales.order);
@@ -18,6 +22,15 @@ class MemoryMap extends AxisView {
       this.draw();
     }), legend([['line peak', 'needed'], ['line bound', 'bound']], 'Lines'));
     this.frame.append(this.over);
+    this.canvas = h('canvas', { class: 'specks', 'aria-hidden': 'true' });
+    this.specks = [];
+    this.grid.addEventListener('pointermove', (event) => {
+      if (event.pointerType !== 'touch' && !event.buttons && !event.target.closest('[data-cell]')) set('hover', split(this.speckAt(event) || ':')[1] || null);
+    });
+    this.grid.addEventListener('click', (event) => {
+      const id = !event.target.closest('[data-cell]') && !this.dragged && this.speckAt(event);
+      if (id) this.open(id);
+    });
   }
 
   // Heaps with their boxes; without aliasing every resource has bytes of its own.
@@ -36,7 +49,7 @@ class MemoryMap extends AxisView {
       heap.cells.push({ key: `r${resource}`, at: resources.first[resource], end, resource, offset, size });
     }
     const total = heaps.reduce((sum, heap) => sum + heap.used, 0) || 1;
-    const room = Math.max(260, this.frame.clientHeight - 60 - 46 * heaps.length);
+    const room = Math.max(260, this.room - 60 - 46 * heaps.length);
     let top = 48;
     for (const heap of heaps) {
       heap.cells.sort((a, b) => a.offset - b.offset || a.at - b.at);
@@ -78,57 +91,109 @@ class MemoryMap extends AxisView {
   }
 
   draw() {
-    if (this.seen !== this.frame.clientHeight) this.cached = null;
-    this.seen = this.frame.clientHeight;
     this.measure();
+    if (this.seen !== this.room) this.cached = null;
+    this.seen = this.room;
     const { heaps, names } = this;
     this.begin(heaps.length);
     this.drawRuler();
-    this.grid.style.height = `${this.height}px`;
+    if (this.tall !== this.height) this.grid.style.height = `${this.tall = this.height}px`;
     const lines = [];
+    this.specks = [];
+    const shown = this.chosen(heaps);
     heaps.forEach((heap, row) => {
-      const header = h('div', { role: 'rowheader', class: 'name heap' },
-        h('span', { class: 'strong', text: shown(heap.name) }), h('span', { class: 'note', text: bytes(heap.used) }));
-      place(header, 0, 0, names - 8, heap.height + 20);
-      this.row(row, heap.top, heap.height + 26, header, ...this.boxes(row, heap));
+      heap.header ||= h('div', { role: 'rowheader', class: 'name heap' },
+        h('span', { class: 'strong', text: nameOfHeap(heap) }), h('span', { class: 'note', text: bytes(heap.used) }));
+      place(heap.header, 0, 0, names - 8, heap.height + 20);
+      this.row(row, heap.top, heap.height + 26, [heap.header, ...shown[row].map((one) => this.block(row, one))]);
       lines.push(...this.lines(heap, heaps.length));
     });
     if (!heaps.length) {
-      const text = h('p', { class: 'empty', text: 'Nothing of this plan needs memory of its own.' });
-      this.row(0, 40, 40, null, h('div', { role: 'gridcell', tabindex: 0 }, text));
+      this.none ||= h('div', { role: 'gridcell', tabindex: 0 }, h('p', { class: 'empty', text: 'Nothing of this plan needs memory of its own.' }));
+      this.row(0, 40, 40, [this.none]);
     }
-    place(this.over, 0, 0, this.frame.clientWidth, this.height);
+    place(this.over, 0, 0, this.width, this.height);
     this.over.replaceChildren(...lines);
-    this.end();
+    this.end(this.canvas);
   }
 
-  boxes(row, heap) {
-    const { axis, names } = this;
-    const cells = [];
-    const taken = new Set();
-    for (const cell of heap.cells) {
-      if (cell.end < axis.from || cell.at > axis.to) continue;
-      const left = Math.max(-4, axis.x(cell.at));
-      const width = Math.max(1.5, Math.min(axis.width + 4, axis.x(cell.end)) - left);
-      const top = heap.y(cell.offset + cell.size);
-      const height = Math.max(1.5, heap.y(cell.offset) - top);
-      // Specks at one place are drawn once; the walk by keys still finds all of them.
-      const speck = width < 4 && `${Math.round(left / 4)},${Math.round(top / 2)},${Math.round(height / 4)}`;
-      if (speck && taken.has(speck)) continue;
-      if (speck) taken.add(speck);
-      const group = plan.group[cell.resource];
-      const name = shown(plan.resources.name[cell.resource]);
+  // The boxes that are elements, largest first up to a number; the rest are specks of the picture behind them. What is
+  // pinned or walked to is always an element.
+  chosen(heaps) {
+    const { axis } = this;
+    const [high, low] = [this.top - 40, this.top + this.room];
+    const shown = heaps.map(() => []);
+    const large = [];
+    heaps.forEach((heap, row) => {
+      for (const cell of heap.cells) {
+        if (cell.end < axis.from || cell.at > axis.to) continue;
+        const left = Math.max(-4, axis.x(cell.at));
+        const width = Math.max(1.5, Math.min(axis.width + 4, axis.x(cell.end)) - left);
+        const top = heap.y(cell.offset + cell.size);
+        const height = Math.max(1.5, heap.y(cell.offset) - top);
+        if (heap.top + top > low || heap.top + top + height < high) continue;
+        const one = { cell, row, left, width, top, height };
+        if (cell.key === state.pin || `${row}:${cell.key}` === this.at) shown[row].push(one);
+        else if (width >= SPECK && height >= SPECK) large.push(one);
+        else this.specks.push(one);
+      }
+    });
+    if (large.length > MOST_BLOCKS) large.sort((a, b) => b.width * b.height - a.width * a.height);
+    for (const one of large.slice(0, MOST_BLOCKS)) shown[one.row].push(one);
+    this.specks.push(...large.slice(MOST_BLOCKS));
+    for (const list of shown) list.sort((a, b) => a.cell.offset - b.cell.offset || a.cell.at - b.cell.at);
+    return shown;
+  }
+
+  block(row, { cell, left, width, top, height }) {
+    const group = plan.group[cell.resource];
+    const name = shown(plan.resources.name[cell.resource]);
+    const [named, sized] = [width > 30 && height > 13, width > 70 && height > 28];
+    const look = `block ${group >= 0 ? `group-${group % 8}` : 'alone'}${plan.resources.root[cell.resource] ? ' kept' : ''}${height < 18 ? ' small' : ''}${
+      height < 4 ? ' thin' : ''}|${named}${sized}${cell.offset}`;
+    const label = () => {
       const sharers = plan.sharers(cell.resource).length;
-      const label = `${name}, ${bytes(cell.size)} at ${hex(cell.offset)}${sharers ? `, shares bytes with ${sharers}` : ''}`;
-      const kept = plan.resources.root[cell.resource] ? ' kept' : '';
-      const box = this.cell(row, cell.key, label, { class: `block ${group >= 0 ? `group-${group % 8}` : 'alone'}${kept}` },
-        width > 30 && height > 13 ? h('span', { class: 'label', text: name }) : null,
-        width > 70 && height > 28 ? h('span', { class: 'time', text: bytes(cell.size) }) : null);
-      box.classList.toggle('small', height < 18);
-      box.classList.toggle('thin', height < 4);
-      cells.push(place(box, names + left, top, width, height));
+      return `${name}, ${bytes(cell.size)} at ${hex(cell.offset)}${sharers ? `, shares bytes with ${sharers}` : ''}`;
+    };
+    const box = this.cell(row, cell.key, look, label, () => [named && h('span', { class: 'label', text: name }),
+      sized && h('span', { class: 'time', text: bytes(cell.size) })]);
+    return place(box, this.names + left, top, width, height);
+  }
+
+  // Paints the boxes that are no elements, those that are not lit without their colour.
+  decorate() {
+    const { canvas, names, heaps } = this;
+    const density = devicePixelRatio || 1;
+    const [width, height] = [Math.round(this.width * density), Math.round(this.room * density)];
+    if (canvas.width !== width) canvas.width = width;
+    if (canvas.height !== height) canvas.height = height;
+    place(canvas, 0, this.top, this.width, this.room);
+    const brush = canvas.getContext('2d');
+    brush.setTransform(density, 0, 0, density, 0, 0);
+    brush.clearRect(0, 0, this.width, this.room);
+    brush.translate(names, -this.top);
+    const focus = state.hover || state.pin;
+    const lit = focus ? related(focus) : search.hits;
+    const colours = paints();
+    for (const { cell, row, left, width: wide, top, height: tall } of this.specks) {
+      const group = plan.group[cell.resource];
+      const colour = lit && !lit.has(cell.key) ? colours.off : colours.groups[group < 0 ? 8 : group % 8];
+      const y = heaps[row].top + top;
+      brush.fillStyle = colour.edge;
+      brush.fillRect(left, y, wide, tall);
+      if (wide < 3 || tall < 3) continue;
+      brush.fillStyle = colour.fill;
+      brush.fillRect(left + 1, y + 1, wide - 2, tall - 2);
     }
-    return cells;
+  }
+
+  // The box of the picture at a place of the window: the row and key of a cell.
+  speckAt(event) {
+    const { left, top } = this.frame.getBoundingClientRect();
+    const [x, y] = [event.clientX - left - this.names, event.clientY - top + this.top];
+    const near = this.specks.find((one) => x >= one.left - 1 && x <= one.left + one.width + 1
+      && y >= this.heaps[one.row].top + one.top - 1 && y <= this.heaps[one.row].top + one.top + one.height + 1);
+    return near ? `${near.row}:${near.cell.key}` : null;
   }
 
   // What the heap needs, and what no placement could do without (known for all heaps together only).
@@ -153,4 +218,27 @@ function spreadOut(heap) {
   const rank = new Map(bounds.map((bound, at) => [bound, at]));
   heap.height = Math.max(heap.height, bounds.length * 17);
   return (size) => heap.height * (1 - (rank.get(size) ?? bounds.length - 1) / Math.max(1, bounds.length - 1));
+}
+
+const nameOfHeap = (heap) => shown(heap.name);
+
+// Colours for pictures, read from the style sheet once for each theme: of boxes by the bytes that they share, without
+// sharing, and dimmed.
+function paints() {
+  const dark = matchMedia('(prefers-color-scheme: dark)').matches;
+  const key = `${theme.get()} ${dark} ${document.documentElement.className}`;
+  if (paints.key === key) return paints.made;
+  const probe = h('div', { class: 'grid lighting hidden', 'aria-hidden': 'true' });
+  document.body.append(probe);
+  const read = (name) => {
+    const one = h('div', { class: name });
+    probe.append(one);
+    const style = getComputedStyle(one);
+    return { fill: style.backgroundColor, edge: style.borderTopColor };
+  };
+  const groups = Array.from({ length: 9 }, (_, at) => read(at < 8 ? `block on group-${at}` : 'block on alone'));
+  const hues = ['hue-0', 'hue-1', 'hue-2', 'hue-host'].map((name) => read(`box on ${name}`));
+  Object.assign(paints, { key, made: { groups, hues, off: read('block') } });
+  probe.remove();
+  return paints.made;
 }

@@ -113,8 +113,8 @@ class Resources extends AxisView {
     this.drawRuler();
     this.grid.style.height = `${30 + this.rows * ROW + 8}px`;
     const { list } = this;
-    const first = clamp(Math.floor((this.frame.scrollTop - 60) / ROW), 0, list.length);
-    const last = clamp(Math.ceil((this.frame.scrollTop + this.frame.clientHeight) / ROW), 0, list.length);
+    const first = clamp(Math.floor((this.top - 60) / ROW), 0, list.length);
+    const last = clamp(Math.ceil((this.top + this.room) / ROW), 0, list.length);
     for (let row = first; row < last; row += 1) this.drawRow(row, list[row]);
     this.end();
   }
@@ -124,10 +124,10 @@ class Resources extends AxisView {
     const { resources } = plan;
     const name = resources.name[resource];
     const sign = changes.resource.get(name);
-    const badge = findings.byResource.has(resource) ? h('span', { class: 'badge', text: '!' }) : null;
-    const header = this.cell(row, `r${resource}`, say.resource(resource), { class: 'name resource', role: 'rowheader' },
-      badge, sign ? h('span', { class: 'sign', text: sign }) : null, h('span', { class: resources.root[resource] ? 'strong root' : 'strong', text: shown(name) }),
-      h('span', { class: 'note', text: bytes(resources.bytes[resource]) }));
+    const header = this.cell(row, `r${resource}`, 'name resource', () => say.resource(resource), () => [
+      findings.byResource.has(resource) && h('span', { class: 'badge', text: '!' }), sign && h('span', { class: 'sign', text: sign }),
+      h('span', { class: resources.root[resource] ? 'strong root' : 'strong', text: shown(name) }),
+      h('span', { class: 'note', text: bytes(resources.bytes[resource]) })], { role: 'rowheader' });
     place(header, 0, 0, names - 8, ROW);
     const cells = this.cells(row);
     const parts = [header, ...this.bar(resource, cells)];
@@ -136,15 +136,15 @@ class Resources extends AxisView {
     for (const run of joined(axis, accesses, 11)) parts.push(this.access(row, lead(this, row, run)));
     for (const run of joined(axis, barriers, 9)) {
       const [{ key, barrier }] = lead(this, row, run).cells;
-      const label = several(run.cells.map((cell) => say.barrier(cell.barrier)), 'barrier');
-      const mark = this.cell(row, key, label, { class: `diamond ${plan.barrierKind(barrier)}` });
+      const label = () => several(run.cells.map((cell) => say.barrier(cell.barrier)), 'barrier');
+      const mark = this.cell(row, key, `diamond ${plan.barrierKind(barrier)}|${namesOf(run)}`, label);
       parts.push(place(mark, names + axis.x(run.cells[0].at) - 5, 9, 10, 10));
     }
-    parts.push(...this.layouts(barriers));
+    parts.push(...this.layouts(row, barriers));
     // What only decorates lies below; marks stand in the order in which they are walked.
-    const rank = (one) => (one === header ? -2e9 : one.dataset.cell ? parseFloat(one.style.left) : -1e9);
+    const rank = (one) => (one === header ? -2e9 : one.key ? one.spot.left : -1e9);
     parts.sort((a, b) => rank(a) - rank(b));
-    this.row(row, 30 + row * ROW, ROW, null, ...parts);
+    this.row(row, 30 + row * ROW, ROW, parts);
   }
 
   access(row, run) {
@@ -153,15 +153,15 @@ class Resources extends AxisView {
     const x = this.names + (run.left + run.right) / 2;
     // Accesses of one pass are one mark.
     if (!many || run.left === run.right) {
-      const label = several(run.cells.map((cell) => say.access(cell.access)), 'access', 'accesses');
+      const label = () => several(run.cells.map((cell) => say.access(cell.access)), 'access', 'accesses');
       const all = run.cells.reduce((sum, cell) => sum | cell.mode, 0);
-      const mark = this.cell(row, key, label, { class: `glyph ${MODE_CLASS[all]}` });
+      const mark = this.cell(row, key, `glyph ${MODE_CLASS[all]}|${namesOf(run)}`, label);
       return place(mark, x - 7, 7, 14, 14);
     }
     const passes = run.cells.map((cell) => plan.accesses.pass[cell.access]);
     const modes = run.cells.reduce((sum, cell) => sum | cell.mode, 0);
     const key2 = `ma${passes[0]}-${passes[passes.length - 1]}`;
-    const mark = this.cell(row, key2, `${count(run.cells.length, 'access', 'accesses')}: magnify`, { class: `glyph crowd ${MODE_CLASS[modes]}` });
+    const mark = this.cell(row, key2, `glyph crowd ${MODE_CLASS[modes]}`, () => `${count(run.cells.length, 'access', 'accesses')}: magnify`);
     return place(mark, this.names + run.left - 7, 7, Math.max(14, run.right - run.left + 14), 14);
   }
 
@@ -178,17 +178,17 @@ class Resources extends AxisView {
     const right = clamp(axis.x(to), -4, axis.width + 4);
     if (right <= left) return [];
     const group = plan.group[resource];
-    const bar = h('div', { class: `bar ${outlives ? 'outlives' : ''} ${group >= 0 ? `group-${group % 8}` : ''}`, 'aria-hidden': 'true' });
+    const bar = this.decor(`bar${resource}`, `bar ${outlives ? 'outlives' : ''} ${group >= 0 ? `group-${group % 8}` : ''}`);
     const bars = [place(bar, names + left, 4, right - left, 20)];
     // A barrier may stand before the first use: the planner gathers calls.
     const early = cells.find((cell) => cell.barrier !== undefined);
     const start = early && !outlives ? clamp(axis.x(early.at), 0, axis.width) : left;
-    if (start < left - 2) bars.unshift(place(h('div', { class: 'early', 'aria-hidden': 'true' }), names + start, 13, left - start, 2));
+    if (start < left - 2) bars.unshift(place(this.decor(`early${resource}`, 'early'), names + start, 13, left - start, 2));
     return bars;
   }
 
   // The name of the layout from one barrier to the next, where there is room for it.
-  layouts(barriers) {
+  layouts(row, barriers) {
     const { axis, names } = this;
     const texts = [];
     barriers.forEach(({ at, barrier }, index) => {
@@ -197,8 +197,7 @@ class Resources extends AxisView {
       const [left, right] = [Math.max(0, axis.x(at)), Math.min(axis.width, axis.x(next)) - 8];
       const room = right - left;
       if (!layout || room < 44) return;
-      const text = h('span', { class: 'between', 'aria-hidden': 'true', text: spread(layout) });
-      texts.push(place(text, names + left, 25, room, 11));
+      texts.push(place(this.decor(`layout${row}:${barrier}`, 'between', spread(layout)), names + left, 25, room, 11));
     });
     return texts;
   }

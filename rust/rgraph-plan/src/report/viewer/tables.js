@@ -212,7 +212,7 @@ class Tables extends GridView {
       const head = h('div', { role: 'columnheader', class: 'th', 'aria-colindex': column + 1, 'aria-sort': sorted ? direction : 'none' }, button);
       return place(head, widths.at[column], 0, widths.of[column], TABLE_ROW);
     });
-    this.row(0, 0, TABLE_ROW, null, ...heads).classList.add('heads');
+    this.row(0, 0, TABLE_ROW, heads, 'row heads');
     rows.forEach((values, index) => {
       const row = first + index;
       const key = table.key(list[row]);
@@ -220,11 +220,11 @@ class Tables extends GridView {
         const id = `${row}:${key}#${column}`;
         const cell = h('div', { role: column === (table.head ?? 1) ? 'rowheader' : 'gridcell', class: typeof value === 'number' ? 'td figure' : 'td', tabindex: -1,
           'aria-colindex': column + 1, data: { key, cell: id } }, typeof value === 'number' ? number(value) : value);
+        Object.assign(cell, { key, dye: 0, turn: this.turn });
         this.marks.set(id, cell);
         return place(cell, widths.at[column], 0, widths.of[column], TABLE_ROW);
       });
-      const made = this.row(row + 1, (row + 1) * TABLE_ROW, TABLE_ROW, null, ...cells);
-      if (table.kind) made.classList.add(table.kind(list[row]));
+      this.row(row + 1, (row + 1) * TABLE_ROW, TABLE_ROW, cells, table.kind ? `row ${table.kind(list[row])}` : 'row');
     });
     this.grid.style.width = `${widths.total}px`;
     this.end();

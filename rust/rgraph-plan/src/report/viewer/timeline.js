@@ -1,6 +1,8 @@
 // Passes by queue: boxes in time or in order, submissions as brackets above, barriers as ticks below, waits as arrows.
 
 const LANE = { bracket: 18, ticks: 18, gap: 16 };
+// Narrower brackets of submissions are left out, in pixels.
+const BRACKET = 12;
 // Rows of culled passes, at most.
 const CULLED_ROWS = 8;
 
@@ -28,15 +30,18 @@ class Timeline extends AxisView {
   get lanes() {
     if (this.cached) return this.cached;
     const { scale } = this.axis;
+    this.reach = this.reachOf(scale);
     const lanes = plan.lanes.map((queue) => this.lane(queue, scale)).filter((lane) => lane.cells.length);
     if (scale.id === 'measured' && payload.measured.host.length) lanes.push(this.hostLane());
     if (state.culled && plan.live < plan.passCount) lanes.push(this.culledLane(scale));
     // Boxes grow where there is room for it.
     const subs = lanes.reduce((sum, lane) => sum + (lane.queue === -2 ? 0.6 : lane.subs), 0);
-    const room = this.frame.clientHeight - 50 - lanes.length * (LANE.bracket + LANE.ticks + LANE.gap);
+    const room = this.room - 50 - lanes.length * (LANE.bracket + LANE.ticks + LANE.gap);
     this.box = Math.round(clamp(room / Math.max(1, subs), 38, 76));
     let top = 34;
     for (const lane of lanes) {
+      lane.kinds = { submission: [], pass: [], host: [], call: [], wait: [], culled: [] };
+      for (const cell of lane.cells) lane.kinds[cell.kind].push(cell);
       lane.top = top;
       lane.height = LANE.bracket + lane.subs * (this.box + 2) + (lane.plain ? 0 : LANE.ticks) + LANE.gap;
       top += lane.height;
@@ -63,11 +68,9 @@ class Timeline extends AxisView {
     }
     batches.queue.forEach((of, batch) => {
       if (of !== queue || batches.first[batch] < 0) return;
-      const inside = plan.passesIn(batch);
-      const at = Math.min(...most(inside, scale.begin, Math.min));
-      const end = Math.max(...most(inside, scale.end, Math.max));
-      if (end >= at) cells.push({ key: `s${batch}`, at, end, kind: 'submission', id: batch });
+      const [at, end] = [this.reach.begin[batch], this.reach.end[batch]];
       if (!(end >= at)) return;
+      cells.push({ key: `s${batch}`, at, end, kind: 'submission', id: batch });
       for (const wait of plan.waitsOf(batch)) cells.push({ key: `w${wait}`, at, end: at, kind: 'wait', id: wait });
     });
     calls.batch.forEach((batch, call) => {
@@ -161,20 +164,19 @@ class Timeline extends AxisView {
     this.grid.style.height = `${this.height}px`;
     this.grid.classList.toggle('tall', this.box >= 56);
     lanes.forEach((lane, row) => {
-      const header = h('div', { role: 'rowheader', class: 'name' },
+      lane.header ||= h('div', { role: 'rowheader', class: 'name' },
         h('span', { class: 'strong', text: shown(lane.name) }), h('span', { class: 'note', text: lane.note }));
       const cells = [];
       for (const kind of ['submission', 'pass', 'host', 'call', 'wait']) {
-        const of = lane.cells.filter((cell) => cell.kind === kind);
         const small = kind === 'call' || kind === 'wait';
-        for (const run of small ? joined(axis, of, 7) : joined(axis, of, CLOSE, 56)) {
+        for (const run of small ? joined(axis, lane.kinds[kind], 7) : joined(axis, lane.kinds[kind], CLOSE, 56)) {
           cells.push(...this.mark(row, lane, kind, lead(this, row, run)));
         }
       }
       if (lane.queue === -2) cells.push(...this.drawCulled(row, lane));
-      place(header, 0, 0, names - 8, lane.height);
-      cells.sort((a, b) => parseFloat(a.style.left) - parseFloat(b.style.left));
-      this.row(row, lane.top, lane.height, header, ...cells);
+      place(lane.header, 0, 0, names - 8, lane.height);
+      cells.sort((a, b) => a.spot.left - b.spot.left);
+      this.row(row, lane.top, lane.height, [lane.header, ...cells]);
     });
     this.arrows();
     this.end();
@@ -189,46 +191,50 @@ class Timeline extends AxisView {
     const top = LANE.bracket + (sub || 0) * (this.box + 2);
     const below = LANE.bracket + lane.subs * (this.box + 2);
     if (kind === 'submission') {
-      if (many) return [];
+      if (many || (width < BRACKET && this.at !== `${row}:${key}`)) return [];
       const label = width > 66 ? `${lane.queue < 0 ? 'host' : 'submit'} ${id}` : width > 24 ? String(id) : '';
-      return [place(this.cell(row, key, say.key(key), { class: 'bracket' }, label), left, 3, width, LANE.bracket - 5)];
+      return [place(this.cell(row, key, `bracket|${label}`, () => say.key(key), () => label), left, 3, width, LANE.bracket - 5)];
     }
     if (kind === 'pass' && many) {
       const ids = run.cells.map((cell) => cell.id);
       const [from, to] = [Math.min(...ids), Math.max(...ids)];
-      const name = `${count(ids.length, 'pass', 'passes')} from ${shown(plan.passes.name[from])} to `
+      const name = () => `${count(ids.length, 'pass', 'passes')} from ${shown(plan.passes.name[from])} to `
         + `${shown(plan.passes.name[to])}: magnify`;
-      const text = width > 18 ? h('span', { class: 'label', text: number(ids.length) }) : '';
-      const box = this.cell(row, `mp${from}-${to}`, name, { class: `box many ${hue(lane.queue)}` }, text);
+      const text = width > 18 ? number(ids.length) : '';
+      const box = this.cell(row, `mp${from}-${to}`, `box many ${hue(lane.queue)}|${text}`, name, () => h('span', { class: 'label', text }));
       return [place(box, left, top, Math.max(width, CLOSE), this.box)];
     }
     if (kind === 'pass') {
       const time = axis.scale.id === 'order' ? plan.passes.us[id] : axis.scale.end[id] - axis.scale.begin[id];
-      const badge = findings.byPass.has(id) ? h('span', { class: 'badge', text: '!' }) : null;
-      const sign = changes.pass.get(plan.passes.name[id]);
-      const name = `${sign ? `${sign} ` : ''}${shown(plan.passes.name[id])}`;
-      const text = width > 22 ? [badge, h('span', { class: 'label', text: name })] : [badge];
-      if (width > 64 && time > 0) text.push(h('span', { class: 'time', text: micros(time) }));
-      const box = this.cell(row, key, say.key(key), { class: `box ${hue(lane.queue)}${mergedClass(id)}` }, text);
+      const named = width > 22;
+      const timed = width > 64 && time > 0;
+      const look = `box ${hue(lane.queue)}${mergedClass(id)}|${named}${timed}`;
+      const box = this.cell(row, key, look, () => say.key(key), () => {
+        const sign = changes.pass.get(plan.passes.name[id]);
+        return [findings.byPass.has(id) && h('span', { class: 'badge', text: '!' }),
+          named && h('span', { class: 'label', text: `${sign ? `${sign} ` : ''}${shown(plan.passes.name[id])}` }),
+          timed && h('span', { class: 'time', text: micros(time) })];
+      });
       return [place(box, left, top, Math.max(2, width - 1), this.box)];
     }
     if (kind === 'host') {
       if (many) return [];
       const span = payload.measured.host[id];
       const label = `host: ${shown(span.name)}, ${micros(span.end_us - span.begin_us)}`;
-      const box = this.cell(row, key, label, { class: `box ${hue(-1)}` }, width > 30 ? shown(span.name) : '');
+      const text = width > 30 ? shown(span.name) : '';
+      const box = this.cell(row, key, `box ${hue(-1)}|${text}`, label, () => text);
       return [place(box, left, top, width, this.box)];
     }
     const x = names + axis.x(run.cells[0].at);
     if (kind === 'wait') {
-      const label = several(run.cells.map((cell) => say.key(cell.key)), 'wait');
-      return [place(this.cell(row, key, label, { class: 'wait' }), x - 6, LANE.bracket - 15, 12, 12)];
+      const label = () => several(run.cells.map((cell) => say.key(cell.key)), 'wait');
+      return [place(this.cell(row, key, `wait|${namesOf(run)}`, label), x - 6, LANE.bracket - 15, 12, 12)];
     }
     const calls = run.cells.map((cell) => cell.id);
     const barriers = calls.reduce((sum, call) => sum + plan.calls.count[call], 0);
-    const label = several(calls.map((call) => say.call(call)), 'barrier call');
+    const label = () => several(calls.map((call) => say.call(call)), 'barrier call');
     const height = clamp(5 + barriers * 2, 7, LANE.ticks - 3);
-    const tick = this.cell(row, key, label, { class: `tick ${plan.callKind(id)}` });
+    const tick = this.cell(row, key, `tick ${plan.callKind(id)}|${namesOf(run)}`, label);
     return [place(tick, x - 5, below, 10, height)];
   }
 
@@ -250,14 +256,14 @@ class Timeline extends AxisView {
         continue;
       }
       ends[line] = x + width;
-      const label = h('span', { class: 'label', text: shown(plan.passes.name[cell.id]) });
-      const box = this.cell(row, cell.key, say.key(cell.key), { class: 'box culled' }, label);
+      const label = () => h('span', { class: 'label', text: shown(plan.passes.name[cell.id]) });
+      const box = this.cell(row, cell.key, 'box culled', () => say.key(cell.key), label);
       cells.push(place(box, names + x, 4 + line * 32, width, 28));
     }
     const lines = Math.max(1, ends.length) + (left ? 1 : 0);
     if (left) {
       const text = `${number(left)} more culled: see the diagram`;
-      const box = this.cell(row, 'md', text, { class: 'box culled many' }, h('span', { class: 'label', text }));
+      const box = this.cell(row, 'md', `box culled many|${text}`, text, () => h('span', { class: 'label', text }));
       cells.push(place(box, names, 4 + (lines - 1) * 32, Math.min(240, axis.width), 28));
     }
     lane.height = 8 + lines * 32 + LANE.gap;
@@ -269,20 +275,18 @@ class Timeline extends AxisView {
   arrows() {
     const { axis, names } = this;
     const { waits, batches } = plan;
-    place(this.over, 0, 0, this.frame.clientWidth, this.height);
-    const { scale } = axis;
+    place(this.over, 0, 0, this.width, this.height);
     const paths = [];
     const drawn = new Set();
     const lanes = new Map(this.lanes.map((lane) => [lane.plain ? null : lane.queue, lane]));
     for (let wait = 0; wait < waits.batch.length; wait += 1) {
       const target = lanes.get(batches.queue[waits.batch[wait]]);
       const origin = lanes.get(waits.queue[wait]);
-      const inside = plan.passesIn(waits.batch[wait]);
-      if (!target || !origin || !inside.length) continue;
-      const to = axis.x(Math.min(...most(inside, scale.begin, Math.min)));
+      if (!target || !origin || Number.isNaN(this.reach.begin[waits.batch[wait]])) continue;
+      const to = axis.x(this.reach.begin[waits.batch[wait]]);
       const source = waits.source[wait];
-      const before = source < 0 ? [] : most(plan.passesIn(source), scale.end, Math.max);
-      const from = before.length ? axis.x(before[0]) : to - 16;
+      const signalled = source < 0 ? NaN : this.reach.end[source];
+      const from = Number.isNaN(signalled) ? to - 16 : axis.x(signalled);
       if (!(to >= -40 && from <= axis.width + 40) ) continue;
       // Arrows to one place are seen as one.
       const spot = `${target.top},${Math.round(to / 14)}`;
@@ -305,6 +309,12 @@ class Timeline extends AxisView {
     this.over.replaceChildren(...paths);
   }
 
+  // Begin and end of each submission on a scale; NaN where it has no pass.
+  reachOf(scale) {
+    const span = (values, pick) => plan.batches.queue.map((_, batch) => most(plan.passesIn(batch), values, pick)[0] ?? NaN);
+    return { begin: span(scale.begin, Math.min), end: span(scale.end, Math.max) };
+  }
+
   decorate() {
     const focus = state.hover || state.pin;
     const lit = focus ? related(focus) : null;
@@ -316,6 +326,9 @@ class Timeline extends AxisView {
     if (!this.panel.hidden) this.draw();
   }
 }
+
+// What a run of cells stands for, as the look of its mark.
+const namesOf = (run) => (run.cells.length === 1 ? '' : run.cells.map((cell) => cell.key).join());
 
 // The smallest (or largest) number of some passes, as a list that is empty where none has one.
 function most(passes, values, pick) {

@@ -1,12 +1,13 @@
 // What all drawings share: a grid of rows and cells that is drawn where it is looked at, one cell in the tab order,
-// arrows to walk, a key to each mark. Subclasses say what their rows hold and put marks there.
+// arrows to walk, a key to each mark. Subclasses decide what their rows hold and put marks there. Elements outlive a
+// drawing: the next one moves them, makes those that are new and removes the rest.
 
 // Marks closer than this many pixels are drawn as one.
 const CLOSE = 3;
 
 class GridView {
   constructor(id, title, label) {
-    Object.assign(this, { id, title, label, at: null, built: false, marks: new Map() });
+    Object.assign(this, { id, title, label, at: null, built: false, marks: new Map(), rowsMade: new Map(), turn: 0 });
     this.redraw = soon(() => this.draw());
   }
 
@@ -62,59 +63,87 @@ class GridView {
     else if (key) set('pin', state.pin === key ? null : key);
   }
 
-  // Forgets what was drawn and makes room for as many rows.
+  // Begins a drawing of as many rows.
   begin(rows) {
+    this.turn += 1;
+    this.drawn = [];
     this.held = this.grid.contains(document.activeElement) ? document.activeElement.dataset.cell : null;
-    this.grid.replaceChildren();
-    this.marks.clear();
-    this.grid.setAttribute('aria-rowcount', String(rows));
+    if (this.counted !== rows) this.grid.setAttribute('aria-rowcount', String(this.counted = rows));
   }
 
-  // A row that stands at some height.
-  row(index, top, height, header, ...cells) {
-    const row = h('div', { class: 'row', role: 'row', 'aria-rowindex': index + 1 }, header, cells);
+  // A row that stands at some height, with its cells in the order of the walk.
+  row(index, top, height, cells, name = 'row') {
+    let row = this.rowsMade.get(index);
+    if (!row) this.rowsMade.set(index, row = h('div', { role: 'row', 'aria-rowindex': index + 1 }));
+    if (row.className !== name) row.className = name;
+    row.turn = this.turn;
     place(row, 0, top, null, height);
-    this.grid.append(row);
+    arrange(row, cells);
+    this.drawn.push(row);
     return row;
   }
 
-  // A mark of a row. `key` is what it stands for.
-  cell(row, key, label, props, ...children) {
+  // A mark of a row. `key` is the thing that it shows. The mark of the last drawing is taken while its `look` (class
+  // and text) is the same; else `label` and `inside` make a new one.
+  cell(row, key, look, label, inside, props) {
     const id = `${row}:${key}`;
-    const role = props.role || 'gridcell';
-    const cell = h('div', { ...props, role, tabindex: -1, 'aria-label': label, data: { key, cell: id } }, ...children);
-    this.marks.set(id, cell);
+    let cell = this.marks.get(id);
+    if (cell?.look !== look) {
+      const text = typeof label === 'function' ? label() : label;
+      cell = h('div', { role: 'gridcell', ...props, class: look.split('|', 1)[0], tabindex: -1, 'aria-label': text, data: { key, cell: id } }, inside?.());
+      Object.assign(cell, { look, key, dye: 0 });
+      this.marks.set(id, cell);
+    }
+    cell.turn = this.turn;
     return cell;
   }
 
-  // Ends a drawing: what is lit, what can be reached by tab, and where the focus was.
-  end() {
+  // An element that only decorates, by name: kept from drawing to drawing as cells are.
+  decor(id, name, text = '') {
+    let element = (this.decors ||= new Map()).get(id);
+    if (!element) this.decors.set(id, element = h('div', { 'aria-hidden': 'true' }));
+    if (element.className !== name) element.className = name;
+    if (element.said !== text) element.textContent = element.said = text;
+    element.turn = this.turn;
+    return element;
+  }
+
+  // Ends a drawing: what is gone, what is lit, what can be reached by tab, and where the focus was.
+  end(...behind) {
+    for (const kept of [this.marks, this.rowsMade, this.decors]) {
+      if (kept) for (const [id, element] of kept) if (element.turn !== this.turn) kept.delete(id);
+    }
+    arrange(this.grid, [...behind, ...this.drawn]);
     this.paint();
     this.rove();
-    if (this.held) (this.marks.get(this.at) || this.marks.get(this.held))?.focus({ preventScroll: true });
+    const focus = this.held && (this.marks.get(this.at) || this.marks.get(this.held));
+    if (focus && focus !== document.activeElement) focus.focus({ preventScroll: true });
   }
 
   rove() {
-    let first = null;
-    for (const [id, mark] of this.marks) {
-      first ||= mark;
-      mark.tabIndex = id === this.at ? 0 : -1;
-    }
-    if (first && !this.marks.has(this.at)) first.tabIndex = 0;
+    const stop = this.marks.get(this.at) || this.marks.values().next().value;
+    if (stop === this.stop && stop?.tabIndex === 0) return;
+    if (this.stop) this.stop.tabIndex = -1;
+    if (stop) stop.tabIndex = 0;
+    this.stop = stop;
   }
 
-  // Lights what is pointed at or pinned with all that belongs to it, else what was searched for.
+  // Lights what is pointed at or pinned with all that belongs to it, else what was searched for. A grid that lights
+  // something dims all marks that are not `on`, so that only those that are lit change.
   paint() {
     const focus = state.hover || state.pin;
     const lit = focus ? related(focus) : search.hits;
     this.grid.classList.toggle('lighting', Boolean(lit));
-    for (const mark of this.marks.values()) {
-      const { key } = mark.dataset;
-      const inside = !lit || lit.has(key) || !key || (key[0] === 'm' && this.covers(mark.dataset.cell, lit));
-      mark.classList.toggle('dim', !inside);
-      mark.classList.toggle('lit', Boolean(focus) && key === focus);
-      mark.classList.toggle('hit', Boolean(search.hits?.has(key)));
-      if (key === state.pin) mark.setAttribute('aria-selected', 'true');
+    for (const [id, mark] of this.marks) {
+      const { key } = mark;
+      const on = Boolean(lit) && (lit.has(key) || !key || (key[0] === 'm' && this.covers(id, lit)));
+      const dye = (on ? 1 : 0) + (key === focus && focus ? 2 : 0) + (search.hits?.has(key) ? 4 : 0) + (key === state.pin ? 8 : 0);
+      if (dye === mark.dye) continue;
+      mark.dye = dye;
+      mark.classList.toggle('on', Boolean(dye & 1));
+      mark.classList.toggle('lit', Boolean(dye & 2));
+      mark.classList.toggle('hit', Boolean(dye & 4));
+      if (dye & 8) mark.setAttribute('aria-selected', 'true');
       else mark.removeAttribute('aria-selected');
     }
     this.decorate?.();
@@ -231,7 +260,7 @@ class AxisView extends GridView {
 
   // Width of the column of names, in pixels.
   get names() {
-    return this.frame.clientWidth < 480 ? 92 : 168;
+    return this.width < 480 ? 92 : 168;
   }
 
   wheel(event) {
@@ -291,8 +320,11 @@ class AxisView extends GridView {
     this.moved();
   }
 
+  // Reads the sizes of the window, once for each drawing: a layout asked for after a change costs more than the change.
   measure() {
-    this.axis.width = Math.max(60, this.frame.clientWidth - this.names - 12);
+    const { clientWidth, clientHeight, scrollTop } = this.frame;
+    Object.assign(this, { width: clientWidth, room: clientHeight, top: scrollTop });
+    this.axis.width = Math.max(60, clientWidth - this.names - 12);
   }
 
   drawRuler() {
@@ -310,20 +342,23 @@ class AxisView extends GridView {
   }
 }
 
-// Cells in view, those that would be drawn closer than a few pixels joined, up to a width: cells with their pixels.
+// Cells in view, those that would be drawn closer than a few pixels joined, up to a width: cells with their pixels. Runs
+// end at multiples of a power of two of the scale, so that most of them stay the same from one zoom step to the next.
 function joined(axis, cells, apart = CLOSE, wide = apart * 2) {
   const shown = [];
+  const step = 2 ** Math.floor(Math.log2((wide * (axis.to - axis.from)) / axis.width));
   let run = null;
   for (const cell of cells) {
     if (!(cell.end >= axis.from && cell.at <= axis.to)) continue;
     const left = axis.x(cell.at);
     const right = axis.x(cell.end);
     const narrow = right - left < apart;
-    if (narrow && run && left - run.left < wide && left - run.right < apart) {
+    const bucket = Math.floor(cell.at / step);
+    if (narrow && run?.bucket === bucket && left - run.right < apart) {
       run.cells.push(cell);
       run.right = Math.max(run.right, right);
     } else {
-      const one = { cells: [cell], left, right };
+      const one = { cells: [cell], left, right, bucket };
       shown.push(one);
       run = narrow ? one : null;
     }
