@@ -104,6 +104,17 @@ def test_no_page_is_left_out_of_the_manual():
         assert name in texts[index] or ":glob:" in texts[index], page
 
 
+def test_glossary_is_short_and_has_each_word_once():
+    text = (pages.ROOT / "GLOSSARY.md").read_text(encoding="utf-8")
+    assert text.count("\n") <= 60
+    meanings, _, banned = text.partition("**Banned")
+    words = [word.lower() for word in re.findall(r"\*([^*]+)\*(?=[:,; ])", meanings) if not word.endswith(".")]
+    assert len(words) == len(set(words)) > 50
+    for pair in re.findall(r"([^.→]+?)→", banned):
+        for old in pair.replace("\n", " ").split(","):
+            assert old.strip().lower().partition(" (")[0] not in words
+
+
 def test_documentation_is_built_without_a_warning(tmp_path: Path):
     pytest.importorskip("sphinx", reason="the extra docs is not installed: pip install '.[docs]'")
     command = [
