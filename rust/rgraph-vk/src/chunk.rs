@@ -21,15 +21,15 @@ pub(crate) struct BatchInfo {
 pub(crate) struct Chunk {
     pub batch: BatchId,
     pub commands: Span,
-    /// Whether a function says steps of its passes each time.
+    /// Whether a function says steps or records commands of its passes each time.
     pub said: bool,
 }
 
 /// Passes from which on a chunk ends at the next place where it may: fewer are recorded sooner than threads wake up.
 const CHUNK_PASSES: usize = 2048;
 
-/// Batches with the edges that are entered before them, and the chunks that they are recorded in. Passes whose steps a
-/// function says each time have chunks without others, so that the others stay recorded.
+/// Batches with the edges that are entered before them, and the chunks that they are recorded in. Passes whose steps or
+/// commands a function makes each time have chunks without others, so that the others stay recorded.
 pub(crate) fn split(
     plan: &Plan,
     scene: &Scene,

@@ -10,6 +10,7 @@ use rgraph_plan::resource::ResourceId;
 
 use crate::device::Device;
 use crate::error::Error;
+use crate::external::{RunFence, SemaphoreSignal, SemaphoreWait};
 use crate::foreign;
 use crate::frame::{Frame, FrameShared};
 use crate::host::HostLane;
@@ -52,6 +53,12 @@ pub struct Inputs<'a> {
     pub sample: u32,
     /// Whether vertices, fragments and invocations are counted.
     pub statistics: bool,
+    /// Semaphores that the run waits for.
+    pub waits: Vec<SemaphoreWait>,
+    /// Semaphores that the run signals.
+    pub signals: Vec<SemaphoreSignal>,
+    /// A fence that the run signals.
+    pub fence: Option<RunFence>,
     /// Called every 50 ms while waiting.
     pub poll: Option<Poll<'a>>,
 }

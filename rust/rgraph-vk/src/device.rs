@@ -324,6 +324,35 @@ impl Device {
         self.0.closed.store(true, Ordering::Release);
     }
 
+    /// The device's functions, for commands and objects of the caller's. Objects that are made of them are the caller's to
+    /// destroy, before the device goes; queues are used through [`Device::with_queue`].
+    pub fn raw(&self) -> &ash::Device {
+        &self.0.raw
+    }
+
+    /// The instance's functions.
+    pub fn raw_instance(&self) -> &ash::Instance {
+        self.0.context.raw()
+    }
+
+    /// The physical device.
+    pub fn raw_physical_device(&self) -> vk::PhysicalDevice {
+        self.0.physical
+    }
+
+    /// Calls a function with a queue of the device's list and its family, while no thread of rgraph submits to it. `None`:
+    /// there is no such queue. The function must not run graphs of the device: it would wait for itself.
+    pub fn with_queue<T>(&self, queue: usize, function: impl FnOnce(vk::Queue, u32) -> T) -> Option<T> {
+        let queue = self.0.queues.get(queue)?;
+        Some(queue.alone(|| function(queue.raw, queue.family)))
+    }
+
+    /// The timeline semaphore of a queue of the device's list, whose values a [`Point`](crate::Point) names. The caller waits for it, and never
+    /// signals it. `None`: there is no such queue.
+    pub fn timeline(&self, queue: usize) -> Option<vk::Semaphore> {
+        self.0.queues.get(queue).map(|queue| queue.semaphore)
+    }
+
     /// Whether it is the caller's device.
     pub fn is_borrowed(&self) -> bool {
         !self.0.owned

@@ -33,6 +33,8 @@ pub(crate) struct Entering {
     pub buffers: Vec<vk::BufferMemoryBarrier2<'static>>,
     pub images: Vec<vk::ImageMemoryBarrier2<'static>>,
     pub notes: Vec<String>,
+    /// Stages that wait for a semaphore of the caller's: barriers follow it.
+    pub awaited: vk::PipelineStageFlags2,
 }
 
 impl Entering {
@@ -106,7 +108,7 @@ impl Entering {
                 let [from, to] = moved.unwrap_or([vk::QUEUE_FAMILY_IGNORED; 2]);
                 self.buffers.push(
                     vk::BufferMemoryBarrier2::default()
-                        .src_stage_mask(src)
+                        .src_stage_mask(src | self.awaited)
                         .src_access_mask(src_access)
                         .dst_stage_mask(stages)
                         .dst_access_mask(convert::visible_to(target.access))
@@ -122,7 +124,7 @@ impl Entering {
                 if !src.is_empty() {
                     self.memory.push(
                         vk::MemoryBarrier2::default()
-                            .src_stage_mask(src)
+                            .src_stage_mask(src | self.awaited)
                             .src_access_mask(src_access)
                             .dst_stage_mask(stages)
                             .dst_access_mask(convert::visible_to(target.access)),
@@ -152,7 +154,7 @@ impl Entering {
             let [from, to] = taken.unwrap_or([vk::QUEUE_FAMILY_IGNORED; 2]);
             self.images.push(
                 vk::ImageMemoryBarrier2::default()
-                    .src_stage_mask(src)
+                    .src_stage_mask(src | self.awaited)
                     .src_access_mask(src_access)
                     .dst_stage_mask(stages)
                     .dst_access_mask(convert::visible_to(target.access))

@@ -99,6 +99,12 @@ impl FrameShared {
 }
 
 impl Frame {
+    /// Where it ends on each queue that it uses: when the queue's [timeline](crate::Device::timeline) has reached the value of its
+    /// point, all of the frame on that queue is done.
+    pub fn points(&self) -> &[Point] {
+        &self.0.submitted.points
+    }
+
     /// Whether the GPU and the host are done with it.
     ///
     /// # Errors

@@ -24,6 +24,7 @@ use crate::context::c_string;
 use crate::device::Shared;
 use crate::error::{Code, Error};
 use crate::memory::{Domain, Want};
+use crate::raw::RawWork;
 use crate::rendering::Renderings;
 use crate::scene::{Scene, final_states, memories, usages, used_by_batches};
 use crate::state::Tracked;
@@ -83,6 +84,10 @@ pub(crate) struct Prepared {
     pub packets: Packets,
     /// Passes whose steps a function says each time.
     pub recorded: Vec<PlanPassId>,
+    /// Functions that record commands of passes themselves; empty without any.
+    pub raw: IdVec<PlanPassId, Option<Arc<dyn RawWork>>>,
+    /// Whether some chunks are recorded in each run.
+    pub records_again: bool,
     /// Where the plan's passes stand, by declaration.
     pub planned: HashMap<PassId, PlanPassId>,
     pub places: IdVec<ResourceId, Place>,
@@ -194,6 +199,7 @@ impl Prepared {
         let binder = Binder { shared, graph: &workload.graph, plan: &plan, scene: &scene, renderings: &renderings };
         let mut packets = Packets { of_pass: IdVec::filled(Span::default(), plan.passes.len()), ..Packets::default() };
         let mut recorded = Vec::new();
+        let mut raw: IdVec<PlanPassId, Option<Arc<dyn RawWork>>> = IdVec::new();
         for pass in plan.live() {
             let Some(declared) = scene.pass_of[pass] else {
                 binder.add_inserted(pass, &mut packets);
@@ -203,6 +209,19 @@ impl Prepared {
                 None => {}
                 Some(Work::Steps(steps)) => binder.add(pass, steps, &mut packets)?,
                 Some(Work::Record(_)) => recorded.push(pass),
+                Some(Work::Raw(_)) if plan.passes[pass].queue.is_none() => {
+                    return binder.wrong(
+                        pass,
+                        "records Vulkan commands, and its queue is the CPU's",
+                        "use another queue",
+                    );
+                }
+                Some(Work::Raw(work)) => {
+                    if raw.is_empty() {
+                        raw = IdVec::filled(None, plan.passes.len());
+                    }
+                    raw[pass] = Some(work.clone());
+                }
                 Some(Work::Host(_)) if plan.passes[pass].queue.is_some() => {
                     return binder.wrong(
                         pass,
@@ -214,7 +233,9 @@ impl Prepared {
             }
         }
         let planned = scene.pass_of.iter_ids().filter_map(|(id, declared)| Some(((*declared)?, id))).collect();
-        let (batches, chunks) = split(&plan, &scene, &queues, &recorded);
+        let changing = raw.iter_ids().filter(|(_, work)| work.as_ref().is_some_and(|work| !work.is_static()));
+        let again: Vec<PlanPassId> = recorded.iter().copied().chain(changing.map(|(pass, _)| pass)).collect();
+        let (batches, chunks) = split(&plan, &scene, &queues, &again);
         let roots = workload.graph.roots().iter().map(|&declared| {
             let resource = scene.resource_of[declared];
             let states = matches!(plan.resources[scene.memory[resource]].life, PlanLife::Transient | PlanLife::Root)
@@ -254,6 +275,8 @@ impl Prepared {
             renderings,
             packets,
             recorded,
+            raw,
+            records_again: !again.is_empty(),
             planned,
             imports,
             places,

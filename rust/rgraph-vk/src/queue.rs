@@ -39,6 +39,10 @@ pub struct Submit {
     pub waits: Vec<WaitFor>,
     /// What it runs, in this order.
     pub commands: Vec<vk::CommandBuffer>,
+    /// Semaphores of the caller's and their values, signalled beside the queue's own.
+    pub signals: Vec<(vk::Semaphore, u64)>,
+    /// A fence of the caller's; of several submits in one call only the last has one.
+    pub fence: vk::Fence,
 }
 
 /// A queue of a device.
@@ -76,6 +80,12 @@ impl Queue {
         self.submitted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Calls a function while no other thread submits.
+    pub(crate) fn alone<T>(&self, function: impl FnOnce() -> T) -> T {
+        let _submitted = self.lock();
+        function()
+    }
+
     /// The value that is signalled when all submitted so far is done.
     pub fn submitted(&self) -> u64 {
         *self.lock()
@@ -97,30 +107,33 @@ impl Queue {
         }
         // Held over the call: values are signalled in the order of submission.
         let mut last = self.lock();
-        let signals: Vec<_> = (1..=submits.len() as u64)
-            .map(|more| {
-                vk::SemaphoreSubmitInfo::default()
-                    .semaphore(self.semaphore)
-                    .value(*last + more)
-                    .stage_mask(vk::PipelineStageFlags2::ALL_COMMANDS)
-            })
-            .collect();
-        let (mut wait, mut command) = (0, 0);
+        let signal = |semaphore, value| {
+            let all = vk::PipelineStageFlags2::ALL_COMMANDS;
+            vk::SemaphoreSubmitInfo::default().semaphore(semaphore).value(value).stage_mask(all)
+        };
+        let mut signals: Vec<vk::SemaphoreSubmitInfo<'_>> = Vec::new();
+        for (submit, own) in submits.iter().zip(*last + 1..) {
+            signals.push(signal(self.semaphore, own));
+            signals.extend(submit.signals.iter().map(|(semaphore, value)| signal(*semaphore, *value)));
+        }
+        let (mut wait, mut command, mut first) = (0, 0, 0);
         let infos: Vec<_> = submits
             .iter()
-            .zip(&signals)
-            .map(|(submit, signal)| {
+            .map(|submit| {
+                let end = first + 1 + submit.signals.len();
                 let info = vk::SubmitInfo2::default()
                     .wait_semaphore_infos(&waits[wait..wait + submit.waits.len()])
                     .command_buffer_infos(&commands[command..command + submit.commands.len()])
-                    .signal_semaphore_infos(std::slice::from_ref(signal));
+                    .signal_semaphore_infos(&signals[first..end]);
+                first = end;
                 wait += submit.waits.len();
                 command += submit.commands.len();
                 info
             })
             .collect();
+        let fence = submits.last().map_or(vk::Fence::null(), |submit| submit.fence);
         // SAFETY: handles live until the values signalled here are reached; the lock keeps other threads out.
-        unsafe { device.queue_submit2(self.raw, &infos, vk::Fence::null()) }.called("vkQueueSubmit2")?;
+        unsafe { device.queue_submit2(self.raw, &infos, fence) }.called("vkQueueSubmit2")?;
         *last += submits.len() as u64;
         Ok(*last)
     }

@@ -14,8 +14,9 @@ use crate::chunk::Chunk;
 use crate::convert;
 use crate::device::Shared;
 use crate::error::{Called, Error};
-use crate::prepared::Prepared;
+use crate::prepared::{Imports, Prepared};
 use crate::queue::Queue;
+use crate::raw::{RawContext, RawWork};
 use crate::rendering::Rendering;
 use crate::store::clear_color;
 use crate::subpass;
@@ -26,9 +27,22 @@ use crate::work::{DrawCount, IndexBuffer};
 /// Commands from which on several threads record faster than one.
 const PARALLEL_COMMANDS: usize = 4096;
 
-/// Records chunks of a variant, whose old command buffers are not in use: all of them, or those with passes whose steps a
-/// function says each time.
-pub(crate) fn record(prepared: &Prepared, variant: &mut Variant, push: &[u8], all: bool) -> Result<(), Error> {
+/// What is recorded, of which run.
+#[derive(Clone, Copy)]
+pub(crate) struct Recording<'a> {
+    pub run: u64,
+    pub imports: &'a Imports,
+    /// All chunks, or those with passes whose steps or commands a function makes each time.
+    pub all: bool,
+}
+
+/// Records chunks of a variant, whose old command buffers are not in use.
+pub(crate) fn record(
+    prepared: &Prepared,
+    variant: &mut Variant,
+    push: &[u8],
+    what: Recording<'_>,
+) -> Result<(), Error> {
     let shared = &prepared.shared;
     while variant.chunks.len() < prepared.chunks.len() {
         let chunk = &prepared.chunks[variant.chunks.len()];
@@ -36,9 +50,9 @@ pub(crate) fn record(prepared: &Prepared, variant: &mut Variant, push: &[u8], al
         let made = command_pool(shared, shared.queues[queue].family)?;
         variant.chunks.push(made);
     }
-    let recorder = Recorder { prepared, variant, push };
+    let recorder = Recorder { prepared, variant, push, what };
     let one = |(chunk, &(pool, commands)): (&Chunk, &(vk::CommandPool, vk::CommandBuffer))| {
-        if !all && !chunk.said {
+        if !what.all && !chunk.said {
             return Ok(());
         }
         // SAFETY: the context is idle, so none of the pool's buffers is in use; each thread has pools of its own.
@@ -76,6 +90,7 @@ struct Recorder<'a> {
     prepared: &'a Prepared,
     variant: &'a Variant,
     push: &'a [u8],
+    what: Recording<'a>,
 }
 
 /// What is bound, so that equal packets in a row bind nothing twice.
@@ -139,7 +154,7 @@ impl Recorder<'_> {
                         poisoner.fill(self.variant, fills, [pass].into_iter());
                     }
                     if !skipped && self.variant.on[*pass] {
-                        self.pass(commands, (*pass, at), queue, rendering.map(|(open, _)| open), &mut bound);
+                        self.pass(commands, (*pass, at), queue, rendering.map(|(open, _)| open), &mut bound)?;
                     }
                 }
                 Command::EndRendering => {
@@ -297,7 +312,7 @@ impl Recorder<'_> {
         queue: &Queue,
         rendering: Option<&Rendering>,
         bound: &mut Bound,
-    ) {
+    ) -> Result<(), Error> {
         let shared = &self.prepared.shared;
         if let Some(labels) = &shared.labels {
             let label = vk::DebugUtilsLabelEXT::default().label_name(&self.prepared.labels[pass]);
@@ -319,6 +334,10 @@ impl Recorder<'_> {
         if let Some(span) = self.variant.said.of_pass.get(pass) {
             self.packets(commands, &self.variant.said, *span, true, rendering, bound);
         }
+        if let Some(Some(work)) = self.prepared.raw.get(pass) {
+            self.raw(work.as_ref(), (pass, commands), queue, rendering)?;
+            *bound = Bound::default();
+        }
         if let Some(pool) = counts {
             // SAFETY: begun above.
             unsafe { shared.raw.cmd_end_query(commands, pool, pass.index() as u32) };
@@ -328,6 +347,29 @@ impl Recorder<'_> {
             // SAFETY: begun above.
             unsafe { labels.cmd_end_debug_utils_label(commands) };
         }
+        Ok(())
+    }
+
+    /// Lets a function record a pass, in the device's name: it cannot wait for a run of the device.
+    fn raw(
+        &self,
+        work: &dyn RawWork,
+        (pass, commands): (PlanPassId, vk::CommandBuffer),
+        queue: &Queue,
+        rendering: Option<&Rendering>,
+    ) -> Result<(), Error> {
+        let (prepared, variant) = (self.prepared, self.variant);
+        let Recording { run, imports, .. } = self.what;
+        let _inside = prepared.shared.enter();
+        let context = RawContext { prepared, variant, imports, run, pass, commands, family: queue.family, rendering };
+        work.record(&context).map_err(|error| match error.downcast::<Error>() {
+            Ok(own) => *own,
+            Err(error) => Error::Callback(error),
+        })?;
+        if let Some(Rendering { area: area @ [width, height], .. }) = rendering {
+            self.set_viewport(commands, [0.0, 0.0, *width as f32, *height as f32], *area);
+        }
+        Ok(())
     }
 
     fn packets(

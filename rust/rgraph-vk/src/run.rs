@@ -15,13 +15,14 @@ use crate::bind::Packets;
 use crate::compiled::{Inputs, Poll};
 use crate::device::Shared;
 use crate::error::Error;
+use crate::external::External;
 use crate::frame::{Figures, Submitted};
 use crate::host::{HostLane, Outcome, Reservation};
 use crate::measure::Measure;
 use crate::onetime::OneTime;
 use crate::prepared::{Imports, Prepared};
 use crate::queue::Point;
-use crate::record::{passes_on, record};
+use crate::record::{Recording, passes_on, record};
 use crate::state::ResourceState;
 use crate::store::Store;
 use crate::submit::{At, Submission};
@@ -182,6 +183,8 @@ impl RunState {
         self.apply(prepared, inputs)?;
         let begin = Instant::now();
         let wanted = self.wanted(prepared, inputs)?;
+        let external = External { waits: &inputs.waits, signals: &inputs.signals, fence: inputs.fence };
+        external.check(prepared)?;
         let prologue = self.prologue(prepared, inputs)?;
         figures.upload_us = figures.took("upload", begin);
         let begin = Instant::now();
@@ -206,7 +209,7 @@ impl RunState {
         let hosted = self.host.is_some().then(|| Reservation::of(&stores));
         self.last = hosted.as_ref().map(Reservation::outcome);
         let mut context = std::mem::take(&mut self.contexts[at]);
-        let call = Submission { variant: index, prologue: &prologue, wanted: &wanted, poll: inputs.poll };
+        let call = Submission { variant: index, prologue: &prologue, wanted: &wanted, external, poll: inputs.poll };
         let submitted = self.submit(prepared, &mut context, call, &mut turn, &mut figures);
         let outcome = match submitted {
             Ok(done) => {
@@ -334,9 +337,9 @@ impl RunState {
             variant.say(from, said)?;
         }
         let all = variant.push_stamp != *push_stamp;
-        if all || says {
+        if all || prepared.records_again {
             variant.push_stamp = u64::MAX;
-            record(prepared, &mut variant, &self.push, all)?;
+            record(prepared, &mut variant, &self.push, Recording { run: *run, imports, all })?;
             variant.push_stamp = *push_stamp;
             figures.recorded = true;
         }

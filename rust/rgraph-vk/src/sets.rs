@@ -8,7 +8,7 @@ use rgraph_plan::id::Span;
 use rgraph_plan::plan::{PlanKind, PlanPassId};
 use rgraph_plan::resource::ResourceId;
 
-use crate::bind::{Descriptor, Packets, Write};
+use crate::bind::{Descriptor, Packets};
 use crate::convert;
 use crate::error::{Called, Error};
 use crate::garbage::Garbage;
@@ -114,7 +114,7 @@ impl Variant {
                     |sampler, view, layout| vk::DescriptorImageInfo { sampler, image_view: view, image_layout: layout };
                 // The view, and the layout that its image is in: what stands in may be in another.
                 let view = |declared: ResourceId, key: ViewKey, layout: Layout| {
-                    let resource = self.stand_in(prepared, write, declared);
+                    let resource = self.stand_in(prepared, write.pass, declared);
                     let layout = match resource == declared {
                         true => layout,
                         false => prepared.binder().layout(write.pass, resource, key.mips, key.layers, key.aspects),
@@ -125,7 +125,7 @@ impl Variant {
                 };
                 let is_image = match &write.what {
                     Descriptor::Buffer(resource, [first, end]) => {
-                        let buffer = self.buffer(self.stand_in(prepared, write, *resource));
+                        let buffer = self.buffer(self.stand_in(prepared, write.pass, *resource));
                         buffers.push(vk::DescriptorBufferInfo { buffer, offset: *first, range: end - first });
                         false
                     }
@@ -174,17 +174,17 @@ impl Variant {
     }
 
     /// What a pass reads instead of the output of a pass that is switched off.
-    fn stand_in(&self, prepared: &Prepared, write: &Write, resource: ResourceId) -> ResourceId {
+    pub(crate) fn stand_in(&self, prepared: &Prepared, pass: PlanPassId, resource: ResourceId) -> ResourceId {
         let (graph, scene) = (&prepared.workload.graph, &prepared.scene);
         let mut resource = resource;
         let is_output = |of: ResourceId| graph.fallbacks().iter().any(|one| scene.resource_of[one.output] == of);
         // A pass that is off reads nothing, and what would stand in need not be there.
-        if !self.on[write.pass] || !is_output(resource) {
+        if !self.on[pass] || !is_output(resource) {
             return resource;
         }
         for _ in 0..=graph.fallbacks().len() {
-            let writes = |pass: &PlanPassId| {
-                scene.of(*pass).iter().any(|access| {
+            let writes = |other: &PlanPassId| {
+                scene.of(*other).iter().any(|access| {
                     use rgraph_plan::access::Usage;
                     access.resource == resource
                         && matches!(
@@ -199,7 +199,7 @@ impl Variant {
                         )
                 })
             };
-            let before = |pass: &PlanPassId| *pass < write.pass;
+            let before = |other: &PlanPassId| *other < pass;
             let Some(last) = prepared.plan.live().filter(before).filter(writes).last() else { return resource };
             if self.on[last] {
                 return resource;

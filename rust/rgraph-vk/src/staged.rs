@@ -106,7 +106,7 @@ impl<'a> Transfer<'a> {
                 finish(device, commands);
             }
         })?;
-        let submit = Submit { waits: entering.waits, commands: vec![commands] };
+        let submit = Submit { waits: entering.waits, commands: vec![commands], ..Submit::default() };
         let value = self.shared.noted(queue.submit(device, &[submit]))?;
         let point = Point { queue: self.queue, value };
         block.used_until(point);

@@ -1,13 +1,14 @@
 //! One run to the queues: what is uploaded, entry barriers, the plan's batches in their order, what is read back.
 
+mod external;
+mod host;
+
 use std::sync::{Arc, MutexGuard};
-use std::time::Instant;
 
 use ash::vk;
-use rgraph_plan::access::{Accesses, Layout, Stages, Usage};
-use rgraph_plan::error::{GraphError, Mistake};
+use rgraph_plan::access::{Accesses, Layout, Stages};
 use rgraph_plan::id::Id;
-use rgraph_plan::plan::{BatchId, Command, PlanKind, PlanPassId, Wait};
+use rgraph_plan::plan::{BatchId, PlanKind, Wait};
 use rgraph_plan::resource::ResourceId;
 
 use crate::chaos::Chaos;
@@ -17,17 +18,18 @@ use crate::convert;
 use crate::copy::{Piece, clear, download, finish, packed_bytes, seen_by_all, upload};
 use crate::device::Shared;
 use crate::enter::{Entering, Target};
-use crate::error::{Code, Error};
+use crate::error::Error;
+use crate::external::External;
 use crate::frame::{Figures, Readback, ReadbackShared};
-use crate::host::{Call, Job, Outcome, Seen, overlapping};
-use crate::inside::Chain;
+use crate::host::Outcome;
 use crate::prepared::{Prepared, Root};
 use crate::queue::{Point, Submit};
-use crate::run::{FrameContext, Prologue, RunState, wait_polling};
+use crate::run::{FrameContext, Prologue, RunState};
 use crate::staging::Block;
 use crate::state::{Region, ResourceState};
 use crate::store::{Raw, Store};
-use crate::work::Work;
+
+use external::Awaited;
 
 /// Where a batch ended.
 #[derive(Clone, Copy, Debug)]
@@ -45,6 +47,7 @@ pub(crate) struct Submission<'a> {
     pub prologue: &'a Prologue,
     /// Positions of the roots that are read back.
     pub wanted: &'a [usize],
+    pub external: External<'a>,
     pub poll: Option<Poll<'a>>,
 }
 
@@ -65,7 +68,7 @@ impl RunState {
         &mut self,
         prepared: &'t Arc<Prepared>,
         context: &'a mut FrameContext,
-        Submission { variant, prologue, wanted, poll }: Submission<'a>,
+        Submission { variant, prologue, wanted, external, poll }: Submission<'a>,
         turn: &'a mut Option<MutexGuard<'t, ()>>,
         figures: &'a mut Figures,
     ) -> Result<Done, Error> {
@@ -82,6 +85,8 @@ impl RunState {
             open: None,
             last: vec![0; shared.queues.len()],
             entered: vec![false; shared.queues.len()],
+            awaited: Vec::new(),
+            awaits: false,
             host_base: self.host.as_ref().map_or(0, |host| host.last),
             outcome,
             poll,
@@ -89,6 +94,9 @@ impl RunState {
         };
         if let Some(chaos) = chaos {
             self.after = Some(run.poison(chaos)?);
+        }
+        if let Some(awaited) = run.await_all(&external)? {
+            self.after = Some(awaited);
         }
         run.prologue(prologue)?;
         if !prologue.clears.is_empty() || !prologue.uploads.is_empty() {
@@ -102,10 +110,12 @@ impl RunState {
                 None => run.host_batch(self, batch)?,
             }
         }
+        run.signal_all(self, &external)?;
         run.flush()?;
         run.leave(self);
         self.set_initialised();
         let reads = run.read_back(self, wanted)?;
+        run.signal_fence(self, &external)?;
         let points = run.points();
         let Run { now, outcome, .. } = run;
         self.batches = now;
@@ -126,6 +136,10 @@ struct Run<'a, 't> {
     last: Vec<u64>,
     /// Queues that have waited for the read-back of the run before.
     entered: Vec<bool>,
+    /// Semaphores of the caller's that are waited for where resources are entered.
+    awaited: Vec<Awaited>,
+    /// Whether all queues wait for some at their first batch.
+    awaits: bool,
     host_base: u64,
     outcome: Option<Arc<Outcome>>,
     turn: &'a mut Option<MutexGuard<'t, ()>>,
@@ -151,23 +165,6 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// Submits what the host waits for, and waits until its functions so far are done: only what the host wrote before
-    /// a submit is sure to be seen by it. A GPU that keeps the host's memory in its caches (an H200 does) shows the
-    /// difference, whatever barrier follows a wait for a signal that came later. Other runs take their turns meanwhile:
-    /// a function may wait for a thread that submits one. What this run uses is reserved for it.
-    fn wait_for_host(&mut self) -> Result<(), Error> {
-        self.flush()?;
-        let Some(outcome) = &self.outcome else { return Ok(()) };
-        let begin = Instant::now();
-        *self.turn = None;
-        let waited = wait_polling(self.poll, |slice| Ok(outcome.wait(slice)));
-        *self.turn = Some(self.shared.turn());
-        waited?;
-        self.figures.took("wait", begin);
-        // It may have been closed while functions ran.
-        self.shared.check()
-    }
-
     /// Submits one thing of our own.
     fn submit_own(&mut self, queue: usize, submit: Submit) -> Result<Point, Error> {
         self.flush()?;
@@ -183,7 +180,7 @@ impl Run<'_, '_> {
         let commands = self.context.once.record(self.shared, queue.family, |commands| {
             Poisoner { prepared, poison: &chaos.spec.poison, queue, commands }.fill_all();
         })?;
-        self.submit_own(OWN_QUEUE, Submit { waits: Vec::new(), commands: vec![commands] })
+        self.submit_own(OWN_QUEUE, Submit { commands: vec![commands], ..Submit::default() })
     }
 
     /// Clears and uploads, on a queue that can do both.
@@ -227,7 +224,7 @@ impl Run<'_, '_> {
                 upload(device, commands, store, &Piece::whole(store.kind), block.buffer(), *offset);
             }
         })?;
-        let submit = Submit { waits: entering.waits, commands: vec![commands] };
+        let submit = Submit { waits: entering.waits, commands: vec![commands], ..Submit::default() };
         self.figures.notes.append(&mut entering.notes);
         let point = self.submit_own(OWN_QUEUE, submit)?;
         let state = ResourceState {
@@ -309,7 +306,7 @@ impl Run<'_, '_> {
         let recorded = &state.variant_of(self.context, self.variant).chunks[info.chunks.range()];
         commands.extend(recorded.iter().map(|(_, commands)| *commands));
         let (_, submits, batches) = self.open.get_or_insert_with(|| (queue, Vec::new(), Vec::new()));
-        submits.push(Submit { waits: entering.waits, commands });
+        submits.push(Submit { waits: entering.waits, commands, ..Submit::default() });
         batches.push(batch);
         Ok(())
     }
@@ -320,6 +317,7 @@ impl Run<'_, '_> {
             let edge = &self.prepared.plan.edges[at as usize];
             let Some(store) = self.prepared.store(edge.resource, state.run, &state.imports) else { continue };
             let region = Region::of_edge(edge);
+            entering.awaited = self.await_entry(edge, entering);
             let target = Target {
                 queue,
                 stages: edge.entry.stages,
@@ -330,103 +328,6 @@ impl Run<'_, '_> {
             };
             entering.enter(self.shared, store, region, target);
         }
-    }
-
-    /// Hands host passes to their thread.
-    fn host_batch(&mut self, state: &mut RunState, batch: BatchId) -> Result<(), Error> {
-        self.flush()?;
-        let planned = self.prepared.plan.batches[batch];
-        let entering = self.waits(state, &self.prepared.plan.waits[planned.waits.range()], None)?;
-        let mut waits: Vec<_> = entering.waits.iter().map(|wait| (wait.semaphore, wait.value)).collect();
-        for point in self.enter_host(state, batch)? {
-            waits.push((self.shared.queues[point.queue].semaphore, point.value));
-        }
-        let mut calls = Vec::new();
-        let on = &state.variant_of(self.context, self.variant).on;
-        for command in &self.prepared.plan.commands[planned.commands.range()] {
-            let Command::Pass { pass, .. } = command else { continue };
-            let declared = self.prepared.scene.pass_of[*pass];
-            let work = declared.and_then(|pass| self.prepared.workload.works.get(&pass));
-            if let Some(Work::Host(work)) = work.filter(|_| on[*pass]) {
-                let pass_name = self.prepared.plan.pass_name(*pass).to_owned();
-                let seen = self.seen(state, *pass)?;
-                calls.push(Call { pass: pass_name, work: work.clone(), seen });
-            }
-        }
-        let signal = planned.signal.map(|value| self.host_base + u64::from(value));
-        if let (Some(host), Some(outcome)) = (&mut state.host, &self.outcome) {
-            let (of, outcome) = (self.prepared.clone(), outcome.clone());
-            host.push(Job { of, waits, calls, signal, outcome, chain: Chain::here() });
-        }
-        self.now[batch.index()] = signal.map(At::Host);
-        Ok(())
-    }
-
-    /// The buffers of a host pass, access by access.
-    fn seen(&self, state: &RunState, pass: PlanPassId) -> Result<Vec<Seen>, Error> {
-        let mut seen: Vec<Seen> = Vec::new();
-        for access in self.prepared.scene.of(pass) {
-            let store = self.prepared.store(access.resource, state.run, &state.imports);
-            let declared = self.prepared.scene.declared[access.resource];
-            let (Some(store), Some(resource)) = (store, declared) else { continue };
-            let name = self.prepared.plan.resource_name(access.resource);
-            let writable = access.usage == Usage::HostWrite;
-            let Some(one) = Seen::new(store, resource, name, writable, access.region.range) else {
-                let message = format!("\"{name}\" is used by a pass on the host, which cannot see its memory");
-                return Err(Error::input(name, message, "give an array instead of a resource of the device"));
-            };
-            seen.push(one);
-        }
-        if let Some((one, two)) = overlapping(&seen) {
-            let pass = self.prepared.plan.pass_name(pass);
-            let message =
-                format!("pass \"{pass}\" gets \"{}\" and \"{}\", which share bytes in memory", one.name, two.name);
-            let mistake = Mistake::new(Code::Malformed, message, "bake the graph anew").pass(pass);
-            return Err(Error::Graph(GraphError::one(mistake)));
-        }
-        Ok(seen)
-    }
-
-    /// Makes what earlier runs wrote on the GPU visible to the host; returns what a host batch then waits for.
-    fn enter_host(&mut self, state: &RunState, batch: BatchId) -> Result<Vec<Point>, Error> {
-        let mut points = Vec::new();
-        for &at in &self.prepared.batches[batch].entries {
-            let edge = &self.prepared.plan.edges[at as usize];
-            let Some(store) = self.prepared.store(edge.resource, state.run, &state.imports).cloned() else { continue };
-            let region = Region::of_edge(edge);
-            let mut queues: Vec<usize> = Vec::new();
-            store.tracked().visit(region, |_, state| {
-                points.extend(&state.points);
-                queues.extend(state.queue);
-            });
-            queues.sort_unstable();
-            queues.dedup();
-            for queue in queues {
-                let mut entering = Entering::default();
-                let target = Target {
-                    queue,
-                    stages: Stages::HOST,
-                    access: Accesses::HOST_READ | Accesses::HOST_WRITE,
-                    layout: edge.entry.layout,
-                    discard: false,
-                    previous: (0, 0),
-                };
-                entering.enter(self.shared, &store, region, target);
-                if entering.is_empty() {
-                    continue;
-                }
-                // Semaphores cannot be waited for at the host stage by a queue.
-                for wait in &mut entering.waits {
-                    wait.stages = vk::PipelineStageFlags2::ALL_COMMANDS;
-                }
-                let device = &self.shared.raw;
-                let family = self.shared.queues[queue].family;
-                let commands =
-                    self.context.once.record(self.shared, family, |commands| entering.record(device, commands))?;
-                points.push(self.submit_own(queue, Submit { waits: entering.waits, commands: vec![commands] })?);
-            }
-        }
-        Ok(points)
     }
 
     /// What outlives the run carries the state that the plan leaves it in.
@@ -507,7 +408,8 @@ impl Run<'_, '_> {
             }
             finish(device, commands);
         })?;
-        let point = self.submit_own(OWN_QUEUE, Submit { waits: entering.waits, commands: vec![commands] })?;
+        let point = self
+            .submit_own(OWN_QUEUE, Submit { waits: entering.waits, commands: vec![commands], ..Submit::default() })?;
         let left = ResourceState {
             queue: Some(OWN_QUEUE),
             family: Some(family),
@@ -523,18 +425,6 @@ impl Run<'_, '_> {
         }
         state.after = Some(point);
         Ok(reads)
-    }
-
-    /// Has the host signal behind its last batch, where no batch of the plan waits for that one.
-    fn signal_host(&self, state: &mut RunState) {
-        let plan = &self.prepared.plan;
-        let last = plan.batches.iter().rev().find(|batch| batch.queue.is_none());
-        let silent = last.is_some_and(|batch| batch.signal.is_none());
-        if let (true, Some(host), Some(outcome)) = (silent, &mut state.host, &self.outcome) {
-            let signal = Some(host.last + 1);
-            let (of, outcome, chain) = (self.prepared.clone(), outcome.clone(), Chain::default());
-            host.push(Job { of, waits: Vec::new(), calls: Vec::new(), signal, outcome, chain });
-        }
     }
 
     /// Brings a root into the layout that it is copied from.

@@ -11,6 +11,7 @@ use rgraph_plan::graph::{Graph, PassId};
 use rgraph_plan::resource::ResourceId;
 use rgraph_shader::Program;
 
+use crate::raw::RawWork;
 use crate::vertex::VertexFormat;
 
 /// A declaration and what its passes do.
@@ -38,6 +39,8 @@ pub enum Work {
     Host(Arc<dyn HostWork>),
     /// A function that says the steps each time the frame is recorded.
     Record(Arc<dyn RecordWork>),
+    /// A function that records Vulkan commands itself.
+    Raw(Arc<dyn RawWork>),
 }
 
 impl fmt::Debug for Work {
@@ -46,6 +49,7 @@ impl fmt::Debug for Work {
             Self::Steps(steps) => f.debug_tuple("Steps").field(steps).finish(),
             Self::Host(_) => f.write_str("Host"),
             Self::Record(_) => f.write_str("Record"),
+            Self::Raw(_) => f.write_str("Raw"),
         }
     }
 }

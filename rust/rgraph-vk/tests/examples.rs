@@ -19,6 +19,8 @@ mod one_pass;
 #[path = "../../../examples/own_device.rs"]
 #[allow(dead_code, unused_attributes, reason = "its main is called here")]
 mod own_device;
+#[path = "../../../examples/07_raw_pass.rs"]
+mod raw_pass;
 #[path = "../../../examples/02_two_queues.rs"]
 mod two_queues;
 
@@ -49,5 +51,6 @@ fn the_numbered_ones_that_run() {
     if bench::device(1).is_some() {
         compute::main().unwrap();
         callback::main().unwrap();
+        raw_pass::main().unwrap();
     }
 }

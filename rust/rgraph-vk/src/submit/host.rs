@@ -1,0 +1,154 @@
+//! Host passes of a run: jobs for their thread, what they wait for, what waits for them.
+
+use std::time::Instant;
+
+use ash::vk;
+use rgraph_plan::access::{Accesses, Stages, Usage};
+use rgraph_plan::error::{GraphError, Mistake};
+use rgraph_plan::id::Id;
+use rgraph_plan::plan::{BatchId, Command, PlanPassId};
+
+use super::{At, Run};
+use crate::enter::{Entering, Target};
+use crate::error::{Code, Error};
+use crate::host::{Call, Job, Seen, overlapping};
+use crate::inside::Chain;
+use crate::queue::{Point, Submit};
+use crate::run::{RunState, wait_polling};
+use crate::state::Region;
+use crate::work::Work;
+
+impl Run<'_, '_> {
+    /// Submits what the host waits for, and waits until its functions so far are done: only what the host wrote before
+    /// a submit is sure to be seen by it. A GPU that keeps the host's memory in its caches (an H200 does) shows the
+    /// difference, whatever barrier follows a wait for a signal that came later. Other runs take their turns meanwhile:
+    /// a function may wait for a thread that submits one. What this run uses is reserved for it.
+    pub(super) fn wait_for_host(&mut self) -> Result<(), Error> {
+        self.flush()?;
+        let Some(outcome) = &self.outcome else { return Ok(()) };
+        let begin = Instant::now();
+        *self.turn = None;
+        let waited = wait_polling(self.poll, |slice| Ok(outcome.wait(slice)));
+        *self.turn = Some(self.shared.turn());
+        waited?;
+        self.figures.took("wait", begin);
+        // It may have been closed while functions ran.
+        self.shared.check()
+    }
+
+    /// Hands host passes to their thread.
+    pub(super) fn host_batch(&mut self, state: &mut RunState, batch: BatchId) -> Result<(), Error> {
+        self.flush()?;
+        let planned = self.prepared.plan.batches[batch];
+        let entering = self.waits(state, &self.prepared.plan.waits[planned.waits.range()], None)?;
+        let mut waits: Vec<_> = entering.waits.iter().map(|wait| (wait.semaphore, wait.value)).collect();
+        for point in self.enter_host(state, batch)? {
+            waits.push((self.shared.queues[point.queue].semaphore, point.value));
+        }
+        for &at in &self.prepared.batches[batch].entries {
+            let edge = &self.prepared.plan.edges[at as usize];
+            self.await_on_host(self.prepared.scene.memory[edge.resource], &mut waits);
+        }
+        let mut calls = Vec::new();
+        let on = &state.variant_of(self.context, self.variant).on;
+        for command in &self.prepared.plan.commands[planned.commands.range()] {
+            let Command::Pass { pass, .. } = command else { continue };
+            let declared = self.prepared.scene.pass_of[*pass];
+            let work = declared.and_then(|pass| self.prepared.workload.works.get(&pass));
+            if let Some(Work::Host(work)) = work.filter(|_| on[*pass]) {
+                let pass_name = self.prepared.plan.pass_name(*pass).to_owned();
+                let seen = self.seen(state, *pass)?;
+                calls.push(Call { pass: pass_name, work: work.clone(), seen });
+            }
+        }
+        let signal = planned.signal.map(|value| self.host_base + u64::from(value));
+        if let (Some(host), Some(outcome)) = (&mut state.host, &self.outcome) {
+            let (of, outcome) = (self.prepared.clone(), outcome.clone());
+            host.push(Job { of, waits, calls, signal, outcome, chain: Chain::here() });
+        }
+        self.now[batch.index()] = signal.map(At::Host);
+        Ok(())
+    }
+
+    /// The buffers of a host pass, access by access.
+    fn seen(&self, state: &RunState, pass: PlanPassId) -> Result<Vec<Seen>, Error> {
+        let mut seen: Vec<Seen> = Vec::new();
+        for access in self.prepared.scene.of(pass) {
+            let store = self.prepared.store(access.resource, state.run, &state.imports);
+            let declared = self.prepared.scene.declared[access.resource];
+            let (Some(store), Some(resource)) = (store, declared) else { continue };
+            let name = self.prepared.plan.resource_name(access.resource);
+            let writable = access.usage == Usage::HostWrite;
+            let Some(one) = Seen::new(store, resource, name, writable, access.region.range) else {
+                let message = format!("\"{name}\" is used by a pass on the host, which cannot see its memory");
+                return Err(Error::input(name, message, "give an array instead of a resource of the device"));
+            };
+            seen.push(one);
+        }
+        if let Some((one, two)) = overlapping(&seen) {
+            let pass = self.prepared.plan.pass_name(pass);
+            let message =
+                format!("pass \"{pass}\" gets \"{}\" and \"{}\", which share bytes in memory", one.name, two.name);
+            let mistake = Mistake::new(Code::Malformed, message, "bake the graph anew").pass(pass);
+            return Err(Error::Graph(GraphError::one(mistake)));
+        }
+        Ok(seen)
+    }
+
+    /// Makes what earlier runs wrote on the GPU visible to the host; returns what a host batch then waits for.
+    fn enter_host(&mut self, state: &RunState, batch: BatchId) -> Result<Vec<Point>, Error> {
+        let mut points = Vec::new();
+        for &at in &self.prepared.batches[batch].entries {
+            let edge = &self.prepared.plan.edges[at as usize];
+            let Some(store) = self.prepared.store(edge.resource, state.run, &state.imports).cloned() else { continue };
+            let region = Region::of_edge(edge);
+            let mut queues: Vec<usize> = Vec::new();
+            store.tracked().visit(region, |_, state| {
+                points.extend(&state.points);
+                queues.extend(state.queue);
+            });
+            queues.sort_unstable();
+            queues.dedup();
+            for queue in queues {
+                let mut entering = Entering::default();
+                let target = Target {
+                    queue,
+                    stages: Stages::HOST,
+                    access: Accesses::HOST_READ | Accesses::HOST_WRITE,
+                    layout: edge.entry.layout,
+                    discard: false,
+                    previous: (0, 0),
+                };
+                entering.enter(self.shared, &store, region, target);
+                if entering.is_empty() {
+                    continue;
+                }
+                // Semaphores cannot be waited for at the host stage by a queue.
+                for wait in &mut entering.waits {
+                    wait.stages = vk::PipelineStageFlags2::ALL_COMMANDS;
+                }
+                let device = &self.shared.raw;
+                let family = self.shared.queues[queue].family;
+                let commands =
+                    self.context.once.record(self.shared, family, |commands| entering.record(device, commands))?;
+                points.push(self.submit_own(
+                    queue,
+                    Submit { waits: entering.waits, commands: vec![commands], ..Submit::default() },
+                )?);
+            }
+        }
+        Ok(points)
+    }
+
+    /// Has the host signal behind its last batch, where no batch of the plan waits for that one.
+    pub(super) fn signal_host(&self, state: &mut RunState) {
+        let plan = &self.prepared.plan;
+        let last = plan.batches.iter().rev().find(|batch| batch.queue.is_none());
+        let silent = last.is_some_and(|batch| batch.signal.is_none());
+        if let (true, Some(host), Some(outcome)) = (silent, &mut state.host, &self.outcome) {
+            let signal = Some(host.last + 1);
+            let (of, outcome, chain) = (self.prepared.clone(), outcome.clone(), Chain::default());
+            host.push(Job { of, waits: Vec::new(), calls: Vec::new(), signal, outcome, chain });
+        }
+    }
+}
