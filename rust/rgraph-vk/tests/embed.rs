@@ -285,7 +285,7 @@ impl Drop for Own<'_> {
         unsafe {
             raw.device_wait_idle().unwrap();
             raw.destroy_semaphore(self.timeline, None);
-            self.binary.map(|one| raw.destroy_semaphore(one, None));
+            self.binary.iter().for_each(|one| raw.destroy_semaphore(*one, None));
             raw.destroy_fence(self.fence, None);
             raw.destroy_command_pool(self.pool, None);
         }
