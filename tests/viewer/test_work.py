@@ -14,7 +14,8 @@ COUNTED = """async selector => {
     const count = owner => name => {
         const real = Object.getOwnPropertyDescriptor(owner.prototype, name);
         const counted = function (...given) { work.read += 1; return (real.get || real.value).apply(this, given); };
-        Object.defineProperty(owner.prototype, name, real.get ? { ...real, get: counted } : { ...real, value: counted });
+        const watched = real.get ? { ...real, get: counted } : { ...real, value: counted };
+        Object.defineProperty(owner.prototype, name, watched);
         return () => Object.defineProperty(owner.prototype, name, real);
     };
     const undo = [
