@@ -30,6 +30,9 @@ class _Arrayed(Protocol):
     def __array_interface__(self) -> dict[str, Any]: ...
 
 _Memory: TypeAlias = CBuffer | _Arrayed
+#: What `numpy.dtype` takes: a name, a scalar type, a dtype, or fields.
+_Dtype: TypeAlias = str | type | Mapping[str, Any] | Sequence[Any] | Any
+_FirstFrame: TypeAlias = Literal["zero", "undefined"] | _Memory
 _Words: TypeAlias = str | Sequence[str]
 _Levels: TypeAlias = int | tuple[int, int]
 _Color: TypeAlias = tuple[float, float, float, float]
@@ -85,7 +88,7 @@ class Resource:
     def graph(self) -> Graph: ...
     @property
     def source(self) -> tuple[str, int] | None: ...
-    def previous(self, frames: int = 1, name: str | None = None, *, first_frame: str = "zero") -> Self: ...
+    def previous(self, frames: int = 1, name: str | None = None, *, first_frame: _FirstFrame = "zero") -> Self: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
 
@@ -169,11 +172,12 @@ class Module:
         modifies: Image | str | None = None,
         history_of: Image | str | None = None,
         frames: int = 1,
-        first_frame: str = "zero",
-        persistent: bool = False,
+        first_frame: _FirstFrame = "zero",
+        persistent: bool | _Memory = False,
         imported: bool | Mapping[str, Any] | None = None,
         leave: str | Mapping[str, str] | None = None,
         sharing: str | None = None,
+        channels: int | None = None,
     ) -> Image: ...
     def import_image(
         self,
@@ -198,11 +202,14 @@ class Module:
         name: str,
         size: int | None = None,
         *,
+        shape: int | Sequence[int] | None = None,
+        dtype: _Dtype | None = None,
+        like: Buffer | str | None = None,
         modifies: Buffer | str | None = None,
         history_of: Buffer | str | None = None,
         frames: int = 1,
-        first_frame: str = "zero",
-        persistent: bool = False,
+        first_frame: _FirstFrame = "zero",
+        persistent: bool | _Memory = False,
         imported: bool | Mapping[str, Any] | None = None,
         leave: str | Mapping[str, str] | None = None,
         sharing: str | None = None,
@@ -236,6 +243,7 @@ class Module:
         setup: Callable[[Pass], object] | None = None,
         execute: Callable[..., object] | None = None,
     ) -> Pass: ...
+    @overload
     def import_array(
         self,
         name: str,
@@ -243,10 +251,34 @@ class Module:
         *,
         format: str | None = None,
         srgb: bool = False,
-        as_buffer: bool = False,
+        as_buffer: Literal[False] = False,
         volume: bool = False,
         sharing: str | None = None,
-    ) -> Any: ...
+    ) -> Image: ...
+    @overload
+    def import_array(
+        self,
+        name: str,
+        array: _Memory,
+        *,
+        format: str | None = None,
+        srgb: bool = False,
+        as_buffer: Literal[True],
+        volume: bool = False,
+        sharing: str | None = None,
+    ) -> Buffer: ...
+    @overload
+    def import_array(
+        self,
+        name: str,
+        array: _Memory,
+        *,
+        format: str | None = None,
+        srgb: bool = False,
+        as_buffer: bool,
+        volume: bool = False,
+        sharing: str | None = None,
+    ) -> Image | Buffer: ...
     def compute(
         self,
         name: str,
@@ -794,6 +826,8 @@ class Compiled:
         measure: _Measure | None = None,
         chaos: int | None = None,
     ) -> Frame: ...
+    def set(self, state: Resource | str, array: _Memory) -> None: ...
+    def reset(self, *states: Resource | str) -> None: ...
 
 @final
 class Frame:
@@ -813,17 +847,18 @@ class Array:
     @property
     def shape(self) -> tuple[int, ...]: ...
     @property
-    def dtype(self) -> str: ...
+    def dtype(self) -> str | dict[str, Any]: ...
     @property
     def format(self) -> str | None: ...
     @property
     def name(self) -> str: ...
     @property
     def nbytes(self) -> int: ...
-    def view(self, dtype: Any) -> Array: ...
+    def view(self, dtype: _Dtype) -> Array: ...
     def tobytes(self) -> bytes: ...
     def tolist(self) -> list[Any]: ...
-    def numpy(self, *, copy: bool = False) -> Any: ...
+    def numpy(self, *, copy: bool = False, channels: int | None = None) -> Any: ...
+    def __getitem__(self, key: Any, /) -> Any: ...
     def save(self, path: str | PathLike[str]) -> None: ...
     def _repr_png_(self) -> bytes | None: ...
     def __dlpack__(self, **options: Any) -> Any: ...

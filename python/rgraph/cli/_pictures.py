@@ -7,6 +7,7 @@ as it is. Images of floats get linear light, as `Array.save` writes it.
 from __future__ import annotations
 
 import ast
+import io
 import re
 import struct
 from array import array
@@ -249,10 +250,13 @@ def suffix(path: str) -> None:
 
 
 def _npy_of(values: Array) -> bytes:
+    if not isinstance(values.dtype, str):
+        numpy, file = import_module("numpy"), io.BytesIO()
+        numpy.save(file, numpy.asarray(values))
+        return file.getvalue()
     kinds = {"f": "float", "u": "uint", "i": "int"}
-    letter, bits = next(
-        (one, values.dtype.removeprefix(word)) for one, word in kinds.items() if values.dtype.startswith(word)
-    )
+    dtype = values.dtype
+    letter, bits = next((one, dtype.removeprefix(word)) for one, word in kinds.items() if dtype.startswith(word))
     bytes_each = int(bits) // 8
     shape = ", ".join(map(str, values.shape)) + ("," if len(values.shape) == 1 else "")
     order = "|" if bytes_each == 1 else "<"

@@ -49,16 +49,22 @@ def _identity(operation: str, scalar: str) -> str:
     return {"product": "1", "and": "-1" if scalar == "i32" else _MOST["u32"]}.get(operation, "0")
 
 
+#: What arrays of a shader's numbers hold.
+_DTYPES = {"f32": "float32", "i32": "int32", "u32": "uint32"}
+
+
 def _texel(src: Picture) -> str:
     """A texel as four numbers."""
     rest = ", 0.0, 0.0, 1.0" if src.format.numbers == "depth" else ""
     return f"vec4<{src.format.scalar}>(textureLoad(source, texel, 0){rest})"
 
 
-def _result(g: Module, name: str, target: BufferLike | None, size: int) -> tuple[Buffer | None, BufferLike]:
+def _result(
+    g: Module, name: str, target: BufferLike | None, shape: tuple[int, ...], scalar: str
+) -> tuple[Buffer | None, BufferLike]:
     """A new buffer if there is no target, and what is written."""
     if target is None:
-        new = g.buffer(name, size)
+        new = g.buffer(name, shape=shape, dtype=_DTYPES[scalar])
         return new, new
     return None, target
 
@@ -168,7 +174,7 @@ def reduce(
         refuse("RG-E207", name, f"mean of {scalar} numbers", 'take their "sum" and divide')
     on = computes(name, queue)
     _room(g, name, target, 4 if src is None else 16)
-    new, goal = _result(g, name, target, 4 if src is None else 16)
+    new, goal = _result(g, name, target, (1,) if src is None else (4,), scalar)
     words = {
         "type": ty,
         "combine": _COMBINE[operation],
@@ -248,7 +254,7 @@ def statistics(
     src = picture(g, name, "source", source, only="any")
     on = computes(name, queue)
     _room(g, name, target, 64)
-    new, goal = _result(g, name, target, 64)
+    new, goal = _result(g, name, target, (4, 4), "f32")
     across, down = math.ceil(src.size[0] / 64), math.ceil(src.size[1] / 64)
     bindings = f"@group(0) @binding(0) var source: {read_kind(src.format)};"
     gather = _OF_TEXELS.replace("$texel", _texel(src))

@@ -76,7 +76,7 @@ def text(
         whole(name, "length", length, 1, _MOST)
     if isinstance(text, str):
         words = glyphs(text, length)
-        source = g.import_array(f"{name}/glyphs", words, as_buffer=True)
+        source: Buffer | View = g.import_array(f"{name}/glyphs", words, as_buffer=True)
         count = len(words)
     else:
         buffer, _, size = data(g, name, "text", text)

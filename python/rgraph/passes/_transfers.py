@@ -389,11 +389,11 @@ def upload(
         if dst.format.bytes != Format.of(wide).bytes:
             says = (dst.image, f"of {dst.format.name}")
             refuse("RG-E207", name, f"target {dst} does not hold {wide}", f"declare it as {wide}", says)
-    source = g.import_array(f"{name}/array", array, as_buffer=True)
-    words = source
+    flat = g.import_array(f"{name}/array", array, as_buffer=True)
+    words: Buffer | View = flat
     if view.nbytes % 4:
         words = g.buffer(f"{name}/words", (view.nbytes + 3) // 4 * 4)
-        g.copy(f"{name}/pad", source, words[0 : view.nbytes])
+        g.copy(f"{name}/pad", flat, words[0 : view.nbytes])
     shader = text("widen", number=number)
     between = picture(g, name, "target", g.image(f"{name}/wide", size, wide))
     per_texel(g, name, "widen", shader, between, None, {"width": size[0]}, words=words)

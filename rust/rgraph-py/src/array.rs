@@ -1,49 +1,32 @@
 //! `rgraph.Array`: what a frame left in an image or a buffer, as an array without a further copy.
 
-use std::ffi::{CStr, c_int, c_void};
+use std::ffi::{CString, c_int, c_void};
 use std::path::PathBuf;
 
-use pyo3::exceptions::{PyBufferError, PyTypeError};
+use pyo3::exceptions::PyBufferError;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyTuple, PyType};
+use pyo3::types::{PyBytes, PyDict, PyTuple};
 use rgraph_plan::error::Code;
 use rgraph_plan::format::Format;
 use rgraph_plan::plan::PlanKind;
 use rgraph_vk::Readback;
 
-use crate::convert::{Text, word};
+use crate::array_layout::ArrayLayout;
+use crate::convert::{Count, word};
 use crate::detached::Detached;
+use crate::dtype::Dtype;
 use crate::error::{bad, guarded};
-use crate::files;
-use crate::host::shown;
-use crate::picture;
-use rgraph_vk::texel::{Element, Texel};
-
-/// Shape of a resource's array, the slowest axis first, and the kind of its numbers.
-pub fn layout(kind: &PlanKind) -> (Vec<usize>, Element) {
-    match *kind {
-        PlanKind::Buffer { size } => (vec![size as usize], Element::Uint(1)),
-        PlanKind::Image { format, size: [width, height, depth], layers, volume, .. } => {
-            let Texel { element, channels } = Texel::of(format);
-            let [across, down] = format.block();
-            let (width, height) = (width.div_ceil(across) as usize, height.div_ceil(down) as usize);
-            let mut shape = vec![height, width, channels];
-            if volume {
-                shape.insert(0, depth as usize);
-            } else if layers > 1 {
-                shape.insert(0, layers as usize);
-            }
-            (shape, element)
-        }
-    }
-}
+use crate::{files, picture};
+use rgraph_vk::texel::Element;
 
 /// What a frame left in an image or a buffer: read it with `numpy.asarray(array)` or `memoryview(array)`, without a
 /// copy beyond the read-back. It cannot be written.
 ///
-/// An image is (height, width, channels), with (layers, …) or (depth, …) in front where it has several; a buffer is
-/// bytes. Numbers are those of the format: `rgba8unorm` and `rgba8unorm-srgb` are `uint8` as they are stored,
+/// An image is (height, width, channels), with (layers, …) or (depth, …) in front where it has several; one that was
+/// imported from (height, width), a batch of one, or (height, width, 3) has that shape again, and so has an image `like` it.
+/// A buffer has the shape and dtype that it was declared with, or imported from; else the type that shaders have for it
+/// (`array<vec3<f32>>`: (n, 3) of `float32`; structs are records); else it is bytes. Numbers of images are those of the format: `rgba8unorm` and `rgba8unorm-srgb` are `uint8` as they are stored,
 /// `rgba16float` is `float16`, `depth32float` is `float32`, integers are integers. Packed formats (`rgb10a2unorm`,
 /// `rg11b10ufloat`, `rgb9e5ufloat`) are one `uint32` a texel; of depth and stencil it is the depth (`depth24plus`: 24
 /// bits in `uint32`); compressed formats are one texel for each block, with the block's bytes as channels.
@@ -52,8 +35,7 @@ pub fn layout(kind: &PlanKind) -> (Vec<usize>, Element) {
 #[pyclass(name = "Array", module = "rgraph", frozen, weakref)]
 pub struct PyArray {
     bytes: Detached<Readback>,
-    shape: Vec<usize>,
-    element: Element,
+    layout: ArrayLayout,
     /// `None`: a buffer, or an image seen as something else.
     format: Option<Format>,
 }
@@ -62,70 +44,46 @@ pub struct PyArray {
 struct View {
     shape: Vec<ffi::Py_ssize_t>,
     strides: Vec<ffi::Py_ssize_t>,
+    letters: CString,
 }
 
 impl PyArray {
     /// The array of a read-back.
-    pub fn new(bytes: Detached<Readback>) -> Self {
-        let kind = bytes.kind();
-        let (shape, element) = layout(&kind);
-        let format = match kind {
+    pub fn new(bytes: Detached<Readback>, layout: ArrayLayout) -> Self {
+        let format = match bytes.kind() {
             PlanKind::Image { format, .. } => Some(format),
             PlanKind::Buffer { .. } => None,
         };
-        let len = bytes.bytes().len();
-        assert_eq!(shape.iter().product::<usize>() * element.size(), len, "as many bytes as the format says");
-        Self { bytes, shape, element, format }
+        assert_eq!(layout.bytes(), bytes.bytes().len(), "as many bytes as the resource has");
+        Self { bytes, layout, format }
     }
 
-    /// Its bytes as they lie in memory.
+    /// The resource's bytes as they lie in memory.
     pub fn bytes(&self) -> &[u8] {
         self.bytes.bytes()
     }
 
-    fn len_bytes(&self) -> usize {
-        self.shape.iter().product::<usize>() * self.element.size()
-    }
-
     fn png(&self, py: Python<'_>) -> PyResult<Vec<u8>> {
         let Some(format) = self.format else {
-            return Err(bad(py, Code::BadArray, "a buffer is no picture", "save() is for images"));
+            return Err(bad(py, Code::BadArray, "a buffer is no picture", "save it as .npy"));
         };
-        let &[height, width, channels] = self.shape.as_slice() else {
-            let message = format!("an array of shape {} is several pictures", shown(&self.shape, self.element));
-            return Err(bad(py, Code::BadArray, message, "save one layer: make a picture of numpy.asarray(…)[layer]"));
+        let Some([height, width, channels]) = self.layout.plane() else {
+            let message = format!("an array of shape {} is several pictures", self.layout.shown());
+            return Err(bad(
+                py,
+                Code::BadArray,
+                message,
+                "save one layer: make a picture of array[layer]; or save .npy",
+            ));
         };
-        let bytes = self.bytes();
-        let size = [width, height];
-        let encoded = guarded(py, || picture::png(format, self.element, channels, size, bytes))?;
+        let bytes = self.layout.tight(self.bytes());
+        let (size, element) = ([width, height], self.layout.element());
+        let encoded = guarded(py, || picture::png(format, element, channels, size, &bytes))?;
         encoded.map_err(|(message, help)| bad(py, Code::BadArray, message, help))
     }
-}
 
-/// The kind of number that an argument names: `"float32"`, `numpy.float32`, or a dtype.
-fn element(value: &Bound<'_, PyAny>) -> PyResult<Element> {
-    let py = value.py();
-    let name = if value.is_instance_of::<PyType>() {
-        value.getattr("__name__")?
-    } else if value.hasattr("name")? {
-        value.getattr("name")?
-    } else {
-        value.clone()
-    };
-    let Ok(Text(name)) = name.extract() else {
-        return Err(PyTypeError::new_err("a dtype is its name, as \"float32\", or numpy's"));
-    };
-    // "f4" and "<f4" say the kind and the bytes.
-    let bare = name.trim_start_matches(['<', '=', '|']);
-    let short = match (bare.chars().next(), bare.get(1..).and_then(|size| size.parse().ok())) {
-        (Some('u'), Some(size)) => Some(Element::Uint(size)),
-        (Some('i'), Some(size)) => Some(Element::Int(size)),
-        (Some('f'), Some(size)) => Some(Element::Float(size)),
-        _ => None,
-    };
-    match short.filter(|short| !short.name().is_empty()) {
-        Some(short) => Ok(short),
-        None => word(py, "dtype", name, Element::from_name, Element::names()),
+    fn asarray<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("numpy")?.call_method1("asarray", (slf,))
     }
 }
 
@@ -134,13 +92,13 @@ impl PyArray {
     /// Its shape, as numpy has it.
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, &self.shape)
+        PyTuple::new(py, &self.layout.shape)
     }
 
-    /// Name of the kind of its numbers, as numpy has it: `"uint8"`.
+    /// Kind of its elements for `numpy.dtype`: a name as `"uint8"`, or a dict of fields for records.
     #[getter]
-    fn dtype(&self) -> &'static str {
-        self.element.name()
+    fn dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.layout.dtype.python(py)
     }
 
     /// The image's texel format, or None.
@@ -158,7 +116,7 @@ impl PyArray {
     /// Number of bytes.
     #[getter]
     fn nbytes(&self) -> usize {
-        self.len_bytes()
+        self.layout.len()
     }
 
     /// The same bytes as numbers of another kind; the last axis becomes longer or shorter.
@@ -173,31 +131,41 @@ impl PyArray {
     /// Array
     ///     On the same memory.
     fn view(&self, py: Python<'_>, dtype: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let element = element(dtype)?;
-        let mut shape = self.shape.clone();
-        let last = shape.last_mut().map_or(0, |last| std::mem::take(last) * self.element.size());
-        if !last.is_multiple_of(element.size()) {
-            let message = format!("{last} bytes along the last axis are no whole number of {}", element.name());
-            return Err(bad(py, Code::BadArray, message, "choose a kind with as many bytes or fewer"));
-        }
-        if let Some(axis) = shape.last_mut() {
-            *axis = last / element.size();
-        }
-        let format = self.format.filter(|_| element == self.element);
-        Ok(Self { bytes: self.bytes.clone(), shape, element, format })
+        let dtype = Dtype::read(dtype)?;
+        let name = dtype.name();
+        let same = dtype == self.layout.dtype;
+        let Some(layout) = self.layout.view(dtype) else {
+            let message =
+                format!("an array of shape {} is no whole number of {name} along its last axis", self.layout.shown());
+            return Err(bad(
+                py,
+                Code::BadArray,
+                message,
+                "choose a kind with as many bytes, or view numpy.array(…) of it",
+            ));
+        };
+        let format = self.format.filter(|_| same);
+        Ok(Self { bytes: self.bytes.clone(), layout, format })
     }
 
-    /// Its bytes, copied.
+    /// The bytes of its elements, copied.
     fn tobytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, self.bytes())
+        PyBytes::new(py, &self.layout.tight(self.bytes()))
     }
 
     /// Its numbers as nested lists.
     fn tolist<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        if slf.get().element == Element::Float(2) {
-            return slf.py().import("numpy")?.call_method1("asarray", (slf,))?.call_method0("tolist");
+        let plain = slf.get().layout.dtype.number().is_some_and(|element| element != Element::Float(2));
+        match plain {
+            true => pyo3::types::PyMemoryView::from(slf.as_any())?.call_method0("tolist"),
+            // What memoryviews know nothing of.
+            false => Self::asarray(slf)?.call_method0("tolist"),
         }
-        pyo3::types::PyMemoryView::from(slf.as_any())?.call_method0("tolist")
+    }
+
+    /// Part of it as numpy's array, without a copy: `array[0]`, `array[:, ::2]`, `array["position"]`.
+    fn __getitem__<'py>(slf: &Bound<'py, Self>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        Self::asarray(slf)?.get_item(key)
     }
 
     /// The array as numpy's; numpy is imported only here.
@@ -206,9 +174,22 @@ impl PyArray {
     /// ----------
     /// copy
     ///     Whether to copy: a copy may be written, and keeps no memory of the device.
-    #[pyo3(signature = (*, copy = false))]
-    fn numpy<'py>(slf: &Bound<'py, Self>, copy: bool) -> PyResult<Bound<'py, PyAny>> {
-        let array = slf.py().import("numpy")?.call_method1("asarray", (slf,))?;
+    /// channels
+    ///     How many of an image's channels: 3 leaves out alpha. Default: all that it has.
+    #[pyo3(signature = (*, copy = false, channels = None))]
+    fn numpy<'py>(slf: &Bound<'py, Self>, copy: bool, channels: Option<Count>) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let mut array = Self::asarray(slf)?;
+        if let Some(Count(channels)) = channels {
+            let shape = &slf.get().layout.shape;
+            let has = shape.last().copied().filter(|_| slf.get().format.is_some() && shape.len() > 2).unwrap_or(0);
+            if channels == 0 || channels as usize > has {
+                let message = format!("an array of shape {} has no {channels} channels", slf.get().layout.shown());
+                return Err(bad(py, Code::BadArray, message, &format!("it has {has}")));
+            }
+            let few = pyo3::types::PySlice::new(py, 0, channels as isize, 1);
+            array = array.get_item((py.Ellipsis(), few))?;
+        }
         if copy { array.call_method0("copy") } else { Ok(array) }
     }
 
@@ -249,7 +230,7 @@ impl PyArray {
     ///     `stream`, `max_version`, `dl_device` and `copy`, as DLPack says.
     #[pyo3(signature = (**options), text_signature = "($self, **options)")]
     fn __dlpack__<'py>(slf: &Bound<'py, Self>, options: Option<&Bound<'py, PyDict>>) -> PyResult<Bound<'py, PyAny>> {
-        let array = slf.py().import("numpy")?.call_method1("asarray", (slf,))?;
+        let array = Self::asarray(slf)?;
         array.call_method("__dlpack__", (), options)
     }
 
@@ -259,12 +240,12 @@ impl PyArray {
     }
 
     fn __len__(&self) -> usize {
-        self.shape.first().copied().unwrap_or(0)
+        self.layout.shape.first().copied().unwrap_or(0)
     }
 
     fn __repr__(&self) -> String {
         let format = self.format.map(|format| format!(", {format}")).unwrap_or_default();
-        format!("<Array \"{}\" {}{format}>", self.bytes.name(), shown(&self.shape, self.element))
+        format!("<Array \"{}\" {}{format}>", self.bytes.name(), self.layout.shown())
     }
 
     /// # Safety
@@ -278,28 +259,26 @@ impl PyArray {
             unsafe { (*view).obj = std::ptr::null_mut() };
             return Err(PyBufferError::new_err("results of a frame cannot be written; copy them"));
         }
-        let this = slf.get();
-        let bytes = this.bytes();
+        let (layout, bytes) = (&slf.get().layout, slf.get().bytes());
         let size = |number: usize| number as ffi::Py_ssize_t;
-        let mut step = this.element.size();
-        let mut strides = Vec::with_capacity(this.shape.len());
-        for axis in this.shape.iter().rev() {
-            strides.push(size(step));
-            step *= axis;
-        }
-        strides.reverse();
-        let shape = this.shape.iter().map(|axis| size(*axis)).collect();
-        let mut kept = Box::new(View { shape, strides });
+        let strides = layout.strides().into_iter().map(size).collect();
+        let shape = layout.shape.iter().copied().map(size).collect();
         let asked = |flag: c_int| flags & flag == flag;
-        let letter: &'static CStr = this.element.letter();
+        let rows = [ffi::PyBUF_C_CONTIGUOUS, ffi::PyBUF_F_CONTIGUOUS, ffi::PyBUF_ANY_CONTIGUOUS];
+        if !layout.is_packed() && (!asked(ffi::PyBUF_STRIDES) || rows.into_iter().any(asked)) {
+            // SAFETY: not null; a refused view has no object.
+            unsafe { (*view).obj = std::ptr::null_mut() };
+            return Err(PyBufferError::new_err("the array is not contiguous; use numpy.asarray of it"));
+        }
+        let mut kept = Box::new(View { shape, strides, letters: layout.dtype.letters() });
         let filled = ffi::Py_buffer {
             buf: bytes.as_ptr().cast_mut().cast::<c_void>(),
             obj: slf.clone().into_ptr(),
-            len: size(bytes.len()),
-            itemsize: size(this.element.size()),
+            len: size(layout.len()),
+            itemsize: size(layout.dtype.size()),
             readonly: 1,
-            ndim: this.shape.len() as c_int,
-            format: if asked(ffi::PyBUF_FORMAT) { letter.as_ptr().cast_mut() } else { std::ptr::null_mut() },
+            ndim: layout.shape.len() as c_int,
+            format: if asked(ffi::PyBUF_FORMAT) { kept.letters.as_ptr().cast_mut() } else { std::ptr::null_mut() },
             shape: if asked(ffi::PyBUF_ND) { kept.shape.as_mut_ptr() } else { std::ptr::null_mut() },
             strides: if asked(ffi::PyBUF_STRIDES) { kept.strides.as_mut_ptr() } else { std::ptr::null_mut() },
             suboffsets: std::ptr::null_mut(),

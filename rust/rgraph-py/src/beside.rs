@@ -33,7 +33,7 @@ impl Beside {
     /// The file of an array, written anew.
     pub fn of_array(path: &Path, graph: &Graph, id: ResourceId, array: &Bound<'_, PyAny>) -> PyResult<Self> {
         let host = Host::new(array, &format!("the array of \"{}\"", graph.resource_name(id)))?;
-        let bytes = npy::write(host.shape(), host.element, host.bytes());
+        let bytes = npy::write(host.shape(), host.element(), host.bytes());
         Ok(Self { id, name: name(path, graph, id, "npy"), bytes: Some(bytes) })
     }
 

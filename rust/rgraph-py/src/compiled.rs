@@ -1,7 +1,7 @@
 //! `rgraph.Compiled`: a graph made ready for a device.
 
-use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex};
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pyo3::prelude::*;
 use pyo3::pyclass::{PyTraverseError, PyVisit};
@@ -9,9 +9,11 @@ use pyo3::types::PyDict;
 use rgraph_plan::error::Code;
 use rgraph_plan::graph::{Graph, PassId};
 use rgraph_plan::prelude::Options;
+use rgraph_plan::resource::ResourceId;
 use rgraph_vk::Compiled;
 use rgraph_vk::work::Workload;
 
+use crate::array_layout::{ArrayLayout, Seen};
 use crate::convert::{Bytes, Text};
 use crate::counts::GRAPHS_COMPILED;
 use crate::detached::Detached;
@@ -19,12 +21,14 @@ use crate::device::PyDevice;
 use crate::error::{bad, graph_error};
 use crate::frame::PyFrame;
 use crate::graph::PyGraph;
+use crate::host::Host;
 use crate::hosted::Function;
 use crate::inputs;
 use crate::options::Measuring;
 use crate::plan::PyPlan;
 use crate::remembered::refuse;
 use crate::report::PyReport;
+use crate::states::{self, Packed, Pending};
 
 /// A graph made ready for a device: planned, with its pipelines and memory.
 ///
@@ -45,6 +49,12 @@ pub struct PyCompiled {
     pub measuring: Measuring,
     /// What the runs so far gave other data than the declaration.
     pub changed: Mutex<BTreeSet<Param>>,
+    /// How arrays of its resources are seen.
+    seen: HashMap<ResourceId, Seen>,
+    /// What persistent resources and histories hold before the first run.
+    pub first: Vec<Packed>,
+    /// What the next run changes of them.
+    pending: Mutex<Pending>,
 }
 
 /// The declaration with what its passes do, and the functions among that.
@@ -113,9 +123,28 @@ impl PyCompiled {
                 (compiled, load, Some(graph.clone().unbind()))
             }
         };
+        let bound = origin.as_ref().map(|origin| origin.bind(py));
+        let seen = states::seen(&load, bound);
+        let first = states::first((&load, compiled.plan()), bound, &seen)?;
         let device = device.clone().unbind();
-        let (load, changed) = (Arc::new(load), Mutex::default());
-        Ok(Self { device, compiled, load, origin, held, measuring, changed })
+        let (load, changed, pending) = (Arc::new(load), Mutex::default(), Mutex::default());
+        Ok(Self { device, compiled, load, origin, held, measuring, changed, seen, first, pending })
+    }
+
+    /// What the next run changes of what lives from run to run. No Python code may run while it is locked.
+    pub fn pending(&self) -> MutexGuard<'_, Pending> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How a resource's array is seen.
+    pub fn layout(&self, id: ResourceId) -> ArrayLayout {
+        ArrayLayout::of(&self.compiled.plan().resources[id].kind, self.seen.get(&id))
+    }
+
+    /// How an array of the caller's lies in a resource; `what` names it in messages.
+    pub fn layout_for(&self, py: Python<'_>, id: ResourceId, host: &Host, what: &str) -> PyResult<ArrayLayout> {
+        let kind = &self.compiled.plan().resources[id].kind;
+        ArrayLayout::for_array(py, (kind, self.seen.get(&id)), &host.form, what)
     }
 
     /// What a plan is compiled with: the workload, the Python graph, and whether the plan was made of (or judged

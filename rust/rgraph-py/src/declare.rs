@@ -11,9 +11,13 @@ use rgraph_plan::format::Format;
 use rgraph_plan::graph::Place;
 use rgraph_plan::resource::{History, Image, Imported, Kind, Leave, Life, Mips, Resource, ResourceId, Round};
 
+use crate::array_layout::{Kept, Seen};
 use crate::convert::{Count, Number, Text, accesses, items, stages, word};
 use crate::error::{Refusal, bad};
+use crate::host::Host;
 use crate::resource::PyResource;
+use rgraph_vk::texel::Texel;
+
 use crate::state::{AxisOf, Given, Late, SizeOf, State, Target, Want, size_of};
 
 /// What a resource's declaration says of other resources.
@@ -25,8 +29,12 @@ pub struct Links<'a> {
     pub modifies: Option<Given<'a>>,
     /// What it remembers: how many frames ago, and whether it starts with zeros.
     pub history: Option<(Given<'a>, u32, bool)>,
-    /// The image whose format it has if it says none.
-    pub like: Option<Given<'a>>,
+    /// The image whose format, layers and depth it has if it declares none, and the scale of the depth.
+    pub like: Option<(Given<'a>, Option<f64>)>,
+    /// How its array is seen.
+    pub seen: Option<Seen>,
+    /// What it holds before the first frame.
+    pub first: Option<Kept>,
 }
 
 /// A resource in an argument: a handle or a name.
@@ -58,7 +66,7 @@ pub fn add(
     let size = links.size.as_ref().map(|size| size.try_map(target)).transpose()?;
     let modifies = links.modifies.as_ref().map(target).transpose()?;
     let history = links.history.as_ref().map(|(of, ..)| target(of)).transpose()?;
-    let like = links.like.as_ref().map(target).transpose()?;
+    let like = links.like.as_ref().map(|(of, depth)| Ok::<_, Refusal>((target(of)?, *depth))).transpose()?;
     let (frames, zero_first) = links.history.map_or((1, true), |(_, frames, zero_first)| (frames, zero_first));
 
     if let (Kind::Image(image), Some(size)) = (&mut resource.kind, &size) {
@@ -69,12 +77,18 @@ pub fn add(
         resource.life = Life::History(History { of, frames, zero_first });
     }
     let id = state.open()?.add_resource(name, resource, place.clone());
+    if let Some(seen) = links.seen {
+        state.seen.insert(id, seen);
+    }
+    if let Some(first) = links.first {
+        state.first.insert(id, first);
+    }
     let mut wait = |want| state.late.push(Late { prefix: prefix.clone(), place: place.clone(), want });
     if let Some(size) = size.filter(|size| size_of(size).is_none()) {
         wait(Want::Size(id, size));
     }
-    if let (Some(of), None, None) = (like, &modifies, &history) {
-        wait(Want::Like(id, of));
+    if let (Some((of, depth)), None, None) = (like, &modifies, &history) {
+        wait(Want::Like(id, of, depth));
     }
     if let Some(of @ Target::Later(_)) = modifies {
         wait(Want::Modifies(id, of));
@@ -274,14 +288,40 @@ pub fn mips(value: &Bound<'_, PyAny>) -> PyResult<Mips> {
     value.extract::<Count>().map(|Count(mips)| Mips::Count(mips))
 }
 
-/// The words of `first_frame`.
-pub fn zero_first(py: Python<'_>, Text(name): Text<'_>) -> PyResult<bool> {
+/// `first_frame=`: whether a history begins with zeros, or the array that it begins with.
+pub fn first_frame(value: Option<&Bound<'_, PyAny>>) -> PyResult<(bool, Option<Kept>)> {
+    let Some(value) = value else { return Ok((true, None)) };
+    if !value.is_instance_of::<PyString>() {
+        return Ok((true, Some(Host::new(value, "first_frame= (\"zero\", \"undefined\" or an array)")?.kept())));
+    }
     let known = |name: &str| match name {
-        "zero" => Some(true),
+        "zero" | "zeros" => Some(true),
         "undefined" => Some(false),
         _ => None,
     };
-    word(py, "first frame", name, known, ["zero", "undefined"].into_iter())
+    let Text(name) = value.extract()?;
+    let zero = word(value.py(), "first frame", name, known, ["zero", "undefined"].into_iter())?;
+    Ok((zero, None))
+}
+
+/// Refuses more channels than a format has, and none.
+pub fn channels(py: Python<'_>, channels: u32, format: Option<Format>) -> PyResult<()> {
+    let has = format.map_or(4, |format| Texel::of(format).channels);
+    if channels == 0 || channels as usize > has {
+        let of = format.map_or("an image".to_owned(), |format| format.to_string());
+        let message = format!("{of} has no {channels} channels to be shown");
+        return Err(bad(py, Code::BadArray, message, &format!("channels= is from 1 to {has}")));
+    }
+    Ok(())
+}
+
+/// `persistent=`: a bool, or an array of what it holds before the first frame.
+pub fn persistent<'py>(value: Option<&Bound<'py, PyAny>>) -> PyResult<(bool, Option<Host>)> {
+    match value {
+        None => Ok((false, None)),
+        Some(value) if value.is_instance_of::<PyBool>() => Ok((value.extract()?, None)),
+        Some(value) => Ok((true, Some(Host::new(value, "persistent= (True, False or an array)")?))),
+    }
 }
 
 /// An image without its size, from arguments.
@@ -306,18 +346,31 @@ pub fn image(
 
 /// What a resource's declaration says of others, from arguments.
 pub fn links<'a>(
-    py: Python<'_>,
-    size: Option<SizeOf<Given<'static>>>,
-    like: Option<&'a Bound<'_, PyAny>>,
     modifies: Option<&'a Bound<'_, PyAny>>,
     history_of: Option<&'a Bound<'_, PyAny>>,
     frames: Count,
-    first_frame: Text<'_>,
+    first_frame: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Links<'a>> {
-    let zero_first = zero_first(py, first_frame)?;
+    let (zero_first, first) = self::first_frame(first_frame)?;
+    if let (Some(value), Some(_), None) = (first_frame, &first, history_of) {
+        let help = "say it of the history, as state.previous(first_frame=array), or persistent=array of what is continued in place";
+        return Err(bad(value.py(), Code::BadHistory, "first_frame= of what is no history", help));
+    }
     let history = history_of.map(|of| Ok::<_, PyErr>((given(of)?, frames.0, zero_first))).transpose()?;
-    let like = like.map(given).transpose()?.filter(|of| !matches!(of, Given::Name(name) if name == "reference"));
-    Ok(Links { size, modifies: modifies.map(given).transpose()?, history, like })
+    Ok(Links { modifies: modifies.map(given).transpose()?, history, first, ..Links::default() })
+}
+
+/// `like=` of an image, with the scale of its depth.
+pub fn like<'a>(
+    value: &'a Bound<'_, PyAny>,
+    scale: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Option<(Given<'a>, Option<f64>)>> {
+    let depth = match scale {
+        None => Some(1.0),
+        Some(scale) => scale.extract::<Number>().ok().map(|Number(scale)| scale),
+    };
+    let of = given(value)?;
+    Ok(if matches!(&of, Given::Name(name) if name == "reference") { None } else { Some((of, depth)) })
 }
 
 /// Reads `sharing=`.

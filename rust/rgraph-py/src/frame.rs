@@ -52,7 +52,7 @@ impl PyFrame {
         }
         self.until_done(py, None)?;
         let bytes = self.frame.make(py, |frame, _| frame.read(id))?;
-        let array = Bound::new(py, guarded(py, || PyArray::new(bytes))?)?;
+        let array = Bound::new(py, guarded(py, || PyArray::new(bytes, self.compiled.get().layout(id)))?)?;
         let replaced = self.arrays.lock().unwrap_or_else(PoisonError::into_inner).insert(id, array.clone().unbind());
         drop(replaced);
         Ok(array)

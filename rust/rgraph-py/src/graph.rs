@@ -13,10 +13,12 @@ use rgraph_plan::graph::Graph;
 use rgraph_plan::prelude::{Options, Profile};
 use rgraph_vk::file::{Callbacks, Loaded};
 
+use crate::array_layout::Seen;
 use crate::beside::Beside;
 use crate::convert::{Count, FileText, Text, items, word};
 use crate::counts::PASSES_HASHED;
 use crate::draft::Draft;
+use crate::dtype::Dtype;
 use crate::error::{Refusal, graph_error, guarded, one};
 use crate::made::{Key, keep_scratch, take_scratch};
 use crate::module::PyGraphModule;
@@ -71,6 +73,12 @@ impl PyGraph {
     fn loaded(py: Python<'_>, loaded: Loaded) -> PyResult<Bound<'_, Self>> {
         let Loaded { load, pictures, files } = loaded;
         let mut state = State::new(load.graph.clone());
+        for (id, picture) in &pictures {
+            let buffer = load.graph.resources()[*id].as_buffer().is_some();
+            if let (true, Some(shape)) = (buffer, &picture.shape) {
+                state.seen.insert(*id, Seen::Items(shape.clone(), Dtype::Number(picture.element)));
+            }
+        }
         (state.pictures, state.files) = (pictures, files);
         state.drafts = Draft::of_work(load);
         Self::with(py, IDENTITIES.fetch_add(1, Ordering::Relaxed), state)

@@ -5,28 +5,23 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use rgraph_plan::error::Code;
 
+use crate::array_layout::{Form, Kept};
+use crate::dtype::Dtype;
 use crate::error::bad;
 use rgraph_vk::texel::Element;
 
-/// An array of numbers in one piece of memory, row by row.
+/// An array in one piece of memory, row by row.
 pub struct Host {
     buffer: PyUntypedBuffer,
-    /// Kind of number.
-    pub element: Element,
-}
-
-/// Shape and kind as messages show them.
-pub fn shown(shape: &[usize], element: Element) -> String {
-    let axes: Vec<_> = shape.iter().map(usize::to_string).collect();
-    let comma = if shape.len() == 1 { "," } else { "" };
-    format!("({}{comma}) of {}", axes.join(", "), element.name())
+    /// Its shape and kind.
+    pub form: Form,
 }
 
 impl Host {
     /// Reads an argument; `what` names it in messages.
     ///
     /// # Errors
-    /// `TypeError` for what is no array, `GraphError` for one whose numbers or strides cannot be used.
+    /// `TypeError` for what is no array, `GraphError` for one whose elements or strides cannot be used.
     pub fn new(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Self> {
         let py = value.py();
         let Ok(buffer) = PyUntypedBuffer::get(value) else {
@@ -35,36 +30,66 @@ impl Host {
             return Err(PyTypeError::new_err(message));
         };
         let format = buffer.format().to_string_lossy();
-        let Some(element) = Element::from_buffer(&format, buffer.item_size()) else {
-            let message = format!("{what} has elements of format \"{format}\" and {} bytes", buffer.item_size());
-            let known: Vec<_> = Element::names().collect();
-            let help = format!("convert it to one of {} in this machine's byte order", known.join(", "));
-            return Err(bad(py, Code::BadArray, message, &help));
+        let record = format.starts_with("T{") && value.hasattr("dtype")?;
+        let dtype = match Element::from_buffer(&format, buffer.item_size()) {
+            Some(element) => Dtype::Number(element),
+            None if record => Dtype::read(&value.getattr("dtype")?)?,
+            None => {
+                let message = format!("{what} has elements of format \"{format}\" and {} bytes", buffer.item_size());
+                let known: Vec<_> = Element::names().collect();
+                let help = format!("convert it to one of {} in this machine's byte order", known.join(", "));
+                return Err(bad(py, Code::BadArray, message, &help));
+            }
+        };
+        let form = Form {
+            shape: buffer.shape().to_vec(),
+            dtype,
+            boolean: format.trim_start_matches(['@', '=', '<', '|']) == "?",
         };
         if !buffer.is_c_contiguous() {
             let message = format!(
                 "{what} of shape {} is not contiguous: its strides are {:?} bytes",
-                shown(buffer.shape(), element),
+                form.shown(),
                 buffer.strides()
             );
             return Err(bad(py, Code::BadArray, message, "give numpy.ascontiguousarray(…) of it"));
         }
-        Ok(Self { buffer, element })
+        Ok(Self { buffer, form })
+    }
+
+    /// The kind of its numbers; bytes for records.
+    pub fn element(&self) -> Element {
+        self.form.dtype.number().unwrap_or(Element::Uint(1))
+    }
+
+    /// A copy of it as it is now.
+    pub fn kept(&self) -> Kept {
+        Kept { form: self.form.clone(), bytes: self.bytes().into() }
     }
 
     /// Its shape, the slowest axis first.
     pub fn shape(&self) -> &[usize] {
-        self.buffer.shape()
+        &self.form.shape
     }
 
     /// Its shape and kind as messages show them.
     pub fn shown(&self) -> String {
-        shown(self.shape(), self.element)
+        self.form.shown()
     }
 
     /// Whether it may not be written.
     pub fn readonly(&self) -> bool {
         self.buffer.readonly()
+    }
+
+    /// Refuses an array of bools to be filled: a byte of a result may be anything.
+    pub fn written(&self, py: Python<'_>, what: &str) -> PyResult<()> {
+        match self.form.boolean {
+            true => {
+                Err(bad(py, Code::BadArray, format!("{what} is of bool"), "give one of uint8 and compare it with 0"))
+            }
+            false => Ok(()),
+        }
     }
 
     /// Number of bytes.
@@ -95,19 +120,5 @@ impl Host {
         // SAFETY: the buffer is held for as long as `self`, is writable, contiguous and has that many bytes; what other
         // threads of Python do to the array meanwhile ends in a mixture, as everywhere with arrays.
         unsafe { std::slice::from_raw_parts_mut(self.buffer.buf_ptr().cast(), self.len()) }
-    }
-
-    /// Refuses another shape or kind than `shape` of `element`; a last axis of 1 may be left out.
-    pub fn expect(&self, py: Python<'_>, what: &str, shape: &[usize], element: Element) -> PyResult<()> {
-        let short = match shape {
-            [rest @ .., 1] => rest,
-            whole => whole,
-        };
-        if self.element == element && (self.shape() == shape || self.shape() == short) {
-            return Ok(());
-        }
-        let message = format!("{what} has shape {}", self.shown());
-        let help = format!("it is {} here", shown(shape, element));
-        Err(bad(py, Code::BadArray, message, &help))
     }
 }

@@ -5,6 +5,7 @@ use rgraph_plan::error::Code;
 use rgraph_plan::format::{Format, Numbers};
 use rgraph_plan::resource::{Axis, Buffer, Image, Imported, Kind, Life, Resource, Round, Size};
 
+use crate::array_layout::Seen;
 use crate::convert::{Text, word};
 use crate::declare::Links;
 use crate::error::bad;
@@ -19,29 +20,36 @@ struct Taken {
     layers: u32,
     texel: Texel,
     volume: bool,
+    seen: Seen,
 }
 
 fn taken(py: Python<'_>, array: &Host, volume: bool) -> PyResult<Taken> {
     let refuse = |message: String, help: &str| Err(bad(py, Code::BadArray, message, help));
-    let shape = match (array.shape(), volume) {
-        ([height, width], false) => [1, *height, *width, 1],
-        ([height, width, channels], false) => [1, *height, *width, *channels],
-        ([layers, height, width, channels], _) => [*layers, *height, *width, *channels],
-        ([depth, height, width], true) => [*depth, *height, *width, 1],
+    let (shape, seen) = match (array.shape(), volume) {
+        ([height, width], false) => ([1, *height, *width, 1], Seen::Texels(false, None)),
+        ([height, width, channels], false) => ([1, *height, *width, *channels], Seen::Texels(false, Some(*channels))),
+        ([outer, height, width, channels], _) => {
+            ([*outer, *height, *width, *channels], Seen::Texels(true, Some(*channels)))
+        }
+        ([depth, height, width], true) => ([*depth, *height, *width, 1], Seen::Texels(true, None)),
         _ => {
             let help = "an image is (height, width), (height, width, channels) or (layers, height, width, channels); \
                         say as_buffer=True for a buffer";
             return refuse(format!("an array of shape {} is no image", array.shown()), help);
         }
     };
-    let texel = Texel { element: array.element, channels: shape[3] };
-    if shape[3] == 3 {
-        let help = "no format has three channels: add a fourth one, as numpy.pad(a, ((0, 0), (0, 0), (0, 1)), \
-                    constant_values=255)";
-        return refuse(format!("an array of shape {} has three channels", array.shown()), help);
-    }
-    if texel.format(false).is_none() {
-        let help = "images have 1, 2 or 4 channels of 8, 16 or 32 bits; say as_buffer=True for a buffer";
+    // Red, green and blue: alpha is filled up.
+    let texel = Texel { element: array.element(), channels: if shape[3] == 3 { 4 } else { shape[3] } };
+    if array.form.dtype.number().is_none() || texel.format(false).is_none() {
+        let help = match array.form.dtype.number() {
+            Some(Element::Float(8)) => "images have floats of 16 or 32 bits: array.astype(\"float32\")",
+            Some(Element::Int(8)) => "images have integers of 8, 16 or 32 bits: array.astype(\"int32\")",
+            Some(Element::Uint(8)) => "images have integers of 8, 16 or 32 bits: array.astype(\"uint32\")",
+            Some(_) if array.shape().len() == 3 => {
+                "an image has 1 to 4 channels; for layers of one channel add an axis: array[..., None]"
+            }
+            _ => "images have 1 to 4 channels of 8, 16 or 32 bits; say as_buffer=True for a buffer",
+        };
         return refuse(format!("no format has texels like those of an array of shape {}", array.shown()), help);
     }
     let axis = |length: usize| u32::try_from(length).ok().filter(|length| *length != 0);
@@ -49,7 +57,33 @@ fn taken(py: Python<'_>, array: &Host, volume: bool) -> PyResult<Taken> {
         return refuse(format!("an array of shape {} is no image", array.shown()), "every axis is at least 1");
     };
     let (depth, layers) = if volume { (outer, 1) } else { (1, outer) };
-    Ok(Taken { size: [width, height, depth], layers, texel, volume })
+    Ok(Taken { size: [width, height, depth], layers, texel, volume, seen })
+}
+
+/// The image that an array is, and how it is seen.
+pub fn image(
+    py: Python<'_>,
+    array: &Host,
+    format: Option<Text<'_>>,
+    srgb: bool,
+    volume: bool,
+) -> PyResult<(Image, Seen)> {
+    let Taken { size: [width, height, depth], layers, texel, volume, seen } = taken(py, array, volume)?;
+    let format = self::format(py, array, texel, format, srgb)?;
+    let axes = (Axis::Texels(width), Axis::Texels(height), volume.then_some(Axis::Texels(depth)));
+    let size = Some(Size { x: axes.0, y: axes.1, z: axes.2, round: Round::Down });
+    let layers = (layers != 1).then_some(layers);
+    Ok((Image { format: Some(format), size, layers, ..Image::default() }, seen))
+}
+
+/// The buffer that an array is, and how it is seen.
+pub fn buffer(py: Python<'_>, array: &Host, name: &str) -> PyResult<(Buffer, Seen)> {
+    if array.len() == 0 {
+        let message = format!("the array of \"{name}\" is empty");
+        return Err(bad(py, Code::BadArray, message, "a buffer has at least one byte"));
+    }
+    let buffer = Buffer { size: Some(array.len() as u64), acceleration_structure: false };
+    Ok((buffer, Seen::Items(array.shape().to_vec(), array.form.dtype.clone())))
 }
 
 /// The format that is said, held against the array.
@@ -57,7 +91,7 @@ fn format(py: Python<'_>, array: &Host, texel: Texel, said: Option<Text<'_>>, sr
     let Some(Text(name)) = said else {
         return texel.format(srgb).ok_or_else(|| {
             let message = format!("an array of shape {} has no sRGB format", array.shown());
-            bad(py, Code::BadArray, message, "sRGB images are (height, width, 4) of uint8")
+            bad(py, Code::BadArray, message, "sRGB images are (height, width, 3 or 4) of uint8")
         });
     };
     let format = word(py, "format", name, Format::from_name, Format::all().map(Format::name))?;
@@ -89,15 +123,19 @@ impl PyGraphModule {
     /// name
     ///     Its name among resources.
     /// array
-    ///     Any object with a buffer, contiguous: of shape (height, width), (height, width, channels) with 1, 2 or 4
+    ///     Any object with a buffer, contiguous: of shape (height, width), (height, width, channels) with 1 to 4
     ///     channels, or (layers, height, width, channels). `uint8` gives `rgba8unorm` (`rg8unorm`, `r8unorm`), `int8`
-    ///     `rgba8snorm`, wider integers integers (`rgba16uint`), `float16` and `float32` floats.
+    ///     `rgba8snorm`, wider integers integers (`rgba16uint`), `float16` and `float32` floats. Three channels become
+    ///     four, the fourth opaque (its largest normalised value, or 1); `bool` becomes 0 and 255 of `uint8`, so that a
+    ///     shader reads 0.0 and 1.0. Results have the array's shape again: (height, width) without an axis of channels,
+    ///     three channels without alpha.
     /// format
     ///     Another texel format with texels of that many bytes.
     /// srgb
     ///     Whether `uint8` colours are sRGB encoded: `rgba8unorm-srgb`.
     /// as_buffer
-    ///     A buffer with the array's bytes instead of an image; of any shape.
+    ///     A buffer with the array's bytes instead of an image; of any shape and dtype, records too, which results have
+    ///     again. A `bool` is a byte, 0 or 1.
     /// volume
     ///     (depth, height, width, channels): a 3D image instead of one with layers.
     /// sharing
@@ -127,29 +165,18 @@ impl PyGraphModule {
         let py = slf.py();
         let sharing = crate::declare::sharing(py, sharing)?;
         let host = Host::new(array, &format!("the array of \"{}\"", name.0))?;
-        let kind = if as_buffer {
-            if host.len() == 0 {
-                let message = format!("the array of \"{}\" is empty", name.0);
-                return Err(bad(py, Code::BadArray, message, "a buffer has at least one byte"));
-            }
-            Kind::Buffer(Buffer { size: Some(host.len() as u64), acceleration_structure: false })
-        } else {
-            let Taken { size: [width, height, depth], layers, texel, volume } = taken(py, &host, volume)?;
-            let format = self::format(py, &host, texel, format, srgb)?;
-            let axes = (Axis::Texels(width), Axis::Texels(height), volume.then_some(Axis::Texels(depth)));
-            let size = Some(Size { x: axes.0, y: axes.1, z: axes.2, round: Round::Down });
-            Kind::Image(Image {
-                format: Some(format),
-                size,
-                layers: (layers != 1).then_some(layers),
-                ..Image::default()
-            })
+        let (kind, seen) = match as_buffer {
+            true => buffer(py, &host, name.0).map(|(buffer, seen)| (Kind::Buffer(buffer), seen))?,
+            false => image(py, &host, format, srgb, volume).map(|(image, seen)| (Kind::Image(image), seen))?,
         };
         let life = Life::Imported(Imported::default());
         let resource = Resource { kind: kind.clone(), life, modifies: None, leave: None, sharing };
         let (graph, id) = Self::add_resource(slf, name, resource, Links::default())?;
         let array = array.clone().unbind();
-        let replaced = graph.get().change(|state| Ok(state.arrays.insert(id, array)));
+        let replaced = graph.get().change(|state| {
+            state.seen.insert(id, seen);
+            Ok(state.arrays.insert(id, array))
+        });
         drop(replaced);
         PyResource::of_kind(&graph, id, &kind)
     }

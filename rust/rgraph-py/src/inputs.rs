@@ -1,5 +1,6 @@
 //! The arguments of a run: arrays, flags and parameters by name.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::{Arc, PoisonError};
 
@@ -16,7 +17,7 @@ use rgraph_vk::front::Who;
 use rgraph_vk::work::{Bound as BoundTo, CallbackError, Step, What, Work};
 use rgraph_vk::{ChaosOptions, ChaosReport, Error, Inputs, Resource, Upload};
 
-use crate::array::layout;
+use crate::array_layout::ArrayLayout;
 use crate::compiled::{Param, PyCompiled};
 use crate::convert::{Text, one_or_many};
 use crate::detached::{Detached, Free, call};
@@ -29,6 +30,7 @@ use crate::options::Measuring;
 use crate::owned::PyDeviceResource;
 use crate::pass::PyPass;
 use crate::resource::PyResource;
+use crate::states::Packed;
 use crate::value::value;
 
 /// See `Device.run`.
@@ -55,6 +57,7 @@ pub struct Arguments<'a, 'py> {
 /// What stands for an imported resource.
 enum Input {
     Host(Host),
+    Bytes(Vec<u8>),
     File(Arc<Picture>),
     Owned(Detached<Resource>),
 }
@@ -63,6 +66,7 @@ impl Input {
     fn upload<'a>(&'a self, free: &Free<'a>) -> Result<Upload<'a>, Error> {
         Ok(match self {
             Self::Host(host) => Upload::Bytes(host.bytes()),
+            Self::Bytes(bytes) => Upload::Bytes(bytes),
             Self::File(picture) => Upload::Bytes(&picture.bytes),
             Self::Owned(resource) => Upload::Resource(resource.get(free)?),
         })
@@ -88,24 +92,21 @@ impl PyCompiled {
         })
     }
 
-    /// An array that stands for a resource.
-    fn host(&self, id: ResourceId, array: &Bound<'_, PyAny>, what: &str) -> PyResult<Host> {
-        let py = array.py();
+    /// An array that stands for a resource, and how it lies in there.
+    fn host(&self, id: ResourceId, array: &Bound<'_, PyAny>, what: &str) -> PyResult<(Host, ArrayLayout)> {
         let what = format!("{what} \"{}\"", self.load.graph.resource_name(id));
         let host = Host::new(array, &what)?;
-        let kind = self.compiled.plan().resources[id].kind;
-        let (shape, element) = layout(&kind);
-        match kind {
-            // Bytes are bytes, whatever numbers they are.
-            rgraph_plan::plan::PlanKind::Buffer { size } if host.len() as u64 == size => {}
-            rgraph_plan::plan::PlanKind::Buffer { size } => {
-                let message = format!("{what} has {} bytes: shape {}", host.len(), host.shown());
-                return Err(bad(py, Code::BadArray, message, &format!("the buffer has {size} bytes")));
-            }
-            // Integers of the same size may stand for whatever the format makes of them.
-            rgraph_plan::plan::PlanKind::Image { .. } => host.expect(py, &what, &shape, element)?,
-        }
-        Ok(host)
+        let layout = self.layout_for(array.py(), id, &host, &what)?;
+        Ok((host, layout))
+    }
+
+    /// An array as the contents of an imported resource.
+    fn input(&self, id: ResourceId, array: &Bound<'_, PyAny>, what: &str) -> PyResult<Input> {
+        let (host, layout) = self.host(id, array, what)?;
+        Ok(match layout.pack(&host.form, host.bytes()) {
+            Cow::Owned(bytes) => Input::Bytes(bytes),
+            Cow::Borrowed(_) => Input::Host(host),
+        })
     }
 
     /// The arrays that resources were imported from.
@@ -243,7 +244,10 @@ fn unknown_flag(py: Python<'_>, compiled: &PyCompiled, name: &str) -> PyErr {
 /// What a run is given, read from Python: contents of imported resources, arrays to read into, and all the rest.
 struct Given {
     uploads: Vec<(ResourceId, Input)>,
-    targets: Vec<(ResourceId, Host)>,
+    targets: Vec<(ResourceId, Host, ArrayLayout)>,
+    /// What is set before the run, and whether all begins anew.
+    states: Vec<Packed>,
+    reset: bool,
     inputs: Inputs<'static>,
 }
 
@@ -255,18 +259,22 @@ fn gather<'py>(
 ) -> PyResult<Given> {
     outside(py, this.device.get().number)?;
     let Arguments { inputs: given, into, flags, params, read, statistics, measure, chaos: _ } = *arguments;
-    let mut uploads = Vec::new();
+    let (mut uploads, mut states) = (Vec::new(), Vec::new());
     for (key, array) in given.iter().flat_map(|given| given.iter()) {
         let id = this.find(&key)?;
         let input = match array.cast::<PyDeviceResource>() {
             Ok(owned) => Input::Owned(owned.get().resource.clone()),
-            Err(_) => Input::Host(this.host(id, &array, "the input")?),
+            Err(_) if this.lasts(id) && !this.imports(id) => {
+                states.push(this.state(id, &array)?);
+                continue;
+            }
+            Err(_) => this.input(id, &array, "the input")?,
         };
         uploads.push((id, input));
     }
     for (id, array) in this.arrays(origin) {
         if !uploads.iter().any(|(known, _)| *known == id) {
-            uploads.push((id, Input::Host(this.host(id, array.bind(py), "the array of")?)));
+            uploads.push((id, this.input(id, array.bind(py), "the array of")?));
         }
     }
     for (id, picture) in this.pictures(origin) {
@@ -277,12 +285,13 @@ fn gather<'py>(
     let mut targets = Vec::new();
     for (key, array) in into.iter().flat_map(|into| into.iter()) {
         let id = this.find(&key)?;
-        let host = this.host(id, &array, "the array for")?;
+        let (host, layout) = this.host(id, &array, "the array for")?;
+        host.written(py, &format!("the array for \"{}\"", this.load.graph.resource_name(id)))?;
         if host.readonly() {
             let message = format!("the array for \"{}\" cannot be written", this.load.graph.resource_name(id));
             return Err(bad(py, Code::BadArray, message, "give one that owns its memory, as numpy.empty(…)"));
         }
-        targets.push((id, host));
+        targets.push((id, host, layout));
     }
     let mut measuring = this.measuring.or_else(py, measure, None)?;
     // A run that is asked itself is measured.
@@ -304,12 +313,16 @@ fn gather<'py>(
     if let Some(read) = read {
         let all = if read.is_instance_of::<PyResource>() { vec![read.clone()] } else { one_or_many(read)? };
         let mut wanted = all.iter().map(|value| this.find(value)).collect::<PyResult<Vec<_>>>()?;
-        wanted.extend(targets.iter().map(|(id, _)| *id));
+        wanted.extend(targets.iter().map(|(id, ..)| *id));
         wanted.sort();
         wanted.dedup();
         inputs.read = Some(wanted);
     }
-    Ok(Given { uploads, targets, inputs })
+    let pending = this.pending();
+    let set = |id: &ResourceId| states.iter().any(|(known, _)| known == id);
+    let before: Vec<_> = pending.states.iter().filter(|(id, _)| !set(id)).cloned().collect();
+    states.splice(0..0, before);
+    Ok(Given { uploads, targets, states, reset: pending.reset, inputs })
 }
 
 /// Looks whether a signal (Ctrl-C) has come.
@@ -325,14 +338,14 @@ pub fn chaos<'py>(
     options: ChaosOptions,
 ) -> PyResult<ChaosReport> {
     let (py, this) = (slf.py(), slf.get());
-    let Given { uploads, inputs, .. } = gather(py, this, origin, arguments)?;
-    tried(py, this, &uploads, &inputs, options)
+    let Given { uploads, inputs, states, .. } = gather(py, this, origin, arguments)?;
+    tried(py, this, (&uploads, &states), &inputs, options)
 }
 
 fn tried(
     py: Python<'_>,
     this: &PyCompiled,
-    uploads: &[(ResourceId, Input)],
+    (uploads, states): (&[(ResourceId, Input)], &[Packed]),
     inputs: &Inputs<'static>,
     options: ChaosOptions,
 ) -> PyResult<ChaosReport> {
@@ -343,6 +356,7 @@ fn tried(
         let inputs = Inputs {
             uploads: uploads.collect::<Result<_, Error>>()?,
             anew: true,
+            first: this.first.iter().chain(states).map(|(id, bytes)| (*id, &**bytes)).collect(),
             data: inputs.data.clone(),
             push: inputs.push.clone(),
             flags: inputs.flags.clone(),
@@ -360,27 +374,34 @@ pub fn run<'py>(
     arguments: &Arguments<'_, 'py>,
 ) -> PyResult<Bound<'py, PyFrame>> {
     let (py, this) = (slf.py(), slf.get());
-    let Given { uploads, targets, mut inputs } = gather(py, this, origin, arguments)?;
+    let Given { uploads, targets, states, reset, mut inputs } = gather(py, this, origin, arguments)?;
     if let Some(seed) = arguments.chaos {
-        let report = tried(py, this, &uploads, &inputs, ChaosOptions { seed, ..ChaosOptions::default() })?;
+        let report = tried(py, this, (&uploads, &states), &inputs, ChaosOptions { seed, ..ChaosOptions::default() })?;
         report.check().map_err(|error| graph_error(py, &error))?;
     }
     this.restore(&mut inputs);
     let mut inputs: Inputs<'_> = inputs;
     inputs.poll = Some(&poll);
+    inputs.first = this.first.iter().map(|(id, bytes)| (*id, &**bytes)).collect();
+    inputs.states = states.iter().map(|(id, bytes)| (*id, &**bytes)).collect();
+    inputs.reset = reset;
     let frame = this.compiled.make(py, |compiled, free| {
         let uploads = uploads.iter().map(|(id, input)| Ok((*id, input.upload(free)?)));
         compiled.run(&Inputs { uploads: uploads.collect::<Result<_, Error>>()?, ..inputs })
     })?;
+    this.done(reset, &states);
     let frame = PyFrame::object(slf, frame)?;
-    for (id, mut host) in targets {
+    for (id, mut host, layout) in targets {
         let array = frame.get().array(py, id)?;
         let bytes = array.get().bytes();
-        if bytes.len() != host.len() {
+        if bytes.len() != layout.bytes() || layout.len() != host.len() {
             return Err(PyTypeError::new_err("the array's memory was changed while the frame ran"));
         }
         let to = host.bytes_mut();
-        guarded(py, || rgraph_vk::bulk::copy(to, bytes))?;
+        guarded(py, || match layout.is_packed() {
+            true => rgraph_vk::bulk::copy(to, bytes),
+            false => layout.unpack(bytes, to),
+        })?;
     }
     Ok(frame)
 }

@@ -6,6 +6,7 @@
 
 mod access;
 mod array;
+mod array_layout;
 mod beside;
 mod bind;
 mod borrowed;
@@ -21,6 +22,7 @@ mod device;
 mod diagnose;
 mod draft;
 mod draw;
+mod dtype;
 mod error;
 mod files;
 mod frame;
@@ -59,7 +61,9 @@ mod shape;
 mod show;
 mod source;
 mod state;
+mod states;
 mod transfer;
+mod typed;
 mod value;
 mod view;
 mod words;

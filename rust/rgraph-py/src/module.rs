@@ -10,6 +10,7 @@ use rgraph_plan::error::Code;
 use rgraph_plan::graph::{Pass, SlotId};
 use rgraph_plan::resource::{Buffer, Kind, Resource};
 
+use crate::array_layout::Seen;
 use crate::convert::{Bytes, Count, Number, Text, one_or_many};
 use crate::declare::{self, Links, given};
 use crate::error::{one, refusal};
@@ -18,8 +19,8 @@ use crate::link;
 use crate::pass::PyPass;
 use crate::passes::{Named, PassArguments};
 use crate::resource::{PyBuffer, PyImage, PyResource};
-use crate::source;
-use crate::state::{Late, Setup, Want, find_outwards};
+use crate::state::{Late, Setup, SizeOf, Want, find_outwards};
+use crate::{imports, source, typed};
 
 /// A part of a graph with names of its own.
 ///
@@ -104,8 +105,8 @@ impl PyGraphModule {
     /// format
     ///     Texel format, WebGPU's name (`"rgba8unorm"`) or Vulkan's (`"R8G8B8A8_UNORM"`).
     /// like
-    ///     An image: its size, times `scale`, and its format where `format` is not said. Or `"reference"`: the graph's
-    ///     reference size.
+    ///     An image: its size, times `scale`, and its format, layers and shape of arrays where these are not given; not its
+    ///     mips, samples and whether it is a cube. Or `"reference"`: the graph's reference size.
     /// scale
     ///     One number, or one for each axis; default 1. Without `like`: of the graph's reference size.
     /// round
@@ -125,9 +126,10 @@ impl PyGraphModule {
     /// frames
     ///     See `history_of`.
     /// first_frame
-    ///     What the first frames read of a history: `"zero"` or `"undefined"`.
+    ///     What the first frames read of a history: `"zero"`, `"undefined"`, or an array, which is copied.
     /// persistent
-    ///     Keep the contents from frame to frame.
+    ///     Keep the contents from frame to frame. An array (copied) is what it holds before the first frame, else zeros;
+    ///     format, size and layers are those of the array where they are not given, as in `import_array`.
     /// imported
     ///     The caller's image: True, or a dict of `layout`, `queue`, `stages`, `access` and `contents`; see
     ///     `import_image`.
@@ -135,6 +137,8 @@ impl PyGraphModule {
     ///     The state to be left in: a layout, or a dict of `layout` and `queue`.
     /// sharing
     ///     `"exclusive"` or `"concurrent"`; default: the planner's choice.
+    /// channels
+    ///     How many channels its arrays have: 3 leaves out the fourth one of `rgba8unorm`. Default: all that the format has.
     ///
     /// Returns
     /// -------
@@ -147,11 +151,12 @@ impl PyGraphModule {
     ///     If a word or a number cannot be; the graph is then unchanged. The rest is validated by `bake`.
     #[pyo3(signature = (name, size = None, format = None, *, like = None, scale = None, round = None, layers = None,
                         mips = None, samples = None, cube = false, modifies = None, history_of = None,
-                        frames = Count(1), first_frame = Text("zero"), persistent = false, imported = None,
-                        leave = None, sharing = None),
+                        frames = Count(1), first_frame = None, persistent = None, imported = None,
+                        leave = None, sharing = None, channels = None),
            text_signature = "($self, name, size=None, format=None, *, like=None, scale=None, round=None, layers=None, \
                              mips=None, samples=None, cube=False, modifies=None, history_of=None, frames=1, \
-                             first_frame='zero', persistent=False, imported=None, leave=None, sharing=None)")]
+                             first_frame='zero', persistent=False, imported=None, leave=None, sharing=None, \
+                             channels=None)")]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
     fn image<'py>(
         slf: &Bound<'py, Self>,
@@ -168,23 +173,31 @@ impl PyGraphModule {
         modifies: Option<&Bound<'py, PyAny>>,
         history_of: Option<&Bound<'py, PyAny>>,
         frames: Count,
-        first_frame: Text<'_>,
-        persistent: bool,
+        first_frame: Option<&Bound<'py, PyAny>>,
+        persistent: Option<&Bound<'py, PyAny>>,
         imported: Option<&Bound<'py, PyAny>>,
         leave: Option<&Bound<'py, PyAny>>,
         sharing: Option<Text<'_>>,
+        channels: Option<Count>,
     ) -> PyResult<Bound<'py, PyImage>> {
         let py = slf.py();
-        let image = declare::image(py, format, layers, mips, samples, cube)?;
-        let links = declare::links(
-            py,
-            declare::size(size, like, scale, round, py)?,
-            like.filter(|_| image.format.is_none()),
-            modifies,
-            history_of,
-            frames,
-            first_frame,
-        )?;
+        let mut image = declare::image(py, format, layers, mips, samples, cube)?;
+        let mut links = declare::links(modifies, history_of, frames, first_frame)?;
+        links.size = declare::size(size, like, scale, round, py)?;
+        links.like = like.map(|of| declare::like(of, scale)).transpose()?.flatten();
+        let (persistent, array) = declare::persistent(persistent)?;
+        if let Some(array) = array {
+            let (own, seen) = imports::image(py, &array, format, false, false)?;
+            image.format = image.format.or(own.format);
+            image.layers = image.layers.or(own.layers);
+            links.size = links.size.or_else(|| own.size.map(SizeOf::from));
+            (links.seen, links.first) = (Some(seen), Some(array.kept()));
+        }
+        if let Some(Count(channels)) = channels {
+            declare::channels(py, channels, image.format)?;
+            let batch = matches!(links.seen, Some(Seen::Texels(true, _)));
+            links.seen = Some(Seen::Texels(batch, Some(channels as usize)));
+        }
         let imported = imported.map(declare::imported).transpose()?.flatten();
         let resource = declare::resource(py, Kind::Image(image), imported, persistent, &links, leave, sharing)?;
         let (graph, id) = Self::add_resource(slf, name, resource, links)?;
@@ -260,40 +273,62 @@ impl PyGraphModule {
     /// name
     ///     Its name among resources.
     /// size
-    ///     Bytes; may be left out only where it modifies or remembers another buffer.
+    ///     Bytes; may be left out where `shape`, `like` or an array gives them, or where it modifies or remembers another
+    ///     buffer.
+    /// shape
+    ///     Shape of its array, an integer or several; needs `dtype`.
+    /// dtype
+    ///     Kind of its elements: a name (`"float32"`), or what `numpy.dtype` takes, fields too. Results have this shape
+    ///     and dtype. Default: the type that shaders have for it, else bytes. A shader's `array<vec3<f32>>` has 16 bytes
+    ///     from element to element: declare no dtype, or four numbers.
+    /// like
+    ///     A buffer: its size, shape and dtype.
     /// acceleration_structure
     ///     Whether it holds an acceleration structure.
     /// modifies, history_of, frames, first_frame, persistent, imported, leave, sharing
-    ///     See `image`.
+    ///     See `image`; an array of `persistent` may be of any shape and dtype.
     ///
     /// Returns
     /// -------
     /// Buffer
     ///     A handle to be used in passes of this graph.
-    #[pyo3(signature = (name, size = None, *, modifies = None, history_of = None, frames = Count(1),
-                        first_frame = Text("zero"), persistent = false, imported = None, leave = None, sharing = None,
-                        acceleration_structure = false),
-           text_signature = "($self, name, size=None, *, modifies=None, history_of=None, frames=1, \
-                             first_frame='zero', persistent=False, imported=None, leave=None, sharing=None, \
-                             acceleration_structure=False)")]
+    ///
+    /// Raises
+    /// ------
+    /// GraphError
+    ///     If size, shape, dtype and array contradict each other; the graph is then unchanged.
+    #[pyo3(signature = (name, size = None, *, shape = None, dtype = None, like = None, modifies = None,
+                        history_of = None, frames = Count(1), first_frame = None, persistent = None, imported = None,
+                        leave = None, sharing = None, acceleration_structure = false),
+           text_signature = "($self, name, size=None, *, shape=None, dtype=None, like=None, modifies=None, \
+                             history_of=None, frames=1, first_frame='zero', persistent=False, imported=None, \
+                             leave=None, sharing=None, acceleration_structure=False)")]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
     fn buffer<'py>(
         slf: &Bound<'py, Self>,
         name: Text<'_>,
         size: Option<Bytes>,
+        shape: Option<&Bound<'py, PyAny>>,
+        dtype: Option<&Bound<'py, PyAny>>,
+        like: Option<&Bound<'py, PyAny>>,
         modifies: Option<&Bound<'py, PyAny>>,
         history_of: Option<&Bound<'py, PyAny>>,
         frames: Count,
-        first_frame: Text<'_>,
-        persistent: bool,
+        first_frame: Option<&Bound<'py, PyAny>>,
+        persistent: Option<&Bound<'py, PyAny>>,
         imported: Option<&Bound<'py, PyAny>>,
         leave: Option<&Bound<'py, PyAny>>,
         sharing: Option<Text<'_>>,
         acceleration_structure: bool,
     ) -> PyResult<Bound<'py, PyBuffer>> {
         let py = slf.py();
-        let buffer = Buffer { size: size.map(|Bytes(size)| size), acceleration_structure };
-        let links = declare::links(py, None, None, modifies, history_of, frames, first_frame)?;
+        let mut links = declare::links(modifies, history_of, frames, first_frame)?;
+        let (persistent, array) = declare::persistent(persistent)?;
+        let size = size.map(|Bytes(size)| size);
+        let typed = typed::Typed { size, shape, dtype, like, array: array.as_ref() };
+        let (size, seen) = typed.read(slf, name.0)?;
+        (links.seen, links.first) = (seen, links.first.or(array.map(|array| array.kept())));
+        let buffer = Buffer { size, acceleration_structure };
         let imported = imported.map(declare::imported).transpose()?.flatten();
         let resource = declare::resource(py, Kind::Buffer(buffer), imported, persistent, &links, leave, sharing)?;
         let (graph, id) = Self::add_resource(slf, name, resource, links)?;

@@ -10,7 +10,8 @@ use rgraph_plan::format::Format;
 use rgraph_plan::plan::PlanKind;
 use rgraph_vk::{BorrowedHandle, Resource, ResourceState};
 
-use crate::array::{PyArray, layout};
+use crate::array::PyArray;
+use crate::array_layout::ArrayLayout;
 use crate::convert::{Bytes, Count, Text, accesses, items, stages, word};
 use crate::declare::only;
 use crate::detached::{Detached, call};
@@ -158,16 +159,16 @@ impl PyDevice {
 }
 
 impl PyDeviceResource {
-    /// An array of its size; `what` begins the words for it in messages.
-    fn host(&self, array: &Bound<'_, PyAny>, what: &str) -> PyResult<Host> {
+    /// An array of its size, and how it lies in the resource; `what` begins the words for it in messages.
+    fn host(&self, array: &Bound<'_, PyAny>, what: &str) -> PyResult<(Host, ArrayLayout)> {
         let what = format!("{what} \"{}\"", self.resource.name());
         let host = Host::new(array, &what)?;
-        let kind = self.resource.kind();
-        if let PlanKind::Image { .. } = kind {
-            let (shape, element) = layout(&kind);
-            host.expect(array.py(), &what, &shape, element)?;
-        }
-        Ok(host)
+        let layout = ArrayLayout::for_array(array.py(), (&self.resource.kind(), None), &host.form, &what)?;
+        Ok((host, layout))
+    }
+
+    fn layout(&self) -> ArrayLayout {
+        ArrayLayout::natural(&self.resource.kind())
     }
 }
 
@@ -191,13 +192,13 @@ impl PyDeviceResource {
     /// Shape of its array.
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, layout(&self.resource.kind()).0)
+        PyTuple::new(py, &self.layout().shape)
     }
 
     /// Name of the kind of numbers of its array.
     #[getter]
     fn dtype(&self) -> &'static str {
-        layout(&self.resource.kind()).1.name()
+        self.layout().element().name()
     }
 
     /// How it was used last: a dict of `layout`, `stages`, `access`, and `queue` and `family` (None: nobody's).
@@ -258,8 +259,9 @@ impl PyDeviceResource {
     ///     by the device alone.
     fn write(&self, py: Python<'_>, array: &Bound<'_, PyAny>) -> PyResult<()> {
         outside(py, self.device)?;
-        let host = self.host(array, "the array for")?;
-        call(py, |free| self.resource.get(free)?.write(host.bytes()))
+        let (host, layout) = self.host(array, "the array for")?;
+        let bytes = layout.pack(&host.form, host.bytes());
+        call(py, |free| self.resource.get(free)?.write(&bytes))
     }
 
     /// Read mip 0 of all layers, or a buffer's bytes; waits for what wrote it.
@@ -279,19 +281,24 @@ impl PyDeviceResource {
         outside(py, self.device)?;
         let Some(into) = into else {
             let bytes = self.resource.make(py, |resource, _| resource.read())?;
-            return guarded(py, || PyArray::new(bytes)).map(Some);
+            return guarded(py, || PyArray::new(bytes, self.layout())).map(Some);
         };
-        let mut host = self.host(into, "the array to read into from")?;
+        let (mut host, layout) = self.host(into, "the array to read into from")?;
         if host.readonly() {
             let message = format!("the array to read into from \"{}\" cannot be written", self.resource.name());
             return Err(bad(py, Code::BadArray, message, "give one that owns its memory, as numpy.empty(…)"));
+        }
+        host.written(py, "the array to read into")?;
+        if !layout.is_packed() {
+            let bytes = self.resource.make(py, |resource, _| resource.read())?;
+            layout.unpack(bytes.bytes(), host.bytes_mut());
+            return Ok(None);
         }
         let to = host.bytes_mut();
         call(py, |free| self.resource.get(free)?.read_into(to)).map(|()| None)
     }
 
     fn __repr__(&self) -> String {
-        let (shape, element) = layout(&self.resource.kind());
-        format!("<DeviceResource \"{}\" {}>", self.resource.name(), crate::host::shown(&shape, element))
+        format!("<DeviceResource \"{}\" {}>", self.resource.name(), self.layout().shown())
     }
 }

@@ -89,6 +89,7 @@ pub fn png(
                 texels.chunks_exact(pair).flat_map(|t| t.iter().copied().chain(std::iter::repeat_n(0, pair / 2)));
             (png::ColorType::Rgb, padded.collect())
         }
+        3 => (png::ColorType::Rgb, texels),
         4 => (png::ColorType::Rgba, texels),
         _ => return refused(),
     };

@@ -231,7 +231,7 @@ pub fn preview<'py>(
         return Err(bad(py, Code::BadArray, message, "give (height, width) or (height, width, channels)"));
     }
     let most = (size.0 as usize).max(1);
-    let texels = Texels { bytes: host.bytes(), element: host.element, format, layers, height, width, channels };
+    let texels = Texels { bytes: host.bytes(), element: host.element(), format, layers, height, width, channels };
     let (width, height, numbers) = texels.shrunk(most);
     let bytes = encode(&texels, &numbers);
     let mut file = Vec::new();

@@ -1,14 +1,16 @@
 //! What `Device.run` compiled: found again for a graph that did not change, and for one that was declared anew as before.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use rgraph_plan::graph::PassId;
 use rgraph_plan::plan::Plan;
-use rgraph_plan::resource::Life;
+use rgraph_plan::resource::{Life, ResourceId};
 use rgraph_vk::work::Step;
 
+use crate::array_layout::Seen;
 use crate::compiled::PyCompiled;
 use crate::counts::PASSES_COMPARED;
 use crate::draft::Todo;
@@ -56,8 +58,8 @@ pub fn refuse(value: &Bound<'_, PyAny>) -> PyErr {
     PyTypeError::new_err(format!("a device runs a Graph, a Plan or what compile() gave, not {kind}"))
 }
 
-/// What the passes of a graph do.
-pub struct Snapshot(Vec<Kept>);
+/// What the passes of a graph do, and how its arrays are seen.
+pub struct Snapshot(Vec<Kept>, HashMap<ResourceId, Seen>);
 
 /// Pass, module, resources and steps of a draft.
 type Kept = (PassId, Arc<str>, Arc<[Target]>, Arc<[Step]>);
@@ -78,13 +80,14 @@ impl Snapshot {
                 }
                 Todo::Host(_) | Todo::Record(_) => None,
             });
-            drafts.collect::<Option<_>>().map(Self)
+            drafts.collect::<Option<_>>().map(|drafts| Self(drafts, state.seen.clone()))
         })
     }
 
     /// Whether the passes of a graph with the same declaration do that too.
     fn is_of(&self, state: &State) -> bool {
         state.executes.is_empty()
+            && self.1 == state.seen
             && self.0.len() == state.drafts.len()
             && self.0.iter().zip(&state.drafts).all(|((pass, prefix, table, steps), draft)| {
                 PASSES_COMPARED.add(1);

@@ -79,7 +79,8 @@ impl PyResource {
     /// name
     ///     Name of the history; default: the resource's, `.previous`, and the number of frames above 1.
     /// first_frame
-    ///     What the first frames read: `"zero"` or `"undefined"`.
+    ///     What the first frames read: `"zero"`, `"undefined"`, or an array, which is copied: of the image's shape and
+    ///     dtype, or of as many bytes as the buffer.
     ///
     /// Returns
     /// -------
@@ -90,20 +91,26 @@ impl PyResource {
     /// ------
     /// GraphError
     ///     If `frames` is no number of frames; the graph is then unchanged.
-    #[pyo3(signature = (frames = Count(1), name = None, *, first_frame = Text("zero")),
+    #[pyo3(signature = (frames = Count(1), name = None, *, first_frame = None),
            text_signature = "($self, frames=1, name=None, *, first_frame='zero')")]
     fn previous<'py>(
         &self,
         py: Python<'py>,
         frames: Count,
         name: Option<Text<'_>>,
-        first_frame: Text<'_>,
+        first_frame: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let zero_first = crate::declare::zero_first(py, first_frame)?;
+        let (zero_first, first) = crate::declare::first_frame(first_frame)?;
         let history = History { of: self.id, frames: frames.0, zero_first };
         let place = source::place(py);
         let graph = self.graph.bind(py);
-        let made = graph.get().change(|state| Ok(add_history(state.open()?, history, name, place)));
+        let made = graph.get().change(|state| {
+            let (id, kind) = add_history(state.open()?, history, name, place);
+            if let Some(first) = first {
+                state.first.insert(id, first);
+            }
+            Ok((id, kind))
+        });
         let (id, kind) = made.map_err(|mistake| one(py, mistake))?;
         Self::of_kind(graph, id, &kind)
     }

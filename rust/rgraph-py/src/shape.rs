@@ -38,7 +38,7 @@ impl<'a> Walk<'a> {
         }
         self.left -= 1;
         let open = self.state.late.iter().any(|late| match &late.want {
-            Want::Size(of, _) | Want::Modifies(of, _) | Want::History(of, ..) | Want::Like(of, _) => *of == id,
+            Want::Size(of, _) | Want::Modifies(of, _) | Want::History(of, ..) | Want::Like(of, ..) => *of == id,
             _ => false,
         });
         if open {

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::array_layout::{Kept, Seen};
 use crate::draft::Draft;
 use crate::error::{Refusal, refusal};
 use crate::made::Made;
@@ -19,7 +20,7 @@ use rgraph_plan::graph::{Graph, PassId, Place, SlotId, Use};
 use rgraph_plan::id::Id;
 use rgraph_plan::resource::{Axis, History, Kind, Life, ResourceId, Round, Size};
 use rgraph_vk::file::Picture;
-use rgraph_vk::front::format_of;
+use rgraph_vk::front::{MOST_LINKS, like_of};
 
 /// Most passes or resources of one graph.
 const MOST: usize = 4_000_000;
@@ -80,6 +81,17 @@ pub struct SizeOf<T> {
     pub round: Round,
 }
 
+impl<T> From<Size> for SizeOf<T> {
+    /// A size in texels; what is relative is dropped.
+    fn from(size: Size) -> Self {
+        let axis = |axis| match axis {
+            Axis::Texels(texels) => Some(AxisOf::Texels(texels)),
+            Axis::Scaled(..) => None,
+        };
+        Self { axes: [axis(size.x), axis(size.y), size.z.and_then(axis)], round: size.round }
+    }
+}
+
 impl<T> SizeOf<T> {
     /// The same size relative to something else.
     pub fn try_map<U>(&self, map: impl Fn(&T) -> Result<U, Refusal>) -> Result<SizeOf<U>, Refusal> {
@@ -123,8 +135,8 @@ pub enum Want {
     After(PassId, Target<PassId>),
     /// Output and input of a fallback.
     Fallback(PassId, Target, Target),
-    /// The image whose format an image has.
-    Like(ResourceId, Target),
+    /// The image whose format, layers and depth (scaled) an image has where it declares none.
+    Like(ResourceId, Target, Option<f64>),
 }
 
 /// A function that declares a pass's accesses when the graph is baked.
@@ -167,6 +179,10 @@ pub struct State {
     pub drafts: Vec<Draft>,
     /// What imported resources are uploaded from.
     pub arrays: HashMap<ResourceId, Py<PyAny>>,
+    /// How arrays of resources are seen, where something is declared of that.
+    pub seen: HashMap<ResourceId, Seen>,
+    /// What persistent resources and histories hold before the first frame.
+    pub first: HashMap<ResourceId, Kept>,
     /// What imported resources were read from, where no array stands for them.
     pub pictures: Vec<(ResourceId, Arc<Picture>)>,
     /// The files that it was read from.
@@ -206,6 +222,8 @@ impl State {
             executes: self.executes.iter().map(|(pass, function)| (*pass, function.clone_ref(py))).collect(),
             drafts: self.drafts.iter().map(|draft| draft.copy(py)).collect(),
             arrays: self.arrays.iter().map(|(resource, array)| (*resource, array.clone_ref(py))).collect(),
+            seen: self.seen.clone(),
+            first: self.first.clone(),
             points: self.points.clone(),
             made: Made::default(),
             hash: self.hash,
@@ -288,19 +306,21 @@ impl State {
         self.hash = None;
         loop {
             let before = self.late.len();
+            let unlike: Vec<_> = self.late.iter().filter_map(Late::unlike).collect();
             for mut late in std::mem::take(&mut self.late) {
-                if self.apply(&mut late).is_none() {
+                if self.apply(&mut late, &unlike).is_none() {
                     self.late.push(late);
                 }
             }
-            let chained = self.late.iter().any(|late| matches!(late.want, Want::Like(_, Target::Known(_))));
+            let chained = self.late.iter().any(|late| matches!(late.want, Want::Like(_, Target::Known(_), _)));
             if !chained || self.late.len() == before {
                 return;
             }
         }
     }
 
-    fn apply(&mut self, late: &mut Late) -> Option<()> {
+    /// Declares one; `None`: it has to wait. `unlike` are images that wait to be like others themselves.
+    fn apply(&mut self, late: &mut Late, unlike: &[ResourceId]) -> Option<()> {
         let graph = self.graph.as_mut()?;
         let prefix = &*late.prefix;
         let find = |graph: &Graph, target: &mut Target| {
@@ -356,10 +376,19 @@ impl State {
                 let (output, input) = (find(graph, output), find(graph, input));
                 graph.fallback(*pass, output?, input?);
             }
-            Want::Like(resource, of) => {
-                let format = format_of(graph, find(graph, of)?)?;
-                if let Kind::Image(image) = &mut graph.resource_mut(*resource).kind {
-                    image.format = image.format.or(Some(format));
+            Want::Like(resource, of, depth) => {
+                let of = find(graph, of).filter(|of| !unlike.contains(of))?;
+                let (format, volume, layers) = like_of(graph, of);
+                let Kind::Image(image) = &mut graph.resource_mut(*resource).kind else { return Some(()) };
+                if image.format.is_none() {
+                    image.format = Some(format?);
+                }
+                image.layers = image.layers.or((layers != 1).then_some(layers));
+                if let (true, Some(scale), Some(size)) = (volume, *depth, &mut image.size) {
+                    size.z = size.z.or(Some(Axis::Scaled(Some(of), scale)));
+                }
+                if let Some(seen) = self.seen.get(&of).cloned() {
+                    self.seen.entry(*resource).or_insert(seen);
                 }
             }
         }
@@ -379,6 +408,22 @@ impl State {
         Ok((copy, self.setups.iter().map(|setup| setup.copy(py)).collect()))
     }
 
+    /// How a resource's array is seen: as declared, or as that of what it modifies or remembers.
+    pub fn seen_of(&self, mut id: ResourceId) -> Option<&Seen> {
+        let graph = self.graph.as_ref()?;
+        for _ in 0..MOST_LINKS {
+            if let Some(seen) = self.seen.get(&id) {
+                return Some(seen);
+            }
+            let resource = graph.resources().get(id)?;
+            id = match resource.life {
+                Life::History(history) => history.of,
+                _ => resource.modifies?,
+            };
+        }
+        None
+    }
+
     /// What is still missing, as mistakes that offer the nearest declared name.
     pub fn missing(&self) -> Vec<Mistake> {
         let Some(graph) = &self.graph else { return Vec::new() };
@@ -394,6 +439,14 @@ impl State {
 }
 
 impl Late {
+    /// The image that waits to be like another.
+    fn unlike(&self) -> Option<ResourceId> {
+        match self.want {
+            Want::Like(id, ..) => Some(id),
+            _ => None,
+        }
+    }
+
     fn mistakes(&self, graph: &Graph) -> Vec<Mistake> {
         let pass = |id: PassId| Some(graph.pass_name(id));
         let name = |id: ResourceId| format!("\"{}\"", graph.resource_name(id));

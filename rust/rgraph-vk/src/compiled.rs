@@ -39,6 +39,13 @@ pub struct Inputs<'a> {
     pub uploads: Vec<(ResourceId, Upload<'a>)>,
     /// Whether that is an error instead: what an earlier run was given does not count.
     pub anew: bool,
+    /// What persistent resources and histories hold before the first run, and before one with `reset`: packed bytes of mip
+    /// 0, layer by layer, or a buffer's. What is not named begins as it is declared.
+    pub first: Vec<(ResourceId, &'a [u8])>,
+    /// What they hold before this run; all remembered frames of a history.
+    pub states: Vec<(ResourceId, &'a [u8])>,
+    /// Whether what lives from run to run begins anew, as before the first run.
+    pub reset: bool,
     /// New contents of plain-data uniform blocks: pass, position in the program's bindings, bytes.
     pub data: Vec<(PassId, u32, Vec<u8>)>,
     /// New push data of all steps of a pass.

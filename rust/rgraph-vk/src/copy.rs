@@ -218,6 +218,14 @@ pub(crate) fn packed_bytes(kind: PlanKind) -> u64 {
     }
 }
 
+/// What is to be given for [`packed_bytes`].
+pub(crate) fn packed_help(kind: PlanKind) -> &'static str {
+    match kind {
+        PlanKind::Buffer { .. } => "give as many bytes as the buffer has",
+        PlanKind::Image { .. } => "give mip 0 of all layers, tightly packed",
+    }
+}
+
 /// What a resource is, in words.
 pub(crate) fn told(kind: PlanKind) -> String {
     match kind {

@@ -8,7 +8,7 @@ use rgraph_plan::access::Layout;
 use rgraph_plan::format::Format;
 use rgraph_plan::plan::PlanKind;
 
-use crate::copy::packed_bytes;
+use crate::copy::{packed_bytes, packed_help};
 use crate::device::{Device, Shared};
 use crate::error::{Code, DeviceError, Error};
 use crate::frame::{Readback, ReadbackShared};
@@ -244,7 +244,7 @@ impl Resource {
         let wanted = packed_bytes(self.0.kind);
         if bytes.len() as u64 != wanted {
             let message = format!("\"{}\" takes {wanted} bytes, and {} are given", self.0.name, bytes.len());
-            return Err(Error::input(&self.0.name, message, "give mip 0 of all layers, tightly packed"));
+            return Err(Error::input(&self.0.name, message, packed_help(self.0.kind)));
         }
         staged::write(&self.0, bytes, None)?;
         if self.0.is_exposed() {
@@ -276,7 +276,7 @@ impl Resource {
         let held = packed_bytes(self.0.kind);
         if bytes.len() as u64 != held {
             let message = format!("\"{}\" has {held} bytes, and there is room for {}", self.0.name, bytes.len());
-            return Err(Error::input(&self.0.name, message, "give room for mip 0 of all layers, tightly packed"));
+            return Err(Error::input(&self.0.name, message, packed_help(self.0.kind)));
         }
         staged::read_into(&self.0, bytes)?;
         self.0.shared.sweep()

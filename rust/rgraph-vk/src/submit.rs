@@ -200,7 +200,8 @@ impl Run<'_, '_> {
         for (store, _) in &prologue.clears {
             entering.enter(self.shared, store, Region::whole(store.kind), target(true));
         }
-        for (store, ..) in &prologue.uploads {
+        let cleared = |store: &Arc<Store>| prologue.clears.iter().any(|(known, _)| Arc::ptr_eq(known, store));
+        for (store, ..) in prologue.uploads.iter().filter(|(store, ..)| !cleared(store)) {
             entering.enter(self.shared, store, Region::first_mip(store.kind), target(true));
         }
         let device = &self.shared.raw;

@@ -251,6 +251,7 @@ impl<'a> Subject<'a> {
         let inputs = Inputs {
             uploads: self.inputs.uploads.iter().map(given).collect(),
             anew: self.inputs.anew,
+            first: self.inputs.first.clone(),
             data: self.inputs.data.clone(),
             push: self.inputs.push.clone(),
             flags: self.inputs.flags.clone(),

@@ -50,6 +50,11 @@ pub fn format_of(graph: &Graph, id: ResourceId) -> Option<Format> {
     facts(graph, id)?.format
 }
 
+/// The format of an image, whether it is 3D, and its layers; its own or inherited.
+pub fn like_of(graph: &Graph, id: ResourceId) -> (Option<Format>, bool, u32) {
+    facts(graph, id).map_or((None, false, 1), |facts| (facts.format, facts.volume, facts.layers))
+}
+
 fn facts(graph: &Graph, mut id: ResourceId) -> Option<Facts> {
     let (mut format, mut size, mut layers, mut samples, mut cube) = (None, None, None, None, false);
     for _ in 0..MOST_LINKS {

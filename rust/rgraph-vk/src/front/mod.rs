@@ -10,7 +10,7 @@ mod groups;
 pub mod transfer;
 
 pub use bind::{Elements, Given, Written, bind, push};
-pub use check::{Asks, Check, MOST_LINKS, format_of, words};
+pub use check::{Asks, Check, MOST_LINKS, format_of, like_of, words};
 pub use draw::{Attribute, Vertices, targets, vertex_buffers};
 pub use groups::covered;
 

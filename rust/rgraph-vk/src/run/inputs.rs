@@ -12,7 +12,7 @@ use rgraph_plan::resource::{Life, ResourceId};
 use super::RunState;
 use crate::bulk;
 use crate::compiled::{Inputs, Poll, Upload};
-use crate::copy::{packed_bytes, told};
+use crate::copy::{packed_bytes, packed_help, told};
 use crate::device::Shared;
 use crate::error::{Code, DeviceError, Error};
 use crate::prepared::{Import, Place, Prepared};
@@ -64,6 +64,7 @@ impl RunState {
     pub(super) fn prologue(&mut self, prepared: &Prepared, inputs: &Inputs<'_>) -> Result<Prologue, Error> {
         let mut prologue = Prologue::default();
         let graph = &prepared.workload.graph;
+        self.initialised &= !inputs.reset;
         if !self.initialised {
             let mut zero: IdVec<ResourceId, bool> = IdVec::filled(false, prepared.places.len());
             for resource in graph.resources() {
@@ -84,6 +85,10 @@ impl RunState {
                     _ => {}
                 }
             }
+        }
+        let first = if self.initialised { &[][..] } else { &inputs.first };
+        for (declared, bytes) in first.iter().chain(&inputs.states) {
+            fill(prepared, *declared, bytes, inputs.poll, &mut prologue)?;
         }
         let mut uploaded = Vec::with_capacity(inputs.uploads.len());
         for (declared, upload) in &inputs.uploads {
@@ -204,7 +209,7 @@ impl RunState {
                 let wanted = packed_bytes(kind);
                 if bytes.len() as u64 != wanted {
                     let message = format!("\"{name}\" takes {wanted} bytes, and {} are given", bytes.len());
-                    return Err(Error::input(name, message, "give mip 0 of all layers, tightly packed"));
+                    return Err(Error::input(name, message, packed_help(kind)));
                 }
                 let store = match &prepared.places[home] {
                     Place::Unused => return Ok(()),
@@ -234,6 +239,44 @@ impl RunState {
             }
         }
     }
+}
+
+/// Stages what a persistent resource or every remembered frame of a history holds.
+fn fill(
+    prepared: &Prepared,
+    declared: ResourceId,
+    bytes: &[u8],
+    poll: Option<Poll<'_>>,
+    prologue: &mut Prologue,
+) -> Result<(), Error> {
+    let Some(resource) = prepared.scene.resource_of.get(declared).copied() else {
+        return Err(Error::input("?", "a state is a resource of another graph", "use this graph's handles"));
+    };
+    let name = prepared.plan.resource_name(resource);
+    let (home, _) = prepared.home(resource);
+    let kind = prepared.plan.resources[resource].kind;
+    let wanted = packed_bytes(kind);
+    if bytes.len() as u64 != wanted {
+        let message = format!("\"{name}\" takes {wanted} bytes, and {} are given", bytes.len());
+        return Err(Error::input(name, message, packed_help(kind)));
+    }
+    let stores = match &prepared.places[home] {
+        Place::Unused => return Ok(()),
+        Place::Fixed(store) if prepared.plan.resources[home].life == PlanLife::Persistent => {
+            std::slice::from_ref(store)
+        }
+        Place::Ring(ring) => ring,
+        Place::Fixed(_) | Place::Import(..) => {
+            let message = format!("\"{name}\" does not live from frame to frame, so it has no state");
+            return Err(Error::input(name, message, "declare it persistent, or remember it with previous()"));
+        }
+    };
+    for store in stores {
+        // Two copies into one store in one submit would race: the later one counts.
+        prologue.uploads.retain(|(known, ..)| !Arc::ptr_eq(known, store));
+        prologue.stage(&prepared.shared, store.clone(), bytes, poll)?;
+    }
+    Ok(())
 }
 
 /// Whether an upload replaces everything that a resource holds.

@@ -54,7 +54,7 @@ impl Word for FirstFrame {
     const WHAT: &'static str = "what a history holds at first";
     fn from_text(text: &str) -> Option<Self> {
         match text {
-            "zeros" => Some(Self(true)),
+            "zeros" | "zero" => Some(Self(true)),
             "undefined" => Some(Self(false)),
             _ => None,
         }
