@@ -6,7 +6,7 @@ import pytest
 
 from .conftest import wanted
 
-VIEWS = ["timeline", "resources", "memory", "graph", "diagram", "tables", "diff"]
+VIEWS = ["frame", "timeline", "resources", "memory", "graph", "diagram", "tables", "diff"]
 
 
 @pytest.fixture(scope="session")
@@ -80,11 +80,11 @@ def test_paper_has_no_controls(show, rich: str):
     opened.page.emulate_media(media="print")
     assert not opened.page.locator(".tools").first.is_visible()
     assert not opened.page.locator("#search").is_visible()
-    assert opened.page.locator("#view-timeline .box").first.is_visible()
+    assert opened.page.locator("#view-frame .box").first.is_visible()
 
 
 def test_forced_colours_keep_outlines(show, rich: str):
     opened = show(rich)
     opened.page.emulate_media(forced_colors="active")
-    border = "getComputedStyle(document.querySelector('#view-timeline .box')).borderTopStyle"
+    border = "getComputedStyle(document.querySelector('#view-frame .box')).borderTopStyle"
     assert opened.page.evaluate(border) == "solid"

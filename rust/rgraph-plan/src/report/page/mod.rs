@@ -18,14 +18,18 @@ use crate::graph::Graph;
 use crate::plan::Plan;
 
 /// The page's script: modules that share one scope, in this order.
-const SCRIPTS: [&str; 18] = [
+const SCRIPTS: [&str; 21] = [
     include_str!("../viewer/dom.js"),
+    include_str!("../viewer/text.js"),
     include_str!("../viewer/model.js"),
     include_str!("../viewer/words.js"),
     include_str!("../viewer/state.js"),
     include_str!("../viewer/search.js"),
     include_str!("../viewer/axis.js"),
     include_str!("../viewer/view.js"),
+    include_str!("../viewer/pane.js"),
+    include_str!("../viewer/minimap.js"),
+    include_str!("../viewer/stack.js"),
     include_str!("../viewer/timeline.js"),
     include_str!("../viewer/resources.js"),
     include_str!("../viewer/memory.js"),
@@ -34,7 +38,6 @@ const SCRIPTS: [&str; 18] = [
     include_str!("../viewer/tables.js"),
     include_str!("../viewer/diff.js"),
     include_str!("../viewer/cards.js"),
-    include_str!("../viewer/strip.js"),
     include_str!("../viewer/keys.js"),
     include_str!("../viewer/main.js"),
 ];

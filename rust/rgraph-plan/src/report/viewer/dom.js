@@ -55,7 +55,9 @@ function arrange(parent, wanted) {
 
 const clamp = (value, low, high) => Math.max(low, Math.min(high, value));
 const count = (n, one, many) => `${number(n)} ${n === 1 ? one : many || `${one}s`}`;
-const number = (n) => n.toLocaleString('en-US');
+// `toLocaleString` looks the language up each time; labels of thousands of marks need numbers.
+const digits = new Intl.NumberFormat('en-US');
+const number = (n) => (n < 1000 && Number.isInteger(n) ? String(n) : digits.format(n));
 
 function bytes(n) {
   for (const [unit, size] of [['TiB', 2 ** 40], ['GiB', 2 ** 30], ['MiB', 2 ** 20], ['KiB', 2 ** 10]]) {
@@ -66,7 +68,7 @@ function bytes(n) {
 
 function micros(us) {
   if (us >= 100000) return `${(us / 1000).toFixed(1)} ms`;
-  if (us >= 10000) return `${(us / 1000).toFixed(2)} ms`;
+  if (us >= 1000) return `${(us / 1000).toFixed(2)} ms`;
   return `${us.toFixed(1)} µs`;
 }
 

@@ -2,15 +2,15 @@
 
 const KEYS = [
   ['← → ↑ ↓', 'walk from mark to mark'], ['Home End', 'first and last of the row'], ['Enter', 'pin, or magnify many'],
-  ['Esc', 'close, unpin, stop searching'], ['1 … 7', 'views'], ['/', 'search; Enter and Shift+Enter cycle'],
+  ['Esc', 'close, unpin, stop searching'], ['1 … 8', 'views'], ['/', 'search; Enter and Shift+Enter cycle'],
   ['[ ]', 'pass before and after, in plan order'], ['b B', 'next and previous barrier'], ['n N', 'next and previous finding'],
   ['a d', 'pan left and right'], ['w s', 'zoom in and out'], ['f', 'fit all'], ['z', 'zoom to what is pinned'],
-  ['c', 'show or hide culled passes'], ['p', 'go to the card, and back'], ['x', 'differences'], ['t', 'system, light, dark'], ['?', 'this list'],
+  ['c', 'show or hide culled passes'], ['p', 'go to the card, and back'], ['k', 'fold the card'], ['x', 'differences'], ['t', 'system, light, dark'], ['?', 'this list'],
 ];
 
 const FILTERS = [
   ['blur', 'names that hold it'], ['p: r: b: q:', 'passes, resources, barriers, queues'], ['fmt: life: stage:', 'format, life, stage'],
-  ['size>1M us>100 barriers>2', 'bytes, microseconds, barriers of a pass'], ['culled merged unmerged inserted host', 'passes'], ['root alias found', 'roots, shared bytes, findings'],
+  ['size>1M us>100 barriers>2', 'bytes, microseconds, barriers of a pass'], ['culled merged unmerged inserted host critical', 'passes'], ['root alias found', 'roots, shared bytes, findings'],
 ];
 
 const help = {
@@ -18,7 +18,7 @@ const help = {
     const list = (title, entries, kind) => h('div', { class: 'half' }, h('h2', { text: title }),
       h('dl', { class: kind }, entries.map(([key, what]) => [h('dt', null, h('kbd', { text: key })), h('dd', { text: what })])));
     this.dialog = h('dialog', { 'aria-label': 'Help', class: 'help' }, list('Keys', KEYS, 'keys'),
-      list('Search', FILTERS, 'keys stacked'), h('p', { class: 'note', text: 'Control or Command and the wheel zoom; Shift and the wheel, or dragging, pan.' }),
+      list('Search', FILTERS, 'keys stacked'), h('p', { class: 'note', text: 'Control or Command and the wheel, or two fingers, zoom; Shift and the wheel, or dragging, pan; dragging with Shift measures. The map above the panes is dragged and stretched.' }),
       h('form', { method: 'dialog' }, h('button', { class: 'plain' }, 'Close')));
     return this.dialog;
   },
@@ -67,6 +67,7 @@ function escape() {
 // From the drawing to the card and back.
 function toCard() {
   const aside = document.querySelector('.card');
+  if (document.body.classList.contains('shut')) toggleCard();
   if (aside.contains(document.activeElement)) focusView();
   else aside.focus();
 }
@@ -95,6 +96,7 @@ const ACTIONS = {
   },
   c: () => set('culled', !state.culled),
   p: toCard,
+  k: toggleCard,
   x: () => views.some((view) => view.id === 'diff') && set('view', 'diff'),
   t: () => {
     theme.next();
@@ -117,8 +119,8 @@ function onKey(event) {
     return;
   }
   const cell = target.closest('[data-cell]');
-  const control = target.closest('button, input, summary, [role=tab], a, .card');
-  if ((key === 'Enter' || key === ' ') && cell) current().open(cell.dataset.cell);
+  const control = target.closest('button, input, summary, [role=tab], [role=separator], a, .card');
+  if ((key === 'Enter' || key === ' ') && cell) current().open(cell.dataset.cell, cell);
   else if (WALK[key] && !control) current().move(...WALK[key]);
   else if (/^[1-9]$/.test(key) && views[key - 1]) set('view', views[key - 1].id);
   else if (ACTIONS[key]) ACTIONS[key]();

@@ -21,8 +21,13 @@ findings.keyOf = (at) => {
   return plan.resourceNamed.has(resource) ? `r${plan.resourceNamed.get(resource)}` : '';
 };
 
-const views = [new Timeline(), new Resources(), new MemoryMap(), new GraphView(), new Diagram(), new Tables()];
+const views = [
+  new Stack('frame', 'Frame', [new Timeline(), new Resources(), new MemoryMap()]), new Stack('timeline', 'Timeline', [new Timeline()]),
+  new Stack('resources', 'Resources', [new Resources()]), new Stack('memory', 'Memory', [new MemoryMap()]),
+  new GraphView(), new Diagram(), new Tables(),
+];
 if (payload.diff) views.push(new Differences());
+const viewNamed = (id) => views.find((view) => view.id === id);
 const current = () => views.find((view) => view.id === state.view);
 
 function announce(text) {
@@ -33,7 +38,7 @@ function announce(text) {
 function reveal(key) {
   if (current().reveal(key)) return;
   if (current().id === 'tables') return;
-  const other = views.find((view) => view !== current() && view.built && view.locate(key)) || { b: views[1], a: views[1], r: views[1] }[key[0]] || views[0];
+  const other = viewNamed('frame');
   if (other !== current()) {
     set('view', other.id);
     other.reveal(key);
@@ -79,8 +84,16 @@ function header() {
     h('ul', { class: 'figures', 'aria-label': 'Figures' }, figures.map(([text, kind]) => h('li', { class: kind, text }))),
     h('div', { class: 'seek', role: 'search' }, field, h('output', { id: 'found', for: 'search', role: 'status' })),
     h('div', { class: 'buttons' },
+      h('button', { type: 'button', class: 'plain toggle', id: 'details', 'aria-pressed': 'true', 'aria-keyshortcuts': 'k', onclick: toggleCard }, 'Details'),
       h('button', { type: 'button', class: 'plain', id: 'theme', onclick: () => theme.next() }, 'System'),
       h('button', { type: 'button', class: 'plain', onclick: () => help.open(), 'aria-label': 'Help' }, '?')));
+}
+
+// Folds the card away, or brings it back.
+function toggleCard() {
+  const shut = document.body.classList.toggle('shut');
+  document.getElementById('details').setAttribute('aria-pressed', String(!shut));
+  dispatchEvent(new Event('resize'));
 }
 
 // How many queues are used, of those that there are.
@@ -93,7 +106,7 @@ function queueText() {
 function start() {
   const aside = h('aside', { class: 'card', 'aria-label': 'Details', tabindex: '0' });
   const stage = h('main', null, h('div', { class: 'views' }, views.map((view) => view.build())), aside);
-  document.body.append(h('header', null, header(), tabs()), stage, strip.build(), help.build(), h('div', { id: 'said', class: 'hidden', role: 'status' }));
+  document.body.append(h('header', null, header(), tabs()), stage, help.build(), h('div', { id: 'said', class: 'hidden', role: 'status' }));
 
   on('view', () => {
     for (const view of views) {
@@ -104,9 +117,9 @@ function start() {
     }
     document.body.dataset.view = state.view;
     current().show();
-    strip.redraw();
   });
   const paint = () => {
+    document.body.classList.toggle('pinned', Boolean(state.pin));
     current().paint();
     drawCard(aside);
   };
@@ -127,10 +140,7 @@ function start() {
     document.getElementById('theme').textContent = { system: 'System', light: 'Light', dark: 'Dark' }[theme.get()];
   });
   addEventListener('keydown', onKey);
-  addEventListener('resize', soon(() => {
-    current().cached = null;
-    current().draw();
-  }));
+  addEventListener('resize', soon(() => (current().resized ? current().resized() : current().draw())));
   addEventListener('hashchange', recall);
   addEventListener('beforeprint', () => theme.get() === 'system' && document.documentElement.classList.add('printing'));
   addEventListener('afterprint', () => document.documentElement.classList.remove('printing'));
@@ -139,7 +149,7 @@ function start() {
   drawCard(aside);
   state.view = '';
   const asked = new URLSearchParams(location.hash.slice(1)).get('view');
-  set('view', views.some((view) => view.id === asked) ? asked : 'timeline');
+  set('view', views.some((view) => view.id === asked) ? asked : 'frame');
   recall();
   document.documentElement.dataset.ready = String(Math.round(performance.now()));
 }

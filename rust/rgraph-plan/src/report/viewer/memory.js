@@ -4,9 +4,9 @@
 const SPECK = 6;
 const MOST_BLOCKS = 300;
 
-class MemoryMap extends AxisView {
+class MemoryMap extends Pane {
   constructor() {
-    super('memory', 'Memory', 'Memory: placements by heap', plan.scales.order);
+    super('memory', 'Memory', 'Memory: placements by heap');
     this.aliasing = true;
     this.even = false;
   }
@@ -16,7 +16,7 @@ class MemoryMap extends AxisView {
       this.aliasing = value === 'yes';
       this.cached = null;
       this.draw();
-    }), choice('Bytes', [['scale', 'To scale'], ['even', 'Spread out']], 'scale', (value) => {
+    }), choice('Bytes', [['scale', 'To scale'], ['even', 'Even heights']], 'scale', (value) => {
       this.even = value === 'even';
       this.cached = null;
       this.draw();
@@ -39,29 +39,46 @@ class MemoryMap extends AxisView {
     const { resources, data } = plan;
     const heaps = data.heaps.map(([name, size], heap) => ({ name, size, heap, cells: [], used: 0 }));
     const placed = [...resources.placed.keys()].filter((at) => resources.placed[at] >= 0 && resources.first[at] >= 0);
+    const lives = plan.livesOn(this.axis.scale);
     for (const resource of placed) {
       const heap = heaps[resources.heap[resource]];
       if (!heap) continue;
       const size = resources.placed[resource];
       const offset = this.aliasing ? resources.offset[resource] : heap.used;
       heap.used = Math.max(heap.used, offset + size);
-      const end = resources.root[resource] ? plan.live : resources.last[resource] + 1;
-      heap.cells.push({ key: `r${resource}`, at: resources.first[resource], end, resource, offset, size });
+      const end = resources.root[resource] ? this.axis.scale.extent : lives.end[resource];
+      heap.cells.push({ key: `r${resource}`, at: lives.begin[resource], end, resource, offset, size });
     }
-    const total = heaps.reduce((sum, heap) => sum + heap.used, 0) || 1;
-    const room = Math.max(260, this.room - 60 - 46 * heaps.length);
-    let top = 48;
-    for (const heap of heaps) {
-      heap.cells.sort((a, b) => a.offset - b.offset || a.at - b.at);
-      heap.top = top;
-      heap.height = Math.max(60, (room * heap.used) / total);
-      heap.y = this.even ? spreadOut(heap) : (size) => heap.height * (1 - size / (heap.used || 1));
-      top += heap.height + 46;
-    }
-    this.height = top;
+    for (const heap of heaps) heap.cells.sort((a, b) => a.offset - b.offset || a.at - b.at);
     this.rows = heaps.length;
     this.cached = heaps;
+    this.stand();
     return heaps;
+  }
+
+  // Heights: heaps share the room by their bytes.
+  stand() {
+    const heaps = this.cached;
+    const total = heaps.reduce((sum, heap) => sum + heap.used, 0) || 1;
+    const gap = this.alone ? 40 : 26;
+    const room = Math.max(this.alone ? 260 : 60, this.room - gap * heaps.length - 8);
+    let top = gap - 6;
+    for (const heap of heaps) {
+      heap.top = top;
+      heap.height = Math.max(this.alone ? 60 : 44, (room * heap.used) / total);
+      heap.y = this.even ? evenly(heap) : (size) => heap.height * (1 - size / (heap.used || 1));
+      top += heap.height + gap;
+    }
+    this.height = top - gap + 8;
+    this.stood = this.room;
+  }
+
+  natural() {
+    return this.alone ? 600 : 240;
+  }
+
+  get keepsCells() {
+    return true;
   }
 
   cells(row) {
@@ -82,7 +99,6 @@ class MemoryMap extends AxisView {
     this.axis.reveal(cell.at, cell.end, 6);
     const top = heap.y(cell.offset + cell.size);
     this.scrollTo(heap.top + top, Math.max(14, heap.y(cell.offset) - top), 40);
-    strip.redraw();
   }
 
   magnify(row, key) {
@@ -90,22 +106,19 @@ class MemoryMap extends AxisView {
     this.zoomTo(from, to);
   }
 
-  draw() {
-    this.measure();
-    if (this.seen !== this.room) this.cached = null;
-    this.seen = this.room;
+  paintRows() {
     const { heaps, names } = this;
+    if (this.stood !== this.room) this.stand();
     this.begin(heaps.length);
-    this.drawRuler();
-    if (this.tall !== this.height) this.grid.style.height = `${this.tall = this.height}px`;
+    this.setHeight(this.height);
     const lines = [];
     this.specks = [];
-    const shown = this.chosen(heaps);
+    const chosen = this.chosen(heaps);
     heaps.forEach((heap, row) => {
       heap.header ||= h('div', { role: 'rowheader', class: 'name heap' },
-        h('span', { class: 'strong', text: nameOfHeap(heap) }), h('span', { class: 'note', text: bytes(heap.used) }));
-      place(heap.header, 0, 0, names - 8, heap.height + 20);
-      this.row(row, heap.top, heap.height + 26, [heap.header, ...shown[row].map((one) => this.block(row, one))]);
+        h('span', { class: 'strong', text: shown(heap.name) }), h('span', { class: 'note', text: bytes(heap.used) }));
+      place(heap.header, 0, 0, names - 60, heap.height + 4);
+      this.row(row, heap.top, heap.height + 26, [heap.header, ...chosen[row].map((one) => this.block(row, one))]);
       lines.push(...this.lines(heap, heaps.length));
     });
     if (!heaps.length) {
@@ -148,15 +161,15 @@ class MemoryMap extends AxisView {
   block(row, { cell, left, width, top, height }) {
     const group = plan.group[cell.resource];
     const name = shown(plan.resources.name[cell.resource]);
-    const [named, sized] = [width > 30 && height > 13, width > 70 && height > 28];
+    const label = height > 12 ? labelIn(name, width, Math.min(height, height < 30 ? 16 : height - (width > 60 && height > 34 ? 15 : 0))) : { lines: [], key: '' };
+    const sized = width > 60 && height > 34;
     const look = `block ${group >= 0 ? `group-${group % 8}` : 'alone'}${plan.resources.root[cell.resource] ? ' kept' : ''}${height < 18 ? ' small' : ''}${
-      height < 4 ? ' thin' : ''}|${named}${sized}${cell.offset}`;
-    const label = () => {
+      height < 4 ? ' thin' : ''}|${label.key}${sized}${cell.offset}`;
+    const words = () => {
       const sharers = plan.sharers(cell.resource).length;
       return `${name}, ${bytes(cell.size)} at ${hex(cell.offset)}${sharers ? `, shares bytes with ${sharers}` : ''}`;
     };
-    const box = this.cell(row, cell.key, look, label, () => [named && h('span', { class: 'label', text: name }),
-      sized && h('span', { class: 'time', text: bytes(cell.size) })]);
+    const box = this.cell(row, cell.key, look, words, () => [labelOf(label), sized && h('span', { class: 'time', text: bytes(cell.size) })]);
     return place(box, this.names + left, top, width, height);
   }
 
@@ -179,11 +192,12 @@ class MemoryMap extends AxisView {
       const group = plan.group[cell.resource];
       const colour = lit && !lit.has(cell.key) ? colours.off : colours.groups[group < 0 ? 8 : group % 8];
       const y = heaps[row].top + top;
+      // Thin ones have an edge at their left only: edges all around would leave nothing of the colour.
       brush.fillStyle = colour.edge;
       brush.fillRect(left, y, wide, tall);
-      if (wide < 3 || tall < 3) continue;
       brush.fillStyle = colour.fill;
-      brush.fillRect(left + 1, y + 1, wide - 2, tall - 2);
+      if (wide >= 3 && tall >= 4) brush.fillRect(left + 1, y + 1, wide - 2, tall - 2);
+      else if (wide >= 3) brush.fillRect(left + 1, y, wide - 1, Math.max(0.8, tall - 0.6));
     }
   }
 
@@ -208,19 +222,24 @@ class MemoryMap extends AxisView {
     const lines = [base, ...line(heap.used, 'peak', `${bytes(heap.used)}${this.aliasing ? ' needed' : ' without aliasing'}`)];
     const bound = this.even ? Infinity : plan.meta.memory_bound;
     if (heapCount === 1 && bound < heap.used * 0.97) lines.push(...line(bound, 'bound', `${bytes(bound)} bound`));
+    if (this.even || !heap.used) return lines;
+    // The axis of bytes, in steps of a power of two.
+    const step = 2 ** Math.ceil(Math.log2((heap.used / heap.height) * 28));
+    for (let size = step; size < heap.used - step / 3; size += step) {
+      lines.push(svg('line', { x1: names - 5, x2: names, y1: y(size), y2: y(size), class: 'base' }),
+        svg('text', { x: names - 8, y: y(size) + 4, 'text-anchor': 'end', class: 'byte' }, bytes(size).replace('.0', '')));
+    }
     return lines;
   }
 }
 
 // A scale on which every stretch between two boundaries of boxes is equally high: small things can be read there.
-function spreadOut(heap) {
+function evenly(heap) {
   const bounds = [...new Set(heap.cells.flatMap((cell) => [cell.offset, cell.offset + cell.size]).concat(0))].sort((a, b) => a - b);
   const rank = new Map(bounds.map((bound, at) => [bound, at]));
   heap.height = Math.max(heap.height, bounds.length * 17);
   return (size) => heap.height * (1 - (rank.get(size) ?? bounds.length - 1) / Math.max(1, bounds.length - 1));
 }
-
-const nameOfHeap = (heap) => shown(heap.name);
 
 // Colours for pictures, read from the style sheet once for each theme: of boxes by the bytes that they share, without
 // sharing, and dimmed.

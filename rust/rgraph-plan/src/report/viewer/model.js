@@ -80,8 +80,14 @@ function readPlan(data) {
     return ['ownership', 'alias', 'memory', 'layout'].find((kind) => kinds.has(kind)) || 'memory';
   };
   plan.modelled = passes.us.some((us) => us > 0);
+  plan.livesOn = (scale) => livesOn(plan, scale);
+  plan.passesWithin = (scale, from, to) => passesWithin(plan, scale, from, to);
+  plan.passAt = (scale, value) => passAt(plan, scale, value);
+  const kinds = [];
+  plan.kindOf = (pass) => (kinds[pass] ??= kindOf(plan, pass));
   plan.scales = { order: orderScale(plan) };
   if (plan.modelled) plan.scales.modelled = modelScale(plan);
+  plan.critical = new Set(plan.modelled ? criticalPath(plan) : []);
   return plan;
 }
 
@@ -120,11 +126,13 @@ function modelScale(plan) {
   return { id: 'modelled', begin, end, extent: Math.max(last, plan.meta.frame_us) || 1 };
 }
 
-// Times of a run. Passes that it did not measure have none.
+// Times of a run. Passes that it did not measure take no time at the end of what ran before them on their queue; `timed`
+// tells them apart.
 function measuredScale(plan, measured) {
   const begin = new Float64Array(plan.passCount).fill(NaN);
   const end = new Float64Array(plan.passCount).fill(NaN);
   const group = new Uint32Array(plan.passCount).fill(1);
+  const timed = new Uint8Array(plan.passCount);
   let extent = 0;
   // Passes on the host stand among what the host did.
   const host = measured.calibrated ? measured.host.filter(({ name }) => {
@@ -137,13 +145,96 @@ function measuredScale(plan, measured) {
     begin[pass] = span.begin_us;
     end[pass] = Math.max(span.begin_us, span.end_us);
     group[pass] = span.group || 1;
+    timed[pass] = 1;
     extent = Math.max(extent, end[pass]);
   }
   const shown = [Math.min(0, ...measured.passes.map((span) => span.begin_us)), extent || 1];
   const start = measured.host.reduce((low, span) => Math.min(low, span.begin_us), shown[0]);
   const last = measured.host.reduce((top, span) => Math.max(top, span.end_us), shown[1]);
+  const free = new Map();
+  for (let pass = 0; pass < plan.live; pass += 1) {
+    const queue = plan.passes.queue[pass];
+    if (!timed[pass]) begin[pass] = end[pass] = free.get(queue) ?? shown[0];
+    free.set(queue, Math.max(end[pass], free.get(queue) ?? end[pass]));
+  }
   // The host may have begun long before: what the GPU did is what is shown first.
-  return { id: 'measured', begin, end, group, start, extent: last, shown, took: extent };
+  return { id: 'measured', begin, end, group, timed, start, extent: last, shown, took: extent };
+}
+
+// When each resource is alive on a scale: from the first of its passes to the last. NaN where nothing uses it.
+function livesOn(plan, scale) {
+  if (scale.lives) return scale.lives;
+  const { first, last } = plan.resources;
+  const begin = new Float64Array(plan.resourceCount).fill(NaN);
+  const end = new Float64Array(plan.resourceCount).fill(NaN);
+  for (let resource = 0; resource < plan.resourceCount; resource += 1) {
+    if (first[resource] < 0) continue;
+    begin[resource] = Math.min(scale.begin[first[resource]], scale.begin[last[resource]]);
+    end[resource] = Math.max(scale.end[first[resource]], scale.end[last[resource]]);
+    if (scale.id === 'order') continue;
+    for (const access of plan.accessesTo(resource)) {
+      const pass = plan.accesses.pass[access];
+      if (plan.isCulled(pass)) continue;
+      begin[resource] = Math.min(begin[resource], scale.begin[pass]);
+      end[resource] = Math.max(end[resource], scale.end[pass]);
+    }
+  }
+  scale.lives = { begin, end };
+  return scale.lives;
+}
+
+// The first and the last pass that a range of a scale touches; null if none.
+function passesWithin(plan, scale, from, to) {
+  let [first, last] = [-1, -1];
+  for (let pass = 0; pass < plan.live; pass += 1) {
+    if (scale.end[pass] < from || scale.begin[pass] > to) continue;
+    if (first < 0) first = pass;
+    last = pass;
+  }
+  return first < 0 ? null : [first, last];
+}
+
+// The pass that runs at a place of a scale, the one that began last if there are several; -1 if none does.
+function passAt(plan, scale, value) {
+  let best = -1;
+  for (let pass = 0; pass < plan.live; pass += 1) {
+    if (scale.begin[pass] <= value && scale.end[pass] > value && (best < 0 || scale.begin[pass] >= scale.begin[best])) best = pass;
+  }
+  return best;
+}
+
+// What a pass does: `raster`, `compute`, `rays`, `copy`, `host` or `other`, by its stages.
+function kindOf(plan, pass) {
+  const { passes, accesses } = plan;
+  if (passes.physical[pass] >= 0) return 'raster';
+  if (passes.queue[pass] < 0 && !plan.isCulled(pass)) return 'host';
+  const stages = [...plan.accessesOf(pass)].map((access) => plan.text(accesses.stages[access])).join(' ');
+  if (/ray|acceleration/.test(stages)) return 'rays';
+  if (/compute/.test(stages)) return 'compute';
+  return /transfer|copy|blit|clear|resolve/.test(stages) ? 'copy' : 'other';
+}
+
+// The passes that the length of the modelled frame depends on, last first: before each the one that it had to wait for,
+// which is what it needs or what ran before it on its queue, if that ended later.
+function criticalPath(plan) {
+  const { start, us, after, queue } = plan.passes;
+  const end = (pass) => start[pass] + us[pass];
+  const before = new Int32Array(plan.live).fill(-1);
+  const latest = new Map();
+  let last = -1;
+  for (let pass = 0; pass < plan.live; pass += 1) {
+    before[pass] = latest.get(queue[pass]) ?? -1;
+    latest.set(queue[pass], pass);
+    if (last < 0 || end(pass) >= end(last)) last = pass;
+  }
+  const path = [];
+  for (let pass = last; pass >= 0;) {
+    path.push(pass);
+    const [need, free] = [after[pass], before[pass]];
+    const next = need < 0 || (free >= 0 && end(free) > end(need)) ? free : need;
+    pass = next >= 0 && next < pass && end(next) > 0 ? next : -1;
+  }
+  return path;
 }
 
 // Where a barrier call stands on a scale: where the pass behind it begins, else where the one before it ends.

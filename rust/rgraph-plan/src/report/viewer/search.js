@@ -28,6 +28,7 @@ const WORDS_OF_PASSES = {
   inserted: (pass) => plan.passes.declared[pass] < 0,
   host: (pass) => plan.passes.queue[pass] < 0 && !plan.isCulled(pass),
   found: (pass) => findings.byPass.has(pass),
+  critical: (pass) => plan.critical.has(pass),
   root: () => false,
   alias: () => false,
 };

@@ -1,6 +1,6 @@
 // What is shown, pinned and looked for. It stands in the page's fragment, so that a link or a reload brings it back.
 
-const state = { view: 'timeline', pin: null, hover: null, query: '', culled: true };
+const state = { view: 'frame', pin: null, hover: null, query: '', culled: true };
 const listeners = new Map();
 
 function on(what, listener) {
@@ -42,7 +42,7 @@ function findKey(plan, text) {
 
 const remember = soon(() => {
   const values = new URLSearchParams();
-  if (state.view !== 'timeline') values.set('view', state.view);
+  if (state.view !== 'frame') values.set('view', state.view);
   if (state.pin) values.set('pin', nameKey(plan, state.pin));
   if (state.query) values.set('q', state.query);
   if (!state.culled) values.set('culled', 'no');
@@ -62,6 +62,14 @@ function recall() {
   const pin = values.get('pin');
   set('pin', pin ? findKey(plan, pin) : null);
   if (state.pin) current().reveal(state.pin);
+}
+
+// Groups of names that are folded, by kind and prefix: in every view alike.
+const folds = new Set();
+
+function fold(group) {
+  if (!folds.delete(group)) folds.add(group);
+  tell('folds');
 }
 
 // Light, dark, or what the system says; kept where pages may keep anything.

@@ -1,28 +1,28 @@
-// Passes by queue: boxes in time or in order, submissions as brackets above, barriers as ticks below, waits as arrows.
+// Passes by queue: boxes in time or in order, prefixes and submissions as brackets above, barriers as ticks below, waits
+// as arrows.
 
-const LANE = { bracket: 18, ticks: 18, gap: 16 };
-// Narrower brackets of submissions are left out, in pixels.
+const LANE = { bracket: 15, group: 16, ticks: 15, gap: 10 };
+// Narrower brackets are left out, in pixels.
 const BRACKET = 12;
-// Rows of culled passes, at most.
-const CULLED_ROWS = 8;
+// Rows of passes as chips, at most, and the height of one: passes that do not run, or without a time.
+const CHIP_ROWS = 8;
+const CHIP = 24;
+const HOST_BOX = 21;
+// Height of boxes, in pixels.
+const BOX = { host: 30, least: 80, usual: 112, most: 190 };
 
-class Timeline extends AxisView {
+class Timeline extends Pane {
   constructor() {
-    const scale = plan.scales.measured || plan.scales.modelled || plan.scales.order;
-    super('timeline', 'Timeline', 'Passes by queue', scale);
+    super('timeline', 'Timeline', 'Passes by queue');
   }
 
   start() {
-    const names = { order: 'Order', modelled: 'Modelled time', measured: 'Measured time' };
-    const known = Object.keys(names).filter((id) => plan.scales[id]);
-    this.choice = choice('Axis', known.map((id) => [id, names[id]]), this.axis.scale.id, (id) => {
-      this.axis.use(plan.scales[id]);
-      this.cached = null;
-      this.moved();
-    });
-    this.tools.append(this.choice, legend([
+    this.tools.append(legend([
       ['tick memory', 'memory'], ['tick layout', 'layout'], ['tick ownership', 'ownership'], ['tick alias', 'alias'],
-    ], 'Barriers'));
+    ], 'Barriers'), toggle('Heat', false, (on) => {
+      this.heat = on;
+      this.redraw();
+    }), toggle('Critical path', false, (on) => set('query', on ? 'critical' : '')));
     this.frame.append(this.over);
   }
 
@@ -33,39 +33,69 @@ class Timeline extends AxisView {
     this.reach = this.reachOf(scale);
     const lanes = plan.lanes.map((queue) => this.lane(queue, scale)).filter((lane) => lane.cells.length);
     if (scale.id === 'measured' && payload.measured.host.length) lanes.push(this.hostLane());
+    if (scale.timed) lanes.push(...this.untimedLane(scale));
     if (state.culled && plan.live < plan.passCount) lanes.push(this.culledLane(scale));
-    // Boxes grow where there is room for it.
-    const subs = lanes.reduce((sum, lane) => sum + (lane.queue === -2 ? 0.6 : lane.subs), 0);
-    const room = this.room - 50 - lanes.length * (LANE.bracket + LANE.ticks + LANE.gap);
-    this.box = Math.round(clamp(room / Math.max(1, subs), 38, 76));
-    let top = 34;
     for (const lane of lanes) {
-      lane.kinds = { submission: [], pass: [], host: [], call: [], wait: [], culled: [] };
+      lane.kinds = { group: [], submission: [], pass: [], host: [], call: [], wait: [], chip: [] };
       for (const cell of lane.cells) lane.kinds[cell.kind].push(cell);
+    }
+    this.cached = lanes;
+    this.rows = lanes.length;
+    this.stand();
+    return lanes;
+  }
+
+  // Heights: boxes grow where there is room for it.
+  stand() {
+    const lanes = this.cached;
+    const fixed = lanes.reduce((sum, lane) => sum + this.fixed(lane), 8);
+    const subs = lanes.reduce((sum, lane) => sum + (lane.own ? 0 : lane.subs), 0);
+    this.box = Math.round(clamp((this.room - fixed) / Math.max(1, subs), BOX.least, BOX.most));
+    let top = 4;
+    for (const lane of lanes) {
+      lane.box = lane.own || this.box;
       lane.top = top;
-      lane.height = LANE.bracket + lane.subs * (this.box + 2) + (lane.plain ? 0 : LANE.ticks) + LANE.gap;
+      lane.over = (lane.kinds.group.length ? LANE.group : 0) + (lane.kinds.submission.length ? LANE.bracket : 4);
+      lane.height = this.fixed(lane) + (lane.own ? 0 : lane.subs * this.box);
       top += lane.height;
     }
     this.height = top;
-    this.cached = lanes;
-    this.rows = lanes.length;
-    return lanes;
+    this.stood = this.room;
+  }
+
+  // The part of a lane's height that is the same for boxes of every height.
+  fixed(lane) {
+    if (lane.chips) return 8 + this.linesOf(lane) * CHIP + LANE.gap;
+    if (lane.kinds.host.length) return lane.subs * (lane.own + 2) + LANE.gap;
+    return (lane.own || 0) * lane.subs + (lane.kinds.group.length ? LANE.group : 0) + (lane.kinds.submission.length ? LANE.bracket : 4) + lane.subs * 2
+      + (lane.kinds.call.length ? LANE.ticks : 4) + LANE.gap;
+  }
+
+  linesOf(lane) {
+    return clamp(Math.ceil(lane.cells.length / 5), 1, this.alone ? CHIP_ROWS : 2);
+  }
+
+  natural() {
+    const { lanes } = this;
+    const usual = this.alone ? BOX.most : BOX.usual;
+    return lanes.reduce((sum, lane) => sum + this.fixed(lane) + (lane.own ? 0 : lane.subs * usual), 8);
   }
 
   lane(queue, scale) {
     const cells = [];
-    const { passes, batches, calls, waits } = plan;
+    const { passes, batches, calls } = plan;
     const ends = [];
+    const slack = scale.extent * 1e-6;
     for (let pass = 0; pass < plan.live; pass += 1) {
-      if (passes.queue[pass] !== queue || Number.isNaN(scale.begin[pass])) continue;
+      if (passes.queue[pass] !== queue || (scale.timed && !scale.timed[pass])) continue;
       const [at, end] = [scale.begin[pass], scale.end[pass]];
       // Measured passes of one queue may overlap: each takes the first free row.
-      const slack = scale.extent * 1e-6;
       let sub = ends.findIndex((free) => free <= at + slack);
       if (sub < 0) sub = ends.length < 4 ? ends.length : 3;
       ends[sub] = end;
       cells.push({ key: `p${pass}`, at, end, kind: 'pass', id: pass, sub });
     }
+    const groups = groupsIn(cells, ends.length, scale);
     batches.queue.forEach((of, batch) => {
       if (of !== queue || batches.first[batch] < 0) return;
       const [at, end] = [this.reach.begin[batch], this.reach.end[batch]];
@@ -77,10 +107,20 @@ class Timeline extends AxisView {
       const at = callAt(plan, scale, call);
       if (batches.queue[batch] === queue && !Number.isNaN(at)) cells.push({ key: `c${call}`, at, end: at, kind: 'call', id: call });
     });
-    const order = { submission: 0, wait: 1, call: 2, pass: 3 };
+    cells.push(...groups);
+    const order = { group: 0, submission: 1, wait: 2, call: 3, pass: 4 };
     cells.sort((a, b) => a.at - b.at || order[a.kind] - order[b.kind] || a.id - b.id);
     const of = queue < 0 ? 'passes on the CPU' : plan.data.queues[queue].capabilities.join(', ');
-    return { queue, name: plan.queueName(queue), note: of, cells, subs: Math.max(1, ends.length) };
+    return { queue, name: plan.queueName(queue), note: of, cells, subs: Math.max(1, ends.length), own: queue < 0 ? BOX.host : 0 };
+  }
+
+  // Passes that a run did not time stand behind what ran before them.
+  untimedLane(scale) {
+    const cells = [];
+    for (let pass = 0; pass < plan.live; pass += 1) {
+      if (!scale.timed[pass]) cells.push({ key: `p${pass}`, at: scale.begin[pass], end: scale.begin[pass], kind: 'chip', id: pass });
+    }
+    return cells.length ? [{ name: 'not timed', note: count(cells.length, 'pass', 'passes'), cells, subs: 1, own: CHIP, chips: 'untimed' }] : [];
   }
 
   hostLane() {
@@ -89,22 +129,21 @@ class Timeline extends AxisView {
     const ends = [];
     for (const cell of cells) {
       cell.sub = ends.findIndex((end) => end <= cell.at);
-      if (cell.sub < 0) cell.sub = ends.length < 4 ? ends.length : 3;
+      if (cell.sub < 0) cell.sub = ends.length;
       ends[cell.sub] = cell.end;
     }
-    const note = payload.measured.calibrated ? 'what the CPU did' : 'CPU, on its own clock';
-    return { queue: -1, name: 'host work', note, cells, subs: ends.length, plain: true };
+    return { queue: -1, name: 'host work', note: 'CPU spans', cells, subs: Math.max(1, ends.length), own: HOST_BOX };
   }
 
   // Culled passes stand where the pass declared before them ends.
   culledLane(scale) {
     const cells = [];
-    let at = 0;
+    let at = scale.start || 0;
     for (const pass of plan.data.shown) {
-      if (!plan.isCulled(pass)) at = Number.isNaN(scale.end[pass]) ? at : scale.end[pass];
-      else cells.push({ key: `p${pass}`, at, end: at, kind: 'culled', id: pass, sub: 0 });
+      if (!plan.isCulled(pass)) at = scale.end[pass];
+      else cells.push({ key: `p${pass}`, at, end: at, kind: 'chip', id: pass });
     }
-    return { queue: -2, name: 'culled', note: count(cells.length, 'pass', 'passes'), cells, subs: 1, plain: true };
+    return { name: 'culled', note: count(cells.length, 'pass', 'passes'), cells, subs: 1, own: CHIP, chips: 'culled' };
   }
 
   cells(row) {
@@ -123,21 +162,10 @@ class Timeline extends AxisView {
   }
 
   bring(row, cell) {
-    this.axis.reveal(cell.at, cell.end, cell.kind === 'pass' ? 8 : 0);
-    if (cell.kind === 'call' || cell.kind === 'culled') this.apart(row, cell);
-    const lane = this.lanes[row];
-    this.scrollTo(lane.top, lane.height, 30);
-    strip.redraw();
-  }
-
-  // Magnifies until neighbours of one kind are drawn apart.
-  apart(row, cell) {
-    const same = this.lanes[row].cells.filter((other) => other.kind === cell.kind && other.at !== cell.at);
-    const gap = same.reduce((least, other) => Math.min(least, Math.abs(other.at - cell.at)), Infinity);
-    const wanted = (gap * this.axis.width) / 12;
-    if (gap < Infinity && this.axis.to - this.axis.from > wanted) {
-      this.axis.show(cell.at - wanted / 2, cell.at + wanted / 2);
-    }
+    this.axis.reveal(cell.at, cell.end, { pass: 8, submission: BRACKET + 2, group: BRACKET + 2 }[cell.kind] || 0);
+    const { kinds, top, height } = this.lanes[row];
+    if (cell.kind === 'call' || cell.kind === 'chip' || cell.kind === 'wait') apart(this.axis, kinds[cell.kind], cell, 12);
+    this.scrollTo(top, height, 4);
   }
 
   magnify(row, key) {
@@ -156,119 +184,160 @@ class Timeline extends AxisView {
     return false;
   }
 
-  draw() {
-    this.measure();
+  forget() {
+    this.cached = null;
+  }
+
+  get keepsCells() {
+    return true;
+  }
+
+  paintRows() {
     const { axis, names, lanes } = this;
+    if (this.stood !== this.room) this.stand();
     this.begin(lanes.length);
-    this.drawRuler();
-    this.grid.style.height = `${this.height}px`;
-    this.grid.classList.toggle('tall', this.box >= 56);
+    this.grid.classList.toggle('heat', Boolean(this.heat));
     lanes.forEach((lane, row) => {
-      lane.header ||= h('div', { role: 'rowheader', class: 'name' },
+      lane.header ||= h('div', { role: 'rowheader', class: 'name', title: shown(lane.name) },
         h('span', { class: 'strong', text: shown(lane.name) }), h('span', { class: 'note', text: lane.note }));
       const cells = [];
-      for (const kind of ['submission', 'pass', 'host', 'call', 'wait']) {
-        const small = kind === 'call' || kind === 'wait';
-        for (const run of small ? joined(axis, lane.kinds[kind], 7) : joined(axis, lane.kinds[kind], CLOSE, 56)) {
+      for (const kind of ['group', 'submission', 'pass', 'host', 'call', 'wait']) {
+        const close = { call: 8, wait: 13 }[kind];
+        for (const run of close ? joined(axis, lane.kinds[kind], close, 32) : joined(axis, lane.kinds[kind], CLOSE, 72)) {
           cells.push(...this.mark(row, lane, kind, lead(this, row, run)));
         }
       }
-      if (lane.queue === -2) cells.push(...this.drawCulled(row, lane));
+      if (lane.chips) cells.push(...this.chips(row, lane));
       place(lane.header, 0, 0, names - 8, lane.height);
       cells.sort((a, b) => a.spot.left - b.spot.left);
       this.row(row, lane.top, lane.height, [lane.header, ...cells]);
     });
+    this.setHeight(this.height);
     this.arrows();
     this.end();
   }
 
   mark(row, lane, kind, run) {
     const { axis, names } = this;
-    const [{ id, key, sub }] = run.cells;
     const left = names + Math.max(run.left, -2);
     const width = Math.max(2, Math.min(run.right, axis.width + 2) - Math.max(run.left, -2));
-    const many = run.cells.length > 1;
-    const top = LANE.bracket + (sub || 0) * (this.box + 2);
-    const below = LANE.bracket + lane.subs * (this.box + 2);
-    if (kind === 'submission') {
-      if (many || (width < BRACKET && this.at !== `${row}:${key}`)) return [];
-      const label = width > 66 ? `${lane.queue < 0 ? 'host' : 'submit'} ${id}` : width > 24 ? String(id) : '';
-      return [place(this.cell(row, key, `bracket|${label}`, () => say.key(key), () => label), left, 3, width, LANE.bracket - 5)];
-    }
-    if (kind === 'pass' && many) {
-      const ids = run.cells.map((cell) => cell.id);
-      const [from, to] = [Math.min(...ids), Math.max(...ids)];
-      const name = () => `${count(ids.length, 'pass', 'passes')} from ${shown(plan.passes.name[from])} to `
-        + `${shown(plan.passes.name[to])}: magnify`;
-      const text = width > 18 ? number(ids.length) : '';
-      const box = this.cell(row, `mp${from}-${to}`, `box many ${hue(lane.queue)}|${text}`, name, () => h('span', { class: 'label', text }));
-      return [place(box, left, top, Math.max(width, CLOSE), this.box)];
-    }
-    if (kind === 'pass') {
-      const time = axis.scale.id === 'order' ? plan.passes.us[id] : axis.scale.end[id] - axis.scale.begin[id];
-      const named = width > 22;
-      const timed = width > 64 && time > 0;
-      const look = `box ${hue(lane.queue)}${mergedClass(id)}|${named}${timed}`;
-      const box = this.cell(row, key, look, () => say.key(key), () => {
-        const sign = changes.pass.get(plan.passes.name[id]);
-        return [findings.byPass.has(id) && h('span', { class: 'badge', text: '!' }),
-          named && h('span', { class: 'label', text: `${sign ? `${sign} ` : ''}${shown(plan.passes.name[id])}` }),
-          timed && h('span', { class: 'time', text: micros(time) })];
-      });
-      return [place(box, left, top, Math.max(2, width - 1), this.box)];
-    }
-    if (kind === 'host') {
-      if (many) return [];
-      const span = payload.measured.host[id];
-      const label = `host: ${shown(span.name)}, ${micros(span.end_us - span.begin_us)}`;
-      const text = width > 30 ? shown(span.name) : '';
-      const box = this.cell(row, key, `box ${hue(-1)}|${text}`, label, () => text);
-      return [place(box, left, top, width, this.box)];
-    }
+    const box = { left, width, top: lane.over + (run.cells[0].sub || 0) * (lane.box + 2), many: run.cells.length > 1 };
+    if (kind === 'group') return this.group(row, run.cells[0], box);
+    if (kind === 'submission') return this.submission(row, lane, run.cells[0], box);
+    if (kind === 'pass') return box.many ? this.crowd(row, lane, run, box) : this.pass(row, lane, run.cells[0], box);
+    if (kind === 'host') return this.span(row, lane, run.cells[0], box);
     const x = names + axis.x(run.cells[0].at);
-    if (kind === 'wait') {
-      const label = () => several(run.cells.map((cell) => say.key(cell.key)), 'wait');
-      return [place(this.cell(row, key, `wait|${namesOf(run)}`, label), x - 6, LANE.bracket - 15, 12, 12)];
-    }
+    return kind === 'wait' ? this.wait(row, lane, run, x) : this.call(row, lane, run, x);
+  }
+
+  // Passes that follow each other and whose names begin alike.
+  group(row, { key, id, last, name }, { left, width, many }) {
+    if (many || width < BRACKET + 10) return [];
+    const text = fit(name, width - 10, 11);
+    const label = () => `${shown(name)}: ${count(last - id + 1, 'pass', 'passes')}, magnify`;
+    return [place(this.cell(row, key, `prefix|${text}`, label, () => text), left, 1, width - 1, LANE.group - 2)];
+  }
+
+  submission(row, lane, { key, id }, { left, width, many }) {
+    if (many || (width < BRACKET && this.at !== `${row}:${key}`)) return [];
+    const label = width > 66 ? `${lane.queue < 0 ? 'host' : 'submit'} ${id}` : width > 24 ? String(id) : '';
+    const top = lane.kinds.group.length ? LANE.group + 2 : 3;
+    return [place(this.cell(row, key, `bracket|${label}`, () => say.key(key), () => label), left, top, width, LANE.bracket - 4)];
+  }
+
+  // Passes too narrow to be seen apart.
+  crowd(row, lane, run, { left, top, width }) {
+    const ids = run.cells.map((cell) => cell.id);
+    const [from, to] = [Math.min(...ids), Math.max(...ids)];
+    const name = () => `${count(ids.length, 'pass', 'passes')} from ${shown(plan.passes.name[from])} to `
+      + `${shown(plan.passes.name[to])}: magnify`;
+    const text = width > 18 ? number(ids.length) : '';
+    const box = this.cell(row, `mp${from}-${to}`, `box many ${hue(lane.queue)}|${text}`, name, () => h('span', { class: 'label', text }));
+    return [place(box, left, top, Math.max(width, CLOSE), lane.box)];
+  }
+
+  pass(row, lane, { key, id, short }, { left, top, width }) {
+    const { scale } = this.axis;
+    const time = scale.id === 'order' ? plan.passes.us[id] : scale.end[id] - scale.begin[id];
+    const sign = changes.pass.get(plan.passes.name[id]);
+    const timed = time > 0 && width > 14 + textWidth(micros(time), 11);
+    const name = shown(plan.passes.name[id]);
+    const text = `${sign ? `${sign}\u00a0` : ''}${short && width < textWidth(name, 13, 600) + 12 ? shown(short) : name}`;
+    const label = labelIn(text, width - 1, lane.box - (timed ? 15 : 0));
+    const kind = `${kindClass(id)}${this.heat ? ` ${heatOf(time)}` : ''}`;
+    const look = `box ${hue(lane.queue)} ${kind}${mergedClass(id)}|${label.key}${timed}`;
+    const box = this.cell(row, key, look, () => say.key(key), () => [
+      findings.byPass.has(id) && h('span', { class: 'badge', text: '!' }), labelOf(label),
+      timed && h('span', { class: 'time', text: micros(time) })]);
+    return [place(box, left, top, Math.max(2, width - 1), lane.box)];
+  }
+
+  span(row, lane, { key, id }, { left, top, width, many }) {
+    if (many) return [];
+    const span = payload.measured.host[id];
+    const label = `host: ${shown(span.name)}, ${micros(span.end_us - span.begin_us)}`;
+    const text = width > 24 ? fit(shown(span.name), width - 12) : '';
+    return [place(this.cell(row, key, `box ${hue(-1)}|${text}`, label, () => text), left, 2 + top - lane.over, width, lane.box)];
+  }
+
+  wait(row, lane, run, x) {
+    const [{ key }] = run.cells;
+    const label = () => several(run.cells, (cell) => say.key(cell.key), 'wait');
+    return [place(this.cell(row, key, `wait|${namesOf(run)}`, label), x - 6, lane.over - 13, 12, 12)];
+  }
+
+  call(row, lane, run, x) {
+    const [{ key, id }] = run.cells;
     const calls = run.cells.map((cell) => cell.id);
     const barriers = calls.reduce((sum, call) => sum + plan.calls.count[call], 0);
-    const label = () => several(calls.map((call) => say.call(call)), 'barrier call');
-    const height = clamp(5 + barriers * 2, 7, LANE.ticks - 3);
+    const label = () => several(calls, (call) => say.call(call), 'barrier call');
+    const height = clamp(5 + barriers * 2, 7, LANE.ticks - 2);
     const tick = this.cell(row, key, `tick ${plan.callKind(id)}|${namesOf(run)}`, label);
-    return [place(tick, x - 5, below, 10, height)];
+    return [place(tick, x - 5, lane.over + lane.subs * (lane.box + 2) + 1, 10, height)];
   }
 
   // As many as fit, in rows; where more stand at one place, the diagram has them.
-  drawCulled(row, lane) {
+  chips(row, lane) {
     const { axis, names } = this;
-    const width = Math.min(120, axis.width);
     const cells = [];
     const ends = [];
+    const most = this.linesOf(lane);
     const inView = lane.cells.filter((cell) => cell.at >= axis.from && cell.at <= axis.to);
     const here = inView.find((cell) => this.at === `${row}:${cell.key}`);
     let left = 0;
     for (const cell of inView) {
+      const name = shown(plan.passes.name[cell.id]);
+      const width = Math.min(textWidth(name, 13, 600) + 16, 190, axis.width);
       const x = Math.min(axis.x(cell.at), axis.width - width);
       let line = ends.findIndex((end) => end + 4 <= x);
+      // Chips of one place stand beside each other where there is room.
+      if (line < 0 && ends.length >= most) line = ends.findIndex((end) => end - x < 700 && end + 4 + width <= axis.width);
       if (line < 0) line = ends.length;
-      if (line >= CULLED_ROWS && cell !== here) {
+      if (line >= most && cell !== here) {
         left += 1;
         continue;
       }
-      ends[line] = x + width;
-      const label = () => h('span', { class: 'label', text: shown(plan.passes.name[cell.id]) });
-      const box = this.cell(row, cell.key, 'box culled', () => say.key(cell.key), label);
-      cells.push(place(box, names + x, 4 + line * 32, width, 28));
+      line = Math.min(line, most - 1);
+      const at = ends[line] === undefined ? x : Math.max(x, ends[line] + 4);
+      ends[line] = at + width;
+      const text = fit(name, width - 14, 13, 600);
+      const hued = lane.chips === 'culled' ? '' : ` ${hue(plan.passes.queue[cell.id])}`;
+      const label = () => (lane.chips === 'culled' ? say.key(cell.key) : `${say.key(cell.key)}, not timed`);
+      const box = this.cell(row, cell.key, `box ${lane.chips}${hued}|${text}`, label, () => h('span', { class: 'label', text }));
+      cells.push(place(box, names + at, 4 + line * CHIP, width, CHIP - 4));
     }
-    const lines = Math.max(1, ends.length) + (left ? 1 : 0);
     if (left) {
-      const text = `${number(left)} more culled: see the diagram`;
+      const text = `${number(left)} more: see the diagram`;
       const box = this.cell(row, 'md', `box culled many|${text}`, text, () => h('span', { class: 'label', text }));
-      cells.push(place(box, names, 4 + (lines - 1) * 32, Math.min(240, axis.width), 28));
+      cells.push(place(box, names, 4 + Math.min(most, ends.length) * CHIP - 5, Math.min(240, axis.width), 16));
     }
-    lane.height = 8 + lines * 32 + LANE.gap;
-    this.grid.style.height = `${lane.top + lane.height}px`;
     return cells;
+  }
+
+  // Begin and end of each submission on a scale; NaN where it has no pass.
+  reachOf(scale) {
+    const span = (values, pick) => plan.batches.queue.map((_, batch) => most(plan.passesIn(batch), values, pick)[0] ?? NaN);
+    return { begin: span(scale.begin, Math.min), end: span(scale.end, Math.max) };
   }
 
   // Waits for other queues as arrows, from the end of what signals to what waits.
@@ -278,7 +347,7 @@ class Timeline extends AxisView {
     place(this.over, 0, 0, this.width, this.height);
     const paths = [];
     const drawn = new Set();
-    const lanes = new Map(this.lanes.map((lane) => [lane.plain ? null : lane.queue, lane]));
+    const lanes = new Map(this.lanes.map((lane) => [lane.chips || lane.kinds.host.length ? null : lane.queue, lane]));
     for (let wait = 0; wait < waits.batch.length; wait += 1) {
       const target = lanes.get(batches.queue[waits.batch[wait]]);
       const origin = lanes.get(waits.queue[wait]);
@@ -287,18 +356,18 @@ class Timeline extends AxisView {
       const source = waits.source[wait];
       const signalled = source < 0 ? NaN : this.reach.end[source];
       const from = Number.isNaN(signalled) ? to - 16 : axis.x(signalled);
-      if (!(to >= -40 && from <= axis.width + 40) ) continue;
+      if (!(to >= 0 && from <= axis.width + 40)) continue;
       // Arrows to one place are seen as one.
-      const spot = `${target.top},${Math.round(to / 14)}`;
+      const spot = `${target.top},${Math.round(to / 18)}`;
       if (drawn.has(spot)) continue;
       drawn.add(spot);
       const up = origin.top > target.top;
-      const low = (lane) => lane.top + LANE.bracket + lane.subs * (this.box + 2) - 8;
-      const high = (lane) => lane.top + LANE.bracket + 8;
+      const low = (lane) => lane.top + lane.over + lane.subs * (lane.box + 2) - 8;
+      const high = (lane) => lane.top + lane.over + 8;
       const y1 = up ? high(origin) : low(origin);
       const y2 = up ? low(target) : high(target);
       const bend = Math.max(10, Math.abs(to - from) / 2);
-      const [x1, x2] = [names + from, names + to];
+      const [x1, x2] = [names + Math.max(from, -12), names + to];
       paths.push(svg('path', {
         d: `M${x1} ${y1} C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2 - 1} ${y2}`,
         class: source < 0 ? 'arrow previous' : 'arrow', data: { key: `w${wait}` },
@@ -309,26 +378,35 @@ class Timeline extends AxisView {
     this.over.replaceChildren(...paths);
   }
 
-  // Begin and end of each submission on a scale; NaN where it has no pass.
-  reachOf(scale) {
-    const span = (values, pick) => plan.batches.queue.map((_, batch) => most(plan.passesIn(batch), values, pick)[0] ?? NaN);
-    return { begin: span(scale.begin, Math.min), end: span(scale.end, Math.max) };
-  }
-
   decorate() {
     const focus = state.hover || state.pin;
     const lit = focus ? related(focus) : null;
     for (const path of this.over.children) path.classList.toggle('dim', Boolean(lit) && !lit.has(path.dataset.key));
   }
+}
 
-  changed() {
-    this.cached = null;
-    if (!this.panel.hidden) this.draw();
+// Passes of a lane that follow each other in one row and whose names begin alike: brackets. Each of their cells gets the
+// rest of its name.
+function groupsIn(cells, rows, scale) {
+  if (rows > 1 || plan.live > 3000) return [];
+  const groups = [];
+  const prefixOf = (pass) => /^[^/.]+(?=[/.])/.exec(plan.passes.name[pass])?.[0];
+  for (let at = 0; at < cells.length;) {
+    const prefix = prefixOf(cells[at].id);
+    let end = at + 1;
+    while (prefix && end < cells.length && prefixOf(cells[end].id) === prefix) end += 1;
+    if (prefix && end - at > 1) {
+      for (const cell of cells.slice(at, end)) cell.short = plan.passes.name[cell.id].slice(prefix.length + 1);
+      const [first, last] = [cells[at].id, cells[end - 1].id];
+      groups.push({ key: `mg${first}-${last}`, at: scale.begin[first], end: scale.end[last], kind: 'group', id: first, last, name: prefix });
+    }
+    at = end;
   }
+  return groups;
 }
 
 // What a run of cells stands for, as the look of its mark.
-const namesOf = (run) => (run.cells.length === 1 ? '' : run.cells.map((cell) => cell.key).join());
+const namesOf = (run) => (run.cells.length === 1 ? '' : `${run.cells.length}${run.cells[run.cells.length - 1].key}`);
 
 // The smallest (or largest) number of some passes, as a list that is empty where none has one.
 function most(passes, values, pick) {
@@ -358,6 +436,17 @@ function hueOf(of, queue) {
   return 'hue-2';
 }
 
+// The tone of a kind of pass.
+const kindClass = (pass) => `kind-${plan.kindOf(pass)}`;
+
+// The colour of a time, from cold to hot: eight steps of the share of the longest pass, by its square root.
+function heatOf(us) {
+  heatOf.longest ||= plan.passes.us.reduce((top, one) => Math.max(top, one), 0) || 1;
+  const measured = plan.scales.measured;
+  const longest = shared.axis.scale.id === 'measured' ? (measured.longest ||= measured.end.reduce((top, end, at) => Math.max(top, end - measured.begin[at] || 0), 0)) : heatOf.longest;
+  return `heat-${clamp(Math.floor(Math.sqrt(us / longest) * 8), 0, 7)}`;
+}
+
 // Passes of one render pass stand closer together.
 function mergedClass(pass) {
   const physical = plan.passes.physical[pass];
@@ -365,22 +454,4 @@ function mergedClass(pass) {
   const all = plan.passesOfRender(physical);
   if (all.length < 2) return '';
   return `${pass === all[0] ? ' merged-first' : ''}${pass === all[all.length - 1] ? ' merged-last' : ''} merged`;
-}
-
-// A group of radio buttons that looks like one switch.
-function choice(label, options, chosen, act) {
-  const name = `choice-${label.toLowerCase().replace(/\W+/g, '-')}-${choice.made = (choice.made || 0) + 1}`;
-  const set = h('fieldset', { class: 'choice' }, h('legend', { text: label }));
-  for (const [value, text] of options) {
-    const input = h('input', { type: 'radio', name, value, onchange: () => act(value) });
-    input.checked = value === chosen;
-    set.append(h('label', null, input, h('span', { text })));
-  }
-  return set;
-}
-
-function legend(entries, title) {
-  return h('div', { class: 'legend', role: 'note', 'aria-label': `${title}: what the marks mean` },
-    h('span', { class: 'note', text: title }),
-    entries.map(([mark, text]) => h('span', { class: 'entry' }, h('span', { class: `sample ${mark}`, 'aria-hidden': 'true' }), text)));
 }

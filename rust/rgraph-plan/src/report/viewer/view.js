@@ -19,7 +19,12 @@ class GridView {
     this.panel = h('section', { class: 'view', id: `view-${this.id}`, role: 'tabpanel', 'aria-labelledby': `tab-${this.id}` },
       this.tools, this.frame);
     this.panel.hidden = true;
-    this.frame.addEventListener('scroll', this.redraw, { passive: true });
+    this.listen();
+    return this.panel;
+  }
+
+  listen() {
+    this.frame.addEventListener('scroll', () => this.redraw(), { passive: true });
     this.grid.addEventListener('pointerover', (event) => {
       if (event.pointerType !== 'touch') set('hover', keyOf(event.target));
     });
@@ -27,7 +32,6 @@ class GridView {
     this.grid.addEventListener('focusin', (event) => this.focused(event.target));
     this.grid.addEventListener('focusout', () => set('hover', null));
     this.grid.addEventListener('click', (event) => this.clicked(event.target));
-    return this.panel;
   }
 
   show() {
@@ -163,7 +167,7 @@ class GridView {
     return null;
   }
 
-  // Walks by cells and rows.
+  // Walks by cells and rows; false where there is no further row.
   move(across, down) {
     const here = this.here();
     if (!here) return this.go(...this.first());
@@ -174,7 +178,17 @@ class GridView {
       const there = this.cells(row);
       if (there.length) return this.go(row, nearest(there, now.at));
     }
-    return undefined;
+    return false;
+  }
+
+  // Walks in from above or below; false where there is nothing.
+  enter(step) {
+    const rows = this.rows || 0;
+    for (let row = step > 0 ? 0 : rows - 1; row >= 0 && row < rows; row += step) {
+      const cells = this.cells(row);
+      if (cells.length) return this.go(row, cells[0]);
+    }
+    return false;
   }
 
   first() {
@@ -186,11 +200,12 @@ class GridView {
   }
 
   go(row, cell) {
-    if (!cell) return;
+    if (!cell) return false;
     this.at = `${row}:${cell.key}`;
     this.bring(row, cell);
     this.draw();
     this.marks.get(this.at)?.focus({ preventScroll: true });
+    return true;
   }
 
   // Brings a thing into view, if this view shows it.
@@ -219,10 +234,10 @@ function lead(view, row, run) {
 }
 
 // The label of a mark that stands for several things: all of them, up to a few.
-function several(labels, what, whats) {
-  if (labels.length === 1) return labels[0];
-  const rest = labels.length > 6 ? `; and ${labels.length - 6} more` : '';
-  return `${count(labels.length, what, whats)}: ${labels.slice(0, 6).join('; ')}${rest}`;
+function several(things, label, what, whats) {
+  if (things.length === 1) return label(things[0]);
+  const rest = things.length > 6 ? `; and ${things.length - 6} more` : '';
+  return `${count(things.length, what, whats)}: ${things.slice(0, 6).map(label).join('; ')}${rest}`;
 }
 
 function split(id) {
@@ -239,129 +254,4 @@ function nearest(cells, at) {
   let best = cells[0];
   for (const cell of cells) if (Math.abs(cell.at - at) < Math.abs(best.at - at)) best = cell;
   return best;
-}
-
-// A drawing along an axis: names at the left, a ruler above, zooming and panning.
-class AxisView extends GridView {
-  constructor(id, title, label, scale) {
-    super(id, title, label);
-    this.axis = new Axis(scale);
-  }
-
-  build() {
-    const panel = super.build();
-    this.ruler = svg('svg', { class: 'ruler', 'aria-hidden': 'true' });
-    this.over = svg('svg', { class: 'over', 'aria-hidden': 'true' });
-    this.frame.prepend(this.ruler);
-    this.frame.addEventListener('wheel', (event) => this.wheel(event), { passive: false });
-    this.frame.addEventListener('pointerdown', (event) => this.grab(event));
-    return panel;
-  }
-
-  // Width of the column of names, in pixels.
-  get names() {
-    return this.width < 480 ? 92 : 168;
-  }
-
-  wheel(event) {
-    const x = event.clientX - this.frame.getBoundingClientRect().left - this.names;
-    if (event.ctrlKey || event.metaKey) this.axis.zoom(1.0015 ** event.deltaY, Math.max(0, x));
-    else if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) this.axis.pan(event.deltaX || event.deltaY);
-    else return;
-    event.preventDefault();
-    this.moved();
-  }
-
-  grab(event) {
-    this.dragged = false;
-    if (event.button !== 0 || event.pointerType === 'touch') return;
-    let { clientX } = event;
-    const startX = clientX;
-    const move = (next) => {
-      if (Math.abs(next.clientX - startX) > 4) this.dragged = true;
-      if (!this.dragged) return;
-      this.axis.pan(clientX - next.clientX);
-      clientX = next.clientX;
-      this.moved();
-    };
-    const stop = () => {
-      removeEventListener('pointermove', move);
-      removeEventListener('pointerup', stop);
-    };
-    addEventListener('pointermove', move);
-    addEventListener('pointerup', stop);
-  }
-
-  // The axis shows another part.
-  moved() {
-    this.redraw();
-    strip.redraw();
-  }
-
-  zoom(factor) {
-    this.axis.zoom(factor);
-    this.moved();
-  }
-
-  pan(share) {
-    this.axis.pan(share * this.axis.width);
-    this.moved();
-  }
-
-  fit() {
-    this.axis.fit();
-    this.moved();
-  }
-
-  // Shows a range as wide as the view.
-  zoomTo(begin, end) {
-    const room = (end - begin || 1) * 0.15;
-    this.axis.show(begin - room, end + room);
-    this.moved();
-  }
-
-  // Reads the sizes of the window, once for each drawing: a layout asked for after a change costs more than the change.
-  measure() {
-    const { clientWidth, clientHeight, scrollTop } = this.frame;
-    Object.assign(this, { width: clientWidth, room: clientHeight, top: scrollTop });
-    this.axis.width = Math.max(60, clientWidth - this.names - 12);
-  }
-
-  drawRuler() {
-    const { axis } = this;
-    const { list, step } = axis.ticks();
-    const marks = list.map((at) => {
-      const x = this.names + axis.x(at);
-      const end = axis.width - axis.x(at) < 16;
-      return [
-        svg('line', { x1: x, x2: x, y1: 18, y2: 24 }),
-        svg('text', { x: end ? x + 8 : x, y: 14, 'text-anchor': end ? 'end' : 'middle' }, axis.tickText(at, step)),
-      ];
-    });
-    this.ruler.replaceChildren(...marks.flat());
-  }
-}
-
-// Cells in view, those that would be drawn closer than a few pixels joined, up to a width: cells with their pixels. Runs
-// end at multiples of a power of two of the scale, so that most of them stay the same from one zoom step to the next.
-function joined(axis, cells, apart = CLOSE, wide = apart * 2) {
-  const shown = [];
-  const step = 2 ** Math.floor(Math.log2((wide * (axis.to - axis.from)) / axis.width));
-  let run = null;
-  for (const cell of cells) {
-    if (!(cell.end >= axis.from && cell.at <= axis.to)) continue;
-    const left = axis.x(cell.at);
-    const right = axis.x(cell.end);
-    const narrow = right - left < apart;
-    const bucket = Math.floor(cell.at / step);
-    if (narrow && run?.bucket === bucket && left - run.right < apart) {
-      run.cells.push(cell);
-      run.right = Math.max(run.right, right);
-    } else {
-      const one = { cells: [cell], left, right, bucket };
-      shown.push(one);
-      run = narrow ? one : null;
-    }
-  }
-  return shown;
 }

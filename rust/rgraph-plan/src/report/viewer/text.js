@@ -1,0 +1,125 @@
+// Names as they fit into a drawing: measured without a layout, broken at separators and humps only, shortened in the
+// middle so that their end stays, grouped by what they begin with.
+
+const LINE_HEIGHT = 15;
+
+// Width of a text in pixels, as the sum of its characters (kerning is left out).
+const textWidth = (() => {
+  let brush = null;
+  const known = new Map();
+  return (text, size = 13, weight = 400) => {
+    const font = `${weight} ${size}px`;
+    if (!known.has(font)) known.set(font, new Map());
+    const widths = known.get(font);
+    let sum = 0;
+    for (const c of text) {
+      let width = widths.get(c);
+      if (width === undefined) {
+        if (!brush) {
+          brush = document.createElement('canvas').getContext('2d');
+          textWidth.family = getComputedStyle(document.body).fontFamily;
+        }
+        brush.font = `${font} ${textWidth.family}`;
+        widths.set(c, width = brush.measureText(c).width);
+      }
+      sum += width;
+    }
+    return sum;
+  };
+})();
+
+// A text no wider than so many pixels: its middle left out, more of its end kept than of its beginning; empty where not
+// even three characters fit.
+function fit(text, room, size = 13, weight = 400) {
+  if (textWidth(text, size, weight) <= room) return text;
+  const chars = [...text];
+  const cut = (n) => {
+    const head = Math.floor(n * 0.4);
+    return `${chars.slice(0, head).join('')}…${chars.slice(chars.length - (n - head)).join('')}`;
+  };
+  let [low, high] = [0, chars.length - 1];
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (textWidth(cut(middle), size, weight) <= room) low = middle;
+    else high = middle - 1;
+  }
+  return low >= 3 ? cut(low) : '';
+}
+
+// Where a name may be broken: behind `/ . _ -` and before humps, never inside a word.
+const pieces = (text) => text.split(/(?<=[/._\-: ])|(?<=[\p{Ll}\d])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u);
+
+// Lines of a text, as few as possible; null where a word is wider than a line or the lines are too many.
+function wrap(text, room, most, size = 13, weight = 600) {
+  if (most < 1) return null;
+  const lines = [''];
+  let used = 0;
+  for (const piece of pieces(text)) {
+    const width = textWidth(piece, size, weight);
+    if (width > room) return null;
+    if (used + width > room) {
+      lines.push('');
+      used = 0;
+    }
+    lines[lines.length - 1] += piece;
+    used += width;
+  }
+  return lines.length <= most ? lines : null;
+}
+
+// The label of a box: lines across it in one of two sizes, or turned where it is narrow, else shortened. `key` is the same
+// for the same label.
+function labelIn(text, width, height) {
+  const across = width - 14;
+  const most = Math.floor((height - 2) / LINE_HEIGHT);
+  for (const size of [13, 11]) {
+    const lines = width >= 24 ? wrap(text, across, most, size) : null;
+    if (lines) return { lines, size, turned: false, key: `${size} ${lines.join('\n')}` };
+  }
+  const room = height - 8;
+  const down = (size) => {
+    const lines = Math.max(1, Math.floor((width - 3) / LINE_HEIGHT));
+    return wrap(text, room, lines, size) || [fit(text, room, size, 600)];
+  };
+  if (width >= 15 && room >= 34 && room > across * 0.8) {
+    const size = wrap(text, room, Math.floor((width - 3) / LINE_HEIGHT), 13) ? 13 : 11;
+    const lines = down(size);
+    if (lines[0]) return { lines, size, turned: true, key: `|${size}${lines.join('\n')}` };
+  }
+  const short = width >= 44 ? fit(text, across, 11, 600) : '';
+  return { lines: short ? [short] : [], size: 11, turned: false, key: short };
+}
+
+const labelOf = ({ lines, turned, size }) => lines.length > 0 && h('span', { class: `label${turned ? ' turned' : ''}${size < 13 ? ' little' : ''}` },
+  lines.map((line) => h('span', { class: 'text', text: line })));
+
+// Groups of names that begin alike, up to `/` or `.`: rows of groups and items in the order of the items, where a group
+// stands where its first item stands. What only one name begins with is no group.
+function prefixRows(items, nameOf, folded, kind) {
+  const rows = [];
+  const visit = (list, skip, depth, path) => {
+    const groups = new Map();
+    for (const item of list) {
+      const segment = /^[^/.]*/.exec(nameOf(item).slice(skip))[0];
+      if (!groups.has(segment)) groups.set(segment, []);
+      groups.get(segment).push(item);
+    }
+    for (const [segment, members] of groups) {
+      if (members.length < 2 || !segment) {
+        for (const item of members) rows.push({ item, depth, label: shown(nameOf(item).slice(skip)) });
+        continue;
+      }
+      // A name that is the prefix itself is a member of its own group.
+      const inner = path + segment;
+      const next = skip + segment.length + 1;
+      const group = { group: `${kind}:${inner}`, name: shown(segment), depth, members };
+      rows.push(group);
+      if (folded.has(group.group)) continue;
+      const exact = members.filter((item) => nameOf(item).length < next);
+      for (const item of exact) rows.push({ item, depth: depth + 1, label: shown(nameOf(item).slice(skip)) });
+      visit(members.filter((item) => nameOf(item).length >= next), next, depth + 1, `${inner}/`);
+    }
+  };
+  visit(items, 0, 0, '');
+  return rows;
+}
