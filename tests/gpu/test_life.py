@@ -195,6 +195,26 @@ sys.exit({code})
     ends(program, code, "exit\n")
 
 
+@pytest.mark.parametrize("graph", ["compiled", "anew"])
+def test_the_process_ends_while_daemon_threads_run_graphs(graph: str):
+    program = f"""{SLOW}{SQUARES}
+d = rg.Device()
+g = rg.Graph()
+h = g.buffer("h", 1 << 20)
+g.compute("squares", SQUARES, words=h, groups=4096)
+g.root(h)
+c = d.compile(g)
+def run():
+    while True:
+        c.run() if {graph == "compiled"} else d.run(g)
+for _ in range(4):
+    threading.Thread(target=run, daemon=True).start()
+time.sleep(0.3)
+print("exit")
+"""
+    ends(program, 0, "exit\n")
+
+
 @pytest.mark.parametrize("sleep", [0.0, 0.002, 0.2, 1000])
 def test_the_process_ends_while_functions_run_for_daemon_threads(sleep: float):
     program = f"""{SLOW}

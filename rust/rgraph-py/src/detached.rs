@@ -22,6 +22,7 @@ use rgraph_vk::{
     Process, Readback, Resource, ResourceState,
 };
 
+use crate::ending;
 use crate::error::guarded;
 use crate::logging;
 use crate::patient::patiently;
@@ -154,7 +155,12 @@ fn unlocked(work: impl FnOnce() + Send) {
     // SAFETY: always safe to call.
     let alive = unsafe { ffi::Py_IsInitialized() } != 0;
     if alive {
-        Python::try_attach(|py| py.detach(|| work.take().map(|work| work())));
+        Python::try_attach(|py| {
+            py.detach(|| {
+                let _inside = ending::enter();
+                work.take().map(|work| work())
+            })
+        });
     }
     if let Some(work) = work {
         work();

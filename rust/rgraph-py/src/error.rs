@@ -17,6 +17,7 @@ use rgraph_plan::error::{Code, GraphError, Mistake};
 use rgraph_shader::ShaderError;
 use rgraph_vk::front::Who;
 
+use crate::ending;
 use crate::hosted::attached;
 
 const MODULE: &str = "rgraph._errors";
@@ -139,6 +140,9 @@ fn interrupted() -> bool {
         return false;
     }
     LOOKED.set(Some(now));
+    if ending::is_ending() {
+        return true;
+    }
     match attached(|py| py.check_signals()) {
         Ok(()) => false,
         Err(error) => {
@@ -152,7 +156,11 @@ fn interrupted() -> bool {
 pub fn guarded<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
     LOOKED.set(Some(Instant::now()));
     // What `work` had in hand is dropped with it: nothing half-changed can be seen afterwards.
-    match py.detach(|| catch_unwind(AssertUnwindSafe(|| cancellable(interrupted, work)))) {
+    let work = || {
+        let _inside = ending::enter();
+        catch_unwind(AssertUnwindSafe(|| cancellable(interrupted, work)))
+    };
+    match py.detach(work) {
         Ok(Ok(value)) => Ok(value),
         Ok(Err(Cancelled)) => Err(RAISED.take().unwrap_or_else(|| PyKeyboardInterrupt::new_err(()))),
         Err(panic) => Err(internal(py, &*panic)),

@@ -17,6 +17,7 @@ use rgraph_vk::{BusyError, Code, Error};
 use crate::commands::PyCommands;
 use crate::convert::{Text, one_or_many, word};
 use crate::draft::Todo;
+use crate::ending::stay;
 use crate::error::bad;
 use crate::graph::PyGraph;
 use crate::module::PyGraphModule;
@@ -87,12 +88,6 @@ struct Stay;
 impl Drop for Stay {
     fn drop(&mut self) {
         stay();
-    }
-}
-
-fn stay() -> ! {
-    loop {
-        std::thread::park();
     }
 }
 

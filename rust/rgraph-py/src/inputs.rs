@@ -21,6 +21,7 @@ use crate::array_layout::ArrayLayout;
 use crate::compiled::{Param, PyCompiled};
 use crate::convert::{Text, one_or_many};
 use crate::detached::{Detached, Free, call};
+use crate::ending;
 use crate::error::{bad, graph_error, guarded, shader_error};
 use crate::frame::PyFrame;
 use crate::graph::PyGraph;
@@ -327,6 +328,9 @@ fn gather<'py>(
 
 /// Looks whether a signal (Ctrl-C) has come.
 fn poll() -> Result<(), CallbackError> {
+    if ending::is_ending() {
+        return Err("the process ends".into());
+    }
     attached(|py| py.check_signals()).map_err(CallbackError::from)
 }
 

@@ -23,6 +23,7 @@ mod diagnose;
 mod draft;
 mod draw;
 mod dtype;
+mod ending;
 mod error;
 mod files;
 mod frame;
@@ -157,6 +158,12 @@ mod core {
         crate::counts::all().into()
     }
 
+    /// Ends the use of devices by all other threads, for `atexit`.
+    #[pyfunction]
+    fn _end(py: Python<'_>) {
+        crate::ending::end(py);
+    }
+
     /// The bytes of a file or pipe, up to the limit of files.
     #[pyfunction]
     fn _read_file(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, PyBytes>> {
@@ -179,6 +186,7 @@ mod core {
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         crate::source::read_environment();
         crate::logging::install();
+        module.py().import("atexit")?.call_method1("register", (module.getattr("_end")?,))?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

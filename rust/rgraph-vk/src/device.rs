@@ -16,6 +16,7 @@ use crate::create::{Created, create, profile};
 use crate::error::{Called, Code, DeviceError, Error};
 use crate::garbage::{Garbage, Graveyard};
 use crate::memory::{Memory, MemoryReport};
+use crate::open;
 use crate::physical::{self, DeviceInfo, Physical};
 use crate::pipeline::Pipelines;
 use crate::queue::Queue;
@@ -250,7 +251,9 @@ impl Device {
         for queue in &shared.queues {
             shared.name(queue.semaphore, &format!("{} timeline", queue.name));
         }
-        Ok(Self(Arc::new(shared)))
+        let shared = Arc::new(shared);
+        open::remember(&shared);
+        Ok(Self(shared))
     }
 
     /// What it is.
