@@ -18,7 +18,7 @@ use crate::graph::Graph;
 use crate::plan::Plan;
 
 /// The page's script: modules that share one scope, in this order.
-const SCRIPTS: [&str; 21] = [
+const SCRIPTS: [&str; 22] = [
     include_str!("../viewer/dom.js"),
     include_str!("../viewer/text.js"),
     include_str!("../viewer/model.js"),
@@ -33,6 +33,7 @@ const SCRIPTS: [&str; 21] = [
     include_str!("../viewer/timeline.js"),
     include_str!("../viewer/resources.js"),
     include_str!("../viewer/memory.js"),
+    include_str!("../viewer/layers.js"),
     include_str!("../viewer/graph.js"),
     include_str!("../viewer/island.js"),
     include_str!("../viewer/tables.js"),

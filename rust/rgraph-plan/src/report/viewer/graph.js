@@ -1,219 +1,427 @@
-// Passes as a graph: what feeds what, from left to right. A pass stands one column behind the last that it needs;
-// arrows that others imply are left out (transitive reduction: Aho, Garey and Ullman, 1972). Within a column passes
-// stand near what they need (barycentres: Sugiyama, Tagawa and Toda, 1981).
+// Passes as a graph: what feeds what, in layers that wrap to the window. Passes are elements while they can be read;
+// lines, frames around render passes and passes too small to read are one picture behind them.
 
-const NODE = { width: 150, height: 32, across: 190, down: 46 };
-// Above this many passes, implied arrows are left in: finding them takes passes times passes bits.
-const REDUCED = 3000;
+// Passes are elements from this scale on, and up to this many.
+const READABLE = 0.3;
+const MOST_NODES = 500;
+// Up to this many culled passes are shown at once.
+const FEW_CULLED = 12;
 
 class GraphView extends GridView {
   constructor() {
     super('graph', 'Graph', 'Passes by what they need');
-    this.scale = 1;
+    Object.assign(this, { scale: 1, left: 0, top: 0 });
   }
 
   start() {
-    this.over = svg('svg', { class: 'over edges', 'aria-hidden': 'true' });
-    this.frame.append(this.over);
+    this.canvas = h('canvas', { class: 'specks', 'aria-hidden': 'true' });
+    this.frame.prepend(this.canvas);
+    const culled = plan.passCount - plan.live;
+    this.culled = culled > 0 && culled <= FEW_CULLED;
+    const again = () => {
+      this.lay();
+      this.fit();
+    };
     this.tools.append(
-      h('button', { type: 'button', class: 'plain', onclick: () => this.zoom(1 / 1.25) }, 'Larger'),
-      h('button', { type: 'button', class: 'plain', onclick: () => this.zoom(1.25) }, 'Smaller'),
-      h('button', { type: 'button', class: 'plain', onclick: () => this.fit() }, 'Fit'),
-      h('span', { class: 'note', text: 'Arrows point from the pass that writes to the pass that reads.' }),
+      h('div', { class: 'buttons' },
+        h('button', { type: 'button', class: 'plain', 'aria-label': 'Zoom in', onclick: () => this.zoom(1 / 1.25) }, '+'),
+        h('button', { type: 'button', class: 'plain', 'aria-label': 'Zoom out', onclick: () => this.zoom(1.25) }, '−'),
+        h('button', { type: 'button', class: 'plain', onclick: () => this.fit() }, 'Fit')),
+      toggle('Only what the pinned needs and feeds', false, (on) => {
+        this.focusOn = on && state.pin ? passOf(state.pin) : -1;
+        if (on && this.focusOn < 0) announce('pin a pass first');
+        again();
+      }),
+      toggle('Critical path', false, (on) => set('query', on ? 'critical' : '')),
+      culled ? toggle(`Culled (${number(culled)})`, this.culled, (on) => {
+        this.culled = on;
+        again();
+      }) : '',
+      h('span', { class: 'note', text: 'Lines run from the pass that writes to the pass that reads; dotted: implied by others.' }),
     );
+    this.focusOn = -1;
+    this.frame.addEventListener('wheel', (event) => this.wheel(event), { passive: false });
+    this.frame.addEventListener('pointerdown', (event) => this.grab(event));
+    this.frame.addEventListener('pointermove', (event) => {
+      if (event.pointerType !== 'touch' && !event.buttons && !event.target.closest('[data-cell]')) set('hover', this.small(event)?.key || null);
+    });
+    this.frame.addEventListener('click', (event) => {
+      const node = !event.target.closest('[data-cell]') && !this.dragged && this.small(event);
+      if (node) this.open(`${node.row}:${node.key}`);
+    });
+    this.measure();
     this.lay();
     this.fit();
-    this.scale = Math.max(this.scale, 0.8);
+    // What cannot be read when all is in view opens at its beginning.
+    if (this.scale < 0.6) {
+      this.scale = 0.8;
+      this.left = this.top = 0;
+    }
   }
 
-  // Columns, rows and arrows.
+  measure() {
+    const { clientWidth, clientHeight } = this.frame;
+    Object.assign(this, { width: clientWidth, room: clientHeight });
+  }
+
   lay() {
-    const { from, to, resource } = plan.flows;
-    const use = (pass) => state.culled || !plan.isCulled(pass);
-    const passes = plan.data.shown.filter(use);
-    const turn = new Map(passes.map((pass, at) => [pass, at]));
-    const into = passes.map(() => []);
-    const named = new Map();
-    from.forEach((pass, flow) => {
-      const [a, b] = [turn.get(pass), turn.get(to[flow])];
-      if (a === undefined || b === undefined || a >= b) return;
-      const id = a * passes.length + b;
-      if (!named.has(id)) {
-        named.set(id, []);
-        into[b].push(a);
-      }
-      named.get(id).push(resource[flow]);
+    const use = (pass) => !plan.isCulled(pass) && (this.focusOn < 0 || this.near.has(pass));
+    if (this.focusOn >= 0) this.near = kin(this.focusOn);
+    this.drawing = layOut(plan.data.shown.filter(use), { width: this.width || 1000, height: this.room || 600 });
+    const { nodes } = this.drawing;
+    if (state.culled && this.culled && this.focusOn < 0) this.placeCulled();
+    // The walk: a row for the passes of a band that stand at one height.
+    const heights = [...new Set(nodes.map((node) => Math.round(node.y / NODE.down)))].sort((a, b) => a - b);
+    const rowOf = new Map(heights.map((height, at) => [height, at]));
+    this.lines = heights.map(() => []);
+    for (const node of nodes) {
+      node.row = rowOf.get(Math.round(node.y / NODE.down));
+      node.at = node.x;
+      node.end = node.x + NODE.width;
+      this.lines[node.row].push(node);
+    }
+    for (const line of this.lines) line.sort((a, b) => a.x - b.x);
+    this.nodeOf = new Map(nodes.map((node) => [node.key, node]));
+    this.frames = this.framesOf(nodes);
+    this.laid = `${this.width} ${this.room}`;
+  }
+
+  // Culled passes stand in rows below all others.
+  placeCulled() {
+    const { drawing } = this;
+    const across = Math.max(1, Math.floor((drawing.width - 40) / (NODE.width + 16)));
+    const culled = plan.data.shown.filter((pass) => plan.isCulled(pass));
+    culled.forEach((pass, at) => {
+      const y = drawing.height + NODE.down / 2 + Math.floor(at / across) * NODE.down;
+      drawing.nodes.push({ pass, key: `p${pass}`, x: 20 + (at % across) * (NODE.width + 16), y, culled: true });
     });
-    if (passes.length <= REDUCED) reduce(into);
-    const column = new Int32Array(passes.length);
-    into.forEach((befores, at) => { for (const before of befores) column[at] = Math.max(column[at], column[before] + 1); });
-    const out = passes.map(() => []);
-    into.forEach((befores, at) => befores.forEach((before) => out[before].push(at)));
-    // Passes that need nothing stand just before the first that needs them.
-    passes.forEach((_, at) => {
-      if (!into[at].length && out[at].length) column[at] = Math.max(0, Math.min(...out[at].map((next) => column[next])) - 1);
-    });
-    const row = rowsOf(column, into, out);
-    this.nodes = passes.map((pass, at) => ({ pass, key: `p${pass}`, column: column[at], line: row[at], at: column[at], end: column[at] }));
-    this.edges = into.flatMap((befores, at) => befores.map((before) => ({
-      from: this.nodes[before], to: this.nodes[at], resources: named.get(before * passes.length + at),
-    })));
-    const lines = Math.max(0, ...row) + 1;
-    this.byLine = Array.from({ length: lines }, () => []);
-    for (const node of this.nodes) this.byLine[node.line].push(node);
-    for (const list of this.byLine) list.sort((a, b) => a.column - b.column);
-    this.columns = Math.max(0, ...column) + 1;
+    drawing.height += Math.ceil(culled.length / across) * NODE.down + 10;
+  }
+
+  // Boxes around passes of one render pass, where no other pass stands among them.
+  framesOf(nodes) {
+    const frames = [];
+    if (nodes.length > LONG.many) return frames;
+    const runs = new Map();
+    for (const node of nodes) {
+      const physical = plan.passes.physical[node.pass];
+      if (node.culled || physical < 0 || plan.passesOfRender(physical).length < 2) continue;
+      const id = `${physical} ${node.band}`;
+      if (!runs.has(id)) runs.set(id, []);
+      runs.get(id).push(node);
+    }
+    for (const inside of runs.values()) {
+      const left = Math.min(...inside.map((node) => node.x)) - 7;
+      const right = Math.max(...inside.map((node) => node.x)) + NODE.width + 7;
+      const top = Math.min(...inside.map((node) => node.y)) - NODE.height / 2 - 6;
+      const bottom = Math.max(...inside.map((node) => node.y)) + NODE.height / 2 + 6;
+      const alien = nodes.some((node) => !inside.includes(node) && node.x + NODE.width > left && node.x < right && node.y + NODE.height / 2 > top && node.y - NODE.height / 2 < bottom);
+      if (inside.length > 1 && !alien) frames.push({ left, top, width: right - left, height: bottom - top });
+    }
+    return frames;
   }
 
   get rows() {
-    return this.byLine.length;
+    return this.lines.length;
   }
 
   cells(row) {
-    return this.byLine[row];
+    return this.lines[row];
   }
 
   locate(key) {
-    if (!this.nodes) return null;
-    const sought = userOf(key) || key;
-    const node = this.nodes.find((one) => one.key === sought);
-    return node ? [node.line, node] : null;
-  }
-
-  spot(node) {
-    return [(20 + node.column * NODE.across) * this.scale, (20 + node.line * NODE.down) * this.scale];
+    if (!this.nodeOf) return null;
+    const node = this.nodeOf.get(userOf(key) || key);
+    return node ? [node.row, node] : null;
   }
 
   bring(row, node) {
-    const [left, top] = this.spot(node);
-    this.scrollTo(top - 12, NODE.height * this.scale + 24);
-    const { scrollLeft, clientWidth } = this.frame;
-    if (left - 20 < scrollLeft) this.frame.scrollLeft = left - 20;
-    else if (left + NODE.width + 20 > scrollLeft + clientWidth) this.frame.scrollLeft = left + NODE.width + 20 - clientWidth;
+    const { scale } = this;
+    if (scale < READABLE) this.scale = 0.8;
+    const [x, y] = [node.x * this.scale, node.y * this.scale];
+    const room = 30;
+    if (x - room < this.left) this.left = x - room;
+    if (x + NODE.width * this.scale + room > this.left + this.width) this.left = x + NODE.width * this.scale + room - this.width;
+    if (y - room - NODE.height < this.top) this.top = y - room - NODE.height;
+    if (y + room + NODE.height > this.top + this.room) this.top = y + room + NODE.height - this.room;
+    if (scale < READABLE) {
+      this.left = x - this.width / 2;
+      this.top = y - this.room / 2;
+    }
   }
 
-  zoom(factor) {
-    this.scale = clamp(this.scale / factor, 0.15, 2);
+  // Zooms around a place of the window.
+  zoom(factor, x = this.width / 2, y = this.room / 2) {
+    const scale = clamp(this.scale / factor, 0.02, 2.5);
+    this.left = ((this.left + x) / this.scale) * scale - x;
+    this.top = ((this.top + y) / this.scale) * scale - y;
+    this.scale = scale;
     this.redraw();
   }
 
   pan(share) {
-    this.frame.scrollLeft += share * this.frame.clientWidth;
-  }
-
-  fit() {
-    const { clientWidth, clientHeight } = this.frame;
-    this.scale = clamp(Math.min(clientWidth / (this.columns * NODE.across + 30), clientHeight / (this.rows * NODE.down + 40)), 0.15, 1.4);
+    this.left += share * this.width;
     this.redraw();
   }
 
-  draw() {
-    this.begin(this.rows);
-    const { scale } = this;
-    const [width, height] = [(this.columns * NODE.across + 20) * scale, (this.rows * NODE.down + 40) * scale];
-    this.grid.style.width = `${width}px`;
-    this.grid.style.height = `${height}px`;
-    place(this.over, 0, 0, width, height);
-    const { scrollLeft, scrollTop, clientWidth, clientHeight } = this.frame;
-    const near = (left, top, room) => left > scrollLeft - room && left < scrollLeft + clientWidth + room
-      && top > scrollTop - room && top < scrollTop + clientHeight + room;
-    const size = [NODE.width * scale, NODE.height * scale];
-    this.byLine.forEach((list, line) => {
-      const inView = list.filter((node) => near(...this.spot(node), 200));
-      if (!inView.length) return;
-      const top = this.spot(inView[0])[1];
-      this.row(line, top, size[1], inView.map((node) => {
-        const look = `box node ${plan.isCulled(node.pass) ? 'culled' : hue(plan.passes.queue[node.pass])}|${scale > 0.45}`;
-        const box = this.cell(line, node.key, look, () => say.key(node.key), () => [
-          findings.byPass.has(node.pass) && h('span', { class: 'badge', text: '!' }),
-          scale > 0.45 && h('span', { class: 'label', text: shown(plan.passes.name[node.pass]) })]);
-        return place(box, this.spot(node)[0], 0, ...size);
-      }));
-    });
-    const paths = [];
-    for (const edge of this.edges) {
-      const [x1, y1] = this.spot(edge.from);
-      const [x2, y2] = this.spot(edge.to);
-      const away = Math.max(x1, x2) < scrollLeft - 60 || Math.min(x1, x2) > scrollLeft + clientWidth + 60
-        || Math.max(y1, y2) < scrollTop - 60 || Math.min(y1, y2) > scrollTop + clientHeight + 60;
-      if (away) continue;
-      if (paths.length > 4000) break;
-      paths.push(this.edge(edge, x1 + size[0], y1 + size[1] / 2, x2, y2 + size[1] / 2));
+  zoomTo() {
+    const node = this.nodeOf.get(state.pin || state.hover);
+    if (!node) return;
+    this.scale = 1.4;
+    this.left = node.x * 1.4 - this.width / 2;
+    this.top = node.y * 1.4 - this.room / 2;
+    this.redraw();
+  }
+
+  fit() {
+    const { width, height } = this.drawing;
+    this.scale = Math.min((this.width - 4) / width, (this.room - 4) / height, 1.5);
+    this.left = -(this.width - width * this.scale) / 2;
+    this.top = -Math.max(0, (this.room - height * this.scale) / 2);
+    this.redraw();
+  }
+
+  wheel(event) {
+    const { left, top } = this.frame.getBoundingClientRect();
+    if (event.ctrlKey || event.metaKey) this.zoom(1.0015 ** event.deltaY, event.clientX - left, event.clientY - top);
+    else {
+      this.left += event.shiftKey ? event.deltaY : event.deltaX;
+      this.top += event.shiftKey ? 0 : event.deltaY;
+      this.redraw();
     }
-    this.over.replaceChildren(svg('defs', null, svg('marker', { id: 'tip', viewBox: '0 0 8 8', refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: 'auto' },
-      svg('path', { d: 'M0 0 L8 4 L0 8 Z' }))), ...paths);
+    event.preventDefault();
+  }
+
+  grab(event) {
+    this.dragged = false;
+    if (event.button !== 0) return;
+    let { clientX, clientY } = event;
+    const from = [clientX, clientY];
+    drag(event, (next) => {
+      if (Math.abs(next.clientX - from[0]) + Math.abs(next.clientY - from[1]) > 5) this.dragged = true;
+      if (!this.dragged) return;
+      this.left -= next.clientX - clientX;
+      this.top -= next.clientY - clientY;
+      [clientX, clientY] = [next.clientX, next.clientY];
+      this.redraw();
+    });
+  }
+
+  // The pass at a place where passes are too small to be elements.
+  small(event) {
+    const { left, top } = this.frame.getBoundingClientRect();
+    const [x, y] = [(event.clientX - left + this.left) / this.scale, (event.clientY - top + this.top) / this.scale];
+    return this.painted?.find((node) => x >= node.x && x <= node.x + NODE.width && Math.abs(y - node.y) <= NODE.height / 2);
+  }
+
+  draw() {
+    if (this.panel.hidden) return;
+    this.measure();
+    const { scale, left, top } = this;
+    this.begin(this.rows);
+    const inView = (node) => {
+      const [x, y] = [node.x * scale - left, node.y * scale - top];
+      return x > -NODE.width * scale - 20 && x < this.width + 20 && y > -NODE.height && y < this.room + NODE.height;
+    };
+    const seen = this.drawing.nodes.filter(inView);
+    const readable = scale >= READABLE && seen.length <= MOST_NODES;
+    const made = readable ? seen : seen.filter((node) => node.key === state.pin || `${node.row}:${node.key}` === this.at);
+    this.painted = readable ? [] : seen;
+    const rows = new Map();
+    for (const node of made.sort((a, b) => a.row - b.row || a.x - b.x)) {
+      if (!rows.has(node.row)) rows.set(node.row, []);
+      rows.get(node.row).push(this.node(node));
+    }
+    for (const [row, cells] of rows) this.row(row, 0, 0, cells);
     this.end();
   }
 
-  edge(edge, x1, y1, x2, y2) {
-    const bend = Math.max(18, (x2 - x1) / 2);
-    const path = svg('path', { d: `M${x1} ${y1} C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}`, class: 'edge', 'marker-end': 'url(#tip)' });
-    path.edge = edge;
-    return path;
+  node(node) {
+    const { scale } = this;
+    const [width, height] = [NODE.width * scale, NODE.height * scale];
+    const name = shown(plan.passes.name[node.pass]);
+    const time = plan.passes.us[node.pass];
+    const label = labelIn(name, width, height);
+    const timed = time > 0 && height >= 37 && label.lines.length === 1 && !label.turned;
+    const physical = plan.passes.physical[node.pass];
+    const look = `box node ${node.culled ? 'culled' : `${hue(plan.passes.queue[node.pass])} ${kindClass(node.pass)}`}|${label.key}${timed}${physical}`;
+    const cell = this.cell(node.row, node.key, look, () => say.key(node.key), () => [
+      findings.byPass.has(node.pass) && h('span', { class: 'badge', text: '!' }), labelOf(label), timed && h('span', { class: 'time', text: micros(time) })],
+    { title: label.lines.join('') === name ? null : name });
+    return place(cell, node.x * scale - this.left, node.y * scale - this.top - height / 2, width, height);
   }
 
+  // Paints lines, frames and small passes; what is lit comes last and on top.
   decorate() {
+    if (!this.drawing) return;
+    const { canvas, scale, left, top } = this;
+    const density = devicePixelRatio || 1;
+    const [width, height] = [Math.round(this.width * density), Math.round(this.room * density)];
+    if (canvas.width !== width) canvas.width = width;
+    if (canvas.height !== height) canvas.height = height;
+    place(canvas, 0, 0, this.width, this.room);
+    const brush = canvas.getContext('2d');
+    brush.setTransform(density, 0, 0, density, 0, 0);
+    brush.clearRect(0, 0, this.width, this.room);
+    brush.translate(-left, -top);
+    brush.scale(scale, scale);
+    const colours = paints();
+    brush.setLineDash([5, 4]);
+    brush.strokeStyle = colours.inks.line;
+    brush.fillStyle = colours.off.fill;
+    brush.lineWidth = 1;
+    for (const frame of this.frames) {
+      brush.beginPath();
+      brush.roundRect(frame.left, frame.top, frame.width, frame.height, 8);
+      brush.fill();
+      brush.stroke();
+    }
+    brush.setLineDash([]);
+    this.paintNodes(brush, colours);
+    this.paintLines(brush, colours);
+  }
+
+  paintNodes(brush, colours) {
     const focus = state.hover || state.pin;
-    const lit = focus ? related(focus) : null;
-    for (const path of this.over.querySelectorAll('.edge')) {
-      const { from, to, resources } = path.edge;
-      const near = focus && (focus === from.key || focus === to.key || (focus[0] === 'r' && resources.includes(Number(focus.slice(1)))));
-      path.classList.toggle('dim', Boolean(lit) && !near);
-      path.classList.toggle('lit', Boolean(near));
+    const lit = focus ? related(focus) : search.hits;
+    for (const node of this.painted || []) {
+      const queue = plan.passes.queue[node.pass];
+      const of = node.culled || (lit && !lit.has(node.key)) ? colours.off : colours.hues[queue < 0 ? 3 : Number(hue(queue).slice(4))];
+      brush.fillStyle = of.edge;
+      brush.fillRect(node.x, node.y - NODE.height / 2, NODE.width, NODE.height);
+      brush.fillStyle = of.fill;
+      brush.fillRect(node.x + 4, node.y - NODE.height / 2 + 4, NODE.width - 8, NODE.height - 8);
     }
   }
 
+  paintLines(brush, colours) {
+    const { nodes, wires, implied } = this.drawing;
+    const focus = state.hover || state.pin;
+    const at = focus ? this.nodeOf.get(focus) : undefined;
+    const passOfItem = (source) => nodes[source].pass;
+    const carries = (from, to) => this.drawing.carried(from, to);
+    const resource = focus?.[0] === 'r' ? Number(focus.slice(1)) : -1;
+    const lights = (piece) => {
+      const from = passOfItem(piece.source);
+      if (at) return nodes[piece.source] === at || piece.leads.some((target) => nodes[target] === at);
+      if (resource >= 0) return piece.leads.some((target) => carries(from, passOfItem(target)).includes(resource));
+      if (search.hits) return search.hits.has(`p${from}`) && piece.leads.some((target) => search.hits.has(`p${passOfItem(target)}`));
+      return false;
+    };
+    const low = this.top / this.scale - 60;
+    const high = (this.top + this.room) / this.scale + 60;
+    const strokes = (pieces, colour, width) => {
+      brush.strokeStyle = colour;
+      brush.fillStyle = colour;
+      brush.lineWidth = width;
+      brush.beginPath();
+      for (const piece of pieces) this.line(brush, piece);
+      brush.stroke();
+      for (const piece of pieces) if (piece.to.pass !== undefined) this.tip(brush, piece.to, width);
+    };
+    const seen = wires.filter((piece) => Math.max(piece.from.y, piece.to.y, piece.around?.below || 0) > low && Math.min(piece.from.y, piece.to.y) < high);
+    const lit = focus || search.hits ? seen.filter(lights) : [];
+    const thin = Math.max(1.2, 0.45 / this.scale);
+    strokes(seen.filter((piece) => !piece.long && !lit.includes(piece)), lit.length ? colours.inks.faint : colours.inks.line, thin);
+    strokes(lit, colours.inks.accent, thin * 1.9);
+    if (!at) return;
+    brush.setLineDash([2, 4]);
+    strokes(implied.filter(([from, to]) => from === at || to === at).map(([from, to]) => ({ from, to, long: true })), colours.inks.accent, thin);
+    brush.setLineDash([]);
+    this.names(brush, at, colours);
+  }
+
+  // The resources on the lines of the lit pass, at its neighbours' side.
+  names(brush, at, colours) {
+    if (this.scale < 0.45) return;
+    const size = 11 / this.scale;
+    brush.font = `600 ${size}px ${textWidth.family || 'sans-serif'}`;
+    brush.lineWidth = 4 / this.scale;
+    brush.lineJoin = 'round';
+    const write = (list, x, y, align) => {
+      if (!list.length) return;
+      const name = shown(plan.resources.name[list[0]]);
+      const text = fit(list.length > 1 ? `${name} +${list.length - 1}` : name, 130, 11, 600);
+      brush.textAlign = align;
+      brush.strokeStyle = colours.inks.back;
+      brush.fillStyle = colours.inks.accent;
+      brush.strokeText(text, x, y);
+      brush.fillText(text, x, y);
+    };
+    const { nodes, carried } = this.drawing;
+    for (const node of nodes) {
+      if (node === at || node.culled) continue;
+      write(carried(node.pass, at.pass), node.x + NODE.width - 4, node.y - NODE.height / 2 - 4, 'right');
+      write(carried(at.pass, node.pass), node.x + 4, node.y - NODE.height / 2 - 4, 'left');
+    }
+  }
+
+  // A line from the right side of one place to the left side of the next; around the end of its band where it wraps.
+  line(brush, { from, to, around, long }) {
+    const x1 = from.x + NODE.width;
+    const x2 = to.x;
+    if (from.pass === undefined) {
+      brush.moveTo(from.x, from.y);
+      brush.lineTo(x1, from.y);
+    } else brush.moveTo(x1, from.y);
+    if (around) {
+      const { right, below, left } = around;
+      const r = 6;
+      brush.arcTo(right, from.y, right, below, r);
+      brush.arcTo(right, below, left, below, r);
+      brush.arcTo(left, below, left, to.y, r);
+      brush.arcTo(left, to.y, x2, to.y, r);
+      brush.lineTo(x2, to.y);
+    } else if (long) {
+      // Far lines leave the layers: they bow around what lies between.
+      const bow = Math.min(from.y, to.y) - NODE.down * 0.8;
+      brush.bezierCurveTo(x1 + 60, bow, x2 - 60, bow, x2, to.y);
+    } else {
+      const bend = (x2 - x1) / 2;
+      brush.bezierCurveTo(x1 + bend, from.y, x2 - bend, to.y, x2, to.y);
+    }
+  }
+
+  tip(brush, to, width) {
+    const size = 4 + width * 1.6;
+    brush.beginPath();
+    brush.moveTo(to.x - size, to.y - size * 0.6);
+    brush.lineTo(to.x, to.y);
+    brush.lineTo(to.x - size, to.y + size * 0.6);
+    brush.fill();
+  }
+
+  resized() {
+    this.measure();
+    this.lay();
+    this.fit();
+    this.draw();
+  }
+
   changed() {
-    if (!this.built) return;
+    if (!this.built || this.laidCulled === state.culled) return;
+    this.laidCulled = state.culled;
     this.lay();
     if (!this.panel.hidden) this.draw();
   }
 }
 
-// Takes out arrows that others imply. Passes stand in an order in which every arrow points forward.
-function reduce(into) {
-  const wide = (into.length + 31) >> 5;
-  const reach = new Uint32Array(into.length * wide);
-  into.forEach((befores, at) => {
-    befores.sort((a, b) => b - a);
-    const kept = befores.filter((before) => {
-      if (reach[at * wide + (before >> 5)] & (1 << (before & 31))) return false;
-      for (let word = 0; word < wide; word += 1) reach[at * wide + word] |= reach[before * wide + word];
-      reach[at * wide + (before >> 5)] |= 1 << (before & 31);
-      return true;
-    });
-    befores.splice(0, befores.length, ...kept);
-  });
-}
-
-// A row for each pass: near the middle of its neighbours, one pass a place.
-function rowsOf(column, into, out) {
-  const layers = [];
-  column.forEach((of, at) => { (layers[of] ||= []).push(at); });
-  const row = new Float64Array(column.length);
-  for (const layer of layers) layer?.forEach((at, index) => { row[at] = index; });
-  const sweep = (list, neighbours) => {
-    for (const layer of list) {
-      if (!layer) continue;
-      const middle = new Map(layer.map((at) => {
-        const near = neighbours[at];
-        return [at, near.length ? near.reduce((sum, other) => sum + row[other], 0) / near.length : row[at]];
-      }));
-      layer.sort((a, b) => middle.get(a) - middle.get(b) || a - b);
-      let free = 0;
-      layer.forEach((at) => {
-        row[at] = Math.max(free, Math.round(middle.get(at)));
-        free = row[at] + 1;
-      });
+// All passes that a pass needs, and all that it feeds, however far; itself included.
+function kin(pass) {
+  const found = new Set([pass]);
+  const follow = (start, flowsOf, end) => {
+    const stack = [start];
+    while (stack.length) {
+      for (const flow of flowsOf(stack.pop())) {
+        const next = plan.flows[end][flow];
+        if (!found.has(next)) {
+          found.add(next);
+          stack.push(next);
+        }
+      }
     }
   };
-  const back = layers.slice().reverse();
-  for (let turn = 0; turn < (column.length > 2000 ? 2 : 6); turn += 1) {
-    sweep(layers, into);
-    sweep(back, out);
-  }
-  sweep(layers, into);
-  const used = [...new Set(row)].sort((a, b) => a - b);
-  const dense = new Map(used.map((value, index) => [value, index]));
-  return Array.from(row, (value) => dense.get(value));
+  follow(pass, plan.needs, 'from');
+  follow(pass, plan.feeds, 'to');
+  return found;
 }

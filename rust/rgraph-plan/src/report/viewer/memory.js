@@ -257,7 +257,14 @@ function paints() {
   };
   const groups = Array.from({ length: 9 }, (_, at) => read(at < 8 ? `block on group-${at}` : 'block on alone'));
   const hues = ['hue-0', 'hue-1', 'hue-2', 'hue-host'].map((name) => read(`box on ${name}`));
-  Object.assign(paints, { key, made: { groups, hues, off: read('block') } });
+  const off = read('block');
+  const inks = {};
+  for (const name of ['line', 'faint', 'accent', 'back']) {
+    const one = h('div', { class: `ink-${name}` });
+    probe.append(one);
+    inks[name] = getComputedStyle(one).color;
+  }
+  Object.assign(paints, { key, made: { groups, hues, off, inks } });
   probe.remove();
   return paints.made;
 }

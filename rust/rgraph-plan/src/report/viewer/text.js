@@ -1,7 +1,8 @@
 // Names as they fit into a drawing: measured without a layout, broken at separators and humps only, shortened in the
 // middle so that their end stays, grouped by what they begin with.
 
-const LINE_HEIGHT = 15;
+// Height of a line by the size of its letters, in pixels.
+const lineHeight = (size) => (size > 12 ? 16 : 14);
 
 // Width of a text in pixels, as the sum of its characters (kerning is left out).
 const textWidth = (() => {
@@ -71,18 +72,17 @@ function wrap(text, room, most, size = 13, weight = 600) {
 // for the same label.
 function labelIn(text, width, height) {
   const across = width - 14;
-  const most = Math.floor((height - 2) / LINE_HEIGHT);
   for (const size of [13, 11]) {
-    const lines = width >= 24 ? wrap(text, across, most, size) : null;
+    const lines = width >= 24 ? wrap(text, across, Math.floor((height - 3) / lineHeight(size)), size) : null;
     if (lines) return { lines, size, turned: false, key: `${size} ${lines.join('\n')}` };
   }
   const room = height - 8;
   const down = (size) => {
-    const lines = Math.max(1, Math.floor((width - 3) / LINE_HEIGHT));
+    const lines = Math.max(1, Math.floor((width - 3) / lineHeight(size)));
     return wrap(text, room, lines, size) || [fit(text, room, size, 600)];
   };
   if (width >= 15 && room >= 34 && room > across * 0.8) {
-    const size = wrap(text, room, Math.floor((width - 3) / LINE_HEIGHT), 13) ? 13 : 11;
+    const size = wrap(text, room, Math.floor((width - 3) / lineHeight(13)), 13) ? 13 : 11;
     const lines = down(size);
     if (lines[0]) return { lines, size, turned: true, key: `|${size}${lines.join('\n')}` };
   }

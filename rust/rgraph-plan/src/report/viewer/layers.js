@@ -1,0 +1,210 @@
+// The layout of the graph: passes in layers, each behind the last that it needs (Sugiyama, Tagawa and Toda, 1981). A pass
+// has one line to all that it feeds; in every layer that the line crosses it has a place of its own, so no line crosses a
+// pass. Layers wrap into bands like lines of a text, as many as fill the window best.
+
+const NODE = { width: 156, height: 40, across: 204, down: 57, wire: 12, track: 7 };
+// Above this many passes, implied arrows are left in: finding them takes passes times passes bits.
+const REDUCED = 3000;
+// Lines over more layers than this are drawn only while one of their ends is lit, in graphs of more passes than `many`.
+const LONG = { layers: 12, many: 600 };
+
+// Lays passes out. `passes` are in an order in which every flow points forward.
+function layOut(passes, window) {
+  const turn = new Map(passes.map((pass, at) => [pass, at]));
+  const { into, carried } = arrows(passes, turn);
+  const all = into.map((befores) => befores.slice());
+  if (passes.length <= REDUCED) reduce(into);
+  const layer = layersOf(into);
+  const items = passes.map((pass, at) => ({ pass, layer: layer[at], y: 0, tall: NODE.down, before: [], behind: [], source: at }));
+  const wires = wire(items, into, passes.length > LONG.many ? LONG.layers : Infinity);
+  const layers = [];
+  for (const item of items) (layers[item.layer] ||= []).push(item);
+  orderLayers(layers);
+  for (const item of items) if (item.pass !== undefined) item.key = `p${item.pass}`;
+  const drawing = wrapLayers(layers, wires, window);
+  const nodes = items.filter((item) => item.pass !== undefined);
+  const implied = all.flatMap((befores, at) => befores.filter((before) => !into[at].includes(before)).map((before) => [nodes[before], nodes[at]]));
+  return { ...drawing, nodes, wires, implied, carried: (from, to) => carried.get(turn.get(from) * passes.length + turn.get(to)) || [] };
+}
+
+// The passes before each pass, and the resources of each arrow.
+function arrows(passes, turn) {
+  const { from, to, resource } = plan.flows;
+  const into = passes.map(() => []);
+  const carried = new Map();
+  from.forEach((pass, flow) => {
+    const [a, b] = [turn.get(pass), turn.get(to[flow])];
+    if (a === undefined || b === undefined || a >= b) return;
+    const id = a * passes.length + b;
+    if (!carried.has(id)) {
+      carried.set(id, []);
+      into[b].push(a);
+    }
+    if (resource[flow] >= 0) carried.get(id).push(resource[flow]);
+  });
+  return { into, carried };
+}
+
+// Takes out arrows that others imply (transitive reduction: Aho, Garey and Ullman, 1972).
+function reduce(into) {
+  const wide = (into.length + 31) >> 5;
+  const reach = new Uint32Array(into.length * wide);
+  into.forEach((befores, at) => {
+    befores.sort((a, b) => b - a);
+    const kept = befores.filter((before) => {
+      if (reach[at * wide + (before >> 5)] & (1 << (before & 31))) return false;
+      for (let word = 0; word < wide; word += 1) reach[at * wide + word] |= reach[before * wide + word];
+      reach[at * wide + (before >> 5)] |= 1 << (before & 31);
+      return true;
+    });
+    befores.splice(0, befores.length, ...kept);
+  });
+}
+
+function layersOf(into) {
+  const layer = new Int32Array(into.length);
+  const first = new Float64Array(into.length).fill(Infinity);
+  into.forEach((befores, at) => {
+    for (const before of befores) layer[at] = Math.max(layer[at], layer[before] + 1);
+  });
+  into.forEach((befores, at) => {
+    for (const before of befores) first[before] = Math.min(first[before], layer[at]);
+  });
+  // Passes that need nothing stand just before the first that needs them.
+  into.forEach((befores, at) => {
+    if (!befores.length && first[at] < Infinity) layer[at] = Math.max(0, first[at] - 1);
+  });
+  return layer;
+}
+
+// Puts a place for a pass's line into every layer between it and the farthest pass that it feeds. Returns the pieces of
+// lines between neighbouring layers, each with the passes that it leads to.
+function wire(items, into, longest) {
+  const wires = [];
+  const feeds = items.map(() => []);
+  into.forEach((befores, at) => befores.forEach((before) => feeds[before].push(at)));
+  const count = items.length;
+  for (let source = 0; source < count; source += 1) {
+    const targets = feeds[source].sort((a, b) => items[a].layer - items[b].layer);
+    let item = items[source];
+    const join = (from, to, leads) => {
+      const piece = { from, to, source, leads };
+      from.behind.push(to);
+      to.before.push(from);
+      wires.push(piece);
+    };
+    const far = targets.filter((target) => items[target].layer - items[source].layer > longest);
+    for (const target of far) wires.push({ from: items[source], to: items[target], source, leads: [target], long: true });
+    const near = targets.slice(0, targets.length - far.length);
+    near.forEach((target, at) => {
+      while (item.layer < items[target].layer - 1) {
+        const next = { layer: item.layer + 1, y: 0, tall: NODE.wire, before: [], behind: [], source };
+        items.push(next);
+        join(item, next, near.slice(at));
+        item = next;
+      }
+      join(item, items[target], [target]);
+    });
+  }
+  return wires;
+}
+
+// Orders each layer by the middles of its neighbours, then gives heights that stay near the neighbours' without overlap.
+function orderLayers(layers) {
+  for (const layer of layers) layer?.forEach((item, at) => { item.y = at * NODE.down; });
+  const list = layers.filter(Boolean);
+  const middle = (item, near) => (near.length ? near.reduce((sum, other) => sum + other.y, 0) / near.length : item.y);
+  const sweep = (all, side) => {
+    for (const layer of all) {
+      const wanted = new Map(layer.map((item) => [item, middle(item, item[side])]));
+      layer.sort((a, b) => wanted.get(a) - wanted.get(b) || a.source - b.source);
+      settle(layer, (item) => wanted.get(item));
+    }
+  };
+  const back = list.slice().reverse();
+  const turns = list.length > 300 ? 2 : 8;
+  for (let turn = 0; turn < turns; turn += 1) {
+    sweep(list, 'before');
+    sweep(back, 'behind');
+  }
+  for (const layer of list) settle(layer, (item) => middle(item, [...item.before, ...item.behind]));
+}
+
+// Heights for a layer in its order, as near as can be to those wanted and without overlap: the least squares under an
+// order, by pooling neighbours that violate it (Ayer and others, 1955).
+function settle(layer, wanted) {
+  const pools = [];
+  let above = 0;
+  for (const item of layer) {
+    const offset = above + item.tall / 2;
+    above += item.tall;
+    pools.push({ sum: wanted(item) - offset, count: 1 });
+    while (pools.length > 1) {
+      const [last, before] = [pools[pools.length - 1], pools[pools.length - 2]];
+      if (before.sum / before.count <= last.sum / last.count) break;
+      pools.pop();
+      before.sum += last.sum;
+      before.count += last.count;
+    }
+  }
+  let at = 0;
+  above = 0;
+  for (const pool of pools) {
+    for (let n = 0; n < pool.count; n += 1, at += 1) {
+      layer[at].y = pool.sum / pool.count + above + layer[at].tall / 2;
+      above += layer[at].tall;
+    }
+  }
+}
+
+// Wraps layers into bands: as many layers to a band as make the drawing as large as the window allows.
+function wrapLayers(layers, wires, window) {
+  const count = layers.length;
+  const low = layers.map((layer) => (layer || []).reduce((least, item) => Math.min(least, item.y - item.tall / 2), Infinity));
+  const high = layers.map((layer) => (layer || []).reduce((most, item) => Math.max(most, item.y + item.tall / 2), -Infinity));
+  // Lines that go on in the next band, by the layer that they leave.
+  const leaving = layers.map(() => new Set());
+  for (const { from, source, long } of wires) if (!long) leaving[from.layer].add(source);
+  const measure = (most) => {
+    const bands = [];
+    for (let first = 0; first < count; first += most) {
+      const last = Math.min(count, first + most) - 1;
+      const top = Math.min(...low.slice(first, last + 1), Infinity);
+      const bottom = Math.max(...high.slice(first, last + 1), -Infinity);
+      bands.push({ first, last, low: Number.isFinite(top) ? top : 0, tall: Number.isFinite(bottom) ? bottom - top : 0, tracks: last + 1 < count ? leaving[last].size : 0 });
+    }
+    const tracks = bands.reduce((sum, band) => Math.max(sum, band.tracks), 0) * NODE.track;
+    const width = Math.min(most, count) * NODE.across + 2 * tracks + 40;
+    const height = bands.reduce((sum, band) => sum + band.tall + band.tracks * NODE.track + 26, 30);
+    return { bands, width, height, margin: tracks + 20, scale: Math.min(window.width / width, window.height / height) };
+  };
+  let best = measure(count || 1);
+  for (let most = 2; most < Math.min(count, 60); most += 1) {
+    const one = measure(most);
+    if (one.scale > best.scale * 1.02) best = one;
+  }
+  let top = 20;
+  best.bands.forEach((band, at) => {
+    band.top = top;
+    top += band.tall + band.tracks * NODE.track + 26;
+    for (let layer = band.first; layer <= band.last; layer += 1) {
+      for (const item of layers[layer] || []) {
+        item.band = at;
+        item.x = best.margin + (layer - band.first) * NODE.across;
+        item.y = band.top + item.y - band.low;
+        item.wide = item.pass === undefined ? NODE.width : NODE.width;
+      }
+    }
+  });
+  // Each line that leaves a band has a track of its own around its end: the lowest the innermost.
+  best.bands.forEach((band, at) => {
+    const crossing = wires.filter((piece) => !piece.long && piece.from.band === at && piece.to.band === at + 1);
+    const tracks = [...new Set(crossing.sort((a, b) => b.from.y - a.from.y).map((piece) => piece.source))];
+    const right = best.margin + (band.last - band.first) * NODE.across + NODE.width;
+    for (const piece of crossing) {
+      const track = tracks.indexOf(piece.source);
+      piece.around = { right: right + 14 + track * NODE.track, below: band.top + band.tall + 12 + track * NODE.track, left: best.margin - 14 - track * NODE.track };
+    }
+  });
+  return { bands: best.bands, width: best.width, height: best.height };
+}

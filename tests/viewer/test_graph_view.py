@@ -1,0 +1,127 @@
+"""The graph: lines cross no pass, all of it fits the window, the pointer zooms and pans, a pass can be seen alone."""
+
+import random
+import re
+from pathlib import Path
+
+import pytest
+
+import rgraph as rg
+
+# Lays a graph out with the viewer's own source, and returns the passes that some piece of a line runs through.
+CROSSED = """([source, count, flows, width, height]) => {
+    const [from, to] = [0, 1].map(side => flows.map(one => one[side]));
+    const plan = { flows: { from, to, resource: flows.map(() => 0) } };
+    const { layOut, NODE } = new Function('plan', `${source}; return { layOut, NODE };`)(plan);
+    const passes = Array.from({ length: count }, (_, at) => at);
+    const drawing = layOut(passes, { width, height });
+    const crossed = [];
+    const overlapping = [];
+    const { nodes, wires } = drawing;
+    for (const piece of wires) {
+        const { from, to, around } = piece;
+        const x1 = from.x + NODE.width;
+        const spans = [];
+        if (from.pass === undefined) spans.push([from.x, from.y, x1, from.y]);
+        if (around) spans.push([x1, from.y, around.right, from.y], [around.right, from.y, around.right, around.below],
+            [around.left, around.below, around.right, around.below], [around.left, around.below, around.left, to.y],
+            [around.left, to.y, to.x, to.y]);
+        else for (let at = 0; at < 20; at += 1) {
+            const x = t => (1 - t) ** 3 * x1 + 3 * t * (1 - t) * ((x1 + to.x) / 2) + t ** 3 * to.x;
+            const y = t => from.y + (to.y - from.y) * (3 * t * t - 2 * t ** 3);
+            spans.push([x(at / 20), y(at / 20), x((at + 1) / 20), y((at + 1) / 20)]);
+        }
+        for (const node of nodes) {
+            if (node === from || node === to) continue;
+            const [left, right] = [node.x, node.x + NODE.width];
+            const [top, bottom] = [node.y - NODE.height / 2, node.y + NODE.height / 2];
+            const hit = spans.some(([a, b, c, d]) => Math.max(a, c) > left && Math.min(a, c) < right
+                && Math.max(b, d) > top && Math.min(b, d) < bottom);
+            if (hit) crossed.push([from.pass ?? from.source, node.pass]);
+        }
+    }
+    nodes.forEach((one, at) => nodes.slice(at + 1).forEach(other => {
+        const apart = Math.abs(one.x - other.x) >= NODE.width || Math.abs(one.y - other.y) >= NODE.height;
+        if (!apart) overlapping.push([one.pass, other.pass]);
+    }));
+    const outside = nodes.filter(({ x, y }) => x < 0 || y < 0 || x + NODE.width > drawing.width || y > drawing.height);
+    return { crossed, overlapping, outside: outside.length, wires: wires.length };
+}"""
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_lines_cross_no_pass(browser, root: Path, seed: int):
+    chance = random.Random(seed)
+    count = chance.choice([1, 2, 9, 40, 90])
+    flows = [
+        (before, at)
+        for at in range(1, count)
+        for before in {chance.randrange(max(0, at - chance.choice([3, 30])), at) for _ in range(chance.randrange(0, 4))}
+    ]
+    source = (root / "rust/rgraph-plan/src/report/viewer/layers.js").read_text()
+    page = browser.new_page()
+    found = page.evaluate(CROSSED, [source, count, flows, chance.choice([500, 1200]), chance.choice([300, 800])])
+    page.close()
+    assert found["crossed"] == []
+    assert found["overlapping"] == []
+    assert found["outside"] == 0
+    assert bool(flows) == (found["wires"] > 0)
+
+
+def nodes(opened) -> dict[str, dict[str, float]]:
+    return dict(
+        opened.page.locator("#view-graph .node").evaluate_all("""all => all.map(one => {
+            const { x, y, width, height } = one.getBoundingClientRect();
+            return [one.getAttribute('aria-label'), { x, y, width, height }];
+        })""")
+    )
+
+
+def test_the_graph_opens_whole(show, rich: str, frame: rg.Plan):
+    opened = show(rich, fragment="#view=graph")
+    window = opened.page.locator("#view-graph .frame").bounding_box()
+    found = nodes(opened)
+    assert len(found) == len(frame.passes) + len(frame.culled)
+    for label, at in found.items():
+        assert window["x"] <= at["x"] <= window["x"] + window["width"] - at["width"], label
+        assert window["y"] <= at["y"] <= window["y"] + window["height"] - at["height"], label
+
+
+def test_the_pointer_zooms_and_pans(show, rich: str):
+    opened = show(rich, fragment="#view=graph")
+    page = opened.page
+    before = nodes(opened)
+    window = page.locator("#view-graph .frame").bounding_box()
+    x, y = window["x"] + window["width"] / 2, window["y"] + window["height"] - 15
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x - 40, y - 30, steps=3)
+    page.mouse.up()
+    opened.settled()
+    moved = nodes(opened)
+    label = next(one for one in moved if one.startswith("pass lighting"))
+    assert moved[label]["x"] == pytest.approx(before[label]["x"] - 40, abs=2)
+    assert moved[label]["y"] == pytest.approx(before[label]["y"] - 30, abs=2)
+    page.keyboard.down("Control")
+    page.mouse.wheel(0, -200)
+    page.keyboard.up("Control")
+    page.wait_for_timeout(200)
+    assert next(iter(nodes(opened).values()))["width"] > before[label]["width"] * 1.2
+    page.keyboard.press("f")
+    opened.settled()
+    assert nodes(opened)[label]["x"] == pytest.approx(before[label]["x"], abs=2)
+
+
+def test_a_pass_can_be_looked_at_alone(show, rich: str):
+    opened = show(rich, fragment="#view=graph&pin=p:shadow0")
+    page = opened.page
+    whole = set(nodes(opened))
+    page.get_by_role("button", name=re.compile("^Only what the pinned")).click()
+    opened.settled()
+    kept = {label.split(" ")[1] for label in nodes(opened)}
+    assert "shadow0" in kept
+    assert "lighting" in kept
+    assert "shadow1" not in kept
+    page.get_by_role("button", name=re.compile("^Only what the pinned")).click()
+    opened.settled()
+    assert set(nodes(opened)) == whole
