@@ -209,6 +209,11 @@ def test_all_mistakes_are_said_at_once():
         {"split_barriers": "sometimes"},
         {"effort": -1},
         {"effort": 1.5},
+        {"memory": "lots"},
+        {"memory": -1},
+        {"memory": 1.5},
+        {"memory": True},
+        {"memory": None},
         {"profile": "dicsrete"},
         {"profile": 3},
         {"profile": Path("nowhere.rprofile.json")},
@@ -224,6 +229,38 @@ def test_every_policy_and_split_gives_a_plan_that_checks_clean():
         for split in ("never", "distance", "always"):
             plan = frame(policy=policy, split_barriers=split)
             assert plan.check(declared()) == []
+
+
+def side_by_side() -> rgraph.Graph:
+    """Eight chains of eight passes, declared one after the other; each pass has an image of 64 KiB."""
+    g = rgraph.Graph("side by side", size=(128, 128))
+    for one in range(8):
+        before = g.image(f"{one}.0", format="rgba8unorm")
+        g.add_pass(f"make {one}.0", queue="compute").storage_write(before)
+        for at in range(1, 8):
+            image = g.image(f"{one}.{at}", format="rgba8unorm")
+            g.add_pass(f"make {one}.{at}", queue="compute").sampled(before).storage_write(image)
+            before = image
+        g.root(before)
+    return g
+
+
+def test_memory_says_how_many_bytes_barrier_calls_are_worth():
+    g, image = side_by_side(), 65536
+    plans = {memory: g.bake("single_queue", memory=memory) for memory in ("least", "balanced", "fast", 9 * image)}
+    calls = {memory: plan.to_dict()["report"]["barriers"] for memory, plan in plans.items()}
+    assert calls["balanced"] == calls["fast"] == 8 < calls["least"]
+    assert plans["least"].memory.total == 9 * image >= plans[9 * image].memory.total
+    assert g.bake("single_queue") is plans["balanced"]
+    for memory, plan in plans.items():
+        assert plan.memory_budget == memory
+        assert rgraph.Plan.from_json(plan.to_json()).memory_budget == memory
+        assert plan.check() == []
+
+
+def test_a_budget_that_no_order_fits_is_noted():
+    plan = side_by_side().bake("single_queue", memory=1)
+    assert any("no order tried takes less" in note for note in plan.notes)
 
 
 def chain(length: int) -> rgraph.Graph:

@@ -11,10 +11,12 @@ use rgraph_plan::prelude::*;
 fn options(byte: u8) -> Options {
     let policies = [Policy::Auto, Policy::Declared, Policy::Overlap, Policy::Weighted, Policy::Exact { nodes: 200 }];
     let splits = [Split::Never, Split::Distance, Split::Always];
+    let budgets = [MemoryBudget::Balanced, MemoryBudget::Least, MemoryBudget::Fast, MemoryBudget::Bytes(0)];
     Options {
         policy: policies[usize::from(byte) % 5],
         split: splits[usize::from(byte) / 5 % 3],
         effort: u32::from(byte) / 15 % 3,
+        memory: budgets[usize::from(byte) / 45 % 4],
         ..Options::default()
     }
 }

@@ -389,6 +389,7 @@ class Graph(Module):
         split_barriers: str = "never",
         timings: bool = False,
         effort: int | None = None,
+        memory: str | int = "balanced",
     ) -> Plan: ...
     def interpret(self) -> list[dict[str, str | None]]: ...
     def to_json(self, *, callbacks: str = "skip") -> str: ...
@@ -694,6 +695,8 @@ class Plan:
     @property
     def policy(self) -> str: ...
     @property
+    def memory_budget(self) -> str | int | None: ...
+    @property
     def optimal(self) -> bool: ...
     @property
     def hash(self) -> str: ...
@@ -732,6 +735,7 @@ class Device:
         policy: str = "auto",
         split_barriers: str = "never",
         effort: int | None = None,
+        memory: str | int = "balanced",
         weights: Report | None = None,
         measure: _Measure | None = None,
         sample: int | None = None,
@@ -748,6 +752,7 @@ class Device:
         statistics: bool = False,
         measure: _Measure | None = None,
         chaos: int | None = None,
+        memory: str | int | None = None,
     ) -> Frame: ...
     def chaos(
         self,

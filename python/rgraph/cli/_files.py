@@ -280,7 +280,12 @@ def baked(arguments: argparse.Namespace, **more: Any) -> Plan:
     one_standard(arguments.graph, arguments.profile)
     profile = load_profile(arguments.profile)
     return load_graph(arguments.graph, arguments.option).bake(
-        profile, policy=arguments.policy, split_barriers=arguments.split, effort=arguments.effort, **more
+        profile,
+        policy=arguments.policy,
+        split_barriers=arguments.split,
+        effort=arguments.effort,
+        memory=arguments.memory,
+        **more,
     )
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["Parser", "count", "natural", "option", "pair", "planning", "positive"]
 
 _POLICIES = ("auto", "declared", "overlap", "weighted", "exact")
+_BUDGETS = ("least", "balanced", "fast")
 _SPLITS = ("never", "distance", "always")
 
 
@@ -102,6 +103,22 @@ def natural(text: str) -> int:
     """
     number = int(text)
     if not 0 <= number < 2**32 - 1:
+        raise ValueError(text)
+    return number
+
+
+def budget(text: str) -> str | int:
+    """One of the words for memory, or a number of bytes.
+
+    Parameters
+    ----------
+    text
+        What was said.
+    """
+    if text in _BUDGETS:
+        return text
+    number = int(text)
+    if not 0 <= number < 2**64:
         raise ValueError(text)
     return number
 
@@ -212,6 +229,13 @@ def planning(parser: argparse.ArgumentParser, *, profile: bool = True) -> None:
         type=natural,
         metavar="N",
         help="how hard to search: 0 one look, 1 about twice that (default), each further one up to four times as hard",
+    )
+    group.add_argument(
+        "--memory",
+        type=budget,
+        default="balanced",
+        metavar="WORD|BYTES",
+        help="how many bytes a barrier call is worth: least, balanced (default), fast, or at most so many bytes",
     )
     option(
         group,

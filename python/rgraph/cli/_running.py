@@ -111,7 +111,12 @@ def compiled(device: Device, graph: Graph, arguments: argparse.Namespace, **more
         Further options of `Device.compile`.
     """
     return device.compile(
-        graph, policy=arguments.policy, split_barriers=arguments.split, effort=arguments.effort, **more
+        graph,
+        policy=arguments.policy,
+        split_barriers=arguments.split,
+        effort=arguments.effort,
+        memory=arguments.memory,
+        **more,
     )
 
 

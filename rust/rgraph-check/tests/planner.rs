@@ -7,11 +7,17 @@ use rgraph_check::check;
 use rgraph_check::generate::{Limits, generate};
 use rgraph_check::interpret::disagreement;
 use rgraph_plan::bake::{Options, Scratch, bake};
-use rgraph_plan::prelude::{Policy, Split, Without};
+use rgraph_plan::prelude::{MemoryBudget, Policy, Split, Without};
 
 /// Graphs of a run; `RGRAPH_GRAPHS` asks for more in long runs.
 fn graphs() -> u64 {
     std::env::var("RGRAPH_GRAPHS").ok().and_then(|count| count.parse().ok()).unwrap_or(10_000)
+}
+
+/// Each budget in turn; a number of bytes that is rarely enough is one of them.
+fn budget(turn: u64) -> MemoryBudget {
+    let bytes = MemoryBudget::Bytes(1 << (turn / 4 % 26));
+    [MemoryBudget::Least, MemoryBudget::Balanced, MemoryBudget::Fast, bytes][(turn % 4) as usize]
 }
 
 /// Bakes, judges and runs graphs of some seeds on all cores; returns what is wrong, a line each.
@@ -65,6 +71,7 @@ fn a_heap_exactly_large_enough_suffices() {
     let choose = |seed: u64| Options {
         policy: policies[(seed % 5) as usize],
         effort: (seed / 5 % 3) as u32,
+        memory: budget(seed / 15),
         ..Options::default()
     };
     let seeds = 3_000_000..3_000_000 + graphs() / 10;
@@ -85,6 +92,7 @@ fn plans_of_every_policy_split_and_effort_check_clean_and_compute_what_the_decla
         policy: policies[(seed % 4) as usize],
         split: splits[(seed / 4 % 3) as usize],
         effort: (seed / 12 % 3) as u32,
+        memory: budget(seed / 36),
         ..Options::default()
     };
     assert_right(&wrong(1_000_000..1_000_000 + graphs() / 5, choose));

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 pub mod access;
+pub mod budget;
 pub mod cancel;
 mod code;
 pub mod declare;

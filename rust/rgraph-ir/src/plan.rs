@@ -4,6 +4,7 @@
 mod equal;
 
 use crate::access::{Accesses, Aspects, Layout, Load, Sharing, Stages, Store};
+use crate::budget::MemoryBudget;
 use crate::format::Format;
 use crate::graph::Clear;
 use crate::id::{Id, IdVec, Names, Span};
@@ -607,6 +608,8 @@ pub struct Report {
     pub policy: &'static str,
     /// Whether the order is proven optimal (policy `exact`).
     pub optimal: bool,
+    /// Bytes that the bake was allowed; `None` in files of readers that do not know it.
+    pub memory: Option<MemoryBudget>,
     /// What could not be done as asked.
     pub notes: Vec<String>,
 }

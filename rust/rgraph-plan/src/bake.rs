@@ -23,6 +23,7 @@ mod fit;
 use std::borrow::Cow;
 
 use crate::access::Stages;
+use crate::budget::MemoryBudget;
 use crate::cancel::poll_now;
 use crate::error::GraphError;
 use crate::graph::Graph;
@@ -66,6 +67,8 @@ pub struct Options {
     pub effort: u32,
     /// A clock in microseconds, for `report.bake_us`; the planner has none of its own.
     pub clock: Option<fn() -> f64>,
+    /// How many bytes of transients are worth a barrier call.
+    pub memory: MemoryBudget,
     /// Stages that are left out.
     pub without: Without,
 }
@@ -88,7 +91,14 @@ impl Without {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { policy: Policy::Auto, split: Split::Never, effort: 1, clock: None, without: Without::default() }
+        Self {
+            policy: Policy::Auto,
+            split: Split::Never,
+            effort: 1,
+            clock: None,
+            memory: MemoryBudget::default(),
+            without: Without::default(),
+        }
     }
 }
 
@@ -220,7 +230,7 @@ fn bake_with(
     times.merge = watch.lap();
     poll_now();
     plan.report.notes.clear();
-    scratch.order_queues(&flat, &mut plan.report.notes);
+    scratch.order_queues(&flat, profile, options, &mut plan.report.notes);
     times.synchronize = watch.lap();
     poll_now();
     scratch.alias(&flat, profile, options)?;
@@ -285,6 +295,7 @@ impl Scratch {
             facts: &self.facts,
             live: &self.live,
             deps: &self.deps,
+            memory: options.memory,
         });
         let made = schedule(&job, options.policy, options.effort, &mut self.schedule, &mut self.order);
         assert!(made.is_ok(), "dependencies follow the serial order, so they have no cycle");
@@ -315,7 +326,7 @@ impl Scratch {
     }
 
     /// Epochs, clocks and batches: what the queues know of each other decides who may follow whom in memory.
-    fn order_queues(&mut self, graph: &Graph, notes: &mut Vec<String>) {
+    fn order_queues(&mut self, graph: &Graph, profile: &Profile, options: &Options, notes: &mut Vec<String>) {
         let (facts, course) = (&self.facts, &self.course);
         let frame =
             Frame { graph, shapes: &self.shapes, facts, course, families: &self.families, stages: &self.stages };
@@ -329,11 +340,11 @@ impl Scratch {
         });
         self.batches.cut(course, clocks);
         poll_now();
-        self.find_groups(graph, None);
+        self.find_groups(graph, Cuts::Few(options.memory, profile.memory.first().and_then(|memory| memory.heap_size)));
     }
 
-    /// Groups the steps of the course, and cuts groups for bytes: few of them, or as many as `cap` bytes need.
-    fn find_groups(&mut self, graph: &Graph, cap: Option<u64>) {
+    /// Groups the steps of the course, and cuts groups for bytes.
+    fn find_groups(&mut self, graph: &Graph, cuts: Cuts) {
         self.course.find_groups(&mut self.groups, |node, follow| {
             for &earlier in self.deps.deps.preds.row(self.deps.index[node] as usize) {
                 follow(self.merge.final_position(earlier));
@@ -342,15 +353,14 @@ impl Scratch {
         let (facts, course) = (&self.facts, &self.course);
         let frame =
             Frame { graph, shapes: &self.shapes, facts, course, families: &self.families, stages: &self.stages };
-        let cuts = match cap {
-            None => self.regroup.cuts(frame, &self.live.nodes),
-            // A tree that halves from level to level needs a cut per level and side, however few its groups are.
-            Some(cap) => self.regroup.cuts_for(frame, cap, 2 * (course.steps.len() as u32).ilog2()),
+        let cuts = match cuts {
+            Cuts::Few(memory, heap) => self.regroup.cuts(frame, &self.live.nodes, memory, heap),
+            Cuts::Below(cap) => self.regroup.cuts_for(frame, cap),
         };
         self.course.cut_groups(cuts);
     }
 
-    /// Places transients. Where they need more bytes than the declared order does, more groups are cut.
+    /// Places transients. Where they need more bytes than the budget allows, more groups are cut.
     fn alias(&mut self, graph: &Graph, profile: &Profile, options: &Options) -> Result<(), GraphError> {
         let effort = options.effort;
         self.transients.aliases = !options.without.aliasing;
@@ -360,9 +370,9 @@ impl Scratch {
         }
         self.place(graph, profile, effort)?;
         if self.course.stops.iter().any(|stop| stop.queue != 0) {
-            self.cut_at_batches(graph, profile, effort)
+            self.cut_at_batches(graph, profile, options)
         } else {
-            self.cut_for_bytes(graph, profile, effort)
+            self.cut_for_bytes(graph, profile, options)
         }
     }
 
@@ -383,27 +393,35 @@ impl Scratch {
         self.transients.peaks.iter().map(of).sum()
     }
 
-    /// On one queue: groups cut until the placement needs no more bytes than the declared order keeps alive; as they
-    /// were if that takes more bytes still.
-    fn cut_for_bytes(&mut self, graph: &Graph, profile: &Profile, effort: u32) -> Result<(), GraphError> {
-        let declared = self.regroup.declared;
-        let first = self.sum(|peak| peak.total);
-        if first <= declared {
+    /// On one queue: groups cut until the placement needs no more bytes than the budget allows; as they were if that
+    /// takes more bytes still.
+    fn cut_for_bytes(&mut self, graph: &Graph, profile: &Profile, options: &Options) -> Result<(), GraphError> {
+        let budget = self.regroup.budget;
+        let mut effort = options.effort;
+        let mut first = self.sum(|peak| peak.total);
+        // Whoever asks for few bytes would rather wait for a better placement than pay barrier calls.
+        let few = matches!(options.memory, MemoryBudget::Least | MemoryBudget::Bytes(_));
+        if few && first > budget && self.sum(|peak| peak.lower_bound) <= budget {
+            effort += 1;
+            self.place(graph, profile, effort)?;
+            first = self.sum(|peak| peak.total);
+        }
+        if first <= budget {
             return Ok(());
         }
         self.put_aside();
         let mut total = first;
-        for _ in 0..RECUTS.min(effort) {
+        for _ in 0..RECUTS.min(options.effort) {
             // What the placement before wasted, the next one is expected to waste again.
             let least = self.sum(|peak| peak.lower_bound);
-            let cap = (u128::from(declared) * u128::from(least) / u128::from(total)) as u64;
-            self.find_groups(graph, Some(cap));
+            let cap = (u128::from(budget) * u128::from(least) / u128::from(total)) as u64;
+            self.find_groups(graph, Cuts::Below(cap));
             if self.regroup.reached >= least {
                 break;
             }
             self.place(graph, profile, effort)?;
             total = self.sum(|peak| peak.total);
-            if total <= declared {
+            if total <= budget {
                 return Ok(());
             }
         }
@@ -413,11 +431,14 @@ impl Scratch {
         Ok(())
     }
 
-    /// On several queues: groups that end where a queue waits for another, if that saves a tenth of the bytes. What one
-    /// batch is done with, a later batch of its queue can then take over, for a barrier call at its begin.
-    fn cut_at_batches(&mut self, graph: &Graph, profile: &Profile, effort: u32) -> Result<(), GraphError> {
+    /// On several queues: groups that end where a queue waits for another, if that saves as many bytes as the budget
+    /// wants for it. What one batch is done with, a later batch of its queue can then take over, for a barrier call at
+    /// its begin.
+    fn cut_at_batches(&mut self, graph: &Graph, profile: &Profile, options: &Options) -> Result<(), GraphError> {
         let (swept, least) = (self.sum(|peak| peak.swept), self.sum(|peak| peak.lower_bound));
-        let enough = swept - swept / 10;
+        let Some(enough) = options.memory.worth_cutting(swept).and_then(|worth| swept.checked_sub(worth)) else {
+            return Ok(());
+        };
         if enough <= least {
             return Ok(());
         }
@@ -425,7 +446,7 @@ impl Scratch {
         self.course.cut_groups_before(&self.batches.before, &mut self.groups);
         self.place(graph, profile, 0)?;
         if self.sum(|peak| peak.total) <= enough {
-            return self.place(graph, profile, effort);
+            return self.place(graph, profile, options.effort);
         }
         self.take_back();
         Ok(())
@@ -496,8 +517,18 @@ impl Scratch {
         }
         plan.report.frame_us = play(plan, profile.cross_queue_us, &mut self.play);
         plan.report.policy = self.order.policy.name();
+        plan.report.memory = Some(options.memory);
         plan.report.optimal = self.order.optimal && plan.report.frame_us <= self.order.frame_us;
     }
+}
+
+/// How groups of steps are cut for bytes.
+#[derive(Clone, Copy)]
+enum Cuts {
+    /// As few cuts as a budget and a heap of so many bytes allow.
+    Few(MemoryBudget, Option<u64>),
+    /// As many as it takes to stay below so many bytes.
+    Below(u64),
 }
 
 /// Laps of the caller's clock.

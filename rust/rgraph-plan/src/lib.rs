@@ -8,12 +8,13 @@ pub mod heap;
 pub mod report;
 pub mod stages;
 
-pub use rgraph_ir::{access, cancel, declare, error, format, graph, id, plan, profile, resource};
+pub use rgraph_ir::{access, budget, cancel, declare, error, format, graph, id, plan, profile, resource};
 
 /// What most users of the crate need.
 pub mod prelude {
     pub use crate::access::PassQueue;
     pub use crate::bake::{Options, Scratch, Without, bake, bake_into};
+    pub use crate::budget::MemoryBudget;
     pub use crate::error::GraphError;
     pub use crate::format::Format;
     pub use crate::graph::{Graph, Pass, Use};

@@ -69,14 +69,14 @@ fn placing_takes_so_many_steps_per_pass_at_every_size() {
 }
 
 #[test]
-fn the_default_effort_needs_no_more_bytes_than_the_declared_order_keeps_alive() {
+fn the_least_memory_is_no_more_than_the_declared_order_keeps_alive() {
     for (family, sizes) in
         [(families::fan as fn(usize) -> Graph, [64, 256, 1024, 4096]), (families::chain, [64, 256, 1024, 4096])]
     {
         for n in sizes {
             let graph = family(n);
-            let plan = bake(&graph, &Profile::single_queue(), &Options::default(), &mut Scratch::default())
-                .expect("a good graph");
+            let options = Options { memory: MemoryBudget::Least, ..Options::default() };
+            let plan = bake(&graph, &Profile::single_queue(), &options, &mut Scratch::default()).expect("a good graph");
             let most_live = most_live::most_live(&graph, &plan);
             assert!(
                 plan.memory.total <= most_live,

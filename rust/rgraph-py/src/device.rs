@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::pyclass::{PyTraverseError, PyVisit};
 use pyo3::types::{PyDict, PyList, PyTuple};
@@ -18,7 +19,7 @@ use crate::error::bad;
 use crate::frame::PyFrame;
 use crate::graph::PyGraph;
 use crate::hosted::outside;
-use crate::options::Measuring;
+use crate::options::{Budget, Measuring};
 use crate::profile::PyProfile;
 use crate::record::record;
 use crate::remembered::{Remembered, Snapshot, What};
@@ -88,12 +89,20 @@ impl PyDevice {
     }
 
     /// The compiled form of what `run` is given, that of before if it did not change; and the graph whose arrays it reads.
-    fn remembered<'py>(slf: &Bound<'py, Self>, graph: &Bound<'py, PyAny>) -> PyResult<ToRun<'py>> {
+    fn remembered<'py>(
+        slf: &Bound<'py, Self>,
+        graph: &Bound<'py, PyAny>,
+        memory: Option<Budget>,
+    ) -> PyResult<ToRun<'py>> {
         let py = slf.py();
         let origin_of = |compiled: &Bound<'py, PyCompiled>| match graph.cast::<PyGraph>() {
             Ok(graph) => Some(graph.clone()),
             Err(_) => compiled.get().origin.as_ref().map(|origin| origin.bind(py).clone()),
         };
+        if memory.is_some() && graph.cast::<PyGraph>().is_err() {
+            return Err(PyTypeError::new_err("memory= is for graphs: give it to bake or compile instead"));
+        }
+        let memory = memory.unwrap_or_default();
         if let Ok(compiled) = graph.cast::<PyCompiled>() {
             if !compiled.get().device.is(slf) {
                 let message = format!("\"{}\" was compiled for another device", compiled.get().load.graph.name());
@@ -102,16 +111,16 @@ impl PyDevice {
             }
             return Ok((compiled.clone(), origin_of(compiled)));
         }
-        let what = What::of(graph)?;
+        let what = What::of(graph, memory.0)?;
         if let Some(known) = what.as_ref().and_then(|what| slf.get().compiled().find(what, graph)) {
             let origin = origin_of(&known);
             return Ok((known, origin));
         }
         let snapshot = graph.cast::<PyGraph>().ok().and_then(|graph| Snapshot::of(graph.get()));
-        let options = options::options(py, Text("auto"), Text("never"), false, None)?;
+        let options = options::options(py, Text("auto"), Text("never"), false, None, memory)?;
         let compiled = PyCompiled::of_any(slf, graph, (&options, slf.get().measuring))?;
         // Another thread may have declared meanwhile.
-        if let Some(what) = what.filter(|what| What::of(graph).is_ok_and(|now| now.as_ref() == Some(what))) {
+        if let Some(what) = what.filter(|what| What::of(graph, memory.0).is_ok_and(|now| now.as_ref() == Some(what))) {
             let forgotten = slf.get().compiled().remember(what, compiled.clone().unbind(), snapshot);
             drop(forgotten);
         }
@@ -248,7 +257,7 @@ impl PyDevice {
     ///     A `Graph`, or a `Plan` of one.
     /// of
     ///     What a plan that was read from a file is a plan of.
-    /// policy, split_barriers, effort
+    /// policy, split_barriers, effort, memory
     ///     See `Graph.bake`; for graphs.
     /// weights
     ///     The `Report` of a measured frame: its times are the passes' weights.
@@ -267,9 +276,9 @@ impl PyDevice {
     /// DeviceError
     ///     If the device cannot do what is asked.
     #[pyo3(signature = (graph, *, of = None, policy = Text("auto"), split_barriers = Text("never"), effort = None,
-                        weights = None, measure = None, sample = None),
+                        memory = Budget::default(), weights = None, measure = None, sample = None),
            text_signature = "($self, graph, *, of=None, policy='auto', split_barriers='never', effort=None, \
-                             weights=None, measure=None, sample=None)")]
+                             memory='balanced', weights=None, measure=None, sample=None)")]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
     fn compile<'py>(
         slf: &Bound<'py, Self>,
@@ -278,11 +287,12 @@ impl PyDevice {
         policy: Text<'_>,
         split_barriers: Text<'_>,
         effort: Option<Count>,
+        memory: Budget,
         weights: Option<&Bound<'py, PyReport>>,
         measure: Option<Text<'_>>,
         sample: Option<Count>,
     ) -> PyResult<Bound<'py, PyCompiled>> {
-        let options = options::options(slf.py(), policy, split_barriers, false, effort)?;
+        let options = options::options(slf.py(), policy, split_barriers, false, effort, memory)?;
         let measuring = slf.get().measuring.or_else(slf.py(), measure, sample)?;
         PyCompiled::compile(slf, graph, of, weights, (&options, measuring))
     }
@@ -319,6 +329,8 @@ impl PyDevice {
     /// chaos
     ///     A seed: before the frame, the graph is run in other permitted ways, and an error says what makes a difference;
     ///     see `chaos`.
+    /// memory
+    ///     See `Graph.bake`; for graphs, since plans and what was compiled have theirs. Default: `"balanced"`.
     ///
     /// Returns
     /// -------
@@ -332,7 +344,7 @@ impl PyDevice {
     /// DeviceError
     ///     If the device fails.
     #[pyo3(signature = (graph, *, inputs = None, into = None, flags = None, params = None, read = None,
-                        statistics = false, measure = None, chaos = None))]
+                        statistics = false, measure = None, chaos = None, memory = None))]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
     fn run<'py>(
         slf: &Bound<'py, Self>,
@@ -345,8 +357,9 @@ impl PyDevice {
         statistics: bool,
         measure: Option<Text<'_>>,
         chaos: Option<Bytes>,
+        memory: Option<Budget>,
     ) -> PyResult<Bound<'py, PyFrame>> {
-        let (compiled, origin) = Self::remembered(slf, graph)?;
+        let (compiled, origin) = Self::remembered(slf, graph, memory)?;
         let chaos = chaos.map(|Bytes(seed)| seed);
         let arguments = inputs::Arguments { inputs, into, flags, params, read, statistics, measure, chaos };
         inputs::run(&compiled, origin.as_ref(), &arguments)
@@ -397,7 +410,7 @@ impl PyDevice {
         flags: Option<&Bound<'py, PyDict>>,
         params: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let (compiled, origin) = Self::remembered(slf, graph)?;
+        let (compiled, origin) = Self::remembered(slf, graph, None)?;
         let options = ChaosOptions {
             seed: seed.0,
             seeds: seeds.0.into(),

@@ -22,6 +22,7 @@ use crate::dtype::Dtype;
 use crate::error::{Refusal, graph_error, guarded, one};
 use crate::made::{Key, keep_scratch, take_scratch};
 use crate::module::PyGraphModule;
+use crate::options::Budget;
 use crate::pass::PyPass;
 use crate::plan::PyPlan;
 use crate::resource::PyResource;
@@ -320,6 +321,10 @@ impl PyGraph {
     ///     How hard to search for orders and placements: 0 is one look, 1 (default) about twice as much, each further
     ///     one up to four times the one before. For policy `"exact"`: how many partial schedules it may open; default
     ///     200,000.
+    /// memory
+    ///     How many bytes of transients are worth a barrier call. `"least"`: as many as the declared order keeps alive.
+    ///     `"balanced"` (default): a sixteenth more, or 16 MiB where that is more. `"fast"`: all bytes of the heap. A
+    ///     number: so many bytes, if an order that is tried fits; otherwise as few as any takes, with a note.
     ///
     /// Returns
     /// -------
@@ -330,8 +335,11 @@ impl PyGraph {
     /// ------
     /// GraphError
     ///     If anything is wrong with the declaration: `GraphError.mistakes` has all of it. The graph is unchanged.
-    #[pyo3(signature = (profile = None, *, policy = Text("auto"), split_barriers = Text("never"), timings = false, effort = None),
-           text_signature = "($self, profile=None, *, policy='auto', split_barriers='never', timings=False, effort=None)")]
+    #[pyo3(signature = (profile = None, *, policy = Text("auto"), split_barriers = Text("never"), timings = false, effort = None,
+                        memory = Budget::default()),
+           text_signature = "($self, profile=None, *, policy='auto', split_barriers='never', timings=False, effort=None, \
+                             memory='balanced')")]
+    #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
     fn bake<'py>(
         slf: &Bound<'py, Self>,
         profile: Option<&Bound<'py, PyAny>>,
@@ -339,10 +347,11 @@ impl PyGraph {
         split_barriers: Text<'_>,
         timings: bool,
         effort: Option<Count>,
+        memory: Budget,
     ) -> PyResult<Bound<'py, PyPlan>> {
         let py = slf.py();
         let profile = options::profile(py, profile)?;
-        let options = options::options(py, policy, split_barriers, timings, effort)?;
+        let options = options::options(py, policy, split_barriers, timings, effort, memory)?;
         let settled = slf.get().settled_hash();
         if let Some(hash) = settled {
             let key = Key::new(hash, &profile, &options);

@@ -17,7 +17,7 @@ use rgraph_plan::file;
 use rgraph_plan::graph::Graph;
 use rgraph_plan::id::Id;
 use rgraph_plan::plan::Plan;
-use rgraph_plan::prelude::{Options, Policy, Profile, Scratch, Split, bake};
+use rgraph_plan::prelude::{MemoryBudget, Options, Policy, Profile, Scratch, Split, bake};
 use serde_json::Value;
 
 use crate::convert::{Bytes, Count, Text};
@@ -198,7 +198,9 @@ impl Case {
             [Policy::Auto, Policy::Weighted, Policy::Overlap, Policy::Declared, Policy::Exact { nodes: 200 }];
         let policy = policies[(seed % 5) as usize];
         let split = [Split::Never, Split::Distance, Split::Always][(seed / 5 % 3) as usize];
-        Self { seed, graph, profile, options: Options { policy, split, ..Options::default() } }
+        let budgets = MemoryBudget::NAMED.into_iter().chain([MemoryBudget::Bytes(0)]);
+        let memory = budgets.cycle().nth((seed / 15 % 4) as usize).unwrap_or_default();
+        Self { seed, graph, profile, options: Options { policy, split, memory, ..Options::default() } }
     }
 
     /// The law that the case breaks, if any; a panic breaks one too.

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use pyo3::prelude::*;
-use rgraph_plan::prelude::{Options, Policy, Profile, Scratch, Split, Without};
+use rgraph_plan::prelude::{MemoryBudget, Options, Policy, Profile, Scratch, Split, Without};
 
 use crate::plan::PyPlan;
 
@@ -19,14 +19,15 @@ pub struct Key {
     split: Split,
     effort: u32,
     timings: bool,
+    memory: MemoryBudget,
     without: Without,
 }
 
 impl Key {
     /// The key of a declaration's hash, a device, and how it is baked.
     pub fn new(hash: u128, profile: &Profile, options: &Options) -> Self {
-        let Options { policy, split, effort, clock, without } = *options;
-        Self { hash, profile: profile.clone(), policy, split, effort, timings: clock.is_some(), without }
+        let Options { policy, split, effort, clock, memory, without } = *options;
+        Self { hash, profile: profile.clone(), policy, split, effort, timings: clock.is_some(), memory, without }
     }
 }
 

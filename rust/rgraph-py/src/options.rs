@@ -7,10 +7,10 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 use rgraph_plan::error::Code;
-use rgraph_plan::prelude::{Options, Policy, Profile, Split};
+use rgraph_plan::prelude::{MemoryBudget, Options, Policy, Profile, Split};
 use rgraph_vk::Measure;
 
-use crate::convert::{Count, Text, word};
+use crate::convert::{Bytes, Count, Text, word};
 use crate::error::bad;
 use crate::files;
 use crate::profile::PyProfile;
@@ -40,6 +40,23 @@ pub fn profile(py: Python<'_>, value: Option<&Bound<'_, PyAny>>) -> PyResult<Pro
     }
 }
 
+/// What `memory=` says: a word, or a number of bytes.
+#[derive(Clone, Copy, Default)]
+pub struct Budget(pub MemoryBudget);
+
+impl<'a, 'py> FromPyObject<'a, 'py> for Budget {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        if !value.is_instance_of::<PyString>() {
+            return value.extract::<Bytes>().map(|Bytes(bytes)| Self(MemoryBudget::Bytes(bytes)));
+        }
+        let Text(name) = value.extract()?;
+        let known = MemoryBudget::NAMES.into_iter();
+        word(value.py(), "memory budget", name, MemoryBudget::from_name, known).map(Self)
+    }
+}
+
 /// How to bake, from arguments.
 pub fn options(
     py: Python<'_>,
@@ -47,19 +64,20 @@ pub fn options(
     split: Text<'_>,
     timings: bool,
     effort: Option<Count>,
+    Budget(memory): Budget,
 ) -> PyResult<Options> {
     let mut policy = word(py, "policy", policy, Policy::from_name, POLICIES.into_iter())?;
     let split = word(py, "policy of split barriers", split.0, Split::from_name, Split::NAMES.into_iter())?;
     let clock = timings.then_some(microseconds as fn() -> f64);
     let Some(Count(effort)) = effort else {
-        return Ok(Options { policy, split, clock, ..Options::default() });
+        return Ok(Options { policy, split, clock, memory, ..Options::default() });
     };
     // Of an exact order it is the number of partial schedules; placements are searched as hard as by default.
     if let Policy::Exact { nodes } = &mut policy {
         *nodes = effort;
-        return Ok(Options { policy, split, clock, ..Options::default() });
+        return Ok(Options { policy, split, clock, memory, ..Options::default() });
     }
-    Ok(Options { policy, split, effort, clock, ..Options::default() })
+    Ok(Options { policy, split, effort, clock, memory, ..Options::default() })
 }
 
 /// Which GPU times runs measure, and in one run of how many.

@@ -4,10 +4,12 @@ use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
+use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::pyclass::{PyTraverseError, PyVisit};
 use pyo3::types::{PyDict, PyList};
+use rgraph_plan::budget::MemoryBudget;
 use rgraph_plan::graph::Graph;
 use rgraph_plan::plan::Plan;
 use rgraph_plan::report;
@@ -413,6 +415,16 @@ impl PyPlan {
     #[getter]
     fn policy(&self) -> &str {
         self.plan.report.policy
+    }
+
+    /// The memory budget of the bake: a word or a number of bytes; `None` in files that do not have it.
+    #[getter]
+    fn memory_budget<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let budget = self.plan.report.memory.map(|memory| match memory {
+            MemoryBudget::Bytes(bytes) => bytes.into_bound_py_any(py),
+            named => named.name().into_bound_py_any(py),
+        });
+        budget.transpose()
     }
 
     /// Whether the order is proven to be the best (policy `"exact"`).

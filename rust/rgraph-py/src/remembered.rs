@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use rgraph_plan::budget::MemoryBudget;
 use rgraph_plan::graph::PassId;
 use rgraph_plan::plan::Plan;
 use rgraph_plan::resource::{Life, ResourceId};
@@ -24,8 +25,8 @@ const MOST: usize = 16;
 /// What was compiled, so that it is recognised.
 #[derive(PartialEq)]
 pub enum What {
-    /// A graph: its identity, its declaration's hash, and how many passes have work.
-    Graph(u64, u128, usize),
+    /// A graph: its identity, its declaration's hash, how many passes have work, and the memory that it may take.
+    Graph(u64, u128, usize, MemoryBudget),
     /// A plan, by the address of what is held here.
     Plan(Held),
 }
@@ -41,14 +42,14 @@ impl PartialEq for Held {
 
 impl What {
     /// What an argument is; `None` if it must be looked at anew each time.
-    pub fn of(value: &Bound<'_, PyAny>) -> PyResult<Option<Self>> {
+    pub fn of(value: &Bound<'_, PyAny>, memory: MemoryBudget) -> PyResult<Option<Self>> {
         if let Ok(plan) = value.cast::<PyPlan>() {
             return Ok(Some(Self::Plan(Held(Arc::clone(plan.get().plan())))));
         }
         let graph = value.cast::<PyGraph>().map_err(|_| refuse(value))?;
         let Some(hash) = graph.get().settled_hash() else { return Ok(None) };
         let works = graph.get().read(|state| state.drafts.len() + state.executes.len());
-        Ok(Some(Self::Graph(graph.get().identity, hash, works)))
+        Ok(Some(Self::Graph(graph.get().identity, hash, works, memory)))
     }
 }
 
@@ -114,13 +115,14 @@ impl Remembered {
     pub fn find<'py>(&mut self, what: &What, value: &Bound<'py, PyAny>) -> Option<Bound<'py, PyCompiled>> {
         let same = self.0.iter().position(|entry| entry.what == *what);
         let at = same.or_else(|| {
-            let (What::Graph(_, hash, works), Ok(graph)) = (what, value.cast::<PyGraph>()) else { return None };
-            let alike = |what: &What| matches!(what, What::Graph(_, of, with) if (of, with) == (hash, works));
+            let (What::Graph(_, hash, works, memory), Ok(graph)) = (what, value.cast::<PyGraph>()) else { return None };
+            let alike =
+                |what: &What| matches!(what, What::Graph(_, of, with, in_) if (of, with, in_) == (hash, works, memory));
             let at = self.0.iter().position(|entry| {
                 let snapshot = entry.snapshot.as_ref().filter(|_| alike(&entry.what));
                 snapshot.is_some_and(|snapshot| graph.get().read(|state| snapshot.is_of(state)))
             })?;
-            self.0[at].what = What::Graph(graph.get().identity, *hash, *works);
+            self.0[at].what = What::Graph(graph.get().identity, *hash, *works, *memory);
             Some(at)
         })?;
         self.0[..=at].rotate_right(1);

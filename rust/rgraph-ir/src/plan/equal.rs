@@ -69,9 +69,9 @@ fn same<T: PartialEq>(a: &[T], at: Span, b: &[T], bt: Span) -> bool {
 }
 
 fn same_report(a: &Report, b: &Report) -> bool {
-    let Report { bake_us: _, barriers, submits, frame_us, policy, optimal, notes } = a;
+    let Report { bake_us: _, barriers, submits, frame_us, policy, optimal, memory, notes } = a;
     (*barriers, *submits, *frame_us, *policy, *optimal) == (b.barriers, b.submits, b.frame_us, b.policy, b.optimal)
-        && *notes == b.notes
+        && (*memory, notes) == (b.memory, &b.notes)
 }
 
 impl Plan {

@@ -1,10 +1,12 @@
-//! Heap limits: the placement that the options ask for is kept if it fits. If not, the bake gives up barrier calls first,
+//! Heap limits, and budgets in numbers of bytes: the placement that the options ask for is kept if it fits. If not, the bake gives up barrier calls first,
 //! then overlap: it cuts a barrier-free group before every step, searches placements longer, and tries orders that keep
-//! fewer bytes alive. It refuses the graph only if none of them fits, and then says what is alive at the worst moment.
+//! fewer bytes alive. A heap limit refuses the graph if none of them fits, and then says what is alive at the worst moment;
+//! a budget takes the one of fewest bytes.
 
 use std::cmp::Reverse;
 
 use super::{Options, Scratch};
+use crate::budget::MemoryBudget;
 use crate::error::GraphError;
 use crate::graph::Graph;
 use crate::plan::Plan;
@@ -31,23 +33,17 @@ impl Scratch {
         options: &Options,
         plan: &mut Plan,
     ) -> Result<(), GraphError> {
-        let Some(mut least) = self.excess(graph, profile) else { return Ok(()) };
+        let Some(mut least) = self.excess(graph, profile) else {
+            return self.keep_budget(graph, profile, options, plan);
+        };
         let effort = options.effort.max(EFFORT);
-        for attempt in [Attempt::Cut, Attempt::LeastBytes { one_queue: false }, Attempt::LeastBytes { one_queue: true }]
-        {
-            if let Attempt::LeastBytes { one_queue } = attempt {
-                if !self.reorder(graph, profile, one_queue) {
-                    continue;
-                }
-                self.merge(graph, profile, !options.without.merging, plan);
-                plan.report.notes.clear();
-                self.order_queues(graph, &mut plan.report.notes);
+        for attempt in Attempt::ALL {
+            if !self.attempt(attempt, graph, profile, &Options { effort, ..*options }, plan)? {
+                continue;
             }
-            self.cut_everywhere();
-            self.place(graph, profile, effort)?;
             match self.excess(graph, profile) {
                 None => {
-                    plan.report.notes.push(attempt.note().to_owned());
+                    plan.report.notes.push(format!("the heap limit {}", attempt.price()));
                     return Ok(());
                 }
                 Some(excess) if excess.needs < least.needs => least = excess,
@@ -56,6 +52,67 @@ impl Scratch {
         }
         let Excess { memory_type, needs, has, worst } = least;
         Err(GraphError::one(out_of_memory(graph, &memory_type, needs, has, &worst)))
+    }
+
+    /// Makes the frame take no more bytes than a budget says in numbers; as few as any attempt takes if none fits.
+    fn keep_budget(
+        &mut self,
+        graph: &Graph,
+        profile: &Profile,
+        options: &Options,
+        plan: &mut Plan,
+    ) -> Result<(), GraphError> {
+        let first = self.sum(|peak| peak.total);
+        let MemoryBudget::Bytes(budget) = options.memory else { return Ok(()) };
+        if first <= budget || options.without.aliasing {
+            return Ok(());
+        }
+        let (mut best, mut least) = (None, first);
+        for attempt in Attempt::ALL {
+            if !self.attempt(attempt, graph, profile, options, plan)? {
+                continue;
+            }
+            let total = self.sum(|peak| peak.total);
+            if total <= budget {
+                plan.report.notes.push(format!("the memory budget {}", attempt.price()));
+                return Ok(());
+            }
+            if total < least {
+                (best, least) = (Some(attempt), total);
+            }
+        }
+        self.schedule(graph, profile, options);
+        self.merge(graph, profile, !options.without.merging, plan);
+        plan.report.notes.clear();
+        self.order_queues(graph, profile, options, &mut plan.report.notes);
+        self.alias(graph, profile, options)?;
+        if let Some(best) = best {
+            self.attempt(best, graph, profile, options, plan)?;
+        }
+        plan.report.notes.push(format!("the memory budget is {budget} bytes; no order tried takes less than {least}"));
+        Ok(())
+    }
+
+    /// Makes an attempt; false if there is nothing to try.
+    fn attempt(
+        &mut self,
+        attempt: Attempt,
+        graph: &Graph,
+        profile: &Profile,
+        options: &Options,
+        plan: &mut Plan,
+    ) -> Result<bool, GraphError> {
+        if let Attempt::LeastBytes { one_queue } = attempt {
+            if !self.reorder(graph, profile, one_queue) {
+                return Ok(false);
+            }
+            self.merge(graph, profile, !options.without.merging, plan);
+            plan.report.notes.clear();
+            self.order_queues(graph, profile, options, &mut plan.report.notes);
+        }
+        self.cut_everywhere();
+        self.place(graph, profile, options.effort)?;
+        Ok(true)
     }
 
     /// The first heap that is too small for what is placed in it.
@@ -112,6 +169,7 @@ impl Scratch {
             facts: &self.facts,
             live: &self.live,
             deps: &self.deps,
+            memory: MemoryBudget::Least,
         });
         let made = least_bytes(&job, one_queue, &mut self.schedule, &mut self.order);
         if made {
@@ -137,10 +195,14 @@ enum Attempt {
 }
 
 impl Attempt {
-    fn note(self) -> &'static str {
+    /// All of them, in the order in which they are tried.
+    const ALL: [Self; 3] = [Self::Cut, Self::LeastBytes { one_queue: false }, Self::LeastBytes { one_queue: true }];
+
+    /// What the attempt gives up for bytes.
+    fn price(self) -> &'static str {
         match self {
-            Self::Cut => "the heap limit costs barrier calls: bytes are reused by every next step",
-            Self::LeastBytes { .. } => "the heap limit costs overlap: the passes are ordered for few live bytes",
+            Self::Cut => "costs barrier calls: bytes are reused by every next step",
+            Self::LeastBytes { .. } => "costs overlap: the passes are ordered for few live bytes",
         }
     }
 }

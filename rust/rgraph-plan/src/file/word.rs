@@ -5,6 +5,7 @@ use crate::access::{
     ACCESS_NAMES, Accesses, Aspects, DECLARED_STAGE_NAMES, Layout, Load, PassQueue, ResolveMode, STAGE_NAMES, Sharing,
     Stages, Store, Transfer, Usage,
 };
+use crate::budget::MemoryBudget;
 use crate::format::Format;
 use crate::profile::Capabilities;
 
@@ -31,6 +32,16 @@ words! {
     Store: "a store operation";
     Sharing: "a way of sharing";
     PassQueue: "a queue";
+}
+
+impl Word for MemoryBudget {
+    const WHAT: &'static str = "a memory budget";
+    fn from_text(text: &str) -> Option<Self> {
+        Self::from_name(text)
+    }
+    fn words() -> Vec<&'static str> {
+        Self::NAMES.to_vec()
+    }
 }
 
 impl Word for Format {

@@ -172,6 +172,7 @@ fn whole(diff: &mut Diff, a: &Plan, b: &Plan) {
     both("profile", &|plan| plan.profile.clone());
     both("policy", &|plan| plan.report.policy.to_owned());
     both("proven optimal", &|plan| plan.report.optimal.to_string());
+    both("memory budget", &|plan| plan.report.memory.map_or_else(String::new, |memory| memory.to_string()));
     both("graph hash", &|plan| format!("{:032x}", plan.graph_hash));
     let queues = |plan: &Plan| -> Vec<String> {
         plan.queues.iter().map(|q| format!("{} (family {})", plain(&q.name), q.family)).collect()

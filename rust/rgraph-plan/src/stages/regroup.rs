@@ -1,21 +1,14 @@
 //! Bytes that a group frees can be taken over only by a later group, unless a barrier is put between. Where that
-//! would need more bytes than the declared order does, a group is cut in two: one barrier call for the bytes.
+//! would need more bytes than the memory budget allows, a group is cut in two: one barrier call for the bytes.
 //!
-//! Cuts are found greedily from the left, which makes them fewest for a given cap; the cap is the declared order's
-//! most live bytes, or as near to it as the allowed number of cuts comes. One queue only. O(k · touches), k = caps
-//! tried.
+//! Cuts are found greedily from the left, which makes them fewest for a given cap. One queue only. O(touches).
 
+use crate::budget::MemoryBudget;
 use crate::id::IdVec;
 use crate::resource::{Life, ResourceId};
 use crate::stages::resolve::NodeId;
+use crate::stages::schedule::model::placeable;
 use crate::stages::synchronize::epoch::Frame;
-
-/// Caps tried between the declared order's bytes and what no cut at all would need.
-const TRIES: u32 = 12;
-/// One cut is allowed for so many groups: 8 %.
-const GROUPS_A_CUT: u32 = 13;
-/// Room for what a placement wastes, in parts of 256 of the cap.
-const ROOM: u64 = 5;
 
 /// Memory that regrouping reuses.
 #[derive(Default, Debug)]
@@ -26,26 +19,26 @@ pub struct Regroup {
     begin: Vec<u64>,
     end: Vec<u64>,
     cuts: Vec<u32>,
-    best: Vec<u32>,
-    /// Most live bytes of the declared order, on one queue.
-    pub declared: u64,
+    /// Most bytes that a step needs: no cut goes below.
+    steps: u64,
+    /// Most bytes that the budget allows, on one queue.
+    pub budget: u64,
     /// What the last cuts keep every group below.
     pub reached: u64,
 }
 
 impl Regroup {
-    /// Finds the steps before which groups are to be cut, ascending: at most one for so many groups.
-    pub fn cuts(&mut self, frame: Frame<'_>, live: &[NodeId]) -> &[u32] {
+    /// Finds the steps before which groups are to be cut, ascending.
+    pub fn cuts(&mut self, frame: Frame<'_>, live: &[NodeId], memory: MemoryBudget, heap: Option<u64>) -> &[u32] {
         self.cuts.clear();
-        self.best.clear();
-        self.declared = u64::MAX;
+        self.budget = u64::MAX;
         if frame.course.stops.iter().any(|stop| stop.queue != 0) || frame.course.steps.is_empty() {
-            return &self.best;
+            return &self.cuts;
         }
         let touched = |at: usize| frame.facts.touches[frame.facts.nodes[live[at]].touches.range()].iter();
         self.collect(frame, live.len(), |at| touched(at).map(|touch| touch.resource));
-        let declared = self.peak_of_steps();
-        self.declared = declared;
+        let cap = memory.cap(self.peak_of_steps(), heap);
+        self.budget = cap;
         let stops = &frame.course.stops;
         self.collect(frame, frame.course.steps.len(), |step| {
             let all = frame.course.steps[step].stops.range();
@@ -54,37 +47,15 @@ impl Regroup {
                 frame.facts.touches[node.touches.range()].iter().map(|touch| touch.resource)
             })
         });
-        self.cuts_for(frame, declared - declared / 256 * ROOM, 0)
+        self.steps = self.peak_of_steps();
+        self.cuts_for(frame, placeable(cap))
     }
 
-    /// The fewest cuts that keep every group below `cap`; if more than [`GROUPS_A_CUT`] and `more` allow, as near to it
-    /// as those come. After [`cuts`](Self::cuts) for the same frame.
-    pub fn cuts_for(&mut self, frame: Frame<'_>, cap: u64, more: u32) -> &[u32] {
-        self.best.clear();
-        let whole = self.cut(frame, u64::MAX);
-        self.reached = whole;
-        if whole <= cap {
-            return &self.best;
-        }
-        let groups = frame.course.steps.last().map_or(0, |step| step.group + 1);
-        let allowed = (groups / GROUPS_A_CUT + more) as usize;
-        // The least cap that needs no more cuts than allowed: the target itself, or found by bisection.
-        let (target, mut low, mut high) = (cap, cap, whole);
-        let mut cap = target;
-        for _ in 0..TRIES {
-            self.cut(frame, cap);
-            if self.cuts.len() <= allowed {
-                self.best.clone_from(&self.cuts);
-                (high, self.reached) = (cap, cap);
-            } else {
-                low = cap;
-            }
-            if high == target {
-                break;
-            }
-            cap = low + (high - low) / 2;
-        }
-        &self.best
+    /// The fewest cuts that keep every group below `cap`, or below what the steps themselves need if that is more.
+    /// After [`cuts`](Self::cuts) for the same frame.
+    pub fn cuts_for(&mut self, frame: Frame<'_>, cap: u64) -> &[u32] {
+        self.reached = self.cut(frame, cap.max(self.steps));
+        &self.cuts
     }
 
     fn collect<I: Iterator<Item = ResourceId>>(

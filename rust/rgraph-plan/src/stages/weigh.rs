@@ -2,6 +2,7 @@
 //! alive, and which of them could become one render pass. O(touches + dependencies).
 
 use crate::access::PassQueue;
+use crate::budget::MemoryBudget;
 use crate::graph::Graph;
 use crate::id::{Id, IdVec};
 use crate::plan::{PlanKind, PlanQueue, QueueWhy};
@@ -25,6 +26,7 @@ const LEAST_US: f32 = 3.0;
 #[derive(Default, Debug)]
 pub struct Weights {
     weight_us: Vec<f32>,
+    measured: bool,
     queues: Vec<u32>,
     unit: Vec<u16>,
     merges: Vec<(u32, u32)>,
@@ -54,6 +56,8 @@ pub struct Input<'a> {
     pub live: &'a Live,
     /// In which order it must.
     pub deps: &'a Dependencies,
+    /// What bytes are worth.
+    pub memory: MemoryBudget,
 }
 
 impl Weights {
@@ -65,11 +69,14 @@ impl Weights {
         Job {
             deps: &input.deps.deps,
             weight_us: &self.weight_us,
+            measured: self.measured,
             queues: &self.queues,
             queue_count: input.plan_queues.len() as u32,
             unit: &self.unit,
             merges: &self.merges,
             bytes: Bytes { bytes: &self.bytes, kept: &self.kept, users: &self.users, uses: &self.uses },
+            memory: input.memory,
+            heap: input.profile.memory.first().and_then(|memory| memory.heap_size),
             costs: Costs {
                 cross_queue_us: input.profile.cross_queue_us as f32,
                 barrier_us: input.profile.barrier_us as f32,
@@ -80,6 +87,7 @@ impl Weights {
 
     fn weigh(&mut self, input: Input<'_>) {
         self.weight_us.clear();
+        self.measured = false;
         self.queues.clear();
         self.unit.clear();
         self.by_kind.clear();
@@ -91,7 +99,9 @@ impl Weights {
                 Origin::Declared(pass) => Some(&input.graph.passes()[pass]),
                 _ => None,
             };
-            let weight = declared.and_then(|pass| pass.weight_us).map_or_else(|| guess(input, node), |us| us as f32);
+            let said = declared.and_then(|pass| pass.weight_us);
+            self.measured |= said.is_some();
+            let weight = said.map_or_else(|| guess(input, node), |us| us as f32);
             self.weight_us.push(weight);
             self.unit
                 .push(declared.and_then(|pass| pass.unit).map_or(0, |unit| (unit.index() as u16).saturating_add(1)));

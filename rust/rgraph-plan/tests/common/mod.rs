@@ -429,6 +429,7 @@ pub fn plan() -> Plan {
         frame_us: 561.0,
         policy: "weighted",
         optimal: true,
+        memory: Some(rgraph_plan::budget::MemoryBudget::Bytes(77)),
         notes: vec!["pass 'fog' asked for \"async\"\nand got none".into()],
     };
     plan

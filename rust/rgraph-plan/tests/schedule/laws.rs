@@ -157,3 +157,32 @@ fn a_hop_that_is_not_earned_is_not_made() {
     assert_eq!(order.frame_us, 414.0);
     assert_ne!(order.queue[0], order.queue[1]);
 }
+
+#[test]
+fn passes_of_one_queue_that_overlap_equally_run_longest_remaining_path_first() {
+    let mut owned = Owned::new(4, &[]);
+    owned.weight_us = vec![50.0, 900.0, 10.0, 400.0];
+    owned.measured = true;
+    assert_eq!(owned.schedule(Policy::Auto, 0).nodes, [1, 3, 0, 2]);
+    // 4 is short and holds up 5, which is long; 6 depends on 1 and comes in the second group.
+    let mut owned = Owned::new(7, &[(4, 5), (1, 6)]);
+    owned.weight_us = vec![50.0, 100.0, 10.0, 400.0, 1.0, 500.0, 20.0];
+    owned.measured = true;
+    assert_eq!(owned.schedule(Policy::Overlap, 1).nodes, [4, 3, 1, 0, 2, 5, 6]);
+}
+
+#[test]
+fn weights_cost_no_groups_and_no_bytes_beyond_the_budget() {
+    let mut random = Random(7);
+    for _ in 0..1000 {
+        let mut owned = any_job(&mut random, 60);
+        owned.queues.fill(1);
+        let plain = owned.schedule(Policy::Overlap, 0);
+        owned.measured = true;
+        let weighted = owned.schedule(Policy::Overlap, 0);
+        assert_valid(&owned, &weighted);
+        assert!(owned.groups(&weighted) <= owned.groups(&plain));
+        let declared = owned.schedule(Policy::Declared, 0);
+        assert!(owned.peak_bytes(&weighted) <= owned.peak_bytes(&declared));
+    }
+}

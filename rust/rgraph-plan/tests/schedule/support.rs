@@ -1,5 +1,6 @@
 //! Jobs to schedule, and a random source to make them from.
 
+use rgraph_plan::budget::MemoryBudget;
 use rgraph_plan::stages::schedule::{Bytes, Costs, Csr, Deps, Job, Order, Policy, Scratch, model, schedule};
 
 /// A small deterministic random source.
@@ -41,6 +42,8 @@ pub struct Owned {
     pub users: Csr,
     pub uses: Csr,
     pub costs: Costs,
+    pub memory: MemoryBudget,
+    pub measured: bool,
 }
 
 impl Owned {
@@ -50,6 +53,7 @@ impl Owned {
             queues: vec![1; nodes],
             unit: vec![0; nodes],
             costs: Costs { cross_queue_us: 10.0, barrier_us: 2.0, submit_us: 7.0 },
+            memory: MemoryBudget::Least,
             ..Self::default()
         };
         owned.deps.refill(nodes, edges.iter().copied());
@@ -73,11 +77,14 @@ impl Owned {
         Job {
             deps: &self.deps,
             weight_us: &self.weight_us,
+            measured: self.measured,
             queues: &self.queues,
             queue_count: 31,
             unit: &self.unit,
             merges: &self.merges,
             bytes: Bytes { bytes: &self.bytes, kept: &self.kept, users: &self.users, uses: &self.uses },
+            memory: self.memory,
+            heap: None,
             costs: self.costs,
         }
     }

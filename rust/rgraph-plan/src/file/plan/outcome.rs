@@ -3,6 +3,7 @@
 use super::keys;
 use super::read::{Counts, hexadecimal, own_id, position_word, subresource};
 use crate::access::{Aspects, Layout};
+use crate::budget::MemoryBudget;
 use crate::error::Code;
 use crate::file::json::{Fields, Node, Word};
 use crate::id::Span;
@@ -154,8 +155,14 @@ pub(super) fn read_report(node: Node<'_, '_>) -> Option<Report> {
         frame_us: fields.given("frame_us").map_or(Some(0.0), |time| time.number())?,
         policy: fields.given("policy").map_or(Some(""), |policy| policy.word::<Policy>().map(|at| POLICIES[at.0]))?,
         optimal: fields.flag("optimal"),
+        memory: fields.given("memory").map_or(Some(None), |budget| memory_budget(budget).map(Some))?,
         notes: notes?,
     })
+}
+
+/// A budget by its name, or as a number of bytes.
+fn memory_budget(node: Node<'_, '_>) -> Option<MemoryBudget> {
+    if node.is_number() { node.u64().map(MemoryBudget::Bytes) } else { node.word() }
 }
 
 fn bake_times(node: Node<'_, '_>) -> Option<BakeTimes> {

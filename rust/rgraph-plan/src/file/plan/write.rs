@@ -3,6 +3,7 @@
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::access::{Accesses, Aspects, Layout, Stages};
+use crate::budget::MemoryBudget;
 use crate::file::graph::write_clear as clear;
 use crate::file::word::capability_names;
 use crate::file::write::{Row, Sheet, words};
@@ -332,5 +333,9 @@ fn report(sheet: &mut Sheet, report: &Report, timings: bool) {
     }
     row.put("barriers", report.barriers).put("submits", report.submits).put("frame_us", report.frame_us);
     row.some("policy", Some(report.policy).filter(|policy| !policy.is_empty())).flag("optimal", report.optimal);
+    match report.memory {
+        Some(MemoryBudget::Bytes(bytes)) => row.put("memory", bytes),
+        named => row.some("memory", named.and_then(MemoryBudget::name)),
+    };
     row.put("notes", &report.notes).end();
 }

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::graph::clear;
 use super::*;
 use crate::access::{Accesses, Aspects, Layout, Load, Sharing, Stages, Store};
+use crate::budget::MemoryBudget;
 use crate::format::Format;
 use crate::plan::{Hazard, PlanLife, QueueWhy};
 use crate::profile::Capabilities;
@@ -339,6 +340,7 @@ fn report() -> Value {
             ("frame_us", nullable(number())),
             ("policy", nullable(words_of(&POLICIES))),
             ("optimal", boolean()),
+            ("memory", nullable(any_of([words_of(&MemoryBudget::NAMES), u64()]))),
             ("notes", list(json!({"type": "string"}))),
         ],
     )

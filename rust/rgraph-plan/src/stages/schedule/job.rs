@@ -1,6 +1,7 @@
 //! What a schedule is made from and what comes out: flat arrays over nodes.
 
 use super::deps::{Csr, Deps};
+use crate::budget::MemoryBudget;
 use crate::plan::QueueWhy;
 
 /// The host's bit in [`Job::queues`]: work that no queue of the device does.
@@ -37,6 +38,8 @@ pub struct Job<'a> {
     pub deps: &'a Deps,
     /// Durations in microseconds: finite, not negative.
     pub weight_us: &'a [f32],
+    /// Whether someone measured or declared durations, rather than that all are guessed.
+    pub measured: bool,
     /// Queues that may run each node, as bits; bit [`HOST`] is the host. At least one bit each.
     pub queues: &'a [u32],
     /// Number of queues; no mask has a higher bit but the host's.
@@ -47,6 +50,10 @@ pub struct Job<'a> {
     pub merges: &'a [(u32, u32)],
     /// Bytes that nodes keep alive.
     pub bytes: Bytes<'a>,
+    /// How many of them are worth a barrier call, on one queue.
+    pub memory: MemoryBudget,
+    /// Bytes of the heap that they are placed in; `None`: no limit.
+    pub heap: Option<u64>,
     /// Costs.
     pub costs: Costs,
 }
@@ -72,7 +79,7 @@ pub enum Policy {
     Auto,
     /// The declared order, as near as dependencies allow.
     Declared,
-    /// Few barrier calls and no more live bytes than the declared order, for one queue.
+    /// Few barrier calls, and no more live bytes than [`Job::memory`] allows, for one queue.
     Overlap,
     /// The shortest frame over several queues that a heuristic finds.
     Weighted,

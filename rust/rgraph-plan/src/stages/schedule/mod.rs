@@ -10,6 +10,7 @@ pub mod deps;
 mod exact;
 mod job;
 mod least;
+mod lift;
 pub mod model;
 mod overlap;
 mod random;
@@ -23,6 +24,8 @@ pub use deps::{Csr, Cycle, Deps, Topology, topological};
 pub use job::{Bytes, Costs, HOST, Job, Order, Policy};
 pub use least::least_bytes;
 pub use model::{Times, evaluate};
+
+use std::cmp::Reverse;
 
 use crate::plan::QueueWhy;
 use exact::{ExactScratch, Goal, Problem};
@@ -43,6 +46,7 @@ pub struct Scratch {
     exact: ExactScratch,
     /// The order of few groups and bytes, once it is known.
     overlap_order: Vec<u32>,
+    units: Vec<Unit>,
     finish: Vec<f64>,
     /// Whether some node has an occupancy class.
     classes: bool,
@@ -56,6 +60,7 @@ pub struct Scratch {
 struct Pool {
     times: Times,
     marks: Vec<u32>,
+    left: Vec<u32>,
 }
 
 /// An order with its queues and price.
@@ -95,7 +100,8 @@ impl Candidate {
     }
 }
 
-/// Soft and hard caps that are tried for orders in which groups free bytes late, in percent of the declared order's peak.
+/// Soft and hard caps that are tried for orders in which groups free bytes late: percent of the declared order's peak
+/// up to which nodes run that could wait, and of the cap up to which nodes run that would cost a group.
 const LATE_CAPS: [(u64, u64); 12] = [
     (90, 95),
     (80, 95),
@@ -112,10 +118,10 @@ const LATE_CAPS: [(u64, u64); 12] = [
 ];
 /// Groups beyond the longest chain that such an order may need, in percent.
 const LATE_GROUPS: u32 = 8;
-/// Percent of the declared order's peak that such an order may keep alive: the rest is room for placement.
+/// Percent of the cap that such an order may keep alive: the rest is room for placement.
 const LATE_ROOM: u64 = 96;
 
-/// Percentages of the declared order's peak up to which waiting and urgent nodes fill memory, in the order tried.
+/// Percentages of the declared order's peak and of the cap up to which waiting and urgent nodes fill memory, in the order tried.
 /// Lower ones leave room for what has to run later, and are tried where the first run out of it.
 const CAPS: [(u64, u64); 12] = [
     (70, 100),
@@ -147,6 +153,42 @@ fn late_caps(effort: u32) -> usize {
     }
 }
 
+/// What an order of few groups has to keep to.
+#[derive(Clone, Copy)]
+struct Limits {
+    /// Most bytes that the declared order keeps alive, or the cap if that is less.
+    declared: u64,
+    /// Most bytes that the order may keep alive.
+    cap: u64,
+    /// Whether the declared order keeps to the cap.
+    declared_fits: bool,
+    /// Most groups that are still few.
+    enough: u32,
+    /// Groups of the declared order.
+    most: u32,
+}
+
+/// Nodes of an order that stay side by side.
+#[derive(Clone, Copy, Debug)]
+struct Unit {
+    group: u32,
+    /// Longest remaining path of its nodes in microseconds: not negative, so its bits sort as it does.
+    tail: f32,
+    /// Position in the order.
+    first: u32,
+    len: u32,
+}
+
+impl Limits {
+    fn caps(self, soft: u64, hard: u64, late: bool) -> Caps {
+        Caps { soft: percent(self.declared, soft), hard: percent(self.cap, hard), late }
+    }
+}
+
+fn percent(of: u64, percent: u64) -> u64 {
+    (u128::from(of) * u128::from(percent) / 100) as u64
+}
+
 impl Scratch {
     /// Keeps the trial, whose frame a decoder found to be that long, if it is the best so far.
     fn judge(&mut self, job: &Job<'_>, frame_us: f64) {
@@ -174,76 +216,141 @@ impl Scratch {
         self.judge(job, frame_us);
     }
 
-    /// An order of hardly more groups than there must be, in which no group needs more bytes than the declared order
-    /// does even if what dies in it is not taken over before it ends; false if none was found.
-    fn find_late_order(
-        job: &Job<'_>,
-        topology: &Topology,
-        overlap: &mut OverlapScratch,
-        list: &mut Vec<u32>,
-        trial: &mut Vec<u32>,
-        [declared, enough]: [u64; 2],
-        effort: u32,
-    ) -> bool {
-        let part = |percent: u64| (u128::from(declared) * u128::from(percent) / 100) as u64;
+    /// Makes `overlap_order` an order of hardly more groups than there must be, in which no group needs more bytes than
+    /// the cap even if what dies in it is not taken over before it ends; false if none was found.
+    fn find_late_order(&mut self, job: &Job<'_>, limits: Limits, effort: u32) -> bool {
+        let Self { overlap, overlap_order: list, trial, .. } = self;
         let mut best = (u32::MAX, 0);
         for &(soft, hard) in LATE_CAPS.iter().take(late_caps(effort)) {
-            let caps = Caps { soft: part(soft), hard: part(hard), late: true };
-            let (groups, peak) = overlap.order(job, topology, caps, trial);
-            if peak <= part(LATE_ROOM) && (groups, peak) < best && u64::from(groups) <= enough {
+            let caps = limits.caps(soft, hard, true);
+            let (groups, peak) = overlap.order(job, caps, &mut trial.nodes);
+            if peak <= percent(limits.cap, LATE_ROOM) && (groups, peak) < best && groups <= limits.enough {
                 best = (groups, peak);
-                std::mem::swap(list, trial);
+                std::mem::swap(list, &mut trial.nodes);
             }
-            if best.0 == topology.depth {
+            if best.0 == overlap.lifts.depth {
                 break;
             }
         }
         best.0 != u32::MAX
     }
 
-    /// Makes `overlap_order` the order of fewest groups found that keeps no more bytes alive than the declared order,
-    /// unless it is known.
-    fn find_overlap_order(&mut self, job: &Job<'_>, effort: u32) {
+    /// Makes `overlap_order` the best order in which dying bytes are taken over at once, for a cut of its group;
+    /// false if none fits.
+    fn find_early_order(&mut self, job: &Job<'_>, limits: Limits, effort: u32) -> bool {
         let Self { overlap, topology, overlap_order: list, trial, pool, .. } = self;
-        if !list.is_empty() {
+        let Limits { declared, declared_fits, cap, enough, most } = limits;
+        let depth = overlap.lifts.depth;
+        // Passes that merge, many groups or few, how many there are once they are cut for the cap, and the bytes.
+        let mut best = (Reverse(0), true, u32::MAX, u64::MAX);
+        let price = |nodes: &[u32], groups: u32, peak: u64, pool: &mut Pool| {
+            let room = model::placeable(cap).max(peak);
+            let within = model::groups_within(job, nodes, room, (&mut pool.marks, &mut pool.left));
+            (Reverse(model::merged(job, nodes)), groups > enough, within.max(groups), peak)
+        };
+        // Orders for fewer bytes than the cap may need fewer cuts below it.
+        for limits in [limits, Limits { cap: declared, ..limits }] {
+            for (attempt, &(soft, hard)) in CAPS.iter().enumerate().take(CAPS.len().min(8 + effort as usize)) {
+                let (groups, peak) = overlap.order(job, limits.caps(soft, hard, false), &mut trial.nodes);
+                if peak > limits.cap || groups > most {
+                    continue;
+                }
+                let priced = price(&trial.nodes, groups, peak, pool);
+                if priced < best {
+                    best = priced;
+                    std::mem::swap(list, &mut trial.nodes);
+                }
+                if best.2 == depth && (attempt > 0 || best.3 <= percent(limits.cap, 97)) {
+                    break;
+                }
+            }
+            if best.2 <= enough || cap <= declared {
+                break;
+            }
+        }
+        if (best.2 > depth || !job.merges.is_empty()) && declared_fits {
+            let declared = price(&topology.order, most, declared, pool);
+            if declared < best {
+                best = declared;
+                list.clear();
+                list.extend_from_slice(&topology.order);
+            }
+        }
+        best.2 != u32::MAX
+    }
+
+    /// Makes `overlap_order` the order of fewest groups found that keeps no more bytes alive than the job's budget
+    /// allows, unless it is known.
+    fn find_overlap_order(&mut self, job: &Job<'_>, effort: u32) {
+        if !self.overlap_order.is_empty() {
             return;
         }
+        let Self { topology, trial, pool, .. } = self;
         topology.chains(job.deps);
         let declared = model::peak_bytes(job, &topology.order, &mut pool.marks);
-        let part = |percent: u64| (u128::from(declared) * u128::from(percent) / 100) as u64;
+        let cap = job.memory.cap(declared, job.heap);
         if topology.depth as usize == job.len() {
-            list.extend_from_slice(&topology.order);
+            self.overlap_order.extend_from_slice(&topology.order);
             return;
         }
         trial.queue.clear();
         trial.queue.resize(job.len(), 0);
         let most = model::groups(job, &topology.order, &trial.queue, &mut pool.marks);
         let enough = most.min(topology.depth + topology.depth * LATE_GROUPS / 100);
-        if Self::find_late_order(job, topology, overlap, list, &mut trial.nodes, [declared, enough.into()], effort) {
-            return;
-        }
-        let mut best = (u32::MAX, 0);
-        for (attempt, &(soft, hard)) in CAPS.iter().enumerate().take(CAPS.len().min(8 + effort as usize)) {
-            let caps = Caps { soft: part(soft), hard: part(hard), late: false };
-            let (groups, peak) = overlap.order(job, topology, caps, &mut trial.nodes);
-            if peak <= declared && (groups, peak) < best {
-                best = (groups, peak);
-                std::mem::swap(list, &mut trial.nodes);
-            }
-            if best.0 == topology.depth && (attempt > 0 || best.1 <= part(97)) {
+        let limits = Limits { declared: declared.min(cap), declared_fits: declared <= cap, cap, enough, most };
+        let mut found = false;
+        for lifts in [true, false] {
+            self.overlap.lift(job, &self.topology, lifts && !job.merges.is_empty());
+            found = self.find_late_order(job, limits, effort) || self.find_early_order(job, limits, effort);
+            if found || !self.overlap.lifts.any {
                 break;
             }
         }
-        if best.0 > topology.depth || !job.merges.is_empty() {
-            trial.queue.clear();
-            trial.queue.resize(job.len(), 0);
-            let groups = model::groups(job, &topology.order, &trial.queue, &mut pool.marks);
-            if (groups, declared) < best {
-                list.clear();
+        if !found {
+            self.overlap_order.clear();
+            self.overlap_order.extend_from_slice(&self.topology.order);
+        }
+        if job.measured {
+            self.weigh_groups(job, cap);
+        }
+    }
+
+    /// Orders the nodes of each group by what they hold up: the longest remaining path first, in microseconds. Merged
+    /// nodes stay together, and nodes that wait for equally much as they were. Bytes keep the order as it was if the
+    /// new one would need more barrier calls below the cap. O(nodes log nodes + edges + uses).
+    fn weigh_groups(&mut self, job: &Job<'_>, cap: u64) {
+        let Self { topology, overlap_order: list, trial, pool, weighted, units, .. } = self;
+        weighted.tails(job, topology, job.queues);
+        trial.queue.clear();
+        trial.queue.resize(job.len(), 0);
+        pool.left.clear();
+        model::walk_groups(job, list, &trial.queue, &mut pool.marks, |at| pool.left.push(at as u32));
+        let (mut group, mut begins) = (0, pool.left.iter().copied().peekable());
+        units.clear();
+        for (at, &node) in list.iter().enumerate() {
+            let tail = weighted.tail[node as usize];
+            group += u32::from(begins.next_if_eq(&(at as u32)).is_some());
+            let merges = at > 0 && job.merges.binary_search(&(list[at - 1], node)).is_ok();
+            match units.last_mut() {
+                Some(unit) if merges && unit.group == group => {
+                    unit.tail = unit.tail.max(tail);
+                    unit.len += 1;
+                }
+                _ => units.push(Unit { group, tail, first: at as u32, len: 1 }),
             }
         }
-        if list.is_empty() {
-            list.extend_from_slice(&topology.order);
+        let key = |unit: &Unit| (unit.group, Reverse(unit.tail.to_bits()), unit.first);
+        units.sort_unstable_by_key(key);
+        trial.nodes.clear();
+        for unit in units.iter() {
+            trial.nodes.extend_from_slice(&list[unit.first as usize..][..unit.len as usize]);
+        }
+        let [new, old] = [&trial.nodes, &*list].map(|nodes| {
+            let calls = model::groups_within(job, nodes, cap, (&mut pool.marks, &mut pool.left));
+            (calls, model::peak_bytes(job, nodes, &mut pool.left))
+        });
+        if new.0 <= old.0 && new.1 <= old.1.max(cap) {
+            std::mem::swap(list, &mut trial.nodes);
         }
     }
 }

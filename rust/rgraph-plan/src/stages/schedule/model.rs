@@ -162,28 +162,101 @@ fn evaluate_in_time(job: &Job<'_>, order: &[u32], queue: &[u8], times: &mut Time
 /// current group there. Each beginning after the first is a barrier call; no order of one queue has fewer groups than
 /// the longest chain of dependencies. Neighbours that may merge into one render pass count as one node.
 ///
-/// `group` is scratch. O(nodes log merges + edges).
-pub fn groups(job: &Job<'_>, order: &[u32], queue: &[u8], group: &mut Vec<u32>) -> u32 {
-    group.clear();
-    group.resize(job.len(), u32::MAX);
-    let mut current = [0u32; QUEUES];
+/// `position` is scratch. O(nodes log merges + edges).
+pub fn groups(job: &Job<'_>, order: &[u32], queue: &[u8], position: &mut Vec<u32>) -> u32 {
+    let mut groups = 0;
+    walk_groups(job, order, queue, position, |_| groups += 1);
+    groups
+}
+
+/// Calls `begin` with the position of each node of an order that begins a group of its queue; see [`groups`].
+pub(super) fn walk_groups(
+    job: &Job<'_>,
+    order: &[u32],
+    queue: &[u8],
+    position: &mut Vec<u32>,
+    mut begin: impl FnMut(usize),
+) {
+    position.clear();
+    position.resize(job.len(), 0);
     let mut last = [u32::MAX; QUEUES];
-    for &node in order {
+    // Where the group and the run of nodes that may merge begin on each queue.
+    let (mut group, mut run) = ([u32::MAX; QUEUES], [0u32; QUEUES]);
+    for (at, &node) in order.iter().enumerate() {
         crate::cancel::poll();
         let on = queue[node as usize] as usize;
         let before = last[on];
-        let merges = before != u32::MAX && job.merges.binary_search(&(before, node)).is_ok();
+        if before == u32::MAX || job.merges.binary_search(&(before, node)).is_err() {
+            run[on] = at as u32;
+        }
         // A merged pass is one node: its parts do not wait for each other.
         let waits = |&pred: &u32| {
-            queue[pred as usize] as usize == on && group[pred as usize] == current[on] && !(merges && pred == before)
+            let pred = pred as usize;
+            queue[pred] as usize == on && (group[on]..run[on]).contains(&position[pred])
         };
-        if current[on] == 0 || job.deps.preds.row(node as usize).iter().any(waits) {
-            current[on] += 1;
+        if group[on] == u32::MAX || job.deps.preds.row(node as usize).iter().any(waits) {
+            begin(at);
+            group[on] = at as u32;
+            run[on] = at as u32;
         }
-        group[node as usize] = current[on];
+        position[node as usize] = at as u32;
         last[on] = node;
     }
-    current.iter().sum()
+}
+
+/// How many nodes of an order stand behind one that they may merge with. O(nodes log merges).
+pub(super) fn merged(job: &Job<'_>, order: &[u32]) -> u32 {
+    if job.merges.is_empty() {
+        return 0;
+    }
+    order.windows(2).filter(|pair| job.merges.binary_search(&(pair[0], pair[1])).is_ok()).count() as u32
+}
+
+/// Live bytes that can be expected to be placed within so many: 2 % are room for what a placement wastes.
+pub fn placeable(bytes: u64) -> u64 {
+    bytes - bytes / 256 * 5
+}
+
+/// How many groups an order of one queue falls into if none may need more than `cap` bytes, where what dies in a group
+/// is taken over by later groups only: a group ends early where the next node would exceed the cap and bytes are dead.
+///
+/// The vectors are scratch. O(nodes log merges + edges + uses).
+pub(super) fn groups_within(
+    job: &Job<'_>,
+    order: &[u32],
+    cap: u64,
+    (position, left): (&mut Vec<u32>, &mut Vec<u32>),
+) -> u32 {
+    let bytes = &job.bytes;
+    position.clear();
+    position.resize(job.len(), 0);
+    left.clear();
+    left.extend((0..bytes.users.rows()).map(|resource| bytes.users.row(resource).len() as u32));
+    let (mut groups, mut group, mut run, mut before) = (0u32, 0u32, 0u32, u32::MAX);
+    let (mut live, mut dead) = (0u64, 0u64);
+    for (at, &node) in order.iter().enumerate() {
+        crate::cancel::poll();
+        let uses = bytes.uses.row(node as usize).iter().map(|&resource| resource as usize);
+        let begin = |left: &[u32], &at: &usize| left[at] as usize == bytes.users.row(at).len();
+        let begins: u64 = uses.clone().filter(|at| begin(left, at)).map(|at| bytes.bytes[at]).sum();
+        let merges = before != u32::MAX && job.merges.binary_search(&(before, node)).is_ok();
+        run = if merges { run } else { at as u32 };
+        let waits = |&pred: &u32| (group..run).contains(&position[pred as usize]);
+        let over = !merges && dead > 0 && live + begins > cap;
+        if groups == 0 || over || job.deps.preds.row(node as usize).iter().any(waits) {
+            groups += 1;
+            (group, run) = (at as u32, at as u32);
+            live -= std::mem::take(&mut dead);
+        }
+        live += begins;
+        for at in uses {
+            left[at] -= 1;
+            dead += if left[at] == 0 && !bytes.kept[at] { bytes.bytes[at] } else { 0 };
+        }
+        position[node as usize] = at as u32;
+        before = node;
+    }
+    groups
 }
 
 /// What an order's synchronisation costs apart from waiting: barrier calls and submits, in microseconds. A submit ends

@@ -9,6 +9,7 @@ use std::collections::BinaryHeap;
 
 use super::deps::Topology;
 use super::job::Job;
+use super::lift::Lifts;
 
 /// Ready nodes that a group looks at in vain before it is closed. It bounds the time of a group, so that thousands of
 /// nodes that do not fit cost nothing while they wait.
@@ -52,6 +53,8 @@ pub(super) struct OverlapScratch {
     /// The later half of each node's merge, and the earlier.
     pub mate: Vec<u32>,
     mate_before: Vec<u32>,
+    /// Chains of mates that run as one.
+    pub lifts: Lifts,
     stack: Vec<u32>,
 }
 
@@ -76,6 +79,15 @@ impl OverlapScratch {
                 self.mate[earlier as usize] = later;
                 self.mate_before[later as usize] = earlier;
             }
+        }
+    }
+
+    /// Lifts chains of pairs, or none. [`pair`](Self::pair) and [`Topology::chains`] come first.
+    pub fn lift(&mut self, job: &Job<'_>, topology: &Topology, lifts: bool) {
+        if lifts {
+            self.lifts.find(job, topology, &self.mate, &self.mate_before);
+        } else {
+            self.lifts.clear(topology);
         }
     }
 
@@ -105,14 +117,14 @@ impl OverlapScratch {
     }
 
     /// Appends all nodes to `out` (which is cleared) group by group, and returns the number of groups and the most
-    /// bytes alive at once. [`pair`](Self::pair) comes first.
+    /// bytes alive at once. [`lift`](Self::lift) comes first.
     ///
     /// O(edges + uses + nodes log nodes).
     ///
     /// # Source
     /// List scheduling by levels (Hu, 1961) with the register-pressure limit of Goodman & Hsu, "Code scheduling and
     /// register allocation in large basic blocks", ICS 1988, on bytes instead of registers.
-    pub fn order(&mut self, job: &Job<'_>, topology: &Topology, caps: Caps, out: &mut Vec<u32>) -> (u32, u64) {
+    pub fn order(&mut self, job: &Job<'_>, caps: Caps, out: &mut Vec<u32>) -> (u32, u64) {
         self.begin(job);
         out.clear();
         let n = job.len();
@@ -129,14 +141,14 @@ impl OverlapScratch {
             let mut arrivals = std::mem::take(&mut self.next);
             for &node in &arrivals {
                 if self.state[node as usize] == State::Waiting {
-                    self.arrive(topology, node);
+                    self.arrive(node);
                 }
             }
             arrivals.clear();
             self.next = arrivals;
             let before = out.len();
             self.drain_freeing(job, caps, &mut live, out);
-            self.fill(job, topology, caps, &mut live, out);
+            self.fill(job, caps, &mut live, out);
             if out.len() == before {
                 let node = self.least_harm();
                 self.take_chain(job, caps, node, &mut live, out);
@@ -151,6 +163,9 @@ impl OverlapScratch {
         let bytes = &job.bytes;
         self.pending.clear();
         self.pending.extend((0..n).map(|node| job.deps.preds.row(node).len() as u32));
+        if self.lifts.any {
+            self.wait_for_chains(job);
+        }
         self.state.clear();
         self.state.resize(n, State::Waiting);
         self.group.clear();
@@ -181,10 +196,23 @@ impl OverlapScratch {
         self.next.clear();
     }
 
+    /// The first node of a lifted chain waits for what any of the chain waits for, each further one for the one before.
+    fn wait_for_chains(&mut self, job: &Job<'_>) {
+        for node in 0..job.len() {
+            let head = self.lifts.head[node];
+            if head as usize != node {
+                let preds = job.deps.preds.row(node).iter();
+                let outside = preds.filter(|&&pred| self.lifts.head[pred as usize] != head).count();
+                self.pending[head as usize] += outside as u32;
+                self.pending[node] += 1;
+            }
+        }
+    }
+
     /// A node may run from the group that begins now on.
-    fn arrive(&mut self, topology: &Topology, node: u32) {
+    fn arrive(&mut self, node: u32) {
         self.state[node as usize] = State::Ready;
-        let rank = topology.tail[node as usize];
+        let rank = self.lifts.tail[node as usize];
         self.ready.push(u64::from(rank) << 32 | u64::from(!node));
         if self.frees[node as usize] >= self.allocates[node as usize] {
             self.freeing.push(node);
@@ -201,7 +229,7 @@ impl OverlapScratch {
     }
 
     /// Takes ready nodes, longest chain first, while they fit.
-    fn fill(&mut self, job: &Job<'_>, topology: &Topology, caps: Caps, live: &mut Live, out: &mut Vec<u32>) {
+    fn fill(&mut self, job: &Job<'_>, caps: Caps, live: &mut Live, out: &mut Vec<u32>) {
         let mut longest = 0;
         while self.held.len() < MISFITS {
             let Some(key) = self.ready.pop() else { break };
@@ -209,7 +237,7 @@ impl OverlapScratch {
             if self.state[node as usize] != State::Ready {
                 continue;
             }
-            let tail = topology.tail[node as usize];
+            let tail = self.lifts.tail[node as usize];
             longest = longest.max(tail);
             let cap = if tail == longest { caps.hard } else { caps.soft };
             if live.now + self.allocates[node as usize] <= cap && (tail == longest || !self.waits_for_mate(job, node)) {
@@ -227,7 +255,8 @@ impl OverlapScratch {
         if mate == NONE || self.state[mate as usize] != State::Waiting {
             return false;
         }
-        let own = u32::from(job.deps.preds.row(mate as usize).contains(&node));
+        let lifted = self.lifts.head[mate as usize] == self.lifts.head[node as usize];
+        let own = u32::from(job.deps.preds.row(mate as usize).contains(&node)) + u32::from(lifted);
         self.pending[mate as usize] > own
     }
 
@@ -256,7 +285,11 @@ impl OverlapScratch {
             }
             // What the mate waits for besides the node before it must lie in earlier groups, or it needs a barrier call.
             let current = self.group[node as usize];
-            let outside = |&&pred: &&u32| self.group[pred as usize] == current && out.last() != Some(&pred);
+            let heads = &self.lifts.head;
+            let outside = |&&pred: &&u32| {
+                let apart = heads[pred as usize] != heads[mate as usize] && out.last() != Some(&pred);
+                apart && self.group[pred as usize] == current
+            };
             if job.deps.preds.row(mate as usize).iter().any(|pred| outside(&pred)) {
                 return;
             }
@@ -303,10 +336,23 @@ impl OverlapScratch {
             live.now -= dying;
         }
         for &succ in job.deps.succs.row(node as usize) {
-            self.pending[succ as usize] -= 1;
-            if self.pending[succ as usize] == 0 {
-                self.next.push(succ);
+            self.arrived(succ);
+            let head = self.lifts.head[succ as usize];
+            if head != succ && head != self.lifts.head[node as usize] {
+                self.arrived(head);
             }
+        }
+        let mate = self.mate[node as usize];
+        if mate != NONE && self.lifts.head[mate as usize] == self.lifts.head[node as usize] {
+            self.arrived(mate);
+        }
+    }
+
+    /// One thing less that a node waits for.
+    fn arrived(&mut self, node: u32) {
+        self.pending[node as usize] -= 1;
+        if self.pending[node as usize] == 0 {
+            self.next.push(node);
         }
     }
 

@@ -171,6 +171,7 @@ pub(super) fn mix(value: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::budget::MemoryBudget;
     use crate::stages::schedule::{Bytes, Costs, Csr, Deps};
 
     fn choices(queues: &[u32]) -> Vec<Vec<u8>> {
@@ -180,11 +181,14 @@ mod tests {
         let job = Job {
             deps: &deps,
             weight_us: &vec![1.0; queues.len()],
+            measured: false,
             queues,
             queue_count: 8,
             unit: &vec![0; queues.len()],
             merges: &[],
             bytes: Bytes { bytes: &[], kept: &[], users: &empty, uses: &empty },
+            memory: MemoryBudget::default(),
+            heap: None,
             costs: Costs::default(),
         };
         let mut subsets = Subsets::default();
