@@ -57,12 +57,11 @@ impl MemoryBudget {
         cap.min(heap.unwrap_or(u64::MAX)).max(declared)
     }
 
-    /// Fewest bytes, of those placed on several queues, that are worth a barrier call at the begin of batches; `None`:
-    /// none are.
+    /// Fewest bytes, of those placed on several queues, that are worth barrier calls at the begin of batches, where the
+    /// queue waits for another anyway; `None`: none are.
     pub fn worth_cutting(self, placed: u64) -> Option<u64> {
         match self {
-            Self::Least => Some(placed / 10),
-            Self::Balanced => Some((placed / 10).max(Self::SLACK_BYTES)),
+            Self::Least | Self::Balanced => Some(placed / 10),
             Self::Fast => None,
             Self::Bytes(bytes) => (placed > bytes).then_some(placed / 10),
         }
