@@ -241,12 +241,14 @@ impl Scratch {
         let Self { overlap, topology, overlap_order: list, trial, pool, .. } = self;
         let Limits { declared, declared_fits, cap, enough, most } = limits;
         let depth = overlap.lifts.depth;
-        // Passes that merge, many groups or few, how many there are once they are cut for the cap, and the bytes.
-        let mut best = (Reverse(0), true, u32::MAX, u64::MAX);
+        // Passes that merge, groups once they are cut for the cap (a third more where there are many before), and bytes.
+        let mut best = (Reverse(0), u32::MAX, u32::MAX, u64::MAX);
         let price = |nodes: &[u32], groups: u32, peak: u64, pool: &mut Pool| {
             let room = model::placeable(cap).max(peak);
             let within = model::groups_within(job, nodes, room, (&mut pool.marks, &mut pool.left));
-            (Reverse(model::merged(job, nodes)), groups > enough, within.max(groups), peak)
+            let within = within.max(groups);
+            let dear = if groups > enough { within + within / 3 } else { within };
+            (Reverse(model::merged(job, nodes)), dear, within, peak)
         };
         // Orders for fewer bytes than the cap may need fewer cuts below it.
         for limits in [limits, Limits { cap: declared, ..limits }] {
