@@ -1,6 +1,6 @@
 //! What passes of one render pass wait for, waits for the first of them: they merge in whatever order they are declared.
 
-use rgraph_plan::plan::{Command, PlanPassId};
+use rgraph_plan::plan::Command;
 use rgraph_plan::prelude::*;
 
 /// Declares passes in the order of `order`; each number is one of `declare`'s.
@@ -21,7 +21,7 @@ fn permutations(n: usize) -> Vec<Vec<usize>> {
         }
         for at in 0..k {
             heap(k - 1, items, out);
-            items.swap(if k % 2 == 0 { at } else { 0 }, k - 1);
+            items.swap(if k.is_multiple_of(2) { at } else { 0 }, k - 1);
         }
     }
     let (mut items, mut out) = ((0..n).collect(), Vec::new());
@@ -101,7 +101,7 @@ fn gbuffer_and_lighting_merge_around_shadows_in_every_declared_order() {
                         let passes = render_passes(&plan);
                         let wanted = vec!["gbuffer".to_owned(), "lighting".to_owned()];
                         assert!(passes.contains(&wanted), "{order:?}, {memory}, effort {effort}: {passes:?}");
-                        assert_eq!(plan.live().map(|pass: PlanPassId| pass).count(), 3 + shadows);
+                        assert_eq!(plan.live().count(), 3 + shadows);
                     }
                 }
             }
