@@ -13,6 +13,7 @@ import rgraph as rg
 FOLDER = Path(__file__).resolve().parent.parent / "docs"
 NORM = FOLDER / "reference" / "formats.md"
 WORK = FOLDER / "reference" / "graph-files.md"
+CONVENTIONS = FOLDER / "concepts" / "conventions.md"
 SCHEMAS = {kind: json.loads(rg.schema(kind)) for kind in ("graph", "profile", "plan")}
 TABLE = re.compile(r"^<!-- (keys|words): (\S+) -->\n\|[^\n]*\n\|[^\n]*\n((?:\|[^\n]*\n)+)", re.M)
 OPTION = {"option"}
@@ -141,7 +142,8 @@ def test_pages_have_every_word_of_the_schema(kind: str):
     root = SCHEMAS[kind]
     formats = words(SCHEMAS["plan"]["properties"]["resources"]["items"]["properties"]["format"], SCHEMAS["plan"])
     formats |= {f"VK_FORMAT_{word}" for word in formats}
-    known = set(re.findall(r"`\"?([\w-]+)\"?`", NORM.read_text() + WORK.read_text()))
+    text = "".join(page.read_text() for page in (NORM, WORK, CONVENTIONS))
+    known = set(re.findall(r"`\"?([\w-]+)\"?`", text))
     values = [value for one in walk(root, root, set()) for value in one["properties"].values()]
     found = {word for value in values for word in words(value, root)}
     assert found - formats - known == set()

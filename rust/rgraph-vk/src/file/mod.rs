@@ -76,6 +76,7 @@ pub fn load(path: &Path, settings: &Settings) -> Result<Loaded, Failed> {
 #[cfg(test)]
 mod tests {
     use super::{compute, part, raster, sampler, shader, state, transfer};
+    use crate::vertex::VertexFormat;
     use crate::words;
 
     #[test]
@@ -110,7 +111,8 @@ mod tests {
             .chain(names(words::INDICES))
             .chain(names(words::STENCIL_OPS))
             .chain(names(words::TOPOLOGIES))
-            .chain(names(words::WINDINGS));
+            .chain(names(words::WINDINGS))
+            .chain(VertexFormat::all().map(VertexFormat::name));
         for name in keys.into_iter().flatten().copied().chain(words) {
             assert!(schema.contains(&format!("\"{name}\"")), "{name}");
         }
