@@ -170,7 +170,7 @@ WRONG: list[tuple[dict, str, str, str]] = [
         "empty",
         "",
     ),
-    ({"compute": {"shader": {"wgsl": COUNT, "glsl": ""}}}, "RG-E222", "is no shader", "say one of"),
+    ({"compute": {"shader": {"wgsl": COUNT, "glsl": ""}}}, "RG-E222", "is no shader", "give one of"),
     ({"compute": {"shader": {"spirv": "???"}}}, "RG-E222", "base 64", ""),
     ({"compute": {"shader": "blur.wgsl"}}, "RG-E222", "has no folder", ""),
     ({"compute": COMPUTE, "fill": {"buffer": "n"}}, "RG-E222", "two things at once", '"steps"'),

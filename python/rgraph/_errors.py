@@ -60,7 +60,7 @@ class Mistake(NamedTuple):
     sides
         Both sides of a mismatch, with their places.
     hint
-        How to mend it.
+        How to fix it.
     """
 
     code: str
@@ -85,7 +85,7 @@ class RgError(Exception):
     resource
         The resource, if one is meant.
     hint
-        How to mend it.
+        How to fix it.
     notes
         Both sides with their places, or what was found, line by line.
 
@@ -115,12 +115,12 @@ class RgError(Exception):
 
     @property
     def docs(self) -> str | None:
-        """Where the documentation speaks of it, from its top: `reference/errors.html#rg-e203`."""
+        """Its place in the documentation: `reference/errors.html#rg-e203`."""
         return f"reference/errors.html#{self.code.lower()}" if self.code else None
 
 
 class GraphError(RgError, ValueError):
-    """Something is wrong with a declaration, a profile, a file, or the input of a run: all of it at once.
+    """A declaration, a profile, a file or an input of a run is wrong; it lists all mistakes at once.
 
     Parameters
     ----------
@@ -141,11 +141,11 @@ class GraphError(RgError, ValueError):
 
 
 class PlanError(RgError, ValueError):
-    """A plan cannot be run: it is malformed, ends in a deadlock, or computes different things in different orders."""
+    """A plan cannot run: it is malformed, deadlocks, or its results depend on the order of its queues."""
 
 
 class ShaderError(RgError, ValueError):
-    """A shader does not compile, or data does not fit what it reads.
+    """A shader does not compile, or data does not match its types.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ class ShaderError(RgError, ValueError):
     resource
         Not used.
     hint
-        How to mend it.
+        How to fix it.
     notes
         Where the pass is declared, if that is known.
     shader
@@ -188,7 +188,7 @@ class ShaderError(RgError, ValueError):
 
 
 class DeviceError(RgError, RuntimeError):
-    """A device is missing, lost, out of memory, or cannot do what is asked.
+    """A device is missing, lost, out of memory, or lacks a feature.
 
     Parameters
     ----------
@@ -227,20 +227,20 @@ class DeviceError(RgError, RuntimeError):
 
 
 class BusyError(RgError, RuntimeError, BufferError):
-    """A device waits for the very function that wants to wait for the device."""
+    """A function would wait for the device that waits for it."""
 
 
 class InternalError(RgError, RuntimeError):
-    """A fault of rgraph's own: the declaration is not to blame. Please report it with the graph that shows it."""
+    """A fault of rgraph itself, not of the declaration. Report it with a graph that shows it."""
 
 
 def explain(code: str) -> str:
-    """What an error's code means: its cause, an example, and how to mend it.
+    """Explain the code of an error: its cause, an example, and how to fix it.
 
     Parameters
     ----------
     code
-        As messages show it, `RG-E203`; `E203` and `203` are understood too.
+        `RG-E203`, `E203` or `203`.
 
     Returns
     -------
@@ -250,12 +250,12 @@ def explain(code: str) -> str:
     Raises
     ------
     ValueError
-        If there is no such code; it names the nearest.
+        If there is no such code; the message has the nearest one.
 
     Examples
     --------
     >>> print(explain("RG-E214").splitlines()[0])
-    ## RG-E214: no root: nothing would run
+    ## RG-E214: No root: no pass would run
     """
     import re
     from difflib import get_close_matches

@@ -71,136 +71,136 @@ macro_rules! codes {
 
 codes! {
     Device {
-        /// There is no Vulkan loader, or no driver that answers it.
+        /// No Vulkan loader or driver found.
         NoDriver = 101,
-        /// A device lacks something that rgraph, a shader or an image needs.
+        /// Device lacks a feature that rgraph, a shader or an image needs.
         Missing = 102,
-        /// No device is the one that was asked for.
+        /// No device matches the selector.
         NoSuchDevice = 103,
-        /// A device was opened in one process and used in its fork.
+        /// Device of a parent process used in a fork.
         Forked = 105,
-        /// The validation layer is asked for and not installed.
+        /// Validation layer not installed.
         NoLayer = 106,
-        /// The device or the host is out of memory.
+        /// Out of memory on the device or the host.
         NoMemory = 110,
-        /// The device is lost.
+        /// Device lost.
         Lost = 120,
-        /// A Vulkan call or a thread failed.
+        /// Vulkan call or thread failed.
         Failed = 121,
-        /// The device is closed.
+        /// Device is closed.
         Closed = 130,
-        /// An object of another device.
+        /// Object belongs to another device.
         Foreign = 131,
     }
     Graph {
-        /// Two passes, two resources or two flags of one kind have the same name.
+        /// Duplicate name of a pass, resource, flag or key.
         DuplicateName = 201,
-        /// A name that nothing declared.
+        /// Unknown name.
         UnknownName = 202,
-        /// A read of what nobody writes.
+        /// Read of a resource that no pass writes.
         NeverWritten = 203,
-        /// Passes that must run before each other.
+        /// Cycle of passes or files.
         Cycle = 204,
-        /// A size of zero, one that overflows, or one that cannot be computed.
+        /// Invalid size: zero, overflow, or not computable.
         BadSize = 205,
-        /// Attachments, resolves or histories whose sizes cannot match.
+        /// Size mismatch of attachments, resolves or histories.
         SizeMismatch = 206,
-        /// A format that a usage cannot have.
+        /// Format does not support the usage.
         BadFormat = 207,
-        /// A number of samples that cannot be.
+        /// Unsupported sample count.
         BadSamples = 208,
-        /// Mips, layers, aspects or bytes outside the resource, or an empty range.
+        /// Range is empty or outside the resource.
         BadRange = 209,
-        /// A `modifies` that cannot hold.
+        /// Invalid `modifies`.
         BadModifies = 210,
-        /// A queue that cannot do what a pass asks.
+        /// Queue does not support the pass.
         BadQueue = 211,
-        /// More than the profile's limits.
+        /// Limit of the profile exceeded.
         OverLimit = 212,
-        /// A number that is not one: NaN, infinite or negative where it may not be.
+        /// Invalid number: NaN, infinite, fractional or out of range.
         BadNumber = 213,
-        /// No root: nothing would run.
+        /// No root: no pass would run.
         NoRoot = 214,
-        /// A conditional pass whose output holds nothing while the flag is off.
+        /// Conditional output is undefined while the flag is off.
         BadCondition = 215,
-        /// A history that cannot be kept.
+        /// Invalid history.
         BadHistory = 216,
-        /// Two accesses of one pass that contradict each other.
+        /// Conflicting accesses in one pass.
         BadAccess = 217,
-        /// A usage on a resource of the wrong kind.
+        /// Usage does not fit the kind of resource.
         BadUsage = 218,
-        /// A name that is empty or too long.
+        /// Empty or overlong name.
         BadName = 219,
-        /// A profile that cannot be used.
+        /// Invalid profile.
         BadProfile = 220,
-        /// More memory than the profile has.
+        /// Memory of the profile exceeded.
         OutOfMemory = 221,
-        /// A file that is not what its format says.
+        /// Malformed file.
         BadFile = 222,
-        /// A declaration that is too large to plan.
+        /// Declaration too large to plan.
         TooLarge = 223,
-        /// Work of a pass that does not fit what the pass declares.
+        /// Work does not match the accesses of its pass.
         BadWork = 224,
-        /// An input, an output array or a parameter of a run that does not fit the graph.
+        /// Input, output array or parameter does not match the graph.
         BadInput = 225,
-        /// A result that depends on what nothing declares.
+        /// Result depends on undeclared accesses.
         Undeclared = 226,
     }
     Shader {
-        /// A shader that does not compile.
+        /// Shader does not compile.
         BadShader = 301,
-        /// An entry point that is missing, or one of several that nobody chose.
+        /// Entry point missing or ambiguous.
         EntryPoint = 302,
-        /// A fragment stage that reads what the vertex stage does not write.
+        /// Fragment inputs do not match the vertex outputs.
         StageMismatch = 303,
-        /// A binding that clashes with another, or is of a kind that is not supported.
+        /// Conflicting or unsupported binding.
         Unsupported = 304,
-        /// SPIR-V that is none.
+        /// Invalid SPIR-V.
         BadSpirv = 305,
-        /// Data that does not fit the type that a shader reads.
+        /// Data does not match the type in the shader.
         BadLayout = 306,
-        /// SPIR-V that the Khronos validator refuses.
+        /// SPIR-V refused by the Khronos validator.
         InvalidSpirv = 307,
     }
     Graph {
-        /// A resource that is not what the shader's variable is.
+        /// Resource does not match the variable of the shader.
         BadBinding = 310,
-        /// A variable of a shader that nothing is bound to.
+        /// Unbound variable of a shader.
         MissingBinding = 311,
-        /// A binding that the shader does not have.
+        /// Unknown binding.
         UnknownBinding = 312,
-        /// Data that a shader does not read, or reads and is not given.
+        /// Shader data missing or unused.
         BadData = 313,
-        /// Workgroups that are not said and cannot be told from what is written.
+        /// Workgroup count not given and not inferable from the outputs.
         BadGroups = 314,
-        /// Colour targets that are not what the shader writes.
+        /// Colour targets do not match the outputs of the shader.
         BadTarget = 315,
-        /// Vertex buffers that are not what the shader reads.
+        /// Vertex buffers do not match the inputs of the shader.
         BadVertices = 316,
-        /// A transfer that cannot be.
+        /// Invalid transfer.
         BadTransfer = 317,
-        /// An array that cannot be read or written as the resource it stands for.
+        /// Array does not fit the resource.
         BadArray = 320,
     }
     Busy {
         // 401 was a device that could not be closed while views of its results were alive.
-        /// A function of a pass waits for the device that waits for it.
+        /// Callback waits for the device that waits for it.
         WaitsForItself = 402,
     }
     Plan {
-        /// A plan whose commands, ids or ranges cannot be.
+        /// Malformed plan: command, id or range out of bounds.
         Malformed = 501,
-        /// A plan whose queues wait for each other.
+        /// Plan deadlocks: its queues wait for each other.
         Deadlock = 502,
-        /// A plan that computes different things in different orders of its queues.
+        /// Plan is ambiguous: results depend on the order of its queues.
         Diverges = 503,
-        /// A plan that breaks rules of its graph, so it does not run.
+        /// Plan violates its graph.
         Unsound = 504,
-        /// A hazard that no synchronization of a plan covers, or a certificate that does not prove its plan.
+        /// Hazard without synchronization, or invalid certificate.
         Unproven = 505,
     }
     Internal {
-        /// A fault of rgraph's own.
+        /// Internal error of rgraph.
         Internal = 901,
     }
 }

@@ -386,7 +386,7 @@ impl Graph {
     /// Declares a module or an extension point here; passes put into it later stand at this place in the order.
     pub fn add_slot(&mut self, name: &str, parent: Option<SlotId>) -> SlotId {
         if parent.is_some_and(|parent| self.slots.get(parent).is_none()) {
-            self.foreign("a module stands in a module", "declare both in this graph");
+            self.foreign("a module is in a module", "declare both in this graph");
         }
         self.sequence += 1;
         self.slot_names.push(name);
@@ -397,7 +397,7 @@ impl Graph {
     /// could: not if `parent` stands inside of it.
     pub fn place_slot(&mut self, slot: SlotId, parent: Option<SlotId>) -> bool {
         if parent.is_some_and(|parent| self.slots.get(parent).is_none()) {
-            self.foreign("an extension point stands in a module", "declare both in this graph");
+            self.foreign("an extension point is in a module", "declare both in this graph");
         }
         let mut at = parent;
         while let Some(outer) = at {

@@ -264,7 +264,7 @@ const IMAGES: [(&str, &str, &str); 20] = [
     (
         r#"{"size": 5}"#,
         "RG-E222",
-        ".size is 5, but must be [width, height], [width, height, depth], or an object that says what it is relative to",
+        ".size is 5, but must be [width, height], [width, height, depth], or an object with \"relative_to\" or \"scale\"",
     ),
     (
         r#"{"size": [1]}"#,
@@ -311,7 +311,7 @@ const IMAGES: [(&str, &str, &str); 20] = [
     (
         r#"{"imported": true, "persistent": true}"#,
         "RG-E222",
-        " says more than one of imported, persistent and history_of\n  help: its contents come from outside, from the \
+        " has more than one of imported, persistent and history_of\n  help: its contents come from outside, from the \
          frame before, or from another resource: say which",
     ),
     (r#"{"leave": {"layout": 3}}"#, "RG-E222", ".leave.layout is 3, but must be an image layout"),

@@ -261,7 +261,7 @@ const EDITS: [(&str, &str, &str); 30] = [
     (
         "\"src_queue\": null, \"dst_queue\": null}],\n        \"images\"",
         "\"src_queue\": 0, \"dst_queue\": null}],\n        \"images\"",
-        "RG-E222 bad.rplan.json:12: batches[0].commands[0].buffers[0] says one of src_queue and dst_queue\n  help: ownership passes from one family to another: both are said, or both are null",
+        "RG-E222 bad.rplan.json:12: batches[0].commands[0].buffers[0] has one of src_queue and dst_queue\n  help: give both families, or null for both",
     ),
     (
         "\"op\": \"begin_rendering\", \"physical_pass\": 0",

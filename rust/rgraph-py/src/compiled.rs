@@ -161,7 +161,7 @@ impl PyCompiled {
             (None, Some(source)) => source,
             (None, None) => {
                 let message = "a plan that was read from a file knows no shaders";
-                let help = "say what it is a plan of: device.compile(plan, of=graph)";
+                let help = "name its graph: device.compile(plan, of=graph)";
                 return Err(bad(py, Code::UnknownName, message, help));
             }
         };

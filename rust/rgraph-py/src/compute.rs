@@ -32,7 +32,7 @@ fn groups(
         return front::covered(who, program, &work.needs.written).map_err(|error| misfit(py, error, who));
     };
     let count = |item: &Bound<'_, PyAny>| item.extract::<Count>().map(|Count(count)| count);
-    let wrong = || PyTypeError::new_err("groups is (x, y, z) workgroups, or a buffer that says them");
+    let wrong = || PyTypeError::new_err("groups is (x, y, z) workgroups, or a buffer with their counts");
     // The usual ones first: asking a tuple for a number would make an exception.
     if let Ok(tuple) = value.cast::<PyTuple>() {
         let mut groups = [1; 3];

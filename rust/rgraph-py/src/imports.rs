@@ -48,7 +48,7 @@ fn taken(py: Python<'_>, array: &Host, volume: bool) -> PyResult<Taken> {
             Some(_) if array.shape().len() == 3 => {
                 "an image has 1 to 4 channels; for layers of one channel add an axis: array[..., None]"
             }
-            _ => "images have 1 to 4 channels of 8, 16 or 32 bits; say as_buffer=True for a buffer",
+            _ => "images have 1 to 4 channels of 8, 16 or 32 bits; use as_buffer=True for a buffer",
         };
         return refuse(format!("no format has texels like those of an array of shape {}", array.shown()), help);
     }

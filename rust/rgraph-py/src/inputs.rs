@@ -196,7 +196,7 @@ impl PyCompiled {
         };
         if matches!(self.load.works.get(&pass), Some(Work::Steps(steps)) if steps.len() > 1) {
             let help = "give what changes in a buffer, or declare a pass for each draw";
-            return refuse(format!("pass \"{name}\" has several draws, and params= does not say which is meant"), help);
+            return refuse(format!("pass \"{name}\" has several draws, and params= does not name one of them"), help);
         }
         let who = Who { pass: name, place: graph.pass_place(pass) };
         let packed = |ty: &Type, path: &str| {

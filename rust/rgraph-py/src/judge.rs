@@ -237,7 +237,7 @@ impl Case {
             return Some(format!("the plan does not check clean: {}", finding.message));
         }
         if let Some(what) = interpret::disagreement(&self.graph, plan, 4) {
-            return Some(format!("the plan does not compute what the declaration says: {what}"));
+            return Some(format!("the plan does not compute the declared results: {what}"));
         }
         if bake(&self.graph, &self.profile, &self.options, scratch).as_ref() != Ok(plan) {
             return Some("baking twice gives two plans".to_owned());

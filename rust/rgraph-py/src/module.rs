@@ -540,7 +540,7 @@ impl PyGraphModule {
             Some((slot, false)) => {
                 let slot = *slot;
                 if !state.open()?.place_slot(slot, parent) {
-                    let message = format!("extension point \"{full}\" would stand inside itself");
+                    let message = format!("extension point \"{full}\" would be inside itself");
                     return Err(refusal(Code::Cycle, message, "declare it outside of what extends it"));
                 }
                 state.points.insert(full.into(), (slot, true));

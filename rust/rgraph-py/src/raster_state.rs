@@ -100,7 +100,7 @@ fn blend(value: &Bound<'_, PyAny>) -> PyResult<Blend> {
         },
     };
     let Some(color) = equation("color")? else {
-        return Err(PyTypeError::new_err("blending says at least \"color\""));
+        return Err(PyTypeError::new_err("blending needs at least \"color\""));
     };
     Ok(Blend { color, alpha: equation("alpha")?.unwrap_or(color) })
 }

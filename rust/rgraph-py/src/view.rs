@@ -71,9 +71,7 @@ impl PyView {
             return Err(PyTypeError::new_err("a slice of a buffer has no step"));
         }
         let (Some(first), Some(last)) = (end("start")?, end("stop")?) else {
-            return Err(PyTypeError::new_err(
-                "a slice of a buffer says both its first byte and the one behind its last",
-            ));
+            return Err(PyTypeError::new_err("a slice of a buffer has a first byte and an end"));
         };
         let bytes = range(value.py(), "bytes", first.extract::<Bytes>()?.0, last.extract::<Bytes>()?.0)?;
         Self::narrowed(value, |part| part.ranges.bytes = Some(bytes))

@@ -58,7 +58,7 @@ pub enum BindingKind {
         dimension: Dimension,
         /// Whether it is an array of layers.
         arrayed: bool,
-        /// Whether it has several samples a texel.
+        /// Whether it is multisampled.
         multisampled: bool,
         /// What a texel reads as.
         sample: SampleKind,
@@ -69,7 +69,7 @@ pub enum BindingKind {
         dimension: Dimension,
         /// Whether it is an array of layers.
         arrayed: bool,
-        /// Whether it has several samples a texel.
+        /// Whether it is multisampled.
         multisampled: bool,
         /// What a texel reads as.
         sample: SampleKind,

@@ -169,7 +169,7 @@ pub fn choose(devices: Vec<Physical>, selector: Option<&str>) -> Result<Physical
     };
     let Some(found) = devices.iter().find(|device| fits(device)) else {
         let message = format!("no device is \"{selector}\"");
-        let help = "say uuid:…, pci:…, name:… (part of the name) or an index of this list";
+        let help = "use uuid:…, pci:…, name:… (part of the name) or an index of this list";
         return Err(lines(DeviceError::new(Code::NoSuchDevice, message, help)).into());
     };
     if !found.info.is_usable() {

@@ -218,7 +218,7 @@ impl Resource {
             });
         }
         other.map(|layout| {
-            let message = format!("\"{name}\" is in layout {layout}: nobody but rgraph can have used it");
+            let message = format!("\"{name}\" is in layout {layout}, but no other program can have used it");
             (message, "give \"undefined\" to drop its contents".to_owned())
         })
     }

@@ -362,7 +362,7 @@ impl Run<'_, '_> {
             let Some(store) = self.prepared.store(root.resource, state.run, &state.imports).cloned() else { continue };
             if matches!(store.kind, PlanKind::Image { samples, .. } if samples > 1) {
                 let name = self.prepared.plan.resource_name(root.resource);
-                let note = format!("\"{name}\" has several samples a texel, so it is not read back; resolve it");
+                let note = format!("\"{name}\" is multisampled, so it is not read back; resolve it");
                 self.figures.notes.push(note);
                 continue;
             }

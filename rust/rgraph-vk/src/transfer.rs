@@ -316,7 +316,7 @@ fn texels(
 ) -> Result<vk::BufferImageCopy, Error> {
     let name = binder.plan.resource_name(buffer);
     if side.samples > 1 {
-        return binder.wrong(pass, &format!("copies several samples a texel to or from \"{name}\""), "resolve first");
+        return binder.wrong(pass, &format!("copies multisampled texels to or from \"{name}\""), "resolve first");
     }
     let needed = side.bytes();
     let align = copied_bytes(side.format, side.subresource.aspect_mask).max(4);

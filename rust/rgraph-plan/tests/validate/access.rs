@@ -121,7 +121,7 @@ cases! {
         let paint = film.pass("paint", PassQueue::Compute);
         film.uses(paint, image, Usage::StorageReadWrite);
     } => [
-        "RG-E208 pass \"paint\" uses \"color\" as storage_read_write, but it has several samples a texel",
+        "RG-E208 pass \"paint\" uses \"color\" as storage_read_write, but it is multisampled",
         "  paint  film.py:5  storage_read_write",
         "  color  film.py:3  rgba8unorm, 64×64, 4 samples",
         "  help: resolve it first, or read it as sampled",
@@ -144,7 +144,7 @@ cases! {
         "  show   film.py:8  present",
         "  depth  film.py:3  depth32float, 64×64",
         "  help: present a colour image",
-        "RG-E208 pass \"show\" uses \"many\" as present, but it has several samples a texel",
+        "RG-E208 pass \"show\" uses \"many\" as present, but it is multisampled",
         "  show  film.py:9  present",
         "  many  film.py:4  rgba8unorm, 64×64, 4 samples",
         "  help: resolve it first and present the result",
@@ -305,7 +305,7 @@ cases! {
         film.access(draw, many, transfer(Usage::TransferSrc, Transfer::Blit));
         film.access(draw, block, transfer(Usage::TransferDst, Transfer::Blit));
     } => [
-        "RG-E208 pass \"draw\" uses \"many\" as transfer_src of a blit, but it has several samples a texel",
+        "RG-E208 pass \"draw\" uses \"many\" as transfer_src of a blit, but it is multisampled",
         "  draw  film.py:6  transfer_src",
         "  many  film.py:3  rgba8unorm, 64×64, 4 samples",
         "  help: resolve it first, or use transfer: resolve",
@@ -323,11 +323,11 @@ cases! {
         film.access(draw, many, transfer(Usage::TransferDst, Transfer::Resolve));
         film.access(draw, depth, transfer(Usage::TransferSrc, Transfer::Resolve));
     } => [
-        "RG-E208 pass \"draw\" uses \"one\" as transfer_src of a resolve, but it has one sample a texel",
+        "RG-E208 pass \"draw\" uses \"one\" as transfer_src of a resolve, but it has one sample per texel",
         "  draw  film.py:7  transfer_src",
         "  one   film.py:3  rgba8unorm, 64×64",
         "  help: use a copy or a blit",
-        "RG-E208 pass \"draw\" uses \"many\" as transfer_dst of a resolve, but it has several samples a texel",
+        "RG-E208 pass \"draw\" uses \"many\" as transfer_dst of a resolve, but it is multisampled",
         "  draw  film.py:8  transfer_dst",
         "  many  film.py:4  rgba8unorm, 64×64, 4 samples",
         "  help: resolve to an image of one sample",
@@ -369,7 +369,7 @@ cases! {
         film.uses(draw, many, Usage::ColorAttachment);
         film.access(draw, one, loaded(Usage::ResolveAttachment, Load::Load));
     } => [
-        "RG-E217 pass \"draw\" uses \"one\" as resolve_attachment and says load: load, but it replaces all contents",
+        "RG-E217 pass \"draw\" uses \"one\" as resolve_attachment with load: load, but it replaces all contents",
         "  draw  film.py:7  resolve_attachment",
         "  one   film.py:3  rgba8unorm, 64×64",
         "  help: leave load out",
@@ -387,7 +387,7 @@ cases! {
         let (depth, draw) = (film.image("depth", Format::Depth32float), film.draw());
         film.access(draw, depth, Use { stencil_load: Some(Load::Clear), ..Use::new(Usage::DepthStencilAttachment) });
     } => [
-        "RG-E217 pass \"draw\" uses \"depth\" as depth_stencil_attachment and says stencil_load, but it has no stencil",
+        "RG-E217 pass \"draw\" uses \"depth\" as depth_stencil_attachment with stencil_load, but it has no stencil",
         "  draw   film.py:5  depth_stencil_attachment",
         "  depth  film.py:3  depth32float, 64×64",
         "  help: leave stencil_load out",
@@ -458,7 +458,7 @@ cases! {
         "RG-E218 pass \"draw\" generates mips of \"color\", but only reads it",
         "  draw   film.py:7  sampled",
         "  color  film.py:3  rgba8unorm, 64×64, 7 mips",
-        "  help: say generate_mips where its first mip is written",
+        "  help: declare generate_mips where its first mip is written",
         "RG-E207 pass \"draw\" generates mips of \"ids\", but its format cannot be filtered",
         "  draw  film.py:8  color_attachment",
         "  ids   film.py:4  r32uint, 64×64, 7 mips",

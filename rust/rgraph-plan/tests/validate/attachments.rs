@@ -133,7 +133,7 @@ cases! {
             film.access(pass, into, resolving(from));
         }
     } => [
-        "RG-E208 pass \"single\" resolves \"few\" to \"one\", but \"few\" has one sample a texel",
+        "RG-E208 pass \"single\" resolves \"few\" to \"one\", but \"few\" has one sample per texel",
         "  single  film.py:10  resolve_attachment",
         "  one     film.py:5  rgba8unorm, 64×64",
         "  few     film.py:9  color_attachment, rgba8unorm, 64×64",
@@ -260,7 +260,7 @@ cases! {
         "  draw   film.py:6  depth_stencil_attachment",
         "  depth  film.py:3  depth32float, 64×64",
         "  depth  film.py:5  depth_stencil_attachment, depth32float, 64×64",
-        "  help: say it once, or make the ranges not meet",
+        "  help: declare it once, or make the ranges disjoint",
     ];
     depth_tested_and_written_cannot_be_sampled_but_its_stencil_can: |film| {
         let depth = film.image("depth", Format::Depth24plusStencil8);

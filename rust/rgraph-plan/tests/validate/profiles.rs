@@ -24,7 +24,7 @@ cases! {
         film.profile.queues = vec![film.profile.queues[0].clone(); 17];
     } => [
         "RG-E220 profile \"discrete\" lists 17 queues",
-        "  help: list each queue family once, at most 16, and say how many queues it has with count",
+        "  help: list each queue family once, at most 16, and give the number of its queues as count",
     ];
     alignments_are_powers_of_two: |film| {
         film.profile.image_alignment = 0;

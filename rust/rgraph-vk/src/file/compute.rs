@@ -137,7 +137,7 @@ impl Work<'_, '_> {
     /// `[x, y, z]`, a number, a buffer that says them, or `{"cover": IMAGE, "mip": 0}`.
     fn groups(&mut self, node: &Node<'_, '_>) -> Option<Groups> {
         const COVER_KEYS: [&str; 2] = ["cover", "mip"];
-        const WANTED: &str = "[x, y, z] workgroups, a buffer that says them, or {\"cover\": IMAGE}";
+        const WANTED: &str = "[x, y, z] workgroups, a buffer with their counts, or {\"cover\": IMAGE}";
         if node.is_number() {
             return node.u32().map(|x| Groups::Fixed([x, 1, 1]));
         }

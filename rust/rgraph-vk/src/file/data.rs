@@ -32,7 +32,7 @@ pub fn read(node: &Node<'_, '_>) -> Option<Value> {
         if name == BYTES && value.is_text() {
             bytes = value.text().and_then(|text| base64::decode(&text));
             if bytes.is_none() {
-                value.mistake(Code::BadFile, "is not base 64", "write bytes as RFC 4648 says");
+                value.mistake(Code::BadFile, "is not base 64", "write bytes in base 64 (RFC 4648)");
                 good = false;
             }
             return;
@@ -45,7 +45,7 @@ pub fn read(node: &Node<'_, '_>) -> Option<Value> {
     let value = match bytes {
         Some(bytes) if members.is_empty() => Value::Bytes(bytes),
         Some(_) => {
-            node.mistake(Code::BadFile, "has bytes and members at once", "say one of them");
+            node.mistake(Code::BadFile, "has bytes and members at once", "keep one of them");
             return None;
         }
         None => Value::Map(members),

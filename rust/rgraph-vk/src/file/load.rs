@@ -145,7 +145,7 @@ impl Extras for Loader {
                     let size = *buffer.size.get_or_insert(picture.bytes.len() as u64);
                     if size != picture.bytes.len() as u64 || size == 0 {
                         let problem = format!("has {} bytes", picture.bytes.len());
-                        return Err(about((problem, "leave the size out, or say that of the file".to_owned())));
+                        return Err(about((problem, "leave the size out, or declare that of the file".to_owned())));
                     }
                 }
             }
@@ -162,7 +162,7 @@ impl Extras for Loader {
         let said: Vec<&'static str> = WORK_KEYS.into_iter().filter(|key| fields.get(key).is_some()).collect();
         let Some(&key) = said.first() else { return };
         if let [_, second, ..] = said[..] {
-            let help = "make two passes, or say \"steps\": [{…}, {…}]";
+            let help = "make two passes, or use \"steps\": [{…}, {…}]";
             let problem = format!("does two things at once: \"{key}\" and \"{second}\"");
             fields.node().mistake(Code::BadFile, problem, help);
             return;

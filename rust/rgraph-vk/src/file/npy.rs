@@ -44,7 +44,7 @@ pub fn header(bytes: &[u8]) -> Result<Header, String> {
     let size = shape.iter().try_fold(element.size(), |size, axis| size.checked_mul(*axis));
     match size {
         Some(size) if shape.len() <= MOST_AXES && bytes.len() - end == size => Ok((shape, element, end)),
-        _ => Err(format!("has {} bytes of numbers, not as many as its shape says", bytes.len() - end)),
+        _ => Err(format!("has {} bytes of numbers, not as many as its shape has", bytes.len() - end)),
     }
 }
 

@@ -53,7 +53,7 @@ pub fn part<const N: usize>(fields: &Fields<'_, '_, N>) -> Option<Part> {
     let pair = |one: &'static str, several: &'static str| -> Option<Option<[u32; 2]>> {
         match (fields.get(one), fields.get(several)) {
             (Some(one), Some(_)) => {
-                one.mistake(Code::BadFile, format_args!("stands beside \"{several}\""), "say one of them");
+                one.mistake(Code::BadFile, format_args!("and \"{several}\" are both given"), "keep one of them");
                 None
             }
             (Some(one), None) => {

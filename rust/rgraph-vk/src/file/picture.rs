@@ -93,7 +93,7 @@ impl Picture {
         let other =
             image.size.is_some_and(|said| absolute(said) && (said.x, said.y, said.z) != (size.x, size.y, size.z));
         if other || image.layers.unwrap_or(if image.cube { 6 } else { 1 }) != layers && image.layers.is_some() {
-            return Err((shown(), "leave its size and layers out, or say those of the file".to_owned()));
+            return Err((shown(), "leave its size and layers out, or declare those of the file".to_owned()));
         }
         image.format = Some(format);
         image.size = image.size.or(Some(size));

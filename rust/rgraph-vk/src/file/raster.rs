@@ -161,7 +161,7 @@ impl Work<'_, '_> {
             }
             let count = own.iter().filter(|usage| **usage == Usage::ColorAttachment).count();
             if own.is_empty() {
-                let help = "say \"color\": IMAGE or \"depth\": IMAGE";
+                let help = "give \"color\": IMAGE or \"depth\": IMAGE";
                 node.mistake(Code::BadTarget, "draws to nothing", help);
                 return None;
             }

@@ -66,7 +66,7 @@ impl Library<'_> {
         let fields = node.fields("a shader", &SHADER_KEYS)?;
         let said = SHADER_KEYS.iter().filter(|key| fields.get(key).is_some()).count();
         if said != 1 {
-            node.mistake(Code::BadFile, "is no shader", "say one of \"file\", \"wgsl\", \"glsl\" and \"spirv\"");
+            node.mistake(Code::BadFile, "is no shader", "give one of \"file\", \"wgsl\", \"glsl\" and \"spirv\"");
             return None;
         }
         if let Some(file) = fields.get("file") {
@@ -79,7 +79,7 @@ impl Library<'_> {
                 let node = spirv?;
                 let bytes = base64::decode(&lines(&node)?);
                 if bytes.is_none() {
-                    node.mistake(Code::BadFile, "is not base 64", "write SPIR-V as RFC 4648 says, or as a file");
+                    node.mistake(Code::BadFile, "is not base 64", "write SPIR-V in base 64 (RFC 4648), or name a file");
                 }
                 GivenCode::Spirv(bytes?)
             }

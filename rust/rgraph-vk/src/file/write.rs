@@ -76,7 +76,7 @@ pub fn write(
 fn function(graph: &Graph, pass: PassId) -> Mistake {
     let name = graph.pass_name(pass);
     let message = format!("pass \"{name}\" is a function, which no file can hold");
-    let help = "say what it does with a shader or a transfer, or save the rest: save(path, callbacks=\"skip\")";
+    let help = "give it a shader or a transfer, or save the rest: save(path, callbacks=\"skip\")";
     let who = Who { pass: name, place: graph.pass_place(pass) };
     who.mistake(Code::BadFile, message, "is a function", help)
 }

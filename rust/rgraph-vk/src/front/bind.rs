@@ -212,7 +212,7 @@ fn sampler(binding: &Binding, sampler: Sampler) -> Result<What, (&'static str, &
         BindingKind::Sampler { comparison } if comparison == sampler.compare.is_some() => Ok(What::Sampler(sampler)),
         BindingKind::Sampler { comparison } => {
             let got = if comparison { "a sampler that does not compare" } else { "a sampler that compares" };
-            Err((got, "say compare= of the sampler exactly where the shader compares"))
+            Err((got, "set compare= of the sampler if and only if the shader compares"))
         }
         _ => Err(("a sampler", "bind a resource, and the sampler by its own name")),
     }

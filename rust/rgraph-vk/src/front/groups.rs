@@ -25,12 +25,12 @@ pub fn covered(who: Who<'_>, program: &Program, written: &[Written]) -> Result<G
                 several => format!("{several} {}", if images.is_empty() { "buffers" } else { "images" }),
             };
             let message = format!(
-                "pass \"{}\" has no groups=, and shader \"{}\" writes {said}, so their number cannot be told",
+                "pass \"{}\" has no groups=, and shader \"{}\" writes {said}, so their number cannot be inferred",
                 who.pass,
                 who.shader(program)
             );
             let [x, y, z] = program.interface.workgroup;
-            let help = format!("say groups=(x, y, z); a workgroup of the shader is {x} × {y} × {z} invocations");
+            let help = format!("add groups=(x, y, z); a workgroup of the shader is {x} × {y} × {z} invocations");
             Err(GraphError::one(who.mistake(Code::BadGroups, message, format!("writes {said}"), help)).into())
         }
     }

@@ -426,7 +426,7 @@ impl<'e> Reader<'e> {
                     self.points.insert(full, (slot, true, node.place()));
                 } else {
                     let help = "declare it outside of what extends it";
-                    node.mistake(Code::Cycle, "is an extension point that would stand inside itself", help);
+                    node.mistake(Code::Cycle, "is an extension point inside itself", help);
                 }
             }
             None => {

@@ -126,7 +126,7 @@ pub(super) fn read_buffer(fields: &BufferFields<'_, '_>, here: &Here<'_>) -> Res
     let inherits =
         fields.get("modifies").is_some() || fields.get("history_of").is_some() || fields.get("file").is_some();
     if fields.get("size").is_none() && !inherits {
-        fields.node().mistake(Code::BadFile, "has no \"size\"", "say how many bytes it has");
+        fields.node().mistake(Code::BadFile, "has no \"size\"", "give its bytes as \"size\"");
     }
     let buffer = Buffer { size, acceleration_structure: fields.flag("acceleration_structure") };
     common(fields, Kind::Buffer(buffer), here)
@@ -151,15 +151,15 @@ fn read_life<const N: usize>(fields: &Fields<'_, '_, N>, here: &Here<'_>) -> Lif
     let history = fields.get("history_of");
     let says = [imported.is_some(), persistent, history.is_some()];
     if says.iter().filter(|said| **said).count() > 1 {
-        let help = "its contents come from outside, from the frame before, or from another resource: say which";
-        fields.node().mistake(Code::BadFile, "says more than one of imported, persistent and history_of", help);
+        let help = "keep one: imported, persistent or history_of";
+        fields.node().mistake(Code::BadFile, "has more than one of imported, persistent and history_of", help);
     }
     let frames = fields.get("frames").map(|frames| frames.u32());
     let first = fields.get("first_frame").map(|first| first.word::<FirstFrame>());
     if history.is_none() {
         for key in ["frames", "first_frame"] {
             if let Some(stray) = fields.get(key) {
-                stray.mistake(Code::BadFile, "stands where no history_of does", "say whose history it is");
+                stray.mistake(Code::BadFile, "needs history_of", "add \"history_of\", or leave it out");
             }
         }
     }
@@ -212,7 +212,7 @@ fn read_leave(node: Node<'_, '_>) -> Option<Leave> {
     })
 }
 
-const SIZE: &str = "[width, height], [width, height, depth], or an object that says what it is relative to";
+const SIZE: &str = "[width, height], [width, height, depth], or an object with \"relative_to\" or \"scale\"";
 
 fn read_size(node: Node<'_, '_>, here: &Here<'_>) -> Option<Size> {
     if node.is_list() {
@@ -250,7 +250,7 @@ fn per_axis_size(node: Node<'_, '_>, here: &Here<'_>) -> Option<Size> {
         let (axis, round) = read_axis(&fields.need(key)?, here)?;
         match (said, round) {
             (Some(one), Some(other)) if one != other => {
-                let help = "say \"round\" once, beside the axes";
+                let help = "move \"round\" next to the axes";
                 fields.node().mistake(Code::BadFile, "rounds one axis up and another down", help);
             }
             _ => said = said.or(round),
@@ -267,7 +267,7 @@ fn read_axis(node: &Node<'_, '_>, here: &Here<'_>) -> Option<(Axis, Option<Round
         return node.u32().map(|texels| (Axis::Texels(texels), None));
     }
     if !node.is_object() {
-        node.wrong("a number of texels, or an object that says what it is relative to");
+        node.wrong("a number of texels, or an object with \"relative_to\" or \"scale\"");
         return None;
     }
     let fields = node.fields("a relative axis", &RELATIVE_KEYS)?;

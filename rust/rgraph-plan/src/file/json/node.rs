@@ -439,7 +439,7 @@ impl<'a, 'p> Node<'a, 'p> {
                 Some(other) => format!("this is {other} file"),
                 None => format!("begin it with {{\"{key}\": 1, …"),
             };
-            self.mistake(Code::BadFile, format_args!("has no \"{key}\" that says its version"), help);
+            self.mistake(Code::BadFile, format_args!("has no \"{key}\" with its version"), help);
         }
         good
     }

@@ -204,8 +204,8 @@ fn families<const N: usize>(fields: &Fields<'_, '_, N>) -> Option<Option<[u32; 2
         (Some(source), Some(target)) => Some(Some([source, target])),
         (None, None) => Some(None),
         _ => {
-            let help = "ownership passes from one family to another: both are said, or both are null";
-            fields.node().mistake(Code::BadFile, "says one of src_queue and dst_queue", help);
+            let help = "give both families, or null for both";
+            fields.node().mistake(Code::BadFile, "has one of src_queue and dst_queue", help);
             None
         }
     }
@@ -347,7 +347,7 @@ fn attachment(node: Node<'_, '_>, counts: &Counts, plan: &Plan) -> Option<Attach
         (Some(load), Some(store)) => Some((load, store)),
         (None, None) => None,
         _ => {
-            node.mistake(Code::BadFile, "says one of stencil_load and stencil_store", "say both, or neither");
+            node.mistake(Code::BadFile, "has one of stencil_load and stencil_store", "give both, or neither");
             return None;
         }
     };

@@ -335,7 +335,7 @@ fn pass(node: Node<'_, '_>, index: usize, counts: &Counts, plan: &mut Plan) -> O
         Some(why.map_or(Some(Culled::WritesNothing), |why| read_culled(why, counts))?)
     } else {
         if let Some(stray) = fields.given("culled_why") {
-            stray.mistake(Code::BadFile, "stands at a pass that is not culled", "");
+            stray.mistake(Code::BadFile, "is on a pass that is not culled", "");
         }
         None
     };

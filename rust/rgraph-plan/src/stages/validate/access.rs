@@ -230,11 +230,11 @@ impl Check<'_> {
         let replaces =
             matches!(usage, Usage::ResolveAttachment | Usage::AccelerationBuild | Usage::AccelerationScratch);
         let wrong = if access.stencil_load.is_some() && !at.shape.aspects.contains(Aspects::STENCIL) {
-            Some(("and says stencil_load, but it has no stencil".to_owned(), "leave stencil_load out"))
+            Some(("with stencil_load, but it has no stencil".to_owned(), "leave stencil_load out"))
         } else if loses && (!usage.writes() || matches!(usage, Usage::StorageReadWrite | Usage::AccelerationUpdate)) {
             Some((format!("and says load: {said}, so it would read what it throws away"), "leave load out"))
         } else if access.load == Some(Load::Load) && replaces {
-            Some(("and says load: load, but it replaces all contents".to_owned(), "leave load out"))
+            Some(("with load: load, but it replaces all contents".to_owned(), "leave load out"))
         } else if loses && access.unordered {
             let says = format!("unordered and with load: {said}, so it would throw away what the others wrote");
             Some((says, "clear it in a pass before, or leave unordered out"))
@@ -254,7 +254,7 @@ impl Check<'_> {
         let wrong = match at.shape.kind {
             PlanKind::Buffer { .. } => Some((Code::BadUsage, "but it is a buffer", "leave generate_mips out")),
             _ if !at.access.usage.writes() => {
-                Some((Code::BadUsage, "but only reads it", "say generate_mips where its first mip is written"))
+                Some((Code::BadUsage, "but only reads it", "declare generate_mips where its first mip is written"))
             }
             _ if known.stand_in => None,
             PlanKind::Image { format, .. } if !blends(format) => Some((
@@ -292,7 +292,7 @@ impl Check<'_> {
         };
         let kept = access.load.is_some_and(|load| load != Load::Clear) && access.stencil_load != Some(Load::Clear);
         if !clears || kept {
-            let help = if kept { "say load: clear" } else { "leave the clear value out" };
+            let help = if kept { "use load: clear" } else { "leave the clear value out" };
             let says = format!("gives a clear value for \"{name}\", but does not clear it");
             self.add(self.of_access(Code::BadAccess, at, &says, help));
             return;

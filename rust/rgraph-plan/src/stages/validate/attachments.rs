@@ -203,9 +203,9 @@ impl Check<'_> {
         let [of, name] = [self.graph.accesses()[from].resource, at.access.resource].map(|id| self.resource_name(id));
         let aspects = if at.access.aspects.is_empty() { at.shape.aspects } else { at.access.aspects };
         let wrong = if many == 1 {
-            Some((Code::BadSamples, format!("but \"{of}\" has one sample a texel"), "give it several samples"))
+            Some((Code::BadSamples, format!("but \"{of}\" has one sample per texel"), "give it several samples"))
         } else if one != 1 {
-            Some((Code::BadSamples, format!("but \"{name}\" has {one} samples a texel"), "give it one sample"))
+            Some((Code::BadSamples, format!("but \"{name}\" has {one} samples per texel"), "give it one sample"))
         } else if a != b {
             Some((Code::BadFormat, format!("but their formats are {a} and {b}"), "give both one format"))
         } else {

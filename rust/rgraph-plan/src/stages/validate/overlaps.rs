@@ -155,7 +155,7 @@ impl Check<'_> {
         let storage = |usage| matches!(usage, Usage::StorageRead | Usage::StorageWrite);
         let help = match (other.usage, access.usage) {
             _ if parts => "name the same mip and layers in both, or split the pass",
-            (a, b) if a == b => "say it once, or make the ranges not meet",
+            (a, b) if a == b => "declare it once, or make the ranges disjoint",
             (a, b) if storage(a) && storage(b) => "use storage_read_write once",
             (Usage::Present, _) | (_, Usage::Present) => "present it in a pass of its own",
             (Usage::ColorAttachment, Usage::Sampled) | (Usage::Sampled, Usage::ColorAttachment) => {

@@ -17,7 +17,7 @@ impl Check<'_> {
             let says = format!("lists {} queues", queues.len());
             self.bad_profile(
                 &says,
-                "list each queue family once, at most 16, and say how many queues it has with count",
+                "list each queue family once, at most 16, and give the number of its queues as count",
             );
         }
         for queue in queues {

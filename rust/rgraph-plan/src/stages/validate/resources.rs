@@ -357,7 +357,7 @@ impl Check<'_> {
         let name = self.resource_name(base);
         let mut differs: Vec<&str> = Vec::new();
         let (own, below) = (self.shapes[id].kind, self.shapes[base].kind);
-        let mut help = "say nothing that differs: it has what it modifies".to_owned();
+        let mut help = "leave out what differs: it has what it modifies".to_owned();
         let mut code = Code::BadModifies;
         let one_memory = match (own, below) {
             (PlanKind::Image { size: a, .. }, PlanKind::Image { size: b, .. }) => a == b,

@@ -117,13 +117,13 @@ pub(super) fn unfit(
             Some((Code::BadFormat, "is sRGB", "declare it without -srgb and encode in the shader"))
         }
         _ if is_storage(usage) && samples > 1 => {
-            Some((Code::BadSamples, "has several samples a texel", "resolve it first, or read it as sampled"))
+            Some((Code::BadSamples, "is multisampled", "resolve it first, or read it as sampled"))
         }
         Usage::Present if depth || block => {
             Some((Code::BadFormat, "is no colour that a surface can show", "present a colour image"))
         }
         Usage::Present if samples > 1 => {
-            Some((Code::BadSamples, "has several samples a texel", "resolve it first and present the result"))
+            Some((Code::BadSamples, "is multisampled", "resolve it first and present the result"))
         }
         Usage::Present if volume => Some((Code::BadUsage, "has three dimensions", "present a 2D image")),
         _ => None,
@@ -157,7 +157,7 @@ pub(super) fn unfit_transfer(
     let block = format.numbers() == Numbers::Block;
     match transfer {
         Transfer::Blit if samples > 1 => {
-            Some((Code::BadSamples, "it has several samples a texel", "resolve it first, or use transfer: resolve"))
+            Some((Code::BadSamples, "it is multisampled", "resolve it first, or use transfer: resolve"))
         }
         Transfer::Blit if block && !source => {
             Some((Code::BadFormat, "its format is block-compressed", "blit to a format that is not compressed"))
@@ -166,10 +166,10 @@ pub(super) fn unfit_transfer(
             Some((Code::BadFormat, "its format is depth or stencil", "use resolve_attachment"))
         }
         Transfer::Resolve if source && samples == 1 => {
-            Some((Code::BadSamples, "it has one sample a texel", "use a copy or a blit"))
+            Some((Code::BadSamples, "it has one sample per texel", "use a copy or a blit"))
         }
         Transfer::Resolve if !source && samples > 1 => {
-            Some((Code::BadSamples, "it has several samples a texel", "resolve to an image of one sample"))
+            Some((Code::BadSamples, "it is multisampled", "resolve to an image of one sample"))
         }
         Transfer::Clear if block => {
             Some((Code::BadFormat, "its format is block-compressed", "copy to it from a cleared buffer"))
