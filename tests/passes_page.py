@@ -10,18 +10,18 @@ GROUPS = {
     "Copies and conversions": ("clear", "copy", "blit", "upload", "download", "generate_mips", "resolve"),
     "Pictures": ("full_screen", "blur", "bloom", "tone_map", "temporal", "text"),
     "Numbers": ("histogram", "exposure", "prefix_sum", "reduce", "statistics"),
-    "What goes with them": ("gaussian", "glyphs"),
+    "Helpers": ("gaussian", "glyphs"),
 }
 HEAD = """# Ready-made passes
 
-`rgraph.passes` declares what most frames need, by one call each, upon the public interface only: whatever is done here
-can be done by hand. A function takes a graph or module, a name, images or buffers (handles, parts as `image.mip(1)`, or
-names), then options.
+`rgraph.passes` declares the passes that most frames need, one call each, with the public interface only. A function
+takes a graph or module, a name, images or buffers (handles, parts such as `image.mip(1)`, or names), then options.
 
-- Passes are called `NAME/STEP`, and so is what lies between them.
-- Where `target` may be left out, a new image or buffer called `NAME` is made and returned; else the last pass is.
-- `queue="async_compute"` moves a pass beside the graphics queue, where the target's format can be written by compute.
-- What is wrong is a `GraphError` that names the call, both sides and a repair; the graph is then unchanged.
+- Passes and intermediate resources are called `NAME/STEP`.
+- Without an optional `target`, the function makes and returns a new image or buffer `NAME`; with it, it returns the
+  last pass.
+- `queue="async_compute"` moves a pass to the async compute queue if compute can write the format of the target.
+- A wrong call raises a `GraphError` with both sides and a fix, and leaves the graph unchanged.
 
 ```python
 import numpy as np

@@ -139,9 +139,9 @@ def test_watch_sees_shaders_includes_and_pictures(film: Path):
         beside.until("shown", 2)
         assert np.abs(np.load(film / "out.npy") - halved(0)).max() <= 0.51
         (film / "halve.wgsl").write_text("fn main( {")
-        beside.until("the last good graph goes on")
+        beside.until("the last good graph keeps running")
         (film / "halve.wgsl").write_text(clitool.BLEND)
-        beside.until("mended")
+        beside.until("fixed")
         part["passes"][0]["compute"]["push"]["scale"] = 1.0  # type: ignore[index]
         (film / "part.rgraph.json").write_text(json.dumps(part))
         beside.until("shown", 3)
@@ -159,10 +159,10 @@ def test_watch_waits_for_a_file_that_is_wrong_from_the_start(film: Path):
     good = (film / "film.rgraph.json").read_text()
     (film / "film.rgraph.json").write_text(good[:-1])
     with watching(film, "--input", "src=in.npy", "--edits", "1") as beside:
-        beside.until("waiting for it to be mended")
+        beside.until("waiting for a fix")
         (film / "film.rgraph.json").write_text(good)
         assert beside.process.wait(60) == 0
-    assert re.search(r"TIME  mended after \d+ ms", "\n".join(beside.said()))
+    assert re.search(r"TIME  fixed after \d+ ms", "\n".join(beside.said()))
 
 
 def test_watch_says_that_histories_begin_anew(film: Path):
@@ -177,4 +177,4 @@ def test_watch_says_that_histories_begin_anew(film: Path):
         beside.until("shown")
         (film / "film.rgraph.json").write_text(json.dumps(values) + "\n")
         assert beside.process.wait(60) == 0
-    assert "histories begin anew" in beside.said()[-1]
+    assert "histories restart" in beside.said()[-1]

@@ -207,13 +207,13 @@ def test_run_under_the_validation_layer_is_silent(film: Path):
         (["run", "film.py", "--input", "src=no.png"], 2, "no.png: no such file"),
         (["run", "film.py", "--input", "src=film.py"], 2, READ),
         (["run", "IN", "--show", "mib"], 2, '"film" has no image or buffer "mib" to show\n  help: did you mean "mid"?'),
-        (["run", "IN", "--set", "scale=1"], 2, '--set: "scale" names no pass\n  help: say PASS.NAME=VALUE'),
+        (["run", "IN", "--set", "scale=1"], 2, '--set: "scale" names no pass\n  help: use PASS.NAME=VALUE'),
         (["run", "IN", "--set", "half.scale=1"], 2, '--set: "film" has no pass "half"\n  help: did you mean "halve"?'),
         (["run", "IN", "--flag", "x=on"], 2, '--flag: "film" has no flag "x"'),
         (["run", "IN", "-o", "x.png"], 2, "x.png: there are 2 results\n  help: give a folder, or --output NAME=FILE"),
         (["run", "IN", "--output", "dst=x.gif"], 2, "x.gif: arrays are written to .png, .npy, .exr"),
         (["run", "IN", "--output", "dts=x.png"], 2, '--output: "dts" is no result\n  help: did you mean "dst"?'),
-        (["run", "IN", "--output", "dst=x{n}.png"], 2, "x{n}.png: only {frame} may stand in braces"),
+        (["run", "IN", "--output", "dst=x{n}.png"], 2, "x{n}.png: only {frame} is allowed in braces"),
         (["run", "IN", "--frames", "0"], 2, '--frames: "0" is no whole number from 1 on\n  help: rgraph run --help'),
         (["run", "IN", "--set", "halve.scal=1"], 1, "RG-E306 "),
         (["run", "IN", "--device", "name:nobody"], 3, 'RG-E103 no device is "name:nobody"'),
@@ -327,21 +327,21 @@ def test_watch_shows_edits_and_stays_with_the_last_good_one(film: Path):
         watching.until("shown", 2)
         assert np.abs(np.load(out) - halved(0)).max() <= 0.51
         source.write_text(clitool.FILM.replace("textureStore(", "textureStor("))
-        watching.until("the last good graph goes on")
+        watching.until("the last good graph keeps running")
         kept = out.read_bytes()
         # Another file with the same mistake: it is not told again.
         source.write_text(clitool.FILM.replace("textureStore(", "textureStor(") + "\n")
         time.sleep(0.5)
         assert out.read_bytes() == kept
         source.write_text(clitool.FILM)
-        watching.until("mended")
+        watching.until("fixed")
         assert watching.process.wait(30) == 0
         assert np.abs(np.load(out) - halved(2)).max() <= 1
     said = watching.said()
     assert re.fullmatch(r"film.py on .+; Ctrl-C ends it", said[0])
     assert re.fullmatch(r"TIME  shown after \d+ ms · \d+\.\d\d ms on the GPU · out.npy", said[1])
     assert sum("RG-E301" in line for line in said) == 1
-    assert "  TIME  the last good graph goes on" in said
+    assert "  TIME  the last good graph keeps running" in said
 
 
 def test_watch_that_ends_with_a_wrong_edit_is_a_finding(film: Path):

@@ -92,7 +92,7 @@ def test_without_a_driver_it_says_what_to_type(driver: Path, tmp_path: Path):
     missing = tmp_path / "missing.json"
     done = doctor(cwd=tmp_path, VK_DRIVER_FILES=str(missing))
     assert done.returncode == 3
-    assert after(done.stdout, "✗ missing.json", 2) == ["there is no such file", "mend: unset VK_DRIVER_FILES"]
+    assert after(done.stdout, "✗ missing.json", 2) == ["there is no such file", "fix: unset VK_DRIVER_FILES"]
     assert after(done.stdout, "Devices", 1) == ["✗ none"]
     ends = "Graphs cannot run here: there is no usable device. Planning works.\n  unset VK_DRIVER_FILES\n"
     assert done.stdout.endswith(ends)
@@ -115,7 +115,7 @@ def test_without_a_loader(tmp_path: Path):
     assert done.returncode == 3
     text = " ".join(done.stdout.split())
     assert "Loader ✗ libvulkan.so.1 /nowhere/libvulkan.so.1: " in text
-    assert "mend: leave --loader out" in text
+    assert "fix: leave --loader out" in text
 
 
 @pytest.mark.parametrize("drivers", [0, 1])
@@ -158,9 +158,9 @@ def test_manifest_whose_library_is_missing(driver: Path, tmp_path: Path):
     broken = manifest(tmp_path, "lost.json", "librgraph_lost.so")
     done = doctor(cwd=tmp_path, VK_DRIVER_FILES=f"{broken}:{driver}")
     assert done.returncode == 1
-    told = ["its library librgraph_lost.so is not installed", "mend: unset VK_DRIVER_FILES"]
+    told = ["its library librgraph_lost.so is not installed", "fix: unset VK_DRIVER_FILES"]
     assert after(done.stdout, "✗ lost.json", 2) == told
-    assert done.stdout.endswith("\nGraphs can run here; 1 thing above can be mended.\n")
+    assert done.stdout.endswith("\nGraphs can run here; 1 thing above can be fixed.\n")
 
 
 def test_manifest_in_a_folder_is_removed_or_installed_again(driver: Path, tmp_path: Path):
@@ -209,7 +209,7 @@ def test_profile_of_a_device_that_is_not_there(driver: Path, tmp_path: Path):
 def test_device_without_profile_is_a_wrong_call(tmp_path: Path):
     done = doctor("--device", "0", cwd=tmp_path)
     assert done.returncode == 2
-    assert done.stderr == "rgraph: --device says whose profile --profile writes\n"
+    assert done.stderr == "rgraph: --device needs --profile\n"
 
 
 def nvidia(monkeypatch: pytest.MonkeyPatch, folder: Path, **there: bool | str) -> None:
@@ -328,6 +328,6 @@ def test_device_that_lacks_something_is_told():
 def test_environment_that_names_no_device_is_told(driver: Path, tmp_path: Path):
     done = doctor(cwd=tmp_path, VK_DRIVER_FILES=str(driver), RGRAPH_DEVICE="name:nobody")
     assert done.returncode == 1
-    told = ['RG-E103 no device is "name:nobody"', "mend: unset RGRAPH_DEVICE"]
+    told = ['RG-E103 no device is "name:nobody"', "fix: unset RGRAPH_DEVICE"]
     assert after(done.stdout, "✗ RGRAPH_DEVICE=name:nobody", 2) == told
     assert doctor(cwd=tmp_path, VK_DRIVER_FILES=str(driver), RGRAPH_DEVICE="name:llvmpipe").returncode == 0

@@ -113,7 +113,7 @@ class Barrier(NamedTuple):
 
 
 class Placement(NamedTuple):
-    """Where a resource is in memory."""
+    """Heap, offset and size of a resource."""
 
     resource: str
     """Its name."""
@@ -159,7 +159,7 @@ class Finding(NamedTuple):
     resource: str | None
     """The resource, if one is meant."""
     message: str
-    """One sentence: both sides, and what is missing."""
+    """One sentence: both sides, and the missing synchronization."""
 
     def __str__(self) -> str:
         return f"{self.rule}: {self.message}"

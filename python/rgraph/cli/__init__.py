@@ -1,7 +1,7 @@
 """The command `rgraph`: each command is a module of this package, loaded when it is called.
 
-Exit status: 0 good, 1 findings (the graph, plan or run is wrong: the message is on standard error), 2 the call is
-wrong, 3 there is no device for it; 130 after Ctrl-C.
+Exit status: 0 success, 1 findings (a wrong graph, plan or run; the message is on standard error), 2 wrong arguments,
+3 no device, 130 after Ctrl-C.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def _dispatch(arguments: Sequence[str]) -> int:
 
 
 def _gone() -> int:
-    """Whoever reads has seen enough. Python would complain once more when it flushes at the end."""
+    """The reader closed the pipe: silence Python's second error at exit."""
     if sys.stdout is not None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0

@@ -183,7 +183,7 @@ def _declared(path: str, name: str) -> Graph:
         )
     if not name and len(graphs) != 1:
         known = f"its graphs are {', '.join(graphs)}" if graphs else "it may be made by a function: FILE.py:NAME"
-        raise UsageError(f"{path}: which graph? say FILE.py:NAME", known)
+        raise UsageError(f"{path}: several graphs: use FILE.py:NAME", known)
     return found if isinstance(found, Graph) else next(iter(graphs.values()))
 
 

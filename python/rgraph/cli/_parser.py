@@ -54,7 +54,7 @@ class Parser(argparse.ArgumentParser):
     def finish(self) -> Parser:
         """Add the options that all commands have; they are shown last."""
         always = self.add_argument_group("everywhere")
-        always.add_argument("-h", "--help", action="help", help="show this")
+        always.add_argument("-h", "--help", action="help", help="print this help")
         always.add_argument(
             "--color",
             default="auto",
@@ -62,8 +62,8 @@ class Parser(argparse.ArgumentParser):
             metavar="WHEN",
             help="auto (on a terminal; default), always or never",
         )
-        always.add_argument("-q", "--quiet", action="store_true", help="no remarks, no progress")
-        always.add_argument("--debug", action="store_true", help="show where in rgraph an error came from")
+        always.add_argument("-q", "--quiet", action="store_true", help="print no remarks and no progress")
+        always.add_argument("--debug", action="store_true", help="show rgraph's own traceback of an error")
         needed = [str(one.metavar or f"{{{'|'.join(one.choices or ())}}}") for one in self._get_positional_actions()]
         self.usage = " ".join([self.prog, *needed, "[OPTION…]"])
         return self
@@ -174,7 +174,7 @@ pair.__name__ = "NAME=VALUE"
 
 
 def option(parser: argparse._ActionsContainer, *names: str, kind: Callable[[str], Any], **more: Any) -> None:
-    """Add an option that may be said again and again.
+    """Add an option that may be repeated and again.
 
     Parameters
     ----------
@@ -206,7 +206,7 @@ def planning(parser: argparse.ArgumentParser, *, profile: bool = True) -> None:
             "--profile",
             default="discrete",
             metavar="NAME|FILE",
-            help="the device: minimal, single_queue, discrete (default), or a file that rgraph doctor --profile wrote",
+            help="the device: minimal, single_queue, discrete (default), or a file of rgraph doctor --profile",
         )
         hidden = argparse.SUPPRESS
         group.add_argument("--device-profile", dest="profile", metavar="NAME|FILE", default=hidden, help=hidden)
@@ -215,20 +215,20 @@ def planning(parser: argparse.ArgumentParser, *, profile: bool = True) -> None:
         default="auto",
         choices=_POLICIES,
         metavar="NAME",
-        help=f"how the order of passes is chosen: {', '.join(_POLICIES)} (default: auto)",
+        help=f"policy for the order of passes: {', '.join(_POLICIES)} (default: auto)",
     )
     group.add_argument(
         "--split",
         default="never",
         choices=_SPLITS,
         metavar="WHERE",
-        help=f"where barriers are split into events: {', '.join(_SPLITS)} (default: never)",
+        help=f"barriers to split into events: {', '.join(_SPLITS)} (default: never)",
     )
     group.add_argument(
         "--effort",
         type=natural,
         metavar="N",
-        help="how hard to search: 0 one look, 1 about twice that (default), each further one up to four times as hard",
+        help="search effort: 0 one pass, 1 about twice that (default), each further one up to four times as much",
     )
     group.add_argument(
         "--memory",
@@ -242,5 +242,5 @@ def planning(parser: argparse.ArgumentParser, *, profile: bool = True) -> None:
         "--option",
         kind=pair,
         metavar="NAME=VALUE",
-        help="an option of the graph file; may be said again",
+        help="an option of the graph file; may be repeated",
     )

@@ -45,16 +45,16 @@ def arguments_of_runs(parser: argparse.ArgumentParser) -> None:
     """
     group = parser.add_argument_group("running")
     group.add_argument("--device", metavar="DEVICE", help="uuid:…, pci:…, name:… or an index; see rgraph doctor")
-    group.add_argument("--validate", action="store_true", help="let the Khronos validation layer watch")
+    group.add_argument("--validate", action="store_true", help="enable the Khronos validation layer")
     option(group, "--input", kind=pair, metavar="NAME=FILE", help="contents of an imported image or buffer")
     option(
         group,
         "--set",
         kind=pair,
         metavar="PASS.NAME=VALUE",
-        help="push data, or PASS.VARIABLE.NAME of a uniform block; @frame and @time (60 frames a second) count",
+        help="push data, or PASS.VARIABLE.NAME of a uniform block; @frame and @time (60 frames per second) count",
     )
-    option(group, "--flag", kind=pair, metavar="NAME=on|off", help="whether conditional passes run (default: on)")
+    option(group, "--flag", kind=pair, metavar="NAME=on|off", help="switch conditional passes (default: on)")
 
 
 class Settings(NamedTuple):
@@ -82,7 +82,7 @@ def argument_of_times(group: argparse._ArgumentGroup, where: str) -> None:
         "--measure",
         choices=("batches", "passes"),
         default="batches",
-        help=f"times of {where}: at barrier calls, shared out over the passes between two (default); or each pass "
+        help=f"times of {where}: at barrier calls, split among the passes between two (default); or each pass "
         "isolated, which keeps passes from overlapping",
     )
 
@@ -173,7 +173,7 @@ def _params(graph: Graph, given: list[tuple[str, str]]) -> Callable[[int], dict[
         # Names of passes may have dots.
         ends = [at for at in range(len(parts) - 1, 0, -1) if ".".join(parts[:at]) in known]
         if len(parts) == 1:
-            raise UsageError(f'--set: "{name}" names no pass', "say PASS.NAME=VALUE")
+            raise UsageError(f'--set: "{name}" names no pass', "use PASS.NAME=VALUE")
         if not ends:
             of = ".".join(parts[:-1])
             raise UsageError(f'--set: "{graph.name}" has no pass "{of}"', nearest(of, known))

@@ -1,4 +1,4 @@
-"""`rgraph bake`: a graph file becomes a plan."""
+"""`rgraph bake`: plan a graph file."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 __all__ = ["MORE", "add_arguments", "main"]
 
 MORE = """\
-Without an option the plan's listing is printed. What -o writes goes by its suffix: .json (a plan file), .html (the
-viewer), .svg, .dot, .trace.json (for Perfetto), .txt; it may be said again.
+Without an option it prints the listing of the plan. The suffix of -o chooses the form: .json (a plan file), .html (the
+viewer), .svg, .dot, .trace.json (for Perfetto), .txt; -o may be repeated.
 
   rgraph bake frame.rgraph.json
   rgraph bake frame.rgraph.json -o frame.rplan.json -o frame.html
@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     forms = output.add_mutually_exclusive_group()
     for form, words in _FORMS.items():
         forms.add_argument(f"--{form}", dest="form", action="store_const", const=form, help=f"print {words}")
-    output.add_argument("--timings", action="store_true", help="write how long each stage took")
+    output.add_argument("--timings", action="store_true", help="write the time of each stage")
     planning(parser)
 
 

@@ -1,4 +1,4 @@
-"""`rgraph bench`: measure each pass of a graph, and say what its times gain in the next plan."""
+"""`rgraph bench`: measure each pass of a graph, and the gain of a plan with these times."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 __all__ = ["MORE", "add_arguments", "main", "quantile"]
 
 MORE = """\
-Times are the GPU's own, from timestamps at barrier calls; passes between two of them overlap as they do unmeasured, and
-share the time. Nothing is read back. Warm-up frames measure each pass isolated: these times are the weights of a second
-plan, and both are measured in turns: what differs is what the weights gain.
+Times are GPU timestamps at barrier calls; passes between two of them overlap as they do unmeasured, and share the time.
+Nothing is read back. Warm-up frames measure each pass isolated. These times are the weights of a second plan; frames of
+both plans alternate, and their difference is the gain.
 
   rgraph bench frame.rgraph.json --frames 500
   rgraph bench film.py:graph --json > times.json"""
@@ -39,10 +39,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         Where.
     """
     parser.add_argument("graph", metavar="GRAPH", help="a graph file, or FILE.py:NAME")
-    parser.add_argument("--frames", type=count, default=100, metavar="N", help="frames that count (default: 100)")
-    parser.add_argument("--warmup", type=natural, default=10, metavar="N", help="frames before (default: 10)")
+    parser.add_argument("--frames", type=count, default=100, metavar="N", help="measured frames (default: 100)")
+    parser.add_argument("--warmup", type=natural, default=10, metavar="N", help="frames before them (default: 10)")
     parser.add_argument("--no-feedback", action="store_true", help="measure one plan, without its times as weights")
-    parser.add_argument("--json", action="store_true", help="for programs")
+    parser.add_argument("--json", action="store_true", help="print JSON")
     argument_of_times(parser.add_argument_group("measuring"), "the passes")
     arguments_of_runs(parser)
     planning(parser, profile=False)

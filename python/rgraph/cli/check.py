@@ -1,4 +1,4 @@
-"""`rgraph check`: judge a plan, sharing no code with the planner."""
+"""`rgraph check`: judge a plan with a checker that shares no code with the planner."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["MORE", "add_arguments", "main"]
 
 MORE = """\
-Each finding names the rule that is broken, the pass and the resource. Exit status 1 if there is one.
+Each finding names the broken rule, the pass and the resource. Exit status 1 if there is one.
 
   rgraph check frame.rplan.json --graph frame.rgraph.json
   rgraph check frame.rplan.json --minimal
@@ -40,22 +40,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--graph",
         metavar="GRAPH",
-        help="the graph file that it is a plan of; default: NAME.rgraph.json beside NAME.rplan.json",
+        help="the graph file of the plan; default: NAME.rgraph.json next to NAME.rplan.json",
     )
-    option(parser, "--option", kind=pair, metavar="NAME=VALUE", help="an option of the graph file; may be said again")
+    option(parser, "--option", kind=pair, metavar="NAME=VALUE", help="an option of the graph file; may be repeated")
     parser.add_argument(
         "--minimal", action="store_true", help="list barriers, waits, stages and accesses that are redundant"
     )
     parser.add_argument("--certificate", metavar="FILE", help="write the chain of synchronization behind each hazard")
     parser.add_argument("--verify", metavar="FILE", help="verify a certificate instead of judging the plan")
-    parser.add_argument("--json", action="store_true", help="for programs")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def _graph_of(plan: str) -> str:
     """The graph file beside a plan file."""
     beside = plan.removesuffix(".rplan.json") + ".rgraph.json"
     if beside == f"{plan}.rgraph.json" or not Path(beside).is_file():
-        raise UsageError("which graph is it a plan of?", "--graph GRAPH says so")
+        raise UsageError("the graph of the plan is missing", "add --graph GRAPH")
     return beside
 
 

@@ -1,4 +1,4 @@
-"""`rgraph diff`: say what differs between two plans."""
+"""`rgraph diff`: list the differences between two plans."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["MORE", "add_arguments", "main"]
 
 MORE = """\
-Exit status 0 whether they differ or not, unless --exit-code says otherwise.
+The exit status is 0 even if they differ; with --exit-code it is then 1.
 
   rgraph diff before.rplan.json after.rplan.json -o changes.html"""
 
@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("after", metavar="B", help="a plan file")
     parser.add_argument("-o", "--output", metavar="FILE.html", help="write both as one page of the viewer")
     parser.add_argument("--exit-code", action="store_true", help="exit status 1 if they differ")
-    parser.add_argument("--json", action="store_true", help="for programs")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def main(arguments: argparse.Namespace) -> int:

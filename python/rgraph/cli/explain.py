@@ -1,4 +1,4 @@
-"""`rgraph explain`: say why a pass runs where and when it does, and why each barrier before it; or what an error is."""
+"""`rgraph explain`: print the reasons for queue, time and barriers of a pass; or explain the code of an error."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """
     parser.add_argument("graph", metavar="GRAPH|CODE", help="a graph file, or the code of an error")
     parser.add_argument("name", metavar="[PASS]", nargs="?", help="a pass's name")
-    parser.add_argument("--json", action="store_true", help="for programs")
+    parser.add_argument("--json", action="store_true", help="print JSON")
     planning(parser)
 
 
@@ -59,7 +59,7 @@ def _painted(text: str) -> str:
 
 
 def _code(code: str, json: bool) -> int:
-    """Say what an error means and how to mend it."""
+    """Print the meaning of a code and how to fix it."""
     try:
         text = rgraph.explain(code)
     except ValueError as error:
@@ -85,7 +85,7 @@ def main(arguments: argparse.Namespace) -> int:
     if _CODE.fullmatch(arguments.graph) and name is None:
         return _code(arguments.graph.upper(), arguments.json)
     if name is None:
-        raise UsageError("which pass?", "rgraph explain GRAPH PASS, or rgraph explain CODE")
+        raise UsageError("the name of the pass is missing", "use rgraph explain GRAPH PASS, or rgraph explain CODE")
     plan = baked(arguments)
     known = [*plan.pass_names, *plan.culled]
     if name not in known:

@@ -1,4 +1,4 @@
-"""`rgraph fuzz`: bake and judge random graphs; keep those that break a law."""
+"""`rgraph fuzz`: bake and judge random graphs; save those that break a law."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["MORE", "add_arguments", "main"]
 
 MORE = """\
-A graph that breaks one is kept as files, with the line that shows it again. Exit status 1 if there is one.
+It saves a graph that breaks a law, with the command that reproduces it. Exit status 1 if there is one.
 
   rgraph fuzz --seconds 600 --seed 1 -o findings"""
 
@@ -32,10 +32,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser
         Where.
     """
-    parser.add_argument("--seconds", type=positive, default=60.0, metavar="N", help="how long (default: 60)")
+    parser.add_argument("--seconds", type=positive, default=60.0, metavar="N", help="duration (default: 60)")
     parser.add_argument("--seed", type=natural, default=1, metavar="N", help="the first seed (default: 1)")
-    parser.add_argument("-o", "--output", default=".", metavar="FOLDER", help="where findings are kept (default: here)")
-    parser.add_argument("--json", action="store_true", help="for programs")
+    parser.add_argument(
+        "-o", "--output", default=".", metavar="FOLDER", help="folder for findings (default: the current one)"
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def _kept(stem: Path, found: int, law: str, graph: Any, profile: Any, plan: Any) -> dict[str, Any]:

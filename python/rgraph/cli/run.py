@@ -57,17 +57,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("graph", metavar="GRAPH", help="a graph file, or FILE.py:NAME")
     output = parser.add_argument_group("output")
     output.add_argument("-o", "--out", metavar="FOLDER|FILE", help="write the results")
-    option(output, "--output", kind=pair, metavar="NAME=FILE", help="write one result; may be said again")
+    option(output, "--output", kind=pair, metavar="NAME=FILE", help="write one result; may be repeated")
     output.add_argument("--show", metavar="NAME", help="any image or buffer as the result; also by RGRAPH_SHOW")
     output.add_argument("--report", action="store_true", help="print times of the passes, memory, barriers")
     output.add_argument("--trace", metavar="FILE", help="write a trace of the last frame, for Perfetto and speedscope")
     output.add_argument("--view", metavar="FILE.html", help="write the viewer with measured times and pictures")
-    output.add_argument("--json", action="store_true", help="for programs")
+    output.add_argument("--json", action="store_true", help="print JSON")
     argument_of_times(output, "--report, --trace, --view and --json")
     parser.add_argument(
-        "--chaos", type=count, metavar="N", help="run it in other permitted ways, of N seeds, and compare the results"
+        "--chaos", type=count, metavar="N", help="run it in other permitted ways, with N seeds, and compare the results"
     )
-    parser.add_argument("--frames", type=count, default=1, metavar="N", help="how many (default: 1)")
+    parser.add_argument("--frames", type=count, default=1, metavar="N", help="number of frames (default: 1)")
     arguments_of_runs(parser)
     planning(parser, profile=False)
 
@@ -115,7 +115,7 @@ class Outputs:
             try:
                 path.format(frame=0)
             except (KeyError, IndexError, ValueError):
-                raise UsageError(f"{path}: only {{frame}} may stand in braces") from None
+                raise UsageError(f"{path}: only {{frame}} is allowed in braces") from None
         taken: set[str] = set()
         self.stems = {name: _file_name(name, taken) for name in names} if self.folder else {}
 

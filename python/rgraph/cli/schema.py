@@ -1,4 +1,4 @@
-"""`rgraph schema`: print the JSON Schema of a file format, for editors and for other programs."""
+"""`rgraph schema`: print the JSON Schema of a file format, for editors and other programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`rgraph view`: write the viewer, one page with all of a plan that opens in any browser."""
+"""`rgraph view`: write the viewer, one page with the whole plan for any browser."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["MORE", "add_arguments", "main"]
 
 MORE = """\
-A plan file is shown as it is; a graph file is baked first. The page needs no network.
+It bakes a graph file first. The page needs no network.
 
   rgraph view frame.rgraph.json --open"""
 
@@ -31,8 +31,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         Where.
     """
     parser.add_argument("graph", metavar="GRAPH|PLAN", help="a graph file, or a plan file (.rplan.json)")
-    parser.add_argument("-o", "--output", metavar="FILE.html", help="where (default: beside the file); - prints it")
-    parser.add_argument("--graph", dest="of", metavar="GRAPH", help="what a plan file is a plan of")
+    parser.add_argument("-o", "--output", metavar="FILE.html", help="the page (default: next to the file); - prints it")
+    parser.add_argument("--graph", dest="of", metavar="GRAPH", help="the graph file of a plan file")
     parser.add_argument("--open", action="store_true", help="open it in the browser")
     planning(parser)
 
@@ -65,7 +65,7 @@ def main(arguments: argparse.Namespace) -> int:
     if output != STANDARD and not output.endswith((".html", ".htm")):
         raise UsageError(f"{output}: the viewer is written to .html")
     if arguments.open and output == STANDARD:
-        raise UsageError("what is printed cannot be opened", "say where it goes with -o FILE.html")
+        raise UsageError("--open needs a file", "add -o FILE.html")
     if is_plan(arguments.graph):
         plan = load_plan(arguments.graph)
         graph = load_graph(arguments.of, arguments.option) if arguments.of else None

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 __all__ = ["MORE", "add_arguments", "main"]
 
 MORE = """\
-Watched are the graph's file, its includes, shaders and pictures, and the files of --input. A change shows in the next
-frame. An edit that is wrong is told once; the last good graph goes on until it is mended. Ctrl-C ends it.
+It watches the graph's file, its includes, shaders and pictures, and the files of --input. The next frame shows a
+change. It reports a wrong edit once and keeps running the last good graph until the edit is fixed. Ctrl-C ends it.
 
   rgraph watch frame.rgraph.json -o out.png
   rgraph watch fluid.rgraph.json -o out.png --fps 30 --set splat.time=@time"""
@@ -42,14 +42,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """
     parser.add_argument("graph", metavar="GRAPH", help="a graph file, or FILE.py:NAME")
     output = parser.add_argument_group("output")
-    output.add_argument("-o", "--out", metavar="FOLDER|FILE", help="write the results, every frame anew")
-    option(output, "--output", kind=pair, metavar="NAME=FILE", help="write one result; may be said again")
+    output.add_argument("-o", "--out", metavar="FOLDER|FILE", help="write the results of every frame")
+    option(output, "--output", kind=pair, metavar="NAME=FILE", help="write one result; may be repeated")
     output.add_argument("--show", metavar="NAME", help="any image or buffer as the result; also by RGRAPH_SHOW")
     pace = parser.add_argument_group("pace")
     pace.add_argument(
-        "--fps", type=positive, default=0.0, metavar="N", help="frames a second between changes (default: 0)"
+        "--fps", type=positive, default=0.0, metavar="N", help="frames per second between changes (default: 0)"
     )
-    pace.add_argument("--poll", type=positive, default=0.2, metavar="SECONDS", help="how often files are looked at")
+    pace.add_argument("--poll", type=positive, default=0.2, metavar="SECONDS", help="interval of looking at the files")
     pace.add_argument("--frames", type=count, metavar="N", help="end after that many frames")
     pace.add_argument("--edits", type=count, metavar="N", help="end after that many edits, good or wrong")
     arguments_of_runs(parser)
@@ -168,11 +168,11 @@ class _Watch:
             return
         anew = self.shown is not None and _remembers(new.graph)
         self.shown, self.number = new, self.number + 1
-        mended, self.told = bool(self.told), ""
+        fixed, self.told = bool(self.told), ""
         milliseconds = (time.perf_counter() - begin) * 1e3
-        words = paint("mended" if mended else "shown", "green", error=True)
+        words = paint("fixed" if fixed else "shown", "green", error=True)
         where = f" · {', '.join(files)}" if files else ""
-        histories = " · histories begin anew" if anew else ""
+        histories = " · histories restart" if anew else ""
         took = "" if gpu is None else f" · {gpu:.2f} ms on the GPU"
         tell(f"{_clock()}  {words} after {milliseconds:.0f} ms{took}{where}{histories}")
 
@@ -182,7 +182,7 @@ class _Watch:
         if text == self.told:
             return
         self.told = text
-        stays = "the last good graph goes on" if self.shown else "waiting for it to be mended"
+        stays = "the last good graph keeps running" if self.shown else "waiting for a fix"
         complain(f"{text}\n  {_clock()}  {stays}", getattr(error, "hint", "") if isinstance(error, UsageError) else "")
 
     def another(self) -> None:

@@ -48,12 +48,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--show", metavar="NAME", help="an image of the graph instead: NAME, NAME.mip2, NAME.layer1 (or RGRAPH_SHOW)"
     )
-    parser.add_argument("--validate", action="store_true", help="with the validation layer; what it says is a finding")
+    parser.add_argument(
+        "--validate", action="store_true", help="enable the validation layer; its messages are findings"
+    )
     parser.add_argument(
         "--report", action="store_true", help="also write plan, viewer and timeline, and print the plan"
     )
     photo = parser.add_argument_group("photo")
-    photo.add_argument("--film", choices=FILMS, help="how light becomes a picture (neutral)")
+    photo.add_argument("--film", choices=FILMS, help="look of the film (neutral)")
     for name, what in (
         ("denoise", "width of the filter against noise (0.5)"),
         ("clarity", "local contrast (0.35)"),

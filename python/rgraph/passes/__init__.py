@@ -1,4 +1,4 @@
-"""Ready-made passes: what most frames need, declared by one call each.
+"""Ready-made passes that most frames need, one call each.
 
 Every function takes a `Graph` or `Module` first, then a name, then images or buffers, then options; it declares
 passes called `NAME/STEP` (and what lies between them under such names too) and returns the last of them. Where

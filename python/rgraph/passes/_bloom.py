@@ -64,7 +64,7 @@ def bloom(
     format: str | None = None,
     queue: Queue = None,
 ) -> Pass | Image:
-    """Let bright parts of a picture glow: a chain of halved images down and up again, laid over the picture.
+    """Add a glow to bright parts of a picture, by a chain of halved images down and up again.
 
     Passes `name/down1` … `name/downN`, `name/upN-1` … `name/up1`, `name/compose`, with images of the same names
     between.
@@ -74,30 +74,30 @@ def bloom(
     g
         Graph or module that the passes are declared in.
     name
-        What stands before the passes' names, and the name of a new image.
+        Prefix of the passes' names, and name of a new image.
     source
-        Colours, scene-linear; a format with real numbers. What is negative does not glow.
+        Colours, scene-linear; a format with real numbers. Negative values do not glow.
     target
-        What is written, of the same size as the source, and another image; default: a new image `name`.
+        Image to write, of the same size as the source and not the source; default: a new image `name`.
     levels
-        How often the size is halved, 1 to 12; default: as often as both axes stay above 7 texels, at most 6.
+        Number of halvings, 1 to 12; default: as many as keep both axes above 7 texels, at most 6.
     intensity
-        How much glow: a share of the picture (`mode="mix"`), or a factor (`"add"`). Changed from run to run by
+        Strength: a share of the picture (`mode="mix"`), or a factor (`"add"`). A run changes it by
         `params={("name/compose", "glow"): 0.1}`.
     mode
         `"mix"` keeps the picture's brightness as a whole; `"add"` is the usual one with a threshold.
     scatter
-        0 … 1: how much of each level comes from the coarser one; more is a wider glow.
+        Share of the coarser level in each level, 0 … 1; a larger share makes a wider glow.
     threshold
-        Brightness (largest channel) that begins to glow; 0: everything glows.
+        Brightness (largest channel) from which texels glow; 0: all.
     knee
-        Brightness around the threshold over which the glow sets in.
+        Width of the transition around the threshold, in brightness.
     karis
-        Whether the first halving weighs samples by 1 / (1 + luminance), against flicker of single bright texels.
+        If true, the first halving weights samples by 1 / (1 + luminance), against flicker of single bright texels.
     format
         Format of a new image; default: the source's. The chain is of `rgba16float`.
     queue
-        See `Module.add_pass`; default: graphics where the target's format asks for it, else compute.
+        See `Module.add_pass`; default: graphics if the target's format requires it, else compute.
 
     Returns
     -------
@@ -107,7 +107,7 @@ def bloom(
     Raises
     ------
     GraphError
-        If an image is not what is said here, or a number cannot be; the graph is then unchanged.
+        If an image is unsuitable, or a number is out of range. The graph is left unchanged.
 
     References
     ----------

@@ -95,28 +95,28 @@ def blur(
     g
         Graph or module that the passes are declared in.
     name
-        What stands before the passes' names, and the name of a new image.
+        Prefix of the passes' names, and name of a new image.
     source
         2-D image of shape (height, width), one layer, a format with real numbers; read, not changed unless it is also
         the target.
     target
-        What is written, of the same size; default: a new image `name`.
+        Image to write, of the same size; default: a new image `name`.
     radius
         Half-width of the kernel in texels, 0 to 65535.
     sigma
         Standard deviation in texels; default: `radius / 3`. Weights are normalised to a sum of 1.
     edge
-        What lies outside of the image: its outermost texels, the image again, the image mirrored, or zeros.
+        Texels outside the image: its outermost texels, the image repeated, the image mirrored, or zeros.
     method
         `"tiled"`: a workgroup reads its texels into its own memory, for radii that fit there (280 at most), by
-        compute; `"linear"`: samples between two texels weigh both, so that radius + 1 samples do; they are placed as
+        compute; `"linear"`: a sample between two texels weights both, so radius + 1 samples suffice; they are placed as
         exactly as the device filters, to 1/256 texel at least; `"taps"`: reads every texel. `"auto"`: linear, which
         was the fastest on a GPU, or tiled for 32-bit floats, which is exact; on a driver that runs on the CPU tiled
         is the fastest.
     format
         Format of a new image; default: the source's.
     queue
-        See `Module.add_pass`; default: graphics where the target's format asks for it, else compute.
+        See `Module.add_pass`; default: graphics if the target's format requires it, else compute.
 
     Returns
     -------
@@ -126,11 +126,11 @@ def blur(
     Raises
     ------
     GraphError
-        If an image is not what is said here, or a number cannot be; the graph is then unchanged.
+        If an image is unsuitable, or a number is out of range. The graph is left unchanged.
 
     Notes
     -----
-    2 · width · height · (2 · radius + 1) multiplications. Between the passes lies an image `name/rows` of 16-bit
+    2 · width · height · (2 · radius + 1) multiplications. The intermediate image `name/rows` has 16-bit
     floats, of 32-bit ones if the source has those.
 
     References

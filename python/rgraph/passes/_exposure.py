@@ -54,7 +54,7 @@ def histogram(
 ) -> Pass | Buffer:
     """Count the texels of each luminance, as passes `name/zero` and `name/count`.
 
-    Bin 0 counts luminances below 2^least and what is no number; bins 1 to 255 divide `range` evenly, the last with
+    Bin 0 counts luminances below 2^least and NaN; bins 1 to 255 divide `range` evenly, the last with
     all above. Luminance is 0.2126 r + 0.7152 g + 0.0722 b (Rec. 709).
 
     Parameters
@@ -62,11 +62,11 @@ def histogram(
     g
         Graph or module that the passes are declared in.
     name
-        What stands before the passes' names, and the name of a new buffer.
+        Prefix of the passes' names, and name of a new buffer.
     source
         Colours, scene-linear; a format with real numbers.
     target
-        What is written: 1024 bytes, 256 unsigned 32-bit counts; default: a new buffer `name`.
+        Buffer to write: 1024 bytes, 256 unsigned 32-bit counts; default: a new buffer `name`.
     range
         (least, most) base-2 logarithm of luminance, in stops.
     queue
@@ -80,7 +80,7 @@ def histogram(
     Raises
     ------
     GraphError
-        If an image or buffer is not what is said here, or a number cannot be; the graph is then unchanged.
+        If an image or buffer is unsuitable, or a number is out of range. The graph is left unchanged.
     """
     src = picture(g, name, "source", source)
     least, most = _range(name, range)
@@ -149,28 +149,28 @@ def exposure(
     """Find the exposure of a picture and follow it from frame to frame, as an eye does.
 
     The mean of the logarithms of luminance between two percentiles becomes `key`. Passes `name/histogram/zero`,
-    `name/histogram/count` (where the source is an image) and `name/adapt`.
+    `name/histogram/count` (if the source is an image) and `name/adapt`.
 
     Parameters
     ----------
     g
         Graph or module that the passes are declared in.
     name
-        What stands before the passes' names, and the name of a new buffer.
+        Prefix of the passes' names, and name of a new buffer.
     source
         Colours, scene-linear; or a buffer that `histogram` made, with the same `range`.
     target
         A persistent buffer of 16 bytes, zeros before the first frame; default: a new one called `name`.
     low, high
-        Shares of the texels, 0 … 1: what is darker than `low` of them or brighter than `high` does not count.
+        Shares of the texels, 0 … 1: the darkest `low` and those above `high` do not count.
     key
-        Luminance that the mean is brought to; 0.18 is a grey card.
+        Luminance of the mean after exposure; 0.18 is a grey card.
     limits
-        (darkest, brightest) mean that is followed, base-2 logarithm of luminance.
+        (darkest, brightest) mean to follow, base-2 logarithm of luminance.
     speed
-        (towards bright, towards dark) how fast it follows, in 1 / seconds; the first frame is followed at once.
+        (towards bright, towards dark) speed of adaptation, in 1 / seconds; the first frame adapts at once.
     seconds
-        Time from frame to frame. Changed from run to run by `params={("name/adapt", "time"): 0.008}`.
+        Seconds per frame. A run changes it by `params={("name/adapt", "time"): 0.008}`.
     range
         See `histogram`.
     queue
@@ -186,7 +186,7 @@ def exposure(
     Raises
     ------
     GraphError
-        If an image or buffer is not what is said here, or a number cannot be; the graph is then unchanged.
+        If an image or buffer is unsuitable, or a number is out of range. The graph is left unchanged.
 
     References
     ----------

@@ -74,15 +74,14 @@ def table() -> array[int]:
 
 
 def glyphs(text: str, length: int | None = None) -> array[int]:
-    r"""Text as `passes.text` reads it: one 32-bit word a character.
+    r"""Encode text for `passes.text`: one 32-bit word per character.
 
     Parameters
     ----------
     text
-        Any text; `\n` begins a line, `\t` goes on at the next multiple of four. What the font lacks is a box.
+        Any text; `\n` begins a line, `\t` continues at the next multiple of four. Missing glyphs are boxes.
     length
-        Number of words; default: that of the text's characters. What is over is cut off, what is missing is not
-        drawn.
+        Number of words; default: one per character. A longer text is cut off, missing characters are not drawn.
 
     Returns
     -------

@@ -26,21 +26,21 @@ def generate_mips(
 
     Passes `name/mip1` …, or `name/layer0/mip1` … of an image with layers.
 
-    Every texel counts by the area that it covers, so that sizes which are no powers of two neither shift nor lose a
-    row. Formats with sRGB encoded colours are averaged as the linear light that they stand for.
+    Texels are weighted by the area that they cover, so sizes that are no powers of two neither shift nor lose a
+    row. sRGB formats are averaged in linear light.
 
     Parameters
     ----------
     g
         Graph or module that the passes are declared in.
     name
-        What stands before the passes' names.
+        Prefix of the passes' names.
     image
-        An image with several mips and real numbers; or some of its layers, as `image.layer(0)`.
+        An image with several mips and real numbers; or some of its layers, such as `image.layer(0)`.
     reduce
-        What a coarser texel is of the finer ones: their mean, their least or their most (for pyramids of depth).
+        How finer texels become a coarser one: their mean, minimum or maximum (for depth pyramids).
     queue
-        See `Module.add_pass`; default: graphics where the format asks for it, else compute.
+        See `Module.add_pass`; default: graphics if the format requires it, else compute.
 
     Returns
     -------
@@ -50,7 +50,7 @@ def generate_mips(
     Raises
     ------
     GraphError
-        If the image has one mip only, or is not what is said here; the graph is then unchanged.
+        If the image has one mip only, or is unsuitable. The graph is left unchanged.
 
     References
     ----------

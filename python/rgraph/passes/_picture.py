@@ -41,7 +41,7 @@ class Format:
     numbers
         `"unorm"`, `"snorm"`, `"float"`, `"uint"`, `"sint"`, `"depth"`, `"stencil"` or `"block"`.
     channels
-        Numbers a texel.
+        Numbers per texel.
     bits
         Bits of the first number; 0 of packed and compressed formats.
     """
@@ -90,7 +90,7 @@ class Format:
 
     @property
     def bytes(self) -> int:
-        """Bytes of a texel in a buffer; 0 of compressed formats, of depth the depth's."""
+        """Bytes per texel in a buffer; 0 for compressed formats, those of the depth for depth formats."""
         if self.numbers == "depth":
             return 2 if self.bits == 16 else 4
         return 4 if self.name in _PACKED else self.channels * self.bits // 8
@@ -119,7 +119,7 @@ class Picture:
     mip
         Which mip.
     samples
-        Samples a texel.
+        Samples per texel.
     """
 
     part: Image | View

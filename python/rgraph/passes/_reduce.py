@@ -109,24 +109,24 @@ def reduce(
     dtype: Literal["uint32", "int32", "float32"] = "float32",
     queue: Queue = None,
 ) -> Pass | Buffer:
-    """Make one value of all numbers of a buffer, or one for each channel of an image: `name/parts` and `name/reduce`.
+    """Reduce a buffer to one number, or an image to one per channel: passes `name/parts` and `name/reduce`.
 
     Parameters
     ----------
     g
         Graph or module that the passes are declared in.
     name
-        What stands before the passes' names, and the name of a new buffer.
+        Prefix of the passes' names, and name of a new buffer.
     source
-        A buffer of 32-bit numbers; or an image of one sample, whose colours are linear where they are sRGB encoded.
+        A buffer of 32-bit numbers; or an image of one sample, sRGB colours count as linear light.
     target
-        What is written: 4 bytes of a buffer's reduction, 16 of an image's; default: a new buffer `name`.
+        Buffer to write: 4 bytes for a buffer, 16 for an image; default: a new buffer `name`.
     operation
-        `"sum"`, `"product"`, `"min"`, `"max"`; `"mean"` of real numbers; `"and"`, `"or"`, `"xor"` of integers. Least
-        and most of what is no number are unspecified.
+        `"sum"`, `"product"`, `"min"`, `"max"`; `"mean"` of real numbers; `"and"`, `"or"`, `"xor"` of integers. The
+        minimum and maximum of NaN are unspecified.
     dtype
-        What the numbers of a buffer are; an image's follow from its format: floats, or integers of 32 bits. Integers
-        wrap around.
+        Type of the numbers of a buffer; those of an image follow from its format: floats, or integers of 32 bits.
+        Integers wrap around.
     queue
         See `Module.add_pass`; default: `"compute"`.
 
@@ -138,7 +138,7 @@ def reduce(
     Raises
     ------
     GraphError
-        If source or target is not what is said here; the graph is then unchanged.
+        If source or target is unsuitable. The graph is left unchanged.
 
     Notes
     -----
@@ -219,18 +219,18 @@ def statistics(g: Module, name: str, source: ImageLike, target: BufferLike, *, q
 def statistics(
     g: Module, name: str, source: ImageLike, target: BufferLike | None = None, *, queue: Queue = None
 ) -> Pass | Buffer:
-    """Find least, most, mean and variance of each channel of an image: passes `name/parts` and `name/statistics`.
+    """Compute minimum, maximum, mean and variance per channel of an image: passes `name/parts` and `name/statistics`.
 
     Parameters
     ----------
     g
         Graph or module that the passes are declared in.
     name
-        What stands before the passes' names, and the name of a new buffer.
+        Prefix of the passes' names, and name of a new buffer.
     source
-        An image of one sample; colours are linear where they are sRGB encoded, integers become floats.
+        An image of one sample; sRGB colours count as linear light, integers become floats.
     target
-        What is written: 64 bytes; default: a new buffer `name`.
+        Buffer to write: 64 bytes; default: a new buffer `name`.
     queue
         See `Module.add_pass`; default: `"compute"`.
 
@@ -244,7 +244,7 @@ def statistics(
     Raises
     ------
     GraphError
-        If source or target is not what is said here; the graph is then unchanged.
+        If source or target is unsuitable. The graph is left unchanged.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Many samples a texel become one."""
+"""Resolves of multisampled images."""
 
 from __future__ import annotations
 
@@ -51,28 +51,28 @@ def resolve(
     format: str | None = None,
     queue: Queue = None,
 ) -> Pass | Image:
-    """Make one value of all samples of each texel, as a pass `name/resolve`.
+    """Resolve the samples of each texel to one value, as a pass `name/resolve`.
 
-    Passes that draw do the same for free at their end, by `resolve=` of `Module.raster`; this is for what was drawn
-    by several, for depth, and for other numbers of samples than the device resolves.
+    A pass that draws resolves for free at its end, with `resolve=` of `Module.raster`. Use this function for images
+    drawn by several passes, for depth, and for sample counts that the device cannot resolve.
 
     Parameters
     ----------
     g
         Graph or module that the pass is declared in.
     name
-        What stands before the pass's name, and the name of a new image.
+        Prefix of the pass's name, and name of a new image.
     source
         An image with several samples.
     target
-        What is written, of the same size, one sample, and the same kind of numbers (a depth may become real numbers
+        Image to write, of the same size, one sample, and the same kind of numbers (a depth may become real numbers
         and the other way round); default: a new image `name`.
     mode
         `"average"` (not of integers), `"min"`, `"max"` or `"sample_zero"`.
     format
         Format of a new image; default: the source's.
     queue
-        See `Module.add_pass`; default: graphics where the target's format asks for it, else compute.
+        See `Module.add_pass`; default: graphics if the target's format requires it, else compute.
 
     Returns
     -------
@@ -82,7 +82,7 @@ def resolve(
     Raises
     ------
     GraphError
-        If an image is not what is said here; the graph is then unchanged.
+        If an image is unsuitable. The graph is left unchanged.
     """
     src = picture(g, name, "source", source, only="any", samples=True)
     known(name, "mode", mode, ("average", "min", "max", "sample_zero"))

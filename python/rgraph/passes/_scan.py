@@ -55,7 +55,7 @@ def prefix_sum(
     exclusive: bool = False,
     queue: Queue = None,
 ) -> Pass | Buffer:
-    """Sum up all numbers before each number.
+    """Compute prefix sums: the sum of all numbers up to each number, itself included unless `exclusive`.
 
     Passes `name/sums1` …, the sums of blocks of 2048 numbers (then of blocks of those), and `name/scan0` after those of
     coarser levels, the running sums within blocks. Up to 2048 numbers take one pass, up to 2^22 three, then five.
@@ -65,16 +65,16 @@ def prefix_sum(
     g
         Graph or module that the passes are declared in.
     name
-        What stands before the passes' names, and the name of a new buffer.
+        Prefix of the passes' names, and name of a new buffer.
     source
-        Numbers of 32 bits, as many as there is room for.
+        Buffer of 32-bit numbers; all of them are summed.
     target
-        What is written: as many bytes, another buffer; default: a new buffer `name`.
+        Buffer to write: another one with as many bytes; default: a new buffer `name`.
     dtype
-        What the numbers are. Sums of integers wrap around; those of floats are added in the same order on every
-        device, by blocks, so that they are more exact than one after the other.
+        Type of the numbers. Sums of integers wrap around; those of floats are added in the same order on every
+        device, by blocks, which is more exact than one after the other.
     exclusive
-        Whether a number itself is left out of its sum.
+        If true, each sum leaves out the number itself.
     queue
         See `Module.add_pass`; default: `"compute"`.
 
@@ -86,7 +86,7 @@ def prefix_sum(
     Raises
     ------
     GraphError
-        If a buffer is not what is said here; the graph is then unchanged.
+        If a buffer is unsuitable. The graph is left unchanged.
 
     Notes
     -----

@@ -32,33 +32,33 @@ def full_screen(
 ) -> Pass:
     """Run a fragment shader for every texel of a target, as a pass `name/draw`.
 
-    The shader is WGSL: a whole one with `@fragment`, or only what stands between its braces, in which `uv` (0 … 1
-    from the upper left corner), `position` (in texels), every variable that is bound here, `linear` and `nearest`
-    (samplers), and `params` with the members of `push` are known, and which returns what is written.
+    The shader is WGSL: a complete one with `@fragment`, or only the body of a function. The body may use `uv` (0 … 1
+    from the upper left corner), `position` (in texels), every variable bound here, the samplers `linear` and
+    `nearest`, and `params` with the members of `push`; it returns the colour.
 
     Parameters
     ----------
     g
         Graph or module that the pass is declared in.
     name
-        What stands before the pass's name.
+        Prefix of the pass's name.
     shader
         See above.
     target
-        What is written: an image, or for a whole shader several by location.
+        Image to write; for a complete shader a list of images by location.
     push
-        Numbers, or lists of two to four of them, by name; changed from run to run by `params={"name/draw": {...}}`.
-        For a whole shader as in `Module.raster`.
+        Numbers, or lists of two to four of them, by name; a run changes them by `params={"name/draw": {...}}`.
+        For a complete shader as in `Module.raster`.
     load
-        What becomes of the target's contents; default: `"load"` with `blend` or `viewport`, else `"discard"`.
+        Load operation of the target; default: `"load"` with `blend` or `viewport`, else `"discard"`.
     clear
-        Colour that the target is cleared with first.
+        Colour to clear the target with first.
     blend
         As in `Module.raster`: `"alpha"`, `"premultiplied"`, `"add"`, `"multiply"` or a dict.
     viewport
         (x, y, width, height) in texels; default: all.
     **variables
-        What the shader reads, by name: images, buffers (arrays of 32-bit floats where the shader is not whole),
+        Inputs of the shader by name: images, buffers (arrays of 32-bit floats for a body),
         samplers.
 
     Returns
@@ -69,7 +69,7 @@ def full_screen(
     Raises
     ------
     GraphError
-        If an image is not what is said here; the graph is then unchanged.
+        If an image is unsuitable. The graph is left unchanged.
     ShaderError
         If the shader is wrong, with the line.
 

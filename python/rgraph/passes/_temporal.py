@@ -59,38 +59,38 @@ def temporal(
     format: str | None = None,
     queue: Queue = None,
 ) -> Pass | Image:
-    """Mix each frame into the frames before it: against noise and aliasing. Passes `name/mix` and `name/count`.
+    """Blend each frame with its predecessors, against noise and aliasing: passes `name/mix` and `name/count`.
 
-    The past is read from the target's history. What moved there is followed by motion vectors; what no longer is
-    there is held within the colours around the texel.
+    The past is read from the target's history. Motion vectors follow moving parts; colours of parts that are gone are
+    clamped to those around the texel.
 
     Parameters
     ----------
     g
         Graph or module that the passes are declared in.
     name
-        What stands before the passes' names, and the name of a new image.
+        Prefix of the passes' names, and name of a new image.
     source
         This frame's colours; a format with real numbers.
     target
-        What is written and remembered, a whole image of one mip and of the same size; default: a new image `name`.
+        Image to write and to remember, with one mip and the same size; default: a new image `name`.
     motion
-        How far each texel moved since the last frame, as shares of the image's (width, height) in the first two
-        channels: what is seen at `uv` was at `uv - motion`. Default: nothing moves.
+        Motion of each texel since the last frame, as shares of the image's (width, height) in the first two
+        channels: the point at `uv` was at `uv - motion`. Default: nothing moves.
     blend
         Share of this frame, above 0 and at most 1. Until there are `1 / blend` frames, it is their mean. Frames begin
         anew in a run with `params={("name/mix", "control"): 1, ("name/count", "control"): 1}`.
     clamp
-        What of the past is kept: `"box"`, what lies within the least and the most of the 3 × 3 texels around;
-        `"variance"`, within `gamma` standard deviations of their mean; `"none"`, everything.
+        Clamp of the past: `"box"` to minimum and maximum of the 3 × 3 texels around; `"variance"` to `gamma`
+        standard deviations around their mean; `"none"`.
     gamma
         See `clamp`.
     filter
-        How the past is read between texels: `"linear"`, or `"catmull_rom"`, which stays sharp.
+        Filter of the past: `"linear"`, or `"catmull_rom"`, which stays sharp.
     format
         Format of a new image; default: floats of the source's size, 16 bits at least.
     queue
-        See `Module.add_pass`; default: graphics where the target's format asks for it, else compute.
+        See `Module.add_pass`; default: graphics if the target's format requires it, else compute.
 
     Returns
     -------
@@ -100,7 +100,7 @@ def temporal(
     Raises
     ------
     GraphError
-        If an image is not what is said here, or a number cannot be; the graph is then unchanged.
+        If an image is unsuitable, or a number is out of range. The graph is left unchanged.
 
     References
     ----------

@@ -32,21 +32,21 @@ def text(
     g
         Graph or module that the pass is declared in.
     name
-        What stands before the pass's name.
+        Prefix of the pass's name.
     text
-        The text: ASCII and most of Latin-1, with `\n` and `\t`; or a buffer of what `glyphs` gives. A text is changed
-        from run to run by `inputs={"name/glyphs": passes.glyphs("new", length)}`.
+        The text: ASCII and most of Latin-1, with `\n` and `\t`; or a buffer of `glyphs`. A run changes a text by
+        `inputs={"name/glyphs": passes.glyphs("new", length)}`.
     target
-        What is drawn upon; a format that colours can be blended with.
+        Image to draw on; its format must support blending.
     position
-        Texels from the upper left corner of the target to that of the text.
+        Offset in texels from the upper left corner of the target to that of the text.
     scale
-        Texels a dot of the font: a character takes 6 × 12 dots.
+        Texels per dot of the font: a character has 6 × 12 dots.
     color, background
-        Red, green, blue and alpha of dots that are set, and of the others; as the target stores them, or linear where
-        it is sRGB encoded. The default background is not seen.
+        Red, green, blue and alpha of set dots, and of the others; linear if the target is sRGB, else as the target
+        stores them. The default background is transparent.
     length
-        Characters that there is room for; default: those of the text, or all of the buffer.
+        Maximal number of characters; default: those of the text, or all of the buffer.
 
     Returns
     -------
@@ -56,11 +56,11 @@ def text(
     Raises
     ------
     GraphError
-        If the target is not what is said here, or a number cannot be; the graph is then unchanged.
+        If the target is unsuitable, or a number is out of range. The graph is left unchanged.
 
     Notes
     -----
-    The font is of this package's own making.
+    The font was made for this package.
     """
     dst = picture(g, name, "target", target)
     if len(position) != 2:

@@ -79,28 +79,28 @@ def tone_map(
     g
         Graph or module that the pass is declared in.
     name
-        What stands before the pass's name, and the name of a new image.
+        Prefix of the pass's name, and name of a new image.
     source
         Colours, scene-linear Rec. 709; a format with real numbers.
     target
-        What is written, of the same size; default: a new image `name` of `format`.
+        Image to write, of the same size; default: a new image `name` of `format`.
     operator
-        `"linear"` only clamps; `"reinhard"` is x / (1 + x) for each channel; `"reinhard_extended"` maps `white` to 1,
+        `"linear"` only clamps; `"reinhard"` is x / (1 + x) per channel; `"reinhard_extended"` maps `white` to 1,
         `"reinhard_luminance"` the same by luminance, which keeps hues; `"aces"` is Narkowicz's curve; `"aces_hill"`
         is Hill's fit of the reference and output transforms of ACES; `"agx"` is Wrensch's fit of Sobotka's AgX.
     exposure
-        What colours are multiplied with first: a number, or a buffer that begins with it as a 32-bit float, as
-        `passes.exposure` gives. A number is changed from run to run by `params={("name/map", "exposure"): 2.0}`.
+        Factor applied to colours first: a number, or a buffer that begins with it as a 32-bit float, such as that of
+        `passes.exposure`. A run changes a number by `params={("name/map", "exposure"): 2.0}`.
     white
         Smallest value that becomes 1; of the two extended operators only.
     look
         Look of AgX: `"none"`, `"golden"` or `"punchy"`.
     encode
-        Whether results are sRGB encoded; default: if the target is of a `unorm` format that does not do so by itself.
+        If true, results are sRGB encoded; default: true for `unorm` formats without `-srgb`.
     format
         Format of a new image; default: `"rgba8unorm-srgb"`, or `"rgba8unorm"` on a compute queue.
     queue
-        See `Module.add_pass`; default: graphics where the target's format asks for it, else compute.
+        See `Module.add_pass`; default: graphics if the target's format requires it, else compute.
 
     Returns
     -------
@@ -110,7 +110,7 @@ def tone_map(
     Raises
     ------
     GraphError
-        If an image is not what is said here, or a word or number cannot be; the graph is then unchanged.
+        If an image is unsuitable, a word unknown or a number out of range. The graph is left unchanged.
 
     References
     ----------

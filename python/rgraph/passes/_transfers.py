@@ -1,4 +1,4 @@
-"""Clearing, copying, scaling, and what crosses between host and device."""
+"""Clears, copies, blits, uploads and downloads."""
 
 from __future__ import annotations
 
@@ -62,14 +62,14 @@ def clear(
     *,
     queue: Queue = None,
 ) -> Pass:
-    """Write one value everywhere, as a pass `name/clear`.
+    """Fill an image or a buffer with one value, as a pass `name/clear`.
 
     Parameters
     ----------
     g
         Graph or module that the pass is declared in.
     name
-        What stands before the pass's name.
+        Prefix of the pass's name.
     target
         An image with all its mips and layers, or a part of one; or a buffer, or a part in multiples of four bytes.
     value
@@ -85,7 +85,7 @@ def clear(
     Raises
     ------
     GraphError
-        If the value is none of the target's; the graph is then unchanged.
+        If the value does not fit the target. The graph is left unchanged.
     """
     resource, given = _resource(g, name, "target", target)
     step = f"{name}/clear"
@@ -134,7 +134,7 @@ def copy(
     g
         Graph or module that the passes are declared in.
     name
-        What stands before the passes' names, and the name of a new image or buffer.
+        Prefix of the passes' names, and name of a new image or buffer.
     source, target
         Images and buffers, or parts of them. Two images are of the same size with texels of as many bytes; a whole
         image is copied with all its mips and layers. An image in a buffer is tightly packed, row by row. Default
@@ -145,12 +145,12 @@ def copy(
     Returns
     -------
     Pass or Image or Buffer
-        The last pass, or what was made if `target` is left out.
+        The last pass, or the new image or buffer if `target` is left out.
 
     Raises
     ------
     GraphError
-        If the two do not fit; the graph is then unchanged.
+        If the two do not fit. The graph is left unchanged.
     """
     from_, given = _resource(g, name, "source", source)
     on = "graphics" if queue is None else queue
@@ -184,7 +184,7 @@ def _like(g: Module, name: str, source: Image | Buffer, given: Any) -> Image | B
 
 
 def _fit(name: str, source: tuple[Image, Image | View], target: tuple[Image, Image | View]) -> None:
-    """Refuse a copy between images that differ in size or in bytes a texel."""
+    """Refuse a copy between images that differ in size or in bytes per texel."""
     sizes, bytes_ = [], []
     for image, given in (source, target):
         mip = ((isinstance(given, View) and given.mip_range) or (0, 1))[0]
@@ -234,7 +234,7 @@ def blit(
 ) -> Pass | Image:
     """Scale and convert an image, as a pass `name/blit`.
 
-    A transfer where every device can do it; else a shader, which also converts between real numbers, integers
+    A transfer if every device can do it, else a shader, which also converts between real numbers, integers
     (rounded to the nearest) and depth.
 
     Parameters
@@ -242,11 +242,11 @@ def blit(
     g
         Graph or module that the pass is declared in.
     name
-        What stands before the pass's name, and the name of a new image.
+        Prefix of the pass's name, and name of a new image.
     source
         An image of one sample, or one mip and layer of it.
     target
-        What is written; default: a new image `name` of the source's size times `scale`.
+        Image to write; default: a new image `name` of the source's size times `scale`.
     scale
         See `target`.
     filter
@@ -265,7 +265,7 @@ def blit(
     Raises
     ------
     GraphError
-        If an image is not what is said here, or the queue cannot write the format; the graph is then unchanged.
+        If an image is unsuitable, or the queue cannot write the format. The graph is left unchanged.
     """
     src = picture(g, name, "source", source, only="any")
     known(name, "filter", filter, ("linear", "nearest"))
@@ -328,26 +328,26 @@ def upload(
     format: str | None = None,
     srgb: bool = False,
 ) -> Pass | Image:
-    """Bring an array onto the device, into an image that passes can also write: a pass `name/copy`.
+    """Copy an array into an image that passes can also write, as a pass `name/copy`.
 
-    The array is read whenever the graph is run; `inputs={"name/array": other}` takes another one of the same shape.
-    An image that is only read needs no more than `Module.import_array`.
+    Each run reads the array; `inputs={"name/array": other}` replaces it by another one of the same shape. For an image
+    that passes only read, use `Module.import_array`.
 
     Parameters
     ----------
     g
         Graph or module that the pass is declared in.
     name
-        What stands before the pass's name, and the name of a new image.
+        Prefix of the pass's name, and name of a new image.
     array
         Anything with a buffer, contiguous: (height, width) or (height, width, channels). Three channels of `uint8`,
         `float16` or `float32` become four by a shader (`name/widen`), the fourth being 1.
     target
-        What is written, of that size and of texels of as many bytes; default: a new image `name`.
+        Image to write, of that size and with as many bytes per texel; default: a new image `name`.
     format
         See `Module.import_array`; not for three channels.
     srgb
-        Whether `uint8` colours are sRGB encoded.
+        If true, `uint8` colours are sRGB encoded.
 
     Returns
     -------
@@ -357,7 +357,7 @@ def upload(
     Raises
     ------
     GraphError
-        If no image can hold the array, or the target does not; the graph is then unchanged.
+        If no image, or not the target, can hold the array. The graph is left unchanged.
     """
     try:
         view = memoryview(array)
@@ -417,33 +417,33 @@ def download(
     source: ImageLike | BufferLike,
     function: Callable[[memoryview], object] | None = None,
 ) -> Buffer:
-    """Bring what the device made to the host, in every frame: a pass `name/copy`, and `name/call` with a function.
+    """Copy an image or a buffer to the host in every frame: a pass `name/copy`, and `name/call` with a function.
 
-    Without a function the new buffer is a root: `frame["name"]` has its bytes. With one, the frame goes on while the
-    function runs beside it.
+    Without a function the new buffer is a root: `frame["name"]` has its bytes. With one, the frame continues while
+    the function runs.
 
     Parameters
     ----------
     g
         Graph or module that the passes are declared in.
     name
-        What stands before the passes' names, and the name of a new buffer.
+        Prefix of the passes' names, and name of a new buffer.
     source
         An image of one sample (one mip and layer), tightly packed into the buffer row by row; or a buffer.
     function
         Called in every frame, on another thread, with a read-only view: of an image (height, width, channels) of its
-        numbers, where 16-bit floats are seen as unsigned integers and packed formats as 32-bit words; of a buffer
-        bytes. What it raises arrives where the frame is waited for.
+        numbers (16-bit floats as unsigned integers, packed formats as 32-bit words); of a buffer
+        bytes. Its exceptions are raised by the wait for the frame.
 
     Returns
     -------
     Buffer
-        What was copied.
+        The copy.
 
     Raises
     ------
     GraphError
-        If the image is not what is said here; the graph is then unchanged.
+        If the image is unsuitable. The graph is left unchanged.
     """
     resource, given = _resource(g, name, "source", source)
     shape, letter = None, "B"

@@ -269,8 +269,8 @@ const IMAGES: [(&str, &str, &str); 20] = [
     (
         r#"{"size": [1]}"#,
         "RG-E222",
-        ".size is a list of 1, but must be [width, height], [width, height, depth], or an object that says what it is \
-         relative to",
+        ".size is a list of 1, but must be [width, height], [width, height, depth], or an object with \"relative_to\" \
+         or \"scale\"",
     ),
     (r#"{"size": [1, -4]}"#, "RG-E213", ".size[1] is -4, but must be 0 or more"),
     (r#"{"size": [1, 99999999999]}"#, "RG-E213", ".size[1] is 99999999999, but must be at most 4294967295"),

@@ -1,4 +1,4 @@
-"""`rgraph doctor`: what Vulkan finds on this machine, and the line that mends what is missing."""
+"""`rgraph doctor`: list the Vulkan installation of this machine, and the commands that install missing parts."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ __all__ = ["MORE", "add_arguments", "main"]
 _LOADER = {"win32": "vulkan-1.dll", "darwin": "libvulkan.dylib"}.get(sys.platform, "libvulkan.so.1")
 
 MORE = """\
-Each driver is asked in a process of its own, so that one which crashes is found rather than suffered. A small graph
-runs on every usable device. Exit status: 0 all is well, 1 something is broken but a device can be used, 3 none can.
+It asks each driver in a process of its own, so a driver that crashes is reported and does no harm. It runs a small
+graph on every usable device. Exit status: 0 no fault, 1 a fault but a usable device, 3 no usable device.
 
   rgraph doctor
   rgraph doctor --profile h200.rprofile.json     plan for this device elsewhere: rgraph bake --profile"""
@@ -33,9 +33,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser
         Where.
     """
-    parser.add_argument("--json", action="store_true", help="for programs, with all details")
+    parser.add_argument("--json", action="store_true", help="print JSON with all details")
     parser.add_argument("--profile", metavar="FILE", help="write a device's profile (.rprofile.json; - prints it)")
-    parser.add_argument("--device", metavar="DEVICE", help="whose profile: uuid:…, pci:…, name:… or an index")
+    parser.add_argument("--device", metavar="DEVICE", help="the device of --profile: uuid:…, pci:…, name:… or an index")
     parser.add_argument("--loader", metavar="FILE", default="", help="a Vulkan loader, or a driver itself")
 
 
@@ -127,7 +127,7 @@ def main(arguments: argparse.Namespace) -> int:
     if arguments.profile is not None:
         return _write_profile(arguments)
     if arguments.device is not None:
-        raise UsageError("--device says whose profile --profile writes")
+        raise UsageError("--device needs --profile")
     report = examine(arguments.loader)
     if arguments.json:
         say(as_json(report))

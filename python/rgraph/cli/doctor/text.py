@@ -1,4 +1,4 @@
-"""What doctor prints: a line for each thing, ✓ good, · of no concern, ✗ to be mended, with the line to type."""
+"""What doctor prints: a line for each thing, ✓ good, · of no concern, ✗ broken, with the command that fixes it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _filled(words: str, margin: str) -> list[str]:
 
 def _mended(mend: str) -> str:
     """The line to type; never broken, so that it can be copied."""
-    return f"      {paint('mend:', 'cyan')} {mend}"
+    return f"      {paint('fix:', 'cyan')} {mend}"
 
 
 def _version(numbers: list[int] | None) -> str:
@@ -156,7 +156,7 @@ class _Text:
     def verdict(self) -> None:
         count = len(self.report["findings"])
         if self.report["usable"]:
-            mended = f"; {count} thing{'s' if count > 1 else ''} above can be mended" if count else ""
+            mended = f"; {count} thing{'s' if count > 1 else ''} above can be fixed" if count else ""
             self.lines += ["", f"{paint('Graphs can run here', 'green')}{mended}."]
             return
         self.lines += ["", f"{paint('Graphs cannot run here', 'red')}: there is no usable device. Planning works."]
