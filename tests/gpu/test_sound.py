@@ -131,7 +131,7 @@ def test_a_function_sees_each_range_and_no_byte_between(device: rg.Device):
 
 def test_an_own_image_takes_no_layout_but_its_own(device: rg.Device):
     image = device.image("image", (4, 4), "rgba8unorm")
-    with pytest.raises(rg.GraphError, match="nobody but rgraph can have used it") as caught:
+    with pytest.raises(rg.GraphError, match="but no other program can have used it") as caught:
         image.set_state(layout="color_attachment_optimal")
     assert caught.value.code == "RG-E225"
     image.write(np.full((4, 4, 4), 7, np.uint8))

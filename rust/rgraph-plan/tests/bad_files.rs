@@ -45,11 +45,11 @@ const FILES: [(&str, &str); 18] = [
     ("{\"rgraph\": -1}", "RG-E213 bad.rgraph.json:1: rgraph is -1, but must be 0 or more"),
     (
         "{\"name\": \"x\"}",
-        "RG-E222 bad.rgraph.json:1: the file has no \"rgraph\" that says its version\n  help: begin it with {\"rgraph\": 1, …",
+        "RG-E222 bad.rgraph.json:1: the file has no \"rgraph\" with its version\n  help: begin it with {\"rgraph\": 1, …",
     ),
     (
         "{\"rplan\": 1}",
-        "RG-E222 bad.rgraph.json:1: the file has no \"rgraph\" that says its version\n  help: this is a plan file",
+        "RG-E222 bad.rgraph.json:1: the file has no \"rgraph\" with its version\n  help: this is a plan file",
     ),
     (
         "{\"rgraph\": 1,\n\"pases\": []}",
@@ -293,7 +293,7 @@ const IMAGES: [(&str, &str, &str); 20] = [
     ),
     (r#"{"mips": "all"}"#, "RG-E222", ".mips is \"all\", but must be a number of levels or \"full\""),
     (r#"{"samples": 2.5}"#, "RG-E213", ".samples is 2.5, but must be an integer"),
-    (r#"{"frames": 2}"#, "RG-E222", ".frames stands where no history_of does\n  help: say whose history it is"),
+    (r#"{"frames": 2}"#, "RG-E222", ".frames needs history_of\n  help: add \"history_of\", or leave it out"),
     (
         r#"{"history_of": "lit", "first_frame": "zero"}"#,
         "RG-E222",
@@ -311,8 +311,7 @@ const IMAGES: [(&str, &str, &str); 20] = [
     (
         r#"{"imported": true, "persistent": true}"#,
         "RG-E222",
-        " has more than one of imported, persistent and history_of\n  help: its contents come from outside, from the \
-         frame before, or from another resource: say which",
+        " has more than one of imported, persistent and history_of\n  help: keep one: imported, persistent or history_of",
     ),
     (r#"{"leave": {"layout": 3}}"#, "RG-E222", ".leave.layout is 3, but must be an image layout"),
 ];
@@ -483,10 +482,7 @@ fn a_bad_profile_is_named_by_its_path() {
             "{\"rprofile\": 1, \"queues\": [], \"barrier_us\": -2}",
             "RG-E220 p:1: queues is empty\n  help: name at least one queue\nRG-E213 p:1: barrier_us is -2, but must be 0 or more",
         ),
-        (
-            "{\"rgraph\": 1}",
-            "RG-E222 p:1: the file has no \"rprofile\" that says its version\n  help: this is a graph file",
-        ),
+        ("{\"rgraph\": 1}", "RG-E222 p:1: the file has no \"rprofile\" with its version\n  help: this is a graph file"),
     ] {
         assert_eq!(read_profile(text.as_bytes(), "p").unwrap_err().to_string(), message, "{text}");
     }

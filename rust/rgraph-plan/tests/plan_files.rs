@@ -276,7 +276,7 @@ const EDITS: [(&str, &str, &str); 30] = [
     (
         "\"load\": \"clear\", \"store\"",
         "\"load\": \"clear\", \"stencil_load\": \"load\", \"store\"",
-        "RG-E222 bad.rplan.json:17: batches[0].commands[1].attachments[0] says one of stencil_load and stencil_store\n  help: say both, or neither",
+        "RG-E222 bad.rplan.json:17: batches[0].commands[1].attachments[0] has one of stencil_load and stencil_store\n  help: give both, or neither",
     ),
     (
         "\"op\": \"pass\", \"pass\": 0",

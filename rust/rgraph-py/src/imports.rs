@@ -34,7 +34,7 @@ fn taken(py: Python<'_>, array: &Host, volume: bool) -> PyResult<Taken> {
         ([depth, height, width], true) => ([*depth, *height, *width, 1], Seen::Texels(true, None)),
         _ => {
             let help = "an image is (height, width), (height, width, channels) or (layers, height, width, channels); \
-                        say as_buffer=True for a buffer";
+                        use as_buffer=True for a buffer";
             return refuse(format!("an array of shape {} is no image", array.shown()), help);
         }
     };

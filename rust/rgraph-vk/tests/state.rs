@@ -47,7 +47,7 @@ fn an_own_image_takes_no_layout_but_its_own() {
     let attachment = ResourceState { layout: Layout::ColorAttachment, ..ResourceState::default() };
     let refused = say(&image, &attachment).unwrap_err().to_string();
     assert!(
-        refused.starts_with("RG-E225 \"i\" is in layout undefined: nobody but rgraph can have used it"),
+        refused.starts_with("RG-E225 \"i\" is in layout undefined, but no other program can have used it"),
         "{refused}"
     );
     image.write(&[7; 64]).unwrap();

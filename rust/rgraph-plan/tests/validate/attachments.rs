@@ -143,7 +143,7 @@ cases! {
         "  float   film.py:6  rgba16float, 64×64",
         "  many    film.py:12  color_attachment, rgba8unorm, 64×64, 4 samples",
         "  help: give both one format",
-        "RG-E208 pass \"double\" resolves \"many\" to \"more\", but \"more\" has 4 samples a texel",
+        "RG-E208 pass \"double\" resolves \"many\" to \"more\", but \"more\" has 4 samples per texel",
         "  double  film.py:16  resolve_attachment",
         "  more    film.py:7  rgba8unorm, 64×64, 4 samples",
         "  many    film.py:15  color_attachment, rgba8unorm, 64×64, 4 samples",
