@@ -295,9 +295,9 @@ const IMAGES: [(&str, &str, &str); 20] = [
     (r#"{"samples": 2.5}"#, "RG-E213", ".samples is 2.5, but must be an integer"),
     (r#"{"frames": 2}"#, "RG-E222", ".frames needs history_of\n  help: add \"history_of\", or leave it out"),
     (
-        r#"{"history_of": "lit", "first_frame": "zero"}"#,
+        r#"{"history_of": "lit", "first_frame": "zeroes"}"#,
         "RG-E222",
-        ".first_frame is \"zero\", which is not what a history holds at first\n  help: did you mean \"zeros\"? known: zeros, undefined",
+        ".first_frame is \"zeroes\", which is not what a history holds at first\n  help: did you mean \"zeros\"? known: zeros, undefined",
     ),
     (r#"{"imported": "yes"}"#, "RG-E222", ".imported is \"yes\", but must be true or an object: an import"),
     (
