@@ -435,7 +435,7 @@ cases! {
         "RG-E217 pass \"draw\" gives a clear value for \"color\", but does not clear it",
         "  draw   film.py:6  color_attachment",
         "  color  film.py:3  rgba8unorm, 64×64",
-        "  help: say load: clear",
+        "  help: use load: clear",
         "RG-E217 pass \"draw\" gives a clear value for \"read\", but does not clear it",
         "  draw  film.py:7  sampled",
         "  read  film.py:4  rgba8unorm, 64×64",
