@@ -173,7 +173,7 @@ impl PyArray {
     /// Parameters
     /// ----------
     /// copy
-    ///     Whether to copy: a copy may be written, and keeps no memory of the device.
+    ///     If true, copy: a copy is writable and keeps no memory of the device.
     /// channels
     ///     How many of an image's channels: 3 leaves out alpha. Default: all that it has.
     #[pyo3(signature = (*, copy = false, channels = None))]

@@ -104,9 +104,9 @@ impl PyGraphModule {
     /// entry
     ///     The entry point, where the shader has several.
     /// bindings
-    ///     More bindings, for variables called like one of the other arguments.
+    ///     Bindings as a dict, for variables whose name clashes with an argument (`push`, `groups`, …).
     /// **variables
-    ///     What is bound, by the names of the shader's variables: images and buffers, parts of them (`image.mip(2)`,
+    ///     Bindings by the names of the shader's variables: images and buffers, parts of them (`image.mip(2)`,
     ///     `buffer[0:256]`) or names; `Sampler` (one left out is linear); for a uniform block also a dict by member,
     ///     a list, a number or an array: small data that goes along with the pass.
     ///
@@ -120,7 +120,7 @@ impl PyGraphModule {
     /// ShaderError
     ///     If the shader is wrong, with the line; or if data does not fit its layout.
     /// GraphError
-    ///     If a binding is missing, unknown or of the wrong kind. The graph is then unchanged.
+    ///     If a binding is missing, unknown or of the wrong kind. The graph is left unchanged.
     #[pyo3(signature = (name, shader, **arguments),
            text_signature = "($self, name, shader, *, groups=None, queue='compute', push=None, entry=None, \
                              bindings=None, **variables)")]

@@ -268,7 +268,7 @@ impl Detached<Readback> {
         self.value.bytes()
     }
 
-    /// What was read back.
+    /// The bytes that were read back.
     pub fn kind(&self) -> PlanKind {
         self.value.kind()
     }

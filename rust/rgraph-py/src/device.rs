@@ -219,7 +219,7 @@ impl PyDevice {
         Ok(Self::around(Detached::open(py, || Device::new(&options))?, measuring))
     }
 
-    /// What it is: name, kind, UUID, driver.
+    /// Name, kind, UUID, driver.
     #[getter]
     fn info<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         info(py, self.device.info())
@@ -243,7 +243,7 @@ impl PyDevice {
         self.device.is_closed()
     }
 
-    /// What memory is held, how much of it is live, and by whom.
+    /// Memory held, its live part, and its owners.
     fn memory<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let memory = call(py, |free| Ok(self.device.get(free)?.memory()))?;
         crate::report::memory(py, &memory)
@@ -256,7 +256,7 @@ impl PyDevice {
     /// graph
     ///     A `Graph`, or a `Plan` of one.
     /// of
-    ///     What a plan that was read from a file is a plan of.
+    ///     The graph of a plan that was read from a file.
     /// policy, split_barriers, effort, memory
     ///     See `Graph.bake`; for graphs.
     /// weights
@@ -274,7 +274,7 @@ impl PyDevice {
     /// GraphError
     ///     If anything is wrong with the declaration.
     /// DeviceError
-    ///     If the device cannot do what is asked.
+    ///     If the device lacks a feature.
     #[pyo3(signature = (graph, *, of = None, policy = Text("auto"), split_barriers = Text("never"), effort = None,
                         memory = Budget::default(), weights = None, measure = None, sample = None),
            text_signature = "($self, graph, *, of=None, policy='auto', split_barriers='never', effort=None, \
@@ -313,14 +313,14 @@ impl PyDevice {
     /// into
     ///     Arrays that roots are read back into, by name; the call then waits for the frame.
     /// flags
-    ///     Whether conditional passes run, by flag; default: yes.
+    ///     Conditional passes to run or skip, by flag; default: run.
     /// params
     ///     New push data by pass: {"compose": {"strength": 0.5}}; and of uniform blocks that were given as data by
     ///     (pass, variable): {("blur", "params"): {…}}.
     /// read
     ///     The roots that are read back; default: all.
     /// statistics
-    ///     Whether the report counts vertices, primitives and invocations.
+    ///     If true, the report counts vertices, primitives and invocations.
     /// measure
     ///     Which GPU times the report has. `"off"`: none, and the frame pays for none. `"batches"`: timestamps stand at
     ///     barrier calls, so that passes between two of them go on overlapping; each gets its share of their time.
@@ -340,7 +340,7 @@ impl PyDevice {
     /// Raises
     /// ------
     /// GraphError
-    ///     If the declaration is wrong, or an array does not fit: the message says what would.
+    ///     If the declaration is wrong, or an array does not fit: the message has the expected shape.
     /// DeviceError
     ///     If the device fails.
     #[pyo3(signature = (graph, *, inputs = None, into = None, flags = None, params = None, read = None,
@@ -388,7 +388,7 @@ impl PyDevice {
     /// Returns
     /// -------
     /// ChaosReport
-    ///     What was tried and found.
+    ///     Trials and findings.
     ///
     /// Raises
     /// ------

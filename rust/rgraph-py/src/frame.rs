@@ -71,7 +71,7 @@ impl PyFrame {
     /// Raises
     /// ------
     /// DeviceError
-    ///     If the device is lost. What a function of a CPU pass raised arrives here too.
+    ///     If the device is lost. Exceptions of a CPU pass's function are raised here too.
     #[getter]
     fn done(&self, py: Python<'_>) -> PyResult<bool> {
         call(py, |free| self.frame.get(free)?.is_done())
@@ -87,7 +87,7 @@ impl PyFrame {
     /// Returns
     /// -------
     /// bool
-    ///     Whether it is done; False: the time was over first.
+    ///     True when it is done; False after the timeout.
     #[pyo3(signature = (timeout = None))]
     fn wait(&self, py: Python<'_>, timeout: Option<Number>) -> PyResult<bool> {
         let timeout = timeout.map(|Number(seconds)| Duration::try_from_secs_f64(seconds));

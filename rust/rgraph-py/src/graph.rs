@@ -316,7 +316,7 @@ impl PyGraph {
     /// split_barriers
     ///     Where barriers are split into events: `"never"`, `"distance"` (where there is work between) or `"always"`.
     /// timings
-    ///     Whether the plan says how long each stage took; such a plan differs from run to run.
+    ///     If true, the plan has the time of each stage, so it differs from bake to bake.
     /// effort
     ///     How hard to search for orders and placements: 0 is one look, 1 (default) about twice as much, each further
     ///     one up to four times the one before. For policy `"exact"`: how many partial schedules it may open; default
@@ -364,7 +364,7 @@ impl PyGraph {
         Self::baked(slf, key, whole, profile, options)
     }
 
-    /// What the frame computes, by symbolic execution in declared order: nothing is planned.
+    /// Result of the frame by symbolic execution in declared order, without a plan.
     ///
     /// Returns
     /// -------
@@ -375,7 +375,7 @@ impl PyGraph {
     /// Raises
     /// ------
     /// GraphError
-    ///     If a name in the declaration stands for nothing.
+    ///     If a name in the declaration is unknown.
     fn interpret<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyList>> {
         let whole = Self::resolved(slf)?;
         crate::judge::interpret_graph(slf.py(), whole)
@@ -386,12 +386,12 @@ impl PyGraph {
     /// Parameters
     /// ----------
     /// callbacks
-    ///     What becomes of passes that are functions: `"skip"` leaves out what they do, `"refuse"` refuses the graph.
+    ///     Passes that are functions: `"skip"` leaves out their work, `"refuse"` refuses the graph.
     ///
     /// Raises
     /// ------
     /// GraphError
-    ///     If a name in the declaration stands for nothing.
+    ///     If a name in the declaration is unknown.
     #[pyo3(signature = (*, callbacks = Text("skip")), text_signature = "($self, *, callbacks='skip')")]
     fn to_json(slf: &Bound<'_, Self>, callbacks: Text<'_>) -> PyResult<String> {
         Self::text(slf, None, callbacks).map(|(text, _)| text)
@@ -413,12 +413,12 @@ impl PyGraph {
     /// path
     ///     Where to write, by habit `NAME.rgraph.json`.
     /// callbacks
-    ///     What becomes of passes that are functions: `"refuse"` refuses the graph, `"skip"` leaves out what they do.
+    ///     Passes that are functions: `"refuse"` refuses the graph, `"skip"` leaves out their work.
     ///
     /// Raises
     /// ------
     /// GraphError
-    ///     If a pass is a function, or a name in the declaration stands for nothing.
+    ///     If a pass is a function, or a name in the declaration is unknown.
     #[pyo3(signature = (path, *, callbacks = Text("refuse")), text_signature = "($self, path, *, callbacks='refuse')")]
     fn save(slf: &Bound<'_, Self>, path: PathBuf, callbacks: Text<'_>) -> PyResult<()> {
         let (text, beside) = Self::text(slf, Some(&path), callbacks)?;

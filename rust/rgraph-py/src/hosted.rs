@@ -283,7 +283,7 @@ impl PyGraphModule {
     /// function
     ///     Called once a frame.
     /// reads, writes
-    ///     Buffers, or names; what is written keeps what the function leaves alone. Of images, copy to a buffer first.
+    ///     Buffers, or names; bytes that the function does not write keep their contents. Copy images to a buffer first.
     /// **options
     ///     As in `add_pass`.
     ///

@@ -132,7 +132,7 @@ impl PyGraphModule {
     /// format
     ///     Another texel format with texels of that many bytes.
     /// srgb
-    ///     Whether `uint8` colours are sRGB encoded: `rgba8unorm-srgb`.
+    ///     If true, `uint8` colours are sRGB encoded: `rgba8unorm-srgb`.
     /// as_buffer
     ///     A buffer with the array's bytes instead of an image; of any shape and dtype, records too, which results have
     ///     again. A `bool` is a byte, 0 or 1.
@@ -149,7 +149,7 @@ impl PyGraphModule {
     /// Raises
     /// ------
     /// GraphError
-    ///     If no image can have such contents; the graph is then unchanged.
+    ///     If no image can have such contents. The graph is left unchanged.
     #[pyo3(signature = (name, array, *, format = None, srgb = false, as_buffer = false, volume = false, sharing = None))]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
     fn import_array<'py>(

@@ -121,7 +121,7 @@ mod core {
     /// Parameters
     /// ----------
     /// on
-    ///     Whether to. At the start: yes, unless the environment says `RGRAPH_SOURCE=0`.
+    ///     True to record them; at the start true, unless the environment has `RGRAPH_SOURCE=0`.
     #[pyfunction]
     fn set_source_tracking(on: bool) {
         crate::source::set_tracking(on);

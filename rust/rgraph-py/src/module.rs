@@ -116,9 +116,9 @@ impl PyGraphModule {
     /// mips
     ///     Mip levels: a number, or `"full"` for all down to one texel; default 1.
     /// samples
-    ///     Samples a texel; default 1.
+    ///     Samples per texel; default 1.
     /// cube
-    ///     Whether it is viewed as a cube.
+    ///     If true, it is viewed as cubes.
     /// modifies
     ///     Start with that image's contents, in that image's memory.
     /// history_of
@@ -126,7 +126,7 @@ impl PyGraphModule {
     /// frames
     ///     See `history_of`.
     /// first_frame
-    ///     What the first frames read of a history: `"zero"`, `"undefined"`, or an array, which is copied.
+    ///     Contents of a history in the first frames: `"zero"`, `"undefined"`, or an array, which is copied.
     /// persistent
     ///     Keep the contents from frame to frame. An array (copied) is what it holds before the first frame, else zeros;
     ///     format, size and layers are those of the array where they are not given, as in `import_array`.
@@ -148,7 +148,7 @@ impl PyGraphModule {
     /// Raises
     /// ------
     /// GraphError
-    ///     If a word or a number cannot be; the graph is then unchanged. The rest is validated by `bake`.
+    ///     If a word is unknown or a number out of range. The graph is left unchanged. `bake` validates the rest.
     #[pyo3(signature = (name, size = None, format = None, *, like = None, scale = None, round = None, layers = None,
                         mips = None, samples = None, cube = false, modifies = None, history_of = None,
                         frames = Count(1), first_frame = None, persistent = None, imported = None,
@@ -284,7 +284,7 @@ impl PyGraphModule {
     /// like
     ///     A buffer: its size, shape and dtype.
     /// acceleration_structure
-    ///     Whether it holds an acceleration structure.
+    ///     If true, it holds an acceleration structure.
     /// modifies, history_of, frames, first_frame, persistent, imported, leave, sharing
     ///     See `image`; an array of `persistent` may be of any shape and dtype.
     ///
@@ -296,7 +296,7 @@ impl PyGraphModule {
     /// Raises
     /// ------
     /// GraphError
-    ///     If size, shape, dtype and array contradict each other; the graph is then unchanged.
+    ///     If size, shape, dtype and array contradict each other. The graph is left unchanged.
     #[pyo3(signature = (name, size = None, *, shape = None, dtype = None, like = None, modifies = None,
                         history_of = None, frames = Count(1), first_frame = None, persistent = None, imported = None,
                         leave = None, sharing = None, acceleration_structure = false),
@@ -392,22 +392,22 @@ impl PyGraphModule {
     /// weight_us
     ///     How long it takes in microseconds, measured or guessed; default: a static estimate.
     /// unit
-    ///     Its occupancy class: passes of one class are better not run at once.
+    ///     Label for passes that compete for the same hardware; the planner avoids overlapping them.
     /// device
     ///     Index of the GPU that it must run on, or `"any"`.
     /// side_effects
-    ///     Whether it is needed although nobody reads what it writes.
+    ///     True if it runs even if nothing reads its output.
     /// conditional
     ///     Name of a flag that switches it.
     /// fallback
-    ///     What readers get while the flag is off: {output: input}, resources or names.
+    ///     Resources that readers get while the flag is off: {output: input}, resources or names.
     /// after
     ///     Passes that must come first, or their names.
     /// setup
     ///     Called with the pass when the graph is baked, to declare its accesses; if it declares none, the pass is
     ///     culled.
     /// execute
-    ///     What the pass does when it runs: called with a `Commands` as in `callback`, or on queue `"cpu"` with views as
+    ///     The work of the pass: called with a `Commands` as in `callback`, or on queue `"cpu"` with views as
     ///     in `cpu`. Kept as `Pass.execute`.
     ///
     /// Returns
@@ -418,7 +418,7 @@ impl PyGraphModule {
     /// Raises
     /// ------
     /// GraphError
-    ///     If a word or a number cannot be; the graph is then unchanged. The rest is validated by `bake`.
+    ///     If a word is unknown or a number out of range. The graph is left unchanged. `bake` validates the rest.
     #[pyo3(signature = (name, *, queue = None, weight_us = None, unit = None, device = None, side_effects = false,
                         conditional = None, fallback = None, after = None, setup = None, execute = None),
            text_signature = "($self, name, *, queue='graphics', weight_us=None, unit=None, device=None, \
@@ -503,7 +503,7 @@ impl PyGraphModule {
     /// Parameters
     /// ----------
     /// name
-    ///     What stands before the names in it, with a `/` between.
+    ///     Prefix of the names in it, followed by `/`.
     ///
     /// Returns
     /// -------
@@ -523,12 +523,12 @@ impl PyGraphModule {
     /// Parameters
     /// ----------
     /// name
-    ///     What `extend` is given.
+    ///     Its name, for `extend`.
     ///
     /// Raises
     /// ------
     /// GraphError
-    ///     If there is one of that name; the graph is then unchanged.
+    ///     If the name is taken. The graph is left unchanged.
     fn extension_point(slf: &Bound<'_, Self>, name: Text<'_>) -> PyResult<()> {
         let full = slf.get().full(name);
         let parent = slf.get().slot;

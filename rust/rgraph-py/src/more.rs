@@ -42,7 +42,7 @@ impl PyPass {
     /// ShaderError
     ///     If the shader is wrong, with the line; or if data does not fit its layout.
     /// GraphError
-    ///     If bindings or vertex buffers are not what the shader asks for. The graph is then unchanged.
+    ///     If bindings or vertex buffers do not match the shader. The graph is left unchanged.
     #[pyo3(signature = (shader, **arguments),
            text_signature = "($self, shader, *, vertices=3, instances=1, push=None, entry=None, vertex_buffers=None, \
                              index=None, indirect=None, bindings=None, **variables)")]

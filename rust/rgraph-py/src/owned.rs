@@ -51,7 +51,7 @@ impl PyDevice {
     /// Parameters
     /// ----------
     /// name
-    ///     What reports and messages call it.
+    ///     Its name in reports and messages.
     /// size
     ///     (width, height) in texels.
     /// format
@@ -84,7 +84,7 @@ impl PyDevice {
     /// Parameters
     /// ----------
     /// name
-    ///     What reports and messages call it.
+    ///     Its name in reports and messages.
     /// size
     ///     Bytes.
     ///
@@ -100,12 +100,12 @@ impl PyDevice {
     /// Use an image or buffer of foreign Vulkan code on this device.
     ///
     /// Nothing can check the handle: it must be of this device, be what is said, have the usages that graphs make of
-    /// it, and outlive them. Its state is unknown until `DeviceResource.set_state` says it.
+    /// it, and outlive them. Its state is unknown until `DeviceResource.set_state` reports it.
     ///
     /// Parameters
     /// ----------
     /// name
-    ///     What reports and messages call it.
+    ///     Its name in reports and messages.
     /// handle
     ///     The `VkImage` or `VkBuffer` as an integer.
     /// size
@@ -115,7 +115,7 @@ impl PyDevice {
     /// mips, layers
     ///     Mip levels and array layers.
     /// concurrent
-    ///     Whether all queue families share it.
+    ///     If true, all queue families share it.
     ///
     /// Returns
     /// -------

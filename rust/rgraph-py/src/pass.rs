@@ -68,7 +68,7 @@ impl PyPass {
     /// *images
     ///     Images, or their names.
     /// load
-    ///     What becomes of the old contents: `"clear"`, `"load"` (kept) or `"discard"`.
+    ///     Load operation: `"clear"`, `"load"` (kept) or `"discard"`.
     /// clear
     ///     Clear with (red, green, blue, alpha).
     /// mips
@@ -76,7 +76,7 @@ impl PyPass {
     /// layers
     ///     Array layers, half-open `(first, end)`, or one layer.
     /// generate_mips
-    ///     Fill the mips below what is written, at the end of the pass.
+    ///     Fill the mips after the written ones at the end of the pass.
     #[pyo3(signature = (*images, **details),
            text_signature = "($self, *images, load=None, clear=None, mips=None, layers=None, generate_mips=False)")]
     fn color<'py>(
@@ -250,7 +250,7 @@ impl PyPass {
         Self::declare(slf, resources, Usage::StorageRead, details, Allowed::SHADER)
     }
 
-    /// Write storage images or buffers in shaders; what is not covered is kept unless `load` says otherwise.
+    /// Write storage images or buffers in shaders; texels and bytes that are not written stay, unless `load` discards them.
     ///
     /// Parameters
     /// ----------
@@ -416,7 +416,7 @@ impl PyPass {
         )
     }
 
-    /// Copy, blit, resolve, clear or fill to resources; what is not covered is kept unless `load` says otherwise.
+    /// Copy, blit, resolve, clear or fill to resources; the rest stays, unless `load` discards it.
     ///
     /// Parameters
     /// ----------

@@ -138,7 +138,7 @@ impl PyPlan {
     /// Parameters
     /// ----------
     /// graph
-    ///     What it is a plan of; default: the graph that it was baked of, as it was then.
+    ///     Its graph; default: the graph it was baked from, as it was then.
     #[pyo3(signature = (graph = None))]
     fn to_dot(&self, py: Python<'_>, graph: Option<&Bound<'_, PyGraph>>) -> PyResult<String> {
         let (graph, plan) = (self.graph_or_own(graph)?, Arc::clone(&self.plan));
@@ -177,7 +177,7 @@ impl PyPlan {
         files::write(py, &path, text.into_bytes())
     }
 
-    /// What differs from another plan, as text.
+    /// Differences from another plan, as text.
     ///
     /// Parameters
     /// ----------
@@ -188,7 +188,7 @@ impl PyPlan {
         guarded(py, move || report::diff(&before, &after).to_string())
     }
 
-    /// What differs from another plan, as plain values.
+    /// Differences from another plan, as plain values.
     ///
     /// Parameters
     /// ----------
@@ -206,7 +206,7 @@ impl PyPlan {
     /// name
     ///     A pass of the plan, or its name.
     /// graph
-    ///     What it is a plan of; default: the graph that it was baked of, as it was then.
+    ///     Its graph; default: the graph it was baked from, as it was then.
     ///
     /// Raises
     /// ------
@@ -228,7 +228,7 @@ impl PyPlan {
     /// Parameters
     /// ----------
     /// graph
-    ///     What it is a plan of; default: the graph that it was baked of, as it was then.
+    ///     Its graph; default: the graph it was baked from, as it was then.
     ///
     /// Returns
     /// -------
@@ -246,7 +246,7 @@ impl PyPlan {
     /// Parameters
     /// ----------
     /// graph
-    ///     What it is a plan of; default: the graph that it was baked of, as it was then.
+    ///     Its graph; default: the graph it was baked from, as it was then.
     ///
     /// Returns
     /// -------
@@ -262,7 +262,7 @@ impl PyPlan {
     /// Parameters
     /// ----------
     /// graph
-    ///     What it is a plan of; default: the graph that it was baked of, as it was then.
+    ///     Its graph; default: the graph it was baked from, as it was then.
     ///
     /// Returns
     /// -------
@@ -288,7 +288,7 @@ impl PyPlan {
     /// certificate
     ///     As `certificate` returns it.
     /// graph
-    ///     What it is a plan of; default: the graph that it was baked of, as it was then.
+    ///     Its graph; default: the graph it was baked from, as it was then.
     ///
     /// Raises
     /// ------
@@ -304,12 +304,12 @@ impl PyPlan {
         judge::verify(py, self.graph_or_own(graph)?, Arc::clone(&self.plan), certificate)
     }
 
-    /// What the plan computes, by symbolic execution of its batches on shared memory.
+    /// Result of the plan by symbolic execution of its batches on shared memory.
     ///
     /// Parameters
     /// ----------
     /// graph
-    ///     What it is a plan of; default: the graph that it was baked of, as it was then.
+    ///     Its graph; default: the graph it was baked from, as it was then.
     /// interleavings
     ///     In how many legal orders of its queues it is run; all of them must compute the same.
     ///
@@ -399,7 +399,7 @@ impl PyPlan {
         parts::subgraphs(py, &self.plan)
     }
 
-    /// What could not be done as asked.
+    /// Requests that could not be met.
     #[getter]
     fn notes(&self) -> Vec<String> {
         self.plan.report.notes.clone()
@@ -427,7 +427,7 @@ impl PyPlan {
         budget.transpose()
     }
 
-    /// Whether the order is proven to be the best (policy `"exact"`).
+    /// True if the order is proven optimal (policy `"exact"`).
     #[getter]
     fn optimal(&self) -> bool {
         self.plan.report.optimal

@@ -192,13 +192,13 @@ impl PyGraphModule {
     /// index_format
     ///     `"uint32"` (default) or `"uint16"`.
     /// indirect
-    ///     Buffer (or part of one) that says what is drawn, as Vulkan lays it out.
+    ///     Buffer (or part of one) with the parameters of the draws, in Vulkan's layout.
     /// draws, stride
     ///     Number of draws in `indirect`, and bytes from one to the next; default: 1, packed.
     /// clear
     ///     Colour that the targets are cleared with, or a list of one for each target.
     /// load
-    ///     What becomes of the targets' contents: `"clear"`, `"load"` or `"discard"`, or a list of one for each.
+    ///     Load operation of the targets: `"clear"`, `"load"` or `"discard"`, or a list of one for each.
     /// clear_depth, load_depth
     ///     The same of `depth`; `clear_depth` is depth or (depth, stencil).
     /// resolve
@@ -217,18 +217,18 @@ impl PyGraphModule {
     /// topology
     ///     `"triangles"`, `"triangle_strip"`, `"lines"`, `"line_strip"`, `"points"`.
     /// wireframe
-    ///     Whether only the edges of triangles are drawn.
+    ///     If true, only the edges of triangles are drawn.
     /// depth_test
     ///     Comparison with `depth`; default: `"less_equal"`.
     /// depth_write
-    ///     Whether `depth` is written; default: yes.
+    ///     If false, `depth` is tested and stays.
     /// depth_bias
     ///     (constant, slope).
     /// stencil
     ///     Stencil test: a dict of `compare`, `fail`, `depth_fail`, `pass`, `reference`, `read_mask`, `write_mask`; or
     ///     (front, back).
     /// alpha_to_coverage
-    ///     Whether alpha becomes coverage.
+    ///     If true, alpha becomes coverage.
     /// viewport
     ///     (x, y, width, height) in texels; default: all.
     /// bindings
@@ -246,7 +246,7 @@ impl PyGraphModule {
     /// ShaderError
     ///     If the shader is wrong, with the line; or if data does not fit its layout.
     /// GraphError
-    ///     If bindings, targets or vertex buffers are not what the shader asks for. The graph is then unchanged.
+    ///     If bindings, targets or vertex buffers do not match the shader. The graph is left unchanged.
     #[pyo3(signature = (name, shader, **arguments),
            text_signature = "($self, name, shader, *, color=None, depth=None, vertices=3, instances=1, push=None, \
                              entry=None, queue='graphics', vertex_buffers=None, index=None, index_format='uint32', \

@@ -87,13 +87,13 @@ impl PyReport {
         self.0.calibrated
     }
 
-    /// Whether command buffers were recorded; else those of an earlier run were submitted again.
+    /// True if command buffers were recorded; False if those of an earlier run were submitted again.
     #[getter]
     fn recorded(&self) -> bool {
         self.0.recorded
     }
 
-    /// What could not be done as asked.
+    /// Requests that could not be met.
     #[getter]
     fn notes(&self) -> Vec<String> {
         self.0.notes.clone()

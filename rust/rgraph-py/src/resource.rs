@@ -79,7 +79,7 @@ impl PyResource {
     /// name
     ///     Name of the history; default: the resource's, `.previous`, and the number of frames above 1.
     /// first_frame
-    ///     What the first frames read: `"zero"`, `"undefined"`, or an array, which is copied: of the image's shape and
+    ///     Contents of the first frames: `"zero"`, `"undefined"`, or an array, which is copied: of the image's shape and
     ///     dtype, or of as many bytes as the buffer.
     ///
     /// Returns
@@ -90,7 +90,7 @@ impl PyResource {
     /// Raises
     /// ------
     /// GraphError
-    ///     If `frames` is no number of frames; the graph is then unchanged.
+    ///     If `frames` is not a number of frames. The graph is left unchanged.
     #[pyo3(signature = (frames = Count(1), name = None, *, first_frame = None),
            text_signature = "($self, frames=1, name=None, *, first_frame='zero')")]
     fn previous<'py>(

@@ -208,7 +208,7 @@ impl PyImage {
         })
     }
 
-    /// Samples a texel.
+    /// Samples per texel.
     #[getter]
     fn samples(slf: &Bound<'_, Self>) -> PyResult<u32> {
         let of = slf.as_super().get();
@@ -243,19 +243,19 @@ impl PyBuffer {
 
 #[pymethods]
 impl PyView {
-    /// (first, end) of its mip levels, half-open; None where it says none.
+    /// (first, end) of its mip levels, half-open; None: all.
     #[getter]
     fn mip_range(&self) -> Option<(u32, u32)> {
         self.part.ranges.mips.map(Into::into)
     }
 
-    /// (first, end) of its array layers, half-open; None where it says none.
+    /// (first, end) of its array layers, half-open; None: all.
     #[getter]
     fn layer_range(&self) -> Option<(u32, u32)> {
         self.part.ranges.layers.map(Into::into)
     }
 
-    /// (first, end) of its bytes, half-open; None where it says none.
+    /// (first, end) of its bytes, half-open; None: all.
     #[getter]
     fn byte_range(&self) -> Option<(u64, u64)> {
         self.part.ranges.bytes.map(Into::into)

@@ -115,7 +115,7 @@ impl PyPlan {
     /// Parameters
     /// ----------
     /// graph
-    ///     What it is a plan of; default: the graph that it was baked of, as it was then. A plan that was read and is
+    ///     Its graph; default: the graph it was baked from, as it was then. A plan that was read and is
     ///     given none shows the accesses that it tells itself.
     /// report
     ///     The `Report` of a run: the timeline shows what it took, if that was measured. Or a list of records with `name`, `queue`,
@@ -123,7 +123,7 @@ impl PyPlan {
     /// images
     ///     Arrays to show small, by name of the image: `{"lit": frame["lit"]}`.
     /// findings
-    ///     What `check` found.
+    ///     The findings.
     /// against
     ///     A later plan to compare with; the differences are those of `diff`.
     #[pyo3(signature = (graph = None, *, report = None, images = None, findings = None, against = None))]
@@ -163,7 +163,7 @@ impl PyPlan {
     /// Parameters
     /// ----------
     /// graph
-    ///     What it is a plan of; default: the graph that it was baked of, as it was then.
+    ///     Its graph; default: the graph it was baked from, as it was then.
     #[pyo3(signature = (graph = None))]
     fn to_svg(&self, py: Python<'_>, graph: Option<&Bound<'_, PyGraph>>) -> PyResult<String> {
         self.picture(py, graph)
