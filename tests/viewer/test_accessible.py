@@ -6,7 +6,7 @@ import pytest
 
 from .conftest import wanted
 
-VIEWS = ["frame", "timeline", "resources", "memory", "graph", "diagram", "tables", "diff"]
+VIEWS = ["frame", "timeline", "resources", "memory", "graph", "diagram", "costs", "tables", "images", "diff"]
 
 
 @pytest.fixture(scope="session")
@@ -56,7 +56,7 @@ def test_themes_can_be_chosen_and_stay(show, rich: str):
     light = page.evaluate(back)
     for name in ("Light", "Dark", "System"):
         page.locator("#theme").click()
-        assert page.locator("#theme").inner_text() == name
+        assert page.locator("#theme").inner_text() == f"Theme: {name.lower()}"
         assert (page.evaluate(back) == light) == (name != "Dark")
     page.emulate_media(color_scheme="dark")
     assert page.evaluate(back) != light

@@ -18,7 +18,7 @@ use crate::graph::Graph;
 use crate::plan::Plan;
 
 /// The page's script: modules that share one scope, in this order.
-const SCRIPTS: [&str; 22] = [
+const SCRIPTS: [&str; 25] = [
     include_str!("../viewer/dom.js"),
     include_str!("../viewer/text.js"),
     include_str!("../viewer/model.js"),
@@ -39,6 +39,9 @@ const SCRIPTS: [&str; 22] = [
     include_str!("../viewer/tables.js"),
     include_str!("../viewer/diff.js"),
     include_str!("../viewer/cards.js"),
+    include_str!("../viewer/costs.js"),
+    include_str!("../viewer/images.js"),
+    include_str!("../viewer/tip.js"),
     include_str!("../viewer/keys.js"),
     include_str!("../viewer/main.js"),
 ];

@@ -59,7 +59,16 @@ function link(key, text) {
   return h('button', { class: 'link', type: 'button', onclick: () => { set('pin', key); reveal(key); } }, text ?? say.title(key));
 }
 
-const links = (keys) => keys.flatMap((key, at) => (at ? [', ', link(key)] : [link(key)]));
+// Commas stay with the name before them.
+const links = (keys) => keys.map((key, at) => h('span', { class: 'listed' }, link(key), at < keys.length - 1 ? ', ' : ''));
+
+// Where something was declared; a place on this machine opens in an editor.
+function declaredAt(place) {
+  const found = /^(\/.+|[A-Za-z]:[\\/].+):(\d+)$/.exec(place);
+  if (!found) return place;
+  const path = found[1].replaceAll('\\', '/');
+  return h('a', { class: 'link', href: `vscode://file${path.startsWith('/') ? '' : '/'}${encodeURI(path)}:${found[2]}` }, place);
+}
 
 function facts(...pairs) {
   const list = h('dl');
@@ -84,7 +93,7 @@ const card = {
       return [
         h('p', { class: 'tags' }, tag('culled', 'off')),
         part('Why it does not run', h('p', { class: 'why', text: text(passes.culled) })),
-        facts(['Declared', text(passes.place) || `as pass ${passes.declared[pass]}`], ['Switched by', text(passes.flag)]),
+        facts(['Declared', declaredAt(text(passes.place)) || `as pass ${passes.declared[pass]}`], ['Switched by', text(passes.flag)]),
         accessTable(plan.accessesOf(pass), 'resource'), foundList(findings.byPass.get(pass)),
       ];
     }
@@ -112,7 +121,7 @@ const card = {
         ['Measured', took],
         ['Modelled', passes.us[pass] > 0 ? `${micros(passes.us[pass])} from ${micros(passes.start[pass])}` : ''],
         ['Submission', batch < 0 ? '' : link(`s${batch}`, `${batch} on ${plan.queueName(passes.queue[pass])}`)],
-        ['Declared', text(passes.place) || (passes.declared[pass] >= 0 ? `as pass ${passes.declared[pass]}` : '')],
+        ['Declared', declaredAt(text(passes.place)) || (passes.declared[pass] >= 0 ? `as pass ${passes.declared[pass]}` : '')],
         needs.length && ['Needs', ...links(needs)], feeds.length && ['Feeds', ...links(feeds)],
       ),
       foundList(findings.byPass.get(pass)),
@@ -147,7 +156,7 @@ const card = {
         ['Shape', text(resources.shape)], ['Bytes', `${bytes(resources.bytes[resource])} (${number(resources.bytes[resource])})`],
         lasts ? ['Lives', lasts] : ['Lives', link(`p${resources.first[resource]}`), ' to ', link(`p${resources.last[resource]}`)],
         placed && ['Memory', `${hex(resources.offset[resource])} of heap ${resources.heap[resource]} (${shown(data.heaps[resources.heap[resource]][0])})`],
-        ['Queues', `${text(resources.sharing)}`], ['Declared', text(resources.place)], ['It is', text(resources.relation)],
+        ['Queues', `${text(resources.sharing)}`], ['Declared', declaredAt(text(resources.place))], ['It is', text(resources.relation)],
       ),
       foundList(findings.byResource.get(resource)),
       part(sharers.length ? 'Shares its bytes' : 'Why it shares no bytes', sharers.length
@@ -189,7 +198,7 @@ const card = {
       facts(
         ['On', own < 0 ? 'all memory' : link(`r${own}`, say.subject(barrier))],
         own !== barriers.of[barrier] && ['Waits for', link(`r${barriers.of[barrier]}`)],
-        own >= 0 && ['Bytes', `${bytes(resources.bytes[own])}${plan.text(barriers.part[barrier]) ? ' all of it' : ''}`],
+        own >= 0 && ['Bytes', `${plan.text(barriers.part[barrier]) ? 'part of ' : ''}${bytes(resources.bytes[own])}`],
         ['Family', plan.text(barriers.families[barrier])],
         ['Call', link(`c${plan.callOf(barrier)}`, `${count(calls.count[plan.callOf(barrier)], 'barrier')} in one call`)],
         ['Split', splitText(barrier, from, to)],

@@ -217,6 +217,12 @@ class GraphView extends GridView {
   draw() {
     if (this.panel.hidden) return;
     this.measure();
+    if (printing()) this.print();
+    else if (this.kept) {
+      Object.assign(this, this.kept);
+      this.kept = null;
+      this.frame.style.minHeight = '';
+    }
     const { scale, left, top } = this;
     this.begin(this.rows);
     const inView = (node) => {
@@ -234,6 +240,15 @@ class GraphView extends GridView {
     }
     for (const [row, cells] of rows) this.row(row, 0, 0, cells);
     this.end();
+  }
+
+  // On paper all of it is as wide as the page.
+  print() {
+    const { width, height } = this.drawing;
+    this.kept ||= { scale: this.scale, left: this.left, top: this.top };
+    const scale = Math.min(1, PAPER / width);
+    Object.assign(this, { scale, left: 0, top: 0, width: PAPER, room: height * scale });
+    this.frame.style.minHeight = `${this.room}px`;
   }
 
   node(node) {
@@ -392,6 +407,10 @@ class GraphView extends GridView {
   }
 
   resized() {
+    if (printing() || this.kept) {
+      this.draw();
+      return;
+    }
     this.measure();
     this.lay();
     this.fit();

@@ -24,8 +24,9 @@ findings.keyOf = (at) => {
 const views = [
   new Stack('frame', 'Frame', [new Timeline(), new Resources(), new MemoryMap()]), new Stack('timeline', 'Timeline', [new Timeline()]),
   new Stack('resources', 'Resources', [new Resources()]), new Stack('memory', 'Memory', [new MemoryMap()]),
-  new GraphView(), new Diagram(), new Tables(),
+  new GraphView(), new Diagram(), new Costs(), new Tables(),
 ];
+if (images.size) views.push(new Images());
 if (payload.diff) views.push(new Differences());
 const viewNamed = (id) => views.find((view) => view.id === id);
 const current = () => views.find((view) => view.id === state.view);
@@ -85,7 +86,7 @@ function header() {
     h('div', { class: 'seek', role: 'search' }, field, h('output', { id: 'found', for: 'search', role: 'status' })),
     h('div', { class: 'buttons' },
       h('button', { type: 'button', class: 'plain toggle', id: 'details', 'aria-pressed': 'true', 'aria-keyshortcuts': 'k', onclick: toggleCard }, 'Details'),
-      h('button', { type: 'button', class: 'plain', id: 'theme', onclick: () => theme.next() }, 'System'),
+      h('button', { type: 'button', class: 'plain', id: 'theme', onclick: () => theme.next() }, 'Theme: system'),
       h('button', { type: 'button', class: 'plain', onclick: () => help.open(), 'aria-label': 'Help' }, '?')));
 }
 
@@ -106,7 +107,7 @@ function queueText() {
 function start() {
   const aside = h('aside', { class: 'card', 'aria-label': 'Details', tabindex: '0' });
   const stage = h('main', null, h('div', { class: 'views' }, views.map((view) => view.build())), aside);
-  document.body.append(h('header', null, header(), tabs()), stage, help.build(), h('div', { id: 'said', class: 'hidden', role: 'status' }));
+  document.body.append(h('header', null, header(), tabs()), stage, help.build(), tip.build(), h('div', { id: 'said', class: 'hidden', role: 'status' }));
 
   on('view', () => {
     for (const view of views) {
@@ -123,7 +124,10 @@ function start() {
     current().paint();
     drawCard(aside);
   };
-  on('hover', soon(paint));
+  on('hover', soon(() => {
+    paint();
+    tip.show(state.hover);
+  }));
   on('pin', paint);
   on('query', () => {
     document.getElementById('search').value = state.query;
@@ -137,13 +141,16 @@ function start() {
     announce(state.culled ? 'culled passes are shown' : 'culled passes are hidden');
   });
   on('theme', () => {
-    document.getElementById('theme').textContent = { system: 'System', light: 'Light', dark: 'Dark' }[theme.get()];
+    document.getElementById('theme').textContent = `Theme: ${theme.get()}`;
   });
   addEventListener('keydown', onKey);
   addEventListener('resize', soon(() => (current().resized ? current().resized() : current().draw())));
   addEventListener('hashchange', recall);
-  addEventListener('beforeprint', () => theme.get() === 'system' && document.documentElement.classList.add('printing'));
-  addEventListener('afterprint', () => document.documentElement.classList.remove('printing'));
+  matchMedia('print').addEventListener('change', (media) => {
+    document.documentElement.classList.toggle('printing', media.matches);
+    if (current().resized) current().resized();
+    else current().draw();
+  });
 
   theme.recall();
   drawCard(aside);

@@ -8,10 +8,12 @@ function parse(query) {
   const terms = [];
   for (const [, field, quotedText, bare] of query.matchAll(/(?:(\w+):)?(?:"([^"]*)"|(\S+))/g)) {
     const text = (quotedText ?? bare).toLowerCase();
-    const compared = !field && quotedText === undefined && /^(size|us|barriers)(<=|>=|<|>|=)([\d.]+)([kmgt]?)i?b?$/.exec(text);
+    const compared = !field && quotedText === undefined && /^(size|us|barriers)(<=|>=|<|>|=)([\d.]+)([kmgt]?i?b?|[um]?s|µs)$/.exec(text);
     if (compared) {
       const [, what, sign, digits, unit] = compared;
-      terms.push({ kind: 'compare', what, sign, value: Number(digits) * 1024 ** ' kmgt'.indexOf(unit || ' ') });
+      terms.push({ kind: 'compare', what, sign, value: Number(digits) * scaleOf(what, unit) });
+    } else if (!field && quotedText === undefined && /^(size|us|barriers)[<>=]/.test(text)) {
+      terms.push({ kind: 'unknown', text });
     } else if (!field && quotedText === undefined && WORDS_OF_PASSES[text]) {
       terms.push({ kind: 'word', text });
     } else {
@@ -19,6 +21,12 @@ function parse(query) {
     }
   }
   return terms;
+}
+
+// Bytes go by 1,024, times by 1,000: `us>1ms`, `us>2k`.
+function scaleOf(what, unit) {
+  if (what === 'size') return 1024 ** Math.max(0, ' kmgt'.indexOf(unit[0] || ' '));
+  return { ms: 1000, s: 1e6, k: 1000, m: 1e6 }[unit] || 1;
 }
 
 const WORDS_OF_PASSES = {
@@ -51,9 +59,12 @@ const COMPARE = {
 const holds = (name, text) => name.toLowerCase().includes(text);
 
 function passMatches(pass, term) {
+  if (term.kind === 'unknown') return false;
   if (term.kind === 'word') return WORDS_OF_PASSES[term.text](pass);
   if (term.kind === 'compare') {
-    const of = { us: plan.passes.us[pass], barriers: plan.barriersTo(pass).length }[term.what];
+    const { scale } = shared.axis;
+    const took = scale.id === 'measured' ? (scale.timed[pass] ? scale.end[pass] - scale.begin[pass] : undefined) : plan.passes.us[pass];
+    const of = { us: took, barriers: plan.barriersTo(pass).length }[term.what];
     return of !== undefined && COMPARE[term.sign](of, term.value);
   }
   const { field, text } = term;
@@ -64,6 +75,7 @@ function passMatches(pass, term) {
 }
 
 function resourceMatches(resource, term) {
+  if (term.kind === 'unknown') return false;
   const { resources } = plan;
   if (term.kind === 'word') return Boolean(WORDS_OF_RESOURCES[term.text]?.(resource));
   if (term.kind === 'compare') return term.what === 'size' && COMPARE[term.sign](resources.bytes[resource], term.value);
@@ -106,6 +118,8 @@ function cycle(step) {
 
 function foundText() {
   if (!search.hits) return '';
+  const unknown = parse(search.text).find((term) => term.kind === 'unknown');
+  if (unknown) return `unknown filter ${unknown.text}`;
   const kinds = [['p', 'pass', 'passes'], ['r', 'resource'], ['b', 'barrier']];
   const parts = kinds.map(([letter, one, many]) => [search.list.filter((key) => key[0] === letter).length, one, many]);
   const texts = parts.filter(([n]) => n).map(([n, one, many]) => count(n, one, many));

@@ -18,6 +18,10 @@ const shared = { axis: null };
 
 const HEAD_OF_PANE = 27;
 const LEAST_PANE = 84;
+// Width of a printed page in pixels: A4 across, without margins.
+const PAPER = 1040;
+
+const printing = () => matchMedia('print').matches;
 
 class Stack {
   constructor(id, title, panes) {
@@ -142,6 +146,10 @@ class Stack {
 
   draw() {
     if (this.panel.hidden) return;
+    if (printing()) {
+      this.print();
+      return;
+    }
     this.measure();
     this.heights();
     this.drawRuler();
@@ -150,6 +158,24 @@ class Stack {
     this.divider.setAttribute('aria-valuenow', String(this.names));
     for (const pane of this.panes) if (!pane.folded) pane.paintRows();
     this.mark();
+  }
+
+  // On paper the axis is as wide as the page, and every row of every pane is drawn.
+  print() {
+    this.measure();
+    this.names = 180;
+    this.width = PAPER;
+    this.axis.width = PAPER - this.names - 12;
+    this.drawRuler();
+    this.map.draw();
+    for (const pane of this.panes) {
+      Object.assign(pane, { width: PAPER, top: 0, room: pane.natural() });
+      pane.panel.style.height = '';
+      if (pane.id === 'resources') pane.room = Math.min(pane.visible.length, 2000) * pane.line;
+      if (!pane.folded) pane.paintRows();
+    }
+    this.mark();
+    this.shared = '';
   }
 
   // Heights of panes: what was chosen by hand, else shares of the room by what each could fill.

@@ -81,7 +81,7 @@ const TABLES = {
     },
   },
   outside: {
-    title: 'Outside',
+    title: 'Imported and exported',
     columns: ['#', 'Resource', 'Enters the frame', 'Leaves it'],
     length: () => plan.data.edges.length,
     key: (at) => `r${plan.data.edges[at][0]}`,

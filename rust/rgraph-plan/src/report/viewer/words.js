@@ -84,9 +84,26 @@ function words(plan, templates) {
   say.wait = (wait) => {
     const queue = plan.queueName(batches.queue[waits.batch[wait]]);
     const source = waits.source[wait] >= 0 ? `, signalled by submission ${waits.source[wait]}` : '';
-    const run = waits.previous[wait] ? ' of the run before' : '';
-    const other = plan.queueName(waits.queue[wait]);
-    return `${queue} waits for ${other} ${waits.value[wait]}${run} at ${spread(plan.text(waits.stages[wait]))}${source}`;
+    const other = waits.previous[wait] ? `${plan.queueName(waits.queue[wait])} of the frame before` : `${plan.queueName(waits.queue[wait])} ${waits.value[wait]}`;
+    return `${queue} waits for ${other} at ${spread(plan.text(waits.stages[wait]))}${source}`;
+  };
+  // A line for the tip at the pointer, by the kind of its key.
+  say.tip = {
+    p(pass) {
+      if (plan.isCulled(pass)) return `culled: ${plan.text(passes.culled[pass])}`;
+      const { measured } = plan.scales;
+      const took = measured?.timed[pass] ? `${micros(measured.end[pass] - measured.begin[pass])} measured` : passes.us[pass] > 0 ? `${micros(passes.us[pass])} modelled` : '';
+      const own = plan.accessesOf(pass);
+      const modes = (bit) => own.filter((at) => accesses.mode[at] & bit).length;
+      return [plan.queueName(passes.queue[pass]), plan.kindOf(pass), took, `reads ${modes(READS)}, writes ${modes(WRITES)}`].filter(Boolean).join(' · ');
+    },
+    r: (resource) => [plan.text(resources.format[resource]), plan.text(resources.shape[resource]), bytes(resources.bytes[resource]),
+      resources.first[resource] >= 0 && `${shown(passes.name[resources.first[resource]])} to ${shown(passes.name[resources.last[resource]])}`].filter(Boolean).join(' · '),
+    a: (access) => say.access(access),
+    b: (barrier) => [say.change(barrier), say.why(barrier)].filter(Boolean).join(' · '),
+    c: (call) => count(calls.count[call], 'barrier'),
+    s: (batch) => `${count(plan.passesIn(batch).length, 'pass', 'passes')}, ${count(plan.callsIn(batch).length, 'barrier call')}`,
+    w: () => 'press it for both sides',
   };
   const kinds = { p: 'pass', r: 'resource', a: 'access', b: 'barrier', c: 'call', s: 'submission', w: 'wait' };
   // The label of a key.

@@ -1,0 +1,142 @@
+// What the frame costs and what would help: the largest first, each with a link and a fix. All of it is read off the
+// plan; times are modelled.
+
+const MOST_OF_A_KIND = 6;
+
+class Costs {
+  constructor() {
+    Object.assign(this, { id: 'costs', title: 'Costs', built: false });
+  }
+
+  build() {
+    this.frame = h('div', { class: 'frame', tabindex: 0, 'aria-label': 'What costs' });
+    this.panel = h('section', { class: 'view', id: 'view-costs', role: 'tabpanel', 'aria-labelledby': 'tab-costs' }, this.frame);
+    this.panel.hidden = true;
+    return this.panel;
+  }
+
+  show() {
+    if (this.built) return;
+    this.built = true;
+    const parts = [criticalCosts(), idleCosts(), memoryCosts(), mergeCosts(), barrierCosts()].filter(Boolean);
+    this.frame.append(h('div', { class: 'costs' }, parts.length ? parts : h('p', { class: 'empty', text: 'Nothing stands out.' })));
+  }
+
+  draw() {}
+
+  paint() {}
+
+  locate() {
+    return null;
+  }
+
+  reveal() {
+    return false;
+  }
+
+  move() {}
+}
+
+// A kind of cost: what it is in a sentence, and its lines, each a share of the whole.
+function costs(title, sentence, lines) {
+  if (!lines.length) return null;
+  const most = Math.max(...lines.map((line) => line.size));
+  return h('section', { class: 'cost' }, h('h2', { text: title }), h('p', { class: 'note', text: sentence }),
+    h('ol', null, lines.slice(0, MOST_OF_A_KIND).map(({ size, text, of }) => {
+      const { what, fix } = of();
+      const bar = h('span', { class: 'share', 'aria-hidden': 'true' });
+      bar.style.width = `${Math.max(1, (size / most) * 100)}%`;
+      return h('li', null, h('span', { class: 'sum' }, bar, h('span', { text })), h('div', null, h('p', null, what), fix && h('p', { class: 'note' }, fix)));
+    })),
+    lines.length > MOST_OF_A_KIND && h('p', { class: 'note', text: `and ${count(lines.length - MOST_OF_A_KIND, 'more', 'more')}` }));
+}
+
+// The passes that the length of the frame depends on.
+function criticalCosts() {
+  const { us, name, queue } = plan.passes;
+  if (!plan.critical.size) return null;
+  const path = [...plan.critical].sort((a, b) => us[b] - us[a]);
+  const sum = path.reduce((total, pass) => total + us[pass], 0);
+  const frame = plan.meta.frame_us || sum || 1;
+  const lines = path.filter((pass) => us[pass] > 0).map((pass) => {
+    const others = plan.data.queues.length > 1 && plan.kindOf(pass) === 'compute' && hue(queue[pass]) === 'hue-0';
+    const of = () => ({
+      what: [link(`p${pass}`), ` takes ${((us[pass] / frame) * 100).toFixed(0)} % of the frame.`],
+      fix: others ? ['It is compute on the graphics queue: ', h('code', { text: `add_pass(${JSON.stringify(shown(name[pass]))}, queue="async_compute")` }), ' lets it overlap if what follows does not need it.'] : null,
+    });
+    return { size: us[pass], text: micros(us[pass]), of };
+  });
+  return costs('Critical path', `${count(path.length, 'pass', 'passes')} that nothing overlaps away: ${micros(sum)} of ${micros(frame)}. A frame gets shorter only where these do.`, lines);
+}
+
+// Where a queue stands still before a pass, because that pass waits for another queue.
+function idleCosts() {
+  const { us, start, queue, after, name } = plan.passes;
+  const free = new Map();
+  const lines = [];
+  for (let pass = 0; pass < plan.live; pass += 1) {
+    const before = free.get(queue[pass]);
+    const idle = start[pass] - (before === undefined ? 0 : start[before] + us[before]);
+    free.set(queue[pass], pass);
+    const need = after[pass];
+    if (before === undefined || idle < Math.max(0.5, plan.meta.frame_us * 0.002) || need < 0 || queue[need] === queue[pass]) continue;
+    const of = () => ({
+      what: [`${plan.queueName(queue[pass])} stands still before `, link(`p${pass}`), `: it waits for `, link(`p${need}`), ` on ${plan.queueName(queue[need])}.`],
+      fix: us[need] < idle ? [h('code', { text: `add_pass(${JSON.stringify(shown(name[need]))}, queue="graphics")` }), ' runs it without the wait.']
+        : 'Declare passes that do not need it before, or split it so that the part that is needed ends sooner.',
+    });
+    lines.push({ size: idle, text: micros(idle), of });
+  }
+  return costs('Waits between queues', 'Time in which a queue has work that it may not begin.', lines.sort((a, b) => b.size - a.size));
+}
+
+// Bytes over the bound, and the resources that hold most of the peak alone.
+function memoryCosts() {
+  const { meta, resources } = plan;
+  if (!meta.memory) return null;
+  const { peak } = frameMemory();
+  const alive = [...resources.placed.keys()].filter((at) => resources.placed[at] > 0 && resources.first[at] >= 0 && resources.first[at] <= peak && (resources.root[at] || resources.last[at] >= peak));
+  const lines = alive.sort((a, b) => resources.placed[b] - resources.placed[a]).map((at) => {
+    const why = plan.text(resources.why_alone[at]);
+    const of = () => ({
+      what: [link(`r${at}`), ` is alive at the peak, `, link(`p${peak}`), `: ${plan.text(resources.format[at])}, ${plan.text(resources.shape[at])}.`],
+      fix: why ? `It shares its bytes with nothing: ${why}.` : `It shares its bytes with ${count(plan.sharers(at).length, 'other')}.`,
+    });
+    return { size: resources.placed[at], text: bytes(resources.placed[at]), of };
+  });
+  const over = meta.memory - meta.memory_bound;
+  const sentence = over > 0 ? `${bytes(meta.memory)} needed, ${bytes(over)} over the bound that no placement beats.` : `${bytes(meta.memory)} needed, which no placement beats: only smaller or shorter-lived resources help.`;
+  return costs('Memory at the peak', sentence, lines);
+}
+
+// Neighbours that could be one render pass but are not.
+function mergeCosts() {
+  const { us, name } = plan.passes;
+  const lines = plan.data.unmerged.map(([first, second, why]) => ({
+    size: Math.max(us[first] + us[second], 0.001),
+    text: micros(us[first] + us[second]),
+    of: () => ({ what: [link(`p${first}`), ' and ', link(`p${second}`), ' are two render passes.'], fix: `${why}.` }),
+  }));
+  return name.length ? costs('Passes that did not merge', 'Tiles are stored and loaded again between them.', lines.sort((a, b) => b.size - a.size)) : null;
+}
+
+// Barriers whose producer ends just before their consumer: nothing hides them. One for each consumer, the largest.
+function barrierCosts() {
+  const { barriers, resources, passes } = plan;
+  const largest = new Map();
+  const before = new Int32Array(plan.live).fill(-1);
+  for (let batch = 0; batch < plan.batches.queue.length; batch += 1) {
+    const inside = plan.passesIn(batch);
+    for (let at = 1; at < inside.length; at += 1) before[inside[at]] = inside[at - 1];
+  }
+  barriers.from.forEach((from, at) => {
+    const to = barriers.to[at];
+    if (from < 0 || to < 0 || plan.endOf(at) >= 0 || before[to] !== from || passes.queue[to] < 0) return;
+    const size = resources.bytes[barriers.resource[at] < 0 ? barriers.of[at] : barriers.resource[at]];
+    if (size <= (largest.get(to)?.size ?? -1)) return;
+    const of = () => ({ what: [link(`b${at}`), ' stands between neighbours ', link(`p${from}`), ' and ', link(`p${to}`), '.'],
+      fix: `${say.why(at)}. A pass that needs neither, declared between them, hides it.` });
+    largest.set(to, { size, text: bytes(size), of });
+  });
+  return costs('Barriers with nothing to hide them', 'Their producer runs just before their consumer, so the queue drains; by bytes.', [...largest.values()].sort((a, b) => b.size - a.size));
+}

@@ -1,0 +1,99 @@
+"""Costs, images, the tip at the pointer, filters of time, and paper."""
+
+import re
+
+import pytest
+
+import rgraph as rg
+
+
+def test_costs_name_what_is_longest_and_link_to_it(show, rich: str, frame: rg.Plan):
+    opened = show(rich, fragment="#view=costs")
+    page = opened.page
+    path = page.locator(".cost", has=page.get_by_role("heading", name="Critical path"))
+    longest = max(frame.passes, key=lambda one: one.duration_us)
+    assert path.get_by_role("button").first.inner_text() == longest.name
+    memory = page.locator(".cost", has=page.get_by_role("heading", name="Memory at the peak"))
+    assert memory.get_by_role("button").first.inner_text() == "shadow"
+    unmerged = page.locator(".cost", has=page.get_by_role("heading", name="Passes that did not merge"))
+    assert "their areas, samples or layers differ" in unmerged.inner_text()
+    path.get_by_role("button").first.click()
+    assert opened.pinned == longest.name
+
+
+def test_images_are_looked_at_closely(show, rich: str):
+    opened = show(rich, fragment="#view=images")
+    page = opened.page
+    page.get_by_role("button", name="lit: look closer").click()
+    canvas = page.locator("#view-images canvas")
+    page.wait_for_function("document.querySelector('#view-images canvas').width === 32")
+    at = canvas.bounding_box()
+    page.mouse.move(at["x"] + at["width"] - 2, at["y"] + at["height"] - 2)
+    assert page.locator(".value").inner_text().startswith("(31, 31)  248")
+    corner = "document.querySelector('#view-images canvas').getContext('2d').getImageData(31, 31, 1, 1).data"
+    assert page.evaluate(f"[...{corner}]")[0] == 248
+    page.get_by_label("Exposure").fill("-1")
+    assert page.evaluate(f"[...{corner}]")[0] == pytest.approx(124, abs=1)
+    before = canvas.bounding_box()["width"]
+    page.mouse.move(at["x"] + 20, at["y"] + 20)
+    page.keyboard.down("Control")
+    page.mouse.wheel(0, -300)
+    page.keyboard.up("Control")
+    page.wait_for_timeout(100)
+    assert canvas.bounding_box()["width"] > before
+    page.get_by_role("button", name="All images").click()
+    assert page.get_by_role("button", name="lit: look closer").is_visible()
+
+
+def test_a_tip_is_beside_the_pointer(show, rich: str):
+    opened = show(rich)
+    page = opened.page
+    box = page.locator("#view-frame").get_by_role("gridcell", name=re.compile("^pass lighting on")).bounding_box()
+    page.mouse.move(box["x"] + 20, box["y"] + 20)
+    tip = page.locator(".tip")
+    tip.wait_for()
+    assert re.search(r"lighting\s+graphics · raster · [\d.]+ µs measured", tip.inner_text())
+    assert tip.locator("img").count() == 1, "the image that it writes"
+    place = tip.bounding_box()
+    assert abs(place["x"] - box["x"] - 20) < 30
+    assert place["x"] + place["width"] <= 1280
+    page.keyboard.press("]")
+    assert tip.is_hidden()
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("us>1ms", "1 pass"),
+        ("us>500us", "3 passes"),
+        ("us>0.5k", "3 passes"),
+        ("us>1parsec", "unknown filter us>1parsec"),
+    ],
+)
+def test_times_are_those_of_the_axis_in_view(show, rich: str, query: str, found: str):
+    opened = show(rich)
+    opened.page.locator("#search").fill(query)
+    assert opened.page.locator("#found").inner_text() == found
+
+
+def test_paper_shows_every_row_and_every_mark(show, rich: str):
+    opened = show(rich)
+    page = opened.page
+    page.emulate_media(media="print")
+    opened.settled()
+    rows = page.locator("#view-frame .resources").get_by_role("row")
+    assert rows.count() == int(page.locator("#view-frame .resources .grid").get_attribute("aria-rowcount"))
+    adjust = "getComputedStyle(document.querySelector('#view-frame .glyph'), '::before').printColorAdjust"
+    assert page.evaluate(adjust) == "exact"
+    assert page.locator("#view-frame .legend").first.is_visible()
+    right = page.locator("#view-frame .box").evaluate_all(
+        "all => Math.max(...all.map(one => one.getBoundingClientRect().right))"
+    )
+    assert right <= 1060
+    page.emulate_media(media="screen")
+    opened.settled()
+    assert rows.count() < 100
+    opened.view("graph")
+    page.emulate_media(media="print")
+    opened.settled()
+    assert page.locator("#view-graph .node").count() == 23
