@@ -107,7 +107,8 @@ impl PyGraphModule {
     ///     Bindings as a dict, for variables whose name clashes with an argument (`push`, `groups`, …).
     /// **variables
     ///     Bindings by the names of the shader's variables: images and buffers, parts of them (`image.mip(2)`,
-    ///     `buffer[0:256]`) or names; `Sampler` (one left out is linear); for a uniform block also a dict by member,
+    ///     `buffer[0:256]`) or names; `Sampler` (one left out is linear); for GLSL's `sampler2D` and its like
+    ///     `(image, Sampler(…))`, or the image alone; for a uniform block also a dict by member,
     ///     a list, a number or an array: small data that goes along with the pass.
     ///
     /// Returns

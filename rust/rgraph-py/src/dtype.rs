@@ -232,8 +232,8 @@ fn number(scalar: Scalar) -> Element {
     let size = scalar.size() as u8;
     match scalar {
         Scalar::F16 | Scalar::F32 | Scalar::F64 => Element::Float(size),
-        Scalar::I32 | Scalar::I64 => Element::Int(size),
-        Scalar::U32 | Scalar::U64 | Scalar::Bool => Element::Uint(size),
+        Scalar::I8 | Scalar::I16 | Scalar::I32 | Scalar::I64 => Element::Int(size),
+        Scalar::U8 | Scalar::U16 | Scalar::U32 | Scalar::U64 | Scalar::Bool => Element::Uint(size),
     }
 }
 

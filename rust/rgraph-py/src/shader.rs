@@ -7,6 +7,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyString, PyTuple};
 use rgraph_shader::{Given, GivenCode, Kind, Language, Program};
+use rgraph_vk::file::included;
 use rgraph_vk::front::Who;
 
 use crate::convert::Text;
@@ -74,8 +75,12 @@ pub fn program(shader: &Bound<'_, PyAny>, kind: Kind, entry: Option<&str>, who: 
     let file = sources.iter().find_map(|(_, file)| file.as_ref()).map(|file| file.display().to_string());
     let name = file.unwrap_or_default();
     let absolute = |path: &PathBuf| std::path::absolute(path).ok();
-    let given =
-        sources.into_iter().map(|(code, file)| Given { path: file.as_ref().and_then(absolute), code }).collect();
+    let given = sources.into_iter().map(|(code, file)| {
+        let path = file.as_ref().and_then(absolute);
+        let included = path.as_deref().map(|path| included(path, &code, &mut Vec::new())).unwrap_or_default();
+        Given { path, code, included }
+    });
+    let given = given.collect();
     let entry = entry.map(str::to_owned);
     let made = patiently(py, move || Program::of(&name, kind, given, entry.as_deref()))?;
     made.map_err(|mut error| {

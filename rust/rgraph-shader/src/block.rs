@@ -19,6 +19,14 @@ pub enum Scalar {
     I64,
     /// 64-bit unsigned integer.
     U64,
+    /// 16-bit signed integer.
+    I16,
+    /// 16-bit unsigned integer.
+    U16,
+    /// 8-bit signed integer.
+    I8,
+    /// 8-bit unsigned integer.
+    U8,
     /// Boolean, stored as 32 bits.
     Bool,
 }
@@ -99,13 +107,24 @@ impl Scalar {
     /// Bytes of one.
     pub fn size(self) -> u32 {
         match self {
-            Self::F16 => 2,
+            Self::I8 | Self::U8 => 1,
+            Self::F16 | Self::I16 | Self::U16 => 2,
             Self::F32 | Self::I32 | Self::U32 | Self::Bool => 4,
             Self::F64 | Self::I64 | Self::U64 => 8,
         }
     }
 
-    /// WGSL's name.
+    /// Whether it is a signed integer of at most 32 bits, as targets and vertex attributes of that kind hold.
+    pub fn is_signed(self) -> bool {
+        matches!(self, Self::I32 | Self::I16 | Self::I8)
+    }
+
+    /// Whether it is an unsigned integer of at most 32 bits.
+    pub fn is_unsigned(self) -> bool {
+        matches!(self, Self::U32 | Self::U16 | Self::U8)
+    }
+
+    /// WGSL's name, or as WGSL would call it.
     pub fn name(self) -> &'static str {
         match self {
             Self::F32 => "f32",
@@ -115,6 +134,10 @@ impl Scalar {
             Self::U32 => "u32",
             Self::I64 => "i64",
             Self::U64 => "u64",
+            Self::I16 => "i16",
+            Self::U16 => "u16",
+            Self::I8 => "i8",
+            Self::U8 => "u8",
             Self::Bool => "bool",
         }
     }

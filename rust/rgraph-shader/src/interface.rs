@@ -20,6 +20,8 @@ pub struct Interface {
     pub writes_depth: bool,
     /// Names of bindings that the shader declares and does not use: they take nothing.
     pub unused: Vec<String>,
+    /// Whether the shader declares push data and uses none: it takes any, and nothing is pushed.
+    pub unused_push: bool,
 }
 
 /// A resource that a shader uses.
@@ -63,7 +65,7 @@ pub enum BindingKind {
         /// What a texel reads as.
         sample: SampleKind,
     },
-    /// The same together with its sampler (SPIR-V modules only).
+    /// The same together with its sampler (GLSL and SPIR-V).
     Combined {
         /// Shape of its view.
         dimension: Dimension,
@@ -90,7 +92,7 @@ pub enum BindingKind {
         /// Whether it compares.
         comparison: bool,
     },
-    /// Input attachment (SPIR-V modules only).
+    /// Input attachment (GLSL and SPIR-V).
     InputAttachment {
         /// Its index.
         index: u32,

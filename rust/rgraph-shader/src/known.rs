@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, TryLockError};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::error::ShaderError;
+use crate::include::IncludedFile;
 use crate::program::{Given, GivenCode, Kind, Language, Program, Source};
 
 /// Programs remembered.
@@ -70,12 +71,12 @@ impl Program {
     /// # Errors
     /// See [`Program::new`].
     pub fn of(name: &str, kind: Kind, sources: Vec<Given>, entry: Option<&str>) -> Result<Arc<Self>, ShaderError> {
-        let key = key(kind, entry, sources.iter().map(Tagged::of));
+        let key = key(kind, entry, sources.iter().flat_map(Tagged::of));
         let is_same = |known: &Self| is(known, kind, entry) && known.sources == sources;
         if let Some(program) = find(key, is_same) {
             return Ok(program.called(name));
         }
-        let borrowed: Vec<Source<'_>> = sources.iter().map(|given| given.code.borrow()).collect();
+        let borrowed: Vec<Source<'_>> = sources.iter().map(Given::borrow).collect();
         let made = Self::new(name, kind, &borrowed, entry)?.given(sources);
         let program = Arc::new(made.renamed(""));
         if let Some(mut known) = known() {
@@ -88,7 +89,7 @@ impl Program {
     /// remembered. It has no name, so that all who recall it share one. O(length of the text), and copies nothing of it.
     pub fn recall(kind: Kind, text: &str, entry: Option<&str>) -> Option<Arc<Self>> {
         let same_text = |known: &Self| match &*known.sources {
-            [Given { path: None, code: GivenCode::Text(_, known) }] => known == text,
+            [Given { path: None, code: GivenCode::Text(_, known), .. }] => known == text,
             _ => false,
         };
         let key = key(kind, entry, [Tagged { tag: SEEMS, path: None, bytes: text.as_bytes() }].into_iter());
@@ -113,9 +114,11 @@ struct Tagged<'a> {
 
 /// The tag of a text of no file in the language that it seems to be in.
 const SEEMS: u8 = 0;
+/// The tag of a file that is included.
+const INCLUDED: u8 = 4;
 
 impl<'a> Tagged<'a> {
-    fn of(given: &'a Given) -> Self {
+    fn of(given: &'a Given) -> impl Iterator<Item = Self> {
         let tag = match &given.code {
             GivenCode::Text(language, text) if given.path.is_none() && Language::of(text) == *language => SEEMS,
             GivenCode::Text(Language::Wgsl, _) => 1,
@@ -123,7 +126,12 @@ impl<'a> Tagged<'a> {
             GivenCode::Spirv(_) => 3,
         };
         let path = given.path.as_ref().map(|path| path.as_os_str().as_encoded_bytes());
-        Self { tag, path, bytes: given.code.bytes() }
+        let file = |file: &'a IncludedFile| Self {
+            tag: INCLUDED,
+            path: Some(file.name.as_bytes()),
+            bytes: file.text.as_bytes(),
+        };
+        std::iter::once(Self { tag, path, bytes: given.code.bytes() }).chain(given.included.files().iter().map(file))
     }
 }
 

@@ -4,11 +4,12 @@
 
 pub mod block;
 pub mod error;
+mod glsl;
+pub mod include;
 pub mod inline;
 mod interface;
 mod known;
 mod link;
-mod macros;
 mod naga_type;
 mod pack;
 mod part;
@@ -20,6 +21,7 @@ mod unpack;
 
 pub use block::{Block, Member, Scalar, Type, Value};
 pub use error::ShaderError;
+pub use include::{Included, IncludedFile};
 pub use interface::{Binding, BindingKind, Dimension, Interface, Output, Push, SampleKind, VertexInput};
 pub use known::MOST_KNOWN;
 pub use program::{Given, GivenCode, Kind, Language, Module, Parts, Program, Source, Stage};

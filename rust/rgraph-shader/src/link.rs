@@ -40,6 +40,7 @@ pub(crate) fn join(name: &str, parts: &[Part]) -> Result<Interface, ShaderError>
         }
     }
     out.bindings.sort_by_key(|binding| (binding.group, binding.binding));
+    out.unused_push = out.push.is_none() && parts.iter().any(|part| part.unused_push);
     for part in parts {
         for unused in &part.unused {
             if out.find(unused).is_none() && !out.unused.contains(unused) {

@@ -77,6 +77,8 @@ pub(crate) fn number(scalar: naga::Scalar) -> Result<Scalar, String> {
         (ScalarKind::Float, 2) => Scalar::F16,
         (ScalarKind::Float, 4) => Scalar::F32,
         (ScalarKind::Float, 8) => Scalar::F64,
+        (ScalarKind::Sint, 2) => Scalar::I16,
+        (ScalarKind::Uint, 2) => Scalar::U16,
         (ScalarKind::Sint, 4) => Scalar::I32,
         (ScalarKind::Sint, 8) => Scalar::I64,
         (ScalarKind::Uint, 4) => Scalar::U32,

@@ -139,7 +139,8 @@ fn write_bytes(ty: &Type, bytes: &[u8], offset: usize, out: &mut Vec<u8>) -> Res
     let size = ty.size() as usize;
     let fits = match ty.open_stride() {
         Some(stride) => bytes.len() >= size && (bytes.len() - size).is_multiple_of(stride.max(1) as usize),
-        None => bytes.len() == size,
+        // What lies behind the last member up to a multiple of 16 belongs to a block of std140, and is read by nothing.
+        None => bytes.len() == size || matches!(ty, Type::Struct(_)) && bytes.len() == size.next_multiple_of(16),
     };
     if !fits {
         let want = match ty.open_stride() {
@@ -150,7 +151,7 @@ fn write_bytes(ty: &Type, bytes: &[u8], offset: usize, out: &mut Vec<u8>) -> Res
         let message = format!("is {ty} in the shader, and {} bytes were given", bytes.len());
         return Err(Fault::new(message, format!("give {want}")));
     }
-    put(out, offset, bytes);
+    put(out, offset, if ty.open_stride().is_none() { &bytes[..size] } else { bytes });
     Ok(())
 }
 
@@ -212,6 +213,10 @@ fn number(scalar: Scalar, ty: &Type, value: &Value, offset: usize, out: &mut Vec
         Scalar::U32 => put(out, offset, &u32::try_from(integer(ty, value)?).map_err(|_| range())?.to_le_bytes()),
         Scalar::I64 => put(out, offset, &i64::try_from(integer(ty, value)?).map_err(|_| range())?.to_le_bytes()),
         Scalar::U64 => put(out, offset, &u64::try_from(integer(ty, value)?).map_err(|_| range())?.to_le_bytes()),
+        Scalar::I16 => put(out, offset, &i16::try_from(integer(ty, value)?).map_err(|_| range())?.to_le_bytes()),
+        Scalar::U16 => put(out, offset, &u16::try_from(integer(ty, value)?).map_err(|_| range())?.to_le_bytes()),
+        Scalar::I8 => put(out, offset, &i8::try_from(integer(ty, value)?).map_err(|_| range())?.to_le_bytes()),
+        Scalar::U8 => put(out, offset, &u8::try_from(integer(ty, value)?).map_err(|_| range())?.to_le_bytes()),
         Scalar::Bool => match integer(ty, value)? {
             bit @ (0 | 1) => put(out, offset, &(bit as u32).to_le_bytes()),
             _ => return Err(Fault::wants(ty, value, "give true or false")),

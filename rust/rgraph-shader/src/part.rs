@@ -11,6 +11,8 @@ pub(crate) struct Part {
     pub bindings: Vec<Binding>,
     /// Name and layout of the push data.
     pub push: Option<(String, Type)>,
+    /// Whether push data is declared and not used.
+    pub unused_push: bool,
     pub workgroup: [u32; 3],
     pub inputs: Vec<Varying>,
     pub outputs: Vec<Varying>,

@@ -8,6 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rgraph_plan::error::Code;
 
 use crate::error::{self, ShaderError};
+use crate::glsl::Glsl;
+use crate::include::Included;
 use crate::interface::Interface;
 use crate::link;
 use crate::part::Part;
@@ -29,6 +31,15 @@ pub enum Language {
 pub enum Source<'a> {
     /// Text.
     Text(Language, &'a str),
+    /// GLSL text of a file.
+    Glsl {
+        /// The text.
+        text: &'a str,
+        /// The stage that the file's name says.
+        stage: Option<Stage>,
+        /// The files that it includes.
+        included: &'a Included,
+    },
     /// SPIR-V, as bytes in either byte order.
     Spirv(&'a [u8]),
 }
@@ -40,6 +51,29 @@ pub struct Given {
     pub path: Option<PathBuf>,
     /// The source.
     pub code: GivenCode,
+    /// The files that it includes, if it is GLSL.
+    pub included: Included,
+}
+
+impl Given {
+    /// The source to compile.
+    pub fn borrow(&self) -> Source<'_> {
+        match &self.code {
+            GivenCode::Text(Language::Glsl, text) => {
+                let stage = self.path.as_deref().and_then(stage_of);
+                Source::Glsl { text, stage, included: &self.included }
+            }
+            GivenCode::Text(language, text) => Source::Text(*language, text),
+            GivenCode::Spirv(bytes) => Source::Spirv(bytes),
+        }
+    }
+}
+
+impl From<GivenCode> for Given {
+    /// A source of no file.
+    fn from(code: GivenCode) -> Self {
+        Self { path: None, code, included: Included::default() }
+    }
 }
 
 /// See [`Given`].
@@ -55,15 +89,8 @@ impl GivenCode {
     fn of(source: Source<'_>) -> Self {
         match source {
             Source::Text(language, text) => Self::Text(language, text.to_owned()),
+            Source::Glsl { text, .. } => Self::Text(Language::Glsl, text.to_owned()),
             Source::Spirv(bytes) => Self::Spirv(bytes.to_vec()),
-        }
-    }
-
-    /// The source to compile.
-    pub fn borrow(&self) -> Source<'_> {
-        match self {
-            Self::Text(language, text) => Source::Text(*language, text),
-            Self::Spirv(bytes) => Source::Spirv(bytes),
         }
     }
 
@@ -165,7 +192,7 @@ impl Deref for Program {
 
 static COMPILED: AtomicU64 = AtomicU64::new(0);
 
-/// Stack of the thread that compiles: naga's front ends and back ends recurse. Reserved, not used, unless a text is deep.
+/// Stack of the thread that compiles: naga's front ends and back ends recurse, and so does glslang. Reserved, not used, unless a text is deep.
 const STACK: usize = 128 << 20;
 
 /// The vertex stage of programs that have only a fragment stage: one triangle that covers everything, `uv` (0, 0) at
@@ -181,50 +208,75 @@ struct Corner { @builtin(position) position: vec4<f32>, @location(0) uv: vec2<f3
 /// A source whose entry points are known.
 enum Loaded<'a> {
     Text(Box<Text<'a>>),
+    Glsl(Box<Glsl<'a>>),
     Spirv(Box<Binary<'a>>),
 }
 
+/// What texts without a file include.
+static NOTHING: Included = Included::new();
+
 impl<'a> Loaded<'a> {
-    fn new(name: &'a str, source: Source<'a>, kind: Kind) -> Result<Self, ShaderError> {
-        match source {
-            Source::Text(language, text) => {
-                // A text of WGSL says itself which stages it has.
-                let stage = match language {
-                    Language::Glsl => scan::glsl_stage(text, kind),
-                    Language::Wgsl => Stage::Compute,
-                };
-                Ok(Self::Text(Box::new(Text::new(name, language, text, stage)?)))
-            }
-            Source::Spirv(bytes) => Ok(Self::Spirv(Box::new(Binary::new(name, bytes)?))),
+    fn all(name: &'a str, sources: &[Source<'a>], kind: Kind) -> Result<Vec<Self>, ShaderError> {
+        let mut stages: Vec<Option<Stage>> = sources.iter().map(|source| source.glsl_stage(kind)).collect();
+        // Of two that could both be fragment stages, the first is the vertex stage: pairs are said in this order.
+        if let [first @ Some(Stage::Fragment), Some(Stage::Fragment)] = stages.as_mut_slice()
+            && !matches!(sources[0], Source::Glsl { stage: Some(_), .. })
+        {
+            *first = Some(Stage::Vertex);
         }
+        sources.iter().zip(stages).map(|(source, stage)| Self::new(name, *source, stage)).collect()
+    }
+
+    fn new(name: &'a str, source: Source<'a>, stage: Option<Stage>) -> Result<Self, ShaderError> {
+        let stage = stage.unwrap_or(Stage::Compute);
+        Ok(match source {
+            Source::Text(Language::Wgsl, text) => Self::Text(Box::new(Text::new(name, text)?)),
+            Source::Text(Language::Glsl, text) => Self::Glsl(Box::new(Glsl::new(name, text, &NOTHING, stage)?)),
+            Source::Glsl { text, included, .. } => Self::Glsl(Box::new(Glsl::new(name, text, included, stage)?)),
+            Source::Spirv(bytes) => Self::Spirv(Box::new(Binary::new(name, bytes)?)),
+        })
     }
 
     fn entries(&self) -> Vec<(Stage, String)> {
-        match self {
-            Self::Text(text) => text.entries().map(|(stage, name)| (stage, name.to_owned())).collect(),
-            Self::Spirv(code) => code.entries().map(|(stage, name)| (stage, name.to_owned())).collect(),
-        }
+        let all: Vec<(Stage, &str)> = match self {
+            Self::Text(text) => text.entries().collect(),
+            Self::Glsl(text) => text.entries().collect(),
+            Self::Spirv(code) => code.entries().collect(),
+        };
+        all.into_iter().map(|(stage, name)| (stage, name.to_owned())).collect()
     }
 
     fn part(&self, stage: Stage, entry: &str) -> Result<Part, ShaderError> {
         match self {
             Self::Text(text) => text.part(stage, entry),
+            Self::Glsl(text) => text.part(stage, entry),
             Self::Spirv(code) => code.part(stage, entry),
         }
     }
 }
 
-/// Suffixes of shader files; `None` is SPIR-V.
-const SUFFIXES: [(&str, Option<Language>); 9] = [
-    ("wgsl", Some(Language::Wgsl)),
-    ("glsl", Some(Language::Glsl)),
-    ("comp", Some(Language::Glsl)),
-    ("vert", Some(Language::Glsl)),
-    ("frag", Some(Language::Glsl)),
-    ("spv", None),
-    ("vs", Some(Language::Glsl)),
-    ("fs", Some(Language::Glsl)),
-    ("cs", Some(Language::Glsl)),
+impl Source<'_> {
+    /// The stage of a GLSL text; `None`: the source says itself which stages it has.
+    fn glsl_stage(&self, kind: Kind) -> Option<Stage> {
+        match self {
+            Source::Text(Language::Glsl, text) => Some(scan::glsl_stage(text, kind, None)),
+            Source::Glsl { text, stage, .. } => Some(scan::glsl_stage(text, kind, *stage)),
+            Source::Text(Language::Wgsl, _) | Source::Spirv(_) => None,
+        }
+    }
+}
+
+/// Suffixes of shader files, with the stage that they say; no language is SPIR-V.
+const SUFFIXES: [(&str, Option<Language>, Option<Stage>); 9] = [
+    ("wgsl", Some(Language::Wgsl), None),
+    ("glsl", Some(Language::Glsl), None),
+    ("comp", Some(Language::Glsl), Some(Stage::Compute)),
+    ("vert", Some(Language::Glsl), Some(Stage::Vertex)),
+    ("frag", Some(Language::Glsl), Some(Stage::Fragment)),
+    ("spv", None, None),
+    ("vs", Some(Language::Glsl), Some(Stage::Vertex)),
+    ("fs", Some(Language::Glsl), Some(Stage::Fragment)),
+    ("cs", Some(Language::Glsl), Some(Stage::Compute)),
 ];
 
 /// The first bytes of a SPIR-V module in little-endian order.
@@ -256,7 +308,14 @@ impl GivenCode {
 
 fn suffix(path: &Path) -> Option<Option<Language>> {
     let suffix = path.extension()?.to_str()?;
-    SUFFIXES.iter().find(|(known, _)| *known == suffix).map(|(_, language)| *language)
+    SUFFIXES.iter().find(|(known, ..)| *known == suffix).map(|(_, language, _)| *language)
+}
+
+/// The stage that a file's name says: that of `.vert`, or of `blur.vert.glsl`.
+fn stage_of(path: &Path) -> Option<Stage> {
+    let of = |suffix: &str| SUFFIXES.iter().find(|(known, ..)| *known == suffix).and_then(|(.., stage)| *stage);
+    let name = path.file_name()?.to_str()?;
+    name.rsplit('.').take(2).find_map(of)
 }
 
 impl Language {
@@ -285,8 +344,10 @@ impl Program {
     /// Coordinates are Vulkan's in every language, nothing is flipped: (-1, -1) in clip space and (0, 0) of `uv` and
     /// of fragment coordinates are the top left of the picture, whose first texel is (0, 0). Depth goes from 0 to 1.
     ///
-    /// Text is compiled so that no access leaves its resource: an index outside an array becomes one inside, texels
-    /// outside an image read as zero and are not written. SPIR-V is handed on as it is.
+    /// WGSL is compiled so that no access leaves its resource: an index outside an array becomes one inside, texels
+    /// outside an image read as zero and are not written. GLSL and SPIR-V are handed on as they are: there the device's
+    /// robust access keeps accesses of buffers and images inside, and an index outside an array of the shader's own is
+    /// undefined, as it is in GLSL.
     ///
     /// # Errors
     /// `RG-E301` it does not compile, `RG-E302` entry points, `RG-E303` stages that do not fit each other,
@@ -326,7 +387,7 @@ impl Program {
                 format!("it has {} sources; this kind of program has at least one and at most {most}", sources.len());
             return Err(error::plain(Code::EntryPoint, name, message, ""));
         }
-        let loaded = sources.iter().map(|source| Loaded::new(name, *source, kind)).collect::<Result<Vec<_>, _>>()?;
+        let loaded = Loaded::all(name, sources, kind)?;
         let wanted: Vec<&str> = entry.map(|entry| entry.split(',').map(str::trim).collect()).unwrap_or_default();
         let points = Points::new(name, &loaded, wanted)?;
         points.all_found()?;
@@ -348,7 +409,7 @@ impl Program {
                 (None, None) => return Err(points.none("vertex or fragment")),
                 (None, Some(_)) => {
                     supplied = true;
-                    let corners = Text::new("full screen", Language::Wgsl, FULL_SCREEN, Stage::Vertex)?;
+                    let corners = Text::new("full screen", FULL_SCREEN)?;
                     parts.insert(0, corners.part(Stage::Vertex, "full_screen")?);
                 }
                 _ => {}
@@ -358,7 +419,7 @@ impl Program {
             link::join(name, &parts).map_err(|fault| if supplied { supplied_help(fault) } else { fault })?;
         let modules: Vec<Module> = parts.into_iter().map(|part| part.module).collect();
         let hash = hash(&modules);
-        let sources = sources.iter().map(|source| Given { path: None, code: GivenCode::of(*source) }).collect();
+        let sources = sources.iter().map(|source| Given::from(GivenCode::of(*source))).collect();
         let (modules, entry) = (modules.into(), entry.map(str::to_owned));
         Ok(Self { name: name.into(), parts: Arc::new(Parts { kind, modules, interface, hash, sources, entry }) })
     }

@@ -4,12 +4,12 @@
 use rgraph_plan::error::Code;
 
 use crate::error::{self, Label, ShaderError};
-use crate::macros;
 use crate::program::{Kind, Language, Stage};
 use std::borrow::Cow;
+use std::ops::Range;
 
 /// Largest text in bytes.
-const LONGEST: usize = 1 << 20;
+pub(crate) const LONGEST: usize = 1 << 20;
 /// Deepest nesting of brackets, operators and statements: an upper bound of how deep a compiler recurses.
 const DEEPEST: usize = 2000;
 
@@ -56,9 +56,9 @@ fn comment_end(text: &[u8], start: usize, nests: bool) -> usize {
     text.len()
 }
 
-/// The stage that a GLSL text is for: `#pragma shader_stage(…)`, else compute if that is wanted, else what
-/// only that stage has.
-pub(crate) fn glsl_stage(text: &str, kind: Kind) -> Stage {
+/// The stage that a GLSL text is for: `#pragma shader_stage(…)`, else the one that its file says, else compute if that is
+/// wanted, else what only that stage has.
+pub(crate) fn glsl_stage(text: &str, kind: Kind, said: Option<Stage>) -> Stage {
     let text = without_comments(text, Language::Glsl);
     for line in text.lines() {
         match pragma_stage(line) {
@@ -67,6 +67,9 @@ pub(crate) fn glsl_stage(text: &str, kind: Kind) -> Stage {
             Some("fragment") => return Stage::Fragment,
             _ => {}
         }
+    }
+    if let Some(said) = said {
+        return said;
     }
     let mut words = words(&text);
     if kind == Kind::Compute
@@ -87,17 +90,41 @@ fn pragma_stage(line: &str) -> Option<&str> {
     Some(inner.split(')').next()?.trim())
 }
 
-/// The text with the pragma of the stage blanked, which naga does not know.
-pub(crate) fn without_pragma(text: &str) -> Cow<'_, str> {
-    if !text.contains("shader_stage") {
+/// The lines of a text without comments that are directives of that name: their bytes, without their end, and what follows
+/// the name.
+pub(crate) fn directives<'t>(bare: &'t str, name: &'t str) -> impl Iterator<Item = (Range<usize>, &'t str)> {
+    let mut next = 0;
+    bare.split_inclusive('\n').filter_map(move |line| {
+        let start = next;
+        next += line.len();
+        let rest = line.trim_start().strip_prefix('#')?.trim_start().strip_prefix(name)?;
+        let whole = !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_');
+        whole.then(|| (start..start + line.trim_end_matches(['\n', '\r']).len(), rest))
+    })
+}
+
+/// The text with its lines `#line` blanked.
+pub(crate) fn without_line_directives(text: &str) -> Cow<'_, str> {
+    if !text.contains("line") {
         return Cow::Borrowed(text);
     }
-    let blank = |line: &str| line.chars().map(|c| if c.is_whitespace() { c } else { ' ' }).collect::<String>();
-    let lines = text.split_inclusive('\n').map(|line| match pragma_stage(line) {
-        Some(_) if line.is_ascii() => blank(line),
-        _ => line.to_owned(),
-    });
-    Cow::Owned(lines.collect())
+    let bare = without_comments(text, Language::Glsl);
+    let mut out = text.to_owned();
+    for (span, _) in directives(&bare, "line") {
+        out.replace_range(span.clone(), &" ".repeat(span.len()));
+    }
+    Cow::Owned(out)
+}
+
+/// The first byte of a word that is not in a comment.
+pub(crate) fn find_word(text: &str, word: &str) -> Option<usize> {
+    let bare = without_comments(text, Language::Glsl);
+    let part = |c: char| c.is_alphanumeric() || c == '_';
+    let mut places = bare.match_indices(word).filter(|_| !word.is_empty());
+    places.find_map(|(at, _)| {
+        let alone = !bare[..at].ends_with(part) && !bare[at + word.len()..].starts_with(part);
+        alone.then_some(at)
+    })
 }
 
 /// The text as naga's WGSL has it, and how many bytes were put before it: `var<push_constant>` is `var<immediate>` (of
@@ -132,30 +159,27 @@ pub(crate) fn guard(name: &str, language: Language, text: &str) -> Result<(), Sh
         return Err(error::plain(Code::BadShader, name, message, "split the shader, or give SPIR-V"));
     }
     let bare = without_comments(text, language);
-    let refuse = |at: Option<usize>, message: String, help: &str| {
-        let labels: Vec<Label> = at.map(|at| Label { span: at..at + 1, text: String::new() }).into_iter().collect();
-        Err(error::in_text(Code::BadShader, name, text, message, &labels, help.to_owned()))
+    let refuse = |at: usize| {
+        let labels = [Label { span: at..at + 1, text: String::new() }];
+        Err(error::in_text(Code::BadShader, name, text, deep(), &labels, SHALLOWER.to_owned()))
     };
-    let deep = format!("it is nested more than {DEEPEST} deep");
-    let shallower = "name parts of the expression or move them to functions";
-    if let Some(at) = too_deep(&bare) {
-        return refuse(Some(at), deep, shallower);
+    match too_deep(&bare) {
+        Some(at) => refuse(at),
+        None => Ok(()),
     }
-    if language == Language::Glsl && bare.contains("define") {
-        if let Some((at, message)) = macros::too_much(&bare) {
-            return refuse(Some(at), message, "use functions");
-        }
-        // Where expanding fails, naga says why.
-        if macros::expanded(&without_pragma(&bare)).is_some_and(|expanded| too_deep(&expanded).is_some()) {
-            return refuse(None, format!("{deep} once its macros are expanded"), shallower);
-        }
-    }
-    Ok(())
 }
+
+/// What is wrong with a text that is nested too deep.
+pub(crate) fn deep() -> String {
+    format!("it is nested more than {DEEPEST} deep")
+}
+
+/// What helps there.
+pub(crate) const SHALLOWER: &str = "name parts of the expression or move them to functions";
 
 /// The byte where the nesting exceeds [`DEEPEST`]. Counted are open brackets, and in each of them the operators,
 /// postfixes and statement heads since the last `;` `,` or block: whatever makes a parser or a tree one level deeper.
-fn too_deep(text: &str) -> Option<usize> {
+pub(crate) fn too_deep(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     // Counts of the brackets that are open; the innermost in `chain`; `depth` is the sum of all and of the brackets.
     let (mut open, mut chain, mut depth) = (Vec::new(), 0usize, 0usize);

@@ -1,4 +1,4 @@
-//! WGSL and GLSL texts through naga: parsed, validated, written as SPIR-V and reflected, one stage at a time.
+//! WGSL texts through naga: parsed, validated, written as SPIR-V and reflected, one stage at a time.
 
 use crate::block::{Block, Member, Type};
 use rgraph_plan::error::Code;
@@ -27,23 +27,12 @@ pub(crate) struct Text<'a> {
 }
 
 impl<'a> Text<'a> {
-    /// Parses and validates a text; `stage` is what GLSL texts are for.
-    pub fn new(name: &'a str, language: Language, text: &'a str, stage: Stage) -> Result<Self, ShaderError> {
-        scan::guard(name, language, text)?;
-        let (text, lead) = match language {
-            Language::Wgsl => scan::spell(text),
-            Language::Glsl => (scan::without_pragma(text), 0),
-        };
+    /// Parses and validates a text.
+    pub fn new(name: &'a str, text: &'a str) -> Result<Self, ShaderError> {
+        scan::guard(name, Language::Wgsl, text)?;
+        let (text, lead) = scan::spell(text);
         let mut new = Self { name, text, lead, module: naga::Module::default(), info: ModuleInfo::default() };
-        new.module = match language {
-            Language::Wgsl => naga::front::wgsl::parse_str(&new.text).map_err(|fault| new.wgsl_error(&fault))?,
-            Language::Glsl => {
-                let options = naga::front::glsl::Options::from(naga_stage(stage));
-                naga::front::glsl::Frontend::default()
-                    .parse(&options, &new.text)
-                    .map_err(|fault| new.glsl_error(&fault))?
-            }
-        };
+        new.module = naga::front::wgsl::parse_str(&new.text).map_err(|fault| new.wgsl_error(&fault))?;
         let unsupported = Capabilities::MESH_SHADER
             | Capabilities::MESH_SHADER_POINT_TOPOLOGY
             | Capabilities::RAY_QUERY
@@ -107,6 +96,7 @@ impl<'a> Text<'a> {
             module: Module { stage, entry: entry.to_owned(), spirv },
             bindings: Vec::new(),
             push: None,
+            unused_push: false,
             workgroup: if stage == Stage::Compute { point.workgroup_size } else { [0; 3] },
             inputs: Vec::new(),
             outputs: Vec::new(),
@@ -128,6 +118,9 @@ impl<'a> Text<'a> {
                 part.unused.push(name.clone());
             }
         }
+        let pushes =
+            |module: &naga::Module| module.global_variables.iter().any(|(_, of)| of.space == AddressSpace::Immediate);
+        part.unused_push = part.push.is_none() && pushes(&self.module);
         for argument in &point.function.arguments {
             self.varyings(&module, argument.name.as_deref(), argument.ty, argument.binding.as_ref(), true, &mut part)?;
         }
@@ -247,28 +240,6 @@ impl<'a> Text<'a> {
         let spans: Vec<_> = fault.labels().map(|(span, text)| (span, ours(text))).collect();
         let notes: Vec<&str> = fault.notes().take(6).collect();
         self.error(Code::BadShader, fault.message().to_owned(), &spans, notes.join("; "))
-    }
-
-    fn glsl_error(&self, faults: &naga::front::glsl::ParseErrors) -> ShaderError {
-        let Some(first) = faults.errors.first() else {
-            return self.error(Code::BadShader, "it does not compile".to_owned(), &[], String::new());
-        };
-        let more = match faults.errors.len() - 1 {
-            0 => String::new(),
-            more => format!(" (and {more} more)"),
-        };
-        let word = first.meta.to_range().and_then(|range| self.text.get(range)).unwrap_or_default();
-        let is_combined =
-            |word: &str| word.trim_start_matches(['i', 'u']).starts_with("sampler") && word.len() > "sampler".len();
-        let (message, help) = if is_combined(word) {
-            (
-                format!("naga's GLSL has no image joined with its sampler ({word})"),
-                "declare them apart, `uniform texture2D t; uniform sampler s;`, and sample `sampler2D(t, s)`; or give SPIR-V",
-            )
-        } else {
-            (first.kind.to_string(), "")
-        };
-        self.error(Code::BadShader, format!("{message}{more}"), &[(first.meta, String::new())], help.to_owned())
     }
 
     fn invalid(&self, fault: &WithSpan<ValidationError>) -> ShaderError {

@@ -62,6 +62,10 @@ fn number(scalar: Scalar, bytes: &[u8]) -> Option<Value> {
         Scalar::U32 => Value::Int(u32::from_le_bytes(*bytes.first_chunk()?).into()),
         Scalar::I64 => Value::Int(i64::from_le_bytes(*bytes.first_chunk()?).into()),
         Scalar::U64 => Value::Int(u64::from_le_bytes(*bytes.first_chunk()?).into()),
+        Scalar::I16 => Value::Int(i16::from_le_bytes(*bytes.first_chunk()?).into()),
+        Scalar::U16 => Value::Int(u16::from_le_bytes(*bytes.first_chunk()?).into()),
+        Scalar::I8 => Value::Int(i8::from_le_bytes(*bytes.first_chunk()?).into()),
+        Scalar::U8 => Value::Int(u8::from_le_bytes(*bytes.first_chunk()?).into()),
         Scalar::Bool => Value::Bool(u32::from_le_bytes(*bytes.first_chunk()?) != 0),
     })
 }

@@ -110,7 +110,7 @@ fn macros_that_expand_without_end_are_refused_before_they_do() {
         let lines: String = (1..=times).map(|i| format!("#define A{i} A{} {use_} A{}\n", i - 1, i - 1)).collect();
         format!("#version 450\n#define A0 {first}\n{lines}void main() {{ int x = A{times}; }}")
     };
-    let bomb = "RG-E301 its macros expand to more than 1048576 words";
+    let bomb = "RG-E301 it is too large once its macros, files and types are expanded";
     assert_eq!(message(Language::Glsl, &double("1", 40, "+")), bomb);
     assert!(message(Language::Glsl, &double("((((((((((", 13, "")).ends_with("once its macros are expanded"));
     let nested =
@@ -124,8 +124,20 @@ void main() { int x = B(F, 1); }";
     assert_eq!(message(Language::Glsl, passed), bomb);
     let condition = double("1", 40, "+").replace("void main", "#if A40\n#endif\nvoid main");
     assert_eq!(message(Language::Glsl, &condition), bomb);
-    let cycle = "#version 450\n#define B C\n#define C B\nvoid main() { int x = B; }";
-    assert_eq!(message(Language::Glsl, cycle), "RG-E301 the macro 'B' uses itself through others");
+    let pasted = format!(
+        "#version 450\n#define CAT(a, b) a##b\n#define Ax0 1\n{}void main() {{ int x = Ax40; }}",
+        (1..=40).map(|i| format!("#define Ax{i} CAT(A, x{}) CAT(A, x{})\n", i - 1, i - 1)).collect::<String>()
+    );
+    assert!(message(Language::Glsl, &pasted).starts_with("RG-E301"), "it ends");
+    let cycle = "#version 450\n#define B C\n#define C B\nvoid main() { int B = 1; }";
+    common::program(Kind::Compute, &[glsl(cycle)]);
+}
+
+#[test]
+fn types_that_hold_two_of_another_type_each_are_no_work_without_end() {
+    let twice: String = (0..60).rev().map(|i| format!("struct S{i} {{ S{} a; S{} b; }};\n", i + 1, i + 1)).collect();
+    let text = format!("#version 450\nstruct S60 {{ float a; }};\n{twice}buffer B {{ S0 s; }} b;\nvoid main() {{ }}");
+    assert!(message(Language::Glsl, &text).starts_with("RG-E30"), "it ends");
 }
 
 #[test]

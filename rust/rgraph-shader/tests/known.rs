@@ -16,7 +16,7 @@ fn text(number: usize) -> String {
 }
 
 fn given(text: &str) -> Vec<Given> {
-    vec![Given { path: None, code: GivenCode::Text(Language::Wgsl, text.to_owned()) }]
+    vec![GivenCode::Text(Language::Wgsl, text.to_owned()).into()]
 }
 
 fn of(name: &str, text: &str) -> Arc<Program> {

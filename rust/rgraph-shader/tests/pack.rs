@@ -63,8 +63,12 @@ fn std140_arrays_have_strides_of_16_and_std430_arrays_do_not() {
     let value = [("a", ints(&[1, 2])), ("b", Value::Int(3))];
     assert_eq!(
         floats(&layout(text, "one").pack("test", "one", &map(&value)).unwrap()),
-        [1., 0., 0., 0., 2., 0., 0., 0., 3., 0., 0., 0.]
+        [1., 0., 0., 0., 2., 0., 0., 0., 3.]
     );
+    for (bytes, fits) in [(36, true), (48, true), (32, false), (52, false)] {
+        let packed = layout(text, "one").pack("test", "one", &Value::Bytes(vec![1; bytes]));
+        assert_eq!(packed.is_ok_and(|packed| packed.len() == 36), fits, "{bytes} bytes");
+    }
     let open = [value.as_slice(), &[("rest", ints(&[4, 5, 6]))]].concat();
     assert_eq!(floats(&layout(text, "two").pack("test", "two", &map(&open)).unwrap()), [1., 2., 3., 4., 5., 6.]);
 }

@@ -6,6 +6,7 @@ use ash::{ext, vk};
 use rgraph_plan::profile::{Capabilities, Limits, MemoryType, Profile, Queue as ProfileQueue};
 use rgraph_plan::stages::validate::queues::expanded_queues;
 
+use crate::capability;
 use crate::clock;
 use crate::context::Context;
 use crate::device::Enabled;
@@ -128,6 +129,10 @@ pub(crate) fn create(context: &Context, device: &Physical, profile: &Profile) ->
     let mut want11 = vk::PhysicalDeviceVulkan11Features::default()
         .storage_buffer16_bit_access(has11.storage_buffer16_bit_access == vk::TRUE)
         .uniform_and_storage_buffer16_bit_access(has11.uniform_and_storage_buffer16_bit_access == vk::TRUE)
+        .storage_push_constant16(has11.storage_push_constant16 == vk::TRUE)
+        .storage_input_output16(has11.storage_input_output16 == vk::TRUE)
+        .variable_pointers_storage_buffer(has11.variable_pointers_storage_buffer == vk::TRUE)
+        .variable_pointers(has11.variable_pointers == vk::TRUE)
         .multiview(has11.multiview == vk::TRUE)
         .shader_draw_parameters(has11.shader_draw_parameters == vk::TRUE);
     let mut want12 = vk::PhysicalDeviceVulkan12Features::default()
@@ -135,6 +140,30 @@ pub(crate) fn create(context: &Context, device: &Physical, profile: &Profile) ->
         .host_query_reset(has12.host_query_reset == vk::TRUE)
         .shader_float16(has12.shader_float16 == vk::TRUE)
         .shader_int8(has12.shader_int8 == vk::TRUE)
+        .storage_buffer8_bit_access(has12.storage_buffer8_bit_access == vk::TRUE)
+        .uniform_and_storage_buffer8_bit_access(has12.uniform_and_storage_buffer8_bit_access == vk::TRUE)
+        .storage_push_constant8(has12.storage_push_constant8 == vk::TRUE)
+        .shader_buffer_int64_atomics(has12.shader_buffer_int64_atomics == vk::TRUE)
+        .shader_shared_int64_atomics(has12.shader_shared_int64_atomics == vk::TRUE)
+        .shader_subgroup_extended_types(has12.shader_subgroup_extended_types == vk::TRUE)
+        .scalar_block_layout(has12.scalar_block_layout == vk::TRUE)
+        .uniform_buffer_standard_layout(has12.uniform_buffer_standard_layout == vk::TRUE)
+        .vulkan_memory_model(has12.vulkan_memory_model == vk::TRUE)
+        .vulkan_memory_model_device_scope(has12.vulkan_memory_model_device_scope == vk::TRUE)
+        .descriptor_indexing(has12.descriptor_indexing == vk::TRUE)
+        .runtime_descriptor_array(has12.runtime_descriptor_array == vk::TRUE)
+        .shader_uniform_buffer_array_non_uniform_indexing(
+            has12.shader_uniform_buffer_array_non_uniform_indexing == vk::TRUE,
+        )
+        .shader_sampled_image_array_non_uniform_indexing(
+            has12.shader_sampled_image_array_non_uniform_indexing == vk::TRUE,
+        )
+        .shader_storage_buffer_array_non_uniform_indexing(
+            has12.shader_storage_buffer_array_non_uniform_indexing == vk::TRUE,
+        )
+        .shader_storage_image_array_non_uniform_indexing(
+            has12.shader_storage_image_array_non_uniform_indexing == vk::TRUE,
+        )
         .sampler_mirror_clamp_to_edge(has12.sampler_mirror_clamp_to_edge == vk::TRUE)
         .shader_output_layer(has12.shader_output_layer == vk::TRUE)
         .shader_output_viewport_index(has12.shader_output_viewport_index == vk::TRUE)
@@ -145,6 +174,8 @@ pub(crate) fn create(context: &Context, device: &Physical, profile: &Profile) ->
         .maintenance4(true)
         .shader_zero_initialize_workgroup_memory(true)
         .robust_image_access(has13.robust_image_access == vk::TRUE)
+        .shader_terminate_invocation(has13.shader_terminate_invocation == vk::TRUE)
+        .shader_integer_dot_product(has13.shader_integer_dot_product == vk::TRUE)
         .subgroup_size_control(has13.subgroup_size_control == vk::TRUE)
         .shader_demote_to_helper_invocation(has13.shader_demote_to_helper_invocation == vk::TRUE);
     let mut want = vk::PhysicalDeviceFeatures2::default()
@@ -181,6 +212,7 @@ pub(crate) fn create(context: &Context, device: &Physical, profile: &Profile) ->
         core,
         float16: has12.shader_float16 == vk::TRUE,
         host_query_reset: has12.host_query_reset == vk::TRUE,
+        lacks: capability::lacks(&has11, &has12),
     };
     Ok(Created { raw, enabled, budget, clock })
 }

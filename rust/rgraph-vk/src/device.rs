@@ -109,6 +109,8 @@ pub(crate) struct Enabled {
     pub core: vk::PhysicalDeviceFeatures,
     pub float16: bool,
     pub host_query_reset: bool,
+    /// Missing features that shaders ask for; of a caller's device nothing is known.
+    pub lacks: crate::capability::Lacks,
 }
 
 /// Handles of a caller's own Vulkan objects.

@@ -45,8 +45,8 @@ impl Binder<'_> {
             };
             let PlanKind::Image { format, .. } = self.plan.resources[access.resource].kind else { continue };
             let fits = match format.numbers() {
-                Numbers::Uint => output.scalar == Scalar::U32,
-                Numbers::Sint => output.scalar == Scalar::I32,
+                Numbers::Uint => output.scalar.is_unsigned(),
+                Numbers::Sint => output.scalar.is_signed(),
                 _ => matches!(output.scalar, Scalar::F32 | Scalar::F16),
             };
             if !fits {

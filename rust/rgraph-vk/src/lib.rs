@@ -7,6 +7,7 @@
 mod bind;
 pub mod bulk;
 mod cache;
+mod capability;
 mod chaos;
 mod chunk;
 mod clock;

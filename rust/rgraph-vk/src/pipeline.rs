@@ -11,6 +11,7 @@ use rgraph_plan::format::Format;
 use rgraph_shader::{BindingKind, Interface, Module, Program, Stage};
 
 use crate::cache::CacheFile;
+use crate::capability::{NEVER, OPTIONAL};
 use crate::context::c_string;
 use crate::device::Shared;
 use crate::error::{Called, Code, DeviceError, Error};
@@ -422,7 +423,10 @@ impl Shared {
                     35 => ("sampleRateShading", yes(core.sample_rate_shading)),
                     55 => ("shaderStorageImageReadWithoutFormat", yes(core.shader_storage_image_read_without_format)),
                     56 => ("shaderStorageImageWriteWithoutFormat", yes(core.shader_storage_image_write_without_format)),
-                    _ => continue,
+                    other => match self.capability(other) {
+                        Some(missing) => (missing, false),
+                        None => continue,
+                    },
                 };
                 if !has {
                     let message = format!("{} has no {name}, which shader \"{}\" needs", self.info.name, program.name);
@@ -433,6 +437,15 @@ impl Shared {
             }
         }
         Ok(())
+    }
+
+    /// The feature that a capability needs and this device does not have.
+    fn capability(&self, wanted: u32) -> Option<&'static str> {
+        let find = |all: &[(u32, &'static str)]| all.iter().position(|(known, _)| *known == wanted);
+        match find(&OPTIONAL) {
+            Some(at) => self.enabled.lacks[at].then_some(OPTIONAL[at].1),
+            None => find(&NEVER).map(|at| NEVER[at].1),
+        }
     }
 
     /// Refuses programs whose variables are larger than the device has place for: drivers end the process over them.

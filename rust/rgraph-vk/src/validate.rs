@@ -1,12 +1,13 @@
 //! SPIR-V of others, judged by the Khronos validator before a driver sees it: drivers crash on what it refuses.
 //!
-//! What naga wrote is not asked for. Each module is judged once per process.
+//! So is what glslang made of GLSL: it takes more than it writes rightly. What naga wrote is not asked for. Each module is
+//! judged once per process.
 
 use std::collections::HashSet;
 use std::ffi::{CStr, c_char, c_int};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
-use rgraph_shader::{GivenCode, Program, ShaderError};
+use rgraph_shader::{GivenCode, Language, Program, ShaderError};
 
 use crate::error::Code;
 
@@ -39,9 +40,9 @@ struct Accepted {
 
 static ACCEPTED: LazyLock<Mutex<Accepted>> = LazyLock::new(Mutex::default);
 
-/// Whether the code of a program is, in part, of others.
+/// Whether the code of a program is, in part, not naga's.
 pub(crate) fn is_foreign(program: &Program) -> bool {
-    program.sources.iter().any(|source| matches!(source.code, GivenCode::Spirv(_)))
+    program.sources.iter().any(|source| !matches!(source.code, GivenCode::Text(Language::Wgsl, _)))
 }
 
 /// Whether a driver of Vulkan 1.3 may see a module; 1.3 is what devices are asked for, whatever else they have.

@@ -138,8 +138,8 @@ impl VertexFormat {
     /// Whether a shader's input of this kind reads it.
     pub fn fits(self, scalar: Scalar) -> bool {
         match self.row().numbers {
-            Numbers::Uint => scalar == Scalar::U32,
-            Numbers::Sint => scalar == Scalar::I32,
+            Numbers::Uint => scalar.is_unsigned(),
+            Numbers::Sint => scalar.is_signed(),
             _ => matches!(scalar, Scalar::F32 | Scalar::F16),
         }
     }

@@ -186,7 +186,14 @@ impl<'a> Binary<'a> {
     /// # Errors
     /// `RG-E305`: no SPIR-V, of a version beyond 1.6, truncated, or with instructions that contradict each other.
     pub fn new(name: &'a str, bytes: &[u8]) -> Result<Self, ShaderError> {
-        let words = words(name, bytes)?;
+        Self::of_words(name, words(name, bytes)?)
+    }
+
+    /// Reads a module of words, at least the five of the header.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn of_words(name: &'a str, words: Vec<u32>) -> Result<Self, ShaderError> {
         let (version, bound) = (words[1], words[3]);
         if !(0x1_0000..=0x1_06ff).contains(&version) {
             let message = format!(

@@ -31,6 +31,7 @@ impl Binary<'_> {
             module: Module { stage, entry: entry.name.clone(), spirv: self.words.clone() },
             bindings: Vec::new(),
             push: None,
+            unused_push: false,
             workgroup: if stage == Stage::Compute { self.workgroup(entry) } else { [0; 3] },
             inputs: Vec::new(),
             outputs: Vec::new(),
@@ -38,17 +39,23 @@ impl Binary<'_> {
             unused: Vec::new(),
             parts: 0,
         };
-        if stage == Stage::Compute && part.workgroup.contains(&0) {
-            return Err(bad(self.name, format!("entry point '{}' has no size of workgroups", entry.name)));
+        if stage == Stage::Compute && part.workgroup.iter().any(|axis| *axis == 0 || *axis > i32::MAX as u32) {
+            let size = part.workgroup.map(|axis| (axis as i32).to_string()).join(" × ");
+            let message = match part.workgroup {
+                [0, 0, 0] => format!("entry point '{}' has no size of workgroups", entry.name),
+                _ => format!("entry point '{}' has workgroups of {size} invocations", entry.name),
+            };
+            return Err(bad(self.name, message));
         }
         let uses = self.uses(entry.function);
         for variable in self.variables.iter().filter(|variable| Self::is_resource(variable.class)) {
             match uses.get(&variable.id) {
                 Some(uses) => self.resource(variable, *uses, stage, &mut part)?,
                 None if variable.class != class::PUSH_CONSTANT => part.unused.push(self.variable_name(variable)),
-                None => {}
+                None => part.unused_push = true,
             }
         }
+        part.unused_push &= part.push.is_none();
         let variables: HashMap<u32, &Variable> =
             self.variables.iter().map(|variable| (variable.id, variable)).collect();
         for id in &entry.interface {

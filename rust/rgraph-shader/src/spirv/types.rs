@@ -40,6 +40,10 @@ impl Form {
             op::TYPE_INT => match (at(1), at(2)) {
                 (32, 0) => Self::Number(Scalar::U32),
                 (32, _) => Self::Number(Scalar::I32),
+                (8, 0) => Self::Number(Scalar::U8),
+                (8, _) => Self::Number(Scalar::I8),
+                (16, 0) => Self::Number(Scalar::U16),
+                (16, _) => Self::Number(Scalar::I16),
                 (64, 0) => Self::Number(Scalar::U64),
                 (64, _) => Self::Number(Scalar::I64),
                 _ => Self::Other,

@@ -27,6 +27,7 @@ pub use beside::name_below;
 pub use load::read;
 pub use picture::Picture;
 pub use rgraph_plan::file::graph::{Setting, Settings};
+pub use shader::included;
 pub use write::{Callbacks, write};
 
 use rgraph_plan::resource::ResourceId;

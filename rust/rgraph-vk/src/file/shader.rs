@@ -1,12 +1,12 @@
 //! Shaders: named ones beside the passes, files beside the graph, and such as stand where they are used.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rgraph_plan::error::Code;
 use rgraph_plan::file::json::{Fields, Node, shown};
-use rgraph_shader::{Given, GivenCode, Kind, Language, Program, ShaderError};
+use rgraph_shader::{Given, GivenCode, Included, Kind, Language, Program, ShaderError};
 
 use super::{base64, beside};
 use crate::front::Who;
@@ -29,7 +29,7 @@ pub struct Library<'l> {
     /// The folder of the graph file; `None`: it is text without one.
     pub folder: Option<&'l Path>,
     /// Files that are read.
-    pub files: &'l mut Vec<std::path::PathBuf>,
+    pub files: &'l mut Vec<PathBuf>,
 }
 
 impl Library<'_> {
@@ -84,7 +84,7 @@ impl Library<'_> {
                 GivenCode::Spirv(bytes?)
             }
         };
-        Some(Given { path: None, code })
+        Some(code.into())
     }
 
     fn file(&mut self, node: &Node<'_, '_>) -> Option<Given> {
@@ -105,7 +105,10 @@ impl Library<'_> {
             }
         };
         match GivenCode::of_file(&path, bytes) {
-            Ok(code) => Some(Given { path: Some(path), code }),
+            Ok(code) => {
+                let included = included(&path, &code, self.files);
+                Some(Given { path: Some(path), code, included })
+            }
             Err(_) => {
                 node.mistake(Code::BadFile, format_args!("names file \"{name}\", which is not UTF-8 text"), "");
                 None
@@ -143,6 +146,17 @@ impl Library<'_> {
         };
         Some(Program::of(name, kind, sources, entry.as_deref()))
     }
+}
+
+/// The files that GLSL of a file includes, of those below the file's folder; `files` grows by each that is looked for.
+pub fn included(path: &Path, code: &GivenCode, files: &mut Vec<PathBuf>) -> Included {
+    let (GivenCode::Text(Language::Glsl, text), Some(folder)) = (code, path.parent()) else {
+        return Included::default();
+    };
+    Included::find(text, |name| {
+        files.push(beside::absolute(&folder.join(name)));
+        String::from_utf8(beside::bytes(&beside::find(folder, name).ok()?).ok()?).ok()
+    })
 }
 
 /// A text, or its lines.

@@ -120,7 +120,7 @@ struct Writer<'w> {
     works: HashMap<PassId, &'w [Step]>,
     folder: Option<&'w Path>,
     /// Names and sources of shaders that are written out.
-    shaders: Vec<(String, &'w GivenCode)>,
+    shaders: Vec<(String, &'w Given)>,
     /// What sources are called in passes: a name of `shaders`, or a file's.
     known: HashMap<(&'w Given, String), String>,
     samplers: Vec<Sampler>,
@@ -154,7 +154,7 @@ impl<'w> Writer<'w> {
                 }
                 let name = self.file(given).unwrap_or_else(|| {
                     let name = names.take(&title);
-                    self.shaders.push((name.clone(), &given.code));
+                    self.shaders.push((name.clone(), given));
                     name
                 });
                 self.known.insert(key, name);
@@ -451,12 +451,15 @@ impl Tails for Writer<'_> {
         if !self.shaders.is_empty() {
             sheet.key("  ", "shaders");
             sheet.text("{");
-            for (at, (name, code)) in self.shaders.iter().enumerate() {
+            for (at, (name, given)) in self.shaders.iter().enumerate() {
                 sheet.text(if at == 0 { "\n    " } else { ",\n    " });
                 sheet.value(name);
                 sheet.text(": {");
-                match code {
+                match &given.code {
                     GivenCode::Text(language, text) => {
+                        // Files that it includes do not lie beside the graph.
+                        let flat = given.included.flat(text);
+                        let text = flat.as_ref().unwrap_or(text);
                         sheet.value(if *language == Language::Wgsl { "wgsl" } else { "glsl" });
                         sheet.text(": ");
                         sheet.list("    ", text.split('\n'), |sheet, line| sheet.value(line));

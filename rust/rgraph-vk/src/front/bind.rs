@@ -225,6 +225,7 @@ fn sampler(binding: &Binding, sampler: Sampler) -> Result<What, (&'static str, &
 pub fn push(who: Who<'_>, program: &Program, given: Option<&Value>) -> Result<Vec<u8>, Error> {
     let mistake = match (&program.interface.push, given) {
         (None, None) => return Ok(Vec::new()),
+        (None, Some(_)) if program.interface.unused_push => return Ok(Vec::new()),
         (None, Some(_)) => {
             let message =
                 format!("pass \"{}\" has push=, but shader \"{}\" has no push data", who.pass, who.shader(program));

@@ -212,8 +212,8 @@ fn target_misfit(graph: &Graph, id: ResourceId, output: &Output) -> Option<(Stri
     let format = format_of(graph, id)?;
     let fits = match format.numbers() {
         Numbers::Float | Numbers::Unorm | Numbers::Snorm => matches!(output.scalar, Scalar::F32 | Scalar::F16),
-        Numbers::Uint => output.scalar == Scalar::U32,
-        Numbers::Sint => output.scalar == Scalar::I32,
+        Numbers::Uint => output.scalar.is_unsigned(),
+        Numbers::Sint => output.scalar.is_signed(),
         Numbers::Depth | Numbers::Block => false,
     };
     (!fits).then(|| (format!("image \"{name}\" of {format}"), "change the shader's output or the format".to_owned()))
@@ -239,6 +239,10 @@ fn scalar_word(scalar: Scalar) -> &'static str {
         Scalar::U32 => "u32",
         Scalar::I64 => "i64",
         Scalar::U64 => "u64",
+        Scalar::I16 => "i16",
+        Scalar::U16 => "u16",
+        Scalar::I8 => "i8",
+        Scalar::U8 => "u8",
         Scalar::Bool => "bool",
     }
 }

@@ -1,0 +1,138 @@
+"""GLSL as people write it runs on a device."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rgraph as rg
+
+MIRROR = """#version 450
+layout(location = 0) in vec2 uv;
+layout(location = 0) out vec4 color;
+layout(set = 0, binding = 0) uniform sampler2D picture;
+vec4 at(sampler2D from, vec2 place) { return texture(from, place); }
+void main() { color = at(picture, vec2(1.0 - uv.x, uv.y)); }
+"""
+
+HISTOGRAM = """#version 450
+layout(local_size_x = 8, local_size_y = 8) in;
+layout(set = 0, binding = 0) uniform texture2D picture;
+layout(set = 0, binding = 1) buffer Bins { uint count[256]; } bins;
+void main() {
+    ivec2 at = ivec2(gl_GlobalInvocationID.xy);
+    if (any(greaterThanEqual(at, textureSize(picture, 0)))) return;
+    atomicAdd(bins.count[uint(texelFetch(picture, at, 0).r * 255.0 + 0.5)], 1u);
+}
+"""
+
+
+def noise(size: tuple[int, int] = (48, 64)) -> np.ndarray:
+    return np.random.default_rng(5).integers(0, 256, (*size, 4), np.uint8)
+
+
+@pytest.mark.parametrize("sampler", [None, "nearest"])
+def test_a_combined_sampler_is_bound_with_its_image(device: rg.Device, tmp_path: Path, sampler: str | None):
+    pixels = noise()
+    g = rg.Graph("mirror")
+    picture = g.import_array("picture", pixels)
+    out = g.image("out", like=picture)
+    bound = picture if sampler is None else (picture, rg.Sampler(filter=sampler))
+    g.raster("mirror", MIRROR, color=out, picture=bound)
+    g.root(out)
+    frame = device.run(g)
+    np.testing.assert_array_equal(np.asarray(frame["out"]), pixels[:, ::-1])
+    frame["out"].save(tmp_path / "mirror.png")
+    assert (tmp_path / "mirror.png").stat().st_size > 1000
+
+
+def test_atomics_count_and_are_read_and_written(device: rg.Device):
+    pixels = noise()
+    g = rg.Graph("histogram")
+    picture = g.import_array("picture", pixels)
+    bins = g.import_array("bins", np.zeros(256, np.uint32), as_buffer=True)
+    g.compute("count", HISTOGRAM, picture=picture, bins=bins, groups=(8, 6))
+    g.root(bins)
+    (access,) = (a for a in g.to_dict()["passes"][0]["accesses"] if a["resource"] == "bins")
+    assert access["usage"] == "storage_read_write"
+    counted = np.asarray(device.run(g)["bins"]).view(np.uint32)
+    np.testing.assert_array_equal(counted, np.bincount(pixels[..., 0].ravel(), minlength=256))
+
+
+def test_an_index_beyond_a_buffer_stays_inside_of_it(device: rg.Device):
+    text = """#version 450
+    layout(local_size_x = 64) in;
+    layout(set = 0, binding = 0) buffer Words { uint all[]; } words;
+    layout(set = 0, binding = 1) buffer Others { uint all[]; } others;
+    void main() { words.all[gl_GlobalInvocationID.x * 4096u] = 7u; others.all[0] = words.all[1u << 20]; }
+    """
+    g = rg.Graph("beyond")
+    words = g.import_array("words", np.zeros(64, np.uint32), as_buffer=True)
+    others = g.import_array("others", np.full(64, 3, np.uint32), as_buffer=True)
+    g.compute("beyond", text, words=words, others=others, groups=4)
+    g.root(words, others)
+    frame = device.run(g)
+    assert np.asarray(frame["words"]).view(np.uint32)[0] == 7
+    np.testing.assert_array_equal(np.asarray(frame["others"]).view(np.uint32)[1:], 3)
+
+
+def test_files_are_included_and_read_anew(device: rg.Device, tmp_path: Path):
+    shader = tmp_path / "fill.comp"
+    shader.write_text("""#version 450
+#include "parts/level.glsl"
+layout(local_size_x = 4) in;
+layout(set = 0, binding = 0) buffer Data { float all[]; } data;
+void main() { data.all[gl_GlobalInvocationID.x] = LEVEL; }
+""")
+    (tmp_path / "parts").mkdir()
+    for level in (0.5, 2.0):
+        (tmp_path / "parts" / "level.glsl").write_text(f"#define LEVEL {level}\n")
+        g = rg.Graph("fill")
+        data = g.import_array("data", np.zeros(4, np.float32), as_buffer=True)
+        g.compute("fill", shader, data=data)
+        g.root(data)
+        assert np.asarray(device.run(g)["data"]).view(np.float32).tolist() == [level] * 4
+    g.save(tmp_path / "graphs.rgraph.json")
+    (tmp_path / "elsewhere").mkdir()
+    g.save(tmp_path / "elsewhere" / "fill.rgraph.json")
+    for file in ("graphs.rgraph.json", "elsewhere/fill.rgraph.json"):
+        loaded = rg.Graph.load(tmp_path / file)
+        assert np.asarray(device.run(loaded)["data"]).view(np.float32).tolist() == [2.0] * 4
+
+
+def test_a_device_without_a_feature_refuses_the_shader_by_name(device: rg.Device):
+    text = """#version 450
+    #extension GL_EXT_buffer_reference : require
+    layout(local_size_x = 1) in;
+    layout(buffer_reference, std430) buffer Target { float value; };
+    layout(push_constant) uniform Push { Target target; } push;
+    void main() { push.target.value = 1.0; }
+    """
+    g = rg.Graph("address")
+    g.compute("address", text, groups=1, push={"target": 4096}, side_effects=True)
+    with pytest.raises(rg.DeviceError, match="buffer_reference"):
+        device.run(g)
+
+
+def test_push_data_that_nothing_reads_is_forgiven(device: rg.Device):
+    text = """#version 450
+    layout(local_size_x = 4) in;
+    layout(push_constant) uniform Push { vec4 tint; } push;
+    layout(set = 0, binding = 0) buffer Data { float all[]; } data;
+    void main() { data.all[gl_GlobalInvocationID.x] = 1.0; }
+    """
+    g = rg.Graph("unused")
+    data = g.import_array("data", np.zeros(4, np.float32), as_buffer=True)
+    g.compute("fill", text, data=data, push={"tint": (1, 2, 3, 4)})
+    g.root(data)
+    assert np.asarray(device.run(g)["data"]).view(np.float32).tolist() == [1.0] * 4
+
+
+def test_a_mistake_has_its_line_and_the_line_of_the_program():
+    g = rg.Graph("wrong")
+    with pytest.raises(rg.ShaderError) as caught:
+        g.raster("mirror", MIRROR.replace("return texture", "return textur"), color=g.image("out", (8, 8)), picture="x")
+    text = str(caught.value)
+    assert "5:46: no matching overloaded function found: 'textur'" in text
+    assert "^^^^^^" in text
+    assert "test_glsl.py:" in text
