@@ -35,7 +35,7 @@ pub(crate) struct Node {
     /// Second synchronization scope with logically later stages.
     pub later: Stages,
     pub clock: Clock,
-    /// The pass of the plan that it says it is for.
+    /// `why.to` of the barrier, for messages.
     pub pass: Option<usize>,
     /// The render pass that it holds within; 0: everywhere.
     pub rendering: u32,

@@ -17,7 +17,7 @@ pub(crate) struct Target {
     pub queue: usize,
     pub stages: Stages,
     pub access: Accesses,
-    /// The layout that an image must be in; `Undefined`: whoever comes sees to it.
+    /// The layout that an image must be in; `Undefined`: the first barrier of the batch does the transition.
     pub layout: Layout,
     /// Whether old contents do not matter.
     pub discard: bool,

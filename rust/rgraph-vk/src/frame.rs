@@ -32,7 +32,7 @@ pub(crate) struct FrameShared {
 #[derive(Default)]
 pub(crate) struct Waits {
     spans: Vec<Span>,
-    /// Whether one saw the frame done: later ones wait for nothing.
+    /// Set once a wait has observed completion; later waits return at once.
     over: bool,
 }
 

@@ -75,9 +75,9 @@ pub(crate) struct Variant {
     handles: IdVec<ResourceId, Raw>,
     /// Whether all queue families share a resource.
     concurrent: IdVec<ResourceId, bool>,
-    /// Sets of the graph's packets.
+    /// Descriptor sets of compiled packets.
     pub(crate) own: Sets,
-    /// What functions said for this run, and its sets.
+    /// Packets recorded by callbacks for this run, and their sets.
     pub said: Packets,
     pub(crate) said_sets: Sets,
     pub data_stamp: u64,

@@ -207,7 +207,7 @@ pub struct Facts {
     pub memory: IdVec<ResourceId, ResourceId>,
     /// How many resources of equal size it modifies, one through the other.
     pub depth: IdVec<ResourceId, u32>,
-    /// Whose cuts a memory shares: its own, or those of what it remembers.
+    /// The resource whose history ring this memory belongs to; without a history, itself.
     pub family: IdVec<ResourceId, ResourceId>,
     /// Whether a history remembers what is in this memory.
     pub remembered: IdVec<ResourceId, bool>,
@@ -219,7 +219,7 @@ pub struct Facts {
     pub attachments: Vec<NodeAttachment>,
     /// Contributors by node.
     pub sources: Vec<NodeId>,
-    /// Last writers of pieces whose contents outlive the frame or are roots.
+    /// All subresources.
     pub pieces: Pieces,
     /// Uses that commute may see each other whatever their order: `(earlier, later)`, sorted; who needs the earlier
     /// one needs the later one too.

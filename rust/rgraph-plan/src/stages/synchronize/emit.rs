@@ -56,7 +56,7 @@ pub struct Scratch {
     visit_of: Vec<u32>,
     /// By batch: the value that it signals.
     value: Vec<Option<u32>>,
-    /// By batch: position of its last step on its queue.
+    /// By step: its physical pass.
     physical: Vec<Option<PhysicalPassId>>,
     /// By attachment of the render pass: the aspects that its nodes use.
     attached: Vec<Aspects>,
@@ -73,9 +73,9 @@ pub struct Input<'a> {
     pub repeats: &'a Repeats,
     /// Stages of the clocks' waits.
     pub wait_stages: &'a [Stages],
-    /// Duration of the stop at a position in the linear order, and what a barrier costs, in microseconds.
+    /// When barriers become events.
     pub split: Split,
-    /// Modelled microseconds from the end of one stop to the start of another, on one queue.
+    /// Cost of a barrier call in µs.
     pub barrier_us: f64,
 }
 

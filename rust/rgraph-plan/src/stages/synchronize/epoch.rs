@@ -102,7 +102,7 @@ struct MemoryUse {
     together: bool,
 }
 
-/// What [`epochs`] reads.
+/// Context shared by the stages after merge.
 #[derive(Clone, Copy)]
 pub struct Frame<'a> {
     /// The declaration.

@@ -99,7 +99,7 @@ pub struct First {
     pub memory: ResourceId,
     /// The barrier to widen, or [`NONE`].
     pub barrier: u32,
-    /// Position in [`Knowledge`]'s course is that of `at`; the step of the barrier's call.
+    /// Step before which the barrier's call is recorded.
     pub step: u32,
 }
 
