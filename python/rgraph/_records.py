@@ -33,26 +33,26 @@ class PlannedQueue(NamedTuple):
     name: str
     """Its name in the profile."""
     family: int
-    """Its family: ownership of resources is a family's."""
+    """Its queue family, the owner of exclusive resources."""
 
 
 class PlannedPass(NamedTuple):
     """A pass that runs."""
 
     name: str
-    """Its name; inserted passes have names of the planner's."""
+    """Its name; the planner names inserted passes."""
     queue: str | None
     """Name of its queue; None: the host."""
     declared: int | None
     """Position in the declaration; None: inserted by the planner."""
     physical_pass: int | None
-    """The render pass that it is part of; passes of one number were merged."""
+    """Its render pass; passes with the same number are merged."""
     start_us: float
     """Modelled start in microseconds."""
     duration_us: float
     """Modelled duration in microseconds."""
     owner: int | None
-    """Of an inserted mip level: position in the declaration of the pass that generates it; otherwise None."""
+    """For an inserted mip level the declared position of the pass that generates it, else None."""
 
 
 class Wait(NamedTuple):
@@ -61,26 +61,26 @@ class Wait(NamedTuple):
     queue: str | None
     """Name of the queue waited for; None: the host."""
     value: int
-    """The value waited for; it counts from 1 in each run."""
+    """The timeline value; values count from 1 in each run."""
     stages: tuple[str, ...]
     """The stages that wait."""
     previous_run: bool
-    """Whether the value is that of the run before."""
+    """True if the value is that of the previous run."""
 
 
 class Batch(NamedTuple):
-    """One submit to one queue, or one piece of work of the host."""
+    """One submit to one queue, or one piece of host work."""
 
     queue: str | None
     """Name of the queue; None: the host."""
     waits: tuple[Wait, ...]
-    """What it waits for."""
+    """Its waits."""
     passes: tuple[str, ...]
     """Names of its passes, in order."""
     barriers: int
-    """Number of barrier calls in it, events included."""
+    """Number of its barrier calls, events included."""
     signal: int | None
-    """The value that its queue's semaphore has when it is done, if anybody waits for that."""
+    """The value of its queue's semaphore once it is done; None if nothing waits for it."""
 
 
 class Barrier(NamedTuple):
@@ -107,9 +107,9 @@ class Barrier(NamedTuple):
     new_layout: str | None
     """Layout after."""
     families: tuple[int, int] | None
-    """Queue families between which ownership passes."""
+    """Queue families of an ownership transfer: source and target."""
     before: str | None
-    """The pass that it stands before, if one follows in its batch."""
+    """The next pass of its batch, if there is one."""
 
 
 class Placement(NamedTuple):
@@ -126,16 +126,16 @@ class Placement(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """Where transients and roots are in memory."""
+    """Memory of transients and roots."""
 
     total: int
-    """Bytes that the placements need."""
+    """Bytes of the placements."""
     without_aliasing: int
-    """Bytes that they would need if none shared any."""
+    """Bytes without aliasing."""
     lower_bound: int
     """Most bytes alive at once in the plan's own order: no placement can need less."""
     placements: tuple[Placement, ...]
-    """Each resource's place."""
+    """The placements of the resources."""
 
 
 class Subgraph(NamedTuple):
@@ -155,9 +155,9 @@ class Finding(NamedTuple):
     rule: str
     """The rule's name."""
     pass_name: str | None
-    """The pass at which it shows, if one is meant."""
+    """The pass, if the rule is about one."""
     resource: str | None
-    """The resource, if one is meant."""
+    """The resource, if the rule is about one."""
     message: str
     """One sentence: both sides, and the missing synchronization."""
 
@@ -181,9 +181,9 @@ class Redundant(NamedTuple):
     word: str | None
     """The stage or access; None for the entry."""
     pass_name: str | None
-    """The pass that it is for, if one is meant."""
+    """The pass that needs it, if there is one."""
     resource: str | None
-    """The resource that it names, or is for."""
+    """The resource that it names or protects."""
     message: str
     """One sentence with its place."""
 
@@ -192,7 +192,7 @@ class Redundant(NamedTuple):
 
 
 class DeviceInfo(NamedTuple):
-    """A device as it presents itself."""
+    """A device as its driver describes it."""
 
     index: int  # type: ignore[assignment]  # hides tuple.index, which nobody needs here
     """Position in the list of devices: real GPUs before CPU ones."""
@@ -203,15 +203,15 @@ class DeviceInfo(NamedTuple):
     uuid: str
     """Its UUID."""
     pci: str | None
-    """Its place on the PCI bus, where the driver tells."""
+    """Its place on the PCI bus, if the driver reports it."""
     driver: str
     """Name and version of its driver."""
     api: tuple[int, int, int]
     """Its version of Vulkan."""
     missing: tuple[str, ...]
-    """What it lacks to be used here."""
+    """Missing features; empty if it is usable."""
     heaps: tuple[tuple[int, bool], ...]
-    """Bytes of each memory heap, and whether it is the device's own."""
+    """Bytes of each memory heap, and True for device memory."""
 
 
 class DomainMemory(NamedTuple):
@@ -224,7 +224,7 @@ class DomainMemory(NamedTuple):
     live: int
     """Bytes of them in use."""
     blocks: int
-    """In how many pieces."""
+    """Number of allocations."""
 
 
 class HeapMemory(NamedTuple):
@@ -233,11 +233,11 @@ class HeapMemory(NamedTuple):
     size: int
     """Bytes."""
     device_local: bool
-    """Whether it is the device's own."""
+    """True for device memory."""
     used: int | None
-    """Bytes that this process uses of it, where the driver tells."""
+    """Bytes used by this process, if the driver reports it."""
     budget: int | None
-    """Bytes that this process should stay below, where the driver tells."""
+    """Budget of this process in bytes, if the driver reports it."""
 
 
 class DeviceMemory(NamedTuple):
@@ -252,7 +252,7 @@ class DeviceMemory(NamedTuple):
     heaps: tuple[HeapMemory, ...]
     """The driver's heaps."""
     owners: dict[str, int]
-    """Bytes by who wanted them, the largest first."""
+    """Bytes by owner, the largest first."""
 
 
 class PassSpan(NamedTuple):
@@ -267,11 +267,11 @@ class PassSpan(NamedTuple):
     end_us: float
     """Its end."""
     group: int = 1
-    """How many passes were timed as one, this one among them; above 1 the span is its share of their time."""
+    """Number of passes timed together; above 1 the span is this pass's share of their time."""
 
 
 class HostSpan(NamedTuple):
-    """Something that the host did for a frame, in microseconds; `Report.calibrated` says from when on."""
+    """A span of host work for a frame, in microseconds; `Report.calibrated` gives its origin."""
 
     name: str
     """`"wait"`, `"upload"`, `"record"`, `"submit"`, or the name of a CPU pass."""
@@ -282,54 +282,54 @@ class HostSpan(NamedTuple):
 
 
 class ChaosFinding(NamedTuple):
-    """Something that results depend on and nothing declares."""
+    """An undeclared dependency of results."""
 
     change: str
     """What shows it: `"again"`, `"poison"`, `"culling"`, `"order"`, `"merging"`, `"queues"`, `"aliasing"`, `"plan"` or
     `"plan on three queues"`."""
     seed: int
-    """The seed that shows it."""
+    """The seed that reveals it."""
     pass_name: str | None
-    """The pass that computes something else."""
+    """The pass with a different result."""
     other: str | None
-    """The pass that it depends on, where there is one."""
+    """The pass that it depends on, if there is one."""
     resource: str | None
-    """The resource through which it shows."""
+    """The resource with the difference."""
     message: str
-    """All of it, with places and a repair."""
+    """The whole message, with places and a fix."""
     hint: str
-    """The repair alone."""
+    """The fix alone."""
 
     def __str__(self) -> str:
         return self.message
 
 
 class ChaosTrial(NamedTuple):
-    """One permitted way in which a graph was run."""
+    """One permitted variation of a run."""
 
     seed: int
     """Its seed."""
     change: str
-    """What it changed."""
+    """The change."""
     differs: str | None
-    """The first resource that came out otherwise."""
+    """The first resource with a difference."""
     skipped: str | None
-    """Why it could not run on this device."""
+    """The reason if it could not run on this device."""
 
 
 class ChaosReport(NamedTuple):
-    """What `Device.chaos` tried and found."""
+    """Trials and findings of `Device.chaos`."""
 
     findings: tuple[ChaosFinding, ...]
-    """What the graph does not declare."""
+    """The undeclared dependency, if one was found."""
     trials: tuple[ChaosTrial, ...]
-    """What was tried, in its order; it ends with the first seed that finds something."""
+    """The trials in order, up to the first seed with a finding."""
     frames: int
-    """Frames that ran in all."""
+    """Total number of frames."""
     notes: tuple[str, ...]
-    """What could not be tried."""
+    """Variations that could not be tried."""
     text: str
-    """All of it for people."""
+    """The report as text."""
 
     def __str__(self) -> str:
         return self.text

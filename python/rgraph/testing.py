@@ -30,29 +30,29 @@ _SHADER_STAGES = {"graphics": ("vertex", "fragment"), "compute": ("compute",), "
 
 
 def shrink(graph: Graph, fails: Callable[[Graph], bool], *, most: int = 2000) -> Graph:
-    """Make a graph smaller as long as something holds of it.
+    """Make a graph smaller while a property stays true.
 
     Delta debugging over the graph's file (Zeller and Hildebrandt 2002; Misherghi and Su 2006): passes, accesses,
-    resources and keys leave, runs of them first. Functions of passes are left out.
+    resources and keys are removed, runs of them first. Functions of passes are left out.
 
     Parameters
     ----------
     graph
-        A graph of which `fails` holds.
+        A graph for which `fails` returns True.
     fails
-        What must go on to hold, such as "the plan does not check clean". Asked about well-formed files only.
+        The property to keep, such as "the plan has findings". Called with well-formed files only.
     most
-        How often it is asked at most.
+        Maximal number of calls.
 
     Returns
     -------
     Graph
-        The smallest graph found; an equal one where nothing can leave.
+        The smallest graph found; an equal one if nothing can be removed.
 
     Raises
     ------
     Exception
-        What `fails` raises.
+        Exceptions of `fails`.
     """
 
     def holds(text: str) -> bool:
@@ -107,7 +107,7 @@ class _Drawing:
     # Small choices.
 
     def chance(self, percent: int) -> bool:
-        """Whether to; shrinks to not."""
+        """True in `percent` % of draws; shrinks to False."""
         return bool(self.draw(st.integers(0, 99)) >= 100 - percent)
 
     def pick(self, options: Any) -> Any:
@@ -115,7 +115,7 @@ class _Drawing:
         return self.draw(st.sampled_from(list(options)))
 
     def name(self, kind: str) -> str:
-        """A name that nothing has."""
+        """An unused name."""
         return f"{kind}{len(self.known) if kind != 'pass' else len(self.passes)}"
 
     # Resources.
@@ -538,14 +538,14 @@ def graphs(draw: st.DrawFn, *, min_passes: int = 1, max_passes: int = 12) -> Gra
     draw
         Given by hypothesis.
     min_passes
-        Fewest steps of the drawing; a step declares one pass, or two or three that belong together.
+        Minimal number of steps; a step declares one pass, or two or three that belong together.
     max_passes
-        Most steps.
+        Maximal number of steps.
 
     Returns
     -------
     Graph
-        It can be baked for every profile of `profiles` and every built-in one.
+        A graph that bakes for every profile of `profiles` and every built-in one.
     """
     drawing = _Drawing(draw)
     for _ in range(draw(st.integers(min_passes, max_passes))):
@@ -565,7 +565,7 @@ def profiles(draw: st.DrawFn) -> Profile:
     Returns
     -------
     Profile
-        Its first queue can do everything.
+        A profile whose first queue has all capabilities.
     """
     everything = ["graphics", "compute", "transfer"]
     queues = [{"name": "graphics", "family": 0, "count": 1, "capabilities": everything}]
@@ -629,19 +629,19 @@ class Edit:
 
 @st.composite
 def edits(draw: st.DrawFn, graph: Graph) -> Edit:
-    """Draw edits of a graph; some of them make it one that cannot be baked.
+    """Draw edits of a graph; some of them make it invalid.
 
     Parameters
     ----------
     draw
         Given by hypothesis.
     graph
-        What is edited.
+        The graph to edit.
 
     Returns
     -------
     Edit
-        Of the values that `graph.to_dict` gives.
+        An edit of the values of `graph.to_dict`.
     """
     values = graph.to_dict()
     passes = values["passes"]
