@@ -164,6 +164,9 @@ def test_prefixes_fold_and_whole_names_are_told(show):
     rows = page.locator("#view-frame .resources").get_by_role("rowheader")
     before = rows.count()
     group = rows.filter(has_text="Shadows")
+    group.first.focus()
+    opened.settled()
+    assert page.locator(".card h2").inner_text() == "engine", "a group has no card of its own"
     assert group.first.get_attribute("aria-expanded") == "true"
     group.first.click()
     opened.settled()

@@ -97,3 +97,36 @@ def test_paper_shows_every_row_and_every_mark(show, rich: str):
     page.emulate_media(media="print")
     opened.settled()
     assert page.locator("#view-graph .node").count() == 23
+
+
+def test_causes_of_a_pinned_pass_are_lines(show, rich: str):
+    opened = show(rich)
+    page = opened.page
+    page.locator("#view-frame").get_by_role("gridcell", name=re.compile("^pass lighting on")).click()
+    needs = page.locator(".card dd", has=page.get_by_role("button", name="ao_blur")).first.get_by_role("button").count()
+    assert page.locator("#view-frame .timeline path.cause:not(.tip-of)").count() == needs
+    page.keyboard.press("Escape")
+    page.mouse.move(5, 5)
+    opened.settled()
+    assert page.locator("#view-frame path.cause").count() == 0
+
+
+def declared(opened) -> str:
+    return opened.page.locator(".card dt:text-is('Declared') + dd").inner_text()
+
+
+def test_declarations_have_a_place_that_opens_in_an_editor(show, rich: str):
+    opened = show(rich, fragment="#pin=p:lighting")
+    place = declared(opened)
+    assert re.search(r"deferred\.rgraph\.json:\d+$", place)
+    link = opened.page.locator(".card dd a")
+    assert link.get_attribute("href") == f"vscode://file{place}"
+
+
+def test_the_demo_tells_where_it_declares(show):
+    from rgraph.demo import deferred
+
+    plan = deferred.build((320, 180)).bake(rg.Profile.discrete())
+    for name in ("lighting", "sky/level1", "overlay"):
+        opened = show(plan.to_html(), fragment=f"#pin=p:{name}")
+        assert re.search(r"rgraph/demo/deferred\.py:\d+$", declared(opened)), name

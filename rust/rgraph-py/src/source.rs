@@ -118,11 +118,17 @@ fn line_in(frame: &Bound<'_, PyAny>, lines: &[(u32, u32)]) -> Option<u32> {
     lines.get(behind.checked_sub(1)?).map(|(_, line)| *line).filter(|line| *line > 0)
 }
 
+/// Whether a module is part of the library. The demos are users of it: their declarations are the ones to show.
+fn is_library(module: &str) -> bool {
+    let mut parts = module.split('.');
+    parts.next() == Some("rgraph") && parts.next() != Some("demo")
+}
+
 /// The file as the user would type it: relative where it stands below the working directory.
 fn file_of(frame: &Bound<'_, PyAny>, code: &Bound<'_, PyAny>) -> Option<Arc<str>> {
     let py = code.py();
     let module = frame.getattr(intern!(py, "f_globals")).and_then(|globals| globals.get_item(intern!(py, "__name__")));
-    if module.is_ok_and(|name| name.extract::<&str>().is_ok_and(|name| name.split('.').next() == Some("rgraph"))) {
+    if module.is_ok_and(|name| name.extract::<&str>().is_ok_and(is_library)) {
         return None;
     }
     let name = code.getattr(intern!(py, "co_filename")).ok()?;

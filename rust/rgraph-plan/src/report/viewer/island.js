@@ -22,6 +22,7 @@ class Diagram extends GridView {
       }
     }
     this.columnOf = used;
+    this.longest = plan.passes.name.reduce((most, name) => Math.max(most, textWidth(shown(name), 13, 600)), 0) + 56;
     this.columns = [...used.keys()].filter((at) => used[at] >= 0).sort((a, b) => used[a] - used[b]);
   }
 
@@ -36,7 +37,8 @@ class Diagram extends GridView {
   }
 
   get names() {
-    return this.frame.clientWidth < 480 ? 110 : 190;
+    const { clientWidth } = this.frame;
+    return clientWidth < 480 ? 110 : Math.round(clamp(this.longest, 140, clientWidth * 0.3));
   }
 
   cells(row) {
@@ -101,7 +103,8 @@ class Diagram extends GridView {
       const resource = this.columns[column];
       const root = plan.resources.root[resource] ? ' root' : '';
       const cell = this.cell(0, `r${resource}`, `column${root}`, () => say.resource(resource),
-        () => h('span', { text: shown(plan.resources.name[resource]) }), { role: 'columnheader', 'aria-colindex': column + 2 });
+        () => h('span', { text: fit(shown(plan.resources.name[resource]), 134, 12, 600) }),
+        { role: 'columnheader', 'aria-colindex': column + 2, title: shown(plan.resources.name[resource]) });
       heads.push(place(cell, names + column * COLUMN, 0, COLUMN, HEAD - 6));
     }
     this.row(0, 0, HEAD - 6, heads, 'row heads');
@@ -129,10 +132,12 @@ class Diagram extends GridView {
   line(row, pass, from, to) {
     const { names } = this;
     const culled = plan.isCulled(pass);
-    const header = this.cell(row, `p${pass}`, `name pass${culled ? ' culled' : ''}`, () => say.pass(pass), () => [
+    const name = shown(plan.passes.name[pass]);
+    const text = fit(name, names - 52, 13, 600);
+    const header = this.cell(row, `p${pass}`, `name pass${culled ? ' culled' : ''}|${text}`, () => say.pass(pass), () => [
       h('span', { class: `dot ${culled ? '' : hue(plan.passes.queue[pass])}`, 'aria-hidden': 'true' }),
       findings.byPass.has(pass) && h('span', { class: 'badge', text: '!' }),
-      h('span', { class: 'strong', text: shown(plan.passes.name[pass]) })], { role: 'rowheader' });
+      h('span', { class: 'strong', text })], { role: 'rowheader', title: text === name ? null : name });
     place(header, 0, 0, names - 8, LINE);
     const parts = [header];
     let right = -1;

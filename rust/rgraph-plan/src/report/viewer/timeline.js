@@ -2,6 +2,8 @@
 // as arrows.
 
 const LANE = { bracket: 15, group: 16, ticks: 15, gap: 10 };
+// As many lines to what a lit thing waits for.
+const MOST_CAUSES = 24;
 // Narrower brackets are left out, in pixels.
 const BRACKET = 12;
 // Rows of passes as chips, at most, and the height of one: passes that do not run, or without a time.
@@ -260,10 +262,15 @@ class Timeline extends Pane {
     const { scale } = this.axis;
     const time = scale.id === 'order' ? plan.passes.us[id] : scale.end[id] - scale.begin[id];
     const sign = changes.pass.get(plan.passes.name[id]);
-    const timed = time > 0 && width > 14 + textWidth(micros(time), 11);
+    let timed = time > 0 && width > 14 + textWidth(micros(time), 11);
     const name = shown(plan.passes.name[id]);
     const text = `${sign ? `${sign}\u00a0` : ''}${short && width < textWidth(name, 13, 600) + 12 ? shown(short) : name}`;
-    const label = labelIn(text, width - 1, lane.box - (timed ? 15 : 0));
+    let label = labelIn(text, width - 1, lane.box - (timed ? 15 : 0));
+    // A whole name is worth more than a time: the time is in the tip.
+    if (timed && label.key.includes('…')) {
+      const whole = labelIn(text, width - 1, lane.box);
+      if (!whole.key.includes('…')) [label, timed] = [whole, false];
+    }
     const kind = `${kindClass(id)}${this.heat ? ` ${heatOf(time)}` : ''}`;
     const look = `box ${hue(lane.queue)} ${kind}${mergedClass(id)}|${label.key}${timed}`;
     const box = this.cell(row, key, look, () => say.key(key), () => [
@@ -381,7 +388,40 @@ class Timeline extends Pane {
   decorate() {
     const focus = state.hover || state.pin;
     const lit = focus ? related(focus) : null;
+    for (const path of this.over.querySelectorAll('.cause')) path.remove();
     for (const path of this.over.children) path.classList.toggle('dim', Boolean(lit) && !lit.has(path.dataset.key));
+    if (focus) this.over.append(...this.causes(focus));
+  }
+
+  // Lines to what is lit from what it waits for: a barrier's producer to its consumer, a pass's needs to the pass.
+  causes(focus) {
+    const { barriers, calls, flows } = plan;
+    const at = Number(focus.slice(1));
+    const pairs = new Map();
+    const add = (from, to) => from >= 0 && to >= 0 && pairs.set(`${from} ${to}`, [from, to]);
+    if (focus[0] === 'b') add(barriers.from[at], barriers.to[at]);
+    if (focus[0] === 'c') for (let n = calls.first[at]; n < calls.first[at] + calls.count[at]; n += 1) add(barriers.from[n], barriers.to[n]);
+    if (focus[0] === 'p') for (const flow of plan.needs(at)) add(flows.from[flow], at);
+    return [...pairs.values()].slice(0, MOST_CAUSES).flatMap(([from, to]) => {
+      const [a, b] = [this.spotOf(from), this.spotOf(to)];
+      if (!a || !b) return [];
+      const dip = clamp(Math.abs(b.left - a.right) / 6, 8, 26);
+      return [svg('path', { class: 'cause', d: `M${a.right} ${a.y} C${a.right + dip} ${a.y + dip} ${b.left - dip * 1.5} ${b.y + dip} ${b.left} ${b.y}` }),
+        svg('path', { class: 'cause tip-of', d: `M${b.left} ${b.y} l-7 1 l4 6 Z` })];
+    });
+  }
+
+  // The lower corners of a pass's box; nothing where it has none.
+  spotOf(pass) {
+    const { axis, names } = this;
+    if (!this.cached.rowOf) {
+      this.cached.rowOf = new Map(this.cached.flatMap((lane) => lane.kinds.pass.map((cell) => [cell.id, { lane, cell }])));
+    }
+    const found = this.cached.rowOf.get(pass);
+    if (!found) return null;
+    const { lane, cell } = found;
+    const x = (value) => names + clamp(axis.x(value), -6, axis.width + 6);
+    return { left: x(cell.at), right: x(cell.end), y: lane.top + lane.over + (cell.sub + 1) * (lane.box + 2) - 8 };
   }
 }
 

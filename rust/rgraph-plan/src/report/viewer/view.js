@@ -50,7 +50,8 @@ class GridView {
     if (!cell) return;
     this.at = cell.dataset.cell;
     this.rove();
-    if (cell.dataset.key) set('hover', cell.dataset.key);
+    // A mark of many has no card of its own.
+    if (cell.dataset.key) set('hover', keyOf(cell));
   }
 
   clicked(element) {
