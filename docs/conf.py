@@ -9,6 +9,9 @@ release = version = rgraph.__version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.autosectionlabel"]
 source_suffix = {".md": "markdown"}
+# Docstrings write code in single backticks; quotes in them are typed as they stand.
+default_role = "code"
+smartquotes = False
 exclude_patterns = ["_build", "pictures"]
 
 myst_enable_extensions = ["colon_fence", "deflist"]

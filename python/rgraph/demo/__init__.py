@@ -13,7 +13,7 @@ __all__ = ["add_arguments", "main"]
 DEMOS = {
     "deferred": "a frame of a deferred renderer: shadows, ambient occlusion, clustered lights, bloom, exposure",
     "photo": "a photo of yours: noise, local contrast, bloom, film, vignette",
-    "fluid": "ink in a fluid: two hundred small dispatches a frame",
+    "fluid": "ink in a fluid: two hundred small dispatches per frame",
 }
 FILMS = ("neutral", "warm", "cool", "vivid", "faded", "silver")
 

@@ -1,4 +1,4 @@
-"""The fluid demo: ink in water that five nozzles stir; two hundred small dispatches a frame.
+"""The fluid demo: ink in water that five nozzles stir; two hundred small dispatches per frame.
 
 Velocity on a staggered grid, carried along with itself by MacCormack's method, with vorticity confinement, made free of
 divergence by Jacobi iterations that begin with the pressure of the frame before. The ink is finer than the flow.

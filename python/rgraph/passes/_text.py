@@ -83,7 +83,7 @@ def text(
         count = size // 4 if length is None else length
         if count * 4 > size or count == 0:
             message = f'text "{buffer.name}" has {size} bytes for {count} characters'
-            refuse("RG-E205", name, message, "give four bytes a character", (buffer, f"{buffer.size} bytes"))
+            refuse("RG-E205", name, message, "give four bytes per character", (buffer, f"{buffer.size} bytes"))
         source = text
     font = g.import_array(f"{name}/font", table(), as_buffer=True)
     push = {
