@@ -20,6 +20,7 @@ from rgraph._records import (
     PlannedPass,
     PlannedQueue,
     Redundant,
+    ShaderReflection,
     Subgraph,
 )
 
@@ -74,6 +75,7 @@ __all__ = [
     "fuzz",
     "generate",
     "preview",
+    "reflect",
     "schema",
     "set_source_tracking",
     "shrink",
@@ -900,6 +902,7 @@ def fuzz(seed: int, count: int) -> list[tuple[int, str, Graph, Profile, Plan | N
 def generate(seed: int, *, fewest: int = 5, most: int = 40) -> tuple[Graph, Profile]: ...
 def shrink(text: str, fails: Callable[[str], bool], most: int) -> str: ...
 def preview(array: _Memory, format: str | None = None, size: int = 256) -> bytes: ...
+def reflect(shader: _Shader | tuple[_Shader, _Shader], *, entry: str | None = None) -> ShaderReflection: ...
 def _counts() -> dict[str, int]: ...
 def _end() -> None: ...
 def _max_file_bytes() -> int: ...

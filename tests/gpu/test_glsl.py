@@ -136,3 +136,18 @@ def test_a_mistake_has_its_line_and_the_line_of_the_program():
     assert "5:46: no matching overloaded function found: 'textur'" in text
     assert "^^^^^^" in text
     assert "test_glsl.py:" in text
+
+
+def test_sample_masks_of_wgsl_are_as_vulkan_wants_them(device: rg.Device):
+    text = """
+    struct Out { @location(0) color: vec4<f32>, @builtin(sample_mask) mask: u32 }
+    @fragment fn main(@location(0) uv: vec2<f32>, @builtin(sample_mask) mask: u32) -> Out {
+        return Out(vec4(uv.x, f32(mask), 1.0, 1.0), select(0u, mask, uv.y < 0.5));
+    }"""
+    g = rg.Graph("mask")
+    out = g.image("out", (4, 4), "rgba8unorm")
+    g.raster("mask", text, color=out, clear=(0, 0, 0, 0))
+    g.root(out)
+    drawn = np.asarray(device.run(g)["out"])
+    assert drawn[:2, :, 1:].min() == 255
+    assert drawn[2:].max() == 0

@@ -52,6 +52,7 @@ mod profile;
 mod raster;
 mod raster_state;
 mod record;
+mod reflect;
 mod remembered;
 mod report;
 mod resource;
@@ -102,6 +103,8 @@ mod core {
     use crate::preview::preview;
     #[pymodule_export]
     use crate::profile::PyProfile;
+    #[pymodule_export]
+    use crate::reflect::reflect;
     #[pymodule_export]
     use crate::report::PyReport;
     #[pymodule_export]

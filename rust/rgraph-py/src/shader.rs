@@ -51,6 +51,29 @@ fn source(value: &Bound<'_, PyAny>) -> PyResult<(GivenCode, Option<PathBuf>)> {
     }
 }
 
+/// What a tuple of shaders is.
+const PAIR: &str = "a tuple of shaders is (vertex, fragment), for passes that draw";
+
+/// The sources of a `shader=` argument, and the name of the first file among them; empty: there is none.
+///
+/// # Errors
+/// `OSError` if a file cannot be read.
+pub fn sources(shader: &Bound<'_, PyAny>) -> PyResult<(Vec<Given>, String)> {
+    let sources = match shader.cast::<PyTuple>() {
+        Ok(stages) if stages.len() != 2 => return Err(PyTypeError::new_err(PAIR)),
+        Ok(stages) => stages.iter().map(|stage| source(&stage)).collect::<PyResult<Vec<_>>>()?,
+        Err(_) => vec![source(shader)?],
+    };
+    let file = sources.iter().find_map(|(_, file)| file.as_ref()).map(|file| file.display().to_string());
+    let absolute = |path: &PathBuf| std::path::absolute(path).ok();
+    let given = sources.into_iter().map(|(code, file)| {
+        let path = file.as_ref().and_then(absolute);
+        let included = path.as_deref().map(|path| included(path, &code, &mut Vec::new())).unwrap_or_default();
+        Given { path, code, included }
+    });
+    Ok((given.collect(), file.unwrap_or_default()))
+}
+
 /// The program of a `shader=` argument. That of a text has no name of its own: messages call it by its pass.
 ///
 /// # Errors
@@ -63,24 +86,10 @@ pub fn program(shader: &Bound<'_, PyAny>, kind: Kind, entry: Option<&str>, who: 
             return Ok(known);
         }
     }
-    let sources = match shader.cast::<PyTuple>() {
-        Ok(stages) => {
-            if kind == Kind::Compute || stages.len() != 2 {
-                return Err(PyTypeError::new_err("a tuple of shaders is (vertex, fragment), for passes that draw"));
-            }
-            stages.iter().map(|stage| source(&stage)).collect::<PyResult<Vec<_>>>()?
-        }
-        Err(_) => vec![source(shader)?],
-    };
-    let file = sources.iter().find_map(|(_, file)| file.as_ref()).map(|file| file.display().to_string());
-    let name = file.unwrap_or_default();
-    let absolute = |path: &PathBuf| std::path::absolute(path).ok();
-    let given = sources.into_iter().map(|(code, file)| {
-        let path = file.as_ref().and_then(absolute);
-        let included = path.as_deref().map(|path| included(path, &code, &mut Vec::new())).unwrap_or_default();
-        Given { path, code, included }
-    });
-    let given = given.collect();
+    if kind == Kind::Compute && shader.is_instance_of::<PyTuple>() {
+        return Err(PyTypeError::new_err(PAIR));
+    }
+    let (given, name) = sources(shader)?;
     let entry = entry.map(str::to_owned);
     let made = patiently(py, move || Program::of(&name, kind, given, entry.as_deref()))?;
     made.map_err(|mut error| {

@@ -33,7 +33,7 @@ pub struct Binding {
     pub group: u32,
     /// Binding within the set.
     pub binding: u32,
-    /// Number of descriptors: 1, or the length of an array.
+    /// Number of descriptors: 1, or the length of an array; 0: an array of open length, which is reflected and not bound.
     pub count: u32,
     /// What it is.
     pub kind: BindingKind,

@@ -4,7 +4,7 @@ use crate::block::{Block, Type};
 use rgraph_plan::error::Code;
 
 use crate::error::{self, ShaderError};
-use crate::interface::{Binding, BindingKind, Interface, Output, Push, VertexInput};
+use crate::interface::{Binding, BindingKind, Interface, Push};
 use crate::part::{Part, Varying};
 use crate::program::Stage;
 
@@ -14,10 +14,18 @@ use crate::program::Stage;
 /// `RG-E303`: the fragment stage reads what the vertex stage does not write, or another type.
 /// `RG-E304`: two bindings of one place or one name differ, or push blocks contradict each other.
 pub(crate) fn join(name: &str, parts: &[Part]) -> Result<Interface, ShaderError> {
-    let mut out = Interface::default();
     for pair in parts.windows(2) {
         hand_over(name, &pair[0], &pair[1])?;
     }
+    merge(name, parts)
+}
+
+/// The same of stages that need not fit each other.
+///
+/// # Errors
+/// As [`join`], but RG-E303.
+pub(crate) fn merge(name: &str, parts: &[Part]) -> Result<Interface, ShaderError> {
+    let mut out = Interface::default();
     for part in parts {
         let stage = part.module.stage;
         for binding in &part.bindings {
@@ -27,11 +35,11 @@ pub(crate) fn join(name: &str, parts: &[Part]) -> Result<Interface, ShaderError>
             push(name, &mut out, variable, ty, stage)?;
         }
         if stage == Stage::Vertex {
-            out.vertex_inputs = part.inputs.iter().map(vertex_input).collect();
+            out.vertex_inputs = part.inputs.iter().map(Varying::input).collect();
             out.vertex_inputs.sort_by_key(|input| input.location);
         }
         if stage == Stage::Fragment {
-            out.outputs = part.outputs.iter().map(output).collect();
+            out.outputs = part.outputs.iter().map(Varying::output).collect();
             out.outputs.sort_by_key(|output| output.location);
             out.writes_depth = part.writes_depth;
         }
@@ -49,16 +57,6 @@ pub(crate) fn join(name: &str, parts: &[Part]) -> Result<Interface, ShaderError>
         }
     }
     Ok(out)
-}
-
-fn vertex_input(varying: &Varying) -> VertexInput {
-    let Varying { name, location, scalar, components, .. } = varying.clone();
-    VertexInput { name, location, scalar, components }
-}
-
-fn output(varying: &Varying) -> Output {
-    let Varying { name, location, scalar, components, .. } = varying.clone();
-    Output { name, location, scalar, components }
 }
 
 /// Everything that a stage reads must be written by the one before it, with the same type.

@@ -1,7 +1,7 @@
 //! One stage of a program as it comes out of a text or a SPIR-V module, before stages are joined.
 
 use crate::block::{Scalar, Type};
-use crate::interface::Binding;
+use crate::interface::{Binding, Output, VertexInput};
 use crate::program::{Module, Stage};
 use rgraph_plan::access::Stages;
 
@@ -38,6 +38,18 @@ impl Varying {
     /// Its type in WGSL's words.
     pub fn ty(&self) -> Type {
         if self.components == 1 { Type::Scalar(self.scalar) } else { Type::Vector(self.scalar, self.components) }
+    }
+
+    /// It as an input.
+    pub fn input(&self) -> VertexInput {
+        let Self { name, location, scalar, components, .. } = self.clone();
+        VertexInput { name, location, scalar, components }
+    }
+
+    /// It as an output.
+    pub fn output(&self) -> Output {
+        let Self { name, location, scalar, components, .. } = self.clone();
+        Output { name, location, scalar, components }
     }
 }
 

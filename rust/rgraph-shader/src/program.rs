@@ -195,6 +195,31 @@ static COMPILED: AtomicU64 = AtomicU64::new(0);
 /// Stack of the thread that compiles: naga's front ends and back ends recurse, and so does glslang. Reserved, not used, unless a text is deep.
 const STACK: usize = 128 << 20;
 
+/// Does what recurses on a thread with a large stack, and turns a panic into an error.
+pub(crate) fn on_large_stack<T: Send>(
+    name: &str,
+    work: impl FnOnce() -> Result<T, ShaderError> + Send,
+) -> Result<T, ShaderError> {
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().name("rgraph shader".to_owned()).stack_size(STACK);
+        match thread.spawn_scoped(scope, work) {
+            Ok(thread) => thread.join().unwrap_or_else(|panic| {
+                let said = panic
+                    .downcast_ref::<String>()
+                    .map(String::as_str)
+                    .or_else(|| panic.downcast_ref::<&str>().copied())
+                    .unwrap_or("no message");
+                let help = "simplify the shader, or give it as SPIR-V; please report the shader";
+                Err(error::plain(Code::BadShader, name, format!("the compiler failed on it: {said}"), help))
+            }),
+            Err(fault) => {
+                let message = format!("there is no thread to compile it: {fault}");
+                Err(error::plain(Code::BadShader, name, message, "free memory or threads"))
+            }
+        }
+    })
+}
+
 /// The vertex stage of programs that have only a fragment stage: one triangle that covers everything, `uv` (0, 0) at
 /// the top left.
 const FULL_SCREEN: &str = "
@@ -206,7 +231,7 @@ struct Corner { @builtin(position) position: vec4<f32>, @location(0) uv: vec2<f3
 ";
 
 /// A source whose entry points are known.
-enum Loaded<'a> {
+pub(crate) enum Loaded<'a> {
     Text(Box<Text<'a>>),
     Glsl(Box<Glsl<'a>>),
     Spirv(Box<Binary<'a>>),
@@ -216,7 +241,7 @@ enum Loaded<'a> {
 static NOTHING: Included = Included::new();
 
 impl<'a> Loaded<'a> {
-    fn all(name: &'a str, sources: &[Source<'a>], kind: Kind) -> Result<Vec<Self>, ShaderError> {
+    pub fn all(name: &'a str, sources: &[Source<'a>], kind: Kind) -> Result<Vec<Self>, ShaderError> {
         let mut stages: Vec<Option<Stage>> = sources.iter().map(|source| source.glsl_stage(kind)).collect();
         // Of two that could both be fragment stages, the first is the vertex stage: pairs are said in this order.
         if let [first @ Some(Stage::Fragment), Some(Stage::Fragment)] = stages.as_mut_slice()
@@ -246,7 +271,7 @@ impl<'a> Loaded<'a> {
         all.into_iter().map(|(stage, name)| (stage, name.to_owned())).collect()
     }
 
-    fn part(&self, stage: Stage, entry: &str) -> Result<Part, ShaderError> {
+    pub fn part(&self, stage: Stage, entry: &str) -> Result<Part, ShaderError> {
         match self {
             Self::Text(text) => text.part(stage, entry),
             Self::Glsl(text) => text.part(stage, entry),
@@ -354,25 +379,7 @@ impl Program {
     /// `RG-E304` bindings that clash or are not supported, `RG-E305` bad SPIR-V.
     pub fn new(name: &str, kind: Kind, sources: &[Source<'_>], entry: Option<&str>) -> Result<Self, ShaderError> {
         COMPILED.fetch_add(1, Ordering::Relaxed);
-        std::thread::scope(|scope| {
-            let compile = || Self::compile(name, kind, sources, entry);
-            let thread = std::thread::Builder::new().name("rgraph shader".to_owned()).stack_size(STACK);
-            match thread.spawn_scoped(scope, compile) {
-                Ok(thread) => thread.join().unwrap_or_else(|panic| {
-                    let said = panic
-                        .downcast_ref::<String>()
-                        .map(String::as_str)
-                        .or_else(|| panic.downcast_ref::<&str>().copied())
-                        .unwrap_or("no message");
-                    let help = "simplify the shader, or give it as SPIR-V; please report the shader";
-                    Err(error::plain(Code::BadShader, name, format!("the compiler failed on it: {said}"), help))
-                }),
-                Err(fault) => {
-                    let message = format!("there is no thread to compile it: {fault}");
-                    Err(error::plain(Code::BadShader, name, message, "free memory or threads"))
-                }
-            }
-        })
+        on_large_stack(name, || Self::compile(name, kind, sources, entry))
     }
 
     /// How many programs this process compiled or tried to, so far: what is remembered is not counted again.
@@ -388,9 +395,7 @@ impl Program {
             return Err(error::plain(Code::EntryPoint, name, message, ""));
         }
         let loaded = Loaded::all(name, sources, kind)?;
-        let wanted: Vec<&str> = entry.map(|entry| entry.split(',').map(str::trim).collect()).unwrap_or_default();
-        let points = Points::new(name, &loaded, wanted)?;
-        points.all_found()?;
+        let points = Points::new(name, &loaded, entry)?;
         let mut parts = Vec::new();
         let mut supplied = false;
         if kind == Kind::Compute {
@@ -453,23 +458,34 @@ fn supplied_help(mut fault: ShaderError) -> ShaderError {
 }
 
 /// The entry points of all sources, and those that the user wants.
-struct Points<'a> {
+pub(crate) struct Points<'a> {
     name: &'a str,
     all: Vec<(usize, Stage, String)>,
     wanted: Vec<&'a str>,
 }
 
 impl<'a> Points<'a> {
-    fn new(name: &'a str, loaded: &[Loaded<'_>], wanted: Vec<&'a str>) -> Result<Self, ShaderError> {
+    pub fn new(name: &'a str, loaded: &[Loaded<'_>], entry: Option<&'a str>) -> Result<Self, ShaderError> {
+        let wanted = entry.map(|entry| entry.split(',').map(str::trim).collect()).unwrap_or_default();
         let mut all = Vec::new();
         for (source, loaded) in loaded.iter().enumerate() {
             all.extend(loaded.entries().into_iter().map(|(stage, entry)| (source, stage, entry)));
         }
-        Ok(Self { name, all, wanted })
+        let new = Self { name, all, wanted };
+        new.all_found()?;
+        Ok(new)
+    }
+
+    /// Whether only compute stages are there, or wanted.
+    pub fn only_compute(&self) -> bool {
+        let meant =
+            |(_, _, entry): &&(usize, Stage, String)| self.wanted.is_empty() || self.wanted.contains(&entry.as_str());
+        let mut all = self.all.iter().filter(meant).peekable();
+        all.peek().is_some() && all.all(|(_, stage, _)| *stage == Stage::Compute)
     }
 
     /// The entry point of a stage: the one that is wanted, else the only one.
-    fn pick(&self, stage: Stage) -> Result<Option<(usize, &str)>, ShaderError> {
+    pub fn pick(&self, stage: Stage) -> Result<Option<(usize, &str)>, ShaderError> {
         let of_stage: Vec<_> = self.all.iter().filter(|(_, of, _)| *of == stage).collect();
         let chosen: Vec<_> = of_stage.iter().filter(|(_, _, entry)| self.wanted.contains(&entry.as_str())).collect();
         match (chosen.as_slice(), of_stage.as_slice()) {
@@ -497,7 +513,7 @@ impl<'a> Points<'a> {
         names.join(", ")
     }
 
-    fn none(&self, what: &str) -> ShaderError {
+    pub fn none(&self, what: &str) -> ShaderError {
         let help = match self.list(None) {
             list if list.is_empty() => format!("mark a function as @{}", what.split(' ').next().unwrap_or(what)),
             list => format!("it has {list}"),

@@ -84,6 +84,7 @@ impl<'a> Text<'a> {
             error::plain(Code::BadShader, self.name, format!("it cannot be written as SPIR-V: {fault}"), "")
         })?;
         crate::spirv::layout::mend(&mut spirv);
+        crate::spirv::sample_mask::mend(&mut spirv);
         let index = module
             .entry_points
             .iter()
@@ -159,7 +160,7 @@ impl<'a> Text<'a> {
         };
         let (ty, count) = match named.inner {
             TypeInner::BindingArray { base, size: naga::ArraySize::Constant(len) } => (base, len.get()),
-            TypeInner::BindingArray { .. } => return Err(unsupported("arrays of bindings need a length".to_owned())),
+            TypeInner::BindingArray { base, .. } => (base, 0),
             _ => (variable.ty, 1),
         };
         let kind = match (naga_type::opaque(&module.types[ty].inner), variable.space) {

@@ -406,6 +406,10 @@ impl Shared {
 
     /// Refuses programs that want more of the device than it has.
     fn check_capabilities(&self, program: &Program) -> Result<(), Error> {
+        if let Some(open) = program.interface.bindings.iter().find(|binding| binding.count == 0) {
+            let message = format!("\"{}\" of shader \"{}\" is an array of open length", open.name, program.name);
+            return Err(DeviceError::new(Code::Missing, message, "give the array a length in the shader").into());
+        }
         let core = &self.enabled.core;
         let yes = |feature: vk::Bool32| feature == vk::TRUE;
         for module in program.modules.iter() {

@@ -173,3 +173,15 @@ fn mutants_that_the_validator_refuses_do_not_reach_a_driver() {
     assert!(counts["refused by the validator alone"] * 10 > count, "{counts:?}");
     assert!(counts["accepted"] > 0 && (device.is_none() || counts["held back from the driver"] > count / 100));
 }
+
+#[test]
+fn sample_masks_of_wgsl_are_arrays_in_spirv() {
+    let text = "
+    struct Out { @location(0) color: vec4<f32>, @builtin(sample_mask) mask: u32 }
+    @fragment fn main(@location(0) uv: vec2<f32>, @builtin(sample_mask) mask: u32) -> Out {
+        return Out(vec4(uv, f32(mask), 1.0), mask & 3u);
+    }";
+    let drawn = program(Kind::Raster, text);
+    let fragment = drawn.modules.last().expect("there is a fragment stage");
+    validate("mask", &fragment.spirv).unwrap_or_else(|fault| panic!("{fault}"));
+}

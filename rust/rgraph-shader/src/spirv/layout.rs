@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::{class, decoration, op};
 
-const HEADER: usize = 5;
+pub(super) const HEADER: usize = 5;
 /// The word of the header that all ids are below.
 const BOUND: usize = 3;
 const COLUMN_MAJOR: u32 = 5;
@@ -33,7 +33,7 @@ pub(crate) fn mend(words: &mut Vec<u32>) {
 }
 
 /// Opcodes with all words of their instructions.
-fn instructions(words: &[u32]) -> impl Iterator<Item = (u16, &[u32])> {
+pub(super) fn instructions(words: &[u32]) -> impl Iterator<Item = (u16, &[u32])> {
     let mut rest = words.get(HEADER..).unwrap_or_default();
     std::iter::from_fn(move || {
         let head = *rest.first()?;

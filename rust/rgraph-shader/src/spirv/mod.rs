@@ -7,6 +7,7 @@
 mod access;
 pub(crate) mod layout;
 mod reflect;
+pub(crate) mod sample_mask;
 mod types;
 
 use rgraph_plan::error::Code;

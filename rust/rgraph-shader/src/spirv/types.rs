@@ -181,7 +181,8 @@ impl Binary<'_> {
                         .ok_or("its length is not supported")?;
                     id = *of;
                 }
-                Form::RuntimeArray(_) => return Err("arrays of bindings need a length".to_owned()),
+                // Of an array of open length only the type is known.
+                Form::RuntimeArray(of) => return Ok((*of, 0)),
                 _ => return Ok((id, count)),
             }
         }
@@ -240,6 +241,16 @@ impl Binary<'_> {
                 _ => Err("its type is not supported between stages".to_owned()),
             },
             Form::Matrix(of, count) if depth <= DEEPEST => repeat(*of, *count),
+            Form::Struct(members) if depth <= DEEPEST => {
+                let mut all = Vec::new();
+                for member in members {
+                    all.extend(self.vary(*member, depth + 1)?);
+                    if all.len() > 256 {
+                        return Err("it takes more than 256 locations".to_owned());
+                    }
+                }
+                Ok(all)
+            }
             Form::Array(of, len) if depth <= DEEPEST => repeat(*of, self.constants.get(len).copied().unwrap_or(0)),
             _ => Err("its type is not supported between stages".to_owned()),
         }

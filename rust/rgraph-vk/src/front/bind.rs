@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rgraph_plan::error::{Code, GraphError, Mistake};
 use rgraph_plan::file::nearest::nearest;
 use rgraph_plan::resource::ResourceId;
-use rgraph_shader::{Binding, BindingKind, Program, Value};
+use rgraph_shader::{Binding, BindingKind, Program, SampleKind, Value};
 
 use super::check::{Asks, Check, words};
 use super::{Needs, Part, Who};
@@ -85,6 +85,17 @@ pub fn bind<'a>(
                 for element in 0..binding.count {
                     bindings.needs.bound.push(Bound { binding: at as u32, element, what: What::Sampler(sampler) });
                 }
+            }
+            _ if binding.count == 0 => {
+                let message = format!(
+                    "pass \"{}\": binding \"{}\" of shader \"{}\" is an array of open length, which is not supported",
+                    who.pass,
+                    binding.name,
+                    who.shader(program)
+                );
+                let says = format!("binds \"{}\"", binding.name);
+                let help = "give the array a length in the shader";
+                bindings.mistakes.push(who.mistake(Code::BadBinding, message, says, help));
             }
             (None, _) => bindings.mistakes.push(missing(who, program, binding, names.clone())),
             (Some(all), _) if all.len() == binding.count as usize => {
@@ -168,8 +179,19 @@ impl Bindings<'_> {
             },
             Given::Part(id, part, sampler) => {
                 let view = self.view((program, at), *id, *part);
-                match (binding.kind, sampler) {
-                    (BindingKind::Combined { .. }, sampler) => Ok(What::Combined(view, sampler.unwrap_or_default())),
+                match (&binding.kind, sampler) {
+                    (BindingKind::Combined { sample: SampleKind::Depth, .. }, None) => {
+                        let compare = Some(Compare::LessEqual);
+                        Ok(What::Combined(view, Sampler { compare, ..Sampler::default() }))
+                    }
+                    (BindingKind::Combined { sample, .. }, sampler) => {
+                        let sampler = sampler.unwrap_or_default();
+                        match (*sample == SampleKind::Depth, sampler.compare.is_some()) {
+                            (compares, given) if compares == given => Ok(What::Combined(view, sampler)),
+                            (true, _) => Err(wrong("a sampler that does not compare", COMPARES)),
+                            (false, _) => Err(wrong("a sampler that compares", COMPARES)),
+                        }
+                    }
                     (_, None) => Ok(What::Resource(view)),
                     (_, Some(_)) => Err(wrong("an image with a sampler", "bind the sampler by its own name")),
                 }
@@ -207,12 +229,15 @@ impl Bindings<'_> {
     }
 }
 
+/// What helps where a sampler compares and should not, or the other way round.
+const COMPARES: &str = "set compare= of the sampler if and only if the shader compares";
+
 fn sampler(binding: &Binding, sampler: Sampler) -> Result<What, (&'static str, &'static str)> {
     match binding.kind {
         BindingKind::Sampler { comparison } if comparison == sampler.compare.is_some() => Ok(What::Sampler(sampler)),
         BindingKind::Sampler { comparison } => {
             let got = if comparison { "a sampler that does not compare" } else { "a sampler that compares" };
-            Err((got, "set compare= of the sampler if and only if the shader compares"))
+            Err((got, COMPARES))
         }
         _ => Err(("a sampler", "bind a resource, and the sampler by its own name")),
     }

@@ -4,7 +4,7 @@
 //! Resources are positions in a table of the caller's: ids of a graph, or of names that nothing has declared yet.
 
 mod bind;
-mod check;
+pub mod check;
 mod draw;
 mod groups;
 pub mod transfer;

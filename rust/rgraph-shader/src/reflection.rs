@@ -1,0 +1,76 @@
+//! What a shader asks for, without a pass that uses it: all that a program's interface has, and each stage alone.
+
+use crate::error::ShaderError;
+use crate::interface::{Interface, Output, VertexInput};
+use crate::link;
+use crate::part::{Part, Varying};
+use crate::program::{Given, Loaded, Points, Source, Stage, on_large_stack};
+
+/// What a shader asks for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Reflection {
+    /// Its stages in the order of a pipeline.
+    pub stages: Vec<StageReflection>,
+    /// What all of them ask of a pass.
+    pub interface: Interface,
+}
+
+/// What one stage takes and gives.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct StageReflection {
+    /// The stage.
+    pub stage: Stage,
+    /// Name of its entry point.
+    pub entry: String,
+    /// What it reads of the stage before, or of vertices, by location.
+    pub inputs: Vec<VertexInput>,
+    /// What it writes for the stage after, or into targets, by location.
+    pub outputs: Vec<Output>,
+}
+
+impl Reflection {
+    /// Reflects one source, or those of a vertex and a fragment stage, which need not fit each other. `name` is for messages;
+    /// `entry` as for [`crate::Program::new`].
+    ///
+    /// # Errors
+    /// As [`crate::Program::new`], but RG-E303.
+    pub fn of(name: &str, sources: &[Given], entry: Option<&str>) -> Result<Self, ShaderError> {
+        let borrowed: Vec<Source<'_>> = sources.iter().map(Given::borrow).collect();
+        on_large_stack(name, || Self::reflect(name, &borrowed, entry))
+    }
+
+    fn reflect(name: &str, sources: &[Source<'_>], entry: Option<&str>) -> Result<Self, ShaderError> {
+        let loaded = Loaded::all(name, sources, crate::program::Kind::Raster)?;
+        let points = Points::new(name, &loaded, entry)?;
+        let mut parts: Vec<Part> = Vec::new();
+        let mut stages: Vec<Stage> = vec![Stage::Vertex, Stage::Fragment];
+        // A text may have all stages: compute is meant where it is asked for, or where there is nothing else.
+        if points.only_compute() {
+            stages = vec![Stage::Compute];
+        }
+        for stage in stages {
+            if let Some((source, entry)) = points.pick(stage)? {
+                parts.push(loaded[source].part(stage, entry)?);
+            }
+        }
+        if parts.is_empty() {
+            return Err(points.none("compute, vertex or fragment"));
+        }
+        let interface = link::merge(name, &parts)?;
+        let stages = parts
+            .into_iter()
+            .map(|part| StageReflection {
+                stage: part.module.stage,
+                entry: part.module.entry,
+                inputs: sorted(part.inputs.iter().map(Varying::input).collect(), |input| input.location),
+                outputs: sorted(part.outputs.iter().map(Varying::output).collect(), |output| output.location),
+            })
+            .collect();
+        Ok(Self { stages, interface })
+    }
+}
+
+fn sorted<T>(mut all: Vec<T>, location: impl Fn(&T) -> u32) -> Vec<T> {
+    all.sort_by_key(location);
+    all
+}

@@ -1,0 +1,123 @@
+"""`rgraph.reflect`: what a shader asks for."""
+
+from pathlib import Path
+
+import pytest
+
+import rgraph as rg
+
+SCENE = """#version 450
+struct Light { vec3 place; float power; };
+layout(local_size_x = 8, local_size_y = 4) in;
+layout(std140, set = 0, binding = 0) uniform Camera { mat4 view; layout(row_major) mat3 turn; } camera;
+layout(std430, set = 0, binding = 1) buffer Lights { uint count; Light all[]; } lights;
+layout(set = 1, binding = 0) uniform sampler2D pictures[3];
+layout(set = 1, binding = 1, rgba16f) writeonly uniform image2D target;
+layout(set = 1, binding = 2) uniform sampler2D idle;
+layout(push_constant) uniform Push { vec2 offset; float level; } push;
+void main() {
+    atomicAdd(lights.count, 1u);
+    vec4 at = camera.view * vec4(camera.turn * lights.all[0].place, push.level);
+    imageStore(target, ivec2(push.offset), at + textureLod(pictures[1], push.offset, 0.0));
+}
+"""
+
+
+def test_bindings_have_their_places_accesses_and_members():
+    found = rg.reflect(SCENE)
+    assert isinstance(found, rg.ShaderReflection)
+    rows = [(b.name, b.place, b.kind, b.length, b.reads, b.writes, b.stages) for b in found.bindings]
+    stages = ("compute_shader",)
+    assert rows == [
+        ("camera", (0, 0), "uniform", 1, True, False, stages),
+        ("lights", (0, 1), "storage", 1, True, True, stages),
+        ("pictures", (1, 0), "combined", 3, True, False, stages),
+        ("target", (1, 1), "image", 1, False, True, stages),
+    ]
+    camera, lights, pictures, target = found.bindings
+    assert [(m.name, m.type, m.offset, m.size, m.stride) for m in camera.members] == [
+        ("view", "mat4x4<f32>", 0, 64, 16),
+        ("turn", "mat3x3<f32>", 64, 48, 16),
+    ]
+    count, every = lights.members
+    assert (count.type, every.type, every.offset, every.size, every.stride) == ("u32", "array<Light>", 16, None, 16)
+    assert [(m.name, m.offset) for m in every.members] == [("place", 0), ("power", 12)]
+    assert (lights.size, camera.size) == (16, 112)
+    assert (pictures.sample, target.format) == ("float", "rgba16float")
+    assert found.unused == ("idle",)
+    assert found.workgroup == (8, 4, 1)
+
+
+def test_push_data_has_members_and_a_size():
+    push = rg.reflect(SCENE).push
+    assert push is not None
+    assert (push.name, push.size) == ("push", 12)
+    assert [(m.name, m.type, m.offset) for m in push.members] == [("offset", "vec2<f32>", 0), ("level", "f32", 8)]
+
+
+def test_a_lone_stage_has_its_inputs_and_outputs(tmp_path: Path):
+    path = tmp_path / "mesh.vert"
+    path.write_text("""#version 450
+    layout(location = 1) in vec2 uv; layout(location = 0) in vec3 position;
+    layout(location = 0) out mat2 turn; layout(location = 2) flat out uint id;
+    void main() { gl_Position = vec4(position, uv.x); turn = mat2(1.0); id = 3u; }""")
+    found = rg.reflect(path)
+    assert found.vertex_inputs == (rg.ShaderVarying("position", 0, "vec3<f32>"), rg.ShaderVarying("uv", 1, "vec2<f32>"))
+    (stage,) = found.stages
+    assert (stage.stage, stage.entry) == ("vertex", "main")
+    assert [tuple(out) for out in stage.outputs] == [
+        ("turn", 0, "vec2<f32>"),
+        ("turn", 1, "vec2<f32>"),
+        ("id", 2, "u32"),
+    ]
+    assert (found.workgroup, found.outputs) == (None, ())
+
+
+def test_stages_that_do_not_fit_each_other_are_reflected_all_the_same():
+    text = """
+    @vertex fn vs() -> @builtin(position) vec4<f32> { return vec4<f32>(); }
+    @fragment fn fs(@location(3) hue: f32) -> @location(1) vec4<f32> { return vec4(hue); }
+    @compute @workgroup_size(2) fn other() {}"""
+    found = rg.reflect(text)
+    assert [stage.stage for stage in found.stages] == ["vertex", "fragment"]
+    assert found.stages[1].inputs == (rg.ShaderVarying("hue", 3, "f32"),)
+    assert [out.location for out in found.outputs] == [1]
+    assert rg.reflect(text, entry="other").workgroup == (2, 1, 1)
+
+
+def test_arrays_of_open_length_and_structs_between_stages_are_reflected():
+    text = """#version 450
+    #extension GL_EXT_nonuniform_qualifier : require
+    struct Surface { vec3 normal; vec2 uv[2]; };
+    layout(location = 1) in Surface surface;
+    layout(location = 0) out vec4 color;
+    layout(set = 0, binding = 0) uniform sampler2D pictures[];
+    void main() { color = texture(pictures[nonuniformEXT(uint(surface.normal.x))], surface.uv[1]); }"""
+    found = rg.reflect(text)
+    assert [(b.name, b.length, b.reads) for b in found.bindings] == [("pictures", None, True)]
+    assert [(one.location, one.type) for one in found.stages[0].inputs] == [
+        (1, "vec3<f32>"),
+        (2, "vec2<f32>"),
+        (3, "vec2<f32>"),
+    ]
+
+
+def test_small_integers_are_members():
+    text = """#version 450
+    #extension GL_EXT_shader_explicit_arithmetic_types : require
+    #extension GL_EXT_shader_8bit_storage : require
+    layout(local_size_x = 1) in;
+    layout(set = 0, binding = 0, std430) buffer Small { uint8_t a; int16_t b; u8vec4 c; float16_t d; } small;
+    void main() { small.a = uint8_t(small.b); small.c += small.c; small.d = float16_t(1.0); }"""
+    (small,) = rg.reflect(text).bindings
+    assert [(m.type, m.offset) for m in small.members] == [("u8", 0), ("i16", 2), ("vec4<u8>", 4), ("f16", 8)]
+
+
+def test_mistakes_are_those_of_shaders():
+    with pytest.raises(rg.ShaderError, match="undeclared identifier: 'x'") as caught:
+        rg.reflect("#version 450\nvoid main() { x; }")
+    assert (caught.value.line, caught.value.column) == (2, 15)
+    with pytest.raises(TypeError, match="a shader is its text"):
+        rg.reflect(3)  # type: ignore[arg-type]
+    with pytest.raises(FileNotFoundError):
+        rg.reflect("no/such/file.frag")
