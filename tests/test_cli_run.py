@@ -16,6 +16,7 @@ import rgraph as rg
 from clitool import run
 
 NONE = '"film" has no image or buffer'
+WRITTEN = "arrays are written to .png, .npy, .exr, .jpg, .jpeg, .tif, .tiff, .bmp, .webp"
 READ = "film.py: arrays are read from .png, .npy, .exr, .jpg, .jpeg, .tif, .tiff, .bmp, .webp"
 PICTURE = np.random.default_rng(1).integers(0, 255, (4, 8, 4), np.uint8)
 
@@ -211,7 +212,7 @@ def test_run_under_the_validation_layer_is_silent(film: Path):
         (["run", "IN", "--set", "half.scale=1"], 2, '--set: "film" has no pass "half"\n  help: did you mean "halve"?'),
         (["run", "IN", "--flag", "x=on"], 2, '--flag: "film" has no flag "x"'),
         (["run", "IN", "-o", "x.png"], 2, "x.png: there are 2 results\n  help: give a folder, or --output NAME=FILE"),
-        (["run", "IN", "--output", "dst=x.gif"], 2, "x.gif: arrays are written to .png, .npy, .exr"),
+        (["run", "IN", "--output", "dst=x.gif"], 2, f"x.gif: {WRITTEN}"),
         (["run", "IN", "--output", "dts=x.png"], 2, '--output: "dts" is no result\n  help: did you mean "dst"?'),
         (["run", "IN", "--output", "dst=x{n}.png"], 2, "x{n}.png: only {frame} is allowed in braces"),
         (["run", "IN", "--frames", "0"], 2, '--frames: "0" is no whole number from 1 on\n  help: rgraph run --help'),

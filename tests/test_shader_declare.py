@@ -119,7 +119,7 @@ def test_parts_of_images_and_buffers_are_bound_by_views():
     assert chain.mip(1) != chain.mip(2)
     assert len({chain.mip(1), chain.mips(1, 2), chain.layer(0)}) == 2
     assert chain.mip(1).resource == chain
-    assert repr(chain.mip(1).layers(0, 2)) == '<View of "chain", mips 1 to 2, layers 0 to 2>'
+    assert repr(chain.mip(1).layers(0, 2)) == '<View of "chain", mip 1, layers 0 to 2>'
     with pytest.raises(rg.GraphError, match="mips 2 to 2 are none"):
         chain.mips(2, 2)
 
@@ -318,16 +318,15 @@ def test_arrays_become_images_by_their_shape_and_dtype(shape, dtype, how, format
 @pytest.mark.parametrize(
     ("array", "how", "words"),
     [
-        (np.zeros((4, 6, 3), "u1"), {}, "three channels"),
-        (np.zeros((4, 6, 8), "u1"), {}, "1, 2 or 4 channels"),
-        (np.zeros((4, 6, 4), "f8"), {}, "1, 2 or 4 channels"),
+        (np.zeros((4, 6, 8), "u1"), {}, "1 to 4 channels"),
+        (np.zeros((4, 6, 4), "f8"), {}, 'array.astype("float32")'),
         (np.zeros((4,), "u1"), {}, "as_buffer=True"),
         (np.zeros((0, 4, 4), "u1"), {}, "at least 1"),
         (np.zeros((4, 8, 4), "u1")[:, ::2], {}, "ascontiguousarray"),
         (np.zeros((4, 4, 4), ">f4"), {}, "byte order"),
         (np.zeros((4, 4, 4), "c8"), {}, "byte order"),
         (np.zeros((4, 4, 4), "f4"), {"format": "rgba8unorm"}, "rgba8unorm is (height, width, 4) of uint8"),
-        (np.zeros((4, 4, 2), "u1"), {"srgb": True}, "(height, width, 4) of uint8"),
+        (np.zeros((4, 4, 2), "u1"), {"srgb": True}, "(height, width, 3 or 4) of uint8"),
         (np.zeros((0,), "u1"), {"as_buffer": True}, "at least one byte"),
     ],
 )

@@ -7,7 +7,6 @@ as it is. Images of floats get linear light, as `Array.save` writes it.
 from __future__ import annotations
 
 import ast
-import io
 import re
 import struct
 from array import array
@@ -16,7 +15,8 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rgraph._core import _read_file, _write_file
+from rgraph._core import _read_file
+from rgraph._errors import GraphError
 from rgraph.cli import UsageError
 from rgraph.cli._files import exists, plain
 
@@ -41,7 +41,7 @@ _LETTERS = {
     "b1": "?",
 }
 _BY_PILLOW = (".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp")
-_WRITTEN = (".png", ".npy", ".exr")
+_WRITTEN = (".png", ".npy", ".exr", *_BY_PILLOW)
 _FORMAT = re.compile(r"(r|rg|rgba|bgra)(8|16|32)(unorm|snorm|uint|sint|float)(-srgb)?")
 _MAGIC = b"\x93NUMPY"
 
@@ -247,44 +247,8 @@ def suffix(path: str) -> None:
         raise UsageError(f"{path}: arrays are written to {', '.join(_WRITTEN)}")
     if kind == ".exr":
         _needs("OpenEXR", "EXR", "rgraph-vulkan[io]")
-
-
-def _npy_of(values: Array) -> bytes:
-    if not isinstance(values.dtype, str):
-        numpy, file = import_module("numpy"), io.BytesIO()
-        numpy.save(file, numpy.asarray(values))
-        return file.getvalue()
-    kinds = {"f": "float", "u": "uint", "i": "int"}
-    dtype = values.dtype
-    letter, bits = next((one, dtype.removeprefix(word)) for one, word in kinds.items() if dtype.startswith(word))
-    bytes_each = int(bits) // 8
-    shape = ", ".join(map(str, values.shape)) + ("," if len(values.shape) == 1 else "")
-    order = "|" if bytes_each == 1 else "<"
-    header = f"{{'descr': '{order}{letter}{bytes_each}', 'fortran_order': False, 'shape': ({shape}), }}"
-    # The numbers begin at a multiple of 64 bytes.
-    header += " " * (-(len(header) + 11) % 64) + "\n"
-    return _MAGIC + b"\x01\x00" + len(header).to_bytes(2, "little") + header.encode() + values.tobytes()
-
-
-def _write_exr(path: str, values: Array) -> None:
-    module = _needs("OpenEXR", "EXR", "rgraph-vulkan[io]")
-    numpy = import_module("numpy")
-    pixels = numpy.asarray(values)
-    if pixels.dtype.kind == "u" and pixels.dtype.itemsize < 4:
-        scaled = pixels / float(numpy.iinfo(pixels.dtype).max)
-        light = numpy.where(scaled <= 0.04045, scaled / 12.92, ((scaled + 0.055) / 1.055) ** 2.4)
-        if pixels.shape[-1] == 4:
-            light[..., 3] = scaled[..., 3]
-        pixels = light.astype("float16")
-    if pixels.ndim != 3 or pixels.dtype.name not in ("float16", "float32", "uint32"):
-        raise UsageError(f"{path}: EXR has nothing like {values.dtype} of shape {values.shape}", "write .npy")
-    names = {1: ("Y",), 2: ("R", "G"), 4: ("RGBA",)}[pixels.shape[2]]
-    planes = (
-        [pixels] if len(names) == 1 and pixels.shape[2] == 4 else [pixels[:, :, at] for at in range(pixels.shape[2])]
-    )
-    channels = {name: numpy.ascontiguousarray(plane) for name, plane in zip(names, planes, strict=True)}
-    header = {"compression": module.ZIP_COMPRESSION, "type": module.scanlineimage}
-    module.File(header, channels).write(path)
+    elif kind in _BY_PILLOW:
+        _needs("PIL.Image", kind[1:].upper(), "rgraph-vulkan[io]")
 
 
 def write(path: str, values: Array) -> None:
@@ -306,10 +270,9 @@ def write(path: str, values: Array) -> None:
     """
     suffix(path)
     Path(path).parent.mkdir(parents=True, exist_ok=True)
-    kind = Path(path).suffix.lower()
-    if kind == ".npy":
-        _write_file(path, _npy_of(values))
-    elif kind == ".exr":
-        _write_exr(path, values)
-    else:
+    try:
         values.save(path)
+    except GraphError as error:
+        if Path(path).suffix.lower() == ".png":
+            raise
+        raise UsageError(f"{path}: {error.mistakes[0].message}", error.hint) from None

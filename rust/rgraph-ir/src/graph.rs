@@ -1,6 +1,7 @@
 //! A declaration: passes, resources, how each pass uses each resource, roots. Append-only and flat; what is
 //! wrong with it is said by validation, all at once, never here.
 
+mod edit;
 mod file_order;
 mod hash;
 

@@ -59,6 +59,10 @@ impl PyPass {
             }
             if ids.iter().take(resources.len()).all(Option::is_some) {
                 let done = graph.change(|state| {
+                    state.refuse_removed(pass.id)?;
+                    if ids.iter().flatten().any(|id| state.anew.resources.contains(id)) {
+                        return Ok(false);
+                    }
                     let declaration = state.open()?;
                     let count = declaration.resources().len();
                     if ids.iter().flatten().any(|id: &ResourceId| id.index() >= count) {
@@ -77,6 +81,7 @@ impl PyPass {
         let items: Vec<_> = resources.iter().collect();
         let wanted = items.iter().map(given).collect::<PyResult<Vec<_>>>()?;
         let done = graph.change(|state| {
+            state.refuse_removed(pass.id)?;
             let target = |given: &Given<'_>| state.target(graph.identity, &pass.prefix, given);
             let targets = wanted.iter().map(target).collect::<Result<Vec<_>, _>>()?;
             let resolves = resolves.as_ref().map(target).transpose()?;

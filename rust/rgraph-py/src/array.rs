@@ -13,7 +13,7 @@ use rgraph_plan::plan::PlanKind;
 use rgraph_vk::Readback;
 
 use crate::array_layout::ArrayLayout;
-use crate::convert::{Count, word};
+use crate::convert::Count;
 use crate::detached::Detached;
 use crate::dtype::Dtype;
 use crate::error::{bad, guarded};
@@ -193,28 +193,33 @@ impl PyArray {
         if copy { array.call_method0("copy") } else { Ok(array) }
     }
 
-    /// Write the image as a PNG file.
+    /// Write it to a file; the suffix decides what it becomes.
     ///
-    /// 8-bit images are written as they are, 16-bit integers with 16 bits. Floats are clamped to 0 to 1, taken for
-    /// linear light, and written as 8-bit sRGB (alpha stays linear); depth is written as it is, as 16-bit grey. Two
-    /// channels become red and green. Other formats are refused.
+    /// `.npy` holds every array. `.png` holds images: 8-bit ones are written as they are, 16-bit integers with 16 bits. Floats
+    /// are clamped to 0 to 1, taken for linear light, and written as 8-bit sRGB (alpha stays linear); depth is written as it
+    /// is, as 16-bit grey. Two channels become red and green. `.exr` (package OpenEXR) holds floats and 32-bit integers, and
+    /// 8-bit images as linear light. `.jpg`, `.tif`, `.bmp` and `.webp` (package pillow) hold what an 8-bit PNG holds; `.jpg`
+    /// and `.bmp` without alpha.
     ///
     /// Parameters
     /// ----------
     /// path
-    ///     Where to write; ends in `.png`.
+    ///     Where to write.
     ///
     /// Raises
     /// ------
     /// GraphError
-    ///     If it is no picture that PNG can hold.
+    ///     If no file has that suffix, it cannot hold the array, or the package is not installed.
     /// OSError
     ///     If the file cannot be written.
-    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+    fn save(slf: &Bound<'_, Self>, path: PathBuf) -> PyResult<()> {
+        let py = slf.py();
         let suffix = path.extension().and_then(std::ffi::OsStr::to_str).unwrap_or("").to_ascii_lowercase();
-        let known = ["png"];
-        word(py, "suffix of pictures", &suffix, |name| (name == "png").then_some(()), known.into_iter())?;
-        files::write(py, &path, self.png(py)?)
+        if suffix == "png" {
+            return files::write(py, &path, slf.get().png(py)?);
+        }
+        py.import("rgraph._save")?.call_method1("save", (slf, path.to_string_lossy()))?;
+        Ok(())
     }
 
     /// The picture for notebooks; None for what is no picture.

@@ -128,6 +128,24 @@ impl ArrayLayout {
         }
     }
 
+    /// The array of part of a resource: of a buffer, as many of its elements as it has, else bytes.
+    pub fn of_part(whole: &PlanKind, seen: Option<&Seen>, part: &PlanKind) -> Self {
+        if whole == part {
+            return Self::of(whole, seen);
+        }
+        let PlanKind::Buffer { size } = *part else { return Self::of(part, seen) };
+        let Self { mut shape, dtype, run, step, gap, truth } = Self::of(whole, seen);
+        let (Some(first), Some(below)) = (shape.first().copied(), whole_bytes(whole)) else {
+            return Self::natural(part);
+        };
+        let each = below.checked_div(first as u64).unwrap_or(0);
+        if each == 0 || !size.is_multiple_of(each) {
+            return Self::natural(part);
+        }
+        shape[0] = (size / each) as usize;
+        Self { shape, dtype, run, step, gap, truth }
+    }
+
     /// The elements that a shader reads in a buffer; `None` where they do not fill it.
     fn items(ty: &Type, size: usize) -> Option<Self> {
         let Item { shape, dtype, rows: [run, step], stride } = Item::of(ty)?;
@@ -284,6 +302,13 @@ impl ArrayLayout {
             help += &format!(": array.astype(\"{}\")", own.dtype.name());
         }
         Err(bad(py, Code::BadArray, message, &help))
+    }
+}
+
+fn whole_bytes(kind: &PlanKind) -> Option<u64> {
+    match *kind {
+        PlanKind::Buffer { size } => Some(size),
+        PlanKind::Image { .. } => None,
     }
 }
 

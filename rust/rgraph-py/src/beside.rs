@@ -1,12 +1,15 @@
 //! Files beside a graph file: what its images and buffers are filled with.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use pyo3::prelude::*;
 use rgraph_plan::graph::Graph;
-use rgraph_plan::resource::ResourceId;
+use rgraph_plan::plan::PlanKind;
+use rgraph_plan::resource::{Axis, Resource, ResourceId};
 use rgraph_vk::file::{Picture, name_below, npy};
 
+use crate::array_layout::ArrayLayout;
 use crate::files;
 use crate::host::Host;
 
@@ -29,11 +32,35 @@ fn name(path: &Path, graph: &Graph, id: ResourceId, suffix: &str) -> String {
     format!("{stem}.{resource}.{suffix}")
 }
 
+/// The kind of an image of which all sizes are declared in texels.
+fn kind(resource: &Resource) -> Option<PlanKind> {
+    let image = resource.as_image()?;
+    let size = image.size?;
+    let axis = |axis: Axis| match axis {
+        Axis::Texels(texels) => Some(texels),
+        Axis::Scaled(..) => None,
+    };
+    let (size, volume) = ([axis(size.x)?, axis(size.y)?, size.z.map_or(Some(1), axis)?], size.z.is_some());
+    let (format, layers) = (image.format?, image.layers.unwrap_or(1));
+    Some(PlanKind::Image { format, size, mips: 1, layers, samples: 1, volume, cube: false })
+}
+
 impl Beside {
     /// The file of an array, written anew.
     pub fn of_array(path: &Path, graph: &Graph, id: ResourceId, array: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let host = Host::new(array, &format!("the array of \"{}\"", graph.resource_name(id)))?;
-        let bytes = npy::write(host.shape(), host.element(), host.bytes());
+        let what = format!("the array of \"{}\"", graph.resource_name(id));
+        let host = Host::new(array, &what)?;
+        let bytes = match kind(&graph.resources()[id]) {
+            None => npy::write(host.shape(), host.element(), host.bytes()),
+            Some(kind) => {
+                let layout = ArrayLayout::for_array(array.py(), (&kind, None), &host.form, &what)?;
+                match layout.pack(&host.form, host.bytes()) {
+                    Cow::Borrowed(bytes) => npy::write(host.shape(), host.element(), bytes),
+                    // Filled up to the channels of the format, or made of bools.
+                    Cow::Owned(bytes) => npy::write(&ArrayLayout::natural(&kind).shape, host.element(), &bytes),
+                }
+            }
+        };
         Ok(Self { id, name: name(path, graph, id, "npy"), bytes: Some(bytes) })
     }
 

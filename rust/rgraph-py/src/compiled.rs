@@ -8,6 +8,7 @@ use pyo3::pyclass::{PyTraverseError, PyVisit};
 use pyo3::types::PyDict;
 use rgraph_plan::error::Code;
 use rgraph_plan::graph::{Graph, PassId};
+use rgraph_plan::plan::PlanKind;
 use rgraph_plan::prelude::Options;
 use rgraph_plan::resource::ResourceId;
 use rgraph_vk::Compiled;
@@ -23,12 +24,12 @@ use crate::frame::PyFrame;
 use crate::graph::PyGraph;
 use crate::host::Host;
 use crate::hosted::Function;
-use crate::inputs;
 use crate::options::Measuring;
 use crate::plan::PyPlan;
 use crate::remembered::refuse;
 use crate::report::PyReport;
 use crate::states::{self, Packed, Pending};
+use crate::{inputs, keywords};
 
 /// A graph made ready for a device: planned, with its pipelines and memory.
 ///
@@ -55,6 +56,8 @@ pub struct PyCompiled {
     pub first: Vec<Packed>,
     /// What the next run changes of them.
     pending: Mutex<Pending>,
+    /// Notes about passes that do nothing.
+    pub idle: Vec<String>,
 }
 
 /// The declaration with what its passes do, and the functions among that.
@@ -125,10 +128,11 @@ impl PyCompiled {
         };
         let bound = origin.as_ref().map(|origin| origin.bind(py));
         let seen = states::seen(&load, bound);
+        let idle = states::idle(&load, compiled.plan());
         let first = states::first((&load, compiled.plan()), bound, &seen)?;
         let device = device.clone().unbind();
         let (load, changed, pending) = (Arc::new(load), Mutex::default(), Mutex::default());
-        Ok(Self { device, compiled, load, origin, held, measuring, changed, seen, first, pending })
+        Ok(Self { device, compiled, load, origin, held, measuring, changed, seen, first, pending, idle })
     }
 
     /// What the next run changes of what lives from run to run. No Python code may run while it is locked.
@@ -139,6 +143,11 @@ impl PyCompiled {
     /// How a resource's array is seen.
     pub fn layout(&self, id: ResourceId) -> ArrayLayout {
         ArrayLayout::of(&self.compiled.plan().resources[id].kind, self.seen.get(&id))
+    }
+
+    /// How what was read of a resource is seen, of which `kind` is the part.
+    pub fn layout_of(&self, id: ResourceId, kind: &PlanKind) -> ArrayLayout {
+        ArrayLayout::of_part(&self.compiled.plan().resources[id].kind, self.seen.get(&id), kind)
     }
 
     /// How an array of the caller's lies in a resource; `what` names it in messages.
@@ -199,7 +208,9 @@ impl PyCompiled {
     /// Frame
     ///     With the roots' contents by name, and a report.
     #[pyo3(signature = (*, inputs = None, into = None, flags = None, params = None, read = None, statistics = false,
-                        measure = None, chaos = None))]
+                        measure = None, chaos = None, **unknown),
+           text_signature = "($self, *, inputs=None, into=None, flags=None, params=None, read=None, statistics=False, \
+                             measure=None, chaos=None)")]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
     fn run<'py>(
         slf: &Bound<'py, Self>,
@@ -211,7 +222,9 @@ impl PyCompiled {
         statistics: bool,
         measure: Option<Text<'_>>,
         chaos: Option<Bytes>,
+        unknown: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyFrame>> {
+        keywords::refuse_in(slf.as_any(), "run", unknown)?;
         let chaos = chaos.map(|Bytes(seed)| seed);
         let origin = slf.get().origin.as_ref().map(|origin| origin.bind(slf.py()));
         inputs::run(slf, origin, &inputs::Arguments { inputs, into, flags, params, read, statistics, measure, chaos })

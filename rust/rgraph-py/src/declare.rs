@@ -76,7 +76,7 @@ pub fn add(
     if let Some(of) = history.as_ref().and_then(Target::known) {
         resource.life = Life::History(History { of, frames, zero_first });
     }
-    let id = state.open()?.add_resource(name, resource, place.clone());
+    let id = state.add_resource(name, resource, place.clone())?;
     if let Some(seen) = links.seen {
         state.seen.insert(id, seen);
     }

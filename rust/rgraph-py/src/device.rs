@@ -25,7 +25,7 @@ use crate::record::record;
 use crate::remembered::{Remembered, Snapshot, What};
 use crate::report::PyReport;
 use crate::running::raised;
-use crate::{inputs, options};
+use crate::{inputs, keywords, options, reads};
 
 /// A device that runs graphs.
 ///
@@ -179,7 +179,7 @@ pub fn devices(py: Python<'_>, loader: Option<PathBuf>) -> PyResult<Bound<'_, Py
 impl PyDevice {
     #[new]
     #[pyo3(signature = (device = None, *, loader = None, validate = None, frames_in_flight = Count(2), cache = None,
-                        queues = Count(1), measure = None, sample = None),
+                        queues = Count(1), measure = None, sample = None, **unknown),
            text_signature = "(device=None, *, loader=None, validate=None, frames_in_flight=2, cache=None, queues=1, \
                              measure='off', sample=1)")]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
@@ -193,7 +193,9 @@ impl PyDevice {
         queues: Count,
         measure: Option<Text<'_>>,
         sample: Option<Count>,
+        unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
+        keywords::refuse(py.get_type::<Self>().as_any(), "Device", unknown)?;
         let measuring = Measuring::default().or_else(py, measure, sample)?;
         let device = match device {
             None => None,
@@ -237,6 +239,11 @@ impl PyDevice {
         call(py, |free| Ok(self.device.get(free)?.messages()))
     }
 
+    /// A table of what it is, for notebooks.
+    fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("rgraph._reprs")?.call_method1("device", (slf,))
+    }
+
     /// Whether it was closed.
     #[getter]
     fn closed(&self) -> bool {
@@ -276,7 +283,7 @@ impl PyDevice {
     /// DeviceError
     ///     If the device lacks a feature.
     #[pyo3(signature = (graph, *, of = None, policy = Text("auto"), split_barriers = Text("never"), effort = None,
-                        memory = Budget::default(), weights = None, measure = None, sample = None),
+                        memory = Budget::default(), weights = None, measure = None, sample = None, **unknown),
            text_signature = "($self, graph, *, of=None, policy='auto', split_barriers='never', effort=None, \
                              memory='balanced', weights=None, measure=None, sample=None)")]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
@@ -291,7 +298,9 @@ impl PyDevice {
         weights: Option<&Bound<'py, PyReport>>,
         measure: Option<Text<'_>>,
         sample: Option<Count>,
+        unknown: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyCompiled>> {
+        keywords::refuse_in(slf.as_any(), "compile", unknown)?;
         let options = options::options(slf.py(), policy, split_barriers, false, effort, memory)?;
         let measuring = slf.get().measuring.or_else(slf.py(), measure, sample)?;
         PyCompiled::compile(slf, graph, of, weights, (&options, measuring))
@@ -344,7 +353,9 @@ impl PyDevice {
     /// DeviceError
     ///     If the device fails.
     #[pyo3(signature = (graph, *, inputs = None, into = None, flags = None, params = None, read = None,
-                        statistics = false, measure = None, chaos = None, memory = None))]
+                        statistics = false, measure = None, chaos = None, memory = None, **unknown),
+           text_signature = "($self, graph, *, inputs=None, into=None, flags=None, params=None, read=None, \
+                             statistics=False, measure=None, chaos=None, memory=None)")]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
     fn run<'py>(
         slf: &Bound<'py, Self>,
@@ -358,8 +369,11 @@ impl PyDevice {
         measure: Option<Text<'_>>,
         chaos: Option<Bytes>,
         memory: Option<Budget>,
+        unknown: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyFrame>> {
-        let (compiled, origin) = Self::remembered(slf, graph, memory)?;
+        keywords::refuse_in(slf.as_any(), "run", unknown)?;
+        let seen = read.map(|read| reads::with_roots(graph, read)).transpose()?.flatten();
+        let (compiled, origin) = Self::remembered(slf, seen.as_ref().map_or(graph, |seen| seen.as_any()), memory)?;
         let chaos = chaos.map(|Bytes(seed)| seed);
         let arguments = inputs::Arguments { inputs, into, flags, params, read, statistics, measure, chaos };
         inputs::run(&compiled, origin.as_ref(), &arguments)

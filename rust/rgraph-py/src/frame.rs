@@ -1,6 +1,5 @@
 //! `rgraph.Frame`: a frame that was submitted.
 
-use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -8,6 +7,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pyclass::{PyTraverseError, PyVisit};
 use pyo3::types::{PyIterator, PyList};
+use rgraph_plan::graph::Ranges;
 use rgraph_plan::resource::ResourceId;
 use rgraph_vk::Frame;
 
@@ -28,8 +28,11 @@ pub struct PyFrame {
     compiled: Py<PyCompiled>,
     frame: Detached<Frame>,
     /// Results that were asked for, so that asking again gives the same.
-    arrays: Mutex<HashMap<ResourceId, Py<PyArray>>>,
+    arrays: Mutex<Vec<(Key, Py<PyArray>)>>,
 }
+
+/// A resource, and which part of it.
+type Key = (ResourceId, Ranges);
 
 impl PyFrame {
     /// The Python object of a frame.
@@ -43,18 +46,22 @@ impl PyFrame {
         wait(py, timeout, |free, slice| self.frame.get(free)?.wait(Some(slice)))
     }
 
-    /// What a root holds; waits for it.
-    pub fn array<'py>(&self, py: Python<'py>, id: ResourceId) -> PyResult<Bound<'py, PyArray>> {
-        let known =
-            self.arrays.lock().unwrap_or_else(PoisonError::into_inner).get(&id).map(|known| known.clone_ref(py));
+    /// What a root holds, or the part of one; waits for it.
+    pub fn array<'py>(&self, py: Python<'py>, key: Key) -> PyResult<Bound<'py, PyArray>> {
+        let known = {
+            let arrays = self.arrays.lock().unwrap_or_else(PoisonError::into_inner);
+            arrays.iter().find(|(known, _)| *known == key).map(|(_, known)| known.clone_ref(py))
+        };
         if let Some(known) = known {
             return Ok(known.into_bound(py));
         }
         self.until_done(py, None)?;
-        let bytes = self.frame.make(py, |frame, _| frame.read(id))?;
-        let array = Bound::new(py, guarded(py, || PyArray::new(bytes, self.compiled.get().layout(id)))?)?;
-        let replaced = self.arrays.lock().unwrap_or_else(PoisonError::into_inner).insert(id, array.clone().unbind());
-        drop(replaced);
+        let (id, ranges) = key;
+        let whole = ranges == Ranges::default();
+        let bytes = self.frame.make(py, |frame, _| if whole { frame.read(id) } else { frame.read_part(id, ranges) })?;
+        let layout = self.compiled.get().layout_of(id, &bytes.kind());
+        let array = Bound::new(py, guarded(py, || PyArray::new(bytes, layout))?)?;
+        self.arrays.lock().unwrap_or_else(PoisonError::into_inner).push((key, array.clone().unbind()));
         Ok(array)
     }
 
@@ -99,7 +106,8 @@ impl PyFrame {
     #[getter]
     fn report<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyReport>> {
         self.until_done(py, None)?;
-        let report = call(py, |free| self.frame.get(free)?.report())?;
+        let mut report = call(py, |free| self.frame.get(free)?.report())?;
+        report.notes.extend_from_slice(&self.compiled.get().idle);
         Bound::new(py, PyReport(report))
     }
 
@@ -108,17 +116,46 @@ impl PyFrame {
         self.names()
     }
 
-    /// What a root held at the end of the frame; waits for the frame.
+    /// What a root held at the end of the frame, or a part of it that was read back (`frame[image.mip(2)]`); waits for the
+    /// frame.
     ///
     /// The same object each time.
     fn __getitem__<'py>(&self, py: Python<'py>, name: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray>> {
-        let id = self.compiled.get().find(name)?;
-        self.array(py, id)
+        let key = self.compiled.get().find_part(name)?;
+        self.array(py, key)
+    }
+
+    /// All that was read back, in the order of `keys()`; waits for the frame.
+    fn values<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyArray>>> {
+        self.frame.readable().map(|id| self.array(py, (id, Ranges::default()))).collect()
+    }
+
+    /// Names and what was read back, as of a dict; waits for the frame.
+    fn items<'py>(&self, py: Python<'py>) -> PyResult<Vec<(&str, Bound<'py, PyArray>)>> {
+        Ok(self.names().into_iter().zip(self.values(py)?).collect())
+    }
+
+    /// What a root held, or `default` where nothing of that name was read back.
+    #[pyo3(signature = (name, default = None))]
+    fn get<'py>(
+        slf: &Bound<'py, Self>,
+        name: &Bound<'py, PyAny>,
+        default: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        match slf.get().__contains__(name) {
+            true => slf.get().__getitem__(slf.py(), name).map(|array| Some(array.into_any())),
+            false => Ok(default),
+        }
+    }
+
+    /// Wait in a coroutine: `frame = await compiled.run()`; other coroutines go on meanwhile.
+    fn __await__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("rgraph._await")?.call_method1("finished", (slf,))?.call_method0("__await__")
     }
 
     fn __contains__(&self, name: &Bound<'_, PyAny>) -> bool {
-        let found = self.compiled.get().find(name);
-        found.is_ok_and(|id| self.frame.readable().any(|readable| readable == id))
+        let found = self.compiled.get().find_part(name);
+        found.is_ok_and(|(id, _)| self.frame.readable().any(|readable| readable == id))
     }
 
     fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
@@ -127,6 +164,11 @@ impl PyFrame {
 
     fn __len__(&self) -> usize {
         self.frame.readable().count()
+    }
+
+    /// Pictures of what was read back, for notebooks; waits for the frame.
+    fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("rgraph._reprs")?.call_method1("frame", (slf,))
     }
 
     fn __repr__(&self) -> String {

@@ -9,6 +9,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::pyclass::{PyTraverseError, PyVisit};
 use pyo3::types::{PyDict, PyList};
+use rgraph_plan::error::Code;
 use rgraph_plan::graph::Graph;
 use rgraph_plan::prelude::{Options, Profile};
 use rgraph_vk::file::{Callbacks, Loaded};
@@ -19,7 +20,7 @@ use crate::convert::{Count, FileText, Text, items, word};
 use crate::counts::PASSES_HASHED;
 use crate::draft::Draft;
 use crate::dtype::Dtype;
-use crate::error::{Refusal, graph_error, guarded, one};
+use crate::error::{Refusal, bad, graph_error, guarded, one};
 use crate::made::{Key, keep_scratch, take_scratch};
 use crate::module::PyGraphModule;
 use crate::options::Budget;
@@ -27,7 +28,7 @@ use crate::pass::PyPass;
 use crate::plan::PyPlan;
 use crate::resource::PyResource;
 use crate::state::{Setup, State};
-use crate::{files, options};
+use crate::{files, keywords, options};
 
 static IDENTITIES: AtomicU64 = AtomicU64::new(1);
 
@@ -42,6 +43,9 @@ static IDENTITIES: AtomicU64 = AtomicU64::new(1);
 ///     What plans and messages call it.
 /// size
 ///     The reference size, (width, height) in texels: the size of images that say none.
+/// replace
+///     Whether a name that is declared again is declared anew, in the place of what it was: for notebooks, whose cells run
+///     more than once. Else it is refused (RG-E201).
 ///
 /// Examples
 /// --------
@@ -95,6 +99,11 @@ impl PyGraph {
         let (load, _) = Self::workload(slf, whole, 0);
         let folder = path.map(files::folder);
         let mut beside = Vec::new();
+        if let (Some(_), true, Some(name)) = (path, callbacks == Callbacks::Refuse, slf.get().first_of()) {
+            let message = format!("graph files hold no first array, and \"{name}\" has one");
+            let help = "save it with callbacks=\"skip\", and set the state after loading: compiled.set(name, array)";
+            return Err(bad(py, Code::BadFile, message, help));
+        }
         if let Some(path) = path {
             let (arrays, pictures) = slf.get().read(|state| {
                 let Some(graph) = &state.graph else { return Default::default() };
@@ -118,6 +127,14 @@ impl PyGraph {
         Ok((files::graph_text(py, &load, &contents, folder, callbacks)?, beside))
     }
 
+    /// The name of a resource that begins with an array.
+    fn first_of(&self) -> Option<String> {
+        self.read(|state| {
+            let id = state.first.keys().filter(|id| !state.anew.resources.contains(id)).min()?;
+            state.graph.as_ref().map(|graph| graph.resource_name(*id).to_owned())
+        })
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -126,7 +143,11 @@ impl PyGraph {
     pub fn change<T>(&self, change: impl FnOnce(&mut State) -> Result<T, Refusal>) -> Result<T, Refusal> {
         let mut state = self.state();
         state.hash = None;
-        change(&mut state)
+        let changed = change(&mut state);
+        let dropped = state.anew.take_dropped();
+        drop(state);
+        drop(dropped);
+        changed
     }
 
     /// Reads the graph and what Python adds to it. No Python code may run in `read`.
@@ -144,7 +165,8 @@ impl PyGraph {
         let py = slf.py();
         let copied = slf.get().state().resolved(py);
         let (copy, setups) = copied.map_err(|mistake| one(py, mistake))?;
-        let mut whole = if setups.is_empty() { copy } else { Self::set_up(slf, copy, setups)? };
+        let whole = if setups.is_empty() { copy } else { Self::set_up(slf, copy, setups)? };
+        let mut whole = slf.get().state().anew.left(whole);
         whole.to_file_order();
         Ok(whole)
     }
@@ -179,7 +201,7 @@ impl PyGraph {
         }
         if state.hash.is_none() {
             PASSES_HASHED.add(state.graph.as_ref().map_or(0, |graph| graph.passes().len()));
-            state.hash = state.graph.as_ref().map(Graph::content_hash);
+            state.hash = state.graph.as_ref().map(|graph| state.anew.mix(graph.content_hash()));
         }
         state.hash
     }
@@ -208,8 +230,16 @@ impl PyGraph {
 #[pymethods]
 impl PyGraph {
     #[new]
-    #[pyo3(signature = (name = Text("graph"), *, size = None), text_signature = "(name='graph', *, size=(1920, 1080))")]
-    fn new(name: Text<'_>, size: Option<&Bound<'_, PyAny>>) -> PyResult<PyClassInitializer<Self>> {
+    #[pyo3(signature = (name = Text("graph"), *, size = None, replace = false, **unknown),
+           text_signature = "(name='graph', *, size=(1920, 1080), replace=False)")]
+    fn new(
+        py: Python<'_>,
+        name: Text<'_>,
+        size: Option<&Bound<'_, PyAny>>,
+        replace: bool,
+        unknown: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<PyClassInitializer<Self>> {
+        keywords::refuse(py.get_type::<Self>().as_any(), "Graph", unknown)?;
         let size = match size {
             None => [1920, 1080],
             Some(size) => match items(size).transpose()?.as_deref() {
@@ -218,7 +248,9 @@ impl PyGraph {
             },
         };
         let identity = IDENTITIES.fetch_add(1, Ordering::Relaxed);
-        let graph = Self { identity, state: Mutex::new(State::new(Graph::new(name.0, size))) };
+        let mut state = State::new(Graph::new(name.0, size));
+        state.anew.replaces = replace;
+        let graph = Self { identity, state: Mutex::new(state) };
         Ok(PyClassInitializer::from(PyGraphModule::outermost()).add_subclass(graph))
     }
 
@@ -237,15 +269,20 @@ impl PyGraph {
     /// The passes, in the order of their declaration.
     #[getter]
     fn passes<'py>(slf: &Bound<'py, Self>) -> PyResult<Vec<Bound<'py, PyPass>>> {
-        let ids = slf.get().look(|graph| graph.passes().ids().collect::<Vec<_>>());
+        let ids = slf.get().read(|state| {
+            let ids = state.graph.iter().flat_map(|graph| graph.passes().ids());
+            ids.filter(|id| !state.anew.passes.contains(id)).collect::<Vec<_>>()
+        });
         ids.into_iter().map(|id| PyPass::handle(slf, id, "".into())).collect()
     }
 
     /// The images and buffers, in the order of their declaration.
     #[getter]
     fn resources<'py>(slf: &Bound<'py, Self>) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        let kinds = slf.get().look(|graph| {
-            graph.resources().iter_ids().map(|(id, resource)| (id, resource.as_image().is_some())).collect::<Vec<_>>()
+        let kinds = slf.get().read(|state| {
+            let all = state.graph.iter().flat_map(|graph| graph.resources().iter_ids());
+            let left = all.filter(|(id, _)| !state.anew.resources.contains(id));
+            left.map(|(id, resource)| (id, resource.as_image().is_some())).collect::<Vec<_>>()
         });
         let handle = |(id, image)| match image {
             true => PyResource::image(slf, id).map(Bound::into_any),
@@ -296,6 +333,7 @@ impl PyGraph {
         for mistake in state.missing() {
             copy.add_mistake(mistake);
         }
+        let mut copy = state.anew.left(copy);
         drop(state);
         copy.to_file_order();
         format!("{:032x}", copy.content_hash())
@@ -336,7 +374,7 @@ impl PyGraph {
     /// GraphError
     ///     If anything is wrong with the declaration: `GraphError.mistakes` has all of it. The graph is unchanged.
     #[pyo3(signature = (profile = None, *, policy = Text("auto"), split_barriers = Text("never"), timings = false, effort = None,
-                        memory = Budget::default()),
+                        memory = Budget::default(), **unknown),
            text_signature = "($self, profile=None, *, policy='auto', split_barriers='never', timings=False, effort=None, \
                              memory='balanced')")]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
@@ -348,8 +386,10 @@ impl PyGraph {
         timings: bool,
         effort: Option<Count>,
         memory: Budget,
+        unknown: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyPlan>> {
         let py = slf.py();
+        keywords::refuse_in(slf.as_any(), "bake", unknown)?;
         let profile = options::profile(py, profile)?;
         let options = options::options(py, policy, split_barriers, timings, effort, memory)?;
         let settled = slf.get().settled_hash();
@@ -508,9 +548,11 @@ impl PyGraph {
     }
 
     fn __repr__(&self) -> String {
-        self.look(|graph| {
+        self.read(|state| {
+            let Some(graph) = &state.graph else { return "<Graph>".to_owned() };
             let [width, height] = graph.reference_size();
-            let (passes, resources) = (graph.passes().len(), graph.resources().len());
+            let passes = graph.passes().len() - state.anew.passes.len();
+            let resources = graph.resources().len() - state.anew.resources.len();
             format!("<Graph \"{}\" {width}x{height}, {passes} passes, {resources} resources>", graph.name())
         })
     }

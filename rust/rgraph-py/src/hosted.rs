@@ -326,7 +326,7 @@ impl PyGraphModule {
         work.table = read.table;
         work.needs.uses.extend(read.needs.uses);
         let pass = PassArguments::take(&arguments, PassQueue::Cpu)?;
-        arguments.end("cpu")?;
+        arguments.end(slf.py(), "cpu")?;
         work.declare(slf, Named::here(slf, name), pass, Todo::Host(function))
     }
 
@@ -373,7 +373,7 @@ impl PyGraphModule {
         };
         declare(reads, &mut work, read)?;
         declare(writes, &mut work, |_| Ok(Usage::StorageWrite))?;
-        arguments.end("callback")?;
+        arguments.end(slf.py(), "callback")?;
         work.declare(slf, Named::here(slf, name), pass, Todo::Record(function))
     }
 }

@@ -1,6 +1,7 @@
 //! Arrays as resources: `Module.import_array`.
 
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use rgraph_plan::error::Code;
 use rgraph_plan::format::{Format, Numbers};
 use rgraph_plan::resource::{Axis, Buffer, Image, Imported, Kind, Life, Resource, Round, Size};
@@ -10,6 +11,7 @@ use crate::convert::{Text, word};
 use crate::declare::Links;
 use crate::error::bad;
 use crate::host::Host;
+use crate::keywords;
 use crate::module::PyGraphModule;
 use crate::resource::PyResource;
 use rgraph_vk::texel::{Element, Texel};
@@ -150,7 +152,10 @@ impl PyGraphModule {
     /// ------
     /// GraphError
     ///     If no image can have such contents. The graph is left unchanged.
-    #[pyo3(signature = (name, array, *, format = None, srgb = false, as_buffer = false, volume = false, sharing = None))]
+    #[pyo3(signature = (name, array, *, format = None, srgb = false, as_buffer = false, volume = false, sharing = None,
+                        **unknown),
+           text_signature = "($self, name, array, *, format=None, srgb=False, as_buffer=False, volume=False, \
+                             sharing=None)")]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
     fn import_array<'py>(
         slf: &Bound<'py, Self>,
@@ -161,8 +166,10 @@ impl PyGraphModule {
         as_buffer: bool,
         volume: bool,
         sharing: Option<Text<'_>>,
+        unknown: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
+        keywords::refuse_in(slf.as_any(), "import_array", unknown)?;
         let sharing = crate::declare::sharing(py, sharing)?;
         let host = Host::new(array, &format!("the array of \"{}\"", name.0))?;
         let (kind, seen) = match as_buffer {

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use rgraph_plan::error::Code;
 use rgraph_plan::file::nearest::nearest;
-use rgraph_plan::graph::PassId;
+use rgraph_plan::graph::{PassId, Ranges};
 use rgraph_plan::resource::ResourceId;
 use rgraph_shader::{Program, Type};
 use rgraph_vk::file::Picture;
@@ -19,7 +19,7 @@ use rgraph_vk::{ChaosOptions, ChaosReport, Error, Inputs, Resource, Upload};
 
 use crate::array_layout::ArrayLayout;
 use crate::compiled::{Param, PyCompiled};
-use crate::convert::{Text, one_or_many};
+use crate::convert::Text;
 use crate::detached::{Detached, Free, call};
 use crate::ending;
 use crate::error::{bad, graph_error, guarded, shader_error};
@@ -30,6 +30,7 @@ use crate::hosted::{attached, outside};
 use crate::options::Measuring;
 use crate::owned::PyDeviceResource;
 use crate::pass::PyPass;
+use crate::reads;
 use crate::resource::PyResource;
 use crate::states::Packed;
 use crate::value::value;
@@ -312,8 +313,10 @@ fn gather<'py>(
         this.param(&key, &data, &mut inputs)?;
     }
     if let Some(read) = read {
-        let all = if read.is_instance_of::<PyResource>() { vec![read.clone()] } else { one_or_many(read)? };
-        let mut wanted = all.iter().map(|value| this.find(value)).collect::<PyResult<Vec<_>>>()?;
+        let all = reads::listed(read)?.iter().map(|value| this.find_part(value)).collect::<PyResult<Vec<_>>>()?;
+        let (whole, parts): (Vec<_>, Vec<_>) = all.into_iter().partition(|(_, ranges)| *ranges == Ranges::default());
+        let mut wanted: Vec<_> = whole.into_iter().map(|(id, _)| id).collect();
+        inputs.parts = parts;
         wanted.extend(targets.iter().map(|(id, ..)| *id));
         wanted.sort();
         wanted.dedup();
@@ -396,7 +399,7 @@ pub fn run<'py>(
     this.done(reset, &states);
     let frame = PyFrame::object(slf, frame)?;
     for (id, mut host, layout) in targets {
-        let array = frame.get().array(py, id)?;
+        let array = frame.get().array(py, (id, Ranges::default()))?;
         let bytes = array.get().bytes();
         if bytes.len() != layout.bytes() || layout.len() != host.len() {
             return Err(PyTypeError::new_err("the array's memory was changed while the frame ran"));

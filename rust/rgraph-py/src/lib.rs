@@ -5,6 +5,7 @@
 #![deny(clippy::undocumented_unsafe_blocks)]
 
 mod access;
+mod anew;
 mod array;
 mod array_layout;
 mod beside;
@@ -33,6 +34,7 @@ mod hosted;
 mod imports;
 mod inputs;
 mod judge;
+mod keywords;
 mod link;
 mod locked;
 mod logging;
@@ -45,12 +47,14 @@ mod parts;
 mod pass;
 mod passes;
 mod patient;
+mod pickled;
 mod picture;
 mod plan;
 mod preview;
 mod profile;
 mod raster;
 mod raster_state;
+mod reads;
 mod record;
 mod reflect;
 mod remembered;

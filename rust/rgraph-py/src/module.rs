@@ -20,7 +20,7 @@ use crate::pass::PyPass;
 use crate::passes::{Named, PassArguments};
 use crate::resource::{PyBuffer, PyImage, PyResource};
 use crate::state::{Late, Setup, SizeOf, Want, find_outwards};
-use crate::{imports, source, typed};
+use crate::{imports, keywords, source, typed};
 
 /// A part of a graph with names of its own.
 ///
@@ -152,7 +152,7 @@ impl PyGraphModule {
     #[pyo3(signature = (name, size = None, format = None, *, like = None, scale = None, round = None, layers = None,
                         mips = None, samples = None, cube = false, modifies = None, history_of = None,
                         frames = Count(1), first_frame = None, persistent = None, imported = None,
-                        leave = None, sharing = None, channels = None),
+                        leave = None, sharing = None, channels = None, **unknown),
            text_signature = "($self, name, size=None, format=None, *, like=None, scale=None, round=None, layers=None, \
                              mips=None, samples=None, cube=False, modifies=None, history_of=None, frames=1, \
                              first_frame='zero', persistent=False, imported=None, leave=None, sharing=None, \
@@ -179,8 +179,10 @@ impl PyGraphModule {
         leave: Option<&Bound<'py, PyAny>>,
         sharing: Option<Text<'_>>,
         channels: Option<Count>,
+        unknown: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyImage>> {
         let py = slf.py();
+        keywords::refuse_in(slf.as_any(), "image", unknown)?;
         let mut image = declare::image(py, format, layers, mips, samples, cube)?;
         let mut links = declare::links(modifies, history_of, frames, first_frame)?;
         links.size = declare::size(size, like, scale, round, py)?;
@@ -235,7 +237,7 @@ impl PyGraphModule {
     ///     A handle to be used in passes of this graph.
     #[pyo3(signature = (name, size = None, format = None, *, layout = None, queue = None, stages = None, access = None,
                         contents = None, layers = None, mips = None, samples = None, cube = false, leave = None,
-                        sharing = None),
+                        sharing = None, **unknown),
            text_signature = "($self, name, size=None, format=None, *, layout=None, queue=None, stages=None, \
                              access=None, contents='defined', layers=None, mips=None, samples=None, cube=False, \
                              leave=None, sharing=None)")]
@@ -256,8 +258,10 @@ impl PyGraphModule {
         cube: bool,
         leave: Option<&Bound<'py, PyAny>>,
         sharing: Option<Text<'_>>,
+        unknown: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyImage>> {
         let py = slf.py();
+        keywords::refuse_in(slf.as_any(), "import_image", unknown)?;
         let image = declare::image(py, format, layers, mips, samples, cube)?;
         let imported = declare::state(py, [layout, queue, stages, access, contents])?;
         let links = Links { size: declare::size(size, None, None, None, py)?, ..Links::default() };
@@ -299,7 +303,7 @@ impl PyGraphModule {
     ///     If size, shape, dtype and array contradict each other. The graph is left unchanged.
     #[pyo3(signature = (name, size = None, *, shape = None, dtype = None, like = None, modifies = None,
                         history_of = None, frames = Count(1), first_frame = None, persistent = None, imported = None,
-                        leave = None, sharing = None, acceleration_structure = false),
+                        leave = None, sharing = None, acceleration_structure = false, **unknown),
            text_signature = "($self, name, size=None, *, shape=None, dtype=None, like=None, modifies=None, \
                              history_of=None, frames=1, first_frame='zero', persistent=False, imported=None, \
                              leave=None, sharing=None, acceleration_structure=False)")]
@@ -320,8 +324,10 @@ impl PyGraphModule {
         leave: Option<&Bound<'py, PyAny>>,
         sharing: Option<Text<'_>>,
         acceleration_structure: bool,
+        unknown: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyBuffer>> {
         let py = slf.py();
+        keywords::refuse_in(slf.as_any(), "buffer", unknown)?;
         let mut links = declare::links(modifies, history_of, frames, first_frame)?;
         let (persistent, array) = declare::persistent(persistent)?;
         let size = size.map(|Bytes(size)| size);
@@ -355,7 +361,7 @@ impl PyGraphModule {
     /// Buffer
     ///     A handle to be used in passes of this graph.
     #[pyo3(signature = (name, size, *, queue = None, stages = None, access = None, contents = None, leave = None,
-                        sharing = None, acceleration_structure = false),
+                        sharing = None, acceleration_structure = false, **unknown),
            text_signature = "($self, name, size, *, queue=None, stages=None, access=None, contents='defined', \
                              leave=None, sharing=None, acceleration_structure=False)")]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
@@ -370,8 +376,10 @@ impl PyGraphModule {
         leave: Option<&Bound<'py, PyAny>>,
         sharing: Option<Text<'_>>,
         acceleration_structure: bool,
+        unknown: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyBuffer>> {
         let py = slf.py();
+        keywords::refuse_in(slf.as_any(), "import_buffer", unknown)?;
         let buffer = Buffer { size: Some(size.0), acceleration_structure };
         let imported = declare::state(py, [None, queue, stages, access, contents])?;
         let links = Links::default();
@@ -420,7 +428,7 @@ impl PyGraphModule {
     /// GraphError
     ///     If a word is unknown or a number out of range. The graph is left unchanged. `bake` validates the rest.
     #[pyo3(signature = (name, *, queue = None, weight_us = None, unit = None, device = None, side_effects = false,
-                        conditional = None, fallback = None, after = None, setup = None, execute = None),
+                        conditional = None, fallback = None, after = None, setup = None, execute = None, **unknown),
            text_signature = "($self, name, *, queue='graphics', weight_us=None, unit=None, device=None, \
                              side_effects=False, conditional=None, fallback=None, after=None, setup=None, \
                              execute=None)")]
@@ -438,8 +446,10 @@ impl PyGraphModule {
         after: Option<&Bound<'py, PyAny>>,
         setup: Option<Bound<'py, PyAny>>,
         execute: Option<Bound<'py, PyAny>>,
+        unknown: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyPass>> {
         let py = slf.py();
+        keywords::refuse_in(slf.as_any(), "add_pass", unknown)?;
         let queue = queue.map_or(Ok(rgraph_plan::access::PassQueue::Graphics), declare::queue)?;
         let mut pass = Pass::new(queue);
         pass.weight_us = weight_us.map(|Number(weight)| weight);
@@ -474,14 +484,14 @@ impl PyGraphModule {
     /// Parameters
     /// ----------
     /// *resources
-    ///     Images and buffers, or their names.
+    ///     Images and buffers, or their names; lists of them too.
     #[pyo3(signature = (*resources), text_signature = "($self, *resources)")]
     fn root(slf: &Bound<'_, Self>, resources: &Bound<'_, PyTuple>) -> PyResult<()> {
         let py = slf.py();
         if resources.is_empty() {
             return Err(PyTypeError::new_err("expected at least one resource"));
         }
-        let items: Vec<_> = resources.iter().collect();
+        let items: Vec<_> = resources.iter().map(|value| one_or_many(&value)).collect::<PyResult<Vec<_>>>()?.concat();
         let wanted = items.iter().map(given).collect::<PyResult<Vec<_>>>()?;
         let graph = Self::graph(slf)?;
         let place = source::place(py);
@@ -513,7 +523,13 @@ impl PyGraphModule {
         let full = slf.get().full(name);
         let graph = Self::graph(slf)?;
         let parent = slf.get().slot;
-        let slot = graph.get().change(|state| Ok(state.open()?.add_slot(&full, parent)));
+        let slot = graph.get().change(|state| {
+            let known = if state.anew.replaces { state.open()?.find_slot(&full) } else { None };
+            Ok(match known {
+                Some(slot) => slot,
+                None => state.open()?.add_slot(&full, parent),
+            })
+        });
         let slot = slot.map_err(|mistake| one(slf.py(), mistake))?;
         Self::inside(slf, format!("{full}/"), slot)
     }
@@ -533,6 +549,7 @@ impl PyGraphModule {
         let full = slf.get().full(name);
         let parent = slf.get().slot;
         let declared = Self::graph(slf)?.get().change(|state| match state.points.get(&*full) {
+            Some((_, true)) if state.anew.replaces => Ok(()),
             Some((_, true)) => {
                 let message = format!("two extension points are called \"{full}\"");
                 Err(refusal(Code::DuplicateName, message, "rename one of them"))

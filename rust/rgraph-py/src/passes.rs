@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::PyDict;
@@ -19,6 +18,7 @@ use crate::convert::{Number, Text, one_or_many};
 use crate::declare;
 use crate::draft::{Draft, Table, Todo};
 use crate::error::{Refusal, graph_error, one};
+use crate::keywords;
 use crate::link::{self, Earlier, Fallbacks, Link};
 use crate::module::PyGraphModule;
 use crate::pass::PyPass;
@@ -66,15 +66,15 @@ impl<'py> Arguments<'py> {
         self.0.into_inner()
     }
 
-    /// Refuses what is left.
-    pub fn end(self, function: &str) -> PyResult<()> {
-        match self.rest().first() {
-            None => Ok(()),
-            Some((name, _)) => {
-                let shown: String = name.chars().take(60).collect();
-                Err(PyTypeError::new_err(format!("{function}() got an unexpected keyword argument '{shown}'")))
-            }
-        }
+    /// Refuses what is left of the arguments of a method of modules.
+    pub fn end(self, py: Python<'_>, function: &str) -> PyResult<()> {
+        let rest = self.rest();
+        let Some((name, _)) = rest.first() else { return Ok(()) };
+        let method = py.get_type::<PyGraphModule>().getattr(function)?;
+        let mut known = keywords::parameters(&method);
+        known.extend(keywords::OF_PASSES.map(str::to_owned));
+        known.retain(|name| name != "options");
+        Err(keywords::unexpected(function, name, &known))
     }
 }
 
@@ -151,7 +151,7 @@ impl PassArguments {
         self.pass.slot = module.slot();
         self.pass.unit = self.unit.map(|unit| declaration.unit(&unit));
         self.pass.conditional = self.conditional.map(|flag| declaration.flag(&flag));
-        let id = declaration.add_pass(full, self.pass, place.clone());
+        let id = state.add_pass(full, self.pass, place.clone())?;
         if !links.is_empty() {
             let late = |link: Link| Late { prefix: prefix.clone(), place: place.clone(), want: link.of(id) };
             state.late.extend(links.into_iter().map(late));

@@ -25,8 +25,9 @@ const MOST: usize = 16;
 /// What was compiled, so that it is recognised.
 #[derive(PartialEq)]
 pub enum What {
-    /// A graph: its identity, its declaration's hash, how many passes have work, and the memory that it may take.
-    Graph(u64, u128, usize, MemoryBudget),
+    /// A graph: its identity, its declaration's hash, how many passes have work, how often something was declared anew, and
+    /// the memory that it may take.
+    Graph(u64, u128, usize, usize, MemoryBudget),
     /// A plan, by the address of what is held here.
     Plan(Held),
 }
@@ -48,8 +49,8 @@ impl What {
         }
         let graph = value.cast::<PyGraph>().map_err(|_| refuse(value))?;
         let Some(hash) = graph.get().settled_hash() else { return Ok(None) };
-        let works = graph.get().read(|state| state.drafts.len() + state.executes.len());
-        Ok(Some(Self::Graph(graph.get().identity, hash, works, memory)))
+        let (works, anew) = graph.get().read(|state| (state.drafts.len() + state.executes.len(), state.anew.count));
+        Ok(Some(Self::Graph(graph.get().identity, hash, works, anew, memory)))
     }
 }
 
@@ -115,14 +116,14 @@ impl Remembered {
     pub fn find<'py>(&mut self, what: &What, value: &Bound<'py, PyAny>) -> Option<Bound<'py, PyCompiled>> {
         let same = self.0.iter().position(|entry| entry.what == *what);
         let at = same.or_else(|| {
-            let (What::Graph(_, hash, works, memory), Ok(graph)) = (what, value.cast::<PyGraph>()) else { return None };
+            let (What::Graph(_, hash, works, anew, memory), Ok(graph)) = (what, value.cast::<PyGraph>()) else { return None };
             let alike =
-                |what: &What| matches!(what, What::Graph(_, of, with, in_) if (of, with, in_) == (hash, works, memory));
+                |what: &What| matches!(what, What::Graph(_, of, with, _, in_) if (of, with, in_) == (hash, works, memory));
             let at = self.0.iter().position(|entry| {
                 let snapshot = entry.snapshot.as_ref().filter(|_| alike(&entry.what));
                 snapshot.is_some_and(|snapshot| graph.get().read(|state| snapshot.is_of(state)))
             })?;
-            self.0[at].what = What::Graph(graph.get().identity, *hash, *works, *memory);
+            self.0[at].what = What::Graph(graph.get().identity, *hash, *works, *anew, *memory);
             Some(at)
         })?;
         self.0[..=at].rotate_right(1);

@@ -157,6 +157,11 @@ impl PyReport {
         self.0.to_string()
     }
 
+    /// A table of times, for notebooks.
+    fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("rgraph._reprs")?.call_method1("report", (slf,))
+    }
+
     fn __repr__(&self) -> String {
         let FrameReport { graph, run, gpu_us, .. } = &self.0;
         let time = gpu_us.map_or_else(|| "not measured".to_owned(), |us| format!("{us:.1} µs on the GPU"));

@@ -6,10 +6,10 @@ use rgraph_plan::graph::Place;
 use rgraph_plan::resource::{History, Kind, Life, Resource, ResourceId};
 
 use crate::convert::{Count, Text};
-use crate::error::one;
+use crate::error::{Refusal, one};
 use crate::graph::PyGraph;
 use crate::source;
-use crate::state::Given;
+use crate::state::{Given, State};
 
 /// An image or a buffer of one graph.
 ///
@@ -105,7 +105,7 @@ impl PyResource {
         let place = source::place(py);
         let graph = self.graph.bind(py);
         let made = graph.get().change(|state| {
-            let (id, kind) = add_history(state.open()?, history, name, place);
+            let (id, kind) = add_history(state, history, name, place)?;
             if let Some(first) = first {
                 state.first.insert(id, first);
             }
@@ -116,7 +116,22 @@ impl PyResource {
     }
 
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
-        Ok(format!("<{} \"{}\">", slf.get_type().name()?, slf.get().name()))
+        let mut shown = format!("<{} \"{}\"", slf.get_type().name()?, slf.get().name());
+        // What is not known yet is left out.
+        if let Ok(size) = slf.getattr("size") {
+            match size.extract::<u64>() {
+                Ok(bytes) => shown += &format!(" {bytes} bytes"),
+                Err(_) => {
+                    let axes: Vec<u32> = size.extract::<Vec<u32>>()?;
+                    let axes: Vec<_> = axes.iter().map(u32::to_string).collect();
+                    shown += &format!(" {}", axes.join("x"));
+                }
+            }
+        }
+        if let Ok(Some(format)) = slf.getattr("format").and_then(|format| format.extract::<Option<String>>()) {
+            shown += &format!(" {format}");
+        }
+        Ok(shown + ">")
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
@@ -135,11 +150,13 @@ impl PyResource {
 
 /// The history, if the graph has it already and no other name is asked for; else a new one.
 fn add_history(
-    graph: &mut rgraph_plan::graph::Graph,
+    state: &mut State,
     history: History,
     name: Option<Text<'_>>,
     place: Option<Place>,
-) -> (ResourceId, Kind) {
+) -> Result<(ResourceId, Kind), Refusal> {
+    let removed = state.anew.resources.clone();
+    let graph = state.open()?;
     let life = Life::History(history);
     let kind = match graph.resources()[history.of].kind {
         Kind::Image(_) => Kind::Image(Default::default()),
@@ -150,10 +167,12 @@ fn add_history(
         frames => format!("{}.previous{frames}", graph.resource_name(history.of)),
     };
     let name = name.map_or(&*default, |Text(name)| name);
-    let known = graph.find_resource(name).filter(|&id| graph.resources()[id].life == life);
-    let id = known.unwrap_or_else(|| {
-        let resource = Resource { kind: kind.clone(), life, modifies: None, leave: None, sharing: None };
-        graph.add_resource(name, resource, place)
-    });
-    (id, kind)
+    let known = graph.find_resource(name).filter(|id| graph.resources()[*id].life == life && !removed.contains(id));
+    match known {
+        Some(id) => Ok((id, kind)),
+        None => {
+            let resource = Resource { kind: kind.clone(), life, modifies: None, leave: None, sharing: None };
+            Ok((state.add_resource(name, resource, place)?, kind))
+        }
+    }
 }

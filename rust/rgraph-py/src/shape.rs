@@ -283,8 +283,9 @@ impl PyGraphModule {
     fn find<'py>(slf: &Bound<'py, Self>, name: crate::convert::Text<'_>) -> PyResult<Bound<'py, PyAny>> {
         let graph = Self::graph(slf)?;
         let found = graph.get().change(|state| {
+            let removed = state.anew.resources.clone();
             let graph = state.open()?;
-            let find = |full: &str| graph.find_resource(full);
+            let find = |full: &str| graph.find_resource(full).filter(|id| !removed.contains(id));
             match crate::state::find_outwards(slf.get().prefix(), name.0, find) {
                 Some(id) => Ok((id, graph.resources()[id].kind.clone())),
                 None => {

@@ -124,6 +124,19 @@ fn is_library(module: &str) -> bool {
     parts.next() == Some("rgraph") && parts.next() != Some("demo")
 }
 
+/// The cell of a notebook (or of IPython) that a made-up file name stands for: `In [14]`.
+fn cell_of(py: Python<'_>, file: &str) -> Option<String> {
+    let modules = py.import(intern!(py, "sys")).and_then(|sys| sys.getattr(intern!(py, "modules"))).ok()?;
+    let ipython = modules.get_item(intern!(py, "IPython")).ok()?;
+    let shell = ipython.call_method0(intern!(py, "get_ipython")).ok().filter(|shell| !shell.is_none())?;
+    let compile = shell.getattr(intern!(py, "compile")).ok()?;
+    let named = compile.call_method1(intern!(py, "format_code_name"), (file,)).ok().filter(|named| !named.is_none())?;
+    let (_, name): (String, String) = named.extract().ok()?;
+    // IPython writes `In[14]`, and shows `In [14]:` beside the cell.
+    let number = name.strip_prefix("In[").and_then(|rest| rest.strip_suffix(']'));
+    Some(number.map_or(name.clone(), |number| format!("In [{number}]")))
+}
+
 /// The file as the user would type it: relative where it stands below the working directory.
 fn file_of(frame: &Bound<'_, PyAny>, code: &Bound<'_, PyAny>) -> Option<Arc<str>> {
     let py = code.py();
@@ -133,6 +146,9 @@ fn file_of(frame: &Bound<'_, PyAny>, code: &Bound<'_, PyAny>) -> Option<Arc<str>
     }
     let name = code.getattr(intern!(py, "co_filename")).ok()?;
     let name: String = name.extract().unwrap_or_else(|_| "?".to_owned());
+    if let Some(cell) = cell_of(py, &name) {
+        return Some(cell.into());
+    }
     let here = std::env::current_dir().ok();
     let short = here.and_then(|here| std::path::Path::new(&name).strip_prefix(here).ok()?.to_str().map(str::to_owned));
     Some(short.unwrap_or(name).into())

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::anew::Anew;
 use crate::array_layout::{Kept, Seen};
 use crate::draft::Draft;
 use crate::error::{Refusal, refusal};
@@ -197,6 +198,8 @@ pub struct State {
     pub open: bool,
     /// What it is a copy of, and what that is a copy of.
     pub forebears: Vec<Forebear>,
+    /// What was removed, and whether names are declared anew.
+    pub anew: Anew,
 }
 
 impl State {
@@ -228,6 +231,7 @@ impl State {
             made: Made::default(),
             hash: self.hash,
             open: self.open,
+            anew: self.anew.copy(),
             forebears: self.forebears.iter().copied().chain([here]).collect(),
         })
     }
@@ -273,6 +277,10 @@ impl State {
     pub fn target(&self, identity: u64, prefix: &str, given: &Given<'_>) -> Result<Target, Refusal> {
         match *given {
             Given::Handle(of, id) if self.has_resource(identity, of, id) => {
+                if self.anew.resources.contains(&id) {
+                    let name = self.graph.as_ref().map_or("", |graph| graph.resource_name(id));
+                    return Err(refusal(Code::UnknownName, format!("\"{name}\" was removed"), "declare it anew"));
+                }
                 let known = self.graph.as_ref().is_some_and(|graph| id.index() < graph.resources().len());
                 known.then_some(Target::Known(id)).ok_or_else(|| {
                     let help = "declare resources before bake(), not in setup functions";
@@ -294,7 +302,9 @@ impl State {
     /// The resource of that name in the module itself.
     fn find_here(&self, prefix: &str, name: &str) -> Option<ResourceId> {
         let graph = self.graph.as_ref()?;
-        if prefix.is_empty() { graph.find_resource(name) } else { graph.find_resource(&format!("{prefix}{name}")) }
+        let found =
+            if prefix.is_empty() { graph.find_resource(name) } else { graph.find_resource(&format!("{prefix}{name}")) };
+        found.filter(|id| !self.anew.resources.contains(id))
     }
 
     /// Declares what now has its names; the rest stays. O(late · depth of modules), and again for every link of a chain

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
+use rgraph_plan::access::{Load, Usage};
 use rgraph_plan::error::Code;
+use rgraph_plan::id::Id;
 use rgraph_plan::plan::Plan;
 use rgraph_plan::resource::{Life, ResourceId};
 use rgraph_vk::work::{Step, What, Work, Workload};
@@ -63,6 +65,28 @@ pub fn seen(load: &Workload, origin: Option<&Bound<'_, PyGraph>>) -> HashMap<Res
         });
     }
     all
+}
+
+/// Notes about passes of a plan that have neither shader nor function, and clear nothing either.
+pub fn idle(load: &Workload, plan: &Plan) -> Vec<String> {
+    let graph = &load.graph;
+    let clears = |access: &rgraph_plan::graph::Access| {
+        access.load == Some(Load::Clear) || matches!(access.usage, Usage::ResolveAttachment | Usage::Present)
+    };
+    let mut works = vec![false; graph.passes().len()];
+    for access in graph.accesses().iter().filter(|access| clears(access) || access.generate_mips) {
+        works[access.pass.index()] = true;
+    }
+    for pass in load.works.keys() {
+        works[pass.index()] = true;
+    }
+    let idle = plan.passes.iter_ids().filter_map(|(id, _)| graph.find_pass(plan.pass_name(id)));
+    let idle = idle.filter(|pass| !works[pass.index()]);
+    idle.map(|pass| {
+        let name = graph.pass_name(pass);
+        format!("pass \"{name}\" has neither shader nor function: it does nothing; declare it with compute(), raster() or execute=")
+    })
+    .collect()
 }
 
 /// What resources hold before the first run.

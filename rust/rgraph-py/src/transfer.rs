@@ -243,6 +243,6 @@ fn transferring<'py>(
     step: Step,
 ) -> PyResult<Bound<'py, PyPass>> {
     let pass = PassArguments::take(&arguments, PassQueue::Graphics)?;
-    arguments.end(function)?;
+    arguments.end(module.py(), function)?;
     work.declare(module, named, pass, Todo::Steps(Arc::new([step])))
 }

@@ -141,8 +141,10 @@ impl PyView {
         let Ranges { mips, layers, bytes } = self.part.ranges;
         let mut said = format!("<View of \"{}\"", self.of.get().full_name());
         for (word, pair) in [("mips", mips), ("layers", layers)] {
-            if let Some([first, end]) = pair {
-                said += &format!(", {word} {first} to {end}");
+            match pair {
+                Some([first, end]) if end == first + 1 => said += &format!(", {} {first}", word.trim_end_matches('s')),
+                Some([first, end]) => said += &format!(", {word} {first} to {end}"),
+                None => {}
             }
         }
         if let Some([first, end]) = bytes {

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use rgraph_plan::bake::Options;
-use rgraph_plan::graph::PassId;
+use rgraph_plan::graph::{PassId, Ranges};
 use rgraph_plan::plan::Plan;
 use rgraph_plan::resource::ResourceId;
 
@@ -54,6 +54,8 @@ pub struct Inputs<'a> {
     pub flags: Vec<(String, bool)>,
     /// Roots to be read back; `None`: all of them.
     pub read: Option<Vec<ResourceId>>,
+    /// Parts of roots to be read back beside: one mip, some layers, some bytes.
+    pub parts: Vec<(ResourceId, Ranges)>,
     /// Which GPU times are measured.
     pub measure: Measure,
     /// Measures one run in so many, counted from the graph's first; 0 and 1: each.

@@ -21,6 +21,19 @@ pub(crate) struct Piece {
 }
 
 impl Piece {
+    /// Some bytes of a buffer.
+    pub fn bytes(bytes: Range<u64>) -> Self {
+        Self { bytes, image: None }
+    }
+
+    /// The same texels in another mip, from another layer on.
+    pub fn at(mut self, mip: u32, layer: u32) -> Self {
+        if let Some(image) = &mut self.image {
+            (image.image_subresource.mip_level, image.image_subresource.base_array_layer) = (mip, layer);
+        }
+        self
+    }
+
     /// Everything.
     pub fn whole(kind: PlanKind) -> Self {
         Self { bytes: 0..packed_bytes(kind), image: packed(kind) }

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use rgraph_plan::graph::Ranges;
 use rgraph_plan::plan::PlanKind;
 use rgraph_plan::resource::ResourceId;
 
@@ -41,12 +42,15 @@ pub(crate) struct Submitted {
     /// When it is done.
     pub points: Vec<Point>,
     /// What is read back, by the graph's resources.
-    pub reads: Vec<(ResourceId, Readback)>,
+    pub reads: Reads,
     pub host: Option<Arc<Outcome>>,
     pub figures: Figures,
     /// GPU times, once they were read.
     pub times: Arc<Mutex<Option<Timed>>>,
 }
+
+/// What was read back: of the graph's resources, and which part.
+pub(crate) type Reads = Vec<(ResourceId, Ranges, Readback)>;
 
 /// What is known when a frame is submitted.
 #[derive(Clone, Debug, Default)]
@@ -140,17 +144,30 @@ impl Frame {
         self.shared().wait(&self.0.submitted.points, left).map_err(|error| self.0.compiled.blamed(error))
     }
 
-    /// What a root holds at the end of the frame; waits for it.
+    /// What a root holds at the end of the frame, or the one part of it that was read back; waits for it.
     ///
     /// # Errors
     /// If nothing of that name was read back in this run, or the frame failed.
     pub fn read(&self, resource: ResourceId) -> Result<Readback, Error> {
-        let found = self.0.submitted.reads.iter().find(|(of, _)| *of == resource);
-        let Some((_, readback)) = found else {
+        let all = || self.0.submitted.reads.iter().filter(|(of, ..)| *of == resource);
+        let whole = all().find(|(_, ranges, _)| *ranges == Ranges::default());
+        self.found(resource, whole.or_else(|| all().next().filter(|_| all().count() == 1)))
+    }
+
+    /// What part of a root holds at the end of the frame; waits for it.
+    ///
+    /// # Errors
+    /// As [`Frame::read`].
+    pub fn read_part(&self, resource: ResourceId, ranges: Ranges) -> Result<Readback, Error> {
+        self.found(resource, self.0.submitted.reads.iter().find(|(of, part, _)| *of == resource && *part == ranges))
+    }
+
+    fn found(&self, resource: ResourceId, found: Option<&(ResourceId, Ranges, Readback)>) -> Result<Readback, Error> {
+        let Some((.., readback)) = found else {
             let graph = &self.prepared().workload.graph;
             let name = if resource_exists(graph, resource) { graph.resource_name(resource) } else { "?" };
             let known: Vec<_> =
-                self.0.submitted.reads.iter().map(|(of, _)| format!("\"{}\"", graph.resource_name(*of))).collect();
+                self.0.submitted.reads.iter().map(|(of, ..)| format!("\"{}\"", graph.resource_name(*of))).collect();
             let message = format!("\"{name}\" was not read back in this frame");
             let help = if known.is_empty() {
                 "make it a root of the graph".to_owned()
@@ -169,7 +186,9 @@ impl Frame {
 
     /// What can be read: resources of the graph.
     pub fn readable(&self) -> impl Iterator<Item = ResourceId> {
-        self.0.submitted.reads.iter().map(|(of, _)| *of)
+        let reads = &self.0.submitted.reads;
+        let first = |at: &usize| !reads[..*at].iter().any(|(of, ..)| *of == reads[*at].0);
+        (0..reads.len()).filter(first).map(|at| reads[at].0)
     }
 
     /// How long it took and what it needed; waits for it.

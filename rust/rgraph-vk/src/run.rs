@@ -7,6 +7,7 @@ pub(crate) use inputs::Prologue;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use rgraph_plan::graph::Ranges;
 use rgraph_plan::id::{Id, IdVec};
 use rgraph_plan::plan::PlanPassId;
 use rgraph_plan::resource::ResourceId;
@@ -25,7 +26,7 @@ use crate::queue::Point;
 use crate::record::{Recording, passes_on, record};
 use crate::state::ResourceState;
 use crate::store::Store;
-use crate::submit::{At, Submission};
+use crate::submit::{At, Submission, Wanted};
 use crate::timing::Timed;
 use crate::variant::{Ingredients, Key, Variant};
 use crate::work::{Commands, Work};
@@ -368,18 +369,29 @@ impl RunState {
     }
 
     /// Positions of the roots that are read back.
-    fn wanted(&self, prepared: &Prepared, inputs: &Inputs<'_>) -> Result<Vec<usize>, Error> {
-        let Some(read) = &inputs.read else { return Ok((0..prepared.roots.len()).collect()) };
-        read.iter()
-            .map(|declared| {
-                prepared.roots.iter().position(|root| root.declared == *declared).ok_or_else(|| {
+    fn wanted(&self, prepared: &Prepared, inputs: &Inputs<'_>) -> Result<Vec<Wanted>, Error> {
+        let whole = |root| Wanted { root, ranges: Ranges::default() };
+        let (mut all, given): (Vec<Wanted>, &[ResourceId]) = match &inputs.read {
+            None => ((0..prepared.roots.len()).map(whole).collect(), &[]),
+            Some(read) => (Vec::new(), read),
+        };
+        let parts = inputs.parts.iter().map(|(declared, ranges)| (declared, *ranges));
+        let found = given
+            .iter()
+            .map(|declared| (declared, Ranges::default()))
+            .chain(parts)
+            .map(|(declared, ranges)| {
+                let root = prepared.roots.iter().position(|root| root.declared == *declared);
+                root.map(|root| Wanted { root, ranges }).ok_or_else(|| {
                     let graph = &prepared.workload.graph;
                     let exists = graph.resources().get(*declared).is_some();
                     let name = if exists { graph.resource_name(*declared) } else { "?" };
                     Error::input(name, format!("\"{name}\" is not a root, so it cannot be read back"), "make it a root")
                 })
             })
-            .collect()
+            .collect::<Result<Vec<_>, _>>()?;
+        all.extend(found);
+        Ok(all)
     }
 
     /// Uploads that did not get through: their resources have to be given again.

@@ -2,34 +2,34 @@
 
 mod external;
 mod host;
+mod read;
 
 use std::sync::{Arc, MutexGuard};
 
 use ash::vk;
 use rgraph_plan::access::{Accesses, Layout, Stages};
 use rgraph_plan::id::Id;
-use rgraph_plan::plan::{BatchId, PlanKind, Wait};
-use rgraph_plan::resource::ResourceId;
+use rgraph_plan::plan::{BatchId, Wait};
 
 use crate::chaos::Chaos;
 use crate::chaos::poison::Poisoner;
 use crate::compiled::Poll;
 use crate::convert;
-use crate::copy::{Piece, clear, download, finish, packed_bytes, seen_by_all, upload};
+use crate::copy::{Piece, clear, seen_by_all, upload};
 use crate::device::Shared;
 use crate::enter::{Entering, Target};
 use crate::error::Error;
 use crate::external::External;
-use crate::frame::{Figures, Readback, ReadbackShared};
+use crate::frame::{Figures, Reads};
 use crate::host::Outcome;
-use crate::prepared::{Prepared, Root};
+use crate::prepared::Prepared;
 use crate::queue::{Point, Submit};
 use crate::run::{FrameContext, Prologue, RunState};
-use crate::staging::Block;
 use crate::state::{Region, ResourceState};
-use crate::store::{Raw, Store};
+use crate::store::Store;
 
 use external::Awaited;
+pub(crate) use read::Wanted;
 
 /// Where a batch ended.
 #[derive(Clone, Copy, Debug)]
@@ -46,7 +46,7 @@ pub(crate) struct Submission<'a> {
     pub variant: usize,
     pub prologue: &'a Prologue,
     /// Positions of the roots that are read back.
-    pub wanted: &'a [usize],
+    pub wanted: &'a [Wanted],
     pub external: External<'a>,
     pub poll: Option<Poll<'a>>,
 }
@@ -54,7 +54,7 @@ pub(crate) struct Submission<'a> {
 /// A run that was submitted.
 pub(crate) struct Done {
     pub points: Vec<Point>,
-    pub reads: Vec<(ResourceId, Readback)>,
+    pub reads: Reads,
     pub host: Option<Arc<Outcome>>,
 }
 
@@ -349,124 +349,5 @@ impl Run<'_, '_> {
             };
             store.tracked().set(region, &left);
         }
-    }
-
-    /// Copies roots into host memory behind everything else.
-    fn read_back(&mut self, state: &mut RunState, wanted: &[usize]) -> Result<Vec<(ResourceId, Readback)>, Error> {
-        state.after = None;
-        let mut entering = Entering::default();
-        let mut copies: Vec<(&Root, Arc<Store>, Arc<Block>)> = Vec::new();
-        let mut reads = Vec::new();
-        for &at in wanted {
-            let root = &self.prepared.roots[at];
-            let Some(store) = self.prepared.store(root.resource, state.run, &state.imports).cloned() else { continue };
-            if matches!(store.kind, PlanKind::Image { samples, .. } if samples > 1) {
-                let name = self.prepared.plan.resource_name(root.resource);
-                let note = format!("\"{name}\" is multisampled, so it is not read back; resolve it");
-                self.figures.notes.push(note);
-                continue;
-            }
-            let bytes = packed_bytes(store.kind);
-            let block = self.shared.lend(bytes, self.poll)?;
-            self.enter_root(root, &store, &mut entering);
-            let readback = ReadbackShared {
-                block: block.clone(),
-                bytes,
-                kind: store.kind,
-                name: self.prepared.plan.resource_name(root.resource).to_owned(),
-            };
-            reads.push((root.declared, Readback(Arc::new(readback))));
-            copies.push((root, store, block));
-        }
-        if copies.is_empty() {
-            return Ok(reads);
-        }
-        // Buffers that are used again are written again.
-        entering.memory.push(
-            vk::MemoryBarrier2::default()
-                .src_stage_mask(vk::PipelineStageFlags2::COPY)
-                .src_access_mask(vk::AccessFlags2::TRANSFER_WRITE)
-                .dst_stage_mask(vk::PipelineStageFlags2::COPY)
-                .dst_access_mask(vk::AccessFlags2::TRANSFER_WRITE),
-        );
-        // Behind all that this run does on other queues and on the host.
-        let all = vk::PipelineStageFlags2::ALL_COMMANDS;
-        for point in self.points().into_iter().filter(|point| point.queue != OWN_QUEUE) {
-            entering.wait(self.shared.queues[point.queue].semaphore, point.value, all);
-        }
-        self.signal_host(state);
-        if let Some(host) = state.host.as_ref().filter(|host| host.last > self.host_base) {
-            entering.wait(host.semaphore, host.last, all);
-            entering.after_host(all);
-            self.wait_for_host()?;
-        }
-        let device = &self.shared.raw;
-        let family = self.shared.queues[OWN_QUEUE].family;
-        let commands = self.context.once.record(self.shared, family, |commands| {
-            entering.record(device, commands);
-            for (_, store, block) in &copies {
-                download(device, commands, store, &Piece::whole(store.kind), block.buffer(), 0);
-            }
-            finish(device, commands);
-        })?;
-        let point = self
-            .submit_own(OWN_QUEUE, Submit { waits: entering.waits, commands: vec![commands], ..Submit::default() })?;
-        let left = ResourceState {
-            queue: Some(OWN_QUEUE),
-            family: Some(family),
-            stages: Stages::COPY,
-            access: Accesses::TRANSFER_READ,
-            layout: Layout::TransferSrc,
-            points: vec![point],
-            user: (0, 0),
-        };
-        copies.iter().for_each(|(_, _, block)| block.used_until(point));
-        for (_, store, _) in copies.iter().filter(|(root, ..)| root.states.is_none()) {
-            store.tracked().set(Region::first_mip(store.kind), &left);
-        }
-        state.after = Some(point);
-        Ok(reads)
-    }
-
-    /// Brings a root into the layout that it is copied from.
-    fn enter_root(&self, root: &Root, store: &Arc<Store>, entering: &mut Entering) {
-        let Some(states) = &root.states else {
-            let target = Target {
-                queue: OWN_QUEUE,
-                stages: Stages::COPY,
-                access: Accesses::TRANSFER_READ,
-                layout: Layout::TransferSrc,
-                discard: false,
-                previous: (0, 0),
-            };
-            entering.enter(self.shared, store, Region::first_mip(store.kind), target);
-            return;
-        };
-        let (src, src_access) = (vk::PipelineStageFlags2::ALL_COMMANDS, vk::AccessFlags2::MEMORY_WRITE);
-        let Raw::Image(image) = store.raw else {
-            entering.memory.push(
-                vk::MemoryBarrier2::default()
-                    .src_stage_mask(src)
-                    .src_access_mask(src_access)
-                    .dst_stage_mask(vk::PipelineStageFlags2::COPY)
-                    .dst_access_mask(vk::AccessFlags2::TRANSFER_READ),
-            );
-            return;
-        };
-        states.visit(Region::first_mip(store.kind), |part, state| {
-            entering.images.push(
-                vk::ImageMemoryBarrier2::default()
-                    .src_stage_mask(src)
-                    .src_access_mask(src_access)
-                    .dst_stage_mask(vk::PipelineStageFlags2::COPY)
-                    .dst_access_mask(vk::AccessFlags2::TRANSFER_READ)
-                    .old_layout(convert::layout(state.layout))
-                    .new_layout(vk::ImageLayout::TRANSFER_SRC_OPTIMAL)
-                    .src_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
-                    .dst_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
-                    .image(image)
-                    .subresource_range(part.subresources()),
-            );
-        });
     }
 }

@@ -1,0 +1,106 @@
+"""Arrays written to files: NPY, EXR, and pictures by pillow."""
+
+from __future__ import annotations
+
+import io
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from rgraph._core import _write_file
+from rgraph._errors import GraphError, Mistake
+
+if TYPE_CHECKING:
+    from rgraph import Array
+
+__all__ = ["npy", "save"]
+
+_MAGIC = b"\x93NUMPY"
+_BY_PILLOW = (".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp")
+WRITTEN = (".png", ".npy", ".exr", *_BY_PILLOW)
+
+
+def _refuse(code: str, message: str, help: str) -> NoReturn:
+    raise GraphError(f"{code} {message}\n  help: {help}", (Mistake(code, message, None, None, (), help),))
+
+
+def _needs(package: str, what: str) -> Any:
+    try:
+        return import_module(package)
+    except ImportError:
+        _refuse("RG-E320", f"{what} needs a package that is not installed", 'pip install "rgraph-vulkan[io]"')
+
+
+def npy(array: Array) -> bytes:
+    """An array as an NPY file; numpy is needed for records only.
+
+    References
+    ----------
+    `numpy.lib.format`, version 1.
+    """
+    dtype = array.dtype
+    if not isinstance(dtype, str):
+        numpy, file = import_module("numpy"), io.BytesIO()
+        numpy.save(file, numpy.asarray(array))
+        return file.getvalue()
+    kinds = {"f": "float", "u": "uint", "i": "int"}
+    letter, bits = next((one, dtype.removeprefix(word)) for one, word in kinds.items() if dtype.startswith(word))
+    bytes_each = int(bits) // 8
+    shape = ", ".join(map(str, array.shape)) + ("," if len(array.shape) == 1 else "")
+    order = "|" if bytes_each == 1 else "<"
+    header = f"{{'descr': '{order}{letter}{bytes_each}', 'fortran_order': False, 'shape': ({shape}), }}"
+    # The numbers begin at a multiple of 64 bytes.
+    header += " " * (-(len(header) + 11) % 64) + "\n"
+    return _MAGIC + b"\x01\x00" + len(header).to_bytes(2, "little") + header.encode() + array.tobytes()
+
+
+def _exr(path: str, array: Array) -> None:
+    module = _needs("OpenEXR", "EXR")
+    numpy = import_module("numpy")
+    pixels = numpy.asarray(array)
+    pixels = pixels[:, :, None] if pixels.ndim == 2 else pixels
+    if pixels.dtype.kind == "u" and pixels.dtype.itemsize < 4:
+        scaled = pixels / float(numpy.iinfo(pixels.dtype).max)
+        light = numpy.where(scaled <= 0.04045, scaled / 12.92, ((scaled + 0.055) / 1.055) ** 2.4)
+        if pixels.shape[-1] == 4:
+            light[..., 3] = scaled[..., 3]
+        pixels = light.astype("float16")
+    if pixels.ndim != 3 or pixels.dtype.name not in ("float16", "float32", "uint32"):
+        _refuse("RG-E320", f"EXR has nothing like {array.dtype} of shape {array.shape}", "write .npy")
+    names = {1: ("Y",), 2: ("R", "G"), 3: ("RGB",), 4: ("RGBA",)}[pixels.shape[2]]
+    planes = [pixels] if len(names[0]) > 1 else [pixels[:, :, at] for at in range(pixels.shape[2])]
+    channels = {name: numpy.ascontiguousarray(plane) for name, plane in zip(names, planes, strict=True)}
+    header = {"compression": module.ZIP_COMPRESSION, "type": module.scanlineimage}
+    module.File(header, channels).write(path)
+
+
+def _by_pillow(path: str, array: Array) -> None:
+    kind = Path(path).suffix[1:].upper()
+    module = _needs("PIL.Image", kind)
+    png = array._repr_png_()
+    if png is None:
+        _refuse("RG-E320", f"{kind} has nothing like {array.dtype} of shape {array.shape}", "write .npy")
+    with module.open(io.BytesIO(png)) as picture:
+        if picture.mode not in ("L", "RGB", "RGBA"):
+            _refuse("RG-E320", f"{kind} has 8 bits a channel, and {array.format} has more", "write .png, .exr or .npy")
+        opaque = kind in ("JPG", "JPEG", "BMP")
+        (picture.convert("RGB") if opaque and picture.mode == "RGBA" else picture).save(path)
+
+
+def save(array: Array, path: str) -> None:
+    """Write an array to a file; its suffix decides what it becomes.
+
+    Raises
+    ------
+    GraphError
+        If nothing has that suffix, the file cannot hold the array, or a package is missing.
+    """
+    suffix = Path(path).suffix.lower()
+    if suffix == ".npy":
+        _write_file(path, npy(array))
+    elif suffix == ".exr":
+        _exr(path, array)
+    elif suffix in _BY_PILLOW:
+        _by_pillow(path, array)
+    else:
+        _refuse("RG-E202", f'there is no suffix of arrays called "{suffix}"', f"there are {', '.join(WRITTEN)}")

@@ -1,0 +1,98 @@
+"""What results say of themselves: files, notebooks, notes."""
+
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rgraph as rg
+from test_graph_pickle import declared
+
+
+def shown(device: rg.Device, array: np.ndarray, **options: object) -> rg.Array:
+    """An array that went through an image."""
+    g = rg.Graph()
+    src = g.import_array("src", array, **options)
+    if options.get("as_buffer"):
+        g.copy("copy", src, g.buffer("dst", like=src))
+    else:
+        g.copy("copy", src, g.image("dst", like=src))
+    g.root("dst")
+    return device.run(g)["dst"]
+
+
+def test_a_pickled_graph_runs_as_the_one_it_was(device: rg.Device):
+    for g in (declared(), pickle.loads(pickle.dumps(declared()))):
+        frame = device.run(g)
+        assert frame["dst"].tolist() == [[10, 12], [14, 16]]
+        assert frame["out"].shape == (2, 3, 3)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "float16", "float32", "int32"])
+def test_arrays_are_saved_for_numpy(device: rg.Device, tmp_path: Path, dtype: str):
+    array = np.arange(24).reshape(2, 3, 4).astype(dtype)
+    shown(device, array, as_buffer=True).save(tmp_path / "a.npy")
+    saved = np.load(tmp_path / "a.npy")
+    assert saved.dtype == array.dtype
+    np.testing.assert_array_equal(saved, array)
+
+
+def test_records_are_saved_for_numpy(device: rg.Device, tmp_path: Path):
+    records = np.zeros(3, [("at", "f4", 3), ("id", "u4")])
+    records["id"] = [1, 2, 3]
+    shown(device, records, as_buffer=True).save(tmp_path / "a.npy")
+    np.testing.assert_array_equal(np.load(tmp_path / "a.npy"), records)
+
+
+def test_pictures_are_saved_by_pillow(device: rg.Device, tmp_path: Path):
+    image = pytest.importorskip("PIL.Image")
+    rgb = np.full((8, 8, 3), (200, 100, 50), np.uint8)
+    array = shown(device, rgb)
+    for name in ("a.jpg", "a.bmp", "a.tif", "a.webp", "a.png"):
+        array.save(tmp_path / name)
+        saved = np.asarray(image.open(tmp_path / name).convert("RGB")).astype(int)
+        assert np.abs(saved - rgb).max() < 4
+    shown(device, np.full((8, 8, 4), 200, np.uint8)).save(tmp_path / "b.jpg")
+    with pytest.raises(rg.GraphError, match="JPG has 8 bits a channel"):
+        shown(device, np.full((8, 8), 200, np.uint16)).save(tmp_path / "c.jpg")
+
+
+def test_pictures_are_saved_as_exr(device: rg.Device, tmp_path: Path):
+    openexr = pytest.importorskip("OpenEXR")
+    for channels in (1, 2, 3, 4):
+        array = np.random.default_rng(1).random((4, 6, channels)).astype(np.float32)
+        shown(device, array).save(tmp_path / "a.exr")
+        with openexr.File(str(tmp_path / "a.exr")) as file:
+            planes = [one.pixels for one in file.channels().values()]
+        planes = [plane if plane.ndim == 3 else plane[..., None] for plane in planes]
+        # OpenEXR sorts channels by name: Y; G, R; RGB; RGBA.
+        saved = np.concatenate(planes[::-1] if channels == 2 and len(planes) == 2 else planes, axis=-1)
+        assert sorted(saved.ravel()) == sorted(array.ravel())
+
+
+def test_suffixes_that_no_array_has_are_refused(device: rg.Device, tmp_path: Path):
+    with pytest.raises(rg.GraphError, match=r'no suffix of arrays called "\.gif"') as caught:
+        shown(device, np.zeros((2, 2), np.uint8)).save(tmp_path / "a.gif")
+    assert ".npy" in caught.value.hint
+
+
+def test_notebooks_show_frames_reports_and_devices(device: rg.Device):
+    g = declared()
+    frame = device.run(g, measure="batches")
+    html = frame._repr_html_()
+    assert "data:image/png;base64," in html
+    assert "(2, 3, 3) of uint8" in html
+    assert "<td>scale</td>" in frame.report._repr_html_()
+    assert "no GPU times" in device.run(g).report._repr_html_()
+    assert device.info.name in device._repr_html_()
+
+
+def test_a_pass_without_work_has_a_note(device: rg.Device):
+    g = rg.Graph(size=(8, 8))
+    scene, out = g.image("scene", format="rgba8unorm"), g.image("out", format="rgba8unorm")
+    g.add_pass("clear").color(scene, clear=(0, 0, 0, 1))
+    g.add_pass("tonemap").sampled(scene).color(out)
+    g.root(out)
+    (note,) = device.run(g).report.notes
+    assert note.startswith('pass "tonemap" has neither shader nor function')

@@ -1,0 +1,78 @@
+"""Graphs that are copied and pickled."""
+
+import copy
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rgraph as rg
+
+SCALE = """
+@group(0) @binding(0) var<storage, read> src: array<f32>;
+@group(0) @binding(1) var<storage, read_write> dst: array<f32>;
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    if (id.x < arrayLength(&dst)) { dst[id.x] += src[id.x] * 2.0; }
+}
+"""
+
+
+def declared() -> rg.Graph:
+    """A graph with an array, a typed buffer, a first state and a picture of three channels."""
+    g = rg.Graph("pickled", size=(32, 16))
+    src = g.import_array("src", np.arange(4, dtype=np.float32).reshape(2, 2), as_buffer=True)
+    dst = g.buffer("dst", persistent=np.full((2, 2), 10, np.float32))
+    g.compute("scale", SCALE, src=src, dst=dst, groups=1)
+    photo = g.import_array("photo", np.full((2, 3, 3), 7, np.uint8))
+    g.copy("show", photo, g.image("out", like=photo))
+    g.root(dst, "out")
+    return g
+
+
+def test_a_pickled_graph_is_the_same_declaration():
+    g = declared()
+    again = pickle.loads(pickle.dumps(g))
+    assert again.hash == g.hash
+    assert again.bake() == g.bake()
+    assert again.to_dict() == g.to_dict()
+
+
+def test_a_deep_copy_has_arrays_of_its_own():
+    g = rg.Graph()
+    array = np.zeros((2, 2), np.float32)
+    g.import_array("a", array)
+    for copied in (copy.copy(g), copy.deepcopy(g), copy.deepcopy([g])[0]):
+        assert copied.hash == g.hash
+        copied.image("more", (2, 2), "r8unorm")
+    assert len(g.resources) == 1
+
+
+def test_functions_are_not_pickled():
+    g = rg.Graph()
+    g.buffer("b", 16)
+    g.cpu("host", lambda _: None, writes="b", side_effects=True)
+    with pytest.raises(rg.GraphError, match="host"):
+        pickle.dumps(g)
+
+
+def test_pictures_of_a_file_are_pickled(tmp_path: Path):
+    g = declared()
+    with pytest.raises(rg.GraphError, match='no first array, and "dst" has one'):
+        g.save(tmp_path / "g.rgraph.json")
+    g.save(tmp_path / "g.rgraph.json", callbacks="skip")
+    read = rg.Graph.load(tmp_path / "g.rgraph.json")
+    again = pickle.loads(pickle.dumps(read))
+    assert again.hash == read.hash
+
+
+def test_reprs_say_what_things_are():
+    g = declared()
+    assert repr(g.find("photo")) == '<Image "photo" 3x2 rgba8unorm>'
+    assert repr(g.find("dst")) == '<Buffer "dst" 16 bytes>'
+    assert repr(g.find("photo").mip(0)) == '<View of "photo", mip 0>'
+    assert repr(g.find("photo").mips(0, 2)) == '<View of "photo", mips 0 to 2>'
+    html = g._repr_html_()
+    for words in ("pickled, 32 × 16", "<td>scale</td>", "storage_read src", "3x2 rgba8unorm", "<td>root</td>"):
+        assert words in html
