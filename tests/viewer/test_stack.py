@@ -181,6 +181,24 @@ def test_prefixes_fold_and_whole_names_are_told(show):
     )
 
 
+def test_brackets_of_the_timeline_fold_and_are_found_again(show):
+    opened = show(engine().to_html())
+    page = opened.page
+    boxes = page.locator("#view-frame .timeline").get_by_role("gridcell", name=re.compile("^pass Shadows"))
+    assert boxes.count() == 4
+    bracket = page.locator("#view-frame .timeline").get_by_role("gridcell", name=re.compile("^Shadows: 4 passes, fold"))
+    bracket.click()
+    opened.settled()
+    assert boxes.count() == 0
+    page.evaluate("location.hash = '#pin=p%3AShadows.ProjectedESM.KawaseBlurPass1'")
+    opened.settled()
+    folded = page.locator("#view-frame .timeline").get_by_role("gridcell", name="Shadows: 4 passes, magnify")
+    assert "on" in folded.get_attribute("class").split(), "what holds the pinned pass is lit"
+    page.locator("#view-frame .timeline").get_by_role("gridcell", name=re.compile("^Shadows: .* unfold")).press("Enter")
+    opened.settled()
+    assert boxes.count() == 4
+
+
 def test_passes_without_a_time_are_shown_as_such(show, frame: rg.Plan):
     class Report:
         timeline = tuple(

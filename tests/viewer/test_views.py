@@ -130,3 +130,45 @@ def test_the_demo_tells_where_it_declares(show):
     for name in ("lighting", "sky/level1", "overlay"):
         opened = show(plan.to_html(), fragment=f"#pin=p:{name}")
         assert re.search(r"rgraph/demo/deferred\.py:\d+$", declared(opened)), name
+
+
+def test_five_questions_are_answered_by_keys_alone(show, rich: str):
+    opened = show(rich, fragment="#view=frame")
+    page, card = opened.page, opened.page.locator(".card")
+
+    def type_search(text: str) -> None:
+        page.keyboard.press("/")
+        page.keyboard.press("Control+a")
+        page.keyboard.type(text)
+        page.keyboard.press("Enter")
+
+    type_search("p:lighting")
+    assert "graphics waits for compute 1" in card.inner_text(), "why it waits"
+    assert declared(opened), "where it was declared"
+    page.keyboard.press("Escape")
+    type_search("critical")
+    assert re.match(r"\d+ passes", page.locator("#found").inner_text()), "what is on the critical path"
+    page.keyboard.press("Escape")
+    page.keyboard.press("7")
+    peak = page.locator(".cost", has=page.get_by_role("heading", name="Memory at the peak"))
+    peak.get_by_role("button").first.focus()
+    page.keyboard.press("Enter")
+    assert opened.pinned == "shadow", "what holds the peak"
+    page.keyboard.press("x")
+    assert page.locator("#view-diff").is_visible()
+    assert page.locator("#view-diff").get_by_role("row").count() > 5, "what a change did"
+
+
+def test_five_questions_are_answered_by_the_mouse_alone(show, rich: str):
+    opened = show(rich)
+    page, card = opened.page, opened.page.locator(".card")
+    page.locator("#view-frame").get_by_role("gridcell", name=re.compile("^pass lighting on")).click()
+    assert "graphics waits for compute 1" in card.inner_text(), "why it waits"
+    assert declared(opened), "where it was declared"
+    card.get_by_role("button", name="Unpin").click()
+    page.locator("#view-frame").get_by_role("button", name="Critical path").click()
+    assert re.match(r"\d+ passes", page.locator("#found").inner_text()), "what is on the critical path"
+    page.locator("#view-frame .block").first.click()
+    assert opened.pinned == "shadow", "what holds the peak"
+    opened.view("diff")
+    assert page.locator("#view-diff").get_by_role("row").count() > 5, "what a change did"

@@ -26,6 +26,10 @@ class Timeline extends Pane {
       this.redraw();
     }), toggle('Critical path', false, (on) => set('query', on ? 'critical' : '')));
     this.frame.append(this.over);
+    on('folds', () => {
+      this.forget();
+      this.draw();
+    });
   }
 
   // Lanes with their cells on the present scale.
@@ -97,7 +101,7 @@ class Timeline extends Pane {
       ends[sub] = end;
       cells.push({ key: `p${pass}`, at, end, kind: 'pass', id: pass, sub });
     }
-    const groups = groupsIn(cells, ends.length, scale);
+    const groups = foldIn(cells, groupsIn(cells, ends.length, scale));
     batches.queue.forEach((of, batch) => {
       if (of !== queue || batches.first[batch] < 0) return;
       const [at, end] = [this.reach.begin[batch], this.reach.end[batch]];
@@ -157,10 +161,24 @@ class Timeline extends Pane {
     const at = Number(key.slice(1));
     const sought = key[0] === 'b' ? `c${plan.callOf(at)}` : userOf(key) || key;
     for (let row = 0; row < this.lanes.length; row += 1) {
-      const cell = this.lanes[row].cells.find((one) => one.key === sought);
+      const { cells } = this.lanes[row];
+      const cell = cells.find((one) => one.key === sought)
+        || cells.find((one) => one.folded && sought[0] === 'p' && Number(sought.slice(1)) >= one.id && Number(sought.slice(1)) <= one.last);
       if (cell) return [row, cell];
     }
     return null;
+  }
+
+  // A bracket folds its passes into one box, and brings them back; all else pins or magnifies.
+  open(id) {
+    const [row, key] = split(id);
+    const group = key.startsWith('mg') && this.lanes[row].kinds.group.find((cell) => cell.key === key);
+    if (!group) {
+      super.open(id);
+      return;
+    }
+    this.at = id;
+    fold(`p:${group.name}`);
   }
 
   bring(row, cell) {
@@ -226,6 +244,7 @@ class Timeline extends Pane {
     const box = { left, width, top: lane.over + (run.cells[0].sub || 0) * (lane.box + 2), many: run.cells.length > 1 };
     if (kind === 'group') return this.group(row, run.cells[0], box);
     if (kind === 'submission') return this.submission(row, lane, run.cells[0], box);
+    if (kind === 'pass' && !box.many && run.cells[0].folded) return this.bundle(row, lane, run.cells[0], box);
     if (kind === 'pass') return box.many ? this.crowd(row, lane, run, box) : this.pass(row, lane, run.cells[0], box);
     if (kind === 'host') return this.span(row, lane, run.cells[0], box);
     const x = names + axis.x(run.cells[0].at);
@@ -235,9 +254,20 @@ class Timeline extends Pane {
   // Passes that follow each other and whose names begin alike.
   group(row, { key, id, last, name }, { left, width, many }) {
     if (many || width < BRACKET + 10) return [];
-    const text = fit(name, width - 10, 11);
-    const label = () => `${shown(name)}: ${count(last - id + 1, 'pass', 'passes')}, magnify`;
-    return [place(this.cell(row, key, `prefix|${text}`, label, () => text), left, 1, width - 1, LANE.group - 2)];
+    const shut = folds.has(`p:${name}`);
+    const text = fit(shown(name), width - 24, 11);
+    const label = () => `${shown(name)}: ${count(last - id + 1, 'pass', 'passes')}, ${shut ? 'unfold' : 'fold'}`;
+    const cell = this.cell(row, key, `prefix|${text}${shut}`, label,
+      () => [h('span', { class: `arrowhead${shut ? ' folded' : ''}` }), text], { 'aria-expanded': String(!shut), title: shown(name) });
+    return [place(cell, left, 1, width - 1, LANE.group - 2)];
+  }
+
+  // The passes of a folded bracket as one box.
+  bundle(row, lane, { key, id, last, name }, { left, top, width }) {
+    const passes = count(last - id + 1, 'pass', 'passes');
+    const label = labelIn(`${shown(name)} ${passes}`, width - 1, lane.box);
+    const box = this.cell(row, key, `box ${hue(lane.queue)} group-box|${label.key}`, () => `${shown(name)}: ${passes}, magnify`, () => labelOf(label));
+    return [place(box, left, top, Math.max(2, width - 1), lane.box)];
   }
 
   submission(row, lane, { key, id }, { left, width, many }) {
@@ -250,7 +280,7 @@ class Timeline extends Pane {
   // Passes too narrow to be seen apart.
   crowd(row, lane, run, { left, top, width }) {
     const ids = run.cells.map((cell) => cell.id);
-    const [from, to] = [Math.min(...ids), Math.max(...ids)];
+    const [from, to] = [Math.min(...ids), Math.max(...ids, ...run.cells.map((cell) => cell.last ?? -1))];
     const name = () => `${count(ids.length, 'pass', 'passes')} from ${shown(plan.passes.name[from])} to `
       + `${shown(plan.passes.name[to])}: magnify`;
     const text = width > 18 ? number(ids.length) : '';
@@ -441,6 +471,18 @@ function groupsIn(cells, rows, scale) {
       groups.push({ key: `mg${first}-${last}`, at: scale.begin[first], end: scale.end[last], kind: 'group', id: first, last, name: prefix });
     }
     at = end;
+  }
+  return groups;
+}
+
+// Puts one cell in the place of the passes of each folded bracket.
+function foldIn(cells, groups) {
+  for (const group of groups) {
+    if (!folds.has(`p:${group.name}`)) continue;
+    const from = cells.findIndex((cell) => cell.id === group.id);
+    const many = group.last - group.id + 1;
+    const inside = cells.slice(from).findIndex((cell) => cell.id === group.last) + 1;
+    cells.splice(from, inside, { ...group, key: `mp${group.id}-${group.last}`, kind: 'pass', sub: 0, folded: many });
   }
   return groups;
 }
