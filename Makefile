@@ -114,6 +114,8 @@ bench: $(VENV)/.ready
 	cargo bench --workspace
 	$(MATURIN) develop --quiet --release
 	$(BIN)/python benches/declare.py
+	$(BIN)/pip install --quiet bazalt==0.30.0 wgpu==0.32.0
+	$(BIN)/python benches/beside --write
 
 clean:
 	rm -rf $(VENV) .vulkan out

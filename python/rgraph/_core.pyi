@@ -42,6 +42,13 @@ _Part: TypeAlias = Resource | View | str
 _Uses: TypeAlias = _Part | Sequence[_Part] | Mapping[Any, str]
 _Data: TypeAlias = Mapping[str, Any] | Sequence[Any] | float | _Memory
 _Measure: TypeAlias = Literal["off", "batches", "passes"]
+_Waits: TypeAlias = Sequence[
+    tuple["Semaphore", int]
+    | tuple["Semaphore", int, Resource | str | None]
+    | tuple[int, int | None]
+    | tuple[int, int | None, Resource | str | None]
+]
+_Signals: TypeAlias = Sequence[tuple["Semaphore", int] | tuple[int, int | None]]
 _Blend: TypeAlias = str | Mapping[str, Sequence[str]]
 
 __all__ = [
@@ -61,6 +68,7 @@ __all__ = [
     "Report",
     "Resource",
     "Sampler",
+    "Semaphore",
     "View",
     "__version__",
     "_counts",
@@ -136,6 +144,17 @@ class View:
     def aspects(self, *names: str) -> View: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
+
+@final
+class Semaphore:
+    @property
+    def handle(self) -> int: ...
+    @property
+    def value(self) -> int: ...
+    @property
+    def device(self) -> Device: ...
+    def signal(self, value: int) -> None: ...
+    def wait(self, value: int, timeout: float | None = None) -> bool: ...
 
 @final
 class Sampler:
@@ -757,6 +776,8 @@ class Device:
         measure: _Measure | None = None,
         chaos: int | None = None,
         memory: str | int | None = None,
+        wait: _Waits | None = None,
+        signal: _Signals | None = None,
     ) -> Frame: ...
     def chaos(
         self,
@@ -774,6 +795,7 @@ class Device:
     ) -> DeviceResource: ...
     def buffer(self, name: str, size: int) -> DeviceResource: ...
     def array(self, shape: int | Sequence[int], dtype: Any = "float32") -> Any: ...
+    def semaphore(self, value: int = 0) -> Semaphore: ...
     def borrow_resource(
         self,
         name: str,
@@ -835,6 +857,8 @@ class Compiled:
         statistics: bool = False,
         measure: _Measure | None = None,
         chaos: int | None = None,
+        wait: _Waits | None = None,
+        signal: _Signals | None = None,
     ) -> Frame: ...
     def set(self, state: Resource | str, array: _Memory) -> None: ...
     def reset(self, *states: Resource | str) -> None: ...

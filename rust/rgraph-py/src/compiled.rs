@@ -202,15 +202,22 @@ impl PyCompiled {
     /// ----------
     /// inputs, into, flags, params, read, statistics, measure, chaos
     ///     See `Device.run`.
+    /// wait
+    ///     Semaphores that the run waits for: `(semaphore, value)` or `(semaphore, value, resource)`. A semaphore is a
+    ///     `Semaphore` or a Vulkan handle; a value of `None` says that a handle is binary. With an imported resource
+    ///     only passes that use it, and what follows them, wait.
+    /// signal
+    ///     Semaphores that the run signals when all its passes are done: `(semaphore, value)`.
     ///
     /// Returns
     /// -------
     /// Frame
     ///     With the roots' contents by name, and a report.
     #[pyo3(signature = (*, inputs = None, into = None, flags = None, params = None, read = None, statistics = false,
-                        measure = None, chaos = None, **unknown),
+                        measure = None, chaos = None, wait = None,
+                        signal = None, **unknown),
            text_signature = "($self, *, inputs=None, into=None, flags=None, params=None, read=None, statistics=False, \
-                             measure=None, chaos=None)")]
+                             measure=None, chaos=None, wait=None, signal=None)")]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
     fn run<'py>(
         slf: &Bound<'py, Self>,
@@ -222,12 +229,18 @@ impl PyCompiled {
         statistics: bool,
         measure: Option<Text<'_>>,
         chaos: Option<Bytes>,
+        wait: Option<&Bound<'py, PyAny>>,
+        signal: Option<&Bound<'py, PyAny>>,
         unknown: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyFrame>> {
         keywords::refuse_in(slf.as_any(), "run", unknown)?;
         let chaos = chaos.map(|Bytes(seed)| seed);
         let origin = slf.get().origin.as_ref().map(|origin| origin.bind(slf.py()));
-        inputs::run(slf, origin, &inputs::Arguments { inputs, into, flags, params, read, statistics, measure, chaos })
+        inputs::run(
+            slf,
+            origin,
+            &inputs::Arguments { inputs, into, flags, params, read, statistics, measure, chaos, wait, signal },
+        )
     }
 
     fn __repr__(&self) -> String {

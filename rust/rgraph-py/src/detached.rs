@@ -12,6 +12,7 @@ use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 use std::time::{Duration, Instant};
 
+use ash::vk::Handle;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use rgraph_plan::plan::{Plan, PlanKind};
@@ -19,7 +20,7 @@ use rgraph_plan::profile::Profile;
 use rgraph_plan::resource::ResourceId;
 use rgraph_vk::{
     BorrowedHandle, ChaosReport, Compiled, Device, DeviceInfo, Error, Frame, FrameReport, Locked, MemoryReport,
-    Process, Readback, Resource, ResourceState,
+    Process, Readback, Resource, ResourceState, Semaphore,
 };
 
 use crate::ending;
@@ -39,6 +40,7 @@ pub trait Plain: Send {}
 
 impl Plain for () {}
 impl Plain for bool {}
+impl Plain for u64 {}
 impl Plain for Vec<DeviceInfo> {}
 impl Plain for Vec<String> {}
 impl Plain for FrameReport {}
@@ -252,6 +254,18 @@ impl Detached<Resource> {
     /// Its Vulkan handle.
     pub fn handle(&self) -> BorrowedHandle {
         self.value.handle()
+    }
+}
+
+impl Detached<Semaphore> {
+    /// Its Vulkan handle.
+    pub fn raw_handle(&self) -> u64 {
+        self.value.raw().as_raw()
+    }
+
+    /// The semaphore, to be asked for what waits for nothing.
+    pub fn known(&self) -> &Semaphore {
+        &self.value
     }
 }
 

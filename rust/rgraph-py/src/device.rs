@@ -340,6 +340,12 @@ impl PyDevice {
     ///     see `chaos`.
     /// memory
     ///     See `Graph.bake`; for graphs, since plans and what was compiled have theirs. Default: `"balanced"`.
+    /// wait
+    ///     Semaphores that the run waits for: `(semaphore, value)` or `(semaphore, value, resource)`. A semaphore is a
+    ///     `Semaphore` or a Vulkan handle; a value of `None` says that a handle is binary. With an imported resource
+    ///     only passes that use it, and what follows them, wait.
+    /// signal
+    ///     Semaphores that the run signals when all its passes are done: `(semaphore, value)`.
     ///
     /// Returns
     /// -------
@@ -353,9 +359,10 @@ impl PyDevice {
     /// DeviceError
     ///     If the device fails.
     #[pyo3(signature = (graph, *, inputs = None, into = None, flags = None, params = None, read = None,
-                        statistics = false, measure = None, chaos = None, memory = None, **unknown),
+                        statistics = false, measure = None, chaos = None, memory = None, wait = None,
+                        signal = None, **unknown),
            text_signature = "($self, graph, *, inputs=None, into=None, flags=None, params=None, read=None, \
-                             statistics=False, measure=None, chaos=None, memory=None)")]
+                             statistics=False, measure=None, chaos=None, memory=None, wait=None, signal=None)")]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
     fn run<'py>(
         slf: &Bound<'py, Self>,
@@ -369,13 +376,16 @@ impl PyDevice {
         measure: Option<Text<'_>>,
         chaos: Option<Bytes>,
         memory: Option<Budget>,
+        wait: Option<&Bound<'py, PyAny>>,
+        signal: Option<&Bound<'py, PyAny>>,
         unknown: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyFrame>> {
         keywords::refuse_in(slf.as_any(), "run", unknown)?;
         let seen = read.map(|read| reads::with_roots(graph, read)).transpose()?.flatten();
         let (compiled, origin) = Self::remembered(slf, seen.as_ref().map_or(graph, |seen| seen.as_any()), memory)?;
         let chaos = chaos.map(|Bytes(seed)| seed);
-        let arguments = inputs::Arguments { inputs, into, flags, params, read, statistics, measure, chaos };
+        let arguments =
+            inputs::Arguments { inputs, into, flags, params, read, statistics, measure, chaos, wait, signal };
         inputs::run(&compiled, origin.as_ref(), &arguments)
     }
 

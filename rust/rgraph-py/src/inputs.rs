@@ -32,6 +32,7 @@ use crate::owned::PyDeviceResource;
 use crate::pass::PyPass;
 use crate::reads;
 use crate::resource::PyResource;
+use crate::semaphore;
 use crate::states::Packed;
 use crate::value::value;
 
@@ -54,6 +55,10 @@ pub struct Arguments<'a, 'py> {
     pub measure: Option<Text<'a>>,
     /// Seed of a chaos run before the frame.
     pub chaos: Option<u64>,
+    /// Semaphores that the run waits for.
+    pub wait: Option<&'a Bound<'py, PyAny>>,
+    /// Semaphores that it signals.
+    pub signal: Option<&'a Bound<'py, PyAny>>,
 }
 
 /// What stands for an imported resource.
@@ -260,7 +265,8 @@ fn gather<'py>(
     arguments: &Arguments<'_, 'py>,
 ) -> PyResult<Given> {
     outside(py, this.device.get().number)?;
-    let Arguments { inputs: given, into, flags, params, read, statistics, measure, chaos: _ } = *arguments;
+    let Arguments { inputs: given, into, flags, params, read, statistics, measure, chaos: _, wait, signal } =
+        *arguments;
     let (mut uploads, mut states) = (Vec::new(), Vec::new());
     for (key, array) in given.iter().flat_map(|given| given.iter()) {
         let id = this.find(&key)?;
@@ -322,6 +328,7 @@ fn gather<'py>(
         wanted.dedup();
         inputs.read = Some(wanted);
     }
+    semaphore::given(this, wait, signal, &mut inputs)?;
     let pending = this.pending();
     let set = |id: &ResourceId| states.iter().any(|(known, _)| known == id);
     let before: Vec<_> = pending.states.iter().filter(|(id, _)| !set(id)).cloned().collect();

@@ -62,6 +62,7 @@ mod report;
 mod resource;
 mod running;
 mod sampler;
+mod semaphore;
 mod shader;
 mod shape;
 mod show;
@@ -115,6 +116,8 @@ mod core {
     use crate::resource::{PyBuffer, PyImage, PyResource};
     #[pymodule_export]
     use crate::sampler::PySampler;
+    #[pymodule_export]
+    use crate::semaphore::PySemaphore;
     #[pymodule_export]
     use crate::view::PyView;
     use std::collections::BTreeMap;

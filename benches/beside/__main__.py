@@ -1,0 +1,93 @@
+"""rgraph beside other libraries, in one run on this machine: ``python benches/beside [--where TEXT] [--write]``.
+
+Libraries that are not installed, or find no device, are left out. Each is measured in processes of its own, one after
+the other. ``--write`` keeps the figures in docs/performance.json under the name of the machine and writes the tables of
+docs/performance.md and its charts; ``--take FILE`` does so with what ``--json`` printed on another machine.
+"""
+
+import argparse
+import datetime
+import json
+import os
+import platform
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import page
+from libraries import LIBRARIES
+
+HERE = Path(__file__).parent
+FRESH = 5
+"""Processes that are started anew for figures of a first frame."""
+
+
+def measured(name: str, what: str) -> dict[str, Any] | None:
+    """What a process of its own measured; ``None`` if the library is not there."""
+    done = subprocess.run(
+        [sys.executable, HERE / "measure.py", name, what], capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        print(f"{name} left out: {done.stderr.strip().splitlines()[-1]}", file=sys.stderr)
+        return None
+    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return result
+
+
+def help_ms() -> float:
+    """Milliseconds of ``rgraph --help``, the least of some."""
+
+    def once() -> float:
+        start = time.perf_counter()
+        subprocess.run([sys.executable, "-m", "rgraph", "--help"], capture_output=True, check=True)
+        return (time.perf_counter() - start) * 1e3
+
+    return min(once() for _ in range(FRESH))
+
+
+def cpu() -> str:
+    """Name of the processor, and how many of it this process may use."""
+    lines = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return f"{count} × {names[0] if names else platform.processor()}"
+
+
+def run(names: list[str]) -> dict[str, Any]:
+    """Measure libraries by name."""
+    libraries = {}
+    for name in names:
+        result = measured(name, "run")
+        if result is None:
+            continue
+        firsts = [one["figures"] for one in (measured(name, "first") for _ in range(FRESH)) if one]
+        for figure in firsts[0] if firsts else ():
+            result["figures"][figure] = min(one[figure] for one in firsts)
+        libraries[name] = result
+        print(f"{name} {result['version']} measured", file=sys.stderr)
+    if "rgraph" in libraries:
+        libraries["rgraph"]["figures"]["help"] = help_ms()
+    date = datetime.datetime.now(tz=datetime.UTC).date().isoformat()
+    return {"date": date, "cpu": cpu(), "python": platform.python_version(), "libraries": libraries}
+
+
+def main() -> None:
+    """Measure, print, and keep what was asked to be kept."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--libraries", default=",".join(LIBRARIES), help="names, with commas between")
+    parser.add_argument("--where", help="name of the machine in the tables; its GPU without")
+    parser.add_argument("--json", action="store_true", help="print the figures as JSON")
+    parser.add_argument("--take", type=Path, metavar="FILE", help="figures of another machine, as --json printed them")
+    parser.add_argument("--write", action="store_true", help="keep the figures in docs/")
+    args = parser.parse_args()
+    figures = json.loads(args.take.read_text()) if args.take else run(args.libraries.split(","))
+    where = args.where or next((one["gpu"] for one in figures["libraries"].values()), "no device")
+    print(json.dumps(figures) if args.json else page.tables({where: figures}))
+    if args.write:
+        page.write(where, figures)
+
+
+if __name__ == "__main__":
+    main()
