@@ -1,6 +1,7 @@
 """Tables and charts of what was measured beside other libraries."""
 
 import json
+import math
 from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -124,9 +125,11 @@ COLORS = ("#c2410c", "#1d4ed8", "#0f766e", "#7e22ce")
 ROW, BAR, LEFT, WIDE = 16, 12, 330, 330
 
 
-def chart(where: str, table: Table, libraries: dict[str, Any]) -> str:
-    """A chart of a table: bars from the best of each row, whose length is the ratio to it, up to eight."""
+def chart(table: Table, libraries: dict[str, Any]) -> str:
+    """A chart of a table: the logarithm of each figure as a bar, and its ratio to the best of the row."""
     rows = [row for row in table.rows if sum(row.key in one["figures"] for one in libraries.values()) > 1]
+    figures = [one["figures"][row.key] for row in rows for one in libraries.values() if row.key in one["figures"]]
+    lowest, highest = min(figures) / 2, max(figures)
     marks, y = [], 58
     for row in rows:
         known = {name: one["figures"][row.key] for name, one in libraries.items() if row.key in one["figures"]}
@@ -136,9 +139,9 @@ def chart(where: str, table: Table, libraries: dict[str, Any]) -> str:
         for name, value in known.items():
             times = value / best if table.less else best / value
             color = COLORS[list(libraries).index(name) % len(COLORS)]
-            width = min(times, 8) / 8 * WIDE
+            width = math.log(value / lowest) / math.log(highest / lowest) * WIDE
             marks.append(f'<rect x="{LEFT}" y="{y}" width="{width:.1f}" height="{BAR}" fill="{color}"/>')
-            text = f"{_number(value)} {table.unit}" + ("" if times < 1.005 else f" ({times:.1f} ×)")
+            text = _number(value) + ("" if times < 1.005 else f" ({_number(times)} ×)")
             marks.append(f'<text x="{LEFT + width + 6:.1f}" y="{y + 10}">{escape(text)}</text>')
             y += ROW
         y += 10
@@ -147,7 +150,7 @@ def chart(where: str, table: Table, libraries: dict[str, Any]) -> str:
         legend.append(f'<rect x="{x}" y="34" width="10" height="10" fill="{color}"/>')
         legend.append(f'<text x="{x + 14}" y="43">{escape(name)}</text>')
         x += 34 + 7 * len(name)
-    title = f'<text x="12" y="22" font-size="15">{escape(table.title)}, {escape(where)}</text>'
+    title = f'<text x="12" y="22" font-size="15">{escape(table.title)} ({escape(table.unit)}, logarithmic)</text>'
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 860 {y + 8}" font-family="sans-serif" font-size="12">'
         f'<rect width="860" height="{y + 8}" fill="#fff"/>{title}{"".join(legend)}{"".join(marks)}</svg>\n'
@@ -167,7 +170,7 @@ def write(where: str, figures: dict[str, Any]) -> None:
     for at, (name, machine) in enumerate(machines.items()):
         for which, table in enumerate(TABLES[:3]):
             file = f"pictures/performance-{at}-{which}.svg"
-            (DOCS / file).write_text(chart(name, table, machine["libraries"]))
+            (DOCS / file).write_text(chart(table, machine["libraries"]))
             pictures.append(f"![{table.title}, {name}]({file})")
     shown = "\n\n".join(pictures)
     pages.write_text(f"{before}{BEGIN}\n\n{shown}\n\n{tables(machines)}\n{END}{after}")
