@@ -159,7 +159,7 @@ def test_defaults_of_profiles_are_the_codes_own():
         return {row[0].strip("`"): row[2] for row in of[path]}
 
     bytes_ = ("buffer_image_granularity", "image_alignment", "buffer_alignment")
-    for key in (*bytes_, "cross_queue_us", "barrier_us", "submit_us"):
+    for key in (*bytes_, "cross_queue_us", "barrier_us", "submit_us", "pass_us", "width"):
         assert float(defaults("profile")[key]) == profile[key]
     assert {key: int(value) for key, value in defaults("profile/limits").items()} == profile["limits"]
     assert profile["name"] == defaults("profile")["name"].strip("`")

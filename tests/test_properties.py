@@ -128,20 +128,22 @@ QUEUES = (
 
 
 @given(graphs(min_passes=3), st.integers(0, 20))
-def test_more_queues_lengthen_the_frame_by_their_waits_at_most(graph: rgraph.Graph, hop: int):
-    """Along the longest path through the played plan each pass runs once, and each wait costs a hop."""
+def test_no_frame_is_longer_than_all_that_costs_time_in_it(graph: rgraph.Graph, hop: int):
+    """Along the longest path through the played plan each pass, wait, barrier call and submit counts once."""
     values = graph.to_dict()
     for p in values["passes"]:
         if p["queue"] in ("compute", "async_compute", "transfer"):
             p["queue"] = "any"
     opened = rgraph.Graph.from_dict(values)
-    alone = None
+    costs = rgraph.Profile.discrete().to_dict()
     for count in (1, 2, 3):
         profile = {"rprofile": 1, "name": "some", "queues": list(QUEUES[:count]), "cross_queue_us": float(hop)}
         plan = opened.bake(rgraph.Profile.from_dict(profile), policy="weighted")
-        alone = plan.frame_us if alone is None else alone
         waits = sum(len(batch.waits) for batch in plan.batches)
-        assert plan.frame_us <= (alone + hop * waits) * (1 + 1e-6)
+        report = plan.to_dict()["report"]
+        calls, submits = report["barriers"] * costs["barrier_us"], report["submits"] * costs["submit_us"]
+        passes = sum(p.duration_us for p in plan.passes if p.culled is None)
+        assert plan.frame_us <= (passes + hop * waits + calls + submits) * (1 + 1e-6)
 
 
 @given(graphs(), profiles())

@@ -129,7 +129,7 @@ def build(size: tuple[int, int] = (1280, 720), *, shadow_texels: int = SHADOW_TE
             **draw,
         )
 
-    # Beside it, on a queue of their own where the device has one.
+    # Beside it, on a queue of their own where measured weights say that it pays.
     clusters = g.buffer("clusters", CLUSTER_BYTES)
     g.compute(
         "clusters/cull",
@@ -138,7 +138,7 @@ def build(size: tuple[int, int] = (1280, 720), *, shadow_texels: int = SHADOW_TE
         lights=lights,
         clusters=clusters,
         groups=(CLUSTERS + 63) // 64,
-        queue="async_compute",
+        queue="any",
     )
     half = ((width + 1) // 2, (height + 1) // 2)
     occlusion = g.image("occlusion", half, "rg32float")
@@ -151,7 +151,7 @@ def build(size: tuple[int, int] = (1280, 720), *, shadow_texels: int = SHADOW_TE
         depth=depth,
         normal=normal,
         occlusion=occlusion,
-        queue="async_compute",
+        queue="any",
     )
     for name, source, target, step in (("across", occlusion, across, (1, 0)), ("down", across, smooth, (0, 1))):
         g.compute(
@@ -160,7 +160,7 @@ def build(size: tuple[int, int] = (1280, 720), *, shadow_texels: int = SHADOW_TE
             occlusion=source,
             smooth_=target,
             push={"step": list(step)},
-            queue="async_compute",
+            queue="any",
         )
 
     # Light, the sky behind, bubbles before: one render pass.

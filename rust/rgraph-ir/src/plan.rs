@@ -159,6 +159,8 @@ pub enum QueueWhy {
     EarliestFinish,
     /// Only this queue can do what the pass asks.
     OnlyCapable,
+    /// The declaration leaves it open, and no other queue promises a sure gain.
+    NoGain,
 }
 
 /// An access of an inserted pass.
@@ -604,6 +606,8 @@ pub struct Report {
     pub submits: u32,
     /// Modelled time of the frame in microseconds.
     pub frame_us: f64,
+    /// Modelled time of the same order on the graphics queue alone, in microseconds; `None` if no other queue is used.
+    pub one_queue_us: Option<f64>,
     /// What the schedule is: the policy that made it, and whether it is proven best.
     pub policy: &'static str,
     /// Whether the order is proven optimal (policy `exact`).

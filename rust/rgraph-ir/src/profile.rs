@@ -97,6 +97,10 @@ pub struct Profile {
     pub barrier_us: f64,
     /// Cost of a submit, in microseconds.
     pub submit_us: f64,
+    /// Least time between the starts of two passes of one queue, in microseconds.
+    pub pass_us: f64,
+    /// Invocations that fill the device; a pass of fewer leaves room for others. At least 1.
+    pub width: u64,
 }
 
 impl Profile {
@@ -113,6 +117,10 @@ impl Profile {
             cross_queue_us: 10.0,
             barrier_us: 2.0,
             submit_us: 7.0,
+            // Measured on an H200: 314 µs for eight chains of 40 passes, 112 for one.
+            pass_us: 0.7,
+            // 64 compute units of 2,048 invocations.
+            width: 1 << 17,
         }
     }
 

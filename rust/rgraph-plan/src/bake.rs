@@ -27,8 +27,8 @@ use crate::budget::MemoryBudget;
 use crate::cancel::poll_now;
 use crate::error::GraphError;
 use crate::graph::Graph;
-use crate::id::IdVec;
-use crate::plan::{BakeTimes, Plan, PlanKind, PlanQueue};
+use crate::id::{Id, IdVec};
+use crate::plan::{BakeTimes, Plan, PlanKind, PlanPassId, PlanQueue};
 use crate::profile::Profile;
 use crate::resource::ResourceId;
 use crate::stages::alias::place::{Overflow, Peak};
@@ -515,10 +515,13 @@ impl Scratch {
             let used = self.queues.len();
             plan.report.notes.push(format!("the profile has {asked} queues; the plan uses at most {used} of them"));
         }
-        plan.report.frame_us = play(plan, profile.cross_queue_us, &mut self.play);
+        let size = |pass: PlanPassId| self.weights.size[self.deps.index[self.course.stops[pass.index()].node] as usize];
+        let [frame_us, serial_us] = play(plan, profile, size, &mut self.play);
+        plan.report.frame_us = frame_us;
+        plan.report.one_queue_us = self.order.one_queue_us;
         plan.report.policy = self.order.policy.name();
         plan.report.memory = Some(options.memory);
-        plan.report.optimal = self.order.optimal && plan.report.frame_us <= self.order.frame_us;
+        plan.report.optimal = self.order.optimal && serial_us <= self.order.frame_us;
     }
 }
 

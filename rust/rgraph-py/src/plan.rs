@@ -411,6 +411,12 @@ impl PyPlan {
         self.plan.report.frame_us
     }
 
+    /// Modelled time in microseconds of the same order on the graphics queue alone; `None` if no other queue is used.
+    #[getter]
+    fn one_queue_us(&self) -> Option<f64> {
+        self.plan.report.one_queue_us
+    }
+
     /// The policy that made the order.
     #[getter]
     fn policy(&self) -> &str {

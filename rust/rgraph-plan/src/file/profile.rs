@@ -7,7 +7,7 @@ use crate::error::{Code, GraphError};
 use crate::profile::{Limits, MemoryType, Profile, Queue};
 
 /// Keys of a profile file.
-pub(super) const PROFILE_KEYS: [&str; 11] = [
+pub(super) const PROFILE_KEYS: [&str; 13] = [
     "rprofile",
     "name",
     "queues",
@@ -19,6 +19,8 @@ pub(super) const PROFILE_KEYS: [&str; 11] = [
     "cross_queue_us",
     "barrier_us",
     "submit_us",
+    "pass_us",
+    "width",
 ];
 /// Keys of a queue.
 pub(super) const QUEUE_KEYS: [&str; 4] = ["name", "family", "count", "capabilities"];
@@ -82,6 +84,8 @@ fn profile(root: Node<'_, '_>) -> Option<Profile> {
     cost("cross_queue_us", &mut profile.cross_queue_us);
     cost("barrier_us", &mut profile.barrier_us);
     cost("submit_us", &mut profile.submit_us);
+    cost("pass_us", &mut profile.pass_us);
+    integer("width", &mut profile.width);
     if let Some(memory) = fields.get("memory").and_then(|memory| memory.list(" of classes of memory", memory_type)) {
         profile.memory = memory;
     }
@@ -163,6 +167,8 @@ pub fn write_profile(profile: &Profile) -> String {
     sheet.line("  ", "cross_queue_us", &profile.cross_queue_us);
     sheet.line("  ", "barrier_us", &profile.barrier_us);
     sheet.line("  ", "submit_us", &profile.submit_us);
+    sheet.line("  ", "pass_us", &profile.pass_us);
+    sheet.line("  ", "width", &profile.width);
     sheet.text("\n}\n");
     sheet.finish()
 }

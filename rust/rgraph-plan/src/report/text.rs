@@ -114,7 +114,8 @@ fn header(out: &mut String, plan: &Plan) {
     if !plan.report.policy.is_empty() {
         let optimal = if plan.report.optimal { ", proven optimal" } else { "" };
         let time = plan.report.frame_us;
-        line(out, format_args!("  schedule {}{optimal} · frame {time:.1} µs (modelled)", plan.report.policy));
+        let alone = plan.report.one_queue_us.map_or_else(String::new, |us| format!(", {us:.1} µs on one queue"));
+        line(out, format_args!("  schedule {}{optimal} · frame {time:.1} µs (modelled){alone}", plan.report.policy));
     }
     if let Some(times) = plan.report.bake_us {
         let stages = [

@@ -126,11 +126,12 @@ pub fn bytes_phrase(bytes: u64) -> String {
 }
 
 /// Every way in which a queue is chosen, its word and its sentence.
-const QUEUE_WHYS: [(QueueWhy, &str, &str); 4] = [
+const QUEUE_WHYS: [(QueueWhy, &str, &str); 5] = [
     (QueueWhy::Named, "named", "the declaration names it"),
     (QueueWhy::NoOther, "no_other", "the profile has no other queue of the kind that the declaration names"),
     (QueueWhy::EarliestFinish, "earliest_finish", "the declaration leaves it open, and here it finishes first"),
     (QueueWhy::OnlyCapable, "only_capable", "only this queue can do what the pass asks"),
+    (QueueWhy::NoGain, "no_gain", "the declaration leaves it open, and no other queue promises a sure gain"),
 ];
 
 /// Its word in plan files.

@@ -26,7 +26,10 @@ const LEAST_US: f32 = 3.0;
 #[derive(Default, Debug)]
 pub struct Weights {
     weight_us: Vec<f32>,
+    /// The part of the device that each live node fills, above 0 and up to 1.
+    pub size: Vec<f32>,
     measured: bool,
+    certain: bool,
     queues: Vec<u32>,
     unit: Vec<u16>,
     merges: Vec<(u32, u32)>,
@@ -70,6 +73,9 @@ impl Weights {
             deps: &input.deps.deps,
             weight_us: &self.weight_us,
             measured: self.measured,
+            certain: self.certain,
+            size: &self.size,
+            home: resolve_queue(input.profile, PassQueue::Graphics).unwrap_or(0) as u8,
             queues: &self.queues,
             queue_count: input.plan_queues.len() as u32,
             unit: &self.unit,
@@ -81,13 +87,16 @@ impl Weights {
                 cross_queue_us: input.profile.cross_queue_us as f32,
                 barrier_us: input.profile.barrier_us as f32,
                 submit_us: input.profile.submit_us as f32,
+                pass_us: input.profile.pass_us as f32,
             },
         }
     }
 
     fn weigh(&mut self, input: Input<'_>) {
         self.weight_us.clear();
+        self.size.clear();
         self.measured = false;
+        self.certain = true;
         self.queues.clear();
         self.unit.clear();
         self.by_kind.clear();
@@ -101,7 +110,10 @@ impl Weights {
             };
             let said = declared.and_then(|pass| pass.weight_us);
             self.measured |= said.is_some();
-            let weight = said.map_or_else(|| guess(input, node), |us| us as f32);
+            self.certain &= said.is_some() || node.queue == PassQueue::Cpu;
+            let Load { bytes, invocations } = load(input, node);
+            let weight = said.map_or(LEAST_US + bytes / BYTES_PER_US, |us| us as f32);
+            self.size.push((invocations.max(1.0) / input.profile.width as f32).min(1.0));
             self.weight_us.push(weight);
             self.unit
                 .push(declared.and_then(|pass| pass.unit).map_or(0, |unit| (unit.index() as u16).saturating_add(1)));
@@ -182,23 +194,39 @@ impl Weights {
     }
 }
 
-/// A duration for a pass that says none: the bytes it touches at a plausible bandwidth.
-fn guess(input: Input<'_>, node: &Node) -> f32 {
+/// What a node moves, and how wide it is.
+struct Load {
+    /// Bytes that it touches.
+    bytes: f32,
+    /// Texels, or words of four bytes, of the largest range that it writes; that it reads if it writes none.
+    invocations: f32,
+}
+
+/// The load of a node, from which its duration is guessed where nobody says it.
+fn load(input: Input<'_>, node: &Node) -> Load {
     let mut bytes = 0.0f32;
+    let (mut written, mut read) = (0.0f32, 0.0f32);
     for touch in &input.facts.touches[node.touches.range()] {
         let part = input.facts.pieces.get(touch.first);
-        bytes += match input.shapes[touch.resource].kind {
+        let (range, items) = match input.shapes[touch.resource].kind {
             PlanKind::Image { format, size, samples, .. } => {
                 let [width, height, depth] = mip_size(size, part.mips[0]).map(|texels| texels as f32);
                 let layers = (part.layers[1] - part.layers[0]) as f32;
                 let [block_width, block_height] = format.block();
                 let texel = format.block_bytes() as f32 / (block_width * block_height) as f32;
-                width * height * depth * layers * texel * samples as f32
+                let texels = width * height * depth * layers * samples as f32;
+                (texels * texel, texels)
             }
-            PlanKind::Buffer { .. } => (part.bytes[1] - part.bytes[0]) as f32,
+            PlanKind::Buffer { .. } => {
+                let bytes = (part.bytes[1] - part.bytes[0]) as f32;
+                (bytes, bytes / 4.0)
+            }
         };
+        bytes += range;
+        let widest = if touch.effect.writes() { &mut written } else { &mut read };
+        *widest = widest.max(items);
     }
-    LEAST_US + bytes / BYTES_PER_US
+    Load { bytes, invocations: if written > 0.0 { written } else { read } }
 }
 
 /// Why a node runs on its queue, as far as the declaration decides it.

@@ -427,6 +427,7 @@ pub fn plan() -> Plan {
         barriers: 6,
         submits: 3,
         frame_us: 561.0,
+        one_queue_us: Some(700.5),
         policy: "weighted",
         optimal: true,
         memory: Some(rgraph_plan::budget::MemoryBudget::Bytes(77)),

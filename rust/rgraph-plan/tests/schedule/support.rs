@@ -44,15 +44,18 @@ pub struct Owned {
     pub costs: Costs,
     pub memory: MemoryBudget,
     pub measured: bool,
+    pub certain: bool,
+    pub size: Vec<f32>,
 }
 
 impl Owned {
     pub fn new(nodes: usize, edges: &[(u32, u32)]) -> Self {
         let mut owned = Self {
             weight_us: vec![1.0; nodes],
+            size: vec![1.0; nodes],
             queues: vec![1; nodes],
             unit: vec![0; nodes],
-            costs: Costs { cross_queue_us: 10.0, barrier_us: 2.0, submit_us: 7.0 },
+            costs: Costs { cross_queue_us: 10.0, barrier_us: 2.0, submit_us: 7.0, pass_us: 0.5 },
             memory: MemoryBudget::Least,
             ..Self::default()
         };
@@ -78,6 +81,9 @@ impl Owned {
             deps: &self.deps,
             weight_us: &self.weight_us,
             measured: self.measured,
+            certain: self.certain,
+            size: &self.size,
+            home: 0,
             queues: &self.queues,
             queue_count: 31,
             unit: &self.unit,

@@ -117,7 +117,7 @@ pub(in crate::file) const SUBGRAPH: [&str; 3] = ["key", "passes", "roots"];
 /// Of a pair of passes that were not merged.
 pub(in crate::file) const UNMERGED: [&str; 5] = ["first", "second", "why", "resource", "reason"];
 /// Of the report.
-pub(in crate::file) const REPORT: [&str; 8] =
-    ["bake_us", "barriers", "submits", "frame_us", "policy", "optimal", "memory", "notes"];
+pub(in crate::file) const REPORT: [&str; 9] =
+    ["bake_us", "barriers", "submits", "frame_us", "one_queue_us", "policy", "optimal", "memory", "notes"];
 /// Of times of stages.
 pub(in crate::file) const TIMES: [&str; 6] = ["validate", "cull", "schedule", "merge", "alias", "synchronize"];

@@ -153,6 +153,7 @@ pub(super) fn read_report(node: Node<'_, '_>) -> Option<Report> {
         barriers: count("barriers")?,
         submits: count("submits")?,
         frame_us: fields.given("frame_us").map_or(Some(0.0), |time| time.number())?,
+        one_queue_us: fields.given("one_queue_us").map_or(Some(None), |time| time.number().map(Some))?,
         policy: fields.given("policy").map_or(Some(""), |policy| policy.word::<Policy>().map(|at| POLICIES[at.0]))?,
         optimal: fields.flag("optimal"),
         memory: fields.given("memory").map_or(Some(None), |budget| memory_budget(budget).map(Some))?,

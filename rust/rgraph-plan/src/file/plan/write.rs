@@ -332,6 +332,7 @@ fn report(sheet: &mut Sheet, report: &Report, timings: bool) {
         inner.put("merge", times.merge).put("alias", times.alias).put("synchronize", times.synchronize).end();
     }
     row.put("barriers", report.barriers).put("submits", report.submits).put("frame_us", report.frame_us);
+    row.some("one_queue_us", report.one_queue_us);
     row.some("policy", Some(report.policy).filter(|policy| !policy.is_empty())).flag("optimal", report.optimal);
     match report.memory {
         Some(MemoryBudget::Bytes(bytes)) => row.put("memory", bytes),

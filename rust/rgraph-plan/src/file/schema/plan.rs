@@ -338,6 +338,7 @@ fn report() -> Value {
             ("barriers", u32()),
             ("submits", u32()),
             ("frame_us", nullable(number())),
+            ("one_queue_us", nullable(number())),
             ("policy", nullable(words_of(&POLICIES))),
             ("optimal", boolean()),
             ("memory", nullable(any_of([words_of(&MemoryBudget::NAMES), u64()]))),

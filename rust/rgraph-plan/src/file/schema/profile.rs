@@ -20,6 +20,8 @@ pub(super) fn schema() -> Value {
             ("cross_queue_us", at_least(0)),
             ("barrier_us", at_least(0)),
             ("submit_us", at_least(0)),
+            ("pass_us", at_least(0)),
+            ("width", positive(u64::MAX)),
         ],
     )
 }

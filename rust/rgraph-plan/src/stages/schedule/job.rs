@@ -16,6 +16,8 @@ pub struct Costs {
     pub barrier_us: f32,
     /// A submit.
     pub submit_us: f32,
+    /// Least time between the starts of two nodes of one queue.
+    pub pass_us: f32,
 }
 
 /// Which nodes keep which bytes alive: a resource lives from its first to its last user in the order.
@@ -40,6 +42,12 @@ pub struct Job<'a> {
     pub weight_us: &'a [f32],
     /// Whether someone measured or declared durations, rather than that all are guessed.
     pub measured: bool,
+    /// Whether that is so for every node that the device runs.
+    pub certain: bool,
+    /// The part of the device that each node fills, above 0 and up to 1.
+    pub size: &'a [f32],
+    /// The queue on which nodes stay that may run on several, unless those promise a sure gain.
+    pub home: u8,
     /// Queues that may run each node, as bits; bit [`HOST`] is the host. At least one bit each.
     pub queues: &'a [u32],
     /// Number of queues; no mask has a higher bit but the host's.
@@ -74,7 +82,8 @@ impl Job<'_> {
 /// How an order is made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Policy {
-    /// `Overlap` where all nodes run on one queue, `Weighted` on several.
+    /// `Overlap` where all nodes run on one queue, `Weighted` on several. Nodes that may run on several stay on the
+    /// graphics queue unless that costs a quarter of the frame, or a fiftieth where every duration is known.
     #[default]
     Auto,
     /// The declared order, as near as dependencies allow.
@@ -145,6 +154,9 @@ pub struct Order {
     pub finish_us: Vec<f32>,
     /// Modelled length of the frame in microseconds.
     pub frame_us: f64,
+    /// Modelled length in microseconds of the same order with every node of the device on the graphics queue, where it
+    /// uses others.
+    pub one_queue_us: Option<f64>,
     /// The policy that made it, [`Policy::Auto`] resolved.
     pub policy: Policy,
     /// Whether no order and queues give a shorter frame, and none as short keeps fewer bytes alive at once in the order

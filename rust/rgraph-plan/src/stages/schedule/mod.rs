@@ -16,6 +16,7 @@ mod overlap;
 mod random;
 mod search;
 mod serial;
+mod share;
 mod subsets;
 mod weighted;
 
@@ -31,6 +32,7 @@ use crate::plan::QueueWhy;
 use exact::{ExactScratch, Goal, Problem};
 use overlap::{Caps, OverlapScratch};
 use search::SearchScratch;
+use share::Shared;
 use subsets::Subsets;
 use weighted::{Ranked, WeightedScratch, earliest_finish};
 
@@ -52,6 +54,11 @@ pub struct Scratch {
     classes: bool,
     best: Candidate,
     trial: Candidate,
+    /// The best order on the graphics queue, while others are tried.
+    kept: Candidate,
+    /// The queues of nodes that stay there.
+    home_queues: Vec<u32>,
+    shared: Shared,
     pool: Pool,
 }
 
@@ -358,6 +365,71 @@ impl Scratch {
 }
 
 impl Scratch {
+    /// Searches with the policy that suits the queues in use, and returns it.
+    fn search_auto(&mut self, job: &Job<'_>, effort: u32) -> Policy {
+        let policy = if self.subsets.queues() <= 1 { Policy::Overlap } else { Policy::Weighted };
+        self.search_all(job, policy, effort);
+        policy
+    }
+
+    /// Searches with every node that may run on several queues on the graphics queue, and on all queues if those could
+    /// be worth it. Returns the policy, and whether nodes stay.
+    fn search_sure(&mut self, job: &Job<'_>, effort: u32) -> (Policy, bool) {
+        let mut queues = std::mem::take(&mut self.home_queues);
+        share::at_home(job, &mut queues);
+        let home = Job { queues: &queues, ..*job };
+        self.subsets.begin(&home);
+        let mut policy = self.search_auto(&home, effort);
+        let home_us = self.shared.frame_us(&home, &self.best.nodes, &self.best.queue);
+        let mut stays = true;
+        if share::may_be_worth_leaving(job, &self.best.queue, home_us) {
+            std::mem::swap(&mut self.best, &mut self.kept);
+            self.best.nodes.clear();
+            self.subsets.begin(job);
+            let other = self.search_auto(job, effort);
+            let other_us = self.shared.frame_us(job, &self.best.nodes, &self.best.queue);
+            stays = other_us > share::worth_leaving(job, home_us);
+            if stays {
+                std::mem::swap(&mut self.best, &mut self.kept);
+            } else {
+                policy = other;
+            }
+        }
+        self.home_queues = queues;
+        (policy, stays)
+    }
+
+    /// Tries every choice of queues with a policy.
+    fn search_all(&mut self, job: &Job<'_>, policy: Policy, effort: u32) {
+        while let Some(ranked) = self.subsets.next(job) {
+            crate::cancel::poll();
+            let several = ranked.as_slice().len() > 1;
+            let exact = matches!(policy, Policy::Exact { .. });
+            let weighted = exact || policy == Policy::Weighted;
+            if policy == Policy::Declared || (weighted && several) {
+                self.try_list(job, &ranked, true);
+            }
+            if policy == Policy::Overlap || (weighted && !several) {
+                self.find_overlap_order(job, effort);
+                self.try_list(job, &ranked, false);
+            }
+            if weighted && several {
+                let small = job.len() <= if exact { EXACT_NODES } else { OPEN_PORTFOLIO };
+                if effort > 1 || (small && (exact || self.subsets.open())) {
+                    self.find_overlap_order(job, effort);
+                    self.try_portfolio(job, &ranked, effort);
+                } else if effort == 1 {
+                    self.try_weighted(job, &ranked);
+                    self.try_justified(job, &ranked);
+                } else {
+                    self.try_weighted(job, &ranked);
+                }
+            }
+        }
+    }
+}
+
+impl Scratch {
     /// Improves the best by exact search: on all queues, and if that ends undecided on every other choice too, each with
     /// the same budget, so that more queues still never lengthen the frame.
     fn find_exact(&mut self, job: &Job<'_>, nodes: u32, out: &mut Order) {
@@ -413,7 +485,7 @@ pub fn schedule(
     scratch.overlap_order.clear();
     scratch.best.nodes.clear();
     // Candidates change places, so each must have room for all nodes from the first call on.
-    for candidate in [&mut scratch.best, &mut scratch.trial] {
+    for candidate in [&mut scratch.best, &mut scratch.trial, &mut scratch.kept] {
         candidate.reserve(job.len());
     }
     scratch.overlap_order.reserve(job.len());
@@ -425,47 +497,32 @@ pub fn schedule(
         finish(job, policy, scratch, out);
         return Ok(());
     }
-    let policy = match policy {
-        Policy::Auto if scratch.subsets.queues() <= 1 => Policy::Overlap,
-        Policy::Auto => Policy::Weighted,
-        named => named,
+    let (policy, stays) = match policy {
+        Policy::Auto if scratch.subsets.open() => scratch.search_sure(job, effort),
+        Policy::Auto => (scratch.search_auto(job, effort), false),
+        named => {
+            scratch.search_all(job, named, effort);
+            (named, false)
+        }
     };
-    while let Some(ranked) = scratch.subsets.next(job) {
-        crate::cancel::poll();
-        let several = ranked.as_slice().len() > 1;
-        let exact = matches!(policy, Policy::Exact { .. });
-        let weighted = exact || policy == Policy::Weighted;
-        if policy == Policy::Declared || (weighted && several) {
-            scratch.try_list(job, &ranked, true);
-        }
-        if policy == Policy::Overlap || (weighted && !several) {
-            scratch.find_overlap_order(job, effort);
-            scratch.try_list(job, &ranked, false);
-        }
-        if weighted && several {
-            let small = job.len() <= if exact { EXACT_NODES } else { OPEN_PORTFOLIO };
-            if effort > 1 || (small && (exact || scratch.subsets.open())) {
-                scratch.find_overlap_order(job, effort);
-                scratch.try_portfolio(job, &ranked, effort);
-            } else if effort == 1 {
-                scratch.try_weighted(job, &ranked);
-                scratch.try_justified(job, &ranked);
-            } else {
-                scratch.try_weighted(job, &ranked);
-            }
-        }
-    }
     out.optimal = false;
     out.nodes_explored = 0;
     if let Policy::Exact { nodes } = policy {
         scratch.find_exact(job, nodes, out);
     }
     finish(job, policy, scratch, out);
+    if stays {
+        let open = out.why_queue.iter_mut().filter(|why| **why == QueueWhy::EarliestFinish);
+        open.for_each(|why| *why = QueueWhy::NoGain);
+    }
     Ok(())
 }
 
 fn finish(job: &Job<'_>, policy: Policy, scratch: &mut Scratch, out: &mut Order) {
-    let Scratch { best, pool, .. } = scratch;
+    let Scratch { best, trial, shared, pool, .. } = scratch;
+    trial.queue.clear();
+    trial.queue.extend(best.queue.iter().map(|&on| if on == HOST { HOST } else { job.home }));
+    out.one_queue_us = (trial.queue != best.queue).then(|| shared.frame_us(job, &best.nodes, &trial.queue));
     out.frame_us = evaluate(job, &best.nodes, &best.queue, &mut pool.times);
     out.nodes.clear();
     out.nodes.extend_from_slice(&best.nodes);

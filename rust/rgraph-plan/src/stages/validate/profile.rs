@@ -43,10 +43,14 @@ impl Check<'_> {
             ("cross_queue_us", profile.cross_queue_us),
             ("barrier_us", profile.barrier_us),
             ("submit_us", profile.submit_us),
+            ("pass_us", profile.pass_us),
         ] {
             if !(0.0..=1e12).contains(&cost) {
                 self.bad_profile(&format!("has {name} {cost:?}"), "give it a cost in microseconds, 0 to 10^12");
             }
+        }
+        if profile.width == 0 {
+            self.bad_profile("has width 0", "give it the invocations that fill the device, or leave width out");
         }
         if profile.memory.is_empty() {
             self.bad_profile("has no memory", "give it at least one class of memory, or leave memory out");

@@ -1,0 +1,113 @@
+//! What an order costs on a device that its passes share: passes of a queue between two barrier calls overlap as far as
+//! the device is wide enough, and barrier calls, submits and hops cost time. It decides if passes leave the graphics
+//! queue; the orders themselves are made with the simpler [`model`](super::model).
+
+use super::job::{HOST, Job};
+use super::model::QUEUES;
+
+/// Part of the frame that other queues must save if every duration was measured or declared.
+const MARGIN: f64 = 0.02;
+/// The same if durations are guessed. On an H200 a guessed plan on three queues took 1.24 times one queue (`demo
+/// deferred`, 1280×720), though the guesses promised a gain.
+const MARGIN_GUESSED: f64 = 0.25;
+
+/// Memory that is used again.
+#[derive(Default, Debug)]
+pub(super) struct Shared {
+    finish: Vec<f64>,
+    /// By node: its interval on its queue.
+    interval: Vec<u32>,
+}
+
+/// A queue while its passes are placed.
+#[derive(Clone, Copy)]
+struct Lane {
+    interval: u32,
+    /// Whether a batch has begun and nothing waits for its end yet.
+    open: bool,
+    begin: f64,
+    /// When the next pass may start and when all have ended, after `begin`.
+    next: f64,
+    end: f64,
+    before: u32,
+}
+
+impl Lane {
+    /// Begins an interval.
+    fn close(&mut self, at: f64, cost: f64) {
+        self.begin = (self.begin + self.end).max(at) + cost;
+        (self.next, self.end) = (0.0, 0.0);
+        self.interval += 1;
+    }
+}
+
+impl Shared {
+    /// The length of the frame in microseconds: never less than the work that fills the device. O(nodes + edges).
+    pub fn frame_us(&mut self, job: &Job<'_>, order: &[u32], queue: &[u8]) -> f64 {
+        self.finish.clear();
+        self.finish.resize(job.len(), 0.0);
+        self.interval.clear();
+        self.interval.resize(job.len(), 0);
+        let lane = Lane { interval: 0, open: false, begin: 0.0, next: 0.0, end: 0.0, before: u32::MAX };
+        let mut lanes = [lane; QUEUES];
+        let cross = f64::from(job.costs.cross_queue_us);
+        for &node in order {
+            crate::cancel::poll();
+            let on = queue[node as usize];
+            let lane = &mut lanes[usize::from(on)];
+            let merges = lane.before != u32::MAX && job.merges.binary_search(&(lane.before, node)).is_ok();
+            let (mut at, mut waits, mut follows) = (0.0f64, false, false);
+            for &pred in job.deps.preds.row(node as usize) {
+                if queue[pred as usize] == on {
+                    follows |= self.interval[pred as usize] == lane.interval && !(merges && pred == lane.before);
+                } else {
+                    at = at.max(self.finish[pred as usize] + cross);
+                    waits = true;
+                }
+            }
+            let host = on == HOST;
+            if waits || !lane.open {
+                lane.close(at, if host { 0.0 } else { f64::from(job.costs.submit_us) });
+                lane.open = true;
+            } else if follows {
+                lane.close(0.0, if host { 0.0 } else { f64::from(job.costs.barrier_us) });
+            }
+            let us = f64::from(job.weight_us[node as usize]);
+            let size = if host { 1.0 } else { f64::from(job.size[node as usize]) };
+            lane.end = lane.end.max(lane.next + us);
+            self.finish[node as usize] = lane.begin + lane.next + us;
+            self.interval[node as usize] = lane.interval;
+            lane.next += (us * size).max(us.min(f64::from(job.costs.pass_us)));
+            lane.before = node;
+            // What another queue waits for ends its batch.
+            lane.open &= job.deps.succs.row(node as usize).iter().all(|&succ| queue[succ as usize] == on);
+        }
+        let ends = lanes.iter().map(|lane| lane.begin + lane.end);
+        ends.fold(work_us(job, queue), f64::max)
+    }
+}
+
+/// Microseconds of work that fill the whole device.
+fn work_us(job: &Job<'_>, queue: &[u8]) -> f64 {
+    let nodes = (0..job.len()).filter(|&node| queue[node] != HOST);
+    nodes.map(|node| f64::from(job.weight_us[node]) * f64::from(job.size[node])).sum()
+}
+
+/// Longest frame on several queues for which passes leave the graphics queue, where the frame there takes so long.
+pub(super) fn worth_leaving(job: &Job<'_>, home_us: f64) -> f64 {
+    home_us * (1.0 - if job.certain { MARGIN } else { MARGIN_GUESSED })
+}
+
+/// Whether any choice of queues could be worth it: none saves work, however many queues it uses.
+pub(super) fn may_be_worth_leaving(job: &Job<'_>, queue: &[u8], home_us: f64) -> bool {
+    work_us(job, queue) < worth_leaving(job, home_us)
+}
+
+/// Fills the queues of nodes that stay: the graphics queue wherever it is among several, else the first.
+pub(super) fn at_home(job: &Job<'_>, queues: &mut Vec<u32>) {
+    queues.clear();
+    queues.extend(job.queues.iter().map(|&mask| {
+        let home = mask & (1 << job.home);
+        if home != 0 { home } else { mask & mask.wrapping_neg() }
+    }));
+}
