@@ -72,10 +72,22 @@ def test_accumulated_frames_are_steadier_than_single_ones(start, graph: rg.Graph
     assert 0 < last < first / 2
 
 
-def test_the_debug_view_is_left_out_and_async_work_is_on_its_queue(graph: rg.Graph):
+def test_open_work_stays_on_the_graphics_queue_without_measured_weights(graph: rg.Graph):
     plan = graph.bake("discrete")
+    assert {planned.queue for planned in plan.passes} == {"graphics", None}
+    assert plan.one_queue_us is None
+
+
+def test_the_debug_view_is_left_out_and_async_work_is_on_its_queue(graph: rg.Graph):
+    values = json.loads(graph.to_json())
+    for one in values["passes"]:
+        if one.get("queue") == "any":
+            one["queue"] = "async_compute"
+    named = rg.Graph.from_dict(values)
+    plan = named.bake("discrete")
     assert list(plan.culled) == ["debug_view"]
-    assert plan.check(graph) == []
+    assert plan.check() == []
+    assert plan.one_queue_us is not None
     queues = {planned.name: planned.queue for planned in plan.passes}
     beside = ("clusters/cull", "ssao/sample", "ssao/across", "ssao/down")
     assert {queues[name] for name in beside} == {"compute"}

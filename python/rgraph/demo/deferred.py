@@ -1,4 +1,4 @@
-"""The deferred demo: one whole frame of a renderer, a few dozen passes on two queues.
+"""The deferred demo: one whole frame of a renderer, a few dozen passes, some of which any queue may run.
 
 `build` declares the frame as a graph; `Renderer` runs it frame by frame. Everything is plain data and shaders, so the
 graph can be planned without a device, looked at, and saved.
@@ -50,7 +50,7 @@ def build(size: tuple[int, int] = (1280, 720), *, shadow_texels: int = SHADOW_TE
     width, height = size
     g = rgraph.Graph("deferred", size=size)
     scene = _scene.court()
-    # Both queues read it at once: nobody hands it over.
+    # Several queues may read it at once: none hands it over.
     frame = g.import_buffer("constants", _camera.CONSTANTS.size, sharing="concurrent")
     vertices = g.import_array("vertices", scene.vertices, as_buffer=True)
     instances = g.import_array("instances", scene.instances, as_buffer=True)

@@ -110,7 +110,7 @@ impl Weights {
             };
             let said = declared.and_then(|pass| pass.weight_us);
             self.measured |= said.is_some();
-            self.certain &= said.is_some() || node.queue == PassQueue::Cpu;
+            self.certain &= said.is_some() || declared.is_none() || node.queue == PassQueue::Cpu;
             let Load { bytes, invocations } = load(input, node);
             let weight = said.map_or(LEAST_US + bytes / BYTES_PER_US, |us| us as f32);
             self.size.push((invocations.max(1.0) / input.profile.width as f32).min(1.0));

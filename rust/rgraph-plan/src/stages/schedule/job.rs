@@ -42,7 +42,7 @@ pub struct Job<'a> {
     pub weight_us: &'a [f32],
     /// Whether someone measured or declared durations, rather than that all are guessed.
     pub measured: bool,
-    /// Whether that is so for every node that the device runs.
+    /// Whether that is so for every declared pass that the device runs.
     pub certain: bool,
     /// The part of the device that each node fills, above 0 and up to 1.
     pub size: &'a [f32],
