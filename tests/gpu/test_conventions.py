@@ -276,7 +276,11 @@ def test_arrays_become_images_of_these_formats(dtype: type, channels: int, forma
 
 
 def test_the_table_of_formats_is_the_codes_own(device: rg.Device):
-    assert format_table.shown() == format_table.table(device)
+    rows = format_table.table(device)
+    shown = format_table.shown().removeprefix(format_table.HEAD).splitlines(keepends=True)
+    assert len(shown) == sum(not vulkan.endswith("_BLOCK") for _, vulkan in format_table.names())
+    assert [row for row in shown if row in rows] == rows
+    assert len(rows) > 40  # some drivers lack depth of 24 bits
 
 
 def test_the_table_of_compressed_formats_is_the_codes_own():
