@@ -21,7 +21,7 @@ class Timeline extends Pane {
   start() {
     this.tools.append(legend([
       ['tick memory', 'memory'], ['tick layout', 'layout'], ['tick ownership', 'ownership'], ['tick alias', 'alias'],
-    ], 'Barriers'), toggle('Heat', false, (on) => {
+    ], 'Barriers'), ...this.kinds(), toggle('Heat', false, (on) => {
       this.heat = on;
       this.redraw();
     }), toggle('Critical path', false, (on) => set('query', on ? 'critical' : '')));
@@ -30,6 +30,15 @@ class Timeline extends Pane {
       this.forget();
       this.draw();
     });
+  }
+
+  // The tones of boxes that this frame has, as a legend.
+  kinds() {
+    const names = { compute: 'compute', rays: 'ray tracing', copy: 'transfer' };
+    const used = new Set();
+    for (let pass = 0; pass < plan.live; pass += 1) used.add(plan.kindOf(pass));
+    const entries = Object.keys(names).filter((kind) => used.has(kind)).map((kind) => [`tone hue-0 kind-${kind}`, names[kind]]);
+    return entries.length ? [legend(entries, 'Passes')] : [];
   }
 
   // Lanes with their cells on the present scale.
