@@ -5,6 +5,8 @@ Declare a frame with `Graph`, plan it for a device with `Graph.bake`, then print
 have shaders, and hands back arrays.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from rgraph._core import (
     Array,
     Buffer,
@@ -71,6 +73,9 @@ from rgraph._records import (
     Wait,
 )
 
+if TYPE_CHECKING:
+    from rgraph import passes as passes
+
 __all__ = [
     "Array",
     "Barrier",
@@ -132,3 +137,16 @@ __all__ = [
     "schema",
     "set_source_tracking",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """`rgraph.passes`, loaded when it is first asked for."""
+    if name == "passes":
+        from importlib import import_module
+
+        return import_module("rgraph.passes")
+    raise AttributeError(f"module 'rgraph' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), "passes"})

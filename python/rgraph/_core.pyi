@@ -1,4 +1,6 @@
-# The compiled part of rgraph. Kept by hand; `make lint` compares it with the build.
+# The compiled part of rgraph. Signatures are kept by hand; `make lint` compares them with the build. Docstrings are those of
+# the build: `python tests/stub_docs.py` writes them.
+# ruff: noqa: E501
 import sys
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from os import PathLike
@@ -51,6 +53,127 @@ _Waits: TypeAlias = Sequence[
 _Signals: TypeAlias = Sequence[tuple["Semaphore", int] | tuple[int, int | None]]
 _Blend: TypeAlias = str | Mapping[str, Sequence[str]]
 
+_Queue: TypeAlias = Literal["graphics", "compute", "async_compute", "transfer", "cpu", "any"]
+_Policy: TypeAlias = Literal["auto", "declared", "overlap", "weighted", "exact"]
+_Split: TypeAlias = Literal["never", "distance", "always"]
+_Load: TypeAlias = Literal["load", "clear", "discard"]
+_Filter: TypeAlias = Literal["linear", "nearest"]
+_Address: TypeAlias = Literal["clamp", "repeat", "mirror", "border"]
+_Border: TypeAlias = Literal["transparent", "black", "white"]
+_Compare: TypeAlias = Literal["never", "less", "equal", "less_equal", "greater", "not_equal", "greater_equal", "always"]
+_Topology: TypeAlias = Literal["points", "lines", "line_strip", "triangles", "triangle_strip"]
+_Cull: TypeAlias = Literal["none", "front", "back"]
+_Front: TypeAlias = Literal["ccw", "cw"]
+_Sharing: TypeAlias = Literal["exclusive", "concurrent"]
+_Contents: TypeAlias = Literal["defined", "undefined"]
+_Round: TypeAlias = Literal["down", "up"]
+_Resolve: TypeAlias = Literal["average", "sample_zero", "min", "max"]
+_Index: TypeAlias = Literal["uint32", "uint16"]
+_Callbacks: TypeAlias = Literal["refuse", "skip"]
+_Format: TypeAlias = Literal[
+    "r8unorm",
+    "r8snorm",
+    "r8uint",
+    "r8sint",
+    "r16unorm",
+    "r16snorm",
+    "r16uint",
+    "r16sint",
+    "r16float",
+    "rg8unorm",
+    "rg8snorm",
+    "rg8uint",
+    "rg8sint",
+    "r32uint",
+    "r32sint",
+    "r32float",
+    "rg16unorm",
+    "rg16snorm",
+    "rg16uint",
+    "rg16sint",
+    "rg16float",
+    "rgba8unorm",
+    "rgba8unorm-srgb",
+    "rgba8snorm",
+    "rgba8uint",
+    "rgba8sint",
+    "bgra8unorm",
+    "bgra8unorm-srgb",
+    "rgb9e5ufloat",
+    "rgb10a2uint",
+    "rgb10a2unorm",
+    "rg11b10ufloat",
+    "rg32uint",
+    "rg32sint",
+    "rg32float",
+    "rgba16unorm",
+    "rgba16snorm",
+    "rgba16uint",
+    "rgba16sint",
+    "rgba16float",
+    "rgba32uint",
+    "rgba32sint",
+    "rgba32float",
+    "stencil8",
+    "depth16unorm",
+    "depth24plus",
+    "depth24plus-stencil8",
+    "depth32float",
+    "depth32float-stencil8",
+    "bc1-rgba-unorm",
+    "bc1-rgba-unorm-srgb",
+    "bc2-rgba-unorm",
+    "bc2-rgba-unorm-srgb",
+    "bc3-rgba-unorm",
+    "bc3-rgba-unorm-srgb",
+    "bc4-r-unorm",
+    "bc4-r-snorm",
+    "bc5-rg-unorm",
+    "bc5-rg-snorm",
+    "bc6h-rgb-ufloat",
+    "bc6h-rgb-float",
+    "bc7-rgba-unorm",
+    "bc7-rgba-unorm-srgb",
+    "etc2-rgb8unorm",
+    "etc2-rgb8unorm-srgb",
+    "etc2-rgb8a1unorm",
+    "etc2-rgb8a1unorm-srgb",
+    "etc2-rgba8unorm",
+    "etc2-rgba8unorm-srgb",
+    "eac-r11unorm",
+    "eac-r11snorm",
+    "eac-rg11unorm",
+    "eac-rg11snorm",
+    "astc-4x4-unorm",
+    "astc-4x4-unorm-srgb",
+    "astc-5x4-unorm",
+    "astc-5x4-unorm-srgb",
+    "astc-5x5-unorm",
+    "astc-5x5-unorm-srgb",
+    "astc-6x5-unorm",
+    "astc-6x5-unorm-srgb",
+    "astc-6x6-unorm",
+    "astc-6x6-unorm-srgb",
+    "astc-8x5-unorm",
+    "astc-8x5-unorm-srgb",
+    "astc-8x6-unorm",
+    "astc-8x6-unorm-srgb",
+    "astc-8x8-unorm",
+    "astc-8x8-unorm-srgb",
+    "astc-10x5-unorm",
+    "astc-10x5-unorm-srgb",
+    "astc-10x6-unorm",
+    "astc-10x6-unorm-srgb",
+    "astc-10x8-unorm",
+    "astc-10x8-unorm-srgb",
+    "astc-10x10-unorm",
+    "astc-10x10-unorm-srgb",
+    "astc-12x10-unorm",
+    "astc-12x10-unorm-srgb",
+    "astc-12x12-unorm",
+    "astc-12x12-unorm-srgb",
+]
+
 __all__ = [
     "Array",
     "Buffer",
@@ -93,102 +216,295 @@ __version__: str
 
 @disjoint_base
 class Resource:
+    """An image or a buffer of one graph.
+
+    Handles come from `Module.image`, `Module.buffer` and their kin, and mean nothing in another graph.
+    """
+
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """Full name, with the names of the modules around it."""
     @property
-    def graph(self) -> Graph: ...
+    def graph(self) -> Graph:
+        """The graph that it is part of."""
     @property
-    def source(self) -> tuple[str, int] | None: ...
-    def previous(self, frames: int = 1, name: str | None = None, *, first_frame: _FirstFrame = "zero") -> Self: ...
+    def source(self) -> tuple[str, int] | None:
+        """(file, line) of its declaration; None if lines are not recorded."""
+    def previous(self, frames: int = 1, name: str | None = None, *, first_frame: _FirstFrame = "zero") -> Self:
+        """This resource's contents some frames ago, as a resource of its own.
+
+        Asking again for the same frame gives the same resource.
+
+        Parameters
+        ----------
+        frames
+            How many frames ago, at least 1.
+        name
+            Name of the history; default: the resource's, `.previous`, and the number of frames above 1.
+        first_frame
+            Contents of the first frames: `"zero"`, `"undefined"`, or an array, which is copied: of the image's shape and
+            dtype, or of as many bytes as the buffer.
+
+        Returns
+        -------
+        Image or Buffer
+            A history: read it like any other resource; nothing can write it.
+
+        Raises
+        ------
+        GraphError
+            If `frames` is not a number of frames. The graph is left unchanged.
+        """
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
 
 @final
 class Image(Resource):
+    """An image of one graph."""
+
     @property
-    def format(self) -> str | None: ...
+    def format(self) -> str | None:
+        """Texel format, WebGPU's name; None if none is said."""
     @property
-    def size(self) -> tuple[int, int] | tuple[int, int, int]: ...
+    def size(self) -> tuple[int, int] | tuple[int, int, int]:
+        """(width, height), or (width, height, depth) of a 3D image, in texels.
+
+        Raises
+        ------
+        GraphError
+            If it is relative to an image that nothing declares yet.
+        """
     @property
-    def mip_count(self) -> int: ...
+    def mip_count(self) -> int:
+        """Number of mip levels."""
     @property
-    def layer_count(self) -> int: ...
+    def layer_count(self) -> int:
+        """Number of array layers; six for a cube."""
     @property
-    def samples(self) -> int: ...
-    def mip(self, level: int) -> View: ...
-    def mips(self, first: int, end: int) -> View: ...
-    def layer(self, layer: int) -> View: ...
-    def layers(self, first: int, end: int) -> View: ...
-    def aspects(self, *names: str) -> View: ...
+    def samples(self) -> int:
+        """Samples per texel."""
+    def mip(self, level: int) -> View:
+        """One mip level, to be bound in the image's place.
+
+        Parameters
+        ----------
+        level
+            Which, from 0.
+        """
+    def mips(self, first: int, end: int) -> View:
+        """Some mip levels, to be bound in the image's place.
+
+        Parameters
+        ----------
+        first, end
+            Half-open: `mips(0, 3)` are the first three.
+        """
+    def layer(self, layer: int) -> View:
+        """One array layer, to be bound in the image's place.
+
+        Parameters
+        ----------
+        layer
+            Which, from 0.
+        """
+    def layers(self, first: int, end: int) -> View:
+        """Some array layers, to be bound in the image's place.
+
+        Parameters
+        ----------
+        first, end
+            Half-open.
+        """
+    def aspects(self, *names: str) -> View:
+        """Some aspects, to be bound in the image's place.
+
+        Parameters
+        ----------
+        *names
+            `"color"`, `"depth"`, `"stencil"`.
+        """
 
 @final
 class Buffer(Resource):
+    """A buffer of one graph."""
+
     @property
-    def size(self) -> int: ...
+    def size(self) -> int:
+        """Bytes.
+
+        Raises
+        ------
+        GraphError
+            If it is that of a buffer that nothing declares yet.
+        """
     def __getitem__(self, slice: slice, /) -> View: ...
 
 @final
 class View:
+    """Part of an image or a buffer: what `Image.mip`, `Image.layer` and their kin give, to be bound in its place."""
+
     @property
-    def resource(self) -> Image | Buffer: ...
+    def resource(self) -> Image | Buffer:
+        """The image or buffer that it is part of."""
     @property
-    def mip_range(self) -> tuple[int, int] | None: ...
+    def mip_range(self) -> tuple[int, int] | None:
+        """(first, end) of its mip levels, half-open; None: all."""
     @property
-    def layer_range(self) -> tuple[int, int] | None: ...
+    def layer_range(self) -> tuple[int, int] | None:
+        """(first, end) of its array layers, half-open; None: all."""
     @property
-    def byte_range(self) -> tuple[int, int] | None: ...
-    def mip(self, level: int) -> View: ...
-    def mips(self, first: int, end: int) -> View: ...
-    def layer(self, layer: int) -> View: ...
-    def layers(self, first: int, end: int) -> View: ...
-    def aspects(self, *names: str) -> View: ...
+    def byte_range(self) -> tuple[int, int] | None:
+        """(first, end) of its bytes, half-open; None: all."""
+    def mip(self, level: int) -> View:
+        """One mip level of it.
+
+        Parameters
+        ----------
+        level
+            Which, from 0.
+        """
+    def mips(self, first: int, end: int) -> View:
+        """Some mip levels of it.
+
+        Parameters
+        ----------
+        first, end
+            Half-open.
+        """
+    def layer(self, layer: int) -> View:
+        """One array layer of it.
+
+        Parameters
+        ----------
+        layer
+            Which, from 0.
+        """
+    def layers(self, first: int, end: int) -> View:
+        """Some array layers of it.
+
+        Parameters
+        ----------
+        first, end
+            Half-open.
+        """
+    def aspects(self, *names: str) -> View:
+        """Some aspects of it.
+
+        Parameters
+        ----------
+        *names
+            `"color"`, `"depth"`, `"stencil"`.
+        """
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
 
 @final
 class Semaphore:
+    """A timeline semaphore of a device: a number that only grows, and that runs wait for and signal.
+
+    Made by `Device.semaphore`. Foreign code waits for it and signals it by its `handle`.
+    """
+
     @property
-    def handle(self) -> int: ...
+    def handle(self) -> int:
+        """The `VkSemaphore`."""
     @property
-    def value(self) -> int: ...
+    def value(self) -> int:
+        """The value that it has now."""
     @property
-    def device(self) -> Device: ...
-    def signal(self, value: int) -> None: ...
-    def wait(self, value: int, timeout: float | None = None) -> bool: ...
+    def device(self) -> Device:
+        """The device."""
+    def signal(self, value: int) -> None:
+        """Set the value from the host.
+
+        Parameters
+        ----------
+        value
+            Above the value that it has, and below those that runs under way will signal.
+
+        Raises
+        ------
+        GraphError
+            RG-E225 if it is not.
+        """
+    def wait(self, value: int, timeout: float | None = None) -> bool:
+        """Wait until it has a value.
+
+        Parameters
+        ----------
+        value
+            The value.
+        timeout
+            Seconds; `None`: for ever.
+
+        Returns
+        -------
+        bool
+            Whether it has the value; `False`: the time was over first.
+        """
 
 @final
 class Sampler:
+    """How an image is sampled: bind it by the name of the shader's sampler.
+
+    A sampler that a pass does not bind is linear and clamps to the edge; a comparison sampler compares less or equal.
+
+    Parameters
+    ----------
+    filter
+        Between texels and mips: `"linear"` or `"nearest"`.
+    mag, min, mip
+        The same when magnified, when minified and between mips; default: `filter`.
+    address
+        What lies outside: `"clamp"`, `"repeat"`, `"mirror"` or `"border"`, one for all axes or one for each.
+    anisotropy
+        Most anisotropy; 1 is none.
+    compare
+        The comparison of a shadow sampler: `"less"`, `"less_equal"`, …
+    lod
+        Least and most level of detail.
+    border
+        The colour outside, for `"border"`: `"transparent"`, `"black"` or `"white"`.
+    """
+
     def __new__(
         cls,
-        filter: str = "linear",
+        filter: _Filter = "linear",
         *,
-        mag: str | None = None,
-        min: str | None = None,
-        mip: str | None = None,
-        address: str | Sequence[str] = "clamp",
+        mag: _Filter | None = None,
+        min: _Filter | None = None,
+        mip: _Filter | None = None,
+        address: _Address | Sequence[_Address] = "clamp",
         anisotropy: float = 1.0,
-        compare: str | None = None,
+        compare: _Compare | None = None,
         lod: tuple[float, float] = (0.0, 1000.0),
-        border: str = "transparent",
+        border: _Border = "transparent",
     ) -> Self: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
 
 @disjoint_base
 class Module:
+    """A part of a graph with names of its own.
+
+    What is declared in a module is called `module/name`; its passes stand where the module was declared, however late
+    they are declared. Names given as text are looked for in the module first, then in those around it.
+    """
+
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """Its full name, with those of the modules around it."""
     def image(
         self,
         name: str,
         size: Sequence[Any] | Mapping[str, Any] | None = None,
-        format: str | None = None,
+        format: _Format | str | None = None,
         *,
         like: Image | str | None = None,
         scale: float | Sequence[float] | None = None,
-        round: str | None = None,
+        round: _Round | None = None,
         layers: int | None = None,
-        mips: int | str | None = None,
+        mips: int | Literal["full"] | None = None,
         samples: int | None = None,
         cube: bool = False,
         modifies: Image | str | None = None,
@@ -198,27 +514,113 @@ class Module:
         persistent: bool | _Memory = False,
         imported: bool | Mapping[str, Any] | None = None,
         leave: str | Mapping[str, str] | None = None,
-        sharing: str | None = None,
+        sharing: _Sharing | None = None,
         channels: int | None = None,
-    ) -> Image: ...
+    ) -> Image:
+        """Declare an image.
+
+        Parameters
+        ----------
+        name
+            Its name among resources.
+        size
+            (width, height) or (width, height, depth) in texels, or a dict as in a graph file; default: the graph's.
+        format
+            Texel format, WebGPU's name (`"rgba8unorm"`) or Vulkan's (`"R8G8B8A8_UNORM"`).
+        like
+            An image: its size, times `scale`, and its format, layers and shape of arrays where these are not given; not its
+            mips, samples and whether it is a cube. Or `"reference"`: the graph's reference size.
+        scale
+            One number, or one for each axis; default 1. Without `like`: of the graph's reference size.
+        round
+            How a scaled size is rounded: `"down"` (default) or `"up"`; never below 1.
+        layers
+            Array layers; default 1, or 6 for a cube.
+        mips
+            Mip levels: a number, or `"full"` for all down to one texel; default 1.
+        samples
+            Samples per texel; default 1.
+        cube
+            If true, it is viewed as cubes.
+        modifies
+            Start with that image's contents, in that image's memory.
+        history_of
+            Show that image's contents `frames` frames ago; see also `Resource.previous`.
+        frames
+            See `history_of`.
+        first_frame
+            Contents of a history in the first frames: `"zero"`, `"undefined"`, or an array, which is copied.
+        persistent
+            Keep the contents from frame to frame. An array (copied) is what it holds before the first frame, else zeros;
+            format, size and layers are those of the array where they are not given, as in `import_array`.
+        imported
+            The caller's image: True, or a dict of `layout`, `queue`, `stages`, `access` and `contents`; see
+            `import_image`.
+        leave
+            The state to be left in: a layout, or a dict of `layout` and `queue`.
+        sharing
+            `"exclusive"` or `"concurrent"`; default: the planner's choice.
+        channels
+            How many channels its arrays have: 3 leaves out the fourth one of `rgba8unorm`. Default: all that the format has.
+
+        Returns
+        -------
+        Image
+            A handle to be used in passes of this graph.
+
+        Raises
+        ------
+        GraphError
+            If a word is unknown or a number out of range. The graph is left unchanged. `bake` validates the rest.
+        """
     def import_image(
         self,
         name: str,
         size: Sequence[Any] | Mapping[str, Any] | None = None,
-        format: str | None = None,
+        format: _Format | str | None = None,
         *,
         layout: str | None = None,
-        queue: str | None = None,
+        queue: _Queue | None = None,
         stages: _Words | None = None,
         access: _Words | None = None,
-        contents: str = "defined",
+        contents: _Contents = "defined",
         layers: int | None = None,
-        mips: int | str | None = None,
+        mips: int | Literal["full"] | None = None,
         samples: int | None = None,
         cube: bool = False,
         leave: str | Mapping[str, str] | None = None,
-        sharing: str | None = None,
-    ) -> Image: ...
+        sharing: _Sharing | None = None,
+    ) -> Image:
+        """Declare an image of the caller's.
+
+        If it is written, it is a root.
+
+        Parameters
+        ----------
+        name
+            Its name among resources.
+        size
+            See `image`.
+        format
+            See `image`.
+        layout
+            The layout that it arrives in; default: known at submit.
+        queue
+            The queue that used it last.
+        stages
+            The stages that used it last, one name or several.
+        access
+            How they used it, one name or several.
+        contents
+            `"defined"`, or `"undefined"` where they need not be kept.
+        layers, mips, samples, cube, leave, sharing
+            See `image`.
+
+        Returns
+        -------
+        Image
+            A handle to be used in passes of this graph.
+        """
     def buffer(
         self,
         name: str,
@@ -234,27 +636,79 @@ class Module:
         persistent: bool | _Memory = False,
         imported: bool | Mapping[str, Any] | None = None,
         leave: str | Mapping[str, str] | None = None,
-        sharing: str | None = None,
+        sharing: _Sharing | None = None,
         acceleration_structure: bool = False,
-    ) -> Buffer: ...
+    ) -> Buffer:
+        """Declare a buffer.
+
+        Parameters
+        ----------
+        name
+            Its name among resources.
+        size
+            Bytes; may be left out where `shape`, `like` or an array gives them, or where it modifies or remembers another
+            buffer.
+        shape
+            Shape of its array, an integer or several; needs `dtype`.
+        dtype
+            Kind of its elements: a name (`"float32"`), or what `numpy.dtype` takes, fields too. Results have this shape
+            and dtype. Default: the type that shaders have for it, else bytes. A shader's `array<vec3<f32>>` has 16 bytes
+            from element to element: declare no dtype, or four numbers.
+        like
+            A buffer: its size, shape and dtype.
+        acceleration_structure
+            If true, it holds an acceleration structure.
+        modifies, history_of, frames, first_frame, persistent, imported, leave, sharing
+            See `image`; an array of `persistent` may be of any shape and dtype.
+
+        Returns
+        -------
+        Buffer
+            A handle to be used in passes of this graph.
+
+        Raises
+        ------
+        GraphError
+            If size, shape, dtype and array contradict each other. The graph is left unchanged.
+        """
     def import_buffer(
         self,
         name: str,
         size: int,
         *,
-        queue: str | None = None,
+        queue: _Queue | None = None,
         stages: _Words | None = None,
         access: _Words | None = None,
-        contents: str = "defined",
+        contents: _Contents = "defined",
         leave: str | Mapping[str, str] | None = None,
-        sharing: str | None = None,
+        sharing: _Sharing | None = None,
         acceleration_structure: bool = False,
-    ) -> Buffer: ...
+    ) -> Buffer:
+        """Declare a buffer of the caller's.
+
+        If it is written, it is a root.
+
+        Parameters
+        ----------
+        name
+            Its name among resources.
+        size
+            Bytes.
+        queue, stages, access, contents
+            See `import_image`.
+        leave, sharing, acceleration_structure
+            See `buffer`.
+
+        Returns
+        -------
+        Buffer
+            A handle to be used in passes of this graph.
+        """
     def add_pass(
         self,
         name: str,
         *,
-        queue: str = "graphics",
+        queue: _Queue = "graphics",
         weight_us: float | None = None,
         unit: str | None = None,
         device: int | str | None = None,
@@ -264,55 +718,248 @@ class Module:
         after: Pass | str | Sequence[Pass | str] | None = None,
         setup: Callable[[Pass], object] | None = None,
         execute: Callable[..., object] | None = None,
-    ) -> Pass: ...
+    ) -> Pass:
+        """Declare a pass.
+
+        Parameters
+        ----------
+        name
+            Its name among passes.
+        queue
+            `"graphics"`; `"compute"` (on the graphics queue); `"async_compute"` and `"transfer"` (a queue of that kind
+            other than graphics, where the device has one); `"cpu"`; `"any"` (the planner picks).
+        weight_us
+            How long it takes in microseconds, measured or guessed; default: a static estimate.
+        unit
+            Label for passes that compete for the same hardware; the planner avoids overlapping them.
+        device
+            Index of the GPU that it must run on, or `"any"`.
+        side_effects
+            True if it runs even if nothing reads its output.
+        conditional
+            Name of a flag that switches it.
+        fallback
+            Resources that readers get while the flag is off: {output: input}, resources or names.
+        after
+            Passes that must come first, or their names.
+        setup
+            Called with the pass when the graph is baked, to declare its accesses; if it declares none, the pass is
+            culled.
+        execute
+            The work of the pass: called with a `Commands` as in `callback`, or on queue `"cpu"` with views as
+            in `cpu`. Kept as `Pass.execute`.
+
+        Returns
+        -------
+        Pass
+            Its methods declare accesses and return it again, so that calls can be chained.
+
+        Raises
+        ------
+        GraphError
+            If a word is unknown or a number out of range. The graph is left unchanged. `bake` validates the rest.
+        """
     @overload
     def import_array(
         self,
         name: str,
         array: _Memory,
         *,
-        format: str | None = None,
+        format: _Format | str | None = None,
         srgb: bool = False,
         as_buffer: Literal[False] = False,
         volume: bool = False,
-        sharing: str | None = None,
-    ) -> Image: ...
+        sharing: _Sharing | None = None,
+    ) -> Image:
+        """Declare an image (or a buffer) with the contents of an array.
+
+        The graph keeps the array and reads it when it is run: what changes in it meanwhile is seen, and a copy is a
+        snapshot. `Device.run` takes another one of the same shape as `inputs={name: array}`.
+
+        Parameters
+        ----------
+        name
+            Its name among resources.
+        array
+            Any object with a buffer, contiguous: of shape (height, width), (height, width, channels) with 1 to 4
+            channels, or (layers, height, width, channels). `uint8` gives `rgba8unorm` (`rg8unorm`, `r8unorm`), `int8`
+            `rgba8snorm`, wider integers integers (`rgba16uint`), `float16` and `float32` floats. Three channels become
+            four, the fourth opaque (its largest normalised value, or 1); `bool` becomes 0 and 255 of `uint8`, so that a
+            shader reads 0.0 and 1.0. Results have the array's shape again: (height, width) without an axis of channels,
+            three channels without alpha.
+        format
+            Another texel format with texels of that many bytes.
+        srgb
+            If true, `uint8` colours are sRGB encoded: `rgba8unorm-srgb`.
+        as_buffer
+            A buffer with the array's bytes instead of an image; of any shape and dtype, records too, which results have
+            again. A `bool` is a byte, 0 or 1.
+        volume
+            (depth, height, width, channels): a 3D image instead of one with layers.
+        sharing
+            `"concurrent"`: queues use it without handing it over to each other; or `"exclusive"`. As in `image`.
+
+        Returns
+        -------
+        Image or Buffer
+            A handle to be used in passes of this graph.
+
+        Raises
+        ------
+        GraphError
+            If no image can have such contents. The graph is left unchanged.
+        """
     @overload
     def import_array(
         self,
         name: str,
         array: _Memory,
         *,
-        format: str | None = None,
+        format: _Format | str | None = None,
         srgb: bool = False,
         as_buffer: Literal[True],
         volume: bool = False,
-        sharing: str | None = None,
-    ) -> Buffer: ...
+        sharing: _Sharing | None = None,
+    ) -> Buffer:
+        """Declare an image (or a buffer) with the contents of an array.
+
+        The graph keeps the array and reads it when it is run: what changes in it meanwhile is seen, and a copy is a
+        snapshot. `Device.run` takes another one of the same shape as `inputs={name: array}`.
+
+        Parameters
+        ----------
+        name
+            Its name among resources.
+        array
+            Any object with a buffer, contiguous: of shape (height, width), (height, width, channels) with 1 to 4
+            channels, or (layers, height, width, channels). `uint8` gives `rgba8unorm` (`rg8unorm`, `r8unorm`), `int8`
+            `rgba8snorm`, wider integers integers (`rgba16uint`), `float16` and `float32` floats. Three channels become
+            four, the fourth opaque (its largest normalised value, or 1); `bool` becomes 0 and 255 of `uint8`, so that a
+            shader reads 0.0 and 1.0. Results have the array's shape again: (height, width) without an axis of channels,
+            three channels without alpha.
+        format
+            Another texel format with texels of that many bytes.
+        srgb
+            If true, `uint8` colours are sRGB encoded: `rgba8unorm-srgb`.
+        as_buffer
+            A buffer with the array's bytes instead of an image; of any shape and dtype, records too, which results have
+            again. A `bool` is a byte, 0 or 1.
+        volume
+            (depth, height, width, channels): a 3D image instead of one with layers.
+        sharing
+            `"concurrent"`: queues use it without handing it over to each other; or `"exclusive"`. As in `image`.
+
+        Returns
+        -------
+        Image or Buffer
+            A handle to be used in passes of this graph.
+
+        Raises
+        ------
+        GraphError
+            If no image can have such contents. The graph is left unchanged.
+        """
     @overload
     def import_array(
         self,
         name: str,
         array: _Memory,
         *,
-        format: str | None = None,
+        format: _Format | str | None = None,
         srgb: bool = False,
         as_buffer: bool,
         volume: bool = False,
-        sharing: str | None = None,
-    ) -> Image | Buffer: ...
+        sharing: _Sharing | None = None,
+    ) -> Image | Buffer:
+        """Declare an image (or a buffer) with the contents of an array.
+
+        The graph keeps the array and reads it when it is run: what changes in it meanwhile is seen, and a copy is a
+        snapshot. `Device.run` takes another one of the same shape as `inputs={name: array}`.
+
+        Parameters
+        ----------
+        name
+            Its name among resources.
+        array
+            Any object with a buffer, contiguous: of shape (height, width), (height, width, channels) with 1 to 4
+            channels, or (layers, height, width, channels). `uint8` gives `rgba8unorm` (`rg8unorm`, `r8unorm`), `int8`
+            `rgba8snorm`, wider integers integers (`rgba16uint`), `float16` and `float32` floats. Three channels become
+            four, the fourth opaque (its largest normalised value, or 1); `bool` becomes 0 and 255 of `uint8`, so that a
+            shader reads 0.0 and 1.0. Results have the array's shape again: (height, width) without an axis of channels,
+            three channels without alpha.
+        format
+            Another texel format with texels of that many bytes.
+        srgb
+            If true, `uint8` colours are sRGB encoded: `rgba8unorm-srgb`.
+        as_buffer
+            A buffer with the array's bytes instead of an image; of any shape and dtype, records too, which results have
+            again. A `bool` is a byte, 0 or 1.
+        volume
+            (depth, height, width, channels): a 3D image instead of one with layers.
+        sharing
+            `"concurrent"`: queues use it without handing it over to each other; or `"exclusive"`. As in `image`.
+
+        Returns
+        -------
+        Image or Buffer
+            A handle to be used in passes of this graph.
+
+        Raises
+        ------
+        GraphError
+            If no image can have such contents. The graph is left unchanged.
+        """
     def compute(
         self,
         name: str,
         shader: _Shader,
         *,
         groups: int | Sequence[int] | _Part | None = None,
-        queue: str = "compute",
+        queue: _Queue = "compute",
         push: _Data | None = None,
         entry: str | None = None,
         bindings: Mapping[str, Any] | None = None,
         **variables: Any,
-    ) -> Pass: ...
+    ) -> Pass:
+        """Declare a pass that runs a compute shader.
+
+        How it uses what is bound follows from the shader. Other keyword arguments of `add_pass` (`weight_us`, `unit`,
+        `device`, `side_effects`, `conditional`, `fallback`, `after`) are understood too.
+
+        Parameters
+        ----------
+        name
+            Its name among passes.
+        shader
+            WGSL or GLSL text, the path of a file (`.wgsl`, `.glsl`, `.comp`, `.spv`), or SPIR-V bytes.
+        groups
+            Workgroups (x, y, z); or a buffer (or part of one) with three 32-bit counts; default: one invocation for
+            each texel of the one image that the shader writes, or for each 32-bit word of the one buffer.
+        queue
+            See `add_pass`.
+        push
+            Push data: a dict by member, or what a single member is.
+        entry
+            The entry point, where the shader has several.
+        bindings
+            Bindings as a dict, for variables whose name clashes with an argument (`push`, `groups`, …).
+        **variables
+            Bindings by the names of the shader's variables: images and buffers, parts of them (`image.mip(2)`,
+            `buffer[0:256]`) or names; `Sampler` (one left out is linear); for a uniform block also a dict by member,
+            a list, a number or an array: small data that goes along with the pass.
+
+        Returns
+        -------
+        Pass
+            Further accesses may be declared on it.
+
+        Raises
+        ------
+        ShaderError
+            If the shader is wrong, with the line; or if data does not fit its layout.
+        GraphError
+            If a binding is missing, unknown or of the wrong kind. The graph is left unchanged.
+        """
     def raster(
         self,
         name: str,
@@ -324,26 +971,26 @@ class Module:
         instances: int = 1,
         push: _Data | None = None,
         entry: str | None = None,
-        queue: str = "graphics",
+        queue: _Queue = "graphics",
         vertex_buffers: _Part | Mapping[str, Any] | Sequence[_Part | Mapping[str, Any]] | None = None,
         index: _Part | None = None,
-        index_format: str = "uint32",
+        index_format: _Index = "uint32",
         indirect: _Part | None = None,
         draws: int = 1,
         stride: int | None = None,
         clear: _Color | Sequence[_Color | None] | None = None,
-        load: str | Sequence[str | None] | None = None,
+        load: _Load | Sequence[_Load | None] | None = None,
         clear_depth: float | tuple[float, int] | None = None,
-        load_depth: str | None = None,
+        load_depth: _Load | None = None,
         resolve: _Part | Sequence[_Part | None] | None = None,
-        resolve_mode: str | None = None,
+        resolve_mode: _Resolve | None = None,
         blend: _Blend | Sequence[_Blend | None] | None = None,
         write_mask: str | Sequence[str | None] | None = None,
-        cull: str = "none",
-        front: str = "ccw",
-        topology: str = "triangles",
+        cull: _Cull = "none",
+        front: _Front = "ccw",
+        topology: _Topology = "triangles",
         wireframe: bool = False,
-        depth_test: str | None = None,
+        depth_test: _Compare | None = None,
         depth_write: bool = True,
         depth_bias: tuple[float, float] | None = None,
         stencil: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
@@ -351,11 +998,173 @@ class Module:
         viewport: Sequence[float] | None = None,
         bindings: Mapping[str, Any] | None = None,
         **variables: Any,
-    ) -> Pass: ...
-    def copy(self, name: str, source: _Part, target: _Part, **options: Any) -> Pass: ...
-    def blit(self, name: str, source: _Part, target: _Part, *, filter: str = "linear", **options: Any) -> Pass: ...
-    def clear(self, name: str, image: _Part, value: _Color | float | tuple[float, int], **options: Any) -> Pass: ...
-    def fill(self, name: str, buffer: _Part, word: int = 0, **options: Any) -> Pass: ...
+    ) -> Pass:
+        """Declare a pass that draws.
+
+        How it uses what is bound follows from the shader. Other keyword arguments of `add_pass` (`weight_us`, `unit`,
+        `device`, `side_effects`, `conditional`, `fallback`, `after`) are understood too.
+
+        Parameters
+        ----------
+        name
+            Its name among passes.
+        shader
+            See `compute`; with a vertex and a fragment stage, or a tuple of (vertex, fragment).
+        color
+            Colour targets by location: images, parts of them (`image.mip(1)`) or names; None, behind the last, for none.
+        depth
+            Depth (and stencil) attachment.
+        vertices
+            Vertices drawn; of indices where `index` is given. Default: 3.
+        instances
+            Instances drawn.
+        push, entry
+            See `compute`.
+        queue
+            See `add_pass`.
+        vertex_buffers
+            A buffer with all inputs of the vertex stage one behind the other, or a list of dicts of `buffer`,
+            `attributes` (names, or (name, format, offset in bytes)), `stride` in bytes, `offset` and `per_instance`.
+            Formats are WebGPU's vertex formats: `"float32x3"`, `"unorm8x4"`. Where only the name is given, the
+            attribute is stored as the shader reads it: a `vec3<f32>` is three floats, 12 bytes, without padding.
+        index
+            Buffer of indices.
+        index_format
+            `"uint32"` (default) or `"uint16"`.
+        indirect
+            Buffer (or part of one) with the parameters of the draws, in Vulkan's layout.
+        draws, stride
+            Number of draws in `indirect`, and bytes from one to the next; default: 1, packed.
+        clear
+            Colour that the targets are cleared with, or a list of one for each target.
+        load
+            Load operation of the targets: `"clear"`, `"load"` or `"discard"`, or a list of one for each.
+        clear_depth, load_depth
+            The same of `depth`; `clear_depth` is depth or (depth, stencil).
+        resolve
+            Images that multisampled targets are resolved to, one for each (or None).
+        resolve_mode
+            How samples become one: `"average"` (default), `"sample_zero"`, `"min"`, `"max"`.
+        blend
+            `"alpha"`, `"premultiplied"`, `"add"`, `"multiply"`, or a dict of `color` and `alpha`, each (factor of the
+            source, factor of the destination, operation); or a list of one for each target.
+        write_mask
+            Channels that are written, as `"rgb"`; or a list of one for each target.
+        cull
+            Faces that are dropped: `"none"`, `"front"`, `"back"`.
+        front
+            Which faces are front faces in the image: `"ccw"` (default) or `"cw"`.
+        topology
+            `"triangles"`, `"triangle_strip"`, `"lines"`, `"line_strip"`, `"points"`.
+        wireframe
+            If true, only the edges of triangles are drawn.
+        depth_test
+            Comparison with `depth`; default: `"less_equal"`.
+        depth_write
+            If false, `depth` is tested and stays.
+        depth_bias
+            (constant, slope).
+        stencil
+            Stencil test: a dict of `compare`, `fail`, `depth_fail`, `pass`, `reference`, `read_mask`, `write_mask`; or
+            (front, back).
+        alpha_to_coverage
+            If true, alpha becomes coverage.
+        viewport
+            (x, y, width, height) in texels; default: all.
+        bindings
+            See `compute`.
+        **variables
+            See `compute`.
+
+        Returns
+        -------
+        Pass
+            Further accesses may be declared on it, and further draws with `Pass.draw`.
+
+        Raises
+        ------
+        ShaderError
+            If the shader is wrong, with the line; or if data does not fit its layout.
+        GraphError
+            If bindings, targets or vertex buffers do not match the shader. The graph is left unchanged.
+        """
+    def copy(self, name: str, source: _Part, target: _Part, **options: Any) -> Pass:
+        """Declare a pass that copies from an image or buffer to another.
+
+        Further keyword arguments are those of `add_pass`.
+
+        Parameters
+        ----------
+        name
+            Its name among passes.
+        source, target
+            Images and buffers, parts of them (`image.mip(1)`, `buffer[0:256]`) or names. An image in a buffer is
+            tightly packed, row by row.
+        **options
+            As in `add_pass`.
+
+        Returns
+        -------
+        Pass
+            Further accesses may be declared on it.
+        """
+    def blit(self, name: str, source: _Part, target: _Part, *, filter: _Filter = "linear", **options: Any) -> Pass:
+        """Declare a pass that copies an image to another, scaled and converted.
+
+        Parameters
+        ----------
+        name
+            Its name among passes.
+        source, target
+            Images, parts of them or names.
+        filter
+            Between texels: `"linear"` or `"nearest"`.
+        **options
+            As in `add_pass`.
+
+        Returns
+        -------
+        Pass
+            Further accesses may be declared on it.
+        """
+    def clear(self, name: str, image: _Part, value: _Color | float | tuple[float, int], **options: Any) -> Pass:
+        """Declare a pass that writes one value everywhere in an image.
+
+        Parameters
+        ----------
+        name
+            Its name among passes.
+        image
+            Image, part of one (default: mip 0) or name.
+        value
+            (red, green, blue, alpha), depth, or (depth, stencil).
+        **options
+            As in `add_pass`.
+
+        Returns
+        -------
+        Pass
+            Further accesses may be declared on it.
+        """
+    def fill(self, name: str, buffer: _Part, word: int = 0, **options: Any) -> Pass:
+        """Declare a pass that writes one 32-bit word again and again into a buffer.
+
+        Parameters
+        ----------
+        name
+            Its name among passes.
+        buffer
+            Buffer, part of one (in multiples of four bytes) or name.
+        word
+            A 32-bit number, unsigned or signed; default: 0.
+        **options
+            As in `add_pass`.
+
+        Returns
+        -------
+        Pass
+            Further accesses may be declared on it.
+        """
     def cpu(
         self,
         name: str,
@@ -364,7 +1173,31 @@ class Module:
         reads: _Uses = (),
         writes: _Uses = (),
         **options: Any,
-    ) -> Pass: ...
+    ) -> Pass:
+        """Declare a pass that is a function on the CPU, beside the GPU.
+
+        The function is called with a dict of views by the buffers' names: memoryviews of bytes (`view.cast("f")`,
+        `numpy.frombuffer(view, "f4")`), writable for what it writes; a tuple of views, access by access, of a buffer
+        that the pass accesses in several ranges. It runs on a thread of the device's, when what
+        it reads is there; what it raises arrives unchanged where the frame is waited for. The views are the
+        function's own copies: keeping one is harmless, and writing to it later does nothing.
+
+        Parameters
+        ----------
+        name
+            Its name among passes.
+        function
+            Called once a frame.
+        reads, writes
+            Buffers, or names; bytes that the function does not write keep their contents. Copy images to a buffer first.
+        **options
+            As in `add_pass`.
+
+        Returns
+        -------
+        Pass
+            Further accesses may be declared on it.
+        """
     def callback(
         self,
         name: str,
@@ -374,109 +1207,466 @@ class Module:
         writes: _Uses = (),
         color: _Part | Sequence[_Part | None] | None = None,
         clear: _Color | Sequence[_Color | None] | None = None,
-        load: str | Sequence[str | None] | None = None,
+        load: _Load | Sequence[_Load | None] | None = None,
         depth: _Part | None = None,
         clear_depth: float | tuple[float, int] | None = None,
-        load_depth: str | None = None,
+        load_depth: _Load | None = None,
         depth_write: bool = True,
         resolve: _Part | Sequence[_Part | None] | None = None,
-        resolve_mode: str | None = None,
+        resolve_mode: _Resolve | None = None,
         **options: Any,
-    ) -> Pass: ...
-    def root(self, *resources: Resource | str | Sequence[Resource | str]) -> None: ...
-    def find(self, name: str) -> Image | Buffer: ...
-    def module(self, name: str) -> Module: ...
-    def extension_point(self, name: str) -> None: ...
-    def extend(self, name: str) -> Module: ...
+    ) -> Pass:
+        """Declare a pass whose commands a function records.
+
+        The function is called with a `Commands` each time that the frame is recorded; it may use only what the pass
+        declares. What it raises arrives unchanged from `Device.run`.
+
+        Parameters
+        ----------
+        name
+            Its name among passes.
+        function
+            Called with a `Commands`.
+        reads, writes
+            Resources: images are sampled or written as storage, buffers are storage. A dict of resource and usage says
+            it otherwise, as {buffer: "index"}; so do the methods of the returned pass.
+        color, clear, load, depth, clear_depth, load_depth, depth_write, resolve, resolve_mode
+            Attachments, as in `raster`.
+        **options
+            As in `add_pass`.
+
+        Returns
+        -------
+        Pass
+            Further accesses may be declared on it.
+        """
+    def root(self, *resources: Resource | str | Sequence[Resource | str]) -> None:
+        """Keep resources for the caller: what contributes to them is run.
+
+        Parameters
+        ----------
+        *resources
+            Images and buffers, or their names; lists of them too.
+        """
+    def find(self, name: str) -> Image | Buffer:
+        """An image or a buffer by its name as seen from here: this module's, else that of the one around it, and so on.
+
+        Parameters
+        ----------
+        name
+            The name, without those of the modules around it.
+
+        Returns
+        -------
+        Image or Buffer
+            Its handle.
+
+        Raises
+        ------
+        GraphError
+            If nothing declares it; the message offers the nearest name.
+        """
+    def module(self, name: str) -> Module:
+        """Declare a module: a part of the graph with names of its own, whose passes stand here.
+
+        Parameters
+        ----------
+        name
+            Prefix of the names in it, followed by `/`.
+
+        Returns
+        -------
+        Module
+            Declare in it, now or later: its passes stand where it was declared.
+        """
+    def extension_point(self, name: str) -> None:
+        """Declare an extension point here: a place in the order of passes where other modules append.
+
+        Parameters
+        ----------
+        name
+            Its name, for `extend`.
+
+        Raises
+        ------
+        GraphError
+            If the name is taken. The graph is left unchanged.
+        """
+    def extend(self, name: str) -> Module:
+        """A module whose passes are appended at an extension point.
+
+        Parameters
+        ----------
+        name
+            The extension point's, as seen from here, or the full name of one that is declared before the graph is
+            baked.
+
+        Returns
+        -------
+        Module
+            Names in it are those of this module; passes stand at the extension point, in the order of their declaration.
+        """
 
 @final
 class Graph(Module):
+    """A render graph: passes, resources, how each pass uses each resource, and what is wanted.
+
+    A graph is the outermost `Module`; passes and resources are declared with the methods it inherits. What is wrong
+    with a declaration is said by `bake`, all at once.
+
+    Parameters
+    ----------
+    name
+        What plans and messages call it.
+    size
+        The reference size, (width, height) in texels: the size of images that say none.
+    replace
+        Whether a name that is declared again is declared anew, in the place of what it was: for notebooks, whose cells run
+        more than once. Else it is refused (RG-E201).
+
+    Examples
+    --------
+    >>> import rgraph
+    >>> g = rgraph.Graph("frame", size=(640, 480))
+    >>> out = g.image("out", format="rgba8unorm")
+    >>> _ = g.add_pass("draw").color(out, clear=(0, 0, 0, 1))
+    >>> g.root(out)
+    >>> g.bake().pass_names
+    ['draw']
+    """
+
     def __new__(cls, name: str = "graph", *, size: Sequence[int] = (1920, 1080), replace: bool = False) -> Self: ...
     @property
-    def size(self) -> tuple[int, int]: ...
+    def size(self) -> tuple[int, int]:
+        """The reference size, (width, height) in texels."""
     @property
-    def passes(self) -> list[Pass]: ...
+    def passes(self) -> list[Pass]:
+        """The passes, in the order of their declaration."""
     @property
-    def resources(self) -> list[Image | Buffer]: ...
-    def remove(self, *things: Pass | Resource | str) -> None: ...
-    def clone(self) -> Graph: ...
+    def resources(self) -> list[Image | Buffer]:
+        """The images and buffers, in the order of their declaration."""
+    def remove(self, *things: Pass | Resource | str) -> None:
+        """Take declarations back: passes, images and buffers.
+
+        What is removed is not part of what is baked from now on. A resource that a pass still uses is a mistake that `bake`
+        reports. A name that is declared again stands where it stood, and handles of it are valid again.
+
+        Parameters
+        ----------
+        *things
+            Passes and resources, or their full names.
+
+        Raises
+        ------
+        GraphError
+            If there is no such pass or resource, or if a name is that of both; the graph is then unchanged.
+        """
+    def clone(self) -> Graph:
+        """A graph of its own with the same declaration and work.
+
+        What is declared in either later is not in the other. Handles of this graph also mean the same in the copy;
+        handles that the copy makes mean nothing here. Functions and imported arrays are shared. `copy.copy(graph)` does
+        the same; `Graph.copy` declares a pass.
+
+        Returns
+        -------
+        Graph
+            The copy.
+
+        Examples
+        --------
+        >>> import rgraph
+        >>> g = rgraph.Graph()
+        >>> out, debug = g.image("out", format="rgba8unorm"), g.image("debug", format="r8unorm")
+        >>> _ = g.add_pass("draw").color(out, clear=(0, 0, 0, 1))
+        >>> _ = g.add_pass("look").sampled(out).color(debug)
+        >>> g.root(out)
+        >>> shown = g.clone()
+        >>> shown.root(debug)
+        >>> (shown.bake().pass_names, g.bake().pass_names)
+        (['draw', 'look'], ['draw'])
+        """
     def __copy__(self) -> Graph: ...
     def __deepcopy__(self, memo: Any) -> Graph: ...
     @property
-    def hash(self) -> str: ...
+    def hash(self) -> str:
+        """Hash of all that the declaration means, in hexadecimal; source lines do not count, functions are not called."""
     def bake(
         self,
         profile: Profile | str | PathLike[str] | None = None,
         *,
-        policy: str = "auto",
-        split_barriers: str = "never",
+        policy: _Policy = "auto",
+        split_barriers: _Split = "never",
         timings: bool = False,
         effort: int | None = None,
         memory: str | int = "balanced",
-    ) -> Plan: ...
-    def interpret(self) -> list[dict[str, str | None]]: ...
-    def to_json(self, *, callbacks: str = "skip") -> str: ...
-    def to_dict(self) -> dict[str, Any]: ...
-    def save(self, path: str | PathLike[str], *, callbacks: str = "refuse") -> None: ...
+    ) -> Plan:
+        """Plan the frame for a device.
+
+        A declaration that did not change since its last bake with the same profile and options gives the same `Plan`
+        object again. The interpreter lock is released while planning; other threads may declare meanwhile, which
+        changes the graph and not this plan.
+
+        Parameters
+        ----------
+        profile
+            The device: a `Profile`, the name of a built-in one, or the path of a profile file; default: `discrete`.
+        policy
+            How the order of passes is chosen: `"auto"`, `"declared"`, `"overlap"`, `"weighted"` or `"exact"`.
+        split_barriers
+            Where barriers are split into events: `"never"`, `"distance"` (where there is work between) or `"always"`.
+        timings
+            If true, the plan has the time of each stage, so it differs from bake to bake.
+        effort
+            How hard to search for orders and placements: 0 is one look, 1 (default) about twice as much, each further
+            one up to four times the one before. For policy `"exact"`: how many partial schedules it may open; default
+            200,000.
+        memory
+            How many bytes of transients are worth a barrier call. `"least"`: as many as the declared order keeps alive.
+            `"balanced"` (default): a sixteenth more, or 16 MiB where that is more. `"fast"`: all bytes of the heap. A
+            number: so many bytes, if an order that is tried fits; otherwise as few as any takes, with a note.
+
+        Returns
+        -------
+        Plan
+            Immutable; it remembers this declaration, so that `Plan.check` needs no argument.
+
+        Raises
+        ------
+        GraphError
+            If anything is wrong with the declaration: `GraphError.mistakes` has all of it. The graph is unchanged.
+        """
+    def interpret(self) -> list[dict[str, str | None]]:
+        """Result of the frame by symbolic execution in declared order, without a plan.
+
+        Returns
+        -------
+        list of dict
+            For each of some frames in a row, under several conditions: {name and piece: symbol} of all that somebody
+            outside can see. Equal symbols are equal contents; None is undefined.
+
+        Raises
+        ------
+        GraphError
+            If a name in the declaration is unknown.
+        """
+    def to_json(self, *, callbacks: _Callbacks = "skip") -> str:
+        """The graph file as text, shaders written out. Setup functions are called.
+
+        Parameters
+        ----------
+        callbacks
+            Passes that are functions: `"skip"` leaves out their work, `"refuse"` refuses the graph.
+
+        Raises
+        ------
+        GraphError
+            If a name in the declaration is unknown.
+        """
+    def to_dict(self) -> dict[str, Any]:
+        """The graph file as plain values."""
+    def save(self, path: str | PathLike[str], *, callbacks: _Callbacks = "refuse") -> None:
+        """Write the graph file, with shaders and all that its passes do: beside its place first, then renamed, so that
+        there never is half a file.
+
+        Shaders and pictures that were read from files below the file's folder are named. Other shaders are written into
+        it; arrays are written beside it, as `NAME.RESOURCE.npy`.
+
+        Parameters
+        ----------
+        path
+            Where to write, by habit `NAME.rgraph.json`.
+        callbacks
+            Passes that are functions: `"refuse"` refuses the graph, `"skip"` leaves out their work.
+
+        Raises
+        ------
+        GraphError
+            If a pass is a function, or a name in the declaration is unknown.
+        """
     @staticmethod
-    def load(path: str | PathLike[str], *, options: Mapping[str, bool | float | str] | None = None) -> Graph: ...
+    def load(path: str | PathLike[str], *, options: Mapping[str, bool | float | str] | None = None) -> Graph:
+        """Read a graph file.
+
+        Parameters
+        ----------
+        path
+            The file. Shaders, pictures and files that it includes are found below its folder.
+        options
+            Values of the options that it declares: {name: bool, number or text}.
+
+        Raises
+        ------
+        GraphError
+            If the file breaks the file format; the message names path and line.
+        ShaderError
+            If a shader does not compile.
+        OSError
+            If it cannot be read.
+        """
     @property
-    def files(self) -> list[str]: ...
+    def files(self) -> list[str]:
+        """The files that the graph came from, by absolute paths: its own, those that it includes, shaders, pictures. Of
+        one that was declared in Python: its shaders.
+        """
     @staticmethod
-    def from_json(text: str | bytes, *, options: Mapping[str, bool | float | str] | None = None) -> Graph: ...
+    def from_json(text: str | bytes, *, options: Mapping[str, bool | float | str] | None = None) -> Graph:
+        """Read the text of a graph file.
+
+        Parameters
+        ----------
+        text
+            JSON, as `to_json` writes it. It comes from no folder, so it can name no files.
+        options
+            See `load`.
+
+        Raises
+        ------
+        GraphError
+            If the text breaks the file format.
+        """
     @staticmethod
-    def from_dict(values: Mapping[str, Any], *, options: Mapping[str, bool | float | str] | None = None) -> Graph: ...
+    def from_dict(values: Mapping[str, Any], *, options: Mapping[str, bool | float | str] | None = None) -> Graph:
+        """Read a graph file's plain values.
+
+        Parameters
+        ----------
+        values
+            As `to_dict` gives them.
+        options
+            See `load`.
+        """
 
 @final
 class Pass:
+    """A pass of one graph: its methods declare what it does with resources.
+
+    Each method takes handles or names of resources and returns the pass, so that calls can be chained. What a method
+    does not say means what the usage implies.
+    """
+
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """Full name, with the names of the modules around it."""
     @property
-    def queue(self) -> str: ...
+    def queue(self) -> str:
+        """Where it was declared to run."""
     @property
-    def execute(self) -> Callable[..., object] | None: ...
+    def execute(self) -> Callable[..., object] | None:
+        """The function kept for the runtime, or None."""
     def color(
         self,
         *images: Image | str,
-        load: str | None = None,
+        load: _Load | None = None,
         clear: _Color | None = None,
         mips: _Levels | None = None,
         layers: _Levels | None = None,
         generate_mips: bool = False,
-    ) -> Self: ...
+    ) -> Self:
+        """Render to colour attachments.
+
+        Parameters
+        ----------
+        *images
+            Images, or their names.
+        load
+            Load operation: `"clear"`, `"load"` (kept) or `"discard"`.
+        clear
+            Clear with (red, green, blue, alpha).
+        mips
+            Mip levels, half-open `(first, end)`, or one level.
+        layers
+            Array layers, half-open `(first, end)`, or one layer.
+        generate_mips
+            Fill the mips after the written ones at the end of the pass.
+        """
     def depth(
         self,
         *images: Image | str,
-        load: str | None = None,
+        load: _Load | None = None,
         clear: float | tuple[float, int] | None = None,
-        stencil_load: str | None = None,
+        stencil_load: _Load | None = None,
         mips: _Levels | None = None,
         layers: _Levels | None = None,
         aspects: _Words | None = None,
-    ) -> Self: ...
+    ) -> Self:
+        """Test and write a depth and stencil attachment.
+
+        Parameters
+        ----------
+        *images
+            Images, or their names.
+        load
+            See `color`.
+        clear
+            Clear with depth, or (depth, stencil).
+        stencil_load
+            The same for stencil.
+        mips, layers
+            See `color`.
+        aspects
+            `"color"`, `"depth"`, `"stencil"`, one or several; default all.
+        """
     def depth_read(
         self,
         *images: Image | str,
         mips: _Levels | None = None,
         layers: _Levels | None = None,
         aspects: _Words | None = None,
-    ) -> Self: ...
+    ) -> Self:
+        """Test a depth and stencil attachment without writing it.
+
+        Parameters
+        ----------
+        *images
+            Images, or their names.
+        mips, layers
+            See `color`.
+        aspects
+            See `depth`.
+        """
     def input_attachment(
         self,
         *images: Image | str,
         mips: _Levels | None = None,
         layers: _Levels | None = None,
         aspects: _Words | None = None,
-    ) -> Self: ...
+    ) -> Self:
+        """Read the texel under the fragment from attachments.
+
+        Parameters
+        ----------
+        *images
+            Images, or their names.
+        mips, layers
+            See `color`.
+        aspects
+            See `depth`.
+        """
     def resolve(
         self,
         *images: Image | str,
         resolves: Image | str | None = None,
-        mode: str | None = None,
+        mode: _Resolve | None = None,
         mips: _Levels | None = None,
         layers: _Levels | None = None,
         aspects: _Words | None = None,
-    ) -> Self: ...
+    ) -> Self:
+        """Resolve a multisampled attachment at the end of the render pass.
+
+        Parameters
+        ----------
+        *images
+            Images, or their names.
+        resolves
+            The attachment whose samples are resolved, or its name.
+        mode
+            How samples become one: `"average"` (default), `"sample_zero"`, `"min"` or `"max"`.
+        mips, layers
+            See `color`.
+        aspects
+            See `depth`.
+        """
     def sampled(
         self,
         *resources: Resource | str,
@@ -486,7 +1676,24 @@ class Pass:
         aspects: _Words | None = None,
         range: tuple[int, int] | None = None,
         unordered: bool = False,
-    ) -> Self: ...
+    ) -> Self:
+        """Sample images, or read uniform texel buffers.
+
+        Parameters
+        ----------
+        *resources
+            Images and buffers, or their names.
+        stages
+            Shader stages, one name or several; default: what the queue implies (graphics: `fragment`).
+        mips, layers
+            See `color`.
+        aspects
+            See `depth`.
+        range
+            Bytes of a buffer, half-open `(offset, end)`; default all.
+        unordered
+            Commute with the other accesses of the resource that say so.
+        """
     def storage_read(
         self,
         *resources: Resource | str,
@@ -496,7 +1703,22 @@ class Pass:
         aspects: _Words | None = None,
         range: tuple[int, int] | None = None,
         unordered: bool = False,
-    ) -> Self: ...
+    ) -> Self:
+        """Read storage images or buffers in shaders.
+
+        Parameters
+        ----------
+        *resources
+            Images and buffers, or their names.
+        stages
+            See `sampled`.
+        mips, layers
+            See `color`.
+        aspects
+            See `depth`.
+        range, unordered
+            See `sampled`.
+        """
     def storage_write(
         self,
         *resources: Resource | str,
@@ -505,10 +1727,31 @@ class Pass:
         layers: _Levels | None = None,
         aspects: _Words | None = None,
         range: tuple[int, int] | None = None,
-        load: str | None = None,
+        load: _Load | None = None,
         unordered: bool = False,
         generate_mips: bool = False,
-    ) -> Self: ...
+    ) -> Self:
+        """Write storage images or buffers in shaders; texels and bytes that are not written stay, unless `load` discards them.
+
+        Parameters
+        ----------
+        *resources
+            Images and buffers, or their names.
+        stages
+            See `sampled`.
+        mips, layers
+            See `color`.
+        aspects
+            See `depth`.
+        range
+            See `sampled`.
+        load
+            See `color`.
+        unordered
+            See `sampled`.
+        generate_mips
+            See `color`.
+        """
     def storage_read_write(
         self,
         *resources: Resource | str,
@@ -519,16 +1762,69 @@ class Pass:
         range: tuple[int, int] | None = None,
         unordered: bool = False,
         generate_mips: bool = False,
-    ) -> Self: ...
+    ) -> Self:
+        """Read and write storage images or buffers in shaders.
+
+        Parameters
+        ----------
+        *resources
+            Images and buffers, or their names.
+        stages
+            See `sampled`.
+        mips, layers
+            See `color`.
+        aspects
+            See `depth`.
+        range, unordered
+            See `sampled`.
+        generate_mips
+            See `color`.
+        """
     def uniform(
         self,
         *buffers: Buffer | str,
         stages: _Words | None = None,
         range: tuple[int, int] | None = None,
-    ) -> Self: ...
-    def vertex(self, *buffers: Buffer | str, range: tuple[int, int] | None = None) -> Self: ...
-    def index(self, *buffers: Buffer | str, range: tuple[int, int] | None = None) -> Self: ...
-    def indirect(self, *buffers: Buffer | str, range: tuple[int, int] | None = None) -> Self: ...
+    ) -> Self:
+        """Read uniform buffers.
+
+        Parameters
+        ----------
+        *buffers
+            Buffers, or their names.
+        stages, range
+            See `sampled`.
+        """
+    def vertex(self, *buffers: Buffer | str, range: tuple[int, int] | None = None) -> Self:
+        """Read vertices.
+
+        Parameters
+        ----------
+        *buffers
+            Buffers, or their names.
+        range
+            See `sampled`.
+        """
+    def index(self, *buffers: Buffer | str, range: tuple[int, int] | None = None) -> Self:
+        """Read indices.
+
+        Parameters
+        ----------
+        *buffers
+            Buffers, or their names.
+        range
+            See `sampled`.
+        """
+    def indirect(self, *buffers: Buffer | str, range: tuple[int, int] | None = None) -> Self:
+        """Read the parameters of indirect draws or dispatches.
+
+        Parameters
+        ----------
+        *buffers
+            Buffers, or their names.
+        range
+            See `sampled`.
+        """
     def transfer_src(
         self,
         *resources: Resource | str,
@@ -537,19 +1833,55 @@ class Pass:
         layers: _Levels | None = None,
         aspects: _Words | None = None,
         range: tuple[int, int] | None = None,
-    ) -> Self: ...
+    ) -> Self:
+        """Copy, blit or resolve from resources.
+
+        Parameters
+        ----------
+        *resources
+            Images and buffers, or their names.
+        transfer
+            `"copy"` (default), `"blit"` or `"resolve"`.
+        mips, layers
+            See `color`.
+        aspects
+            See `depth`.
+        range
+            See `sampled`.
+        """
     def transfer_dst(
         self,
         *resources: Resource | str,
         transfer: str | None = None,
-        load: str | None = None,
+        load: _Load | None = None,
         clear: _Color | float | tuple[float, int] | None = None,
         mips: _Levels | None = None,
         layers: _Levels | None = None,
         aspects: _Words | None = None,
         range: tuple[int, int] | None = None,
         generate_mips: bool = False,
-    ) -> Self: ...
+    ) -> Self:
+        """Copy, blit, resolve, clear or fill to resources; the rest stays, unless `load` discards it.
+
+        Parameters
+        ----------
+        *resources
+            Images and buffers, or their names.
+        transfer
+            `"copy"` (default), `"blit"`, `"clear"`, `"fill"` or `"resolve"`.
+        load
+            See `color`.
+        clear
+            The value that `transfer="clear"` writes.
+        mips, layers
+            See `color`.
+        aspects
+            See `depth`.
+        range
+            See `sampled`.
+        generate_mips
+            See `color`.
+        """
     def host_read(
         self,
         *resources: Resource | str,
@@ -557,7 +1889,20 @@ class Pass:
         layers: _Levels | None = None,
         aspects: _Words | None = None,
         range: tuple[int, int] | None = None,
-    ) -> Self: ...
+    ) -> Self:
+        """Read on the CPU.
+
+        Parameters
+        ----------
+        *resources
+            Images and buffers, or their names.
+        mips, layers
+            See `color`.
+        aspects
+            See `depth`.
+        range
+            See `sampled`.
+        """
     def host_write(
         self,
         *resources: Resource | str,
@@ -565,20 +1910,98 @@ class Pass:
         layers: _Levels | None = None,
         aspects: _Words | None = None,
         range: tuple[int, int] | None = None,
-        load: str | None = None,
-    ) -> Self: ...
-    def present(self, *images: Image | str, layers: _Levels | None = None) -> Self: ...
-    def acceleration_input(self, *buffers: Buffer | str, range: tuple[int, int] | None = None) -> Self: ...
-    def acceleration_build(self, *buffers: Buffer | str, range: tuple[int, int] | None = None) -> Self: ...
-    def acceleration_update(self, *buffers: Buffer | str, range: tuple[int, int] | None = None) -> Self: ...
-    def acceleration_scratch(self, *buffers: Buffer | str, range: tuple[int, int] | None = None) -> Self: ...
+        load: _Load | None = None,
+    ) -> Self:
+        """Write on the CPU.
+
+        Parameters
+        ----------
+        *resources
+            Images and buffers, or their names.
+        mips, layers
+            See `color`.
+        aspects
+            See `depth`.
+        range
+            See `sampled`.
+        load
+            See `color`.
+        """
+    def present(self, *images: Image | str, layers: _Levels | None = None) -> Self:
+        """Present images on a surface.
+
+        Parameters
+        ----------
+        *images
+            Images, or their names.
+        layers
+            See `color`.
+        """
+    def acceleration_input(self, *buffers: Buffer | str, range: tuple[int, int] | None = None) -> Self:
+        """Read vertices, indices or instances in an acceleration structure build.
+
+        Parameters
+        ----------
+        *buffers
+            Buffers, or their names.
+        range
+            See `sampled`.
+        """
+    def acceleration_build(self, *buffers: Buffer | str, range: tuple[int, int] | None = None) -> Self:
+        """Build acceleration structures from nothing.
+
+        Parameters
+        ----------
+        *buffers
+            Buffers, or their names.
+        range
+            See `sampled`.
+        """
+    def acceleration_update(self, *buffers: Buffer | str, range: tuple[int, int] | None = None) -> Self:
+        """Update acceleration structures in place.
+
+        Parameters
+        ----------
+        *buffers
+            Buffers, or their names.
+        range
+            See `sampled`.
+        """
+    def acceleration_scratch(self, *buffers: Buffer | str, range: tuple[int, int] | None = None) -> Self:
+        """Use buffers as scratch memory of a build.
+
+        Parameters
+        ----------
+        *buffers
+            Buffers, or their names.
+        range
+            See `sampled`.
+        """
     def acceleration_read(
         self,
         *buffers: Buffer | str,
         stages: _Words | None = None,
         range: tuple[int, int] | None = None,
-    ) -> Self: ...
-    def copy(self, source: Resource | str, target: Resource | str) -> Self: ...
+    ) -> Self:
+        """Trace or query acceleration structures, or instance them in a build.
+
+        Parameters
+        ----------
+        *buffers
+            Buffers, or their names.
+        stages, range
+            See `sampled`.
+        """
+    def copy(self, source: Resource | str, target: Resource | str) -> Self:
+        """Copy from one resource to another.
+
+        Parameters
+        ----------
+        source
+            Image or buffer, or its name.
+        target
+            Image or buffer, or its name.
+        """
     def draw(
         self,
         shader: _Shader | tuple[_Shader, _Shader],
@@ -592,15 +2015,55 @@ class Pass:
         indirect: _Part | None = None,
         bindings: Mapping[str, Any] | None = None,
         **variables: Any,
-    ) -> Self: ...
-    def uses(self, resource: Resource | str, usage: str, **details: Any) -> Self: ...
+    ) -> Self:
+        """Draw once more in a pass that `raster` declared: into the same targets, behind its draws so far.
+
+        Each draw has a shader, data and state of its own; what it reads is declared with it.
+
+        Parameters
+        ----------
+        shader, vertices, instances, push, entry, vertex_buffers, index, indirect, bindings, **variables
+            As in `Module.raster`, with the same further keyword arguments for blending, culling and tests; and
+            `first_vertex`, `first_instance`, `vertex_offset`, and `key`: draws of a pass are sorted by it.
+
+        Returns
+        -------
+        Pass
+            The pass again, so that calls can be chained.
+
+        Raises
+        ------
+        ShaderError
+            If the shader is wrong, with the line; or if data does not fit its layout.
+        GraphError
+            If bindings or vertex buffers do not match the shader. The graph is left unchanged.
+        """
+    def uses(self, resource: Resource | str, usage: str, **details: Any) -> Self:
+        """Use a resource in any way.
+
+        Parameters
+        ----------
+        resource
+            Image or buffer, or its name.
+        usage
+            A usage's name in graph files, such as `"sampled"`.
+        **details
+            `stages`, `mips`, `layers`, `aspects`, `range`, `load`, `stencil_load`, `clear`, `generate_mips`, `transfer`,
+            `unordered`, `resolves` and `mode`, as in the other methods.
+        """
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
 
 @final
 class Commands:
+    """The commands of one pass, while its function runs.
+
+    What a call uses must be declared by the pass, as it is used there.
+    """
+
     @property
-    def pass_name(self) -> str: ...
+    def pass_name(self) -> str:
+        """The pass's name."""
     def dispatch(
         self,
         shader: _Shader,
@@ -610,7 +2073,14 @@ class Commands:
         entry: str | None = None,
         bindings: Mapping[str, Any] | None = None,
         **variables: Any,
-    ) -> None: ...
+    ) -> None:
+        """Run a compute shader.
+
+        Parameters
+        ----------
+        shader, groups, push, entry, bindings, **variables
+            As in `Module.compute`.
+        """
     def draw(
         self,
         shader: _Shader | tuple[_Shader, _Shader],
@@ -624,46 +2094,164 @@ class Commands:
         indirect: _Part | None = None,
         bindings: Mapping[str, Any] | None = None,
         **variables: Any,
-    ) -> None: ...
-    def copy(self, source: _Part, target: _Part) -> None: ...
-    def blit(self, source: _Part, target: _Part, *, filter: str = "linear") -> None: ...
-    def clear(self, image: _Part, value: _Color | float | tuple[float, int]) -> None: ...
-    def fill(self, buffer: _Part, word: int = 0) -> None: ...
+    ) -> None:
+        """Draw into the pass's attachments.
+
+        Parameters
+        ----------
+        shader, vertices, instances, push, entry, vertex_buffers, index, indirect, bindings, **variables
+            As in `Module.raster`, with the same further keyword arguments for blending, culling and tests; and
+            `first_vertex`, `first_instance`, `vertex_offset`, and `key`: draws of a pass are sorted by it.
+        """
+    def copy(self, source: _Part, target: _Part) -> None:
+        """Copy from an image or buffer to another.
+
+        Parameters
+        ----------
+        source, target
+            As in `Module.copy`.
+        """
+    def blit(self, source: _Part, target: _Part, *, filter: _Filter = "linear") -> None:
+        """Copy an image to another, scaled and converted.
+
+        Parameters
+        ----------
+        source, target, filter
+            As in `Module.blit`.
+        """
+    def clear(self, image: _Part, value: _Color | float | tuple[float, int]) -> None:
+        """Write one value everywhere in an image.
+
+        Parameters
+        ----------
+        image, value
+            As in `Module.clear`.
+        """
+    def fill(self, buffer: _Part, word: int = 0) -> None:
+        """Write one 32-bit word again and again into a buffer.
+
+        Parameters
+        ----------
+        buffer, word
+            As in `Module.fill`.
+        """
 
 @final
 class Profile:
+    """A device as the planner sees it: queues, limits, memory, costs.
+
+    Immutable. Made by `discrete`, `single_queue` or `minimal`, read from a file, or from plain values.
+    """
+
     @staticmethod
-    def discrete() -> Profile: ...
+    def discrete() -> Profile:
+        """A discrete GPU: graphics, async compute and transfer queues of three families."""
     @staticmethod
-    def single_queue() -> Profile: ...
+    def single_queue() -> Profile:
+        """One queue that does everything."""
     @staticmethod
-    def minimal() -> Profile: ...
+    def minimal() -> Profile:
+        """One queue and the least limits that Vulkan 1.3 guarantees."""
     @staticmethod
-    def load(path: str | PathLike[str]) -> Profile: ...
+    def load(path: str | PathLike[str]) -> Profile:
+        """Read a profile file.
+
+        Parameters
+        ----------
+        path
+            The file.
+
+        Raises
+        ------
+        GraphError
+            If the file breaks the file format; the message names path and line.
+        OSError
+            If it cannot be read.
+        """
     @staticmethod
-    def from_json(text: str | bytes) -> Profile: ...
+    def from_json(text: str | bytes) -> Profile:
+        """Read the text of a profile file.
+
+        Parameters
+        ----------
+        text
+            JSON, as `to_json` writes it.
+        """
     @staticmethod
-    def from_dict(values: Mapping[str, Any]) -> Profile: ...
-    def to_json(self) -> str: ...
-    def to_dict(self) -> dict[str, Any]: ...
-    def save(self, path: str | PathLike[str]) -> None: ...
+    def from_dict(values: Mapping[str, Any]) -> Profile:
+        """Read a profile file's plain values.
+
+        Parameters
+        ----------
+        values
+            As `to_dict` gives them; everything but `rprofile` and `queues` has a default.
+        """
+    def to_json(self) -> str:
+        """The profile file as text."""
+    def to_dict(self) -> dict[str, Any]:
+        """The profile file as plain values."""
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the profile file: beside its place first, then renamed.
+
+        Parameters
+        ----------
+        path
+            Where to write, by habit `NAME.rprofile.json`.
+        """
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """Its name in plans."""
     @property
-    def queues(self) -> list[str]: ...
+    def queues(self) -> list[str]:
+        """Names of its queues, in order."""
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
     def __reduce__(self) -> tuple[Callable[[str], Profile], tuple[str]]: ...
 
 @final
 class Plan:
+    """What a bake decided: the order and queues of passes, barriers, memory, and why.
+
+    Immutable; comparable, hashable, picklable. `str(plan)` is a listing. Made by `Graph.bake`, or read from a file.
+    """
+
     @staticmethod
-    def load(path: str | PathLike[str]) -> Plan: ...
+    def load(path: str | PathLike[str]) -> Plan:
+        """Read a plan file.
+
+        Parameters
+        ----------
+        path
+            The file.
+
+        Raises
+        ------
+        GraphError
+            If the file breaks the file format; the message names path and line.
+        OSError
+            If it cannot be read.
+        """
     @staticmethod
-    def from_json(text: str | bytes) -> Plan: ...
-    def to_json(self) -> str: ...
-    def to_dict(self) -> dict[str, Any]: ...
-    def to_dot(self, graph: Graph | None = None) -> str: ...
+    def from_json(text: str | bytes) -> Plan:
+        """Read the text of a plan file.
+
+        Parameters
+        ----------
+        text
+            JSON, as `to_json` writes it.
+        """
+    def to_json(self) -> str:
+        """The plan file as text."""
+    def to_dict(self) -> dict[str, Any]:
+        """The plan file as plain values."""
+    def to_dot(self, graph: Graph | None = None) -> str:
+        """The plan as a drawing in the DOT language.
+
+        Parameters
+        ----------
+        graph
+            Its graph; default: the graph it was baked from, as it was then.
+        """
     def to_html(
         self,
         graph: Graph | None = None,
@@ -672,65 +2260,271 @@ class Plan:
         images: Mapping[Any, _Memory] | None = None,
         findings: Sequence[Finding] | None = None,
         against: Plan | None = None,
-    ) -> str: ...
-    def to_svg(self, graph: Graph | None = None) -> str: ...
-    def to_trace(self, report: Report | Sequence[Any] | None = None) -> str: ...
+    ) -> str:
+        """The plan as one HTML page that needs nothing else: open it in a browser, keep it, send it.
+
+        Parameters
+        ----------
+        graph
+            Its graph; default: the graph it was baked from, as it was then. A plan that was read and is
+            given none shows the accesses that it tells itself.
+        report
+            The `Report` of a run: the timeline shows what it took, if that was measured. Or a list of records with `name`, `queue`,
+            `begin_us` and `end_us`, in microseconds.
+        images
+            Arrays to show small, by name of the image: `{"lit": frame["lit"]}`.
+        findings
+            The findings.
+        against
+            A later plan to compare with; the differences are those of `diff`.
+        """
+    def to_svg(self, graph: Graph | None = None) -> str:
+        """A still picture of the plan as SVG: passes by queue, and passes against resources.
+
+        Parameters
+        ----------
+        graph
+            Its graph; default: the graph it was baked from, as it was then.
+        """
+    def to_trace(self, report: Report | Sequence[Any] | None = None) -> str:
+        """A trace in Chrome's JSON format, which Perfetto, speedscope and chrome://tracing read: queues and the host as
+        lanes, memory as a counter, semaphores as arrows.
+
+        Parameters
+        ----------
+        report
+            The `Report` of a run, or a list of records with `name`, `queue`, `begin_us` and `end_us`, in microseconds;
+            default, and where a run was not measured: modelled times.
+        """
     def _repr_html_(self) -> str: ...
     def _repr_svg_(self) -> str: ...
     def _repr_mimebundle_(
         self, include: Sequence[str] | None = None, exclude: Sequence[str] | None = None
     ) -> dict[str, str]: ...
-    def save(self, path: str | PathLike[str]) -> None: ...
-    def diff(self, other: Plan) -> str: ...
-    def diff_dict(self, other: Plan) -> dict[str, Any]: ...
-    def explain(self, name: Pass | str, graph: Graph | None = None) -> str: ...
-    def check(self, graph: Graph | None = None) -> list[Finding]: ...
-    def minimal(self, graph: Graph | None = None) -> list[Redundant]: ...
-    def certificate(self, graph: Graph | None = None) -> dict[str, Any]: ...
-    def verify(self, certificate: Mapping[str, Any], graph: Graph | None = None) -> None: ...
-    def interpret(self, graph: Graph | None = None, *, interleavings: int = 4) -> list[dict[str, str | None]]: ...
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the plan: beside its place first, then renamed, so that there never is half a file.
+
+        Parameters
+        ----------
+        path
+            Where to write. The suffix says what: `.json` the plan file, `.txt` the listing, `.dot` a drawing (of a plan
+            that was baked; one that was read knows no graph), `.html` a page to explore it in a
+            browser, `.svg` a still picture, `.trace.json` a trace for Perfetto and speedscope.
+
+        Raises
+        ------
+        GraphError
+            If the suffix is none of these.
+        OSError
+            If the file cannot be written.
+        """
+    def diff(self, other: Plan) -> str:
+        """Differences from another plan, as text.
+
+        Parameters
+        ----------
+        other
+            The plan after the change.
+        """
+    def diff_dict(self, other: Plan) -> dict[str, Any]:
+        """Differences from another plan, as plain values.
+
+        Parameters
+        ----------
+        other
+            The plan after the change.
+        """
+    def explain(self, name: Pass | str, graph: Graph | None = None) -> str:
+        """Why a pass is where it is: its queue, its place in the order, each barrier before it; or why it is culled.
+
+        Parameters
+        ----------
+        name
+            A pass of the plan, or its name.
+        graph
+            Its graph; default: the graph it was baked from, as it was then.
+
+        Raises
+        ------
+        GraphError
+            If the plan has no such pass; the message offers the nearest name.
+        """
+    def check(self, graph: Graph | None = None) -> list[Finding]:
+        """Judge the plan on an abstract machine that shares no code with the planner.
+
+        Parameters
+        ----------
+        graph
+            Its graph; default: the graph it was baked from, as it was then.
+
+        Returns
+        -------
+        list of Finding
+            Every rule that the plan breaks; empty if it is right.
+        """
+    def minimal(self, graph: Graph | None = None) -> list[Redundant]:
+        """Find the barriers, waits, stages and accesses that the plan would be as right without.
+
+        Each is judged with all others in place, so two that stand in for each other are both listed. Quadratic in the plan.
+
+        Parameters
+        ----------
+        graph
+            Its graph; default: the graph it was baked from, as it was then.
+
+        Returns
+        -------
+        list of Redundant
+            In plan order; empty if `check` has findings.
+        """
+    def certificate(self, graph: Graph | None = None) -> dict[str, Any]:
+        """Prove that the plan covers every hazard: for each pair of uses the chain of synchronization between them.
+
+        Parameters
+        ----------
+        graph
+            Its graph; default: the graph it was baked from, as it was then.
+
+        Returns
+        -------
+        dict
+            Plain values for JSON, equal for equal plans: `links` (barriers, dependencies of subpasses, waits, entries, exits, with
+            their scopes), `accesses` (what passes and layout transitions do to which pieces of memory), `chains` (lists of
+            `link` and `run_before`), `pairs` (`earlier`, `later`, `run_before`, `data`, `chain`). Numbers are positions in these
+            lists. `data` says whether the chain carries a write, `run_before` whether it begins in the run before.
+
+        Raises
+        ------
+        PlanError
+            If a hazard is not covered, or a layout or owner is not what a use needs.
+        """
+    def verify(self, certificate: Mapping[str, Any], graph: Graph | None = None) -> None:
+        """Verify a certificate of any origin: find all hazard pairs, and follow each chain link by link.
+
+        Parameters
+        ----------
+        certificate
+            As `certificate` returns it.
+        graph
+            Its graph; default: the graph it was baked from, as it was then.
+
+        Raises
+        ------
+        PlanError
+            If it is of another plan, a pair is missing, or a chain does not hold.
+        """
+    def interpret(self, graph: Graph | None = None, *, interleavings: int = 4) -> list[dict[str, str | None]]:
+        """Result of the plan by symbolic execution of its batches on shared memory.
+
+        Parameters
+        ----------
+        graph
+            Its graph; default: the graph it was baked from, as it was then.
+        interleavings
+            In how many legal orders of its queues it is run; all of them must compute the same.
+
+        Returns
+        -------
+        list of dict
+            Equal to what `Graph.interpret` gives, if the plan is right.
+
+        Raises
+        ------
+        PlanError
+            If the plan cannot be run, or computes different things in different orders.
+        """
     @property
-    def graph_name(self) -> str: ...
+    def graph_name(self) -> str:
+        """Name of the graph that it is a plan of."""
     @property
-    def graph_hash(self) -> str: ...
+    def graph_hash(self) -> str:
+        """Hash of the graph that it is a plan of, in hexadecimal: equal to that graph's `hash`."""
     @property
-    def profile(self) -> str: ...
+    def profile(self) -> str:
+        """Name of the profile that it was baked for."""
     @property
-    def pass_names(self) -> list[str]: ...
+    def pass_names(self) -> list[str]:
+        """Names of the passes that run, in an order in which they may run alone."""
     @property
-    def passes(self) -> list[PlannedPass]: ...
+    def passes(self) -> list[PlannedPass]:
+        """The passes that run, in the order of `pass_names`."""
     @property
-    def queues(self) -> list[PlannedQueue]: ...
+    def queues(self) -> list[PlannedQueue]:
+        """The queues that it is planned for."""
     @property
-    def batches(self) -> list[Batch]: ...
+    def batches(self) -> list[Batch]:
+        """The batches, in an order in which they may be submitted."""
     @property
-    def barriers(self) -> list[Barrier]: ...
+    def barriers(self) -> list[Barrier]:
+        """The dependencies of all barrier calls, in the order of submission."""
     @property
-    def memory(self) -> Memory: ...
+    def memory(self) -> Memory:
+        """Where transients and roots are in memory."""
     @property
-    def culled(self) -> dict[str, str]: ...
+    def culled(self) -> dict[str, str]:
+        """Passes that do not run, and why: {name: reason}."""
     @property
-    def subgraphs(self) -> list[Subgraph]: ...
+    def subgraphs(self) -> list[Subgraph]:
+        """The parts of the graph that share nothing with each other."""
     @property
-    def notes(self) -> list[str]: ...
+    def notes(self) -> list[str]:
+        """Requests that could not be met."""
     @property
-    def frame_us(self) -> float: ...
+    def frame_us(self) -> float:
+        """Modelled time of the frame in microseconds."""
     @property
     def one_queue_us(self) -> float | None: ...
     @property
-    def policy(self) -> str: ...
+    def policy(self) -> str:
+        """The policy that made the order."""
     @property
-    def memory_budget(self) -> str | int | None: ...
+    def memory_budget(self) -> str | int | None:
+        """The memory budget of the bake: a word or a number of bytes; `None` in files that do not have it."""
     @property
-    def optimal(self) -> bool: ...
+    def optimal(self) -> bool:
+        """True if the order is proven optimal (policy `"exact"`)."""
     @property
-    def hash(self) -> str: ...
+    def hash(self) -> str:
+        """Hash of all that it decides, in hexadecimal: equal on every machine; timings do not count."""
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
     def __reduce__(self) -> tuple[Callable[[str], Plan], tuple[str]]: ...
 
 @final
 class Device:
+    """A device that runs graphs.
+
+    Opening one loads Vulkan; nothing else here does. Use it in a `with` block, or `close` it. It may be used from
+    several threads, and there may be several; it belongs to the process that opened it.
+
+    Parameters
+    ----------
+    device
+        `"uuid:…"`, `"pci:…"`, `"name:…"` or an index; default: the environment's `RGRAPH_DEVICE`, else the first one,
+        real GPUs before CPU ones.
+    loader
+        Path of the Vulkan loader, or of a driver itself; default: the system's.
+    validate
+        Whether the Khronos validation layer watches; default: the environment's `RGRAPH_VALIDATE`.
+    frames_in_flight
+        Frames that may be under way at once, 1 to 8.
+    cache
+        A file that keeps compiled pipelines from run to run; default: none. One that is damaged or another driver's is
+        ignored, with a message.
+    queues
+        Most queues of each kind that are used.
+    measure
+        Which GPU times runs measure that do not say it themselves, and do not belong to a `Compiled` that says it: see
+        `run`.
+    sample
+        Measure one run of a graph in so many, counted from its first; default: each.
+
+    Raises
+    ------
+    DeviceError
+        If there is no driver, or no device that fits: the message lists what there is.
+    """
+
     def __new__(
         cls,
         device: str | int | None = None,
@@ -744,27 +2538,59 @@ class Device:
         sample: int = 1,
     ) -> Self: ...
     @property
-    def info(self) -> DeviceInfo: ...
+    def info(self) -> DeviceInfo:
+        """Name, kind, UUID, driver."""
     @property
-    def profile(self) -> Profile: ...
+    def profile(self) -> Profile:
+        """The device as the planner sees it: give it to `Graph.bake`."""
     @property
-    def messages(self) -> list[str]: ...
+    def messages(self) -> list[str]:
+        """Warnings and errors of the driver and of the validation layer so far; they also go to logger `rgraph`."""
     @property
-    def closed(self) -> bool: ...
-    def memory(self) -> DeviceMemory: ...
+    def closed(self) -> bool:
+        """Whether it was closed."""
+    def memory(self) -> DeviceMemory:
+        """Memory held, its live part, and its owners."""
     def compile(
         self,
         graph: Graph | Plan,
         *,
         of: Graph | None = None,
-        policy: str = "auto",
-        split_barriers: str = "never",
+        policy: _Policy = "auto",
+        split_barriers: _Split = "never",
         effort: int | None = None,
         memory: str | int = "balanced",
         weights: Report | None = None,
         measure: _Measure | None = None,
         sample: int | None = None,
-    ) -> Compiled: ...
+    ) -> Compiled:
+        """Compile a graph: bake it for this device, and make pipelines and memory.
+
+        Parameters
+        ----------
+        graph
+            A `Graph`, or a `Plan` of one.
+        of
+            The graph of a plan that was read from a file.
+        policy, split_barriers, effort, memory
+            See `Graph.bake`; for graphs.
+        weights
+            The `Report` of a measured frame: its times are the passes' weights.
+        measure, sample
+            Which GPU times its runs measure that do not say it, and one run in how many; default: as of the device.
+
+        Returns
+        -------
+        Compiled
+            To be run as often as wanted.
+
+        Raises
+        ------
+        GraphError
+            If anything is wrong with the declaration.
+        DeviceError
+            If the device lacks a feature.
+        """
     def run(
         self,
         graph: Graph | Plan | Compiled,
@@ -780,7 +2606,60 @@ class Device:
         memory: str | int | None = None,
         wait: _Waits | None = None,
         signal: _Signals | None = None,
-    ) -> Frame: ...
+    ) -> Frame:
+        """Run a frame.
+
+        What did not change since the last run is not compiled again, also if it was declared anew: a graph that calls no
+        functions and keeps nothing from frame to frame is recognised by its declaration and work. The call returns when the frame is submitted;
+        reading results waits for it.
+
+        Parameters
+        ----------
+        graph
+            A `Graph`, a `Plan` of one, or what `compile` gave.
+        inputs
+            Arrays for imported resources by name, in place of those of `import_array`; or a `DeviceResource`. For this run
+            only, as flags and parameters are; arrays of `import_array` are read again at each run.
+        into
+            Arrays that roots are read back into, by name; the call then waits for the frame.
+        flags
+            Conditional passes to run or skip, by flag; default: run.
+        params
+            New push data by pass: {"compose": {"strength": 0.5}}; and of uniform blocks that were given as data by
+            (pass, variable): {("blur", "params"): {…}}.
+        read
+            The roots that are read back; default: all.
+        statistics
+            If true, the report counts vertices, primitives and invocations.
+        measure
+            Which GPU times the report has. `"off"`: none, and the frame pays for none. `"batches"`: timestamps stand at
+            barrier calls, so that passes between two of them go on overlapping; each gets its share of their time.
+            `"passes"`: timestamps stand around each pass, which keeps passes from overlapping: the frame may take several
+            times as long. Default: as of the `Compiled`, else of the device, which measures nothing unless told to.
+        chaos
+            A seed: before the frame, the graph is run in other permitted ways, and an error says what makes a difference;
+            see `chaos`.
+        memory
+            See `Graph.bake`; for graphs, since plans and what was compiled have theirs. Default: `"balanced"`.
+        wait
+            Semaphores that the run waits for: `(semaphore, value)` or `(semaphore, value, resource)`. A semaphore is a
+            `Semaphore` or a Vulkan handle; a value of `None` says that a handle is binary. With an imported resource
+            only passes that use it, and what follows them, wait.
+        signal
+            Semaphores that the run signals when all its passes are done: `(semaphore, value)`.
+
+        Returns
+        -------
+        Frame
+            With the roots' contents by name, and a report.
+
+        Raises
+        ------
+        GraphError
+            If the declaration is wrong, or an array does not fit: the message has the expected shape.
+        DeviceError
+            If the device fails.
+        """
     def chaos(
         self,
         graph: Graph | Plan | Compiled,
@@ -791,24 +2670,152 @@ class Device:
         inputs: Mapping[Any, _Memory | DeviceResource] | None = None,
         flags: Mapping[str, bool] | None = None,
         params: Mapping[Any, _Data] | None = None,
-    ) -> ChaosReport: ...
+    ) -> ChaosReport:
+        """Run a graph in many ways that its declaration permits, and compare what they leave, bit for bit.
+
+        The reference is the declared order on one queue, with nothing culled, merged or aliased. Other orders, queues,
+        stages of the planner, and other garbage where nothing was written must make no difference; where they do,
+        something was not declared, and further runs find the pass and the resource. Each run begins anew: persistent
+        resources and histories as in a first frame, resources of the device as copies. Functions of passes are called
+        in each. Roots and imported resources that are written are compared, mip 0 of each. Sums of floats by
+        `unordered` accesses are equal only if the order of additions makes no difference.
+
+        Parameters
+        ----------
+        graph, inputs, flags, params
+            See `run`.
+        seed
+            The first seed: equal seeds try the same.
+        seeds
+            How many; they end with the first that finds something.
+        frames
+            Frames of each run; default: one, or enough to see what frames hand on to each other.
+
+        Returns
+        -------
+        ChaosReport
+            Trials and findings.
+
+        Raises
+        ------
+        GraphError
+            If the declaration is wrong, or an array does not fit.
+        DeviceError
+            If the device fails.
+        """
     def image(
-        self, name: str, size: Sequence[int], format: str, *, mips: int = 1, layers: int = 1
-    ) -> DeviceResource: ...
-    def buffer(self, name: str, size: int) -> DeviceResource: ...
-    def array(self, shape: int | Sequence[int], dtype: Any = "float32") -> Any: ...
-    def semaphore(self, value: int = 0) -> Semaphore: ...
+        self, name: str, size: Sequence[int], format: _Format | str, *, mips: int = 1, layers: int = 1
+    ) -> DeviceResource:
+        """Make an image that is the caller's: it holds nothing yet.
+
+        Parameters
+        ----------
+        name
+            Its name in reports and messages.
+        size
+            (width, height) in texels.
+        format
+            Texel format, as in `Module.image`.
+        mips, layers
+            Mip levels and array layers.
+
+        Returns
+        -------
+        DeviceResource
+            Give it to runs as `inputs={name: resource}`.
+        """
+    def buffer(self, name: str, size: int) -> DeviceResource:
+        """Make a buffer that is the caller's: it holds nothing yet.
+
+        Parameters
+        ----------
+        name
+            Its name in reports and messages.
+        size
+            Bytes.
+
+        Returns
+        -------
+        DeviceResource
+            Give it to runs as `inputs={name: resource}`.
+        """
+    def array(self, shape: int | Sequence[int], dtype: Any = "float32") -> Any:
+        """Make a page-locked array for transfers: the device copies from it and into it at the rate of the link, without the
+        CPU's help.
+
+        It is an ordinary numpy array, and holds anything at first. Give it, or a view of it in one piece, to
+        `DeviceResource.write`, `DeviceResource.read`, or to a run as an input: these return when the array may be
+        changed. Its memory lives as long as the array or a view of it, after the device was closed too, and cannot be
+        paged out meanwhile: make a few and keep them.
+
+        Parameters
+        ----------
+        shape
+            Number of elements, or a sequence of them, the slowest axis first.
+        dtype
+            `"float32"`, `numpy.float32`, `numpy.dtype("f4")`, …
+
+        Returns
+        -------
+        numpy.ndarray
+            C-contiguous and aligned to 64 bytes.
+
+        Raises
+        ------
+        GraphError
+            If elements are Python objects, or there are more bytes than a machine has.
+        DeviceError
+            If the device is closed, or the host has no memory for it.
+        """
+    def semaphore(self, value: int = 0) -> Semaphore:
+        """Make a timeline semaphore, which runs wait for and signal: `device.run(graph, wait=[(semaphore, 1)])`.
+
+        Parameters
+        ----------
+        value
+            Its first value.
+
+        Returns
+        -------
+        Semaphore
+            It is destroyed when nothing that was submitted uses it.
+        """
     def borrow_resource(
         self,
         name: str,
         handle: int,
         size: Sequence[int] | int,
-        format: str | None = None,
+        format: _Format | str | None = None,
         *,
         mips: int = 1,
         layers: int = 1,
         concurrent: bool = False,
-    ) -> DeviceResource: ...
+    ) -> DeviceResource:
+        """Use an image or buffer of foreign Vulkan code on this device.
+
+        Nothing can check the handle: it must be of this device, be what is said, have the usages that graphs make of
+        it, and outlive them. Its state is unknown until `DeviceResource.set_state` reports it.
+
+        Parameters
+        ----------
+        name
+            Its name in reports and messages.
+        handle
+            The `VkImage` or `VkBuffer` as an integer.
+        size
+            (width, height) in texels of an image, or the bytes of a buffer.
+        format
+            Texel format of an image; None for a buffer.
+        mips, layers
+            Mip levels and array layers.
+        concurrent
+            If true, all queue families share it.
+
+        Returns
+        -------
+        DeviceResource
+            Give it to runs as `inputs={name: resource}`.
+        """
     @staticmethod
     def borrow(
         instance: int,
@@ -819,35 +2826,133 @@ class Device:
         loader: str | PathLike[str] | None = None,
         labels: bool = False,
         frames_in_flight: int = 2,
-    ) -> Device: ...
-    def wait_idle(self) -> None: ...
-    def close(self) -> None: ...
+    ) -> Device:
+        """Use the caller's Vulkan device instead of opening one.
+
+        Nothing can check the handles: they must be valid, belong together, and outlive the device and all that is made
+        of it. The device must have been made with `timelineSemaphore`, `synchronization2`, `dynamicRendering`,
+        `maintenance4` and, for shaders with workgroup variables, `shaderZeroInitializeWorkgroupMemory`; its queues are not
+        used by others at the same time. Closing leaves it to the caller.
+
+        Parameters
+        ----------
+        instance, physical_device, device
+            `VkInstance` (made for Vulkan 1.3), `VkPhysicalDevice` and `VkDevice` as integers.
+        queues
+            (family, `VkQueue`) of each queue that may be used; the first is the graphics queue.
+        loader
+            Path of the Vulkan loader that the instance came from; default: the system's.
+        labels
+            Whether the instance was made with `VK_EXT_debug_utils`.
+        frames_in_flight
+            As of `Device`.
+
+        Returns
+        -------
+        Device
+            To be closed before the caller's device is destroyed.
+        """
+    def wait_idle(self) -> None:
+        """Wait until the device has nothing to do, and free what waited for that. Ctrl-C ends the wait."""
+    def close(self) -> None:
+        """Close the device: wait for what the GPU still does and refuse everything from now on. Closing twice is once. Ctrl-C
+        ends the wait; the device is then still open.
+
+        Memory goes back with the last object that needs it: arrays, and views of them, stay readable. A function of a pass
+        that runs meanwhile goes on, and its frame fails.
+        """
     def __enter__(self) -> Self: ...
     def __exit__(self, *error: object) -> None: ...
 
 @final
 class DeviceResource:
+    """An image or buffer of a device's, which several graphs use in turn, and Vulkan code of the caller's in between.
+
+    Made by `Device.image` and `Device.buffer`; given to a run as `inputs={name: resource}`, where it stands for an
+    imported image or buffer of the same kind. What the run writes is in it afterwards.
+    """
+
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """Its name."""
     @property
-    def handle(self) -> int: ...
+    def handle(self) -> int:
+        """Its Vulkan handle as an integer: for code of the caller's on the same device."""
     @property
-    def shape(self) -> tuple[int, ...]: ...
+    def shape(self) -> tuple[int, ...]:
+        """Shape of its array."""
     @property
-    def dtype(self) -> str: ...
+    def dtype(self) -> str:
+        """Name of the kind of numbers of its array."""
     @property
-    def state(self) -> dict[str, Any]: ...
-    def set_state(self, **state: Any) -> None: ...
-    def write(self, array: _Memory) -> None: ...
+    def state(self) -> dict[str, Any]:
+        """How it was used last: a dict of `layout`, `stages`, `access`, and `queue` and `family` (None: nobody's)."""
+    def set_state(self, **state: Any) -> None:
+        """Say how foreign Vulkan code left it.
+
+        The next run of a graph takes over behind all that was submitted to `queue` so far; what foreign code did on other
+        queues is done. Nothing can check that an image is in the layout that is said: a wrong one is undefined behaviour
+        in the driver. An image of the device's own, which foreign code cannot reach, only takes its own layout, or
+        `"undefined"` to drop its contents.
+
+        Parameters
+        ----------
+        **state
+            As `state` has it; what is left out is nobody's use: the layout `"undefined"`, no stages, no access.
+        """
+    def write(self, array: _Memory) -> None:
+        """Write an array to it: mip 0 of all layers, or a buffer's bytes.
+
+        Returns when the array may be changed. The device may still be copying: what uses the resource next waits for that
+        by itself. Where `handle` was asked for, the call waits, since foreign code may be next.
+
+        Parameters
+        ----------
+        array
+            Any object with a buffer, of `shape` and `dtype`; of a buffer, of as many bytes. One of `Device.array` is copied
+            by the device alone.
+        """
     @overload
-    def read(self, *, into: None = None) -> Array: ...
+    def read(self, *, into: None = None) -> Array:
+        """Read mip 0 of all layers, or a buffer's bytes; waits for what wrote it.
+
+        Parameters
+        ----------
+        into
+            An array to read into, of `shape` and `dtype`; of a buffer, of as many bytes. One of `Device.array` is filled by
+            the device alone.
+
+        Returns
+        -------
+        Array or None
+            The contents as they are now; None if they went `into` an array.
+        """
     @overload
-    def read(self, *, into: _Memory) -> None: ...
+    def read(self, *, into: _Memory) -> None:
+        """Read mip 0 of all layers, or a buffer's bytes; waits for what wrote it.
+
+        Parameters
+        ----------
+        into
+            An array to read into, of `shape` and `dtype`; of a buffer, of as many bytes. One of `Device.array` is filled by
+            the device alone.
+
+        Returns
+        -------
+        Array or None
+            The contents as they are now; None if they went `into` an array.
+        """
 
 @final
 class Compiled:
+    """A graph made ready for a device: planned, with its pipelines and memory.
+
+    It stays as it is whatever is declared in the graph later. Made by `Device.compile`.
+    """
+
     @property
-    def plan(self) -> Plan: ...
+    def plan(self) -> Plan:
+        """The plan that is run."""
     def run(
         self,
         *,
@@ -861,21 +2966,93 @@ class Compiled:
         chaos: int | None = None,
         wait: _Waits | None = None,
         signal: _Signals | None = None,
-    ) -> Frame: ...
-    def set(self, state: Resource | str, array: _Memory) -> None: ...
-    def reset(self, *states: Resource | str) -> None: ...
+    ) -> Frame:
+        """Run a frame.
+
+        Parameters
+        ----------
+        inputs, into, flags, params, read, statistics, measure, chaos
+            See `Device.run`.
+        wait
+            Semaphores that the run waits for: `(semaphore, value)` or `(semaphore, value, resource)`. A semaphore is a
+            `Semaphore` or a Vulkan handle; a value of `None` says that a handle is binary. With an imported resource
+            only passes that use it, and what follows them, wait.
+        signal
+            Semaphores that the run signals when all its passes are done: `(semaphore, value)`.
+
+        Returns
+        -------
+        Frame
+            With the roots' contents by name, and a report.
+        """
+    def set(self, state: Resource | str, array: _Memory) -> None:
+        """Say what a persistent resource or a history holds before the next frame.
+
+        The array is copied. Of an image that is remembered with `previous()` all remembered frames become it.
+
+        Parameters
+        ----------
+        state
+            An image or a buffer that lives from frame to frame, or its name.
+        array
+            Of its shape and dtype, or of as many bytes as the buffer.
+
+        Raises
+        ------
+        GraphError
+            If it does not live from frame to frame, or the array does not fit.
+        """
+    def reset(self, *states: Resource | str) -> None:
+        """Begin anew: the next frame finds what the first one found.
+
+        Parameters
+        ----------
+        *states
+            Images and buffers that live from frame to frame, or their names; default: all of them. Those that were declared
+            without an array become zeros.
+        """
 
 @final
 class Frame:
+    """A frame that was submitted: its results by name, and how long it took.
+
+    `frame["out"]` waits for the frame; `frame.done` and `frame.wait` do not have to. A frame stays readable after later
+    frames, and after its device was closed.
+    """
+
     @property
-    def done(self) -> bool: ...
-    def wait(self, timeout: float | None = None) -> bool: ...
+    def done(self) -> bool:
+        """Whether it is done.
+
+        Raises
+        ------
+        DeviceError
+            If the device is lost. Exceptions of a CPU pass's function are raised here too.
+        """
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait until it is done. Ctrl-C ends the wait, not the frame.
+
+        Parameters
+        ----------
+        timeout
+            Seconds; default: as long as it takes.
+
+        Returns
+        -------
+        bool
+            True when it is done; False after the timeout.
+        """
     @property
-    def report(self) -> Report: ...
-    def keys(self) -> list[str]: ...
-    def values(self) -> list[Array]: ...
-    def items(self) -> list[tuple[str, Array]]: ...
-    def get(self, name: _Part, default: Any = None) -> Any: ...
+    def report(self) -> Report:
+        """GPU time by pass, CPU time, memory, barriers and submits; waits for the frame."""
+    def keys(self) -> list[str]:
+        """Names of what was read back."""
+    def values(self) -> list[Array]:
+        """All that was read back, in the order of `keys()`; waits for the frame."""
+    def items(self) -> list[tuple[str, Array]]:
+        """Names and what was read back, as of a dict; waits for the frame."""
+    def get(self, name: _Part, default: Any = None) -> Any:
+        """What a root held, or `default` where nothing of that name was read back."""
     def __await__(self) -> Generator[Any, None, Frame]: ...
     def __getitem__(self, name: _Part, /) -> Array: ...
     def __contains__(self, name: object, /) -> bool: ...
@@ -884,22 +3061,84 @@ class Frame:
 
 @final
 class Array:
+    """What a frame left in an image or a buffer: read it with `numpy.asarray(array)` or `memoryview(array)`, without a
+    copy beyond the read-back. It cannot be written.
+
+    An image is (height, width, channels), with (layers, …) or (depth, …) in front where it has several; one that was
+    imported from (height, width), a batch of one, or (height, width, 3) has that shape again, and so has an image `like` it.
+    A buffer has the shape and dtype that it was declared with, or imported from; else the type that shaders have for it
+    (`array<vec3<f32>>`: (n, 3) of `float32`; structs are records); else it is bytes. Numbers of images are those of the format: `rgba8unorm` and `rgba8unorm-srgb` are `uint8` as they are stored,
+    `rgba16float` is `float16`, `depth32float` is `float32`, integers are integers. Packed formats (`rgb10a2unorm`,
+    `rg11b10ufloat`, `rgb9e5ufloat`) are one `uint32` a texel; of depth and stencil it is the depth (`depth24plus`: 24
+    bits in `uint32`); compressed formats are one texel for each block, with the block's bytes as channels.
+
+    The memory lives as long as the array or a view of it, after the device was closed too.
+    """
+
     @property
-    def shape(self) -> tuple[int, ...]: ...
+    def shape(self) -> tuple[int, ...]:
+        """Its shape, as numpy has it."""
     @property
-    def dtype(self) -> str | dict[str, Any]: ...
+    def dtype(self) -> str | dict[str, Any]:
+        """Kind of its elements for `numpy.dtype`: a name as `"uint8"`, or a dict of fields for records."""
     @property
-    def format(self) -> str | None: ...
+    def format(self) -> str | None:
+        """The image's texel format, or None."""
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """Name of the resource."""
     @property
-    def nbytes(self) -> int: ...
-    def view(self, dtype: _Dtype) -> Array: ...
-    def tobytes(self) -> bytes: ...
-    def tolist(self) -> list[Any]: ...
-    def numpy(self, *, copy: bool = False, channels: int | None = None) -> Any: ...
+    def nbytes(self) -> int:
+        """Number of bytes."""
+    def view(self, dtype: _Dtype) -> Array:
+        """The same bytes as numbers of another kind; the last axis becomes longer or shorter.
+
+        Parameters
+        ----------
+        dtype
+            `"float32"`, `numpy.float32`, `numpy.dtype("f4")`, …
+
+        Returns
+        -------
+        Array
+            On the same memory.
+        """
+    def tobytes(self) -> bytes:
+        """The bytes of its elements, copied."""
+    def tolist(self) -> list[Any]:
+        """Its numbers as nested lists."""
+    def numpy(self, *, copy: bool = False, channels: int | None = None) -> Any:
+        """The array as numpy's; numpy is imported only here.
+
+        Parameters
+        ----------
+        copy
+            If true, copy: a copy is writable and keeps no memory of the device.
+        channels
+            How many of an image's channels: 3 leaves out alpha. Default: all that it has.
+        """
     def __getitem__(self, key: Any, /) -> Any: ...
-    def save(self, path: str | PathLike[str]) -> None: ...
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write it to a file; the suffix decides what it becomes.
+
+        `.npy` holds every array. `.png` holds images: 8-bit ones are written as they are, 16-bit integers with 16 bits. Floats
+        are clamped to 0 to 1, taken for linear light, and written as 8-bit sRGB (alpha stays linear); depth is written as it
+        is, as 16-bit grey. Two channels become red and green. `.exr` (package OpenEXR) holds floats and 32-bit integers, and
+        8-bit images as linear light. `.jpg`, `.tif`, `.bmp` and `.webp` (package pillow) hold what an 8-bit PNG holds; `.jpg`
+        and `.bmp` without alpha.
+
+        Parameters
+        ----------
+        path
+            Where to write.
+
+        Raises
+        ------
+        GraphError
+            If no file has that suffix, it cannot hold the array, or the package is not installed.
+        OSError
+            If the file cannot be written.
+        """
     def _repr_png_(self) -> bytes | None: ...
     def __dlpack__(self, **options: Any) -> Any: ...
     def __dlpack_device__(self) -> tuple[int, int]: ...
@@ -910,37 +3149,205 @@ class Array:
 
 @final
 class Report:
-    @property
-    def measure(self) -> _Measure: ...
-    @property
-    def gpu_us(self) -> float | None: ...
-    @property
-    def pass_us(self) -> dict[str, float]: ...
-    @property
-    def timeline(self) -> list[PassSpan]: ...
-    @property
-    def host_spans(self) -> list[HostSpan]: ...
-    @property
-    def calibrated(self) -> bool: ...
-    @property
-    def recorded(self) -> bool: ...
-    @property
-    def notes(self) -> list[str]: ...
-    def to_dict(self) -> dict[str, Any]: ...
+    """What a frame took: GPU time of each pass, CPU time, memory, barriers, submits. `str(report)` is a table."""
 
-def devices(*, loader: str | PathLike[str] | None = None) -> list[DeviceInfo]: ...
-def diagnose(*, loader: str | PathLike[str] | None = None) -> dict[str, Any]: ...
-def fuzz(seed: int, count: int) -> list[tuple[int, str, Graph, Profile, Plan | None]]: ...
-def generate(seed: int, *, fewest: int = 5, most: int = 40) -> tuple[Graph, Profile]: ...
-def shrink(text: str, fails: Callable[[str], bool], most: int) -> str: ...
-def preview(array: _Memory, format: str | None = None, size: int = 256) -> bytes: ...
-def reflect(shader: _Shader | tuple[_Shader, _Shader], *, entry: str | None = None) -> ShaderReflection: ...
+    @property
+    def measure(self) -> _Measure:
+        """Which GPU times it has: `"off"`, `"batches"` or `"passes"`, see `Device.run`."""
+    @property
+    def gpu_us(self) -> float | None:
+        """GPU time of the frame in microseconds, from its first pass to its last; None: it was not measured."""
+    @property
+    def pass_us(self) -> dict[str, float]:
+        """GPU time by pass in microseconds, empty if it was not measured; of CPU passes, their time on the host. With
+        `measure="batches"` a pass's share of the time of those that ran with it.
+        """
+    @property
+    def timeline(self) -> list[PassSpan]:
+        """When each pass ran on the GPU, in the order of their begin: `PassSpan` records, in microseconds from the frame's
+        first timestamp on; empty if it was not measured. Passes on the CPU are in `host_spans`.
+        """
+    @property
+    def host_spans(self) -> list[HostSpan]:
+        """What the host did for the frame, in the order of its begin: `HostSpan` records, named `"wait"`, `"upload"`,
+        `"record"`, `"submit"` or as a CPU pass is. Spans may lie within each other. In microseconds; from when on says
+        `calibrated`.
+        """
+    @property
+    def calibrated(self) -> bool:
+        """Whether `host_spans` count from the frame's first timestamp on, as `timeline` does (what came before it is
+        negative); else from the first thing that the host did. True where the driver has calibrated timestamps.
+        """
+    @property
+    def recorded(self) -> bool:
+        """True if command buffers were recorded; False if those of an earlier run were submitted again."""
+    @property
+    def notes(self) -> list[str]:
+        """Requests that could not be met."""
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as plain values; times in microseconds, memory in bytes. Times that were not measured are None."""
+
+def devices(*, loader: str | PathLike[str] | None = None) -> list[DeviceInfo]:
+    """The devices that exist, usable or not.
+
+    Parameters
+    ----------
+    loader
+        Path of the Vulkan loader, or of a driver itself; default: the system's.
+
+    Returns
+    -------
+    list of DeviceInfo
+        Real GPUs before CPU ones; `missing` says what keeps one from being used.
+
+    Raises
+    ------
+    DeviceError
+        If there is no loader or no driver.
+    """
+
+def diagnose(*, loader: str | PathLike[str] | None = None) -> dict[str, Any]:
+    """What there is of Vulkan on this machine: for `rgraph doctor`, and for programs that want to say what is missing.
+
+    Whatever is missing or fails is said in the result and is no exception. A driver that crashes takes the process along;
+    `rgraph doctor` asks in a process of its own.
+
+    Parameters
+    ----------
+    loader
+        Path of the Vulkan loader, or of a driver itself; default: the system's.
+
+    Returns
+    -------
+    dict
+        Plain values: `"loader"` (path, found, version, error), `"instance"` (error, extensions, messages of the loader
+        and of drivers), `"layers"` and `"devices"`: what identifies each, `"queues"`, `"heaps"` with their budget in
+        bytes, `"needs"` and `"offers"` (features by name, whether it has them, what wants them), `"refused"`: why it
+        cannot be used, or None; and its profile, as `Profile.to_dict` gives it.
+
+    Examples
+    --------
+    >>> import rgraph
+    >>> found = rgraph.diagnose(loader="/no/such/loader.so")
+    >>> found["loader"]["found"], found["devices"]
+    (False, [])
+    """
+
+def fuzz(seed: int, count: int) -> list[tuple[int, str, Graph, Profile, Plan | None]]:
+    """Try generated graphs against the laws that every plan obeys.
+
+    Each is baked with a policy and a split of barriers that its seed picks, judged, interpreted, written and read.
+
+    Parameters
+    ----------
+    seed
+        The first seed.
+    count
+        How many seeds.
+
+    Each graph that breaks one is made as small as it can be while the same law breaks.
+
+    Returns
+    -------
+    list of tuple
+        For each seed that breaks a law: (seed, what is broken, graph, profile, plan or None).
+    """
+
+def generate(seed: int, *, fewest: int = 5, most: int = 40) -> tuple[Graph, Profile]:
+    """A random well-formed graph and a profile that it can be baked for: the same for the same seed on every machine.
+
+    Parameters
+    ----------
+    seed
+        0 to 2^64 - 1.
+    fewest
+        Fewest passes, about.
+    most
+        Most passes, about.
+
+    Returns
+    -------
+    tuple of Graph and Profile
+        Aimed at the edges: every usage and queue, sub-ranges, histories, conditions, forward reads.
+    """
+
+def shrink(text: str, fails: Callable[[str], bool], most: int) -> str:
+    """See `rgraph.testing.shrink`: the same over the text of a JSON document."""
+
+def preview(array: _Memory, format: _Format | str | None = None, size: int = 256) -> bytes:
+    """A small PNG picture of an array of any kind, of at most `size` texels a side.
+
+    Parameters
+    ----------
+    array
+        Any object with a buffer: (height, width), (height, width, channels) or (layers, height, width, channels).
+    format
+        The texel format that its numbers stand for; without one, integers of 8 and 16 bits are normalised.
+    size
+        Longest side of the picture in texels.
+    """
+
+def reflect(shader: _Shader | tuple[_Shader, _Shader], *, entry: str | None = None) -> ShaderReflection:
+    """Reflect a shader: what it binds, its data with offsets in bytes, its inputs and outputs, its workgroup.
+
+    Nothing of this needs a device.
+
+    Parameters
+    ----------
+    shader
+        WGSL or GLSL text, the path of a file, SPIR-V bytes; or (vertex, fragment).
+    entry
+        The entry point, where the shader has several.
+
+    Returns
+    -------
+    ShaderReflection
+        What the shader asks for. Variables that it declares and does not use are in `unused` alone.
+
+    Raises
+    ------
+    ShaderError
+        If the shader is wrong, with the line.
+
+    Examples
+    --------
+    >>> import rgraph
+    >>> found = rgraph.reflect('''
+    ... struct Params { radius: i32, scale: f32 }
+    ... @group(0) @binding(0) var<uniform> params: Params;
+    ... @group(0) @binding(1) var dst: texture_storage_2d<rgba8unorm, write>;
+    ... @compute @workgroup_size(8, 8) fn main() { textureStore(dst, vec2(params.radius), vec4(params.scale)); }''')
+    >>> [(binding.name, binding.kind, binding.reads, binding.writes) for binding in found.bindings]
+    [('params', 'uniform', True, False), ('dst', 'image', False, True)]
+    >>> [(member.name, member.type, member.offset) for member in found.bindings[0].members]
+    [('radius', 'i32', 0), ('scale', 'f32', 4)]
+    >>> found.workgroup
+    (8, 8, 1)
+    """
+
 def _counts() -> dict[str, int]: ...
 def _end() -> None: ...
 def _max_file_bytes() -> int: ...
 def _panic(message: str) -> None: ...
 def _read_file(path: str | PathLike[str]) -> bytes: ...
 def _write_file(path: str | PathLike[str], data: bytes) -> None: ...
-def codes() -> list[tuple[str, str, str]]: ...
-def schema(kind: str) -> str: ...
-def set_source_tracking(on: bool) -> None: ...
+def codes() -> list[tuple[str, str, str]]:
+    """Every code of an error: the code, the exception that carries it, and what it means in one sentence."""
+
+def schema(kind: str) -> str:
+    """The JSON Schema of a file format.
+
+    Parameters
+    ----------
+    kind
+        `"graph"`, `"profile"` or `"plan"`.
+    """
+
+def set_source_tracking(on: bool) -> None:
+    """Record file and line of every declaration from now on, or stop doing so; for the whole process.
+
+    Parameters
+    ----------
+    on
+        True to record them; at the start true, unless the environment has `RGRAPH_SOURCE=0`.
+    """

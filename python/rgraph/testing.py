@@ -248,7 +248,7 @@ class _Drawing:
 
     # Passes.
 
-    def add(self, queue: str, **details: Any) -> Pass:
+    def add(self, queue: Any, **details: Any) -> Pass:
         """Declare a pass with random details."""
         if self.chance(20):
             details["weight_us"] = float(self.draw(st.integers(0, 2000)))

@@ -19,7 +19,12 @@ _EDGES = {
     "mirror": "at = ((at % (2 * length)) + 2 * length) % (2 * length); at = min(at, 2 * length - 1 - at);",
     "zero": "if (at < 0 || at >= length) { return vec4<f32>(0.0); }",
 }
-_ADDRESS = {"clamp": "clamp", "repeat": "repeat", "mirror": "mirror", "zero": "border"}
+_ADDRESS: dict[str, Literal["clamp", "repeat", "mirror", "border"]] = {
+    "clamp": "clamp",
+    "repeat": "repeat",
+    "mirror": "mirror",
+    "zero": "border",
+}
 # What every device has: bytes of memory of a workgroup, bytes of a uniform block.
 _WORKGROUP, _UNIFORM = 16384, 16384
 _MOST_RADIUS = 65535

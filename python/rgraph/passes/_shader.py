@@ -78,7 +78,7 @@ def draws(name: str, format: Format, queue: Queue, image: Image | None = None) -
     return queue == "graphics" or not format.storage
 
 
-def computes(name: str, queue: Queue) -> str:
+def computes(name: str, queue: Queue) -> Literal["compute", "async_compute", "any"]:
     """The queue of a pass that can only be a compute shader.
 
     Raises
@@ -88,7 +88,7 @@ def computes(name: str, queue: Queue) -> str:
     """
     if queue is not None:
         known(name, "queue", queue, QUEUES)
-    return "compute" if queue in (None, "graphics") else queue
+    return "compute" if queue is None or queue == "graphics" else queue
 
 
 def per_texel(
