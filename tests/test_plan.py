@@ -195,11 +195,12 @@ def test_all_mistakes_are_said_at_once():
     g = rgraph.Graph()
     wrong = g.image("wrong")
     g.add_pass("p").sampled(wrong).color("wrnog")
-    g.add_pass("p", weight_us=float("nan"))
+    g.add_pass("q", weight_us=float("nan"))
+    g.add_pass("")
     with pytest.raises(rgraph.GraphError) as caught:
         g.bake()
     codes = {mistake.code for mistake in caught.value.mistakes}
-    assert codes >= {"RG-E201", "RG-E202", "RG-E213"}
+    assert codes >= {"RG-E202", "RG-E213", "RG-E219"}
 
 
 @pytest.mark.parametrize(

@@ -147,7 +147,7 @@ def test_pictures_are_saved_as_png(device: rg.Device, tmp_path):
     assert header == (8, 4, 8, 6)
     assert bytes([255, 0, 51, 255]) in rows
     with pytest.raises(rg.GraphError, match="there is no suffix"):
-        result.save(tmp_path / "x.jpg")
+        result.save(tmp_path / "x.gif")
     with pytest.raises(OSError, match="none"):
         result.save(tmp_path / "none" / "x.png")
     header, _ = chunks(device.run(painted([2.0, 0.5, -1, 1], format_="rgba16float"))["out"]._repr_png_())
