@@ -1,5 +1,6 @@
 """How processes end, and what runs while rgraph is inside of a call: no device is needed."""
 
+import itertools
 import signal
 import subprocess
 import sys
@@ -19,9 +20,10 @@ def test_a_watched_code_object_may_declare_when_it_goes():
     g = rg.Graph()
     refs = []
     watched = 100  # more than are remembered
+    numbers = itertools.count()
 
     def declare(_: object) -> None:
-        g.buffer(f"inner{len(g.resources)}", 64)
+        g.buffer(f"inner{next(numbers)}", 64)
 
     for number in range(watched):
         code = compile(f"g.buffer('outer{number}', 64)", f"file{number}.py", "exec")
