@@ -196,7 +196,7 @@ def test_without_a_device_the_plan_is_there(tmp_path, monkeypatch, capsys):
     assert "async" not in done.stderr
     assert not picture.exists()
     plan = rg.Plan.load(picture.with_suffix(".rplan.json"))
-    assert {planned.queue for planned in plan.passes} == {"graphics", "compute", None}
+    assert {planned.queue for planned in plan.passes} == {"graphics", None}
     assert picture.with_suffix(".html").stat().st_size > 10_000
 
 
