@@ -19,7 +19,8 @@ mod one_pass;
 #[path = "../../../examples/own_device.rs"]
 #[allow(dead_code, unused_attributes, reason = "its main is called here")]
 mod own_device;
-#[path = "../../../examples/07_raw_pass.rs"]
+#[path = "../../../examples/raw_pass.rs"]
+#[allow(dead_code, unused_attributes, reason = "its main is called here")]
 mod raw_pass;
 #[path = "../../../examples/02_two_queues.rs"]
 mod two_queues;
