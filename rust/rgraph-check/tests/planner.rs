@@ -74,7 +74,9 @@ fn a_heap_exactly_large_enough_suffices() {
         memory: budget(seed / 15),
         ..Options::default()
     };
-    let seeds = 3_000_000..3_000_000 + graphs() / 10;
+    // The size of the heap steers the search; these were refused for it.
+    let known = [3_002_722, 3_014_498, 3_016_523];
+    let seeds = known.into_iter().chain(3_000_000..3_000_000 + graphs() / 10);
     let wrong: Vec<_> = seeds.filter_map(|seed| refused_at_its_own_size(seed, &choose(seed), &mut scratch)).collect();
     assert_right(&wrong);
 }

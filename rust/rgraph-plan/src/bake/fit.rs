@@ -50,8 +50,29 @@ impl Scratch {
                 Some(_) => {}
             }
         }
+        self.as_without_limit(graph, profile, options, plan)?;
+        if self.excess(graph, profile).is_none() {
+            return Ok(());
+        }
         let Excess { memory_type, needs, has, worst } = least;
         Err(GraphError::one(out_of_memory(graph, &memory_type, needs, has, &worst)))
+    }
+
+    /// Orders and places as if the heaps had no limit. Their sizes steer the search, which may then miss what it finds without.
+    fn as_without_limit(
+        &mut self,
+        graph: &Graph,
+        profile: &Profile,
+        options: &Options,
+        plan: &mut Plan,
+    ) -> Result<(), GraphError> {
+        let mut free = profile.clone();
+        free.memory.iter_mut().for_each(|memory| memory.heap_size = None);
+        self.schedule(graph, &free, options);
+        self.merge(graph, &free, !options.without.merging, plan);
+        plan.report.notes.clear();
+        self.order_queues(graph, &free, options, &mut plan.report.notes);
+        self.alias(graph, &free, options)
     }
 
     /// Makes the frame take no more bytes than a budget says in numbers; as few as any attempt takes if none fits.
