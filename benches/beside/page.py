@@ -112,7 +112,7 @@ def tables(machines: dict[str, Any]) -> str:
     for where, machine in machines.items():
         libraries = machine["libraries"]
         versions = ", ".join(f"{name} {one['version']}" for name, one in libraries.items())
-        out += [f"### {where}", "", f"{machine['date']}, {machine['cpu']}, Python {machine['python']}: {versions}.", ""]
+        out += [f"## {where}", "", f"{machine['date']}, {machine['cpu']}, Python {machine['python']}: {versions}.", ""]
         for table in TABLES:
             out += _lines(table, libraries)
         out += ["What each does in that time:", ""]

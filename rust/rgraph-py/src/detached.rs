@@ -110,6 +110,7 @@ impl Detached<Device> {
         // The thread owns values of the runtime alone, so that its end never needs the interpreter.
         let (device, process) = (Device::clone(&self.device), self.process);
         let work = move || {
+            let _inside = ending::enter();
             process.check()?;
             make(&device)
         };

@@ -10,7 +10,6 @@ use std::time::Duration;
 use pyo3::prelude::*;
 use rgraph_plan::cancel::{Cancelled, cancellable};
 
-use crate::ending;
 use crate::error::internal;
 
 thread_local! {
@@ -34,7 +33,6 @@ pub fn patiently<T: Send + 'static>(py: Python<'_>, work: impl FnOnce() -> T + S
     let run = move || {
         GIVEN_UP.set(Some(theirs));
         // Nobody receives once the caller was interrupted, and only then work is given up.
-        let _inside = ending::enter();
         let _ = send.send(catch_unwind(AssertUnwindSafe(|| cancellable(is_given_up, work))));
     };
     std::thread::Builder::new().name("rgraph work".to_owned()).spawn(run)?;
