@@ -945,7 +945,8 @@ class Module:
             Bindings as a dict, for variables whose name clashes with an argument (`push`, `groups`, …).
         **variables
             Bindings by the names of the shader's variables: images and buffers, parts of them (`image.mip(2)`,
-            `buffer[0:256]`) or names; `Sampler` (one left out is linear); for a uniform block also a dict by member,
+            `buffer[0:256]`) or names; `Sampler` (one left out is linear); for GLSL's `sampler2D` and its like
+            `(image, Sampler(…))`, or the image alone; for a uniform block also a dict by member,
             a list, a number or an array: small data that goes along with the pass.
 
         Returns
@@ -2473,7 +2474,8 @@ class Plan:
     def frame_us(self) -> float:
         """Modelled time of the frame in microseconds."""
     @property
-    def one_queue_us(self) -> float | None: ...
+    def one_queue_us(self) -> float | None:
+        """Modelled time in microseconds of the same order on the graphics queue alone; `None` if no other queue is used."""
     @property
     def policy(self) -> str:
         """The policy that made the order."""
