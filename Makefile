@@ -114,12 +114,15 @@ bench: $(VENV)/.ready
 	cargo bench --workspace
 	$(MATURIN) develop --quiet --release
 	$(BIN)/python benches/declare.py
-	$(BIN)/pip install --quiet bazalt==0.30.0 wgpu==0.32.0
+	$(BIN)/pip install --quiet $$($(BIN)/python -c '$(BENCHED)')
 	$(BIN)/python benches/beside --write
 
 clean:
 	rm -rf $(VENV) .vulkan out
 	cargo clean
+
+# Libraries that the benches measure beside rgraph, as pyproject.toml pins them.
+BENCHED = import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["bench"])
 
 # What the package and its tests are pinned to in pyproject.toml, without the package itself.
 REQUIREMENTS = import tomllib; extras = tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]; \

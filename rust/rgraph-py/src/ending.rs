@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use pyo3::prelude::*;
 use rgraph_vk::{PerProcess, wait_for_open_devices};
 
-/// How long the end of the process waits for threads in the runtime, then for devices: as long in all.
+/// Most time that the end of the process waits, for threads in the runtime and then for devices.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 #[derive(Default)]

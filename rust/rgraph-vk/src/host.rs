@@ -214,11 +214,7 @@ pub(crate) struct HostLane {
 impl HostLane {
     /// Starts the thread.
     pub fn new(shared: &Arc<Shared>, name: &str) -> Result<Self, Error> {
-        let mut kind = vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE);
-        let info = vk::SemaphoreCreateInfo::default().push_next(&mut kind);
-        // SAFETY: timeline semaphores are enabled.
-        let semaphore = unsafe { shared.raw.create_semaphore(&info, None) }.called("vkCreateSemaphore");
-        let semaphore = shared.noted(semaphore)?;
+        let semaphore = shared.create_timeline(0)?;
         let timeline = Arc::new(Timeline { shared: shared.clone(), raw: semaphore });
         shared.name(semaphore, &format!("{name} host timeline"));
         let (sender, jobs) = channel::<(Arc<Timeline>, Job)>();

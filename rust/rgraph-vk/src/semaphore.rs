@@ -43,12 +43,19 @@ impl Device {
     pub fn semaphore(&self, value: u64) -> Result<Semaphore, Error> {
         let shared = &self.0;
         shared.check()?;
+        let raw = shared.create_timeline(value)?;
+        Ok(Semaphore(Arc::new(Owned { shared: shared.clone(), raw, known: Mutex::new((value, Vec::new())) })))
+    }
+}
+
+impl Shared {
+    /// Makes a timeline semaphore, which is the caller's to bury.
+    pub(crate) fn create_timeline(&self, value: u64) -> Result<vk::Semaphore, Error> {
         let mut kind =
             vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE).initial_value(value);
         let info = vk::SemaphoreCreateInfo::default().push_next(&mut kind);
         // SAFETY: timeline semaphores are enabled.
-        let raw = shared.noted(unsafe { shared.raw.create_semaphore(&info, None) }.called("vkCreateSemaphore"))?;
-        Ok(Semaphore(Arc::new(Owned { shared: shared.clone(), raw, known: Mutex::new((value, Vec::new())) })))
+        self.noted(unsafe { self.raw.create_semaphore(&info, None) }.called("vkCreateSemaphore"))
     }
 }
 

@@ -50,7 +50,10 @@ impl Scratch {
                 Some(_) => {}
             }
         }
-        self.as_without_limit(graph, profile, options, plan)?;
+        // The sizes of the heaps steer the search, which may miss what it finds without limits.
+        let mut free = profile.clone();
+        free.memory.iter_mut().for_each(|memory| memory.heap_size = None);
+        self.start_over(graph, &free, options, plan)?;
         if self.excess(graph, profile).is_none() {
             return Ok(());
         }
@@ -58,21 +61,19 @@ impl Scratch {
         Err(GraphError::one(out_of_memory(graph, &memory_type, needs, has, &worst)))
     }
 
-    /// Orders and places as if the heaps had no limit. Their sizes steer the search, which may then miss what it finds without.
-    fn as_without_limit(
+    /// Orders, merges and places anew, as the bake did first.
+    fn start_over(
         &mut self,
         graph: &Graph,
         profile: &Profile,
         options: &Options,
         plan: &mut Plan,
     ) -> Result<(), GraphError> {
-        let mut free = profile.clone();
-        free.memory.iter_mut().for_each(|memory| memory.heap_size = None);
-        self.schedule(graph, &free, options);
-        self.merge(graph, &free, !options.without.merging, plan);
+        self.schedule(graph, profile, options);
+        self.merge(graph, profile, !options.without.merging, plan);
         plan.report.notes.clear();
-        self.order_queues(graph, &free, options, &mut plan.report.notes);
-        self.alias(graph, &free, options)
+        self.order_queues(graph, profile, options, &mut plan.report.notes);
+        self.alias(graph, profile, options)
     }
 
     /// Makes the frame take no more bytes than a budget says in numbers; as few as any attempt takes if none fits.
@@ -102,11 +103,7 @@ impl Scratch {
                 (best, least) = (Some(attempt), total);
             }
         }
-        self.schedule(graph, profile, options);
-        self.merge(graph, profile, !options.without.merging, plan);
-        plan.report.notes.clear();
-        self.order_queues(graph, profile, options, &mut plan.report.notes);
-        self.alias(graph, profile, options)?;
+        self.start_over(graph, profile, options, plan)?;
         if let Some(best) = best {
             self.attempt(best, graph, profile, options, plan)?;
         }
