@@ -7,15 +7,15 @@ use rgraph_ir::id::{Id, Span};
 use rgraph_ir::plan::{Attachment, BatchId, Command, Plan, PlanKind, PlanLife, PlanPassId};
 use rgraph_ir::resource::{Kind, Life, ResourceId};
 
-use crate::facts::{Facts, JobUse};
+use crate::facts::{DeclaredUse, Facts};
 use crate::finding::{Findings, Rule};
 use crate::shape::Shape;
 use crate::tables::is_attachment;
 
 /// Names, kinds, lives and lifetimes of resources. O(resources + accesses).
-pub(crate) fn resources(facts: &Facts, plan: &Plan, job_of: &[Option<usize>], findings: &mut Findings) {
+pub(crate) fn resources(facts: &Facts, plan: &Plan, declared_of: &[Option<usize>], findings: &mut Findings) {
     let cubes = cubes(facts.graph);
-    let lifetimes = lifetimes(facts, plan, job_of);
+    let lifetimes = lifetimes(facts, plan, declared_of);
     for id in facts.graph.resources().ids() {
         let at = id.index();
         let what = facts.name(at);
@@ -49,12 +49,12 @@ pub(crate) fn resources(facts: &Facts, plan: &Plan, job_of: &[Option<usize>], fi
 }
 
 /// First and last pass of the plan that runs and uses each resource.
-fn lifetimes(facts: &Facts, plan: &Plan, job_of: &[Option<usize>]) -> Vec<Option<[PlanPassId; 2]>> {
+fn lifetimes(facts: &Facts, plan: &Plan, declared_of: &[Option<usize>]) -> Vec<Option<[PlanPassId; 2]>> {
     let mut ends: Vec<Option<[PlanPassId; 2]>> = vec![None; facts.memory.len()];
     for command in &plan.commands {
         let Command::Pass { pass, .. } = command else { continue };
-        let Some(job) = job_of[pass.index()] else { continue };
-        for at_use in &facts.jobs[job].uses {
+        let Some(declared) = declared_of[pass.index()] else { continue };
+        for at_use in &facts.declared_passes[declared].uses {
             let stand_ins = at_use.fallbacks.iter().map(|one| one.input).chain(at_use.names.iter().copied());
             for resource in std::iter::once(at_use.resource).chain(stand_ins) {
                 let [first, last] = ends[resource].unwrap_or([*pass; 2]);
@@ -130,7 +130,7 @@ fn may_live(facts: &Facts, memory: ResourceId, life: PlanLife) -> bool {
 /// one extent. O(commands + attachments · accesses of the passes).
 ///
 /// Source: Vulkan 1.3 specification, valid usage of `VkRenderingInfo` and `VkFramebufferCreateInfo`.
-pub(crate) fn render_passes(facts: &Facts, plan: &Plan, job_of: &[Option<usize>], findings: &mut Findings) {
+pub(crate) fn render_passes(facts: &Facts, plan: &Plan, declared_of: &[Option<usize>], findings: &mut Findings) {
     for (id, batch) in plan.batches.iter_ids() {
         let mut open: Option<Open> = None;
         for command in &plan.commands[batch.commands.range()] {
@@ -139,13 +139,13 @@ pub(crate) fn render_passes(facts: &Facts, plan: &Plan, job_of: &[Option<usize>]
                     open = Some(Open { attachments: *attachments, passes: Vec::new(), barriers: false });
                 }
                 Command::Pass { pass, .. } => {
-                    stands_right(facts, plan, job_of, *pass, open.is_some(), findings);
+                    stands_right(facts, plan, declared_of, *pass, open.is_some(), findings);
                     open.iter_mut().for_each(|open| open.passes.push(*pass));
                 }
                 Command::EndRendering => {
                     if let Some(open) = open.take() {
                         subpasses(plan, &open, findings);
-                        Extents { facts, plan, batch: id }.check(&open, job_of, findings);
+                        Extents { facts, plan, batch: id }.check(&open, declared_of, findings);
                     }
                 }
                 Command::SetEvent(..) | Command::WaitEvents(..) if open.is_some() => {
@@ -194,13 +194,13 @@ fn subpasses(plan: &Plan, open: &Open, findings: &mut Findings) {
 fn stands_right(
     facts: &Facts,
     plan: &Plan,
-    job_of: &[Option<usize>],
+    declared_of: &[Option<usize>],
     pass: PlanPassId,
     within: bool,
     findings: &mut Findings,
 ) {
-    let Some(job) = job_of[pass.index()] else { return };
-    let uses = &facts.jobs[job].uses;
+    let Some(declared) = declared_of[pass.index()] else { return };
+    let uses = &facts.declared_passes[declared].uses;
     let attached = uses.iter().any(|at| is_attachment(at.usage));
     let input = uses.iter().any(|at| at.usage == Usage::InputAttachment);
     if within == attached || input {
@@ -223,7 +223,7 @@ struct Extents<'a, 'g> {
 }
 
 impl Extents<'_, '_> {
-    fn check(&self, open: &Open, job_of: &[Option<usize>], findings: &mut Findings) {
+    fn check(&self, open: &Open, declared_of: &[Option<usize>], findings: &mut Findings) {
         let Self { facts, plan, batch } = *self;
         let Open { attachments, passes, .. } = open;
         if passes.is_empty() {
@@ -231,8 +231,11 @@ impl Extents<'_, '_> {
             findings.add(Rule::Malformed, None, None, message);
         }
         let list = &plan.attachments[attachments.range()];
-        let uses: Vec<&JobUse> =
-            passes.iter().filter_map(|pass| job_of[pass.index()]).flat_map(|job| &facts.jobs[job].uses).collect();
+        let uses: Vec<&DeclaredUse> = passes
+            .iter()
+            .filter_map(|pass| declared_of[pass.index()])
+            .flat_map(|declared| &facts.declared_passes[declared].uses)
+            .collect();
         let mut first: Option<(&Attachment, [u32; 4])> = None;
         let mut depth = None;
         for (at, entry) in list.iter().enumerate() {
@@ -259,7 +262,7 @@ impl Extents<'_, '_> {
             if is_depth && !entry.input && depth.replace(entry.resource).is_some() {
                 wrong("one render pass has two attachments for depth or stencil".to_owned());
             }
-            let mine = |at_use: &&&JobUse| self.is_of(at_use, entry);
+            let mine = |at_use: &&&DeclaredUse| self.is_of(at_use, entry);
             let drawn = uses.iter().filter(mine).any(|at_use| is_attachment(at_use.usage));
             let read = uses.iter().filter(mine).any(|at_use| at_use.usage == Usage::InputAttachment);
             if drawn && entry.input {
@@ -289,7 +292,7 @@ impl Extents<'_, '_> {
     }
 
     /// Whether a use is of an attachment, whatever flags are on.
-    fn is_of(&self, at_use: &JobUse, entry: &Attachment) -> bool {
+    fn is_of(&self, at_use: &DeclaredUse, entry: &Attachment) -> bool {
         // A history and what it remembers are different images of one ring.
         let image = |resource: usize| (self.facts.memory[resource], self.facts.frames_ago[resource]);
         let own = image(entry.resource.index());

@@ -4,12 +4,12 @@ use rgraph_ir::access::{Accesses, Aspects, Layout, Stages};
 use rgraph_ir::id::Id;
 use rgraph_ir::plan::{Barriers, Scope, Why};
 
-use crate::cell::{Gone, Later, Release, meant};
 use crate::clock::{Clock, Lanes, Node};
 use crate::finding::Rule;
 use crate::machine::Machine;
 use crate::region::{FRAMEBUFFER_SPACE, Region};
 use crate::shape::Part;
+use crate::subresource::{Gone, Later, Release, meant};
 use crate::tables::{leaf, leaves};
 
 /// A barrier of a buffer or image, in common words.
@@ -39,9 +39,9 @@ impl Machine<'_> {
         self.publish(queue, barriers, &nodes);
     }
 
-    /// The cells of a part of a resource.
-    fn cells_of(&self, resource: usize, part: &Part) -> Vec<usize> {
-        self.facts.grids[self.facts.memory[resource]].cells(part)
+    /// The subresources of a part of a resource.
+    fn subresources_of(&self, resource: usize, part: &Part) -> Vec<usize> {
+        self.facts.grids[self.facts.memory[resource]].subresources(part)
     }
 
     fn named(&self, barriers: &Barriers) -> Vec<(Named, Scope)> {
@@ -91,7 +91,7 @@ impl Machine<'_> {
             made.push(Some(node));
             let store = self.store(named.resource);
             #[cfg(test)]
-            self.log.covers.push((node, Some((store, self.cells_of(named.resource, &named.part)))));
+            self.log.covers.push((node, Some((store, self.subresources_of(named.resource, &named.part)))));
             self.enter_store(queue, store, named.resource);
             self.take(store, &named.part, node);
         }
@@ -102,11 +102,11 @@ impl Machine<'_> {
     fn take(&mut self, store: usize, part: &Part, node: usize) {
         let facts = self.facts;
         let n = &self.nodes[node];
-        for cell in facts.grids[self.stores[store].memory].cells(part) {
-            let since = self.stores[store].cells[cell].alias_seen;
+        for subresource in facts.grids[self.stores[store].memory].subresources(part) {
+            let since = self.stores[store].subresources[subresource].alias_seen;
             let others = self.stores[store].overlaps.clone();
             let aliased = others.into_iter().filter(|&other| self.stores[other].last > since).collect::<Vec<_>>();
-            let taken = |writes: &mut Vec<crate::cell::Write>| {
+            let taken = |writes: &mut Vec<crate::subresource::Write>| {
                 for write in writes {
                     let x = &self.done[write.done];
                     let takes = x.node.is_none() && n.takes(x.queue, x.position, usize::from(x.op.stage), x.op.access);
@@ -115,9 +115,9 @@ impl Machine<'_> {
                     }
                 }
             };
-            taken(&mut self.stores[store].cells[cell].writes);
+            taken(&mut self.stores[store].subresources[subresource].writes);
             for other in aliased {
-                self.stores[other].cells.iter_mut().for_each(|there| taken(&mut there.writes));
+                self.stores[other].subresources.iter_mut().for_each(|there| taken(&mut there.writes));
             }
         }
     }
@@ -155,18 +155,18 @@ impl Machine<'_> {
             return;
         }
         for store in 0..self.stores.len() {
-            for cell in 0..self.stores[store].cells.len() {
-                self.show_cell_to_host(store, cell, node);
+            for subresource in 0..self.stores[store].subresources.len() {
+                self.show_subresource_to_host(store, subresource, node);
             }
         }
     }
 
-    fn show_cell_to_host(&mut self, store: usize, cell: usize, node: usize) {
-        for at in 0..self.stores[store].cells[cell].writes.len() {
-            let write = &self.stores[store].cells[cell].writes[at];
+    fn show_subresource_to_host(&mut self, store: usize, subresource: usize, node: usize) {
+        for at in 0..self.stores[store].subresources[subresource].writes.len() {
+            let write = &self.stores[store].subresources[subresource].writes[at];
             let court = self.court();
             if court.is_available(&self.done[write.done], &write.at, node) {
-                self.stores[store].cells[cell].writes[at].host.push(node);
+                self.stores[store].subresources[subresource].writes[at].host.push(node);
             }
         }
     }
@@ -179,26 +179,26 @@ impl Machine<'_> {
         let families = named.families.filter(|[from, to]| from != to);
         let moves = named.layouts.is_some_and(|[old, new]| old != new || old == Layout::Undefined);
         let destroys = named.layouts.is_some_and(|[old, _]| old == Layout::Undefined);
-        let cells = self.cells_of(named.resource, &named.part);
+        let subresources = self.subresources_of(named.resource, &named.part);
         if destroys && moves {
             self.destroy_aliases(store);
         }
-        for cell in cells {
+        for subresource in subresources {
             if !moves && families.is_none() {
-                self.stores[store].cells[cell].nodes.push(node);
+                self.stores[store].subresources[subresource].nodes.push(node);
                 if to_host(&scope) {
-                    self.show_cell_to_host(store, cell, node);
+                    self.show_subresource_to_host(store, subresource, node);
                 }
                 continue;
             }
-            self.judge(store, cell, &Later::Node(node), named.resource);
-            self.check_transition(queue, named, families, store, cell, pass);
-            self.record_node(store, cell, node, pass);
+            self.judge(store, subresource, &Later::Node(node), named.resource);
+            self.check_transition(queue, named, families, store, subresource, pass);
+            self.record_node(store, subresource, node, pass);
             if to_host(&scope) {
-                self.show_cell_to_host(store, cell, node);
+                self.show_subresource_to_host(store, subresource, node);
             }
             let run = self.run + 1;
-            let state = &mut self.stores[store].cells[cell];
+            let state = &mut self.stores[store].subresources[subresource];
             if destroys && state.gone.is_none() {
                 state.gone = Some(Gone::Transition);
                 state.lost = run;
@@ -218,18 +218,18 @@ impl Machine<'_> {
         named: &Named,
         families: Option<[u32; 2]>,
         store: usize,
-        cell: usize,
+        subresource: usize,
         pass: Option<usize>,
     ) {
         let facts = self.facts;
         let memory = facts.memory[named.resource];
         let what = facts.name(named.resource);
-        let piece = self.piece(memory, cell);
+        let part = self.part(memory, subresource);
         let who = self.pass_name(pass);
         let before = who.map_or(String::new(), |pass| format!(" for pass \"{pass}\""));
         let own = self.family(queue);
         let concurrent = self.concurrent[memory];
-        let state = &self.stores[store].cells[cell];
+        let state = &self.stores[store].subresources[subresource];
         let (layout, owner, release) = (state.layout, state.owner, state.release.clone());
         let layouts = named.layouts.unwrap_or([crate::contents::NO_LAYOUT; 2]);
         let discards = named.layouts.is_some() && layouts[0] == Layout::Undefined;
@@ -240,19 +240,19 @@ impl Machine<'_> {
                 Some(release) if release.families == [from, to] => {
                     if release.layouts != layouts {
                         let message = format!(
-                            "\"{what}\"{piece} is released with layouts {} to {} and acquired with {} to {}",
+                            "\"{what}\"{part} is released with layouts {} to {} and acquired with {} to {}",
                             release.layouts[0], release.layouts[1], layouts[0], layouts[1]
                         );
                         self.findings.add(Rule::Ownership, who, Some(what), message);
                     }
                     if release.part != named.part {
-                        let message = format!("release and acquire of \"{what}\"{piece} differ in their range");
+                        let message = format!("release and acquire of \"{what}\"{part} differ in their range");
                         self.findings.add(Rule::Ownership, who, Some(what), message);
                     }
                 }
                 _ => {
                     let message = format!(
-                        "\"{what}\"{piece} is acquired by family {to} from family {from}{before} without a release"
+                        "\"{what}\"{part} is acquired by family {to} from family {from}{before} without a release"
                     );
                     self.findings.add(Rule::Ownership, who, Some(what), message);
                 }
@@ -262,22 +262,22 @@ impl Machine<'_> {
                 let pass = named.why.from.map(Id::index);
                 new_release = Some(Release { families: [from, to], layouts, part: named.part, pass });
                 if release.is_some() || owner.is_some_and(|owner| owner != from) && !concurrent {
-                    let message = format!("family {from} releases \"{what}\"{piece}, which it does not own");
+                    let message = format!("family {from} releases \"{what}\"{part}, which it does not own");
                     self.findings.add(Rule::Ownership, who, Some(what), message);
                 }
             }
             Some([from, to]) => {
                 let message =
-                    format!("\"{what}\"{piece} passes from family {from} to {to} on a queue of neither{before}");
+                    format!("\"{what}\"{part} passes from family {from} to {to} on a queue of neither{before}");
                 self.findings.add(Rule::Ownership, who, Some(what), message);
             }
             None if release.is_some() && !discards => {
-                let message = format!("\"{what}\"{piece} changes layout{before} between its release and its acquire");
+                let message = format!("\"{what}\"{part} changes layout{before} between its release and its acquire");
                 self.findings.add(Rule::Ownership, who, Some(what), message);
             }
             None if !discards && !concurrent && owner.is_some() && owner != own => {
                 let message = format!(
-                    "\"{what}\"{piece} changes layout{before} on family {}, but family {} owns it: no release and acquire",
+                    "\"{what}\"{part} changes layout{before} on family {}, but family {} owns it: no release and acquire",
                     own.unwrap_or(0),
                     owner.unwrap_or(0)
                 );
@@ -287,12 +287,12 @@ impl Machine<'_> {
         }
         if !discards && layouts[0] != layout && named.layouts.is_some() {
             let message = format!(
-                "the barrier on \"{what}\"{piece}{before} says old layout {}, but the image is in {layout}",
+                "the barrier on \"{what}\"{part}{before} says old layout {}, but the image is in {layout}",
                 layouts[0]
             );
             self.findings.add(Rule::Layout, who, Some(what), message);
         }
-        let state = &mut self.stores[store].cells[cell];
+        let state = &mut self.stores[store].subresources[subresource];
         (state.owner, state.release) = (new_owner, new_release);
     }
 
@@ -324,10 +324,10 @@ impl Machine<'_> {
         self.publish(queue, barriers, &nodes);
     }
 
-    /// The store and cells that a named entry of a barrier call is about.
+    /// The store and subresources that a named entry of a barrier call is about.
     fn region_of(&self, barriers: &Barriers, at: usize) -> (usize, Vec<usize>) {
         let (named, _) = &self.named(barriers)[at];
-        (self.store(named.resource), self.cells_of(named.resource, &named.part))
+        (self.store(named.resource), self.subresources_of(named.resource, &named.part))
     }
 
     /// A by-region dependency stands between two subpasses and names stages that work texel by texel.

@@ -4,10 +4,10 @@ use rgraph_ir::access::{Accesses, Layout};
 use rgraph_ir::id::Id;
 use rgraph_ir::plan::PlanPassId;
 
-use crate::cell::{Done, Gone, Later, Missing};
-use crate::facts::JobUse;
+use crate::facts::DeclaredUse;
 use crate::finding::Rule;
 use crate::machine::Machine;
+use crate::subresource::{Done, Gone, Later, Missing};
 use crate::tables::{layout_fits, leaf};
 
 /// The layout of buffers.
@@ -15,8 +15,8 @@ pub(crate) const NO_LAYOUT: Layout = Layout::Undefined;
 
 impl Machine<'_> {
     /// ` (mips 0..1 layers 2..3)`, or nothing for the whole.
-    pub(crate) fn piece(&self, memory: usize, cell: usize) -> String {
-        let words = self.facts.grids[memory].describe(cell);
+    pub(crate) fn part(&self, memory: usize, subresource: usize) -> String {
+        let words = self.facts.grids[memory].describe(subresource);
         if words.is_empty() { words } else { format!(" ({words})") }
     }
 
@@ -24,10 +24,10 @@ impl Machine<'_> {
     pub(crate) fn check_layout(
         &mut self,
         pass: PlanPassId,
-        at: &JobUse,
+        at: &DeclaredUse,
         resource: usize,
         store: usize,
-        cell: usize,
+        subresource: usize,
         layouts: std::ops::Range<usize>,
     ) {
         let facts = self.facts;
@@ -43,7 +43,7 @@ impl Machine<'_> {
             .filter(|entry| self.same_copy(entry.resource.index(), resource))
             .filter(|entry| {
                 let part = crate::shape::Part::image(entry.mips, entry.layers, entry.aspects);
-                facts.grids[memory].cells(&part).binary_search(&cell).is_ok()
+                facts.grids[memory].subresources(&part).binary_search(&subresource).is_ok()
             })
             .map(|entry| entry.layout)
             .collect::<Vec<_>>();
@@ -59,39 +59,42 @@ impl Machine<'_> {
                     .map(|access| access.layout),
             );
         }
-        let current = self.stores[store].cells[cell].layout;
-        let piece = self.piece(memory, cell);
+        let current = self.stores[store].subresources[subresource].layout;
+        let part = self.part(memory, subresource);
         if named.is_empty() {
-            let message = format!("pass \"{name}\" names no layout for its {} of \"{what}\"{piece}", at.usage);
+            let message = format!("pass \"{name}\" names no layout for its {} of \"{what}\"{part}", at.usage);
             self.findings.add(Rule::Layout, Some(name), Some(what), message);
         } else if !named.contains(&current) {
             let message = format!(
-                "pass \"{name}\" uses \"{what}\"{piece} as {} in layout {}, but it is in {current}: a transition is missing",
+                "pass \"{name}\" uses \"{what}\"{part} as {} in layout {}, but it is in {current}: a transition is missing",
                 at.usage, named[0]
             );
             self.findings.add(Rule::Layout, Some(name), Some(what), message);
         } else if !layout_fits(at.usage, current) {
-            let message = format!("pass \"{name}\" uses \"{what}\"{piece} as {} in layout {current}", at.usage);
+            let message = format!("pass \"{name}\" uses \"{what}\"{part} as {} in layout {current}", at.usage);
             self.findings.add(Rule::Layout, Some(name), Some(what), message);
         }
     }
 
     /// Each use sees what it names through one view, and a view has one layout an aspect (Vulkan 1.3,
-    /// `VkDescriptorImageInfo`, `VkRenderingAttachmentInfo`). `touched` has copies of memory, cells, uses and resources, use by use.
-    pub(crate) fn check_views(&mut self, pass: PlanPassId, job: usize, touched: &[(usize, usize, usize, usize)]) {
+    /// `VkDescriptorImageInfo`, `VkRenderingAttachmentInfo`). `accessed` has copies of memory, subresources, uses and
+    /// resources, use by use.
+    pub(crate) fn check_views(&mut self, pass: PlanPassId, declared: usize, accessed: &[(usize, usize, usize, usize)]) {
         let facts = self.facts;
-        for cells in touched.chunk_by(|a, b| a.2 == b.2) {
-            let (store, _, number, resource) = cells[0];
-            let at = &facts.jobs[job].uses[number];
+        for subresources in accessed.chunk_by(|a, b| a.2 == b.2) {
+            let (store, _, number, resource) = subresources[0];
+            let at = &facts.declared_passes[declared].uses[number];
             if !facts.shapes[resource].is_image() {
                 continue;
             }
             let grid = &facts.grids[facts.memory[resource]];
-            let layout = |cell: usize| self.stores[store].cells[cell].layout;
-            let differing = cells.iter().find_map(|&(_, cell, ..)| {
-                let first =
-                    cells.iter().map(|&(_, first, ..)| first).find(|&one| grid.aspect(one) == grid.aspect(cell));
-                first.filter(|&first| layout(first) != layout(cell)).map(|first| [first, cell])
+            let layout = |subresource: usize| self.stores[store].subresources[subresource].layout;
+            let differing = subresources.iter().find_map(|&(_, subresource, ..)| {
+                let first = subresources
+                    .iter()
+                    .map(|&(_, first, ..)| first)
+                    .find(|&one| grid.aspect(one) == grid.aspect(subresource));
+                first.filter(|&first| layout(first) != layout(subresource)).map(|first| [first, subresource])
             });
             let Some([first, other]) = differing else { continue };
             let (name, what) = (self.plan.pass_name(pass), facts.name(resource));
@@ -99,9 +102,9 @@ impl Machine<'_> {
                 "pass \"{name}\" sees \"{what}\" as {} in {}{} and in {}{}: a view has one layout",
                 at.usage,
                 layout(first),
-                self.piece(facts.memory[resource], first),
+                self.part(facts.memory[resource], first),
                 layout(other),
-                self.piece(facts.memory[resource], other)
+                self.part(facts.memory[resource], other)
             );
             self.findings.add(Rule::Layout, Some(name), Some(what), message);
         }
@@ -117,25 +120,25 @@ impl Machine<'_> {
         &mut self,
         queue: usize,
         pass: PlanPassId,
-        [job, number]: [usize; 2],
+        [declared, number]: [usize; 2],
         resource: usize,
         store: usize,
-        cell: usize,
+        subresource: usize,
     ) {
         let facts = self.facts;
-        let at = &facts.jobs[job].uses[number];
+        let at = &facts.declared_passes[declared].uses[number];
         let memory = facts.memory[resource];
-        let aspect = facts.grids[memory].aspect(cell);
+        let aspect = facts.grids[memory].aspect(subresource);
         let needs = at.must_read || at.keeps_aspect(aspect);
         let name = self.plan.pass_name(pass);
         let what = facts.name(resource);
-        let piece = self.piece(memory, cell);
+        let part = self.part(memory, subresource);
         let run = self.run + 1;
         if let Some(family) = self.family(queue).filter(|_| !self.concurrent[memory]) {
-            let state = &mut self.stores[store].cells[cell];
+            let state = &mut self.stores[store].subresources[subresource];
             if let Some(release) = state.release.take() {
                 let message = format!(
-                    "pass \"{name}\" uses \"{what}\"{piece} between its release to family {} and the acquire",
+                    "pass \"{name}\" uses \"{what}\"{part} between its release to family {} and the acquire",
                     release.families[1]
                 );
                 self.findings.add(Rule::Ownership, Some(name), Some(what), message);
@@ -145,7 +148,7 @@ impl Machine<'_> {
                     (state.gone, state.lost) = (Some(Gone::Family), run);
                     if needs {
                         let message = format!(
-                            "pass \"{name}\" on family {family} uses \"{what}\"{piece}, which family {owner} owns: no release and acquire"
+                            "pass \"{name}\" on family {family} uses \"{what}\"{part}, which family {owner} owns: no release and acquire"
                         );
                         self.findings.add(Rule::Ownership, Some(name), Some(what), message);
                         state.gone = None;
@@ -154,13 +157,15 @@ impl Machine<'_> {
             }
             state.owner = Some(family);
         }
-        let Some(gone) = self.stores[store].cells[cell].gone else { return };
+        let Some(gone) = self.stores[store].subresources[subresource].gone else { return };
         // What nobody wrote by declaration is garbage by declaration.
-        if !needs || !facts.finds(resource, cell, facts.key(resource, cell, job, number), &self.flags) {
+        if !needs
+            || !facts.finds(resource, subresource, facts.key(resource, subresource, declared, number), &self.flags)
+        {
             return;
         }
         let why = self.told(gone);
-        let message = format!("pass \"{name}\" reads \"{what}\"{piece} ({}), but {why}", at.usage);
+        let message = format!("pass \"{name}\" reads \"{what}\"{part} ({}), but {why}", at.usage);
         self.findings.add(Rule::Undefined, Some(name), Some(what), message);
     }
 
@@ -176,15 +181,15 @@ impl Machine<'_> {
         }
     }
 
-    /// What a pass leaves in a cell.
-    pub(crate) fn note_contents(&mut self, at: &JobUse, store: usize, cell: usize) {
+    /// What a pass leaves in a subresource.
+    pub(crate) fn note_contents(&mut self, at: &DeclaredUse, store: usize, subresource: usize) {
         if !at.writes {
             return;
         }
         self.destroy_aliases(store);
         let run = self.run + 1;
         self.stores[store].filled = true;
-        let state = &mut self.stores[store].cells[cell];
+        let state = &mut self.stores[store].subresources[subresource];
         state.written = run;
         state.gone = at.garbage.then_some(Gone::Garbage);
     }
@@ -198,13 +203,13 @@ impl Machine<'_> {
         missing: Missing,
         aliased: bool,
         store: usize,
-        cell: usize,
+        subresource: usize,
         resource: usize,
     ) {
         let facts = self.facts;
         let memory = self.stores[store].memory;
         let what = facts.name(resource);
-        let piece = self.piece(memory, cell);
+        let part = self.part(memory, subresource);
         let x = self.done[x];
         let (y_queue, y_pass, y_write, y_run) = match y {
             Later::Op(y) => (y.queue, y.pass, y.op.write, y.run),
@@ -254,7 +259,7 @@ impl Machine<'_> {
             Missing::Host => "no barrier to host / host_read makes the write visible to the host".to_owned(),
         };
         let also = if aliased { " (in the same bytes)" } else { "" };
-        let message = format!("{later} of \"{what}\"{piece} after {earlier}{run}{also}: {lacks}");
+        let message = format!("{later} of \"{what}\"{part} after {earlier}{run}{also}: {lacks}");
         self.findings.add(rule, self.pass_name(y_pass), Some(what), message);
     }
 

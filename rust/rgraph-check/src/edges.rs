@@ -5,11 +5,11 @@ use rgraph_ir::id::Id;
 use rgraph_ir::plan::{Edge, Scope};
 use rgraph_ir::resource::ResourceId;
 
-use crate::cell::{Gone, Later};
 use crate::clock::Node;
 use crate::finding::Rule;
 use crate::machine::{Exit, Machine};
 use crate::shape::Part;
+use crate::subresource::{Gone, Later};
 
 fn part_of(edge: &Edge) -> Part {
     let aspects = if edge.aspects.is_empty() { Aspects::all() } else { edge.aspects };
@@ -37,9 +37,9 @@ impl Machine<'_> {
         let edges: Vec<&Edge> = plan.edges.iter().filter(of_this).collect();
         for edge in &edges {
             let entry = edge.entry.queue.map_or(self.host, Id::index);
-            for cell in facts.grids[memory].cells(&part_of(edge)) {
+            for subresource in facts.grids[memory].subresources(&part_of(edge)) {
                 if entry == queue {
-                    self.enter_cell(edge, queue, store, cell);
+                    self.enter_subresource(edge, queue, store, subresource);
                 }
             }
         }
@@ -50,7 +50,7 @@ impl Machine<'_> {
         self.stores[store].filled = true;
     }
 
-    fn enter_cell(&mut self, edge: &Edge, queue: usize, store: usize, cell: usize) {
+    fn enter_subresource(&mut self, edge: &Edge, queue: usize, store: usize, subresource: usize) {
         let facts = self.facts;
         let resource = edge.resource.index();
         let memory = self.stores[store].memory;
@@ -61,16 +61,16 @@ impl Machine<'_> {
         let position = self.now[queue] - 1;
         let clock = self.lanes.enter(queue, position, entry.stages);
         let run = self.run;
-        let entered = self.stores[store].cells[cell].writes.iter().any(|write| {
+        let entered = self.stores[store].subresources[subresource].writes.iter().any(|write| {
             let x = &self.done[write.done];
             x.run == run && x.node.is_some() && x.pass.is_none()
         });
         self.nodes.push(Node::new(queue, position, position, scope, clock));
         let node = self.nodes.len() - 1;
-        let state = &self.stores[store].cells[cell];
+        let state = &self.stores[store].subresources[subresource];
         if entered || state.written == run + 1 || state.reads.iter().any(|read| self.done[read.done].run == run) {
             // A second queue that reads what the first entered: its entry stands beside the other.
-            let state = &mut self.stores[store].cells[cell];
+            let state = &mut self.stores[store].subresources[subresource];
             state.nodes.push(node);
             for write in &mut state.writes {
                 write.at.push(node);
@@ -81,31 +81,32 @@ impl Machine<'_> {
         {
             let court = self.court();
             let y = Later::Node(node);
-            let state = &self.stores[store].cells[cell];
+            let state = &self.stores[store].subresources[subresource];
             for done in state.writes.iter().map(|write| write.done).chain(state.reads.iter().map(|read| read.done)) {
                 let x = &self.done[done];
-                let handed = x.queue == queue || self.exits.get(&(store, cell)).is_some_and(|exit| exit.queue == queue);
+                let handed =
+                    x.queue == queue || self.exits.get(&(store, subresource)).is_some_and(|exit| exit.queue == queue);
                 if !handed && x.node.is_none_or(|_| x.pass.is_some()) && !court.is_ordered(x, &[], &y) {
                     late.push(done);
                 }
             }
         }
-        let piece = self.piece(memory, cell);
+        let part = self.part(memory, subresource);
         for done in late {
             let x = self.done[done];
             let message = format!(
-                "\"{what}\"{piece} is first used on {} after {} in the run before on {}: no wait with frame -1 orders them",
+                "\"{what}\"{part} is first used on {} after {} in the run before on {}: no wait with frame -1 orders them",
                 self.queue_name(queue),
                 self.pass_name(x.pass).map_or("a transition".to_owned(), |pass| format!("pass \"{pass}\"")),
                 self.queue_name(x.queue)
             );
             self.findings.add(Rule::Race, self.pass_name(x.pass), Some(what), message);
         }
-        self.record_node(store, cell, node, None);
+        self.record_node(store, subresource, node, None);
         let defined = facts.frames_ago[resource] > 0 || facts.filled[memory];
         let family = self.family(queue);
         let image = facts.shapes[resource].is_image();
-        let state = &mut self.stores[store].cells[cell];
+        let state = &mut self.stores[store].subresources[subresource];
         state.layout = entry.layout;
         state.owner = family;
         state.release = None;
@@ -145,9 +146,9 @@ impl Machine<'_> {
         let clock = self.lanes.enter(queue, position, exit.stages);
         self.nodes.push(Node::new(queue, position, position, scope, clock));
         let node = self.nodes.len() - 1;
-        for cell in facts.grids[memory].cells(&part_of(edge)) {
+        for subresource in facts.grids[memory].subresources(&part_of(edge)) {
             let mut late = Vec::new();
-            let state = &self.stores[store].cells[cell];
+            let state = &self.stores[store].subresources[subresource];
             let court = self.court();
             for (done, write) in state
                 .writes
@@ -183,12 +184,12 @@ impl Machine<'_> {
                 }
             }
             let layout = state.layout;
-            let piece = self.piece(memory, cell);
+            let part = self.part(memory, subresource);
             for done in late {
                 let x = self.done[done];
                 let name = self.pass_name(x.pass);
                 let message = format!(
-                    "the exit state of \"{what}\"{piece} on {} ({}) does not cover its last use by {} ({}) on {}",
+                    "the exit state of \"{what}\"{part} on {} ({}) does not cover its last use by {} ({}) on {}",
                     self.queue_name(queue),
                     Self::words(exit.stages, exit.access),
                     name.map_or("a transition".to_owned(), |pass| {
@@ -204,16 +205,16 @@ impl Machine<'_> {
             }
             if facts.shapes[resource].is_image() && exit.layout != layout {
                 let message = format!(
-                    "the exit state of \"{what}\"{piece} says layout {}, but the plan leaves it in {layout}",
+                    "the exit state of \"{what}\"{part} says layout {}, but the plan leaves it in {layout}",
                     exit.layout
                 );
                 self.findings.add(Rule::Edge, None, Some(what), message);
             }
-            self.exits.insert((store, cell), Exit { queue, run: self.run });
+            self.exits.insert((store, subresource), Exit { queue, run: self.run });
         }
     }
 
-    /// Every cell of a resource that outlives the frame and was used has an edge.
+    /// Every subresource of a resource that outlives the frame and was used has an edge.
     fn check_covered(&mut self) {
         let run = self.run;
         let mut missing = Vec::new();
@@ -221,18 +222,18 @@ impl Machine<'_> {
             if !self.facts.edged[state.memory] {
                 continue;
             }
-            for (cell, here) in state.cells.iter().enumerate() {
+            for (subresource, here) in state.subresources.iter().enumerate() {
                 let dones = here.writes.iter().map(|w| w.done).chain(here.reads.iter().map(|r| r.done));
                 let mut used = dones.filter(|done| self.done[*done].run == run).peekable();
-                if used.peek().is_some() && self.exits.get(&(store, cell)).is_none_or(|exit| exit.run != run) {
-                    missing.push((state.memory, cell));
+                if used.peek().is_some() && self.exits.get(&(store, subresource)).is_none_or(|exit| exit.run != run) {
+                    missing.push((state.memory, subresource));
                 }
             }
         }
-        for (memory, cell) in missing {
+        for (memory, subresource) in missing {
             let what = self.facts.name(memory);
             let message =
-                format!("\"{what}\"{} outlives the frame and is used, but has no edge", self.piece(memory, cell));
+                format!("\"{what}\"{} outlives the frame and is used, but has no edge", self.part(memory, subresource));
             self.findings.add(Rule::Edge, None, Some(what), message);
         }
     }
@@ -241,19 +242,19 @@ impl Machine<'_> {
     fn check_roots(&mut self) {
         let facts = self.facts;
         for at in 0..self.kept.len() {
-            let (resource, cell) = self.kept[at];
+            let (resource, subresource) = self.kept[at];
             let memory = facts.memory[resource];
             let store = self.store(resource);
-            let Some(gone) = self.stores[store].cells[cell].gone else { continue };
+            let Some(gone) = self.stores[store].subresources[subresource].gone else { continue };
             let used = !facts.edged[memory] || self.stores[store].entered_run == self.run + 1;
-            let untouched = gone == Gone::Unwritten && facts.writers[memory][cell].is_empty();
-            if !used || untouched || !facts.finds(resource, cell, None, &self.flags) {
+            let untouched = gone == Gone::Unwritten && facts.writers[memory][subresource].is_empty();
+            if !used || untouched || !facts.finds(resource, subresource, None, &self.flags) {
                 continue;
             }
             let what = facts.name(resource);
-            let piece = self.piece(memory, cell);
+            let part = self.part(memory, subresource);
             let why = self.told(gone);
-            let message = format!("\"{what}\"{piece} does not hold its contents at the end of the frame: {why}");
+            let message = format!("\"{what}\"{part} does not hold its contents at the end of the frame: {why}");
             self.findings.add(Rule::Undefined, None, Some(what), message);
         }
     }
@@ -272,8 +273,8 @@ impl Machine<'_> {
             let memory = facts.memory[at];
             let queue = leave.queue.and_then(|queue| crate::structure::named_queue(self.plan, queue));
             let family = queue.and_then(|queue| self.family(queue));
-            for cell in 0..facts.grids[memory].len() {
-                let state = &self.stores[store].cells[cell];
+            for subresource in 0..facts.grids[memory].len() {
+                let state = &self.stores[store].subresources[subresource];
                 let used = state.writes.iter().map(|w| w.done).chain(state.reads.iter().map(|r| r.done));
                 let of_run = used.map(|done| &self.done[done]).filter(|done| done.run == self.run);
                 let Some(last) = of_run.max_by_key(|done| done.sequence) else { continue };
@@ -283,20 +284,20 @@ impl Machine<'_> {
                 }
                 let reached = state.release.as_ref().map_or(state.layout, |release| release.layouts[1]);
                 let owner = state.release.as_ref().map(|release| release.families[1]).or(state.owner);
-                let piece = self.piece(memory, cell);
+                let part = self.part(memory, subresource);
                 let what = facts.name(at);
                 if let Some(layout) = leave
                     .layout
                     .filter(|layout| facts.shapes[at].is_image() && *layout != reached && *layout != Layout::Undefined)
                 {
-                    let message = format!("\"{what}\"{piece} must be left in {layout} but is left in {reached}");
+                    let message = format!("\"{what}\"{part} must be left in {layout} but is left in {reached}");
                     self.findings.add(Rule::Leave, None, Some(what), message);
                 }
                 if let (Some(family), Some(owner), false) = (family, owner, self.concurrent[memory])
                     && family != owner
                 {
                     let message =
-                        format!("\"{what}\"{piece} must be left to queue family {family} but family {owner} keeps it");
+                        format!("\"{what}\"{part} must be left to queue family {family} but family {owner} keeps it");
                     self.findings.add(Rule::Leave, None, Some(what), message);
                 }
             }
@@ -307,12 +308,13 @@ impl Machine<'_> {
             if left || facts.edged[state.memory] {
                 continue;
             }
-            let pending = state.cells.iter().position(|cell| cell.release.is_some());
-            if let Some(cell) = pending {
+            let pending = state.subresources.iter().position(|subresource| subresource.release.is_some());
+            if let Some(subresource) = pending {
                 let what = facts.name(state.memory);
-                let piece = self.piece(state.memory, cell);
-                let pass = self.stores[store].cells[cell].release.as_ref().and_then(|release| release.pass);
-                let message = format!("\"{what}\"{piece} is released to another family that never acquires it");
+                let part = self.part(state.memory, subresource);
+                let pass =
+                    self.stores[store].subresources[subresource].release.as_ref().and_then(|release| release.pass);
+                let message = format!("\"{what}\"{part} is released to another family that never acquires it");
                 self.findings.add(Rule::Ownership, self.pass_name(pass), Some(what), message);
             }
         }

@@ -8,10 +8,10 @@ use rgraph_ir::access::{Accesses, Stages};
 use rgraph_ir::graph::Graph;
 use rgraph_ir::plan::{Command, Plan};
 
-use crate::cell::{Done, Local};
 use crate::facts::Facts;
 use crate::finding::{Findings, Rule};
 use crate::machine::Machine;
+use crate::subresource::{Done, Local};
 use crate::tables::{leaf, with_earlier, with_later};
 
 /// A wait that was met.
@@ -25,14 +25,14 @@ pub(crate) struct Met {
     pub stages: Stages,
 }
 
-/// A node and, where it has one, what it is about: a store and its cells.
+/// A node and, where it has one, what it is about: a store and its subresources.
 pub(crate) type Cover = (usize, Option<(usize, Vec<usize>)>);
 
 /// What the walk did, besides its operations and nodes.
 #[derive(Default)]
 pub(crate) struct Log {
     pub waits: Vec<Met>,
-    /// Barriers: the node, and store and cells where it names some.
+    /// Barriers: the node, and store and subresources where it names some.
     pub covers: Vec<Cover>,
 }
 
@@ -109,8 +109,8 @@ impl<'m, 'a> Exact<'m, 'a> {
     fn covers(&self, at: usize, x: &Done, y: Option<&Done>) -> bool {
         match &self.machine.log.covers[at].1 {
             None => true,
-            Some((store, cells)) => {
-                let named = |done: &Done| done.store == *store && cells.contains(&done.cell);
+            Some((store, subresources)) => {
+                let named = |done: &Done| done.store == *store && subresources.contains(&done.subresource);
                 // Who takes a write in may do so under any name of the bytes; who shows it, under one of the pair's.
                 match y {
                     Some(y) => named(x) || named(y),
@@ -251,7 +251,7 @@ impl<'m, 'a> Exact<'m, 'a> {
         let list: Vec<&Done> = self.machine.done.iter().filter(|done| !outlives(done)).collect();
         for (later, y) in list.iter().enumerate() {
             for x in &list[..later] {
-                let same = x.store == y.store && x.cell == y.cell;
+                let same = x.store == y.store && x.subresource == y.subresource;
                 let aliased = self.machine.stores[x.store].overlaps.contains(&y.store);
                 let own = same && x.instance == y.instance;
                 if !(same || aliased) || !(x.op.write || y.op.write) || own {
@@ -278,7 +278,7 @@ impl<'m, 'a> Exact<'m, 'a> {
                     continue;
                 }
                 let between = |z: &&&Done| z.sequence > x.sequence && z.sequence < y.sequence;
-                let on = |z: &Done, w: &Done| z.store == w.store && z.cell == w.cell;
+                let on = |z: &Done, w: &Done| z.store == w.store && z.subresource == w.subresource;
                 let replaced = list
                     .iter()
                     .filter(between)
@@ -305,9 +305,9 @@ fn both(graph: &Graph, plan: &Plan) -> [Option<String>; 2] {
     let facts = Facts::new(graph, Some(plan));
     let mut findings = Findings::default();
     assert!(crate::structure::is_well_formed(&facts, plan, &mut findings));
-    let job_of = crate::structure::passes(&facts, plan, &mut findings);
+    let declared_of = crate::structure::passes(&facts, plan, &mut findings);
     let mut walked = Findings::default();
-    let mut machine = Machine::new(&facts, plan, &job_of, &mut walked);
+    let mut machine = Machine::new(&facts, plan, &declared_of, &mut walked);
     machine.walk();
     let exact = Exact::new(&machine).first_hazard();
     let hazards = [Rule::ReadAfterWrite, Rule::WriteAfterRead, Rule::WriteAfterWrite, Rule::Race, Rule::Alias];
@@ -349,7 +349,8 @@ mod tests {
                     .iter()
                     .any(|kind| mutant.kind.contains(kind))
             };
-            // All pairs do not follow a change of layout into the subpasses after it: such plans are judged as they are.
+            // All pairs do not follow a change of layout into the subpasses after it: such plans are judged as they
+            // are.
             let mutants = mutate::mutants(&plan).into_iter().filter(|mutant| !regions && synchronization(mutant));
             let plans = std::iter::once(("nothing".to_owned(), plan.clone()))
                 .chain(mutants.map(|mutant| (format!("{} {}", mutant.kind, mutant.what), mutant.plan)));

@@ -1,8 +1,9 @@
-//! What a declaration means, worked out anew from ARCHITECTURE.md: every pass and every inserted pass as a *job*
-//! with the cells that it reads, keeps and writes, the order of the accesses to each cell, and the jobs needed.
+//! What a declaration means, worked out anew from ARCHITECTURE.md: every pass and every inserted pass as a *declared
+//! pass* with the subresources that it reads, keeps and writes, the order of the accesses to each subresource, and the
+//! declared passes needed.
 
+mod declared;
 mod flat;
-mod jobs;
 mod need;
 mod order;
 
@@ -14,27 +15,27 @@ use rgraph_ir::resource::{Life, ResourceId};
 
 use crate::shape::{Grid, Part, Shape, shapes};
 
-/// Order of an access to a cell within a frame: position in the chain of names of one memory, position of the pass
-/// (from 1), and step within it (0 the pass, then its mips, last the reads that were declared too early).
+/// Order of an access to a subresource within a frame: position in the chain of names of one memory, position of the
+/// pass (from 1), and step within it (0 the pass, then its mips, last the reads that were declared too early).
 pub(crate) type Key = (u32, u32, u32);
 
 /// Step of reads that come just after a writer declared later.
 const FORWARD: u32 = 1000;
 
-/// One access of a job, resolved.
+/// One access of a declared pass, resolved.
 #[derive(Clone, Debug)]
-pub(crate) struct JobUse {
+pub(crate) struct DeclaredUse {
     pub resource: usize,
     pub usage: Usage,
     pub part: Part,
-    pub cells: Vec<usize>,
-    /// Order and group at each of the cells; no entry for histories.
+    pub subresources: Vec<usize>,
+    /// Order and group at each of the subresources; no entry for histories.
     pub keys: Vec<(Key, u32)>,
     pub stages: Stages,
     pub transfer: Option<Transfer>,
     /// What it reads must be defined.
     pub must_read: bool,
-    /// Aspects (or the bytes, as colour) whose old contents stay where the job does not cover them.
+    /// Aspects (or the bytes, as colour) whose old contents stay where the declared pass does not cover them.
     pub keeps: Aspects,
     pub writes: bool,
     /// Leaves garbage.
@@ -59,13 +60,13 @@ pub(crate) struct StandIn {
     pub input: usize,
 }
 
-impl JobUse {
-    /// Whether what was in a cell of this aspect matters to the job.
+impl DeclaredUse {
+    /// Whether what was in a subresource of this aspect matters to the declared pass.
     pub(crate) fn keeps_aspect(&self, aspect: Aspects) -> bool {
         self.keeps.contains(if aspect.is_empty() { Aspects::COLOR } else { aspect })
     }
 
-    /// The load operation for a cell of this aspect.
+    /// The load operation for a subresource of this aspect.
     pub(crate) fn load_of(&self, aspect: Aspects) -> Load {
         if aspect == Aspects::STENCIL { self.stencil_load } else { self.load }
     }
@@ -73,15 +74,15 @@ impl JobUse {
 
 /// A pass of the declaration, or one that it demands without naming it.
 #[derive(Clone, Debug)]
-pub(crate) struct Job {
+pub(crate) struct DeclaredPass {
     pub name: String,
     /// Position in the flattened declaration.
     pub declared: Option<usize>,
-    /// What inserted jobs do.
+    /// What inserted declared passes do.
     pub inserted: Option<Inserted>,
     pub position: u32,
     pub step: u32,
-    pub uses: Vec<JobUse>,
+    pub uses: Vec<DeclaredUse>,
     /// The flag that switches it.
     pub flag: Option<usize>,
     pub queue: PassQueue,
@@ -100,11 +101,11 @@ pub(crate) enum Inserted {
     Scaled { from: usize, to: usize },
 }
 
-/// An access to a cell, in order.
+/// An access to a subresource, in order.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct CellUse {
+pub(crate) struct SubresourceUse {
     pub key: Key,
-    pub job: usize,
+    pub declared: usize,
     pub at: usize,
     /// Neighbouring unordered accesses have one group; 0: none.
     pub group: u32,
@@ -113,7 +114,7 @@ pub(crate) struct CellUse {
 /// The declaration, worked out.
 pub(crate) struct Facts<'g> {
     pub graph: &'g Graph,
-    /// By pass: its position in the flattened declaration, which is that of its job.
+    /// By pass: its position in the flattened declaration, which is that of its declared pass.
     places: IdVec<PassId, usize>,
     pub shapes: Vec<Shape>,
     /// The first name of the memory that a resource is in; that of what it remembers, for histories.
@@ -126,13 +127,13 @@ pub(crate) struct Facts<'g> {
     pub names_of: Vec<Vec<usize>>,
     /// By memory: how many copies take turns.
     pub ring: Vec<u32>,
-    /// By memory: its cells.
+    /// By memory: its subresources.
     pub grids: Vec<Grid>,
-    pub jobs: Vec<Job>,
-    /// By memory and cell: accesses of this frame's copy, in order.
-    pub order: Vec<Vec<Vec<CellUse>>>,
-    /// By memory and cell: the writes alone.
-    pub writers: Vec<Vec<Vec<CellUse>>>,
+    pub declared_passes: Vec<DeclaredPass>,
+    /// By memory and subresource: accesses of this frame's copy, in order.
+    pub order: Vec<Vec<Vec<SubresourceUse>>>,
+    /// By memory and subresource: the writes alone.
+    pub writers: Vec<Vec<Vec<SubresourceUse>>>,
     /// By memory: whether it keeps contents from frame to frame by declaration.
     pub persistent: Vec<bool>,
     /// By memory: whether it outlives the frame, so that its first and last states are edges.
@@ -144,7 +145,8 @@ pub(crate) struct Facts<'g> {
 }
 
 impl<'g> Facts<'g> {
-    /// Works out a graph, its modules and extension points flattened. `plan`'s barriers cut cells too, where one is given.
+    /// Works out a graph, its modules and extension points flattened. `plan`'s barriers cut subresources too, where one
+    /// is given.
     pub(crate) fn new(graph: &'g Graph, plan: Option<&Plan>) -> Self {
         let shapes = shapes(graph);
         let count = shapes.len();
@@ -189,7 +191,7 @@ impl<'g> Facts<'g> {
             names_of,
             ring,
             grids: Vec::new(),
-            jobs: Vec::new(),
+            declared_passes: Vec::new(),
             order: Vec::new(),
             writers: Vec::new(),
             persistent,
@@ -197,8 +199,8 @@ impl<'g> Facts<'g> {
             filled,
             needed: Vec::new(),
         };
-        facts.declare_jobs();
-        facts.insert_jobs(&scaled);
+        facts.declare_passes();
+        facts.insert_declared_passes(&scaled);
         facts.cut(plan);
         facts.sort_accesses();
         facts.find_loads();
@@ -212,7 +214,7 @@ impl<'g> Facts<'g> {
         self.names_of[memory].iter().copied()
     }
 
-    /// The job of a declared pass.
+    /// The declared pass of a declared pass.
     pub(crate) fn place(&self, pass: PassId) -> Option<usize> {
         self.places.get(pass).copied()
     }
@@ -222,7 +224,7 @@ impl<'g> Facts<'g> {
     }
 
     /// The resource that a use is of while the flags are so.
-    pub(crate) fn effective(&self, at: &JobUse, flags: &[bool]) -> usize {
+    pub(crate) fn effective(&self, at: &DeclaredUse, flags: &[bool]) -> usize {
         // What stands in may itself be the output of a pass that is switched off.
         let mut resource = at.resource;
         for _ in 0..at.fallbacks.len() {
@@ -233,65 +235,67 @@ impl<'g> Facts<'g> {
         resource
     }
 
-    /// The cells of a use, in the resource that it is of while the flags are so.
-    pub(crate) fn effective_cells(&self, at: &JobUse, flags: &[bool]) -> (usize, Vec<usize>) {
+    /// The subresources of a use, in the resource that it is of while the flags are so.
+    pub(crate) fn effective_subresources(&self, at: &DeclaredUse, flags: &[bool]) -> (usize, Vec<usize>) {
         let resource = self.effective(at, flags);
         if resource == at.resource {
-            return (resource, at.cells.clone());
+            return (resource, at.subresources.clone());
         }
-        (resource, self.grids[self.memory[resource]].cells(&at.part))
+        (resource, self.grids[self.memory[resource]].subresources(&at.part))
     }
 
-    /// Whether a job runs while the flags are so.
-    pub(crate) fn runs(&self, job: usize, flags: &[bool]) -> bool {
-        self.jobs[job].flag.is_none_or(|flag| flags[flag])
+    /// Whether a declared pass runs while the flags are so.
+    pub(crate) fn runs(&self, declared: usize, flags: &[bool]) -> bool {
+        self.declared_passes[declared].flag.is_none_or(|flag| flags[flag])
     }
 
-    /// The order of a job's use at a cell, and the unordered group that it is in.
-    pub(crate) fn key(&self, resource: usize, cell: usize, job: usize, at: usize) -> Option<(Key, u32)> {
-        let job_use = &self.jobs[job].uses[at];
-        if job_use.resource == resource {
-            let number = job_use.cells.binary_search(&cell).ok()?;
-            return job_use.keys.get(number).copied();
+    /// The order of a declared pass's use at a subresource, and the unordered group that it is in.
+    pub(crate) fn key(&self, resource: usize, subresource: usize, declared: usize, at: usize) -> Option<(Key, u32)> {
+        let declared_use = &self.declared_passes[declared].uses[at];
+        if declared_use.resource == resource {
+            let number = declared_use.subresources.binary_search(&subresource).ok()?;
+            return declared_use.keys.get(number).copied();
         }
-        Some((self.stand_in_key(resource, job, at), 0))
+        Some((self.stand_in_key(resource, declared, at), 0))
     }
 
     /// The order of what stands in for a use: that of the use, so behind the writer of a read that looks forward.
-    fn stand_in_key(&self, input: usize, job: usize, at: usize) -> Key {
-        let job = &self.jobs[job];
-        let (position, step) = job.uses[at].keys.first().map_or((job.position, job.step), |((_, p, s), _)| (*p, *s));
+    fn stand_in_key(&self, input: usize, declared: usize, at: usize) -> Key {
+        let declared = &self.declared_passes[declared];
+        let (position, step) =
+            declared.uses[at].keys.first().map_or((declared.position, declared.step), |((_, p, s), _)| (*p, *s));
         (self.chain[input], position, step)
     }
 
-    /// Whether a job is switched and names what readers of a resource get instead while it is off.
-    fn falls_back(&self, job: usize, output: usize) -> bool {
-        self.jobs[job].flag.is_some() && self.jobs[job].outputs.contains(&output)
+    /// Whether a declared pass is switched and names what readers of a resource get instead while it is off.
+    fn falls_back(&self, declared: usize, output: usize) -> bool {
+        self.declared_passes[declared].flag.is_some() && self.declared_passes[declared].outputs.contains(&output)
     }
 
-    /// Whether all work that a cell's contents at the end of a frame come from is needed.
-    pub(crate) fn is_kept(&self, memory: usize, cell: usize) -> bool {
+    /// Whether all work that a subresource's contents at the end of a frame come from is needed.
+    pub(crate) fn is_kept(&self, memory: usize, subresource: usize) -> bool {
         let mut writers = Vec::new();
-        self.writers_before(memory, cell, (u32::MAX, u32::MAX, u32::MAX), usize::MAX, &mut writers);
-        writers.into_iter().all(|job| self.needed[job])
+        self.writers_before(memory, subresource, (u32::MAX, u32::MAX, u32::MAX), usize::MAX, &mut writers);
+        writers.into_iter().all(|declared| self.needed[declared])
     }
 
-    /// Whether a use finds contents in a cell while the flags are so: of an earlier writer, or there from the start.
-    pub(crate) fn finds(&self, resource: usize, cell: usize, key: Option<(Key, u32)>, flags: &[bool]) -> bool {
+    /// Whether a use finds contents in a subresource while the flags are so: of an earlier writer, or there from the
+    /// start.
+    pub(crate) fn finds(&self, resource: usize, subresource: usize, key: Option<(Key, u32)>, flags: &[bool]) -> bool {
         if self.frames_ago[resource] > 0 {
             return true;
         }
         let memory = self.memory[resource];
-        let writers = &self.writers[memory][cell];
+        let writers = &self.writers[memory][subresource];
         let before = key.map_or(writers.len(), |(key, _)| writers.partition_point(|u| u.key < key));
         // No member of an unordered group comes before another.
         let group = key.map_or(0, |(_, group)| group);
         for u in writers[..before].iter().rev().filter(|u| group == 0 || u.group != group) {
-            let at = &self.jobs[u.job].uses[u.at];
-            if self.runs(u.job, flags) {
+            let at = &self.declared_passes[u.declared].uses[u.at];
+            if self.runs(u.declared, flags) {
                 return !at.garbage;
             }
-            if self.falls_back(u.job, at.resource) {
+            if self.falls_back(u.declared, at.resource) {
                 return false;
             }
         }

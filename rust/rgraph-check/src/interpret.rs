@@ -1,6 +1,6 @@
 //! What a graph computes, and what a plan computes, in symbols: serial equivalence is that both are equal.
 //!
-//! A pass writes into each piece a hash of its name, the frame, the piece and everything that it reads.
+//! A pass writes into each subresource a hash of its name, the frame, the subresource and everything that it reads.
 //! [`interpret_graph`] runs the declaration serially, every resource in memory of its own. [`interpret_plan`] runs the
 //! plan's batches on shared memory: several frames in flight, passes taken apart into what they do at each stage, in
 //! several of the orders that the plan allows. A read gets what the memory holds only if barriers, waits and entries
@@ -16,15 +16,15 @@ use rgraph_ir::plan::Plan;
 use rgraph_ir::resource::ResourceId;
 
 use crate::execute::Executor;
-use crate::facts::{CellUse, Facts, JobUse};
+use crate::facts::{DeclaredUse, Facts, SubresourceUse};
 use crate::finding::Finding;
 use crate::machine::conditions;
 
 /// What somebody outside can see: by frame, the symbols of roots, imported, persistent and remembered resources
-/// piece by piece, and of what passes with side effects read.
+/// subresource by subresource, and of what passes with side effects read.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Outcome {
-    /// By frame: name and piece, and its symbol (`None`: undefined).
+    /// By frame: name and subresource, and its symbol (`None`: undefined).
     pub frames: Vec<BTreeMap<String, Option<u128>>>,
 }
 
@@ -113,7 +113,7 @@ impl Default for Schedule {
 const IN_FLIGHT: usize = 3;
 
 /// Runs a declaration serially, in the order that its meaning demands, for several frames and conditions.
-/// O(passes × pieces) per frame.
+/// O(passes × subresources) per frame.
 pub fn interpret_graph(graph: &Graph) -> Outcome {
     interpret_graph_with(graph, Flags::Changing)
 }
@@ -133,9 +133,9 @@ pub fn interpret_graph_with(graph: &Graph, flags: Flags) -> Outcome {
 pub fn interpret_plan(graph: &Graph, plan: &Plan, interleavings: u64) -> Result<Outcome, Fault> {
     let flat = graph.flattened();
     let facts = Facts::new(flat.as_ref().unwrap_or(graph), None);
-    let job_of = jobs(&facts, plan)?;
+    let declared_of = declared_passes(&facts, plan)?;
     let flags = frames(&facts, Flags::Changing);
-    let executor = Executor::new(&facts, plan, &job_of, flags.len() as u32);
+    let executor = Executor::new(&facts, plan, &declared_of, flags.len() as u32);
     let (first, _) = executor.run(&flags, None, IN_FLIGHT, false)?;
     for seed in 1..interleavings {
         let (again, complaint) = executor.run(&flags, Some(seed), IN_FLIGHT, false)?;
@@ -154,9 +154,9 @@ pub fn interpret_plan(graph: &Graph, plan: &Plan, interleavings: u64) -> Result<
 pub fn interpret_with(graph: &Graph, plan: &Plan, schedule: &Schedule) -> Result<Outcome, Fault> {
     let flat = graph.flattened();
     let facts = Facts::new(flat.as_ref().unwrap_or(graph), None);
-    let job_of = jobs(&facts, plan)?;
+    let declared_of = declared_passes(&facts, plan)?;
     let flags = frames(&facts, schedule.flags);
-    let executor = Executor::new(&facts, plan, &job_of, flags.len() as u32);
+    let executor = Executor::new(&facts, plan, &declared_of, flags.len() as u32);
     let window = if schedule.overlapping { IN_FLIGHT } else { 1 };
     Ok(executor.run(&flags, (schedule.seed > 0).then_some(schedule.seed), window, false)?.0)
 }
@@ -167,8 +167,8 @@ pub fn interpret_with(graph: &Graph, plan: &Plan, schedule: &Schedule) -> Result
 pub fn disagreement(graph: &Graph, plan: &Plan, orders: u64) -> Option<String> {
     let flat = graph.flattened();
     let facts = Facts::new(flat.as_ref().unwrap_or(graph), None);
-    let job_of = match jobs(&facts, plan) {
-        Ok(job_of) => job_of,
+    let declared_of = match declared_passes(&facts, plan) {
+        Ok(declared_of) => declared_of,
         Err(fault) => return Some(fault.to_string()),
     };
     let serial = serial_order(&facts);
@@ -183,14 +183,14 @@ pub fn disagreement(graph: &Graph, plan: &Plan, orders: u64) -> Option<String> {
     };
     let flags = frames(&facts, Flags::Changing);
     let wanted = crate::meaning::run(&facts, &serial, &flags, true);
-    let executor = Executor::new(&facts, plan, &job_of, flags.len() as u32);
+    let executor = Executor::new(&facts, plan, &declared_of, flags.len() as u32);
     let found = (0..orders).find_map(|seed| compare(&executor, &flags, &wanted, seed));
     let count = facts.graph.flags().len();
     if found.is_some() || count == 0 {
         return found;
     }
     let frames_constant = frames(&facts, Flags::Constant(0)).len() as u32;
-    let executor = Executor::new(&facts, plan, &job_of, frames_constant);
+    let executor = Executor::new(&facts, plan, &declared_of, frames_constant);
     let mut random = crate::random::Random::new(count as u64);
     (0..1 << count.min(6)).find_map(|index: u64| {
         let chosen = if count <= 6 { index } else { random.bits() };
@@ -205,7 +205,7 @@ fn explained(what: String, complaint: Option<String>) -> String {
     complaint.map_or_else(|| what.clone(), |first| format!("{what}; first, {first}"))
 }
 
-fn jobs(facts: &Facts, plan: &Plan) -> Result<Vec<Option<usize>>, Fault> {
+fn declared_passes(facts: &Facts, plan: &Plan) -> Result<Vec<Option<usize>>, Fault> {
     let mut findings = crate::finding::Findings::default();
     if !crate::structure::is_well_formed(facts, plan, &mut findings) {
         return Err(Fault::Malformed(findings.into_vec()));
@@ -227,55 +227,56 @@ pub(crate) fn frames(facts: &Facts, flags: Flags) -> Vec<Vec<bool>> {
     frames
 }
 
-/// A piece whose contents somebody outside sees at the end of a frame.
+/// A subresource whose contents somebody outside sees at the end of a frame.
 pub(crate) struct Watched {
     pub resource: usize,
-    pub cell: usize,
+    pub subresource: usize,
     pub name: String,
 }
 
 impl Watched {
-    /// Whether the piece holds anything that counts while the flags are so: the output of a pass that is switched off
-    /// holds nothing if another resource stands in for it.
+    /// Whether the subresource holds anything that counts while the flags are so: the output of a pass that is switched
+    /// off holds nothing if another resource stands in for it.
     pub(crate) fn counts(&self, facts: &Facts, flags: &[bool]) -> bool {
-        let writers = &facts.writers[facts.memory[self.resource]][self.cell];
-        let replaced = |u: &&CellUse| {
-            let job = &facts.jobs[u.job];
-            !facts.runs(u.job, flags) && job.outputs.contains(&job.uses[u.at].resource)
+        let writers = &facts.writers[facts.memory[self.resource]][self.subresource];
+        let replaced = |u: &&SubresourceUse| {
+            let declared = &facts.declared_passes[u.declared];
+            !facts.runs(u.declared, flags) && declared.outputs.contains(&declared.uses[u.at].resource)
         };
-        let last = writers.iter().rev().find(|u| facts.runs(u.job, flags) || replaced(u));
+        let last = writers.iter().rev().find(|u| facts.runs(u.declared, flags) || replaced(u));
         !last.as_ref().is_some_and(replaced)
     }
 }
 
-/// Pieces whose contents somebody outside sees, as far as needed work touches them.
+/// Pieces whose contents somebody outside sees, as far as needed work accesses them.
 pub(crate) fn watched(facts: &Facts) -> Vec<Watched> {
-    let mut touched = vec![false; facts.memory.len()];
-    for (job, needed) in facts.jobs.iter().zip(&facts.needed) {
-        for at in job.uses.iter().filter(|_| *needed) {
-            touched[facts.memory[at.resource]] = true;
+    let mut accessed = vec![false; facts.memory.len()];
+    for (declared, needed) in facts.declared_passes.iter().zip(&facts.needed) {
+        for at in declared.uses.iter().filter(|_| *needed) {
+            accessed[facts.memory[at.resource]] = true;
         }
     }
     let mut watched = Vec::new();
     for resource in (0..facts.memory.len()).filter(|resource| facts.frames_ago[*resource] == 0) {
         let memory = facts.memory[resource];
         let root = facts.graph.roots().contains(&ResourceId::new(resource));
-        if !touched[memory] || !root && !facts.edged[memory] {
+        if !accessed[memory] || !root && !facts.edged[memory] {
             continue;
         }
         let grid = &facts.grids[memory];
         // What nobody reads, in this frame or the next, may be left out.
-        for cell in (0..grid.len()).filter(|cell| facts.is_kept(memory, *cell)) {
-            let name = format!("\"{}\" {}", facts.name(resource), grid.describe(cell)).trim_end().to_owned();
-            watched.push(Watched { resource, cell, name });
+        for subresource in (0..grid.len()).filter(|subresource| facts.is_kept(memory, *subresource)) {
+            let name = format!("\"{}\" {}", facts.name(resource), grid.describe(subresource)).trim_end().to_owned();
+            watched.push(Watched { resource, subresource, name });
         }
     }
     watched
 }
 
-/// An order of all jobs that keeps the order of accesses at each cell. Kahn's algorithm; ties by position.
+/// An order of all declared passes that keeps the order of accesses at each subresource. Kahn's algorithm; ties by
+/// position.
 pub(crate) fn serial_order(facts: &Facts) -> Vec<usize> {
-    let count = facts.jobs.len();
+    let count = facts.declared_passes.len();
     let mut after: Vec<Vec<usize>> = vec![Vec::new(); count];
     let mut waits = vec![0u32; count];
     let mut edge = |from: usize, to: usize| {
@@ -284,34 +285,38 @@ pub(crate) fn serial_order(facts: &Facts) -> Vec<usize> {
             waits[to] += 1;
         }
     };
-    let cells = facts.order.iter().enumerate().flat_map(|(memory, cells)| cells.iter().map(move |uses| (memory, uses)));
-    for (memory, uses) in cells {
+    let subresources = facts
+        .order
+        .iter()
+        .enumerate()
+        .flat_map(|(memory, subresources)| subresources.iter().map(move |uses| (memory, uses)));
+    for (memory, uses) in subresources {
         // What stands in for another name of the same memory has that name's place.
-        let own = |u: &&CellUse| {
-            let at = &facts.jobs[u.job].uses[u.at];
+        let own = |u: &&SubresourceUse| {
+            let at = &facts.declared_passes[u.declared].uses[u.at];
             facts.memory[at.resource] != memory || facts.chain[at.resource] == u.key.0
         };
-        let uses: Vec<CellUse> = uses.iter().filter(own).copied().collect();
+        let uses: Vec<SubresourceUse> = uses.iter().filter(own).copied().collect();
         // Everything since the last write, and that write; unordered groups stand together.
         let (mut writers, mut readers): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
         let mut at = 0;
         while at < uses.len() {
             let group = uses[at].group;
             let end = if group == 0 { at + 1 } else { at + uses[at..].iter().take_while(|u| u.group == group).count() };
-            let writes = |at: usize| facts.jobs[uses[at].job].uses[uses[at].at].writes;
+            let writes = |at: usize| facts.declared_passes[uses[at].declared].uses[uses[at].at].writes;
             let any = (at..end).any(writes);
             for u in &uses[at..end] {
-                writers.iter().for_each(|&writer| edge(writer, u.job));
+                writers.iter().for_each(|&writer| edge(writer, u.declared));
                 if any {
-                    readers.iter().for_each(|&reader| edge(reader, u.job));
+                    readers.iter().for_each(|&reader| edge(reader, u.declared));
                 }
             }
             if any {
                 readers.clear();
                 writers.clear();
-                writers.extend(uses[at..end].iter().map(|u| u.job));
+                writers.extend(uses[at..end].iter().map(|u| u.declared));
             } else {
-                readers.extend(uses[at..end].iter().map(|u| u.job));
+                readers.extend(uses[at..end].iter().map(|u| u.declared));
             }
             at = end;
         }
@@ -322,12 +327,14 @@ pub(crate) fn serial_order(facts: &Facts) -> Vec<usize> {
             edge(earlier.index(), later.index());
         }
     }
-    let key = |job: usize| (facts.jobs[job].position, facts.jobs[job].step, job);
-    let mut ready: std::collections::BTreeSet<_> = (0..count).filter(|&job| waits[job] == 0).map(key).collect();
+    let key =
+        |declared: usize| (facts.declared_passes[declared].position, facts.declared_passes[declared].step, declared);
+    let mut ready: std::collections::BTreeSet<_> =
+        (0..count).filter(|&declared| waits[declared] == 0).map(key).collect();
     let mut order = Vec::with_capacity(count);
-    while let Some((.., job)) = ready.pop_first() {
-        order.push(job);
-        for &next in &after[job] {
+    while let Some((.., declared)) = ready.pop_first() {
+        order.push(declared);
+        for &next in &after[declared] {
             waits[next] -= 1;
             if waits[next] == 0 {
                 ready.insert(key(next));
@@ -350,19 +357,19 @@ pub(crate) fn cleared(clear: Option<Clear>) -> u128 {
 }
 
 /// The declared load operation of a use, where it has one.
-pub(crate) fn is_loaded(at: &JobUse) -> bool {
+pub(crate) fn is_loaded(at: &DeclaredUse) -> bool {
     matches!(at.usage, Usage::ColorAttachment | Usage::DepthStencilAttachment)
 }
 
-/// What a use writes into a cell of a pass that computes `base`.
-pub(crate) fn written(base: u128, number: u32, cell: u32) -> u128 {
-    symbol("write", &[base, u128::from(number), u128::from(cell)])
+/// What a use writes into a subresource of a pass that computes `base`.
+pub(crate) fn written(base: u128, number: u32, subresource: u32) -> u128 {
+    symbol("write", &[base, u128::from(number), u128::from(subresource)])
 }
 
-/// What a resolve writes into a cell, of samples that may be undefined.
-pub(crate) fn resolved(base: u128, number: u32, cell: u32, samples: &[Option<u128>]) -> u128 {
+/// What a resolve writes into a subresource, of samples that may be undefined.
+pub(crate) fn resolved(base: u128, number: u32, subresource: u32, samples: &[Option<u128>]) -> u128 {
     let undefined = symbol("undefined", &[]);
-    let mut parts = vec![base, u128::from(number), u128::from(cell)];
+    let mut parts = vec![base, u128::from(number), u128::from(subresource)];
     parts.extend(samples.iter().map(|sample| sample.unwrap_or(undefined)));
     symbol("resolve", &parts)
 }

@@ -6,7 +6,6 @@
 
 mod agree;
 mod barrier;
-mod cell;
 pub mod certificate;
 mod clock;
 mod contents;
@@ -28,6 +27,7 @@ pub mod serial;
 mod shape;
 pub mod shrink;
 mod structure;
+mod subresource;
 mod tables;
 
 pub use finding::{Finding, Rule};
@@ -49,20 +49,20 @@ pub fn check(graph: &Graph, plan: &Plan) -> Vec<Finding> {
         findings.add(Rule::WrongGraph, None, None, message);
     }
     let facts = facts::Facts::new(graph, Some(plan));
-    for (job, earlier, later) in facts.torn() {
-        let (pass, a, b) = (&facts.jobs[job].name, facts.name(earlier), facts.name(later));
+    for (declared, earlier, later) in facts.torn() {
+        let (pass, a, b) = (&facts.declared_passes[declared].name, facts.name(earlier), facts.name(later));
         let message =
             format!("pass \"{pass}\" uses \"{a}\" and \"{b}\", two names of one piece of memory: no order keeps both");
         findings.add(Rule::Order, Some(pass), Some(b), message);
     }
     if structure::is_well_formed(&facts, plan, &mut findings) {
-        let job_of = structure::passes(&facts, plan, &mut findings);
+        let declared_of = structure::passes(&facts, plan, &mut findings);
         structure::scopes(plan, &mut findings);
-        structure::places(&facts, plan, &job_of, &mut findings);
-        agree::resources(&facts, plan, &job_of, &mut findings);
-        agree::render_passes(&facts, plan, &job_of, &mut findings);
+        structure::places(&facts, plan, &declared_of, &mut findings);
+        agree::resources(&facts, plan, &declared_of, &mut findings);
+        agree::render_passes(&facts, plan, &declared_of, &mut findings);
         if !plan.queues.is_empty() || plan.batches.is_empty() {
-            machine::Machine::new(&facts, plan, &job_of, &mut findings).walk();
+            machine::Machine::new(&facts, plan, &declared_of, &mut findings).walk();
         }
     }
     findings.into_vec()

@@ -1,5 +1,5 @@
 //! The abstract machine: walks a plan run after run, batch by batch, keeps clocks of every queue and the state of
-//! every cell, and reports what it finds.
+//! every subresource, and reports what it finds.
 //!
 //! One long walk covers frames in flight and conditions: the first three runs have every flag on, then every
 //! combination (up to 2^6, sampled beyond) stands twice in a row. Since every use is judged against what the runs
@@ -11,17 +11,17 @@ use rgraph_ir::access::{PassQueue, Sharing, Stages};
 use rgraph_ir::id::Id;
 use rgraph_ir::plan::{Barriers, BatchId, Command, Plan, PlanPassId};
 
-use crate::cell::{Cell, Court, Done, Gone, Later, Local, Missing, Read, TRANSITION, Write};
 use crate::clock::{Clock, Lanes, Node, ordered};
 use crate::facts::{Facts, Key};
 use crate::finding::{Findings, Rule};
 use crate::region::{Region, within};
+use crate::subresource::{Court, Done, Gone, Later, Local, Missing, Read, SubresourceState, TRANSITION, Write};
 use crate::tables::{RESOLVE_READ, leaf, leaves, ops};
 
 /// One memory, or one copy of a ring of them.
 pub(crate) struct Store {
     pub memory: usize,
-    pub cells: Vec<Cell>,
+    pub subresources: Vec<SubresourceState>,
     /// Stores in some of the same bytes.
     pub overlaps: Vec<usize>,
     /// The last operation on it.
@@ -59,7 +59,7 @@ pub(crate) struct Signal {
 /// By queue: its signals of one run.
 type Signals = Vec<Vec<Signal>>;
 
-/// The queue on which a run left a cell; it stays known while later runs do not use that image of a ring.
+/// The queue on which a run left a subresource; it stays known while later runs do not use that image of a ring.
 #[derive(Clone, Copy)]
 pub(crate) struct Exit {
     pub queue: usize,
@@ -70,8 +70,8 @@ pub(crate) struct Machine<'a> {
     pub facts: &'a Facts<'a>,
     pub plan: &'a Plan,
     pub findings: &'a mut Findings,
-    /// By pass of the plan: its job.
-    pub job_of: &'a [Option<usize>],
+    /// By pass of the plan: its declared pass.
+    pub declared_of: &'a [Option<usize>],
     pub host: usize,
     pub lanes: Lanes,
     pub now: Vec<u32>,
@@ -88,13 +88,13 @@ pub(crate) struct Machine<'a> {
     pub renderings: u32,
     pub events: Vec<Option<Event>>,
     pub instances: u32,
-    /// By store and cell: the queue on which the run before left it.
+    /// By store and subresource: the queue on which the run before left it.
     pub exits: HashMap<(usize, usize), Exit>,
-    /// Resources and cells whose contents somebody sees after the frame.
+    /// Resources and subresources whose contents somebody sees after the frame.
     pub kept: Vec<(usize, usize)>,
-    /// By job: queue and position in this run.
+    /// By declared pass: queue and position in this run.
     pub ran_at: Vec<Option<(usize, u32)>>,
-    /// Pure orderings, sorted: later and earlier job.
+    /// Pure orderings, sorted: later and earlier declared pass.
     pub after: Vec<(usize, usize)>,
     /// What the exact judge of the tests asks for.
     #[cfg(test)]
@@ -125,8 +125,8 @@ fn kept(facts: &Facts) -> Vec<(usize, usize)> {
     for (id, _) in facts.graph.resources().iter_ids().filter(|(id, _)| facts.frames_ago[id.index()] == 0) {
         let memory = facts.memory[id.index()];
         if facts.edged[memory] || facts.graph.roots().contains(&id) {
-            let cells = (0..facts.grids[memory].len()).filter(|cell| facts.is_kept(memory, *cell));
-            kept.extend(cells.map(|cell| (id.index(), cell)));
+            let subresources = (0..facts.grids[memory].len()).filter(|subresource| facts.is_kept(memory, *subresource));
+            kept.extend(subresources.map(|subresource| (id.index(), subresource)));
         }
     }
     kept
@@ -136,7 +136,7 @@ impl<'a> Machine<'a> {
     pub(crate) fn new(
         facts: &'a Facts<'a>,
         plan: &'a Plan,
-        job_of: &'a [Option<usize>],
+        declared_of: &'a [Option<usize>],
         findings: &'a mut Findings,
     ) -> Self {
         let host = plan.queues.len();
@@ -151,7 +151,7 @@ impl<'a> Machine<'a> {
             for _ in 0..facts.ring[memory] {
                 stores.push(Store {
                     memory,
-                    cells: vec![Cell::new(); facts.grids[memory].len()],
+                    subresources: vec![SubresourceState::new(); facts.grids[memory].len()],
                     overlaps: Vec::new(),
                     last: 0,
                     filled: false,
@@ -184,7 +184,7 @@ impl<'a> Machine<'a> {
             facts,
             plan,
             findings,
-            job_of,
+            declared_of,
             host,
             lanes: Lanes::new(host + 1),
             now: vec![1; host + 1],
@@ -203,7 +203,7 @@ impl<'a> Machine<'a> {
             instances: 0,
             exits: HashMap::new(),
             kept: kept(facts),
-            ran_at: vec![None; facts.jobs.len()],
+            ran_at: vec![None; facts.declared_passes.len()],
             after,
             #[cfg(test)]
             log: crate::exact::Log::default(),
@@ -256,13 +256,13 @@ impl<'a> Machine<'a> {
         self.ran_at.fill(None);
         for store in &mut self.stores {
             let transient = !self.facts.edged[store.memory];
-            for cell in &mut store.cells {
-                (cell.last_write, cell.last_any) = (None, None);
+            for subresource in &mut store.subresources {
+                (subresource.last_write, subresource.last_any) = (None, None);
                 if transient {
-                    // What holds nothing may be used by any family as if it were new (Vulkan 1.3, "Queue Family Ownership
-                    // Transfer": needed only to keep contents).
-                    cell.gone = Some(Gone::Unwritten);
-                    (cell.owner, cell.release) = (None, None);
+                    // What holds nothing may be used by any family as if it were new (Vulkan 1.3, "Queue Family
+                    // Ownership Transfer": needed only to keep contents).
+                    subresource.gone = Some(Gone::Unwritten);
+                    (subresource.owner, subresource.release) = (None, None);
                 }
             }
         }
@@ -368,9 +368,9 @@ impl<'a> Machine<'a> {
     }
 
     /// The runtime's entry barriers stand before the batch of the plan's first use, whether that is switched on or not.
-    fn enter_all(&mut self, queue: usize, job: usize) {
+    fn enter_all(&mut self, queue: usize, declared: usize) {
         let facts = self.facts;
-        for at in &facts.jobs[job].uses {
+        for at in &facts.declared_passes[declared].uses {
             for resource in std::iter::once(at.resource).chain(at.fallbacks.iter().map(|stand_in| stand_in.input)) {
                 let store = self.store(resource);
                 self.enter_store(queue, store, resource);
@@ -378,73 +378,76 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// The operations of a pass, cell by cell.
+    /// The operations of a pass, subresource by subresource.
     fn pass(&mut self, queue: usize, pass: PlanPassId, layouts: std::ops::Range<usize>) {
-        let Some(job) = self.job_of[pass.index()] else { return };
-        self.enter_all(queue, job);
-        if !self.facts.runs(job, &self.flags) {
+        let Some(declared) = self.declared_of[pass.index()] else { return };
+        self.enter_all(queue, declared);
+        if !self.facts.runs(declared, &self.flags) {
             return;
         }
         self.instances += 1;
-        self.check_after(queue, pass, job);
+        self.check_after(queue, pass, declared);
         let facts = self.facts;
-        let mut touched: Vec<(usize, usize, usize, usize)> = Vec::new();
-        for (number, at) in facts.jobs[job].uses.iter().enumerate() {
-            let (resource, cells) = facts.effective_cells(at, &self.flags);
+        let mut accessed: Vec<(usize, usize, usize, usize)> = Vec::new();
+        for (number, at) in facts.declared_passes[declared].uses.iter().enumerate() {
+            let (resource, subresources) = facts.effective_subresources(at, &self.flags);
             let store = self.store(resource);
-            touched.extend(cells.into_iter().map(|cell| (store, cell, number, resource)));
+            accessed.extend(subresources.into_iter().map(|subresource| (store, subresource, number, resource)));
         }
-        self.check_views(pass, job, &touched);
-        touched.sort_unstable();
+        self.check_views(pass, declared, &accessed);
+        accessed.sort_unstable();
         let mut group = 0;
-        while group < touched.len() {
-            let (store, cell, ..) = touched[group];
-            let end = group + touched[group..].partition_point(|t| (t.0, t.1) == (store, cell));
-            self.use_cell(queue, pass, job, &touched[group..end], layouts.clone());
+        while group < accessed.len() {
+            let (store, subresource, ..) = accessed[group];
+            let end = group + accessed[group..].partition_point(|t| (t.0, t.1) == (store, subresource));
+            self.use_subresource(queue, pass, declared, &accessed[group..end], layouts.clone());
             group = end;
         }
     }
 
-    fn use_cell(
+    fn use_subresource(
         &mut self,
         queue: usize,
         pass: PlanPassId,
-        job: usize,
-        touched: &[(usize, usize, usize, usize)],
+        declared: usize,
+        accessed: &[(usize, usize, usize, usize)],
         layouts: std::ops::Range<usize>,
     ) {
         let facts = self.facts;
-        let (store, cell, ..) = touched[0];
+        let (store, subresource, ..) = accessed[0];
         let memory = self.stores[store].memory;
-        let aspect = facts.grids[memory].aspect(cell);
+        let aspect = facts.grids[memory].aspect(subresource);
         let (mut made, mut all) = (Vec::new(), Vec::new());
-        for &(.., number, resource) in touched {
-            let at = &facts.jobs[job].uses[number];
-            self.check_layout(pass, at, resource, store, cell, layouts.clone());
-            self.check_order(pass, job, number, resource, store, cell);
-            self.check_contents(queue, pass, [job, number], resource, store, cell);
+        for &(.., number, resource) in accessed {
+            let at = &facts.declared_passes[declared].uses[number];
+            self.check_layout(pass, at, resource, store, subresource, layouts.clone());
+            self.check_order(pass, declared, number, resource, store, subresource);
+            self.check_contents(queue, pass, [declared, number], resource, store, subresource);
             let local = match at.usage {
                 rgraph_ir::access::Usage::ResolveAttachment => Local::Resolve,
                 usage if crate::tables::is_attachment(usage) => Local::Attachment,
                 rgraph_ir::access::Usage::InputAttachment => Local::Input,
                 _ => Local::No,
             };
-            let group = facts.key(resource, cell, job, number).map_or(0, |(_, group)| group);
+            let group = facts.key(resource, subresource, declared, number).map_or(0, |(_, group)| group);
             all.clear();
             // A replacing attachment meets the memory first where it clears it; what follows is its own.
             ops(at.usage, at.stages, at.keeps_aspect(aspect), &mut all);
             made.extend(all.iter().map(|op| (*op, local, group, resource)));
             // A resolve reads its source at its own stage, also depth.
-            if local == Local::Attachment && facts.jobs[job].uses.iter().any(|other| other.resolves == Some(resource)) {
+            if local == Local::Attachment
+                && facts.declared_passes[declared].uses.iter().any(|other| other.resolves == Some(resource))
+            {
                 made.push((RESOLVE_READ, Local::Resolve, group, resource));
             }
         }
         if let Some(rendering) = &self.rendering {
             let here = |extra: &&crate::render::Extra| {
-                (extra.store, extra.cell) == (store, cell) && extra.pass.is_none_or(|of| of == pass.index())
+                (extra.store, extra.subresource) == (store, subresource)
+                    && extra.pass.is_none_or(|of| of == pass.index())
             };
             let extra = rendering.extra.iter().filter(here);
-            made.extend(extra.map(|extra| (extra.op, Local::Attachment, 0, touched[0].3)));
+            made.extend(extra.map(|extra| (extra.op, Local::Attachment, 0, accessed[0].3)));
         }
         let rendering = self.rendering.as_ref().map_or(0, |rendering| rendering.id);
         let mut list = Vec::with_capacity(made.len());
@@ -467,7 +470,7 @@ impl<'a> Machine<'a> {
                 inner,
                 run: self.run,
                 store,
-                cell,
+                subresource,
                 group,
                 sequence: self.done.len() as u64 + 1,
             };
@@ -475,24 +478,24 @@ impl<'a> Machine<'a> {
         }
         for (done, resource) in &list {
             rgraph_ir::cancel::poll();
-            self.judge(store, cell, &Later::Op(done), *resource);
+            self.judge(store, subresource, &Later::Op(done), *resource);
         }
-        self.record(store, cell, list.into_iter().map(|(done, _)| done).collect());
-        for &(.., number, _) in touched {
-            self.note_contents(&facts.jobs[job].uses[number], store, cell);
+        self.record(store, subresource, list.into_iter().map(|(done, _)| done).collect());
+        for &(.., number, _) in accessed {
+            self.note_contents(&facts.declared_passes[declared].uses[number], store, subresource);
         }
     }
 
-    /// Judges one later side against everything that is still to be seen in the cell and in the same bytes.
-    pub(crate) fn judge(&mut self, store: usize, cell: usize, y: &Later, resource: usize) {
+    /// Judges one later side against everything that is still to be seen in the subresource and in the same bytes.
+    pub(crate) fn judge(&mut self, store: usize, subresource: usize, y: &Later, resource: usize) {
         let mut found = Vec::new();
         {
             let court = self.court();
-            let here = &self.stores[store].cells[cell];
+            let here = &self.stores[store].subresources[subresource];
             self.judge_pairs(&court, here, &here.nodes, y, None, &mut found);
             for &other in &self.stores[store].overlaps {
                 if self.stores[other].last > here.alias_seen {
-                    for there in &self.stores[other].cells {
+                    for there in &self.stores[other].subresources {
                         let since = Some(here.alias_seen);
                         self.judge_pairs(&court, there, &here.nodes, y, since, &mut found);
                     }
@@ -500,14 +503,14 @@ impl<'a> Machine<'a> {
             }
         }
         for (x, missing, aliased) in found {
-            self.report(x, y, missing, aliased, store, cell, resource);
+            self.report(x, y, missing, aliased, store, subresource, resource);
         }
     }
 
     fn judge_pairs(
         &self,
         court: &Court,
-        there: &Cell,
+        there: &SubresourceState,
         nodes: &[usize],
         y: &Later,
         since: Option<u64>,
@@ -523,7 +526,7 @@ impl<'a> Machine<'a> {
                 return true;
             }
             let Later::Op(y) = y else { return false };
-            // One pass may use one cell in several ways, but not two resources in the same bytes.
+            // One pass may use one subresource in several ways, but not two resources in the same bytes.
             let commute = y.group != 0 && y.group == x.group && x.run == self.run;
             !aliased && (commute || x.instance == y.instance && x.node.is_none())
         };
@@ -560,7 +563,7 @@ impl<'a> Machine<'a> {
     }
 
     /// Whether order alone is enough between a write and a later access that does not see it.
-    fn is_enough(&self, court: &Court, there: &Cell, x: &Done, y: &Later, missing: Missing) -> bool {
+    fn is_enough(&self, court: &Court, there: &SubresourceState, x: &Done, y: &Later, missing: Missing) -> bool {
         if matches!(missing, Missing::Order | Missing::Subpass) {
             return false;
         }
@@ -584,8 +587,8 @@ impl<'a> Machine<'a> {
 
     /// Whether a node of the runtime stands for writes of runs before, none of which a device made.
     fn is_host_only(&self, x: &Done) -> bool {
-        let writers = &self.facts.writers[self.stores[x.store].memory][x.cell];
-        let device = |u: &crate::facts::CellUse| self.facts.jobs[u.job].queue != PassQueue::Cpu;
+        let writers = &self.facts.writers[self.stores[x.store].memory][x.subresource];
+        let device = |u: &crate::facts::SubresourceUse| self.facts.declared_passes[u.declared].queue != PassQueue::Cpu;
         x.node.is_some() && x.pass.is_none() && !writers.iter().any(device)
     }
 
@@ -608,13 +611,13 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Puts operations into a cell's state.
-    pub(crate) fn record(&mut self, store: usize, cell: usize, list: Vec<Done>) {
+    /// Puts operations into a subresource's state.
+    pub(crate) fn record(&mut self, store: usize, subresource: usize, list: Vec<Done>) {
         let Some(first) = list.first() else { return };
         let (sequence, instance) = (first.sequence, first.instance);
         let grouped = list.iter().all(|done| done.group != 0);
         let writes = list.iter().any(|done| done.op.write);
-        let state = &mut self.stores[store].cells[cell];
+        let state = &mut self.stores[store].subresources[subresource];
         if writes && !grouped {
             state.writes.clear();
             state.reads.clear();
@@ -647,8 +650,8 @@ impl<'a> Machine<'a> {
         self.stores[store].last = self.done.len() as u64;
     }
 
-    /// Puts a transition, release, acquire or entry into a cell's state.
-    pub(crate) fn record_node(&mut self, store: usize, cell: usize, node: usize, pass: Option<usize>) {
+    /// Puts a transition, release, acquire or entry into a subresource's state.
+    pub(crate) fn record_node(&mut self, store: usize, subresource: usize, node: usize, pass: Option<usize>) {
         self.instances += 1;
         let done = Done {
             queue: self.nodes[node].queue,
@@ -663,11 +666,11 @@ impl<'a> Machine<'a> {
             inner: false,
             run: self.run,
             store,
-            cell,
+            subresource,
             group: 0,
             sequence: self.done.len() as u64 + 1,
         };
-        self.record(store, cell, vec![done]);
+        self.record(store, subresource, vec![done]);
     }
 
     /// Makes a write of other contents destroy what the same bytes held.
@@ -679,10 +682,10 @@ impl<'a> Machine<'a> {
                 continue;
             }
             let by = self.stores[store].memory;
-            for cell in &mut self.stores[other].cells {
-                if cell.gone.is_none() {
-                    cell.gone = Some(Gone::Alias(by));
-                    cell.lost = self.run + 1;
+            for subresource in &mut self.stores[other].subresources {
+                if subresource.gone.is_none() {
+                    subresource.gone = Some(Gone::Alias(by));
+                    subresource.lost = self.run + 1;
                 }
             }
         }
@@ -693,11 +696,13 @@ impl<'a> Machine<'a> {
         pass.filter(|pass| *pass < plan.passes.len()).map(|pass| plan.pass_name(PlanPassId::new(pass)))
     }
 
-    /// Whether all that a job does is ordered after all that another one did at a queue and position. Jobs that touch
-    /// nothing are ordered by their queue, or by any wait behind a signal.
-    fn is_after(&self, queue: usize, job: usize, (from, position): (usize, u32), earlier: usize) -> bool {
-        let stages = |job: usize| self.facts.jobs[job].uses.iter().fold(Stages::empty(), |all, at| all | at.stages);
-        let [first, second] = [stages(earlier), stages(job)];
+    /// Whether all that a declared pass does is ordered after all that another one did at a queue and position. Jobs
+    /// that access nothing are ordered by their queue, or by any wait behind a signal.
+    fn is_after(&self, queue: usize, declared: usize, (from, position): (usize, u32), earlier: usize) -> bool {
+        let stages = |declared: usize| {
+            self.facts.declared_passes[declared].uses.iter().fold(Stages::empty(), |all, at| all | at.stages)
+        };
+        let [first, second] = [stages(earlier), stages(declared)];
         if from == self.host && queue == self.host {
             return true;
         }
@@ -708,44 +713,52 @@ impl<'a> Machine<'a> {
     }
 
     /// Passes that it is declared to come after have run and are ordered before it.
-    fn check_after(&mut self, queue: usize, pass: PlanPassId, job: usize) {
-        self.ran_at[job] = Some((queue, self.now[queue]));
-        let first = self.after.partition_point(|(later, _)| *later < job);
+    fn check_after(&mut self, queue: usize, pass: PlanPassId, declared: usize) {
+        self.ran_at[declared] = Some((queue, self.now[queue]));
+        let first = self.after.partition_point(|(later, _)| *later < declared);
         for at in first..self.after.len() {
             let (later, earlier) = self.after[at];
-            if later != job {
+            if later != declared {
                 break;
             }
             let in_plan = self.facts.needed[earlier] && self.facts.runs(earlier, &self.flags);
             let holds = match self.ran_at[earlier] {
-                Some((from, position)) => self.is_after(queue, job, (from, position), earlier),
+                Some((from, position)) => self.is_after(queue, declared, (from, position), earlier),
                 None => !in_plan,
             };
             if !holds {
                 let name = self.plan.pass_name(pass);
                 let message = format!(
                     "pass \"{name}\" is declared after \"{}\" but not ordered so",
-                    self.facts.jobs[earlier].name
+                    self.facts.declared_passes[earlier].name
                 );
                 self.findings.add(Rule::Order, Some(name), None, message);
             }
         }
     }
 
-    fn check_order(&mut self, pass: PlanPassId, job: usize, at: usize, resource: usize, store: usize, cell: usize) {
+    fn check_order(
+        &mut self,
+        pass: PlanPassId,
+        declared: usize,
+        at: usize,
+        resource: usize,
+        store: usize,
+        subresource: usize,
+    ) {
         let facts = self.facts;
         if facts.frames_ago[resource] > 0 {
             return;
         }
-        let Some((key, group)) = facts.key(resource, cell, job, at) else { return };
-        let writes = facts.jobs[job].uses[at].writes;
-        let state = &mut self.stores[store].cells[cell];
+        let Some((key, group)) = facts.key(resource, subresource, declared, at) else { return };
+        let writes = facts.declared_passes[declared].uses[at].writes;
+        let state = &mut self.stores[store].subresources[subresource];
         let last = if writes { state.last_any } else { state.last_write };
-        let late =
-            last.filter(|(last, other, earlier)| *last > key && *earlier != job && !(group != 0 && group == *other));
+        let late = last
+            .filter(|(last, other, earlier)| *last > key && *earlier != declared && !(group != 0 && group == *other));
         let note = |slot: &mut Option<(Key, u32, usize)>| {
             if slot.is_none_or(|(last, ..)| last < key) {
-                *slot = Some((key, group, job));
+                *slot = Some((key, group, declared));
             }
         };
         note(&mut state.last_any);
@@ -757,7 +770,7 @@ impl<'a> Machine<'a> {
             let message = format!(
                 "pass \"{name}\" {} \"{what}\" after pass \"{}\" does, which the declaration puts later",
                 if writes { "writes" } else { "reads" },
-                facts.jobs[earlier].name
+                facts.declared_passes[earlier].name
             );
             self.findings.add(Rule::Order, Some(name), Some(what), message);
         }

@@ -8,11 +8,11 @@ use rgraph_ir::id::{Id, Span};
 use rgraph_ir::plan::{Barriers, BatchId, Command, Plan, PlanPassId, Scope, Why};
 use rgraph_ir::resource::ResourceId;
 
-use crate::cell::meant;
 use crate::facts::Facts;
 use crate::finding::Findings;
 use crate::machine::Machine;
 use crate::structure;
+use crate::subresource::meant;
 
 rgraph_ir::id! {
     /// Position of a command in [`Plan::commands`].
@@ -187,7 +187,7 @@ pub fn minimal(graph: &Graph, plan: &Plan) -> Vec<Examined> {
     let facts = Facts::new(graph, Some(plan));
     let mut examiner = Examiner {
         facts: &facts,
-        job_of: structure::passes(&facts, plan, &mut Findings::default()),
+        declared_of: structure::passes(&facts, plan, &mut Findings::default()),
         plan: plan.clone(),
         found: Vec::new(),
     };
@@ -198,7 +198,7 @@ pub fn minimal(graph: &Graph, plan: &Plan) -> Vec<Examined> {
 /// Tries parts out on a copy of the plan.
 struct Examiner<'f> {
     facts: &'f Facts<'f>,
-    job_of: Vec<Option<usize>>,
+    declared_of: Vec<Option<usize>>,
     plan: Plan,
     found: Vec<Examined>,
 }
@@ -337,7 +337,7 @@ impl Examiner<'_> {
         let mut findings = Findings::first();
         structure::scopes(&self.plan, &mut findings);
         if findings.is_empty() {
-            Machine::new(self.facts, &self.plan, &self.job_of, &mut findings).walk();
+            Machine::new(self.facts, &self.plan, &self.declared_of, &mut findings).walk();
         }
         findings.is_empty()
     }

@@ -8,7 +8,7 @@
 use rgraph_ir::access::Stages;
 use rgraph_ir::plan::Scope;
 
-use crate::cell::{Done, Local, Missing};
+use crate::subresource::{Done, Local, Missing};
 use crate::tables::{leaf, with_earlier, with_later};
 
 /// Stages whose accesses are made texel by texel: the only ones that a by-region dependency may name.
@@ -22,17 +22,19 @@ pub(crate) const FRAMEBUFFER_SPACE: Stages = Stages::FRAGMENT_SHADER
 pub(crate) struct Region {
     pub position: u32,
     pub scope: Scope,
-    /// The store and cells that it names; `None`: every attachment.
+    /// The store and subresources that it names; `None`: every attachment.
     pub of: Option<(usize, Vec<usize>)>,
 }
 
 impl Region {
     fn names(&self, x: &Done) -> bool {
-        self.of.as_ref().is_none_or(|(store, cells)| *store == x.store && cells.binary_search(&x.cell).is_ok())
+        self.of
+            .as_ref()
+            .is_none_or(|(store, subresources)| *store == x.store && subresources.binary_search(&x.subresource).is_ok())
     }
 }
 
-/// What is missing between two operations of one render pass on one cell, if anything.
+/// What is missing between two operations of one render pass on one subresource, if anything.
 ///
 /// `regions` are the dependencies of that render pass in order. O(regions between the two, squared).
 pub(crate) fn within(regions: &[Region], x: &Done, y: &Done) -> Option<Missing> {

@@ -4,11 +4,11 @@ use rgraph_ir::access::{Accesses, Aspects, Load, Stages, Store as StoreOp, Usage
 use rgraph_ir::id::{Id, Span};
 use rgraph_ir::plan::{Attachment, Command};
 
-use crate::cell::Gone;
-use crate::facts::JobUse;
+use crate::facts::DeclaredUse;
 use crate::finding::Rule;
 use crate::machine::{Machine, Rendering};
 use crate::shape::Part;
+use crate::subresource::Gone;
 use crate::tables::{Op, is_attachment};
 
 impl Machine<'_> {
@@ -19,18 +19,20 @@ impl Machine<'_> {
         if self.rendering.is_some() {
             self.findings.add(Rule::Malformed, None, None, "a render pass begins within another".to_owned());
         }
-        let mut uses: Vec<(usize, usize, &JobUse, usize, Vec<usize>)> = Vec::new();
+        let mut uses: Vec<(usize, usize, &DeclaredUse, usize, Vec<usize>)> = Vec::new();
         for next in &plan.commands[command + 1..] {
             match next {
                 Command::EndRendering => break,
                 Command::Pass { pass, .. } => {
-                    let Some(job) = self.job_of[pass.index()].filter(|job| facts.runs(*job, &self.flags)) else {
+                    let Some(declared) =
+                        self.declared_of[pass.index()].filter(|declared| facts.runs(*declared, &self.flags))
+                    else {
                         continue;
                     };
-                    for at in &facts.jobs[job].uses {
+                    for at in &facts.declared_passes[declared].uses {
                         if is_attachment(at.usage) || at.usage == Usage::InputAttachment {
-                            let (resource, cells) = facts.effective_cells(at, &self.flags);
-                            uses.push((pass.index(), job, at, resource, cells));
+                            let (resource, subresources) = facts.effective_subresources(at, &self.flags);
+                            uses.push((pass.index(), declared, at, resource, subresources));
                         }
                     }
                 }
@@ -40,10 +42,10 @@ impl Machine<'_> {
         self.renderings += 1;
         let mut extra = Vec::new();
         let list = &plan.attachments[attachments.range()];
-        for (pass, _, at, resource, cells) in &uses {
-            let listed = cells.iter().all(|cell| {
+        for (pass, _, at, resource, subresources) in &uses {
+            let listed = subresources.iter().all(|subresource| {
                 list.iter().any(|entry| {
-                    self.covers(entry, *resource, at.part.aspects & entry.aspects).binary_search(cell).is_ok()
+                    self.covers(entry, *resource, at.part.aspects & entry.aspects).binary_search(subresource).is_ok()
                 })
             });
             let memory = |of: usize| facts.memory.get(of).copied();
@@ -69,13 +71,13 @@ impl Machine<'_> {
             }
             let store = self.store(resource);
             self.enter_store(queue, store, resource);
-            for cell in self.covers(entry, resource, entry.aspects) {
-                let aspect = facts.grids[facts.memory[resource]].aspect(cell);
-                let same = |u: &&(usize, usize, &JobUse, usize, Vec<usize>)| {
-                    self.store(u.3) == store && u.4.binary_search(&cell).is_ok()
+            for subresource in self.covers(entry, resource, entry.aspects) {
+                let aspect = facts.grids[facts.memory[resource]].aspect(subresource);
+                let same = |u: &&(usize, usize, &DeclaredUse, usize, Vec<usize>)| {
+                    self.store(u.3) == store && u.4.binary_search(&subresource).is_ok()
                 };
                 let here: Vec<_> = uses.iter().filter(same).map(|u| (u.0, u.2)).collect();
-                self.judge_attachment(entry, store, cell, aspect, &here, &mut extra);
+                self.judge_attachment(entry, store, subresource, aspect, &here, &mut extra);
             }
         }
         let runs = !uses.is_empty();
@@ -90,16 +92,16 @@ impl Machine<'_> {
             return Vec::new();
         }
         let part = Part::image([entry.mip, entry.mip.saturating_add(1)], entry.layers, aspects);
-        self.facts.grids[memory].cells(&part)
+        self.facts.grids[memory].subresources(&part)
     }
 
     fn judge_attachment(
         &mut self,
         entry: &Attachment,
         store: usize,
-        cell: usize,
+        subresource: usize,
         aspect: Aspects,
-        here: &[(usize, &JobUse)],
+        here: &[(usize, &DeclaredUse)],
         extra: &mut Vec<Extra>,
     ) {
         let what = self.facts.name(entry.resource.index());
@@ -108,7 +110,7 @@ impl Machine<'_> {
         let Some((pass, first)) = here.first() else {
             // Loading a depth and stencil attachment loads both aspects (Vulkan 1.3, "Render Pass Load Operations").
             if load == Load::Load && depth && !entry.input {
-                extra.push(Extra { store, cell, pass: None, op: loading(depth) });
+                extra.push(Extra { store, subresource, pass: None, op: loading(depth) });
             }
             if !entry.input && (load != Load::Load || kept != StoreOp::Nothing) {
                 let message = format!(
@@ -128,7 +130,7 @@ impl Machine<'_> {
         } else {
             first.load_of(aspect)
         };
-        let defined = self.stores[store].cells[cell].gone.is_none();
+        let defined = self.stores[store].subresources[subresource].gone.is_none();
         let wrong = match wanted {
             Load::Load => load != Load::Load && defined && !(entry.input && first.usage == Usage::InputAttachment),
             Load::Clear => load != Load::Clear || entry.clear != first.clear && first.clear.is_some(),
@@ -152,23 +154,24 @@ impl Machine<'_> {
             }
         }
         if load == Load::Load && wanted != Load::Load && !entry.input {
-            extra.push(Extra { store, cell, pass: None, op: loading(depth) });
+            extra.push(Extra { store, subresource, pass: None, op: loading(depth) });
         }
         // What a pass reads as input attachment and none before it in the render pass made is loaded before.
         if first.usage == Usage::InputAttachment && load == Load::Load {
-            extra.push(Extra { store, cell, pass: Some(*pass), op: loading(depth) });
+            extra.push(Extra { store, subresource, pass: Some(*pass), op: loading(depth) });
         }
         let (_, store_op) = operations(entry, aspect);
         if store_op != StoreOp::Nothing && !entry.input && here.iter().all(|(_, at)| !at.writes) && depth {
-            extra.push(Extra { store, cell, pass: None, op: storing(depth) });
+            extra.push(Extra { store, subresource, pass: None, op: storing(depth) });
         }
     }
 
     /// A store operation follows a change of layout within its render pass: it is a write of its own stage (Vulkan 1.3,
     /// "Render Pass Store Operations"), which nothing but that barrier orders.
-    fn check_storing(&mut self, entry: &Attachment, store: usize, cell: usize, depth: bool, rendering: u32) {
+    fn check_storing(&mut self, entry: &Attachment, store: usize, subresource: usize, depth: bool, rendering: u32) {
         let op = storing(depth);
-        let change = self.stores[store].cells[cell].writes.iter().find_map(|write| self.done[write.done].node);
+        let change =
+            self.stores[store].subresources[subresource].writes.iter().find_map(|write| self.done[write.done].node);
         let Some(node) = change.filter(|&node| self.nodes[node].rendering == rendering) else { return };
         let scope = self.nodes[node].scope;
         if !scope.dst_stages.contains(crate::tables::leaf(usize::from(op.stage)))
@@ -196,14 +199,14 @@ impl Machine<'_> {
                 continue;
             }
             let store = self.store(resource);
-            for cell in self.covers(&entry, resource, entry.aspects) {
-                let aspect = self.facts.grids[self.facts.memory[resource]].aspect(cell);
+            for subresource in self.covers(&entry, resource, entry.aspects) {
+                let aspect = self.facts.grids[self.facts.memory[resource]].aspect(subresource);
                 let (_, store_op) = operations(&entry, aspect);
                 if store_op != StoreOp::Nothing {
-                    self.check_storing(&entry, store, cell, aspect != Aspects::COLOR, rendering.id);
+                    self.check_storing(&entry, store, subresource, aspect != Aspects::COLOR, rendering.id);
                 }
                 let run = self.run + 1;
-                let state = &mut self.stores[store].cells[cell];
+                let state = &mut self.stores[store].subresources[subresource];
                 let written = state.written == run
                     && store_op == StoreOp::Nothing
                     && state.writes.iter().any(|write| self.done[write.done].rendering == rendering.id);
@@ -219,8 +222,8 @@ impl Machine<'_> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Extra {
     pub store: usize,
-    pub cell: usize,
-    /// The pass of the plan with which it happens; `None`: with each that uses the cell.
+    pub subresource: usize,
+    /// The pass of the plan with which it happens; `None`: with each that uses the subresource.
     pub pass: Option<usize>,
     pub op: Op,
 }

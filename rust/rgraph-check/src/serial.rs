@@ -7,7 +7,7 @@ use rgraph_ir::graph::{Clear, FlagId, Graph, PassId};
 use rgraph_ir::id::Id;
 use rgraph_ir::resource::ResourceId;
 
-use crate::facts::{Facts, Inserted, JobUse};
+use crate::facts::{DeclaredUse, Facts, Inserted};
 
 /// A graph's work in one of the serial orders that its declaration allows; they all mean the same.
 #[derive(Clone, Debug)]
@@ -26,18 +26,18 @@ pub struct Serial {
 #[derive(Clone, Debug)]
 pub struct Step {
     /// What it does.
-    pub what: Deed,
+    pub what: Operation,
     /// The flag that switches it.
     pub flag: Option<FlagId>,
     /// Whether what somebody outside sees depends on it.
     pub needed: bool,
     /// What it uses; of a pass: its accesses in the order of their declaration.
-    pub uses: Vec<Touch>,
+    pub uses: Vec<ResolvedAccess>,
 }
 
 /// What a step does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Deed {
+pub enum Operation {
     /// A pass of the (flattened) declaration.
     Pass(PassId),
     /// Fills a mip level from the one before.
@@ -58,7 +58,7 @@ pub enum Deed {
 
 /// A resource as a step uses it, with nothing left unsaid.
 #[derive(Clone, Debug)]
-pub struct Touch {
+pub struct ResolvedAccess {
     /// The resource.
     pub resource: ResourceId,
     /// What is done with it.
@@ -89,8 +89,8 @@ pub struct Touch {
     pub stand_ins: Vec<(ResourceId, FlagId, ResourceId)>,
 }
 
-impl Touch {
-    fn new(at: &JobUse) -> Self {
+impl ResolvedAccess {
+    fn new(at: &DeclaredUse) -> Self {
         let id = ResourceId::new;
         Self {
             resource: id(at.resource),
@@ -122,27 +122,27 @@ impl Touch {
     }
 }
 
-/// The work of a graph, in order. O(accesses × pieces).
+/// The work of a graph, in order. O(accesses × subresources).
 pub fn serial(graph: &Graph) -> Serial {
     let flat = graph.flattened();
     let facts = Facts::new(flat.as_ref().unwrap_or(graph), None);
     let steps = crate::interpret::serial_order(&facts).into_iter().filter_map(|at| {
-        let job = &facts.jobs[at];
-        let what = match (job.declared, job.inserted) {
-            (Some(pass), _) => Deed::Pass(PassId::new(pass)),
+        let declared = &facts.declared_passes[at];
+        let what = match (declared.declared, declared.inserted) {
+            (Some(pass), _) => Operation::Pass(PassId::new(pass)),
             (None, Some(Inserted::Mips { resource, level, .. })) => {
-                Deed::Mips { image: ResourceId::new(resource), level }
+                Operation::Mips { image: ResourceId::new(resource), level }
             }
             (None, Some(Inserted::Scaled { from, to })) => {
-                Deed::Scaled { from: ResourceId::new(from), to: ResourceId::new(to) }
+                Operation::Scaled { from: ResourceId::new(from), to: ResourceId::new(to) }
             }
             (None, None) => return None,
         };
         Some(Step {
             what,
-            flag: job.flag.map(FlagId::new),
+            flag: declared.flag.map(FlagId::new),
             needed: facts.needed[at],
-            uses: job.uses.iter().map(Touch::new).collect(),
+            uses: declared.uses.iter().map(ResolvedAccess::new).collect(),
         })
     });
     Serial {

@@ -1,5 +1,5 @@
-//! Sizes resolved, memory under several names found, and resources cut into cells: the smallest pieces that any
-//! use or barrier names apart.
+//! Sizes resolved, memory under several names found, and resources cut into subresources: the smallest subresources
+//! that any use or barrier names apart.
 
 use rgraph_ir::access::Aspects;
 use rgraph_ir::format::Format;
@@ -144,7 +144,7 @@ impl Part {
     }
 }
 
-/// A memory cut into cells, numbered mip by mip, layer by layer, aspect by aspect, or byte interval by interval.
+/// A memory cut into subresources, numbered mip by mip, layer by layer, aspect by aspect, or byte interval by interval.
 #[derive(Clone, Debug)]
 pub(crate) struct Grid {
     image: bool,
@@ -189,7 +189,7 @@ impl Grid {
         }
     }
 
-    /// Number of cells.
+    /// Number of subresources.
     pub(crate) fn len(&self) -> usize {
         if self.image {
             (self.mips.len() - 1) * (self.layers.len() - 1) * self.aspects.len()
@@ -198,8 +198,8 @@ impl Grid {
         }
     }
 
-    /// The cells of a part, ascending.
-    pub(crate) fn cells(&self, part: &Part) -> Vec<usize> {
+    /// The subresources of a part, ascending.
+    pub(crate) fn subresources(&self, part: &Part) -> Vec<usize> {
         let span = |cuts: &[u64], [first, end]: [u64; 2]| {
             let from = cuts.partition_point(|cut| *cut <= first).saturating_sub(1);
             let to = cuts.partition_point(|cut| *cut < end).min(cuts.len() - 1);
@@ -208,46 +208,46 @@ impl Grid {
         if !self.image {
             return span(&self.bytes, part.bytes).collect();
         }
-        let mut cells = Vec::new();
+        let mut subresources = Vec::new();
         for mip in span(&self.mips, part.mips.map(u64::from)) {
             for layer in span(&self.layers, part.layers.map(u64::from)) {
                 for (at, aspect) in self.aspects.iter().enumerate() {
                     if part.aspects.contains(*aspect) {
-                        cells.push((mip * (self.layers.len() - 1) + layer) * self.aspects.len() + at);
+                        subresources.push((mip * (self.layers.len() - 1) + layer) * self.aspects.len() + at);
                     }
                 }
             }
         }
-        cells
+        subresources
     }
 
-    /// The part that a cell is.
-    pub(crate) fn part(&self, cell: usize) -> Part {
+    /// The part that a subresource is.
+    pub(crate) fn part(&self, subresource: usize) -> Part {
         if !self.image {
-            return Part::buffer([self.bytes[cell], self.bytes[cell + 1]]);
+            return Part::buffer([self.bytes[subresource], self.bytes[subresource + 1]]);
         }
-        let layer = cell / self.aspects.len() % (self.layers.len() - 1);
-        let mip = cell / self.aspects.len() / (self.layers.len() - 1);
+        let layer = subresource / self.aspects.len() % (self.layers.len() - 1);
+        let mip = subresource / self.aspects.len() / (self.layers.len() - 1);
         let ends = |cuts: &[u64], at: usize| [cuts[at] as u32, cuts[at + 1] as u32];
-        Part::image(ends(&self.mips, mip), ends(&self.layers, layer), self.aspect(cell))
+        Part::image(ends(&self.mips, mip), ends(&self.layers, layer), self.aspect(subresource))
     }
 
-    /// Which aspect a cell is of; empty for buffers.
-    pub(crate) fn aspect(&self, cell: usize) -> Aspects {
-        if self.image { self.aspects[cell % self.aspects.len()] } else { Aspects::empty() }
+    /// Which aspect a subresource is of; empty for buffers.
+    pub(crate) fn aspect(&self, subresource: usize) -> Aspects {
+        if self.image { self.aspects[subresource % self.aspects.len()] } else { Aspects::empty() }
     }
 
-    /// A cell in words: `mips 0..1 layers 0..6 depth`, or `bytes 0..256`; empty for a whole resource.
-    pub(crate) fn describe(&self, cell: usize) -> String {
+    /// A subresource in words: `mips 0..1 layers 0..6 depth`, or `bytes 0..256`; empty for a whole resource.
+    pub(crate) fn describe(&self, subresource: usize) -> String {
         if self.len() == 1 {
             return String::new();
         }
         if !self.image {
-            return format!("bytes {}..{}", self.bytes[cell], self.bytes[cell + 1]);
+            return format!("bytes {}..{}", self.bytes[subresource], self.bytes[subresource + 1]);
         }
-        let aspect = cell % self.aspects.len();
-        let layer = cell / self.aspects.len() % (self.layers.len() - 1);
-        let mip = cell / self.aspects.len() / (self.layers.len() - 1);
+        let aspect = subresource % self.aspects.len();
+        let layer = subresource / self.aspects.len() % (self.layers.len() - 1);
+        let mip = subresource / self.aspects.len() / (self.layers.len() - 1);
         let mut words = Vec::new();
         if self.mips.len() > 2 {
             words.push(format!("mips {}..{}", self.mips[mip], self.mips[mip + 1]));

@@ -134,23 +134,23 @@ pub(crate) fn is_well_formed(facts: &Facts, plan: &Plan, findings: &mut Findings
             format!("the edge of {} points outside the plan", name(edge.resource))
         });
     }
-    let mut cells = 0usize;
+    let mut subresources = 0usize;
     for grid in &facts.grids {
-        cells = cells.saturating_add(grid.len());
+        subresources = subresources.saturating_add(grid.len());
     }
-    let work = cells.saturating_add(plan.commands.len());
+    let work = subresources.saturating_add(plan.commands.len());
     if work > 50_000_000 {
-        findings.add(Rule::TooLarge, None, None, format!("{cells} pieces of resources are too many to judge"));
+        findings.add(Rule::TooLarge, None, None, format!("{subresources} pieces of resources are too many to judge"));
         return false;
     }
     good
 }
 
-/// The job of each pass of the plan, and whether every needed one runs once, where it may.
+/// The declared pass of each pass of the plan, and whether every needed one runs once, where it may.
 pub(crate) fn passes(facts: &Facts, plan: &Plan, findings: &mut Findings) -> Vec<Option<usize>> {
-    let declared = facts.graph.passes().len();
+    let from_graph = facts.graph.passes().len();
     let levels = Levels::new(facts);
-    let mut job_of = vec![None; plan.passes.len()];
+    let mut declared_of = vec![None; plan.passes.len()];
     let mut ran = vec![0u32; plan.passes.len()];
     for (_, batch) in plan.batches.iter_ids() {
         for command in &plan.commands[batch.commands.range()] {
@@ -166,15 +166,15 @@ pub(crate) fn passes(facts: &Facts, plan: &Plan, findings: &mut Findings) -> Vec
     for (id, pass) in plan.passes.iter_ids() {
         let at = id.index();
         let name = plan.pass_name(id);
-        job_of[at] = match pass.declared {
-            Some(position) if (position as usize) < declared => Some(position as usize),
+        declared_of[at] = match pass.declared {
+            Some(position) if (position as usize) < from_graph => Some(position as usize),
             Some(position) => {
-                let message = format!("pass \"{name}\" says it is declaration {position} of {declared}");
+                let message = format!("pass \"{name}\" says it is declaration {position} of {from_graph}");
                 findings.add(Rule::Malformed, Some(name), None, message);
                 None
             }
             None => match pass.owner {
-                Some(owner) => levels.job(facts, plan, id, owner as usize),
+                Some(owner) => levels.declared(facts, plan, id, owner as usize),
                 None => scaled(facts, plan, id),
             },
         };
@@ -182,17 +182,18 @@ pub(crate) fn passes(facts: &Facts, plan: &Plan, findings: &mut Findings) -> Vec
             let message = format!("pass \"{name}\" is declared, and inserted for another pass");
             findings.add(Rule::Malformed, Some(name), None, message);
         }
-        match job_of[at] {
-            Some(job) => {
-                if pass.declared.is_some() && facts.jobs[job].name != name {
-                    let message = format!("pass \"{name}\" is declared as \"{}\"", facts.jobs[job].name);
+        match declared_of[at] {
+            Some(declared) => {
+                if pass.declared.is_some() && facts.declared_passes[declared].name != name {
+                    let message =
+                        format!("pass \"{name}\" is declared as \"{}\"", facts.declared_passes[declared].name);
                     findings.add(Rule::Passes, Some(name), None, message);
                 }
                 if ran[at] > 0 {
-                    queue_of(facts, plan, id, job, findings);
+                    queue_of(facts, plan, id, declared, findings);
                 }
                 if pass.declared.is_none() {
-                    accesses(facts, plan, id, job, findings);
+                    accesses(facts, plan, id, declared, findings);
                 }
             }
             None if pass.declared.is_none() => {
@@ -208,23 +209,23 @@ pub(crate) fn passes(facts: &Facts, plan: &Plan, findings: &mut Findings) -> Vec
             findings.add(Rule::Passes, Some(name), None, format!("pass \"{name}\" runs {} times", ran[at]));
         }
     }
-    let mut of_job = vec![0u32; facts.jobs.len()];
-    for (at, job) in job_of.iter().enumerate() {
-        if let Some(job) = job {
-            of_job[*job] += u32::from(ran[at] > 0);
+    let mut of_declared = vec![0u32; facts.declared_passes.len()];
+    for (at, declared) in declared_of.iter().enumerate() {
+        if let Some(declared) = declared {
+            of_declared[*declared] += u32::from(ran[at] > 0);
         }
     }
-    for (job, count) in of_job.iter().enumerate() {
-        let name = &facts.jobs[job].name;
-        if *count == 0 && facts.needed[job] {
-            let kind = if facts.jobs[job].inserted.is_some() { "inserted pass" } else { "pass" };
+    for (declared, count) in of_declared.iter().enumerate() {
+        let name = &facts.declared_passes[declared].name;
+        if *count == 0 && facts.needed[declared] {
+            let kind = if facts.declared_passes[declared].inserted.is_some() { "inserted pass" } else { "pass" };
             let message = format!("{kind} \"{name}\" is needed but does not run");
             findings.add(Rule::Passes, Some(name), None, message);
         } else if *count > 1 {
             findings.add(Rule::Passes, Some(name), None, format!("\"{name}\" stands in the plan {count} times"));
         }
     }
-    job_of
+    declared_of
 }
 
 /// Jobs that fill mip levels, by the pass that demands them, the image and the level; several where accesses differ
@@ -234,21 +235,23 @@ struct Levels(HashMap<(usize, usize, u32), Vec<usize>>);
 impl Levels {
     fn new(facts: &Facts) -> Self {
         let mut levels: HashMap<_, Vec<usize>> = HashMap::new();
-        for (at, job) in facts.jobs.iter().enumerate() {
-            if let Some(Inserted::Mips { owner, resource, level }) = job.inserted {
+        for (at, declared) in facts.declared_passes.iter().enumerate() {
+            if let Some(Inserted::Mips { owner, resource, level }) = declared.inserted {
                 levels.entry((owner, resource, level)).or_default().push(at);
             }
         }
         Self(levels)
     }
 
-    /// The job of an inserted pass, by its owner and its write; names of passes are not unique enough to tell it.
-    fn job(&self, facts: &Facts, plan: &Plan, pass: PlanPassId, owner: usize) -> Option<usize> {
+    /// The declared pass of an inserted pass, by its owner and its write; names of passes are not unique enough to tell
+    /// it.
+    fn declared(&self, facts: &Facts, plan: &Plan, pass: PlanPassId, owner: usize) -> Option<usize> {
         let access = written(plan, pass)?;
-        let jobs = self.0.get(&(owner, access.resource.index(), access.mips[0]))?;
-        let layers =
-            |job: &&usize| facts.jobs[**job].uses.iter().any(|at| at.writes && at.part.layers == access.layers);
-        jobs.iter().find(layers).or(jobs.first()).copied()
+        let declared_passes = self.0.get(&(owner, access.resource.index(), access.mips[0]))?;
+        let layers = |declared: &&usize| {
+            facts.declared_passes[**declared].uses.iter().any(|at| at.writes && at.part.layers == access.layers)
+        };
+        declared_passes.iter().find(layers).or(declared_passes.first()).copied()
     }
 }
 
@@ -261,14 +264,17 @@ fn written(plan: &Plan, pass: PlanPassId) -> Option<&PlanAccess> {
 /// A scaled blit has no fixed name: it is known by what it writes.
 fn scaled(facts: &Facts, plan: &Plan, pass: PlanPassId) -> Option<usize> {
     let written = written(plan, pass)?.resource.index();
-    facts.jobs.iter().position(|job| matches!(job.inserted, Some(Inserted::Scaled { to, .. }) if to == written))
+    facts
+        .declared_passes
+        .iter()
+        .position(|declared| matches!(declared.inserted, Some(Inserted::Scaled { to, .. }) if to == written))
 }
 
 /// The accesses that the plan gives an inserted pass are those that the declaration demands.
-fn accesses(facts: &Facts, plan: &Plan, pass: PlanPassId, job: usize, findings: &mut Findings) {
+fn accesses(facts: &Facts, plan: &Plan, pass: PlanPassId, declared: usize, findings: &mut Findings) {
     let list = &plan.pass_accesses[plan.passes[pass].accesses.range()];
     let name = plan.pass_name(pass);
-    for at in &facts.jobs[job].uses {
+    for at in &facts.declared_passes[declared].uses {
         let wanted = if at.writes { Accesses::TRANSFER_WRITE } else { Accesses::TRANSFER_READ };
         let found = list.iter().any(|access| {
             access.resource.index() == at.resource
@@ -290,9 +296,12 @@ fn accesses(facts: &Facts, plan: &Plan, pass: PlanPassId, job: usize, findings: 
             findings.add(Rule::Inserted, Some(name), Some(what), message);
         }
     }
-    if list.len() != facts.jobs[job].uses.len() {
-        let message =
-            format!("inserted pass \"{name}\" makes {} accesses, not {}", list.len(), facts.jobs[job].uses.len());
+    if list.len() != facts.declared_passes[declared].uses.len() {
+        let message = format!(
+            "inserted pass \"{name}\" makes {} accesses, not {}",
+            list.len(),
+            facts.declared_passes[declared].uses.len()
+        );
         findings.add(Rule::Inserted, Some(name), None, message);
     }
 }
@@ -322,23 +331,23 @@ pub(crate) fn named_queue(plan: &Plan, queue: PassQueue) -> Option<usize> {
     }
 }
 
-fn queue_of(facts: &Facts, plan: &Plan, id: PlanPassId, job: usize, findings: &mut Findings) {
+fn queue_of(facts: &Facts, plan: &Plan, id: PlanPassId, declared: usize, findings: &mut Findings) {
     let pass = &plan.passes[id];
     let name = plan.pass_name(id);
-    let declared = facts.jobs[job].queue;
+    let allowed = facts.declared_passes[declared].queue;
     let at = pass.queue.map(Id::index);
     let searched = matches!(pass.why.queue, QueueWhy::EarliestFinish | QueueWhy::OnlyCapable);
-    let right = match declared {
+    let right = match allowed {
         PassQueue::Cpu => at.is_none(),
         PassQueue::Any => at.is_some(),
-        _ => at.is_some() && (searched || at == named_queue(plan, declared)),
+        _ => at.is_some() && (searched || at == named_queue(plan, allowed)),
     };
     if !right {
         let on = at.map_or("the host".to_owned(), |at| format!("queue \"{}\"", plan.queues.as_slice()[at].name));
-        let message = format!("pass \"{name}\" is declared on {declared} but runs on {on}");
+        let message = format!("pass \"{name}\" is declared on {allowed} but runs on {on}");
         findings.add(Rule::Queue, Some(name), None, message);
     }
-    for at_use in &facts.jobs[job].uses {
+    for at_use in &facts.declared_passes[declared].uses {
         let on_host = at_use.stages == Stages::HOST;
         let able = match at {
             None => on_host || at_use.usage == Usage::Present,
@@ -422,7 +431,7 @@ pub(crate) fn scopes(plan: &Plan, findings: &mut Findings) {
 }
 
 /// Places: inside heaps, large enough, and there for everything that a pass uses.
-pub(crate) fn places(facts: &Facts, plan: &Plan, job_of: &[Option<usize>], findings: &mut Findings) {
+pub(crate) fn places(facts: &Facts, plan: &Plan, declared_of: &[Option<usize>], findings: &mut Findings) {
     let mut place = vec![None; facts.memory.len()];
     for p in &plan.memory.placements {
         let Some(slot) = place.get_mut(p.resource.index()) else { continue };
@@ -463,9 +472,9 @@ pub(crate) fn places(facts: &Facts, plan: &Plan, job_of: &[Option<usize>], findi
             }
         }
     }
-    for (at, job) in job_of.iter().enumerate() {
-        let Some(job) = job.filter(|_| ran[at]) else { continue };
-        for at_use in &facts.jobs[job].uses {
+    for (at, declared) in declared_of.iter().enumerate() {
+        let Some(declared) = declared.filter(|_| ran[at]) else { continue };
+        for at_use in &facts.declared_passes[declared].uses {
             let memory = facts.memory[at_use.resource];
             let placed = || facts.names(memory).any(|name| place[name].is_some());
             if !facts.edged[memory] && place[memory].is_none() && !placed() {

@@ -297,7 +297,8 @@ pub(crate) fn ops(usage: Usage, stages: Stages, keeps: bool, out: &mut Vec<Op>) 
             all(Accesses::ACCELERATION_STRUCTURE_READ | Accesses::SHADER_STORAGE_READ, false);
         }
         Usage::AccelerationBuild => all(Accesses::ACCELERATION_STRUCTURE_WRITE, true),
-        // Builds read the scratch memory that they write (Vulkan 1.3, "Building Acceleration Structures": both accesses).
+        // Builds read the scratch memory that they write (Vulkan 1.3, "Building Acceleration Structures": both
+        // accesses).
         Usage::AccelerationUpdate | Usage::AccelerationScratch => {
             all(Accesses::ACCELERATION_STRUCTURE_READ, false);
             all(Accesses::ACCELERATION_STRUCTURE_WRITE, true);

@@ -34,21 +34,21 @@ use crate::resource::ResourceId;
 use crate::stages::alias::place::{Overflow, Peak};
 use crate::stages::cull::{Live, cull};
 use crate::stages::depend::{Dependencies, depend};
+use crate::stages::interval_cuts::IntervalCuts;
 use crate::stages::merge::merge;
 use crate::stages::play::play;
-use crate::stages::regroup::Regroup;
 use crate::stages::resolve::{Facts, Problem, Source, resolve};
 use crate::stages::schedule::{self, schedule};
 use crate::stages::schedule::{HOST, Order, Policy};
 use crate::stages::size::{Shape, ShapeProblem, ShapeScratch, shapes};
 use crate::stages::synchronize::batch::Batches;
 use crate::stages::synchronize::clock::Clocks;
-use crate::stages::synchronize::course::Course;
 use crate::stages::synchronize::edge::edges;
 use crate::stages::synchronize::emit::{self, Split, emit};
-use crate::stages::synchronize::epoch::{Epochs, Frame};
 use crate::stages::synchronize::hazard::{Hazards, Scene};
+use crate::stages::synchronize::read_group::{Frame, ReadGroups};
 use crate::stages::synchronize::repeat::Repeats;
+use crate::stages::synchronize::schedule::Schedule;
 use crate::stages::transient::Transients;
 use crate::stages::validate::queues::{common_stages, expanded_queues};
 use crate::stages::validate::{ValidateScratch, mistakes, validate};
@@ -63,7 +63,8 @@ pub struct Options {
     /// When barriers are split into events.
     pub split: Split,
     /// How hard to search for orders and placements: 0 is one look, 1 (default) about twice as much, each further one
-    /// up to four times the one before. Counted in steps, never in time: equal efforts give equal plans on every machine.
+    /// up to four times the one before. Counted in steps, never in time: equal efforts give equal plans on every
+    /// machine.
     pub effort: u32,
     /// A clock in microseconds, for `report.bake_us`; the planner has none of its own.
     pub clock: Option<fn() -> f64>,
@@ -118,16 +119,16 @@ pub struct Scratch {
     live: Live,
     deps: Dependencies,
     weights: Weights,
-    schedule: schedule::Scratch,
+    ordering: schedule::Scratch,
     order: Order,
     lanes: Vec<u8>,
     merge: merge::Scratch,
-    course: Course,
-    epochs: Epochs,
+    schedule: Schedule,
+    read_groups: ReadGroups,
     clocks: Clocks,
-    groups: Vec<u32>,
-    kept_groups: Vec<u32>,
-    regroup: Regroup,
+    intervals: Vec<u32>,
+    kept_intervals: Vec<u32>,
+    interval_cuts: IntervalCuts,
     batches: Batches,
     transients: Transients,
     hazards: Hazards,
@@ -287,7 +288,7 @@ impl Scratch {
         }
         depend(&self.facts, &self.live, &mut self.deps);
         poll_now();
-        let job = self.weights.job(weigh::Input {
+        let instance = self.weights.instance(weigh::Input {
             graph,
             profile,
             plan_queues: &self.queues,
@@ -297,7 +298,7 @@ impl Scratch {
             deps: &self.deps,
             memory: options.memory,
         });
-        let made = schedule(&job, options.policy, options.effort, &mut self.schedule, &mut self.order);
+        let made = schedule(&instance, options.policy, options.effort, &mut self.ordering, &mut self.order);
         assert!(made.is_ok(), "dependencies follow the serial order, so they have no cycle");
         self.take_lanes();
     }
@@ -315,52 +316,55 @@ impl Scratch {
             profile,
             shapes: &self.shapes,
             facts: &self.facts,
-            live: &self.live.nodes,
+            live: &self.live.passes,
             deps: &self.deps,
-            order: &self.order.nodes,
+            order: &self.order.passes,
             queue: &self.lanes,
             queues: self.queues.len(),
             merges,
         };
-        merge(input, &mut self.merge, &mut self.course, &mut plan.unmerged);
+        merge(input, &mut self.merge, &mut self.schedule, &mut plan.unmerged);
     }
 
-    /// Epochs, clocks and batches: what the queues know of each other decides who may follow whom in memory.
+    /// Read groups, clocks and batches: what the queues know of each other decides who may follow whom in memory.
     fn order_queues(&mut self, graph: &Graph, profile: &Profile, options: &Options, notes: &mut Vec<String>) {
-        let (facts, course) = (&self.facts, &self.course);
+        let (facts, schedule) = (&self.facts, &self.schedule);
         let frame =
-            Frame { graph, shapes: &self.shapes, facts, course, families: &self.families, stages: &self.stages };
-        self.epochs.find(frame, notes);
-        let Self { clocks, epochs, merge, deps, .. } = self;
-        clocks.find(course, &epochs.extra, |at, follow| {
-            let live = deps.index[course.stops[at as usize].node];
+            Frame { graph, shapes: &self.shapes, facts, schedule, families: &self.families, stages: &self.stages };
+        self.read_groups.find(frame, notes);
+        let Self { clocks, read_groups, merge, deps, .. } = self;
+        clocks.find(schedule, &read_groups.extra, |at, follow| {
+            let live = deps.index[schedule.passes[at as usize].pass];
             for &earlier in deps.deps.preds.row(live as usize) {
                 follow(merge.final_position(earlier));
             }
         });
-        self.batches.cut(course, clocks);
+        self.batches.cut(schedule, clocks);
         poll_now();
-        self.find_groups(graph, Cuts::Few(options.memory, profile.memory.first().and_then(|memory| memory.heap_size)));
+        self.find_intervals(
+            graph,
+            Cuts::Few(options.memory, profile.memory.first().and_then(|memory| memory.heap_size)),
+        );
     }
 
-    /// Groups the steps of the course, and cuts groups for bytes.
-    fn find_groups(&mut self, graph: &Graph, cuts: Cuts) {
-        self.course.find_groups(&mut self.groups, |node, follow| {
-            for &earlier in self.deps.deps.preds.row(self.deps.index[node] as usize) {
+    /// Finds the intervals of the physical passes of the schedule, and cuts intervals for bytes.
+    fn find_intervals(&mut self, graph: &Graph, cuts: Cuts) {
+        self.schedule.find_intervals(&mut self.intervals, |pass, follow| {
+            for &earlier in self.deps.deps.preds.row(self.deps.index[pass] as usize) {
                 follow(self.merge.final_position(earlier));
             }
         });
-        let (facts, course) = (&self.facts, &self.course);
+        let (facts, schedule) = (&self.facts, &self.schedule);
         let frame =
-            Frame { graph, shapes: &self.shapes, facts, course, families: &self.families, stages: &self.stages };
+            Frame { graph, shapes: &self.shapes, facts, schedule, families: &self.families, stages: &self.stages };
         let cuts = match cuts {
-            Cuts::Few(memory, heap) => self.regroup.cuts(frame, &self.live.nodes, memory, heap),
-            Cuts::Below(cap) => self.regroup.cuts_for(frame, cap),
+            Cuts::Few(memory, heap) => self.interval_cuts.cuts(frame, &self.live.passes, memory, heap),
+            Cuts::Below(cap) => self.interval_cuts.cuts_for(frame, cap),
         };
-        self.course.cut_groups(cuts);
+        self.schedule.cut_intervals(cuts);
     }
 
-    /// Places transients. Where they need more bytes than the budget allows, more groups are cut.
+    /// Places transients. Where they need more bytes than the budget allows, more intervals are cut.
     fn alias(&mut self, graph: &Graph, profile: &Profile, options: &Options) -> Result<(), GraphError> {
         let effort = options.effort;
         self.transients.aliases = !options.without.aliasing;
@@ -369,23 +373,27 @@ impl Scratch {
             return self.place(graph, profile, effort);
         }
         self.place(graph, profile, effort)?;
-        if self.course.stops.iter().any(|stop| stop.queue != 0) {
+        if self.schedule.passes.iter().any(|scheduled| scheduled.queue != 0) {
             self.cut_at_batches(graph, profile, options)
         } else {
             self.cut_for_bytes(graph, profile, options)
         }
     }
 
-    /// Puts groups and placements aside, before others are tried.
+    /// Puts intervals and placements aside, before others are tried.
     fn put_aside(&mut self) {
-        self.kept_groups.clear();
-        self.kept_groups.extend(self.course.steps.iter().map(|step| step.group));
+        self.kept_intervals.clear();
+        self.kept_intervals.extend(self.schedule.physical_passes.iter().map(|physical| physical.interval));
         self.transients.put_aside();
     }
 
-    /// Takes back groups and placements that were put aside.
+    /// Takes back intervals and placements that were put aside.
     fn take_back(&mut self) {
-        self.course.steps.iter_mut().zip(&self.kept_groups).for_each(|(step, &group)| step.group = group);
+        self.schedule
+            .physical_passes
+            .iter_mut()
+            .zip(&self.kept_intervals)
+            .for_each(|(physical, &interval)| physical.interval = interval);
         self.transients.take_back();
     }
 
@@ -393,10 +401,10 @@ impl Scratch {
         self.transients.peaks.iter().map(of).sum()
     }
 
-    /// On one queue: groups cut until the placement needs no more bytes than the budget allows; as they were if that
+    /// On one queue: intervals cut until the placement needs no more bytes than the budget allows; as they were if that
     /// takes more bytes still.
     fn cut_for_bytes(&mut self, graph: &Graph, profile: &Profile, options: &Options) -> Result<(), GraphError> {
-        let budget = self.regroup.budget;
+        let budget = self.interval_cuts.budget;
         let mut effort = options.effort;
         let mut first = self.sum(|peak| peak.total);
         // Whoever asks for few bytes would rather wait for a better placement than pay barrier calls.
@@ -415,8 +423,8 @@ impl Scratch {
             // What the placement before wasted, the next one is expected to waste again.
             let least = self.sum(|peak| peak.lower_bound);
             let cap = (u128::from(budget) * u128::from(least) / u128::from(total)) as u64;
-            self.find_groups(graph, Cuts::Below(cap));
-            if self.regroup.reached >= least {
+            self.find_intervals(graph, Cuts::Below(cap));
+            if self.interval_cuts.reached >= least {
                 break;
             }
             self.place(graph, profile, effort)?;
@@ -431,7 +439,7 @@ impl Scratch {
         Ok(())
     }
 
-    /// On several queues: groups that end where a queue waits for another, if that saves as many bytes as the budget
+    /// On several queues: intervals that end where a queue waits for another, if that saves as many bytes as the budget
     /// wants for it. What one batch is done with, a later batch of its queue can then take over, for a barrier call at
     /// its begin.
     fn cut_at_batches(&mut self, graph: &Graph, profile: &Profile, options: &Options) -> Result<(), GraphError> {
@@ -443,7 +451,7 @@ impl Scratch {
             return Ok(());
         }
         self.put_aside();
-        self.course.cut_groups_before(&self.batches.before, &mut self.groups);
+        self.schedule.cut_intervals_before(&self.batches.before, &mut self.intervals);
         self.place(graph, profile, 0)?;
         if self.sum(|peak| peak.total) <= enough {
             return self.place(graph, profile, options.effort);
@@ -453,16 +461,16 @@ impl Scratch {
     }
 
     fn hand_over(&mut self, graph: &Graph) {
-        let (facts, course) = (&self.facts, &self.course);
+        let (facts, schedule) = (&self.facts, &self.schedule);
         let frame =
-            Frame { graph, shapes: &self.shapes, facts, course, families: &self.families, stages: &self.stages };
+            Frame { graph, shapes: &self.shapes, facts, schedule, families: &self.families, stages: &self.stages };
         self.transients.hand_over(frame);
     }
 
     fn place(&mut self, graph: &Graph, profile: &Profile, effort: u32) -> Result<(), GraphError> {
-        let (facts, course) = (&self.facts, &self.course);
+        let (facts, schedule) = (&self.facts, &self.schedule);
         let frame =
-            Frame { graph, shapes: &self.shapes, facts, course, families: &self.families, stages: &self.stages };
+            Frame { graph, shapes: &self.shapes, facts, schedule, families: &self.families, stages: &self.stages };
         self.transients.place(frame, &self.clocks, profile, effort).map_err(|Overflow| {
             let name = profile.memory.first().map_or("", |class| &class.name);
             GraphError::one(mistakes::out_of_memory(graph, name, u64::MAX, u64::MAX, &Default::default()))
@@ -470,14 +478,15 @@ impl Scratch {
     }
 
     fn synchronize(&mut self, graph: &Graph, profile: &Profile, options: &Options, plan: &mut Plan) {
-        let Self { facts, course, epochs, clocks, batches, transients, hazards, repeats, wait_stages, .. } = self;
+        let Self { facts, schedule, read_groups, clocks, batches, transients, hazards, repeats, wait_stages, .. } =
+            self;
         let frame =
-            Frame { graph, shapes: &self.shapes, facts, course, families: &self.families, stages: &self.stages };
+            Frame { graph, shapes: &self.shapes, facts, schedule, families: &self.families, stages: &self.stages };
         let at = |live: u32| self.merge.final_position(live);
         self.after.clear();
         self.after.extend(self.deps.after.iter().map(|&(later, earlier)| (at(later), at(earlier))));
         self.after.sort_unstable();
-        let scene = Scene { frame, epochs, clocks, batches, transients, after: &self.after };
+        let scene = Scene { frame, read_groups, clocks, batches, transients, after: &self.after };
         wait_stages.clear();
         wait_stages.resize(clocks.waits.len(), Stages::empty());
         hazards.walk(scene, wait_stages);
@@ -497,7 +506,7 @@ impl Scratch {
             deps: &self.deps,
             order: &self.order,
             merged: &self.merge,
-            epochs,
+            read_groups,
             transients,
         };
         describe::passes(tables, &mut self.live, plan);
@@ -515,7 +524,8 @@ impl Scratch {
             let used = self.queues.len();
             plan.report.notes.push(format!("the profile has {asked} queues; the plan uses at most {used} of them"));
         }
-        let size = |pass: PlanPassId| self.weights.size[self.deps.index[self.course.stops[pass.index()].node] as usize];
+        let size =
+            |pass: PlanPassId| self.weights.size[self.deps.index[self.schedule.passes[pass.index()].pass] as usize];
         let [frame_us, serial_us] = play(plan, profile, size, &mut self.play);
         plan.report.frame_us = frame_us;
         plan.report.one_queue_us = self.order.one_queue_us;
@@ -525,7 +535,7 @@ impl Scratch {
     }
 }
 
-/// How groups of steps are cut for bytes.
+/// How intervals of physical passes are cut for bytes.
 #[derive(Clone, Copy)]
 enum Cuts {
     /// As few cuts as a budget and a heap of so many bytes allow.

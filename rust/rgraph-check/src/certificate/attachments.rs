@@ -8,7 +8,7 @@ use rgraph_ir::plan::{Attachment, Command, PlanPassId};
 
 use super::listing::Lister;
 use super::{LinkKind, Refused};
-use crate::facts::JobUse;
+use crate::facts::DeclaredUse;
 use crate::shape::Part;
 use crate::tables::{Op, is_attachment, leaf};
 
@@ -21,10 +21,10 @@ pub(super) struct RenderPass {
     attachments: Span,
 }
 
-/// An operation that a load or store operation adds to the passes that use a piece.
+/// An operation that a load or store operation adds to the passes that use a subresource.
 pub(super) struct Extra {
     pub resource: usize,
-    pub cell: usize,
+    pub subresource: usize,
     /// The only pass with which it happens; `None`: with each.
     pub pass: Option<PlanPassId>,
     pub op: Op,
@@ -35,12 +35,12 @@ impl Lister<'_> {
     pub(super) fn begin_render_pass(&mut self, queue: usize, command: usize, attachments: Span) {
         let (facts, plan) = (self.facts, self.plan);
         let passes = plan.commands[command + 1..].iter().take_while(|next| !matches!(next, Command::EndRendering));
-        let jobs = passes.filter_map(|next| match next {
-            Command::Pass { pass, .. } => self.job_of[pass.index()].map(|job| (*pass, job)),
+        let declared_passes = passes.filter_map(|next| match next {
+            Command::Pass { pass, .. } => self.declared_of[pass.index()].map(|declared| (*pass, declared)),
             _ => None,
         });
-        let jobs: Vec<(PlanPassId, usize)> = jobs.collect();
-        let flags: Vec<_> = jobs.iter().map(|(_, job)| facts.jobs[*job].flag).collect();
+        let declared_passes: Vec<(PlanPassId, usize)> = declared_passes.collect();
+        let flags: Vec<_> = declared_passes.iter().map(|(_, declared)| facts.declared_passes[*declared].flag).collect();
         let flag = flags.first().copied().flatten().filter(|first| flags.iter().all(|flag| *flag == Some(*first)));
         let mut extra = Vec::new();
         for entry in &plan.attachments[attachments.range()] {
@@ -49,17 +49,19 @@ impl Lister<'_> {
                 continue;
             }
             self.enter(queue, resource);
-            for cell in self.attached(entry) {
-                let uses = jobs.iter().flat_map(|(pass, job)| facts.jobs[*job].uses.iter().map(|at| (*pass, at)));
+            for subresource in self.attached(entry) {
+                let uses = declared_passes
+                    .iter()
+                    .flat_map(|(pass, declared)| facts.declared_passes[*declared].uses.iter().map(|at| (*pass, at)));
                 let here = uses.filter(|(_, at)| {
                     let same = (facts.memory[at.resource], facts.frames_ago[at.resource]);
                     same == (facts.memory[resource], facts.frames_ago[resource])
                         && (is_attachment(at.usage) || at.usage == Usage::InputAttachment)
-                        && at.cells.contains(&cell)
+                        && at.subresources.contains(&subresource)
                 });
-                let aspect = facts.grids[facts.memory[resource]].aspect(cell);
+                let aspect = facts.grids[facts.memory[resource]].aspect(subresource);
                 let added = added(entry, aspect, &here.collect::<Vec<_>>());
-                extra.extend(added.map(|(pass, op)| Extra { resource, cell, pass, op }));
+                extra.extend(added.map(|(pass, op)| Extra { resource, subresource, pass, op }));
             }
         }
         self.render_passes += 1;
@@ -69,7 +71,7 @@ impl Lister<'_> {
 
     fn attached(&self, entry: &Attachment) -> Vec<usize> {
         let part = Part::image([entry.mip, entry.mip.saturating_add(1)], entry.layers, entry.aspects);
-        self.cells(entry.resource.index(), &part)
+        self.subresources(entry.resource.index(), &part)
     }
 
     /// Closes a render pass: a store operation follows a change of layout within, and is in its second scope.
@@ -82,12 +84,13 @@ impl Lister<'_> {
             if entry.input || resource >= self.facts.memory.len() {
                 continue;
             }
-            for cell in self.attached(entry) {
-                let depth = self.facts.grids[self.facts.memory[resource]].aspect(cell) != Aspects::COLOR;
-                let aspect = self.facts.grids[self.facts.memory[resource]].aspect(cell);
-                let region = self.region(resource, &[cell]);
-                let writes =
-                    |access: &&super::Access| access.write && super::pairs::names(&access.region, &region, cell as u32);
+            for subresource in self.attached(entry) {
+                let depth = self.facts.grids[self.facts.memory[resource]].aspect(subresource) != Aspects::COLOR;
+                let aspect = self.facts.grids[self.facts.memory[resource]].aspect(subresource);
+                let region = self.region(resource, &[subresource]);
+                let writes = |access: &&super::Access| {
+                    access.write && super::pairs::names(&access.region, &region, subresource as u32)
+                };
                 let last = self.listing.accesses.iter().rev().find(writes);
                 let change = last.and_then(|last| last.link).map(|link| &self.listing.links[link.index()]);
                 let Some(change) = change.filter(|link| link.kind == LinkKind::Subpass && link.render_pass == open.id)
@@ -132,7 +135,7 @@ fn storing(depth: bool) -> Op {
 fn added(
     entry: &Attachment,
     aspect: Aspects,
-    here: &[(PlanPassId, &JobUse)],
+    here: &[(PlanPassId, &DeclaredUse)],
 ) -> impl Iterator<Item = (Option<PlanPassId>, Op)> + use<> {
     let (load, store) = operations(entry, aspect);
     let depth = aspect != Aspects::COLOR;

@@ -8,10 +8,10 @@ use rgraph_ir::plan::{Barriers, BatchId, Command, Edge, Plan, Scope};
 
 use super::pairs::Need;
 use super::{Access, Link, LinkId, LinkKind, Refused, Region, State, Within};
-use crate::cell::meant;
 use crate::facts::Facts;
 use crate::shape::Part;
 use crate::structure;
+use crate::subresource::meant;
 
 /// The memory of a resource.
 #[derive(Default)]
@@ -59,11 +59,12 @@ impl Listing {
         (0..self.accesses.len()).filter(here).collect()
     }
 
-    /// The copy of a ring in whose last run a piece was used last before it comes round as another copy.
-    pub(super) fn copy_before(&self, region: &Region, cell: u32) -> u32 {
+    /// The copy of a ring in whose last run a subresource was used last before it comes round as another copy.
+    pub(super) fn copy_before(&self, region: &Region, subresource: u32) -> u32 {
         let ring = self.memories.get(region.memory as usize).map_or(1, |memory| memory.ring.max(1));
         let of = |a: &Access, copy: u32| (a.region.memory, a.region.copy) == (region.memory, copy);
-        let used = |copy: &u32| self.accesses.iter().any(|a| of(a, *copy) && a.region.cells.contains(&cell));
+        let used =
+            |copy: &u32| self.accesses.iter().any(|a| of(a, *copy) && a.region.subresources.contains(&subresource));
         (1..=ring).map(|ago| (region.copy + ring - ago) % ring).find(used).unwrap_or(region.copy)
     }
 
@@ -114,7 +115,7 @@ type Event = (Vec<Option<LinkId>>, Barriers, usize);
 pub(super) struct Lister<'a> {
     pub facts: &'a Facts<'a>,
     pub plan: &'a Plan,
-    pub job_of: &'a [Option<usize>],
+    pub declared_of: &'a [Option<usize>],
     pub listing: Listing,
     pub step: u32,
     pub host: usize,
@@ -127,13 +128,13 @@ pub(super) struct Lister<'a> {
     pub render_passes: u32,
     /// By memory, copy and queue: whether the runtime's entries stand.
     entered: BTreeMap<(usize, u32, usize), ()>,
-    /// By memory, copy and cell: whether it was used in this run.
+    /// By memory, copy and subresource: whether it was used in this run.
     pub used: BTreeMap<(usize, u32, usize), ()>,
     events: BTreeMap<usize, Event>,
 }
 
 /// Flattens a plan.
-pub(super) fn listed(facts: &Facts, plan: &Plan, job_of: &[Option<usize>]) -> Result<Listing, Refused> {
+pub(super) fn listed(facts: &Facts, plan: &Plan, declared_of: &[Option<usize>]) -> Result<Listing, Refused> {
     let host = plan.queues.len();
     let mut memories: Vec<Memory> = (0..facts.memory.len())
         .map(|at| Memory { places: Vec::new(), outlives: facts.edged[facts.memory[at]], ring: facts.ring[at] })
@@ -148,7 +149,7 @@ pub(super) fn listed(facts: &Facts, plan: &Plan, job_of: &[Option<usize>]) -> Re
     let mut lister = Lister {
         facts,
         plan,
-        job_of,
+        declared_of,
         listing: Listing { links: Vec::new(), accesses: Vec::new(), steps: 0, host: host as u32, memories },
         step: 1,
         host,
@@ -265,13 +266,13 @@ impl<'a> Lister<'a> {
         Ok(())
     }
 
-    pub(super) fn cells(&self, resource: usize, part: &Part) -> Vec<usize> {
-        self.facts.grids[self.facts.memory[resource]].cells(part)
+    pub(super) fn subresources(&self, resource: usize, part: &Part) -> Vec<usize> {
+        self.facts.grids[self.facts.memory[resource]].subresources(part)
     }
 
-    pub(super) fn region(&self, resource: usize, cells: &[usize]) -> Region {
+    pub(super) fn region(&self, resource: usize, subresources: &[usize]) -> Region {
         let (memory, copy) = (self.facts.memory[resource] as u32, self.facts.frames_ago[resource]);
-        Region { memory, copy, cells: cells.iter().map(|cell| *cell as u32).collect() }
+        Region { memory, copy, subresources: subresources.iter().map(|subresource| *subresource as u32).collect() }
     }
 
     /// The owner that a use on a queue needs and leaves.
@@ -298,7 +299,7 @@ impl<'a> Lister<'a> {
             let resource = barrier.resource.index();
             if resource < self.facts.memory.len() {
                 self.enter(queue, resource);
-                let region = Some(self.region(resource, &self.cells(resource, &Part::buffer(barrier.range))));
+                let region = Some(self.region(resource, &self.subresources(resource, &Part::buffer(barrier.range))));
                 let families = barrier.families.filter(|[from, to]| from != to);
                 add(self, Link { region, families, ..Link::new(kind, at as u32, queue, span, barrier.scope) });
             }
@@ -309,7 +310,7 @@ impl<'a> Lister<'a> {
                 self.enter(queue, resource);
                 let aspects = if barrier.aspects.is_empty() { Aspects::all() } else { barrier.aspects };
                 let part = Part::image(barrier.mips, barrier.layers, aspects);
-                let region = Some(self.region(resource, &self.cells(resource, &part)));
+                let region = Some(self.region(resource, &self.subresources(resource, &part)));
                 let families = barrier.families.filter(|[from, to]| from != to);
                 let layouts = vec![barrier.old_layout, barrier.new_layout];
                 add(self, Link { region, families, layouts, ..Link::new(kind, at as u32, queue, span, barrier.scope) });
@@ -395,8 +396,8 @@ impl<'a> Lister<'a> {
     }
 
     pub(super) fn note_used(&mut self, region: &Region) {
-        let key = |cell: &u32| (region.memory as usize, region.copy, *cell as usize);
-        self.used.extend(region.cells.iter().map(|cell| (key(cell), ())));
+        let key = |subresource: &u32| (region.memory as usize, region.copy, *subresource as usize);
+        self.used.extend(region.subresources.iter().map(|subresource| (key(subresource), ())));
     }
 
     /// Edges of the copy of a memory that a resource is in this run.
@@ -409,8 +410,8 @@ impl<'a> Lister<'a> {
         })
     }
 
-    /// The runtime's entries, at the first use of what outlives a run on a queue: before the first command of the batch,
-    /// behind its waits.
+    /// The runtime's entries, at the first use of what outlives a run on a queue: before the first command of the
+    /// batch, behind its waits.
     pub(super) fn enter(&mut self, queue: usize, resource: usize) {
         let (memory, copy) = (self.facts.memory[resource], self.facts.frames_ago[resource]);
         if !self.facts.edged[memory] || self.entered.insert((memory, copy, queue), ()).is_some() {
@@ -427,12 +428,14 @@ impl<'a> Lister<'a> {
                 dst_access: entry.access,
                 ..Scope::default()
             };
-            let cells = self.cells(edge.resource.index(), &part_of(edge));
-            let region = self.region(edge.resource.index(), &cells);
+            let subresources = self.subresources(edge.resource.index(), &part_of(edge));
+            let region = self.region(edge.resource.index(), &subresources);
             let link = Link::new(LinkKind::Entry, at as u32, queue, [self.begin; 2], scope);
             self.listing.links.push(Link { region: Some(region), layouts: vec![entry.layout], ..link });
-            let new: Vec<_> =
-                cells.into_iter().filter(|cell| !self.used.contains_key(&(memory, copy, *cell))).collect();
+            let new: Vec<_> = subresources
+                .into_iter()
+                .filter(|subresource| !self.used.contains_key(&(memory, copy, *subresource)))
+                .collect();
             let region = self.region(edge.resource.index(), &new);
             let image = self.facts.shapes[resource].is_image() && entry.layout != Layout::Undefined;
             let after = State {
@@ -459,7 +462,7 @@ impl<'a> Lister<'a> {
             let exit = edge.exit;
             let queue = exit.queue.map_or(self.host, Id::index);
             let scope = Scope { src_stages: exit.stages, src_access: exit.access, ..Scope::default() };
-            let region = self.region(resource, &self.cells(resource, &part_of(edge)));
+            let region = self.region(resource, &self.subresources(resource, &part_of(edge)));
             let link = Link::new(LinkKind::Exit, at as u32, queue, [self.step; 2], scope);
             self.listing.links.push(Link { region: Some(region.clone()), layouts: vec![exit.layout], ..link });
             let image = self.facts.shapes[resource].is_image();

@@ -187,7 +187,7 @@ pub struct Region {
     #[serde(default, skip_serializing_if = "words::is_default")]
     pub copy: u32,
     /// Pieces of the memory: mip × layer × aspect of an image, intervals of a buffer, in the order of ARCHITECTURE.
-    pub cells: Vec<u32>,
+    pub subresources: Vec<u32>,
 }
 
 /// What an image's layout is, and which queue family owns the memory.
@@ -316,20 +316,21 @@ fn list(graph: &Graph, plan: &Plan) -> Result<Listing, Refused> {
     }
     let facts = Facts::new(graph, Some(plan));
     let mut findings = Findings::default();
-    let mut job_of = Vec::new();
+    let mut declared_of = Vec::new();
     if structure::is_well_formed(&facts, plan, &mut findings) {
-        job_of = structure::passes(&facts, plan, &mut findings);
+        declared_of = structure::passes(&facts, plan, &mut findings);
     }
     if !findings.is_empty() {
         let reasons = findings.into_vec().into_iter().map(|finding| finding.message).take(Refused::MOST).collect();
         return Err(Refused { reasons });
     }
-    listing::listed(&facts, plan, &job_of)
+    listing::listed(&facts, plan, &declared_of)
 }
 
 /// Proves that a plan covers every hazard of a graph: one chain per pair.
 ///
-/// The same certificate for the same plan. The search looks at each link once per earlier use and piece of memory.
+/// The same certificate for the same plan. The search looks at each link once per earlier use and subresource of
+/// memory.
 ///
 /// # Errors
 /// If a hazard pair is not covered, a layout or an owner is not what its use needs, or the plan cannot be walked.

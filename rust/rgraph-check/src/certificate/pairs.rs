@@ -10,7 +10,7 @@ use rgraph_ir::id::Id;
 use super::listing::Listing;
 use super::{Access, Link, LinkKind, Region, Within};
 
-/// A hazard pair, piece by piece, that needs a chain.
+/// A hazard pair, subresource by subresource, that needs a chain.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Need {
     pub x: usize,
@@ -19,17 +19,17 @@ pub(super) struct Need {
     pub run_before: bool,
     /// Whether the write of `x` must be available and visible to `y`.
     pub data: bool,
-    /// The pieces of `x` and `y`.
-    pub cells: [u32; 2],
+    /// The subresources of `x` and `y`.
+    pub subresources: [u32; 2],
 }
 
-pub(super) fn names(region: &Region, of: &Region, cell: u32) -> bool {
-    (region.memory, region.copy) == (of.memory, of.copy) && region.cells.contains(&cell)
+pub(super) fn names(region: &Region, of: &Region, subresource: u32) -> bool {
+    (region.memory, region.copy) == (of.memory, of.copy) && region.subresources.contains(&subresource)
 }
 
 impl Link {
-    pub(super) fn names(&self, of: &Region, cell: u32) -> bool {
-        self.region.as_ref().is_some_and(|region| names(region, of, cell))
+    pub(super) fn names(&self, of: &Region, subresource: u32) -> bool {
+        self.region.as_ref().is_some_and(|region| names(region, of, subresource))
     }
 }
 
@@ -46,7 +46,7 @@ impl Listing {
         before == later && x.link.is_none() && y.link.is_none() && x.step == y.step
     }
 
-    /// Whether two uses of one piece make a pair: one writes, and they are of two passes that do not commute.
+    /// Whether two uses of one subresource make a pair: one writes, and they are of two passes that do not commute.
     fn is_pair(&self, x: [usize; 2], y: [usize; 2]) -> bool {
         let [a, b] = [&self.accesses[x[0]], &self.accesses[y[0]]];
         let commute = a.group != 0 && a.group == b.group && x[1] == y[1] && a.region.memory == b.region.memory;
@@ -64,9 +64,9 @@ impl Listing {
             let this_run = related.iter().rev().filter(|x| **x < at).map(|x| [*x, 0]);
             let run_before = related.iter().rev().filter(|_| across).map(|x| [*x, 1]);
             let earlier: Vec<[usize; 2]> = this_run.chain(run_before).collect();
-            for &cell in &y.region.cells {
+            for &subresource in &y.region.subresources {
                 rgraph_ir::cancel::poll();
-                self.needs_of([at, 0], cell, &earlier, &mut needs, &mut wrong);
+                self.needs_of([at, 0], subresource, &earlier, &mut needs, &mut wrong);
             }
         }
         (needs, wrong)
@@ -75,7 +75,7 @@ impl Listing {
     fn needs_of(
         &self,
         at: [usize; 2],
-        cell: u32,
+        subresource: u32,
         earlier: &[[usize; 2]],
         needs: &mut Vec<Need>,
         wrong: &mut Vec<String>,
@@ -84,13 +84,13 @@ impl Listing {
         let mut between: Vec<[usize; 2]> = Vec::new();
         let real = (y.region.memory as usize) < self.memories.len();
         let entry = self.kind(y) == Some(LinkKind::Entry);
-        let earlier_copy = if entry { self.copy_before(&y.region, cell) } else { y.region.copy };
+        let earlier_copy = if entry { self.copy_before(&y.region, subresource) } else { y.region.copy };
         let mut settled = entry || y.before.layouts.is_empty() && !(real && self.outlives(y.region.memory));
         for &[i, run] in earlier.iter().filter(|[i, _]| self.kind(&self.accesses[*i]) != Some(LinkKind::Exit)) {
             let x = &self.accesses[i];
             let aliased = x.region.memory != y.region.memory;
             let copy = if run == 1 { earlier_copy } else { y.region.copy };
-            let same = !aliased && x.region.copy == copy && x.region.cells.contains(&cell);
+            let same = !aliased && x.region.copy == copy && x.region.subresources.contains(&subresource);
             if !same && !aliased || run == 0 && x.flags.iter().any(|(flag, on)| y.flags.contains(&(*flag, !on))) {
                 continue;
             }
@@ -105,8 +105,15 @@ impl Listing {
             if between.iter().any(|z| last(z) && !self.one_pass(*z, [i, run]) && self.is_pair(*z, at)) {
                 break;
             }
-            for &x_cell in if aliased { &x.region.cells[..] } else { std::slice::from_ref(&cell) } {
-                let need = Need { x: i, y: at[0], run_before: run == 1, data: false, cells: [x_cell, cell] };
+            for &x_subresource in if aliased { &x.region.subresources[..] } else { std::slice::from_ref(&subresource) }
+            {
+                let need = Need {
+                    x: i,
+                    y: at[0],
+                    run_before: run == 1,
+                    data: false,
+                    subresources: [x_subresource, subresource],
+                };
                 if !self.is_pair([i, run], at) || self.is_between(&need, &between, false) {
                     continue;
                 }
@@ -126,7 +133,7 @@ impl Listing {
         }
         let left = !real
             || !self.outlives(y.region.memory)
-            || self.links.iter().any(|link| link.kind == LinkKind::Exit && link.names(&y.region, cell));
+            || self.links.iter().any(|link| link.kind == LinkKind::Exit && link.names(&y.region, subresource));
         if !settled || !left {
             wrong.push(format!("{} finds no layout, or lies outside of the edges of its resource", y.words()));
         }
@@ -144,7 +151,8 @@ impl Listing {
             let inside = |a: &Access, on: usize| {
                 run == on && z.link.is_none() && z.render_pass != 0 && z.render_pass == a.render_pass
             };
-            let here = names(&z.region, &x.region, need.cells[0]) || names(&z.region, &y.region, need.cells[1]);
+            let here =
+                names(&z.region, &x.region, need.subresources[0]) || names(&z.region, &y.region, need.subresources[1]);
             always
                 && here
                 && self.is_pair(first, [at, run])
@@ -183,7 +191,8 @@ impl Listing {
         access.link.map(|link| self.links[link.index()].kind)
     }
 
-    /// Pairs that no synchronization of the plan is for: the host's own order, rasterisation order, the runtime's edges.
+    /// Pairs that no synchronization of the plan is for: the host's own order, rasterisation order, the runtime's
+    /// edges.
     fn is_ordered_anyway(&self, need: &Need) -> bool {
         let [x, y] = [&self.accesses[need.x], &self.accesses[need.y]];
         let raster = !need.run_before
@@ -194,7 +203,8 @@ impl Listing {
             && (y.within == Within::Attachment || y.within == Within::Resolve && !y.write);
         let edges = |a: &Access| matches!(self.kind(a), Some(LinkKind::Entry | LinkKind::Exit));
         // The runtime hands what outlives a run from its exit to its entry on one queue; other queues wait.
-        let exit = |l: &Link| l.kind == LinkKind::Exit && l.queue == y.queue && l.names(&x.region, need.cells[0]);
+        let exit =
+            |l: &Link| l.kind == LinkKind::Exit && l.queue == y.queue && l.names(&x.region, need.subresources[0]);
         let handed = self.kind(y) == Some(LinkKind::Entry) && (x.queue == y.queue || self.links.iter().any(exit));
         let nothing = !x.is_something() || !y.is_something();
         let host = x.queue == self.host && y.queue == self.host;

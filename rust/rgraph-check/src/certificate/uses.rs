@@ -9,7 +9,7 @@ use rgraph_ir::plan::{Command, PlanPassId};
 
 use super::listing::Lister;
 use super::{Access, Region, State, Within};
-use crate::facts::JobUse;
+use crate::facts::DeclaredUse;
 use crate::shape::Part;
 use crate::tables::{Op, RESOLVE_READ, is_attachment, leaf, ops};
 
@@ -23,14 +23,14 @@ type Flags = Vec<(u32, bool)>;
 #[derive(Clone)]
 struct Use<'a> {
     number: usize,
-    at: &'a JobUse,
+    at: &'a DeclaredUse,
     resource: usize,
     flags: Flags,
 }
 
 impl<'a> Lister<'a> {
     /// The resources that a use is of, each with the flags under which it is.
-    fn alternatives(&self, number: usize, at: &'a JobUse) -> Vec<Use<'a>> {
+    fn alternatives(&self, number: usize, at: &'a DeclaredUse) -> Vec<Use<'a>> {
         let mut made = Vec::new();
         let mut work = vec![(at.resource, Flags::new(), at.fallbacks.len())];
         while let Some((resource, mut flags, left)) = work.pop() {
@@ -53,8 +53,8 @@ impl<'a> Lister<'a> {
     }
 
     /// The runtime's entries for everything that a pass may use.
-    fn enter_all(&mut self, queue: usize, job: usize) {
-        for at in &self.facts.jobs[job].uses {
+    fn enter_all(&mut self, queue: usize, declared: usize) {
+        for at in &self.facts.declared_passes[declared].uses {
             self.enter(queue, at.resource);
             for stand_in in &at.fallbacks {
                 self.enter(queue, stand_in.input);
@@ -64,42 +64,45 @@ impl<'a> Lister<'a> {
 
     /// The uses of a pass.
     pub(super) fn pass(&mut self, queue: usize, pass: PlanPassId, layouts: Range<usize>) {
-        let Some(job) = self.job_of[pass.index()] else { return };
-        self.enter_all(queue, job);
+        let Some(declared) = self.declared_of[pass.index()] else { return };
+        self.enter_all(queue, declared);
         let facts = self.facts;
-        let flag = facts.jobs[job].flag.map(|flag| (flag as u32, true));
-        let mut touched: BTreeMap<(usize, u32, usize), Vec<Use>> = BTreeMap::new();
-        for (number, at) in facts.jobs[job].uses.iter().enumerate() {
+        let flag = facts.declared_passes[declared].flag.map(|flag| (flag as u32, true));
+        let mut accessed: BTreeMap<(usize, u32, usize), Vec<Use>> = BTreeMap::new();
+        for (number, at) in facts.declared_passes[declared].uses.iter().enumerate() {
             for mut one in self.alternatives(number, at) {
                 one.flags.extend(flag);
                 one.flags.sort_unstable();
                 one.flags.dedup();
                 let contradicts = one.flags.iter().any(|(flag, on)| one.flags.contains(&(*flag, !on)));
-                let cells =
-                    if one.resource == at.resource { at.cells.clone() } else { self.cells(one.resource, &at.part) };
+                let subresources = if one.resource == at.resource {
+                    at.subresources.clone()
+                } else {
+                    self.subresources(one.resource, &at.part)
+                };
                 let memory = (facts.memory[one.resource], facts.frames_ago[one.resource]);
-                for cell in cells.into_iter().filter(|_| !contradicts) {
-                    touched.entry((memory.0, memory.1, cell)).or_default().push(one.clone());
+                for subresource in subresources.into_iter().filter(|_| !contradicts) {
+                    accessed.entry((memory.0, memory.1, subresource)).or_default().push(one.clone());
                 }
             }
         }
         let mut made: Vec<Access> = Vec::new();
-        for ((.., cell), uses) in &touched {
-            for access in self.accesses_of(queue, pass, job, *cell, uses, layouts.clone()) {
-                // Uses that differ in their piece only are one.
+        for ((.., subresource), uses) in &accessed {
+            for access in self.accesses_of(queue, pass, declared, *subresource, uses, layouts.clone()) {
+                // Uses that differ in their subresource only are one.
                 let alike = |known: &&mut Access| {
-                    let region = Region { cells: access.region.cells.clone(), ..known.region.clone() };
+                    let region = Region { subresources: access.region.subresources.clone(), ..known.region.clone() };
                     Access { region, ..(**known).clone() } == access
                 };
                 match made.iter_mut().find(alike) {
-                    Some(known) => known.region.cells.push(*cell as u32),
+                    Some(known) => known.region.subresources.push(*subresource as u32),
                     None => made.push(access),
                 }
             }
         }
         for access in &mut made {
-            access.region.cells.sort_unstable();
-            access.region.cells.dedup();
+            access.region.subresources.sort_unstable();
+            access.region.subresources.dedup();
         }
         for access in made {
             self.note_used(&access.region);
@@ -107,19 +110,19 @@ impl<'a> Lister<'a> {
         }
     }
 
-    /// What a pass does to one piece.
+    /// What a pass does to one subresource.
     fn accesses_of(
         &self,
         queue: usize,
         pass: PlanPassId,
-        job: usize,
-        cell: usize,
+        declared: usize,
+        subresource: usize,
         uses: &[Use],
         layouts: Range<usize>,
     ) -> Vec<Access> {
         let facts = self.facts;
         let memory = facts.memory[uses[0].resource];
-        let aspect = facts.grids[memory].aspect(cell);
+        let aspect = facts.grids[memory].aspect(subresource);
         let open = self.render_pass.as_ref();
         let (mut made, mut all): (Vec<(Op, Within, &Use)>, Vec<Op>) = (Vec::new(), Vec::new());
         for one in uses {
@@ -135,7 +138,8 @@ impl<'a> Lister<'a> {
             if one.at.usage == Usage::Present {
                 made.push((PRESENT, within, one));
             }
-            let resolved = facts.jobs[job].uses.iter().any(|other| other.resolves == Some(one.resource));
+            let resolved =
+                facts.declared_passes[declared].uses.iter().any(|other| other.resolves == Some(one.resource));
             if within == Within::Attachment && resolved {
                 made.push((RESOLVE_READ, Within::Resolve, one));
             }
@@ -144,16 +148,16 @@ impl<'a> Lister<'a> {
             facts.memory[resource] == memory && facts.frames_ago[resource] == facts.frames_ago[uses[0].resource]
         };
         for extra in open.iter().flat_map(|open| &open.extra) {
-            if same(extra.resource) && extra.cell == cell && extra.pass.is_none_or(|only| only == pass) {
+            if same(extra.resource) && extra.subresource == subresource && extra.pass.is_none_or(|only| only == pass) {
                 made.push((extra.op, Within::Attachment, &uses[0]));
             }
         }
         let loads = made.iter().any(|(op, within, _)| *within == Within::Attachment && !op.write);
         let access = |(op, within, one): &(Op, Within, &Use)| {
             let late = leaf(usize::from(op.stage)) == Stages::LATE_FRAGMENT_TESTS;
-            let own = facts.key(one.resource, cell, job, one.number);
+            let own = facts.key(one.resource, subresource, declared, one.number);
             let state = State {
-                layouts: self.layouts_of(pass, one, cell, layouts.clone()),
+                layouts: self.layouts_of(pass, one, subresource, layouts.clone()),
                 families: self.family(queue, one.resource),
             };
             Access {
@@ -165,7 +169,7 @@ impl<'a> Lister<'a> {
                 stages: if *op == PRESENT { Stages::empty() } else { leaf(usize::from(op.stage)) },
                 access: op.access,
                 write: op.write,
-                region: self.region(one.resource, &[cell]),
+                region: self.region(one.resource, &[subresource]),
                 group: own.map_or(0, |(_, group)| group),
                 render_pass: open.map_or(0, |open| open.id),
                 subpass: self.plan.passes[pass].subpass,
@@ -181,8 +185,8 @@ impl<'a> Lister<'a> {
         made.iter().map(access).collect()
     }
 
-    /// The layouts that the plan names for a piece of an image in a pass.
-    fn layouts_of(&self, pass: PlanPassId, one: &Use, cell: usize, layouts: Range<usize>) -> Vec<Layout> {
+    /// The layouts that the plan names for a subresource of an image in a pass.
+    fn layouts_of(&self, pass: PlanPassId, one: &Use, subresource: usize, layouts: Range<usize>) -> Vec<Layout> {
         let facts = self.facts;
         if !facts.shapes[one.resource].is_image() {
             return Vec::new();
@@ -193,7 +197,7 @@ impl<'a> Lister<'a> {
         };
         let named = self.plan.layouts[layouts].iter().filter(|entry| same(entry.resource.index())).filter(|entry| {
             let part = Part::image(entry.mips, entry.layers, entry.aspects);
-            self.cells(one.resource, &part).contains(&cell)
+            self.subresources(one.resource, &part).contains(&subresource)
         });
         let mut list: Vec<Layout> = named.map(|entry| entry.layout).collect();
         if list.is_empty() {
@@ -216,10 +220,10 @@ impl<'a> Lister<'a> {
         for batch in self.plan.batches.iter() {
             for (at, command) in self.plan.commands[batch.commands.range()].iter().enumerate() {
                 if let Command::Pass { pass, .. } = command
-                    && let Some(job) = self.job_of[pass.index()]
+                    && let Some(declared) = self.declared_of[pass.index()]
                 {
                     let queue = batch.queue.map_or(self.host, Id::index);
-                    ran.insert(job, (step + 2 + at as u32, queue, *pass));
+                    ran.insert(declared, (step + 2 + at as u32, queue, *pass));
                 }
             }
             step += 3 + batch.commands.len() as u32;
@@ -227,17 +231,21 @@ impl<'a> Lister<'a> {
         let mut memory = facts.memory.len() as u32;
         for (later, earlier) in facts.graph.orderings() {
             let places = [facts.place(*earlier), facts.place(*later)];
-            let [Some(first), Some(second)] = places.map(|job| job.and_then(|job| Some((job, *ran.get(&job)?)))) else {
+            let [Some(first), Some(second)] =
+                places.map(|declared| declared.and_then(|declared| Some((declared, *ran.get(&declared)?))))
+            else {
                 continue;
             };
-            let stages = |job: usize| facts.jobs[job].uses.iter().fold(Stages::empty(), |all, at| all | at.stages);
+            let stages = |declared: usize| {
+                facts.declared_passes[declared].uses.iter().fold(Stages::empty(), |all, at| all | at.stages)
+            };
             let [before, after] = [stages(first.0), stages(second.0)];
             let whole = before.is_empty() || after.is_empty();
             if whole && first.1.1 == second.1.1 {
                 continue;
             }
             let split = |stages: Stages| if whole { vec![Stages::all()] } else { stages.iter().collect() };
-            for (job, (step, queue, pass), stages) in
+            for (declared, (step, queue, pass), stages) in
                 [(first.0, first.1, split(before)), (second.0, second.1, split(after))]
             {
                 for stages in stages {
@@ -250,14 +258,18 @@ impl<'a> Lister<'a> {
                         stages,
                         access: Accesses::empty(),
                         write: true,
-                        region: Region { memory, copy: 0, cells: vec![0] },
+                        region: Region { memory, copy: 0, subresources: vec![0] },
                         group: 0,
                         render_pass: 0,
                         subpass: 0,
                         within: Within::Nowhere,
                         inner: false,
                         needs: false,
-                        flags: facts.jobs[job].flag.map(|flag| (flag as u32, true)).into_iter().collect(),
+                        flags: facts.declared_passes[declared]
+                            .flag
+                            .map(|flag| (flag as u32, true))
+                            .into_iter()
+                            .collect(),
                         before: State::default(),
                         after: State::default(),
                     });

@@ -1,4 +1,5 @@
-//! The verifier: knows the flat list of a plan's synchronization, the flat list of its uses of memory, and nothing else.
+//! The verifier: knows the flat list of a plan's synchronization, the flat list of its uses of memory, and nothing
+//! else.
 //!
 //! It asks for the hazard pairs, which are found by comparing every two uses of the same bytes, and follows the chains
 //! that a certificate gives for them link by link.
@@ -68,8 +69,9 @@ impl Listing {
     fn covers(&self, link: &Link, need: &Need, gives: bool) -> bool {
         let [x, y] = [&self.accesses[need.x].region, &self.accesses[need.y].region];
         link.region.as_ref().is_none_or(|region| {
-            let other = if gives { names(region, y, need.cells[1]) } else { self.overlaps(region.memory, x.memory) };
-            names(region, x, need.cells[0]) || other
+            let other =
+                if gives { names(region, y, need.subresources[1]) } else { self.overlaps(region.memory, x.memory) };
+            names(region, x, need.subresources[0]) || other
         })
     }
 
@@ -117,7 +119,7 @@ impl Listing {
         let (link, x) = (self.link(hop), &self.accesses[need.x].region);
         link.dst_stages.contains(Stages::HOST)
             && link.dst_access.intersects(Accesses::HOST_READ | Accesses::HOST_WRITE)
-            && link.region.as_ref().is_none_or(|region| names(region, x, need.cells[0]))
+            && link.region.as_ref().is_none_or(|region| names(region, x, need.subresources[0]))
     }
 
     /// Whether a link can be where the chain of a pair begins.
@@ -126,7 +128,7 @@ impl Listing {
         let Some(own) = x.link else { return self.takes(hop, need) };
         // Each queue has an entry of its own to what all of them read.
         let [own, link] = [&self.links[own.index()], self.link(hop)];
-        let entry = |l: &Link| l.kind == LinkKind::Entry && l.names(&x.region, need.cells[0]);
+        let entry = |l: &Link| l.kind == LinkKind::Entry && l.names(&x.region, need.subresources[0]);
         hop.run_before == need.run_before && (own == link || entry(own) && entry(link))
     }
 

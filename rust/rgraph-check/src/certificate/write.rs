@@ -1,7 +1,8 @@
-//! The search for chains: for each hazard pair a shortest one. What it finds is believed by nobody before it is verified.
+//! The search for chains: for each hazard pair a shortest one. What it finds is believed by nobody before it is
+//! verified.
 //!
-//! One sweep over the time line of two runs per earlier use: what the chain has reached is known per queue and stage, so
-//! each link looks at stages, not at the links before it.
+//! One sweep over the time line of two runs per earlier use: what the chain has reached is known per queue and stage,
+//! so each link looks at stages, not at the links before it.
 
 use std::collections::BTreeMap;
 
@@ -146,8 +147,8 @@ pub(super) fn written(plan: &Plan, listing: Listing) -> Result<Certificate, Refu
             (0, 0, x.within)
         }
     };
-    let source = |need: &Need| (need.x, need.run_before, need.cells[0], need.data, within(need));
-    needs.sort_by_key(|need| (source(need), need.y, need.cells[1]));
+    let source = |need: &Need| (need.x, need.run_before, need.subresources[0], need.data, within(need));
+    needs.sort_by_key(|need| (source(need), need.y, need.subresources[1]));
     let mut known: BTreeMap<Vec<Hop>, ChainId> = BTreeMap::new();
     let mut chains = Vec::new();
     let mut pairs = Vec::new();

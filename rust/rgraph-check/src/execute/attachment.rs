@@ -7,25 +7,28 @@ use super::memory::{Agent, POISON, Sight, UNDEFINED};
 use super::order::{Kind, Node};
 use super::value::Value;
 use super::{FOREIGN, Machine, RENDERING};
-use crate::facts::JobUse;
+use crate::facts::DeclaredUse;
 use crate::interpret::{cleared, is_loaded};
 use crate::tables::leaves;
 
 impl<'e> Machine<'_, 'e> {
-    /// The first job of a rendering that runs and has a cell as attachment; whether its access is unordered.
-    fn user(&self, rendering: u32, run: u32, entry: usize, fine: u32) -> Option<&'e JobUse> {
+    /// The first declared pass of a rendering that runs and has a subresource as attachment; whether its access is
+    /// unordered.
+    fn user(&self, rendering: u32, run: u32, entry: usize, fine: u32) -> Option<&'e DeclaredUse> {
         let scene = self.scene;
         let facts = scene.facts;
         let resource = scene.plan.attachments[entry].resource.index();
         let memory = facts.memory[resource];
         let coarse = scene.coarse[memory][fine as usize] as usize;
-        let jobs = scene.renderings[rendering as usize].jobs.iter().filter(|job| self.runs(**job, run));
-        jobs.flat_map(|job| &facts.jobs[*job].uses)
-            .find(|at| facts.memory[at.resource] == memory && is_loaded(at) && at.cells.binary_search(&coarse).is_ok())
+        let declared_passes =
+            scene.renderings[rendering as usize].declared_passes.iter().filter(|declared| self.runs(**declared, run));
+        declared_passes.flat_map(|declared| &facts.declared_passes[*declared].uses).find(|at| {
+            facts.memory[at.resource] == memory && is_loaded(at) && at.subresources.binary_search(&coarse).is_ok()
+        })
     }
 
     pub(super) fn is_rendered(&self, rendering: u32, run: u32) -> bool {
-        self.scene.renderings[rendering as usize].jobs.iter().any(|job| self.runs(*job, run))
+        self.scene.renderings[rendering as usize].declared_passes.iter().any(|declared| self.runs(*declared, run))
     }
 
     fn operation(&self, node: &Node, depth: bool, stage: Stages, write: bool) -> Agent {
@@ -60,7 +63,7 @@ impl<'e> Machine<'_, 'e> {
         let memory = scene.facts.memory[entry.resource.index()];
         let start = scene.start(entry.resource.index(), node.run);
         let stage = if target.depth { Stages::EARLY_FRAGMENT_TESTS } else { Stages::COLOR_ATTACHMENT_OUTPUT };
-        for &fine in &target.cells {
+        for &fine in &target.subresources {
             let stencil = scene.fine[memory].aspect(fine as usize) == Aspects::STENCIL;
             let (load, kept) = entry.stencil.filter(|_| stencil).unwrap_or((entry.load, entry.store));
             let user = self.user(node.a, node.run, target.entry, fine);
@@ -70,26 +73,26 @@ impl<'e> Machine<'_, 'e> {
             let agent = self.operation(node, target.depth, stage, load != Load::Load);
             let place = start + fine;
             let [_, foreign] = self.is_amiss(place, memory, u16::MAX, node.queue);
-            let cell = &mut self.cells[place as usize];
-            let sight = self.events.sees(&mut cell.now, &agent);
+            let subresource = &mut self.subresources[place as usize];
+            let sight = self.events.sees(&mut subresource.now, &agent);
             if load == Load::Load && foreign {
-                cell.now.value = POISON;
+                subresource.now.value = POISON;
                 self.blame(node, place, FOREIGN);
                 continue;
             }
             if load == Load::Load {
                 if sight == Sight::Yes {
-                    cell.now.see(agent.instance);
+                    subresource.now.see(agent.instance);
                 }
                 if sight == Sight::No && kept == Store::Store {
-                    cell.now.value = POISON;
+                    subresource.now.value = POISON;
                     self.blame(node, place, "does not see what was written");
                 }
                 continue;
             }
-            let good = sight != Sight::No || cell.now.was_seen(agent.instance);
+            let good = sight != Sight::No || subresource.now.was_seen(agent.instance);
             if !good {
-                cell.torn = cell.torn.max(node.run + 1);
+                subresource.torn = subresource.torn.max(node.run + 1);
             }
             let value = match load {
                 // What is cleared to nothing in particular may be cleared to anything.
@@ -117,22 +120,22 @@ impl<'e> Machine<'_, 'e> {
         let start = scene.start(entry.resource.index(), node.run);
         let stage = if target.depth { Stages::LATE_FRAGMENT_TESTS } else { Stages::COLOR_ATTACHMENT_OUTPUT };
         let agent = self.operation(node, target.depth, stage, true);
-        for &fine in &target.cells {
+        for &fine in &target.subresources {
             let stencil = scene.fine[memory].aspect(fine as usize) == Aspects::STENCIL;
             let kept = entry.stencil.filter(|_| stencil).map_or(entry.store, |(_, store)| store);
-            let cell = &mut self.cells[(start + fine) as usize];
-            let written = cell.now.writers.iter().any(|writer| writer.rendering == agent.rendering);
+            let subresource = &mut self.subresources[(start + fine) as usize];
+            let written = subresource.now.writers.iter().any(|writer| writer.rendering == agent.rendering);
             match kept {
                 Store::Nothing if !written => {}
-                Store::Nothing | Store::Discard => cell.now.value = UNDEFINED,
+                Store::Nothing | Store::Discard => subresource.now.value = UNDEFINED,
                 Store::Store if written => {}
                 Store::Store => {
-                    let sight = self.events.sees(&mut cell.now, &agent);
-                    let good = sight != Sight::No || cell.now.was_seen(agent.instance);
-                    let (value, run) = (cell.now.value, cell.now.run);
-                    if !cell.now.writers.is_empty() {
+                    let sight = self.events.sees(&mut subresource.now, &agent);
+                    let good = sight != Sight::No || subresource.now.was_seen(agent.instance);
+                    let (value, run) = (subresource.now.value, subresource.now.run);
+                    if !subresource.now.writers.is_empty() {
                         self.put(start + fine, node.run, &agent, if good { value } else { POISON });
-                        self.cells[(start + fine) as usize].now.run = run;
+                        self.subresources[(start + fine) as usize].now.run = run;
                     }
                 }
             }
@@ -143,14 +146,14 @@ impl<'e> Machine<'_, 'e> {
     pub(super) fn resolve(&mut self, node: &Node) {
         let scene = self.scene;
         let exec = &scene.execs[node.a as usize];
-        if !self.runs(exec.job, node.run) {
+        if !self.runs(exec.declared, node.run) {
             return;
         }
         let instance = node.run * scene.execs.len() as u32 + node.a;
         self.values.ran(instance);
         for &number in &exec.resolves {
-            let touch = &exec.touches[number as usize];
-            let at = &scene.facts.jobs[exec.job].uses[touch.number];
+            let access = &exec.accesses[number as usize];
+            let at = &scene.facts.declared_passes[exec.declared].uses[access.number];
             let agent = Agent {
                 queue: node.queue,
                 position: node.position,
@@ -162,15 +165,16 @@ impl<'e> Machine<'_, 'e> {
                 instance,
             };
             let samples = self.samples(node, at.resolves);
-            let start = scene.start(touch.resource, node.run);
-            for spot in &touch.spots {
-                let place = start + spot.fine;
-                let [amiss, _] = self.is_amiss(place, touch.memory, spot.layouts, agent.queue);
-                let cell = &mut self.cells[place as usize];
-                let good = (self.events.sees(&mut cell.now, &agent) != Sight::No || cell.now.was_seen(agent.instance))
+            let start = scene.start(access.resource, node.run);
+            for target in &access.targets {
+                let place = start + target.fine;
+                let [amiss, _] = self.is_amiss(place, access.memory, target.layouts, agent.queue);
+                let subresource = &mut self.subresources[place as usize];
+                let good = (self.events.sees(&mut subresource.now, &agent) != Sight::No
+                    || subresource.now.was_seen(agent.instance))
                     && !amiss;
-                let (number, samples) = (touch.number as u32, samples.clone());
-                let value = self.values.add(Value::Resolved { instance, number, cell: spot.coarse, samples });
+                let (number, samples) = (access.number as u32, samples.clone());
+                let value = self.values.add(Value::Resolved { instance, number, subresource: target.coarse, samples });
                 self.put(place, node.run, &agent, if good { value } else { POISON });
             }
         }
@@ -180,12 +184,12 @@ impl<'e> Machine<'_, 'e> {
     fn samples(&self, node: &Node, resolves: Option<usize>) -> Vec<u32> {
         let exec = &self.scene.execs[node.a as usize];
         let mut samples = Vec::new();
-        for touch in exec.touches.iter().filter(|touch| Some(touch.resource) == resolves && touch.attachment) {
-            let start = self.scene.start(touch.resource, node.run);
-            let mut spots: Vec<_> = touch.spots.iter().map(|spot| (spot.coarse, spot.fine)).collect();
-            spots.dedup_by_key(|spot| spot.0);
-            let held = spots.iter().map(|(_, fine)| &self.cells[(start + fine) as usize].now);
-            samples.extend(held.map(|held| self.value(held, touch.resource, node.run)));
+        for access in exec.accesses.iter().filter(|access| Some(access.resource) == resolves && access.attachment) {
+            let start = self.scene.start(access.resource, node.run);
+            let mut targets: Vec<_> = access.targets.iter().map(|target| (target.coarse, target.fine)).collect();
+            targets.dedup_by_key(|target| target.0);
+            let held = targets.iter().map(|(_, fine)| &self.subresources[(start + fine) as usize].now);
+            samples.extend(held.map(|held| self.value(held, access.resource, node.run)));
         }
         samples
     }

@@ -1,4 +1,4 @@
-//! What barriers, transitions, transfers of ownership and entries do to cells.
+//! What barriers, transitions, transfers of ownership and entries do to subresources.
 
 use rgraph_ir::access::{Layout, Stages};
 use rgraph_ir::id::Id;
@@ -31,19 +31,19 @@ impl Machine<'_, '_> {
         let until = self.times.get(node.other as usize).copied().filter(|_| half == Half::Wait).unwrap_or(self.time);
         let at = node.a as usize;
         let facts = scene.facts;
-        let (named, cells, resource) = match node.kind {
+        let (named, subresources, resource) = match node.kind {
             Kind::Buffer(_) => {
                 let b = &plan.buffer_barriers[at];
                 let memory = facts.memory[b.resource.index()];
                 let named = Named { list: 1, at: node.a, memory, scope: b.scope, layouts: None, families: b.families };
-                (named, &scene.buffer_cells[at], b.resource)
+                (named, &scene.buffer_subresources[at], b.resource)
             }
             Kind::Image(_) => {
                 let b = &plan.image_barriers[at];
                 let memory = facts.memory[b.resource.index()];
                 let layouts = Some([b.old_layout, b.new_layout]);
                 let named = Named { list: 0, at: node.a, memory, scope: b.scope, layouts, families: b.families };
-                (named, &scene.image_cells[at], b.resource)
+                (named, &scene.image_subresources[at], b.resource)
             }
             _ => {
                 let scope = plan.memory_barriers[at].scope;
@@ -57,37 +57,37 @@ impl Machine<'_, '_> {
             }
         };
         let start = scene.start(resource.index(), node.run);
-        for &fine in cells {
-            let cell = start + fine;
+        for &fine in subresources {
+            let subresource = start + fine;
             if half != Half::Wait {
-                self.take(node, cell, &named.scope, rendering);
+                self.take(node, subresource, &named.scope, rendering);
             }
             if half != Half::Set {
-                self.release_cell(node, cell, &named, until, rendering);
+                self.release_subresource(node, subresource, &named, until, rendering);
             }
         }
     }
 
-    /// First half: writes of the cell, and of what has the same bytes, become available.
-    fn take(&mut self, node: &Node, cell: u32, scope: &Scope, rendering: u32) {
-        let (time, events, cells) = (self.time, &self.events, &mut self.cells);
+    /// First half: writes of the subresource, and of what has the same bytes, become available.
+    fn take(&mut self, node: &Node, subresource: u32, scope: &Scope, rendering: u32) {
+        let (time, events, subresources) = (self.time, &self.events, &mut self.subresources);
         let take = |content: &mut Content| {
             events.take(content, node.queue, node.position, time, scope, rendering);
         };
-        take(&mut cells[cell as usize].now);
-        take(&mut cells[cell as usize].before);
-        for &other in &self.scene.aliases[cell as usize] {
-            take(&mut cells[other as usize].now);
+        take(&mut subresources[subresource as usize].now);
+        take(&mut subresources[subresource as usize].before);
+        for &other in &self.scene.aliases[subresource as usize] {
+            take(&mut subresources[other as usize].now);
         }
     }
 
     /// Second half: what is available becomes visible; transitions and transfers happen.
-    fn release_cell(&mut self, node: &Node, at: u32, named: &Named, until: u32, rendering: u32) {
+    fn release_subresource(&mut self, node: &Node, at: u32, named: &Named, until: u32, rendering: u32) {
         let families = named.families.filter(|[from, to]| from != to);
         let moves = named.layouts.is_some_and(|[old, new]| old != new || old == Layout::Undefined);
         if !moves && families.is_none() {
-            let cell = &mut self.cells[at as usize];
-            for content in [&mut cell.now, &mut cell.before] {
+            let subresource = &mut self.subresources[at as usize];
+            for content in [&mut subresource.now, &mut subresource.before] {
                 self.events.show(content, node.queue, node.position, until, &named.scope, rendering);
             }
             return;
@@ -101,27 +101,27 @@ impl Machine<'_, '_> {
         }
         let writer = self.transition(node, rendering);
         let concurrent = self.scene.concurrent[named.memory];
-        let cell = &mut self.cells[at as usize];
+        let subresource = &mut self.subresources[at as usize];
         if destroys {
-            cell.now.value = UNDEFINED;
-            cell.torn = if lost { node.run + 1 } else { 0 };
+            subresource.now.value = UNDEFINED;
+            subresource.torn = if lost { node.run + 1 } else { 0 };
         } else if lost {
-            cell.now.value = POISON;
-            if named.layouts.is_some_and(|[old, _]| old as u8 != cell.layout) {
-                cell.torn = NEVER;
+            subresource.now.value = POISON;
+            if named.layouts.is_some_and(|[old, _]| old as u8 != subresource.layout) {
+                subresource.torn = NEVER;
             }
         }
-        cell.now.replace(writer);
-        (cell.instance, cell.group) = (NONE, 0);
-        cell.release = releases.then_some((named.list, named.at));
+        subresource.now.replace(writer);
+        (subresource.instance, subresource.group) = (NONE, 0);
+        subresource.release = releases.then_some((named.list, named.at));
         if !concurrent {
-            cell.owner = if releases { None } else { family };
+            subresource.owner = if releases { None } else { family };
         }
         if !releases {
             if let Some([_, new]) = named.layouts {
-                cell.layout = new as u8;
+                subresource.layout = new as u8;
             }
-            self.events.show(&mut cell.now, node.queue, node.position, self.time, &named.scope, rendering);
+            self.events.show(&mut subresource.now, node.queue, node.position, self.time, &named.scope, rendering);
         }
     }
 
@@ -143,10 +143,10 @@ impl Machine<'_, '_> {
 
     /// A transition that discards: whether older writes may still land on what is written next.
     fn discard(&mut self, node: &Node, at: u32, until: u32) -> bool {
-        let mut torn = !self.events.all_available(&mut self.cells[at as usize].now, until);
+        let mut torn = !self.events.all_available(&mut self.subresources[at as usize].now, until);
         let scene = self.scene;
         for &other in &scene.aliases[at as usize] {
-            torn |= !self.events.all_available(&mut self.cells[other as usize].now, until);
+            torn |= !self.events.all_available(&mut self.subresources[other as usize].now, until);
             self.lose(other, node.run);
         }
         torn
@@ -154,18 +154,18 @@ impl Machine<'_, '_> {
 
     /// Whether a transition or transfer loses the contents.
     fn is_lost(&mut self, at: u32, named: &Named, family: Option<u32>, until: u32) -> bool {
-        let available = self.events.all_available(&mut self.cells[at as usize].now, until);
-        let cell = &self.cells[at as usize];
+        let available = self.events.all_available(&mut self.subresources[at as usize].now, until);
+        let subresource = &self.subresources[at as usize];
         let concurrent = self.scene.concurrent[named.memory];
-        let other = !concurrent && cell.owner.is_some_and(|owner| Some(owner) != family);
+        let other = !concurrent && subresource.owner.is_some_and(|owner| Some(owner) != family);
         let owned = match named.families.filter(|[from, to]| from != to) {
             Some([from, to]) if Some(to) == family && Some(from) != family => {
-                cell.release.is_some_and(|release| self.is_pair(release, named))
+                subresource.release.is_some_and(|release| self.is_pair(release, named))
             }
-            Some([from, _]) => Some(from) == family && cell.release.is_none() && !other,
-            None => cell.release.is_none() && !other,
+            Some([from, _]) => Some(from) == family && subresource.release.is_none() && !other,
+            None => subresource.release.is_none() && !other,
         };
-        let layout = named.layouts.is_none_or(|[old, _]| old as u8 == cell.layout);
+        let layout = named.layouts.is_none_or(|[old, _]| old as u8 == subresource.layout);
         !available || !owned || !layout
     }
 
@@ -203,30 +203,30 @@ impl Machine<'_, '_> {
         let access = if host { rgraph_ir::access::Accesses::all() } else { edge.entry.access };
         let scope = Scope { dst_stages: stages, dst_access: access, ..Scope::default() };
         let writer = self.transition(node, NONE);
-        for &(at, first) in &enter.cells {
+        for &(at, first) in &enter.subresources {
             if let Some(source) = &enter.source {
-                let content = &mut self.cells[at as usize].now;
+                let content = &mut self.subresources[at as usize].now;
                 self.events.take(content, node.queue, node.position, self.time, source, NONE);
             }
-            let cell = &mut self.cells[at as usize];
+            let subresource = &mut self.subresources[at as usize];
             if first {
                 // The host sees its own writes.
-                let own = host && cell.now.writers.iter().all(|writer| writer.queue == node.queue);
-                let available = own || self.events.all_available(&mut cell.now, NEVER - 1);
+                let own = host && subresource.now.writers.iter().all(|writer| writer.queue == node.queue);
+                let available = own || self.events.all_available(&mut subresource.now, NEVER - 1);
                 if !available {
                     self.blame.get_or_insert((*node, at, "loses what is not available"));
                 }
                 if !(defined && !(image && edge.entry.layout == Layout::Undefined)) {
-                    cell.now.value = UNDEFINED;
-                    cell.torn = if available { 0 } else { node.run + 1 };
+                    subresource.now.value = UNDEFINED;
+                    subresource.torn = if available { 0 } else { node.run + 1 };
                 } else if !available {
-                    cell.now.value = POISON;
+                    subresource.now.value = POISON;
                 }
-                cell.now.replace(writer);
-                (cell.instance, cell.group, cell.release) = (NONE, 0, None);
-                (cell.owner, cell.layout) = (family, edge.entry.layout as u8);
+                subresource.now.replace(writer);
+                (subresource.instance, subresource.group, subresource.release) = (NONE, 0, None);
+                (subresource.owner, subresource.layout) = (family, edge.entry.layout as u8);
             }
-            self.events.show(&mut cell.now, node.queue, node.position, self.time, &scope, NONE);
+            self.events.show(&mut subresource.now, node.queue, node.position, self.time, &scope, NONE);
         }
     }
 }

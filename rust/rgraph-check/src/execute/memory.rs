@@ -1,5 +1,5 @@
-//! Memory as a plan's barriers show it: each cell holds a value and who wrote it; a reader gets the value only if
-//! every write of it was made available and visible to the reader's queue, stage and access by what a barrier, wait
+//! Memory as a plan's barriers show it: each subresource holds a value and who wrote it; a reader gets the value only
+//! if every write of it was made available and visible to the reader's queue, stage and access by what a barrier, wait
 //! or entry names. Everything else reads as [`UNDEFINED`].
 //!
 //! Time is the number of nodes that ran. Global barriers, signals and waits are kept as events with their times and
@@ -23,7 +23,7 @@ pub(crate) const NEVER: u32 = u32::MAX;
 /// The run of contents that were there before the first.
 pub(crate) const BEFORE: i32 = -1;
 
-/// Who wrote a cell.
+/// Who wrote a subresource.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Writer {
     pub queue: u32,
@@ -42,7 +42,7 @@ pub(crate) struct Writer {
     pub transition: bool,
 }
 
-/// A barrier on a cell that made one of its writers visible.
+/// A barrier on a subresource that made one of its writers visible.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Grant {
     pub writer: u32,
@@ -53,7 +53,7 @@ pub(crate) struct Grant {
     pub access: u32,
 }
 
-/// Who uses a cell, and how.
+/// Who uses a subresource, and how.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Agent {
     pub queue: u32,
@@ -112,9 +112,9 @@ impl Content {
     }
 }
 
-/// A cell of a store.
+/// A subresource of a store.
 #[derive(Clone, Debug)]
-pub(crate) struct Cell {
+pub(crate) struct SubresourceState {
     pub now: Content,
     /// What an unordered group found.
     pub before: Content,
@@ -130,7 +130,7 @@ pub(crate) struct Cell {
     pub release: Option<(u8, u32)>,
 }
 
-impl Cell {
+impl SubresourceState {
     pub(crate) fn new() -> Self {
         Self {
             now: Content::new(),
@@ -154,7 +154,7 @@ impl Cell {
         (self.layout, self.owner, self.release) = (0, None, None);
     }
 
-    /// Forgets what the cell held: other bytes took its place.
+    /// Forgets what the subresource held: other bytes took its place.
     pub(crate) fn destroy(&mut self) {
         self.now.clear();
         (self.group, self.instance) = (0, NONE);
@@ -288,7 +288,7 @@ impl Events {
         }
     }
 
-    /// Makes the available writers of a cell visible to a named barrier's second scope.
+    /// Makes the available writers of a subresource visible to a named barrier's second scope.
     pub(crate) fn show(
         &self,
         content: &mut Content,

@@ -20,9 +20,9 @@ use rgraph_ir::resource::{Life, ResourceId};
 
 use crate::facts::Facts;
 use crate::interpret::{Fault, Outcome, Watched, cleared, is_loaded, symbol};
-use memory::{Agent, BEFORE, Cell, Content, Events, NEVER, POISON, Sight, UNDEFINED, Writer};
+use memory::{Agent, BEFORE, Content, Events, NEVER, POISON, Sight, SubresourceState, UNDEFINED, Writer};
 use order::{Kind, Node, Order};
-use scene::{NONE, Scene, Touch};
+use scene::{NONE, ResolvedAccess, Scene};
 use value::{Value, Values};
 
 /// Instances of load and store operations are told from those of passes by this bit.
@@ -44,29 +44,29 @@ struct Machine<'a, 'e> {
     order: &'e Order,
     watch: &'e [Watched],
     flags: &'e [Vec<bool>],
-    cells: Vec<Cell>,
+    subresources: Vec<SubresourceState>,
     events: Events,
     values: Values,
     /// By node: when it ran.
     times: Vec<u32>,
     time: u32,
-    /// By run and watched piece: nodes that are still to touch it, and what it held then.
+    /// By run and watched subresource: nodes that are still to access it, and what it held then.
     left: Vec<u32>,
     captured: Vec<u32>,
-    /// By cell: watched roots.
+    /// By subresource: watched roots.
     roots: Vec<Vec<u32>>,
-    /// By instance and touch: whether it was written.
+    /// By instance and access: whether it was written.
     wrote: Vec<bool>,
-    first_touch: Vec<u32>,
+    first_access: Vec<u32>,
     /// By instance: a read of an unordered access found nothing to rely on.
     spoiled: Vec<bool>,
-    /// What first went wrong: the node, the cell, and how.
+    /// What first went wrong: the node, the subresource, and how.
     blame: Option<(Node, u32, &'static str)>,
 }
 
 impl<'a> Executor<'a> {
-    pub(crate) fn new(facts: &'a Facts<'a>, plan: &'a Plan, job_of: &[Option<usize>], runs: u32) -> Self {
-        let scene = Scene::new(facts, plan, job_of);
+    pub(crate) fn new(facts: &'a Facts<'a>, plan: &'a Plan, declared_of: &[Option<usize>], runs: u32) -> Self {
+        let scene = Scene::new(facts, plan, declared_of);
         let watch = crate::interpret::watched(facts);
         let order = order::order(&scene, runs, &watch);
         Self { scene, order, watch, runs }
@@ -126,14 +126,14 @@ impl<'a, 'e> Machine<'a, 'e> {
         let execs = scene.execs.len();
         let slots: Vec<u32> = scene.execs.iter().map(|exec| exec.slot_count).collect();
         let mut values = Values::new(&slots, executor.runs);
-        let mut first_touch = Vec::with_capacity(execs + 1);
-        let mut touches = 0;
+        let mut first_access = Vec::with_capacity(execs + 1);
+        let mut accesses = 0;
         for exec in &scene.execs {
-            first_touch.push(touches);
-            touches += exec.touches.len() as u32;
+            first_access.push(accesses);
+            accesses += exec.accesses.len() as u32;
         }
-        first_touch.push(touches);
-        let mut cells = vec![Cell::new(); scene.cells];
+        first_access.push(accesses);
+        let mut subresources = vec![SubresourceState::new(); scene.subresources];
         for (store, &memory) in scene.memory_of.iter().enumerate() {
             let copy = store - scene.first[memory];
             let stays = stays(scene.facts, memory);
@@ -145,15 +145,15 @@ impl<'a, 'e> Machine<'a, 'e> {
                     }
                     false => UNDEFINED,
                 };
-                cells[scene.base[store] as usize + fine].reset(value);
+                subresources[scene.base[store] as usize + fine].reset(value);
             }
         }
-        let mut roots = vec![Vec::new(); scene.cells];
-        for (at, piece) in executor.watch.iter().enumerate() {
-            let memory = scene.facts.memory[piece.resource];
+        let mut roots = vec![Vec::new(); scene.subresources];
+        for (at, part) in executor.watch.iter().enumerate() {
+            let memory = scene.facts.memory[part.resource];
             if !scene.facts.edged[memory] {
-                for fine in &scene.parts[memory][piece.cell] {
-                    roots[(scene.start(piece.resource, 0) + fine) as usize].push(at as u32);
+                for fine in &scene.parts[memory][part.subresource] {
+                    roots[(scene.start(part.resource, 0) + fine) as usize].push(at as u32);
                 }
             }
         }
@@ -162,16 +162,16 @@ impl<'a, 'e> Machine<'a, 'e> {
             order: &executor.order,
             watch: &executor.watch,
             flags,
-            cells,
+            subresources,
             events: Events::new(scene.host),
             values,
             times: vec![NEVER; executor.order.nodes.len()],
             time: 0,
-            left: executor.order.touching.clone(),
-            captured: vec![NEVER; executor.order.touching.len()],
+            left: executor.order.accessing.clone(),
+            captured: vec![NEVER; executor.order.accessing.len()],
             roots,
-            wrote: vec![false; touches as usize * executor.runs as usize],
-            first_touch,
+            wrote: vec![false; accesses as usize * executor.runs as usize],
+            first_access,
             spoiled: vec![false; execs * executor.runs as usize],
             blame: None,
         }
@@ -197,24 +197,24 @@ impl<'a, 'e> Machine<'a, 'e> {
             Kind::Memory(_) | Kind::Buffer(_) | Kind::Image(_) => self.barrier(&node),
         }
         let order = self.order;
-        let touched = order.first_watched[at as usize] as usize..order.first_watched[at as usize + 1] as usize;
-        for &piece in &order.watched[touched] {
-            let slot = node.run as usize * self.watch.len() + piece as usize;
+        let accessed = order.first_watched[at as usize] as usize..order.first_watched[at as usize + 1] as usize;
+        for &part in &order.watched[accessed] {
+            let slot = node.run as usize * self.watch.len() + part as usize;
             self.left[slot] -= 1;
             if self.left[slot] == 0 {
-                self.captured[slot] = self.piece(piece as usize, node.run);
+                self.captured[slot] = self.part(part as usize, node.run);
             }
         }
     }
 
-    /// What a watched piece holds in a run.
-    fn piece(&self, piece: usize, run: u32) -> u32 {
-        let watched = &self.watch[piece];
+    /// What a watched subresource holds in a run.
+    fn part(&self, part: usize, run: u32) -> u32 {
+        let watched = &self.watch[part];
         let memory = self.scene.facts.memory[watched.resource];
         let start = self.scene.start(watched.resource, run);
         let mut held = None;
-        for fine in &self.scene.parts[memory][watched.cell] {
-            let value = self.value(&self.cells[(start + fine) as usize].now, watched.resource, run);
+        for fine in &self.scene.parts[memory][watched.subresource] {
+            let value = self.value(&self.subresources[(start + fine) as usize].now, watched.resource, run);
             let first = *held.get_or_insert(value);
             if first != value && !self.values.is_same(first, value) {
                 return POISON;
@@ -243,8 +243,8 @@ impl<'a, 'e> Machine<'a, 'e> {
         if content.run == run as i32 - ago as i32 { content.value } else { UNDEFINED }
     }
 
-    fn runs(&self, job: usize, run: u32) -> bool {
-        self.scene.facts.runs(job, &self.flags[run as usize])
+    fn runs(&self, declared: usize, run: u32) -> bool {
+        self.scene.facts.runs(declared, &self.flags[run as usize])
     }
 
     fn rendering(&self, rendering: u32, run: u32) -> u32 {
@@ -270,66 +270,67 @@ impl<'a, 'e> Machine<'a, 'e> {
     fn item(&mut self, node: &Node) {
         let scene = self.scene;
         let exec = &scene.execs[node.a as usize];
-        if !self.runs(exec.job, node.run) {
+        if !self.runs(exec.declared, node.run) {
             return;
         }
         let item = &exec.items[node.b as usize];
         let instance = node.run * scene.execs.len() as u32 + node.a;
         self.values.ran(instance);
-        for &(touch, access) in &item.touches {
+        for &(access, kinds) in &item.accesses {
             let agent = Agent {
                 queue: node.queue,
                 position: node.position,
                 stage: item.stage,
-                access,
+                access: kinds,
                 rendering: self.rendering(exec.rendering, node.run),
                 subpass: exec.subpass,
-                attachment: exec.touches[touch as usize].attachment,
+                attachment: exec.accesses[access as usize].attachment,
                 instance,
             };
-            if !self.is_active(exec.job, &exec.touches[touch as usize], node.run) {
+            if !self.is_active(exec.declared, &exec.accesses[access as usize], node.run) {
                 continue;
             }
             if item.write {
-                self.write(node, touch, &agent);
+                self.write(node, access, &agent);
             } else {
-                self.read(node, touch, &agent);
+                self.read(node, access, &agent);
             }
         }
     }
 
-    fn is_active(&self, job: usize, touch: &Touch, run: u32) -> bool {
-        let at = &self.scene.facts.jobs[job].uses[touch.number];
-        at.fallbacks.is_empty() || self.scene.facts.effective(at, &self.flags[run as usize]) == touch.resource
+    fn is_active(&self, declared: usize, access: &ResolvedAccess, run: u32) -> bool {
+        let at = &self.scene.facts.declared_passes[declared].uses[access.number];
+        at.fallbacks.is_empty() || self.scene.facts.effective(at, &self.flags[run as usize]) == access.resource
     }
 
-    /// Whether a cell's layout is not one that a use may find, and whether its contents belong to another queue family;
-    /// the user owns it afterwards.
-    fn is_amiss(&mut self, cell: u32, memory: usize, layouts: u16, queue: u32) -> [bool; 2] {
+    /// Whether a subresource's layout is not one that a use may find, and whether its contents belong to another queue
+    /// family; the user owns it afterwards.
+    fn is_amiss(&mut self, subresource: u32, memory: usize, layouts: u16, queue: u32) -> [bool; 2] {
         let family = self.scene.plan.queues.as_slice().get(queue as usize).map(|queue| queue.family);
-        let cell = &mut self.cells[cell as usize];
+        let subresource = &mut self.subresources[subresource as usize];
         let mut foreign = false;
         if let Some(family) = family.filter(|_| !self.scene.concurrent[memory]) {
-            foreign = cell.release.take().is_some() || cell.owner.is_some_and(|owner| owner != family);
-            cell.owner = Some(family);
+            foreign = subresource.release.take().is_some() || subresource.owner.is_some_and(|owner| owner != family);
+            subresource.owner = Some(family);
         }
-        [layouts >> cell.layout & 1 == 0, foreign]
+        [layouts >> subresource.layout & 1 == 0, foreign]
     }
 
-    fn read(&mut self, node: &Node, touch: u32, agent: &Agent) {
+    fn read(&mut self, node: &Node, access: u32, agent: &Agent) {
         let scene = self.scene;
-        let touch = &scene.execs[node.a as usize].touches[touch as usize];
-        let start = scene.start(touch.resource, node.run);
-        for spot in &touch.spots {
-            let at = start + spot.fine;
-            let amiss = self.is_amiss(at, touch.memory, spot.layouts, agent.queue).contains(&true);
-            let cell = &mut self.cells[at as usize];
+        let access = &scene.execs[node.a as usize].accesses[access as usize];
+        let start = scene.start(access.resource, node.run);
+        for target in &access.targets {
+            let at = start + target.fine;
+            let amiss = self.is_amiss(at, access.memory, target.layouts, agent.queue).contains(&true);
+            let subresource = &mut self.subresources[at as usize];
             // What a later stage finds after the pass's own write was found by its earlier stages.
-            if cell.instance == agent.instance {
+            if subresource.instance == agent.instance {
                 continue;
             }
-            let grouped = spot.group != 0 && cell.group == spot.group && cell.group_run == node.run + 1;
-            let content = if grouped { &mut cell.before } else { &mut cell.now };
+            let grouped =
+                target.group != 0 && subresource.group == target.group && subresource.group_run == node.run + 1;
+            let content = if grouped { &mut subresource.before } else { &mut subresource.now };
             let presents = agent.stage == scene::PRESENTS;
             let sight = if presents { Sight::Yes } else { self.events.sees(content, agent) };
             if sight == Sight::Yes {
@@ -339,72 +340,75 @@ impl<'a, 'e> Machine<'a, 'e> {
             if blind {
                 self.blame(node, at, if amiss { AMISS } else { "does not see what was written" });
             }
-            if spot.slot == NONE {
+            if target.slot == NONE {
                 self.spoiled[agent.instance as usize] |= blind;
                 continue;
             }
-            let content = if grouped { &self.cells[at as usize].before } else { &self.cells[at as usize].now };
-            let value = if blind { POISON } else { self.value(content, touch.resource, node.run) };
-            self.values.note(agent.instance, spot.slot, value);
+            let content =
+                if grouped { &self.subresources[at as usize].before } else { &self.subresources[at as usize].now };
+            let value = if blind { POISON } else { self.value(content, access.resource, node.run) };
+            self.values.note(agent.instance, target.slot, value);
         }
     }
 
     fn write(&mut self, node: &Node, number: u32, agent: &Agent) {
         let scene = self.scene;
         let exec = &scene.execs[node.a as usize];
-        let touch = &exec.touches[number as usize];
-        let at = &scene.facts.jobs[exec.job].uses[touch.number];
-        let start = scene.start(touch.resource, node.run);
-        let total = self.first_touch[scene.execs.len()];
-        let slot = (node.run * total + self.first_touch[node.a as usize] + number) as usize;
+        let access = &exec.accesses[number as usize];
+        let at = &scene.facts.declared_passes[exec.declared].uses[access.number];
+        let start = scene.start(access.resource, node.run);
+        let total = self.first_access[scene.execs.len()];
+        let slot = (node.run * total + self.first_access[node.a as usize] + number) as usize;
         let again = std::mem::replace(&mut self.wrote[slot], true);
-        for spot in &touch.spots {
-            let place = start + spot.fine;
+        for target in &access.targets {
+            let place = start + target.fine;
             if again {
                 let writer = self.writer(agent);
-                let cell = &mut self.cells[place as usize];
-                cell.now.writers.push(writer);
-                if cell.instance != agent.instance && spot.group == 0 {
-                    cell.now.value = POISON;
+                let subresource = &mut self.subresources[place as usize];
+                subresource.now.writers.push(writer);
+                if subresource.instance != agent.instance && target.group == 0 {
+                    subresource.now.value = POISON;
                     self.blame(node, place, "writes again what another wrote between");
                 }
                 continue;
             }
             // Contents of another family are lost, but may be replaced.
-            let [amiss, foreign] = self.is_amiss(place, touch.memory, spot.layouts, agent.queue);
+            let [amiss, foreign] = self.is_amiss(place, access.memory, target.layouts, agent.queue);
             let value = self.values.add(Value::Written {
                 instance: agent.instance,
-                number: touch.number as u32,
-                cell: spot.coarse,
+                number: access.number as u32,
+                subresource: target.coarse,
             });
-            if spot.group != 0 {
-                self.add(node, place, spot.group, touch.resource, agent, value, amiss, foreign);
+            if target.group != 0 {
+                self.add(node, place, target.group, access.resource, agent, value, amiss, foreign);
                 continue;
             }
-            let cell = &mut self.cells[place as usize];
-            let sight = self.events.sees(&mut cell.now, agent);
+            let subresource = &mut self.subresources[place as usize];
+            let sight = self.events.sees(&mut subresource.now, agent);
             // An attachment's texel is read and written in rasterisation order: what the read saw, the write follows.
-            let blends = touch.attachment && cell.now.seen != NONE;
-            let seen = sight != Sight::No || blends || cell.now.was_seen(agent.instance);
+            let blends = access.attachment && subresource.now.seen != NONE;
+            let seen = sight != Sight::No || blends || subresource.now.was_seen(agent.instance);
             let good = seen && !amiss;
             if !seen {
-                cell.torn = cell.torn.max(node.run + 1);
+                subresource.torn = subresource.torn.max(node.run + 1);
             }
             if !good {
                 self.blame(node, place, if amiss { AMISS } else { "writes over what it does not see" });
             }
-            if touch.reads_late && spot.slot != NONE {
-                let aspect = scene.fine[touch.memory].aspect(spot.fine as usize);
+            if access.reads_late && target.slot != NONE {
+                let aspect = scene.fine[access.memory].aspect(target.fine as usize);
                 let itself = exec.rendering == NONE && is_loaded(at) && at.load_of(aspect) == Load::Clear;
                 let held = match (itself, good) {
                     (true, _) => self.values.add(Value::Known(cleared(at.clear))),
-                    (false, true) if !foreign => self.value(&self.cells[place as usize].now, touch.resource, node.run),
+                    (false, true) if !foreign => {
+                        self.value(&self.subresources[place as usize].now, access.resource, node.run)
+                    }
                     (false, _) => {
                         self.blame(node, place, FOREIGN);
                         POISON
                     }
                 };
-                self.values.note(agent.instance, spot.slot, held);
+                self.values.note(agent.instance, target.slot, held);
             }
             let value = match good {
                 _ if at.garbage => UNDEFINED,
@@ -416,21 +420,21 @@ impl<'a, 'e> Machine<'a, 'e> {
     }
 
     /// Notes what went wrong first.
-    fn blame(&mut self, node: &Node, cell: u32, why: &'static str) {
-        self.blame.get_or_insert((*node, cell, why));
+    fn blame(&mut self, node: &Node, subresource: u32, why: &'static str) {
+        self.blame.get_or_insert((*node, subresource, why));
     }
 
     /// What went wrong first, in words.
     fn complaint(&self) -> Option<String> {
-        let (node, cell, why) = self.blame?;
+        let (node, subresource, why) = self.blame?;
         let scene = self.scene;
-        let store = scene.base.partition_point(|first| *first <= cell) - 1;
+        let store = scene.base.partition_point(|first| *first <= subresource) - 1;
         let memory = scene.memory_of[store];
-        let fine = (cell - scene.base[store]) as usize;
+        let fine = (subresource - scene.base[store]) as usize;
         let what = format!("\"{}\" {}", scene.facts.name(memory), scene.fine[memory].describe(fine));
         let who = match node.kind {
             Kind::Item | Kind::Resolve => {
-                format!("pass \"{}\"", scene.facts.jobs[scene.execs[node.a as usize].job].name)
+                format!("pass \"{}\"", scene.facts.declared_passes[scene.execs[node.a as usize].declared].name)
             }
             Kind::Load => "a load operation".to_owned(),
             Kind::Store => "a store operation".to_owned(),
@@ -440,16 +444,16 @@ impl<'a, 'e> Machine<'a, 'e> {
         Some(format!("{who} in batch {} of frame {} {why}, in {}", node.batch, node.run, what.trim_end()))
     }
 
-    /// Puts a value into a cell, and takes it from the others in the same bytes.
+    /// Puts a value into a subresource, and takes it from the others in the same bytes.
     fn put(&mut self, place: u32, run: u32, agent: &Agent, value: u32) {
         let good = self.take_bytes(place, run, agent);
         let writer = self.writer(agent);
-        let cell = &mut self.cells[place as usize];
-        let spoilt = !good || cell.torn == run + 1 || cell.torn == NEVER;
-        cell.now.value = if spoilt && value != UNDEFINED { POISON } else { value };
-        cell.now.run = run as i32;
-        cell.now.replace(writer);
-        (cell.group, cell.instance) = (0, agent.instance);
+        let subresource = &mut self.subresources[place as usize];
+        let spoilt = !good || subresource.torn == run + 1 || subresource.torn == NEVER;
+        subresource.now.value = if spoilt && value != UNDEFINED { POISON } else { value };
+        subresource.now.run = run as i32;
+        subresource.now.replace(writer);
+        (subresource.group, subresource.instance) = (0, agent.instance);
     }
 
     /// A write of an unordered group: a sum, since that commutes as the writes do.
@@ -466,31 +470,31 @@ impl<'a, 'e> Machine<'a, 'e> {
         foreign: bool,
     ) {
         let good = self.take_bytes(place, node.run, agent) && !amiss && !self.spoiled[agent.instance as usize];
-        let cell = &mut self.cells[place as usize];
-        if cell.group != group || cell.group_run != node.run + 1 {
-            std::mem::swap(&mut cell.before, &mut cell.now);
-            cell.now.writers.clear();
-            cell.now.grants.clear();
-            cell.now.seen = NONE;
-            (cell.group, cell.group_run) = (group, node.run + 1);
-            let held = self.value(&self.cells[place as usize].before, resource, node.run);
-            self.cells[place as usize].now.value = if foreign && held != UNDEFINED { POISON } else { held };
+        let subresource = &mut self.subresources[place as usize];
+        if subresource.group != group || subresource.group_run != node.run + 1 {
+            std::mem::swap(&mut subresource.before, &mut subresource.now);
+            subresource.now.writers.clear();
+            subresource.now.grants.clear();
+            subresource.now.seen = NONE;
+            (subresource.group, subresource.group_run) = (group, node.run + 1);
+            let held = self.value(&self.subresources[place as usize].before, resource, node.run);
+            self.subresources[place as usize].now.value = if foreign && held != UNDEFINED { POISON } else { held };
         }
-        let cell = &mut self.cells[place as usize];
-        let sight = self.events.sees(&mut cell.before, agent);
-        let seen = sight != Sight::No || cell.before.was_seen(agent.instance);
-        let old = cell.now.value;
+        let subresource = &mut self.subresources[place as usize];
+        let sight = self.events.sees(&mut subresource.before, agent);
+        let seen = sight != Sight::No || subresource.before.was_seen(agent.instance);
+        let old = subresource.now.value;
         if !good || !seen {
             self.blame(node, place, "adds to what it does not see");
         }
         let good = good && seen;
         let new = if good && old != POISON { self.values.add(Value::Added { to: old, new: value }) } else { POISON };
         let writer = self.writer(agent);
-        let cell = &mut self.cells[place as usize];
-        cell.now.value = new;
-        cell.now.run = node.run as i32;
-        cell.now.writers.push(writer);
-        cell.instance = agent.instance;
+        let subresource = &mut self.subresources[place as usize];
+        subresource.now.value = new;
+        subresource.now.run = node.run as i32;
+        subresource.now.writers.push(writer);
+        subresource.instance = agent.instance;
     }
 
     /// Whether what the same bytes held under other names cannot land on a write any more; it is gone.
@@ -498,20 +502,21 @@ impl<'a, 'e> Machine<'a, 'e> {
         let scene = self.scene;
         let mut good = true;
         for &other in &scene.aliases[place as usize] {
-            let cell = &mut self.cells[other as usize];
-            if !cell.now.writers.is_empty() {
-                good &= self.events.sees(&mut cell.now, agent) != Sight::No || cell.now.was_seen(agent.instance);
+            let subresource = &mut self.subresources[other as usize];
+            if !subresource.now.writers.is_empty() {
+                good &= self.events.sees(&mut subresource.now, agent) != Sight::No
+                    || subresource.now.was_seen(agent.instance);
             }
             self.lose(other, run);
         }
         good
     }
 
-    /// Other bytes took a cell's place: it is gone, and so is a root that had its contents.
-    fn lose(&mut self, cell: u32, run: u32) {
-        self.cells[cell as usize].destroy();
-        for piece in &self.roots[cell as usize] {
-            let slot = run as usize * self.watch.len() + *piece as usize;
+    /// Other bytes took a subresource's place: it is gone, and so is a root that had its contents.
+    fn lose(&mut self, subresource: u32, run: u32) {
+        self.subresources[subresource as usize].destroy();
+        for part in &self.roots[subresource as usize] {
+            let slot = run as usize * self.watch.len() + *part as usize;
             if self.captured[slot] != NEVER {
                 self.captured[slot] = POISON;
             }
@@ -523,19 +528,19 @@ impl<'a, 'e> Machine<'a, 'e> {
         let mut frames = Vec::new();
         for run in 0..runs {
             let mut seen = BTreeMap::new();
-            for (at, piece) in self.watch.iter().enumerate() {
+            for (at, part) in self.watch.iter().enumerate() {
                 let slot = run as usize * self.watch.len() + at;
-                let held = if self.order.touching[slot] == 0 { self.piece(at, run) } else { self.captured[slot] };
-                let counts = piece.counts(scene.facts, &self.flags[run as usize]);
+                let held = if self.order.accessing[slot] == 0 { self.part(at, run) } else { self.captured[slot] };
+                let counts = part.counts(scene.facts, &self.flags[run as usize]);
                 let symbol = self.values.symbol(scene, held, self.flags);
-                seen.insert(piece.name.clone(), symbol.filter(|_| counts));
+                seen.insert(part.name.clone(), symbol.filter(|_| counts));
             }
             for (at, exec) in scene.execs.iter().enumerate() {
-                let job = &scene.facts.jobs[exec.job];
-                if (job.pinned || all && scene.facts.needed[exec.job]) && self.runs(exec.job, run) {
+                let declared = &scene.facts.declared_passes[exec.declared];
+                if (declared.pinned || all && scene.facts.needed[exec.declared]) && self.runs(exec.declared, run) {
                     let instance = run * scene.execs.len() as u32 + at as u32;
                     let base = self.values.base(scene, instance, self.flags);
-                    seen.insert(format!("what pass \"{}\" reads", job.name), Some(base));
+                    seen.insert(format!("what pass \"{}\" reads", declared.name), Some(base));
                 }
             }
             frames.push(seen);

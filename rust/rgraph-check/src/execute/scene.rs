@@ -1,5 +1,5 @@
-//! What a plan does to memory, worked out once: memory cut into cells by every use and every barrier, cells in the
-//! same bytes, and each pass as items, one per stage and direction.
+//! What a plan does to memory, worked out once: memory cut into subresources by every use and every barrier,
+//! subresources in the same bytes, and each pass as items, one per stage and direction.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use rgraph_ir::access::{Aspects, Layout, Load, Sharing, Usage};
 use rgraph_ir::id::Id;
 use rgraph_ir::plan::{Command, Plan};
 
-use crate::facts::{Facts, JobUse};
+use crate::facts::{DeclaredUse, Facts};
 use crate::shape::{Grid, Part};
 use crate::tables::{Op, is_attachment, layout_fits, ops};
 
@@ -16,14 +16,14 @@ pub(crate) const NONE: u32 = u32::MAX;
 /// Stage of items that stand behind everything earlier on their queue.
 pub(crate) const PRESENTS: u8 = u8::MAX;
 
-/// A cell that a touch meets.
+/// A subresource that an access meets.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Spot {
+pub(crate) struct AccessTarget {
     /// Where its value is noted, or [`NONE`].
     pub slot: u32,
-    /// Cell of the declaration's grid.
+    /// Subresource of the declaration's grid.
     pub coarse: u32,
-    /// Cell of the plan's grid.
+    /// Subresource of the plan's grid.
     pub fine: u32,
     /// Layouts in which the pass may find it, one bit each.
     pub layouts: u16,
@@ -31,14 +31,14 @@ pub(crate) struct Spot {
     pub group: u32,
 }
 
-/// One use of one job on one of the resources that it may be of, aspects with other operations apart.
+/// One use of one declared pass on one of the resources that it may be of, aspects with other operations apart.
 #[derive(Clone, Debug)]
-pub(crate) struct Touch {
+pub(crate) struct ResolvedAccess {
     pub number: usize,
     /// The resource itself, or one that stands in for it.
     pub resource: usize,
     pub memory: usize,
-    pub spots: Vec<Spot>,
+    pub targets: Vec<AccessTarget>,
     pub ops: Vec<Op>,
     /// Values are read with the write, not before it.
     pub reads_late: bool,
@@ -52,18 +52,18 @@ pub(crate) struct Touch {
 pub(crate) struct Item {
     pub stage: u8,
     pub write: bool,
-    /// Positions in [`Exec::touches`], and accesses.
-    pub touches: Vec<(u32, u32)>,
+    /// Positions in [`Exec::accesses`], and accesses.
+    pub accesses: Vec<(u32, u32)>,
     pub attachment: bool,
 }
 
 /// A pass command.
 #[derive(Clone, Debug)]
 pub(crate) struct Exec {
-    pub job: usize,
-    pub touches: Vec<Touch>,
+    pub declared: usize,
+    pub accesses: Vec<ResolvedAccess>,
     pub items: Vec<Item>,
-    /// Resolves that happen at the end of its subpass: positions in `touches`.
+    /// Resolves that happen at the end of its subpass: positions in `accesses`.
     pub resolves: Vec<u32>,
     /// By use: resource, and slots of what it reads there.
     pub slots: Vec<Vec<(usize, Range<u32>)>>,
@@ -77,8 +77,8 @@ pub(crate) struct Exec {
 #[derive(Clone, Debug)]
 pub(crate) struct Target {
     pub entry: usize,
-    /// Cells of the plan's grid.
-    pub cells: Vec<u32>,
+    /// Subresources of the plan's grid.
+    pub subresources: Vec<u32>,
     pub depth: bool,
     pub first_subpass: u32,
     pub last_subpass: u32,
@@ -88,7 +88,7 @@ pub(crate) struct Target {
 #[derive(Clone, Debug)]
 pub(crate) struct Rendering {
     pub targets: Vec<Target>,
-    pub jobs: Vec<usize>,
+    pub declared_passes: Vec<usize>,
 }
 
 /// A plan beside its declaration.
@@ -98,31 +98,31 @@ pub(crate) struct Scene<'a> {
     pub host: usize,
     /// By memory: its first store; stores of a ring follow each other.
     pub first: Vec<usize>,
-    /// By store: its first cell.
+    /// By store: its first subresource.
     pub base: Vec<u32>,
     pub memory_of: Vec<usize>,
     /// By memory: the grid cut by uses and barriers.
     pub fine: Vec<Grid>,
-    /// By memory and cell of the declaration's grid: cells of the plan's.
+    /// By memory and subresource of the declaration's grid: subresources of the plan's.
     pub parts: Vec<Vec<Vec<u32>>>,
-    /// By memory and cell of the plan's grid: the cell of the declaration's.
+    /// By memory and subresource of the plan's grid: the subresource of the declaration's.
     pub coarse: Vec<Vec<u32>>,
-    pub cells: usize,
-    /// By cell: cells in some of the same bytes.
+    pub subresources: usize,
+    /// By subresource: subresources in some of the same bytes.
     pub aliases: Vec<Vec<u32>>,
     pub concurrent: Vec<bool>,
     pub execs: Vec<Exec>,
     /// By command: its exec or rendering.
     pub of_command: Vec<u32>,
     pub renderings: Vec<Rendering>,
-    pub image_cells: Vec<Vec<u32>>,
-    pub buffer_cells: Vec<Vec<u32>>,
+    pub image_subresources: Vec<Vec<u32>>,
+    pub buffer_subresources: Vec<Vec<u32>>,
     /// By batch: resources of memory that outlives the frame which the batch uses.
     pub outliving: Vec<Vec<usize>>,
 }
 
 impl<'a> Scene<'a> {
-    pub(crate) fn new(facts: &'a Facts<'a>, plan: &'a Plan, job_of: &[Option<usize>]) -> Self {
+    pub(crate) fn new(facts: &'a Facts<'a>, plan: &'a Plan, declared_of: &[Option<usize>]) -> Self {
         let mut scene = Self {
             facts,
             plan,
@@ -133,14 +133,14 @@ impl<'a> Scene<'a> {
             fine: fine_grids(facts, plan),
             parts: Vec::new(),
             coarse: Vec::new(),
-            cells: 0,
+            subresources: 0,
             aliases: Vec::new(),
             concurrent: vec![false; facts.memory.len()],
             execs: Vec::new(),
             of_command: vec![NONE; plan.commands.len()],
             renderings: Vec::new(),
-            image_cells: Vec::new(),
-            buffer_cells: Vec::new(),
+            image_subresources: Vec::new(),
+            buffer_subresources: Vec::new(),
             outliving: Vec::new(),
         };
         scene.lay_out();
@@ -151,19 +151,19 @@ impl<'a> Scene<'a> {
         for b in &plan.image_barriers {
             let aspects = if b.aspects.is_empty() { Aspects::all() } else { b.aspects };
             let part = Part::image(b.mips, b.layers, aspects);
-            scene.image_cells.push(scene.fine_cells(b.resource.index(), &part));
+            scene.image_subresources.push(scene.fine_subresources(b.resource.index(), &part));
         }
         for b in &plan.buffer_barriers {
-            scene.buffer_cells.push(scene.fine_cells(b.resource.index(), &Part::buffer(b.range)));
+            scene.buffer_subresources.push(scene.fine_subresources(b.resource.index(), &Part::buffer(b.range)));
         }
-        scene.read_commands(job_of);
+        scene.read_commands(declared_of);
         scene.find_outliving();
         scene
     }
 
-    pub(crate) fn fine_cells(&self, resource: usize, part: &Part) -> Vec<u32> {
-        let cells = self.fine[self.facts.memory[resource]].cells(part);
-        cells.into_iter().map(|cell| cell as u32).collect()
+    pub(crate) fn fine_subresources(&self, resource: usize, part: &Part) -> Vec<u32> {
+        let subresources = self.fine[self.facts.memory[resource]].subresources(part);
+        subresources.into_iter().map(|subresource| subresource as u32).collect()
     }
 
     /// The copy of a resource in a run.
@@ -173,7 +173,7 @@ impl<'a> Scene<'a> {
         self.first[memory] + ((run + ring * 64 - self.facts.frames_ago[resource]) % ring) as usize
     }
 
-    /// The first cell of a resource in a run.
+    /// The first subresource of a resource in a run.
     pub(crate) fn start(&self, resource: usize, run: u32) -> u32 {
         self.base[self.store(resource, run)]
     }
@@ -183,10 +183,10 @@ impl<'a> Scene<'a> {
             let (grid, fine) = (&self.facts.grids[memory], &self.fine[memory]);
             let mut coarse = vec![0; fine.len()];
             let parts: Vec<Vec<u32>> = (0..grid.len())
-                .map(|cell| {
-                    let cells = fine.cells(&grid.part(cell));
-                    cells.iter().for_each(|at| coarse[*at] = cell as u32);
-                    cells.into_iter().map(|cell| cell as u32).collect()
+                .map(|subresource| {
+                    let subresources = fine.subresources(&grid.part(subresource));
+                    subresources.iter().for_each(|at| coarse[*at] = subresource as u32);
+                    subresources.into_iter().map(|subresource| subresource as u32).collect()
                 })
                 .collect();
             self.parts.push(parts);
@@ -196,27 +196,27 @@ impl<'a> Scene<'a> {
             }
             self.first[memory] = self.base.len();
             for _ in 0..self.facts.ring[memory] {
-                self.base.push(self.cells as u32);
+                self.base.push(self.subresources as u32);
                 self.memory_of.push(memory);
-                self.cells += self.fine[memory].len();
+                self.subresources += self.fine[memory].len();
             }
         }
     }
 
-    /// Cells that share bytes: of buffers to the byte; of images nobody knows where a texel lies.
+    /// Subresources that share bytes: of buffers to the byte; of images nobody knows where a texel lies.
     fn find_aliases(&mut self) {
-        self.aliases = vec![Vec::new(); self.cells];
+        self.aliases = vec![Vec::new(); self.subresources];
         let place = |memory: usize| {
             self.plan.memory.placements.iter().find(|p| self.facts.memory.get(p.resource.index()) == Some(&memory))
         };
         for (a, b) in crate::structure::overlaps(self.facts, self.plan) {
             let (Some(at), Some(bt)) = (place(a), place(b)) else { continue };
-            let span = |memory: usize, place: &rgraph_ir::plan::Placement, cell: usize| {
+            let span = |memory: usize, place: &rgraph_ir::plan::Placement, subresource: usize| {
                 let end = place.offset.saturating_add(place.size);
                 if self.facts.shapes[memory].is_image() {
                     return [place.offset, end];
                 }
-                let [first, last] = self.fine[memory].part(cell).bytes;
+                let [first, last] = self.fine[memory].part(subresource).bytes;
                 [place.offset.saturating_add(first), place.offset.saturating_add(last).min(end)]
             };
             let (first_a, first_b) = (self.base[self.first[a]], self.base[self.first[b]]);
@@ -233,7 +233,7 @@ impl<'a> Scene<'a> {
         }
     }
 
-    fn read_commands(&mut self, job_of: &[Option<usize>]) {
+    fn read_commands(&mut self, declared_of: &[Option<usize>]) {
         let plan = self.plan;
         let mut open = NONE;
         for (at, command) in plan.commands.iter().enumerate() {
@@ -241,7 +241,7 @@ impl<'a> Scene<'a> {
                 Command::BeginRendering { attachments, .. } => {
                     open = self.renderings.len() as u32;
                     self.of_command[at] = open;
-                    let rendering = self.rendering(at, attachments.range(), job_of);
+                    let rendering = self.rendering(at, attachments.range(), declared_of);
                     self.renderings.push(rendering);
                 }
                 Command::EndRendering => {
@@ -249,11 +249,11 @@ impl<'a> Scene<'a> {
                     open = NONE;
                 }
                 Command::Pass { pass, layouts } => {
-                    let Some(job) = job_of[pass.index()] else { continue };
+                    let Some(declared) = declared_of[pass.index()] else { continue };
                     let inserted = &plan.pass_accesses[plan.passes[pass].accesses.range()];
                     let mut exec = Exec {
-                        job,
-                        touches: Vec::new(),
+                        declared,
+                        accesses: Vec::new(),
                         items: Vec::new(),
                         resolves: Vec::new(),
                         slots: Vec::new(),
@@ -261,7 +261,7 @@ impl<'a> Scene<'a> {
                         rendering: open,
                         subpass: plan.passes[pass].subpass,
                     };
-                    self.find_touches(&mut exec, &plan.layouts[layouts.range()], inserted);
+                    self.find_accesses(&mut exec, &plan.layouts[layouts.range()], inserted);
                     find_items(self.facts, &mut exec);
                     self.of_command[at] = self.execs.len() as u32;
                     self.execs.push(exec);
@@ -271,13 +271,13 @@ impl<'a> Scene<'a> {
         }
     }
 
-    fn rendering(&self, begin: usize, attachments: Range<usize>, job_of: &[Option<usize>]) -> Rendering {
+    fn rendering(&self, begin: usize, attachments: Range<usize>, declared_of: &[Option<usize>]) -> Rendering {
         let rest = &self.plan.commands[begin + 1..];
         let passes: Vec<(usize, u32)> = rest
             .iter()
             .take_while(|command| !matches!(command, Command::EndRendering))
             .filter_map(|command| match command {
-                Command::Pass { pass, .. } => Some((job_of[pass.index()]?, self.plan.passes[*pass].subpass)),
+                Command::Pass { pass, .. } => Some((declared_of[pass.index()]?, self.plan.passes[*pass].subpass)),
                 _ => None,
             })
             .collect();
@@ -286,29 +286,36 @@ impl<'a> Scene<'a> {
             let resource = attachment.resource.index();
             let memory = self.facts.memory[resource];
             let part = Part::image([attachment.mip, attachment.mip + 1], attachment.layers, attachment.aspects);
-            let cells = self.fine_cells(resource, &part);
-            let uses = |job: usize| {
-                let inside = |coarse: &usize| self.parts[memory][*coarse].iter().any(|at| cells.contains(at));
+            let subresources = self.fine_subresources(resource, &part);
+            let uses = |declared: usize| {
+                let inside = |coarse: &usize| self.parts[memory][*coarse].iter().any(|at| subresources.contains(at));
                 let one = |other: usize| {
                     self.facts.memory[other] == memory
                         && self.facts.frames_ago[other] == self.facts.frames_ago[resource]
                 };
-                let same = |at: &JobUse| one(at.resource) && is_local(at.usage);
-                self.facts.jobs[job].uses.iter().any(|at| same(at) && at.cells.iter().any(inside))
+                let same = |at: &DeclaredUse| one(at.resource) && is_local(at.usage);
+                self.facts.declared_passes[declared]
+                    .uses
+                    .iter()
+                    .any(|at| same(at) && at.subresources.iter().any(inside))
             };
-            let users: Vec<u32> = passes.iter().filter(|(job, _)| uses(*job)).map(|(_, subpass)| *subpass).collect();
+            let users: Vec<u32> =
+                passes.iter().filter(|(declared, _)| uses(*declared)).map(|(_, subpass)| *subpass).collect();
             Target {
                 entry,
                 depth: !self.facts.shapes[resource].aspects.contains(Aspects::COLOR),
                 first_subpass: users.iter().copied().min().unwrap_or(0),
                 last_subpass: users.iter().copied().max().unwrap_or(0),
-                cells,
+                subresources,
             }
         });
-        Rendering { targets: targets.collect(), jobs: passes.iter().map(|(job, _)| *job).collect() }
+        Rendering {
+            targets: targets.collect(),
+            declared_passes: passes.iter().map(|(declared, _)| *declared).collect(),
+        }
     }
 
-    fn find_touches(
+    fn find_accesses(
         &self,
         exec: &mut Exec,
         layouts: &[rgraph_ir::plan::PassLayout],
@@ -319,10 +326,10 @@ impl<'a> Scene<'a> {
             .iter()
             .map(|entry| {
                 let part = Part::image(entry.mips, entry.layers, entry.aspects);
-                (entry.resource.index(), self.fine_cells(entry.resource.index(), &part), entry.layout)
+                (entry.resource.index(), self.fine_subresources(entry.resource.index(), &part), entry.layout)
             })
             .collect();
-        for (number, at) in facts.jobs[exec.job].uses.iter().enumerate() {
+        for (number, at) in facts.declared_passes[exec.declared].uses.iter().enumerate() {
             let mut variants = vec![at.resource];
             for stand_in in &at.fallbacks {
                 if !variants.contains(&stand_in.input) {
@@ -332,14 +339,14 @@ impl<'a> Scene<'a> {
             let mut slots = Vec::new();
             for resource in variants {
                 let first = exec.slot_count;
-                self.find_touch(exec, number, resource, &named, inserted);
+                self.find_access(exec, number, resource, &named, inserted);
                 slots.push((resource, first..exec.slot_count));
             }
             exec.slots.push(slots);
         }
     }
 
-    fn find_touch(
+    fn find_access(
         &self,
         exec: &mut Exec,
         number: usize,
@@ -348,12 +355,12 @@ impl<'a> Scene<'a> {
         inserted: &[rgraph_ir::plan::PlanAccess],
     ) {
         let facts = self.facts;
-        let at = &facts.jobs[exec.job].uses[number];
+        let at = &facts.declared_passes[exec.declared].uses[number];
         let memory = facts.memory[resource];
         let grid = &facts.grids[memory];
-        let cells = if resource == at.resource { at.cells.clone() } else { grid.cells(&at.part) };
-        let start = exec.touches.len();
-        for coarse in cells {
+        let subresources = if resource == at.resource { at.subresources.clone() } else { grid.subresources(&at.part) };
+        let start = exec.accesses.len();
+        for coarse in subresources {
             let aspect = grid.aspect(coarse);
             let keeps = at.keeps_aspect(aspect);
             let value = reads_value(at, aspect);
@@ -361,35 +368,35 @@ impl<'a> Scene<'a> {
             exec.slot_count += u32::from(value);
             let mut list = Vec::new();
             ops(at.usage, at.stages, keeps, &mut list);
-            let same = |touch: &Touch| touch.ops == list;
-            let which = match exec.touches[start..].iter().position(same) {
+            let same = |access: &ResolvedAccess| access.ops == list;
+            let which = match exec.accesses[start..].iter().position(same) {
                 Some(found) => start + found,
                 None => {
-                    exec.touches.push(Touch {
+                    exec.accesses.push(ResolvedAccess {
                         number,
                         resource,
                         memory,
-                        spots: Vec::new(),
+                        targets: Vec::new(),
                         reads_late: list.iter().all(|op| op.write) && !list.is_empty(),
                         ops: list,
                         attachment: is_attachment(at.usage),
                         input: at.usage == Usage::InputAttachment,
                     });
-                    exec.touches.len() - 1
+                    exec.accesses.len() - 1
                 }
             };
-            let group = facts.key(resource, coarse, exec.job, number).map_or(0, |(_, group)| group);
+            let group = facts.key(resource, coarse, exec.declared, number).map_or(0, |(_, group)| group);
             for &fine in &self.parts[memory][coarse] {
                 let layouts = self.layouts(at, resource, fine, named, inserted);
-                exec.touches[which].spots.push(Spot { slot, coarse: coarse as u32, fine, layouts, group });
+                exec.accesses[which].targets.push(AccessTarget { slot, coarse: coarse as u32, fine, layouts, group });
             }
         }
     }
 
-    /// The layouts that the plan names for a cell, as far as the use can have them.
+    /// The layouts that the plan names for a subresource, as far as the use can have them.
     fn layouts(
         &self,
-        at: &JobUse,
+        at: &DeclaredUse,
         resource: usize,
         fine: u32,
         named: &[(usize, Vec<u32>, Layout)],
@@ -403,7 +410,9 @@ impl<'a> Scene<'a> {
             facts.memory[other] == facts.memory[resource] && facts.frames_ago[other] == facts.frames_ago[resource]
         };
         let mut mask = 0;
-        for (_, _, layout) in named.iter().filter(|(of, cells, _)| same(*of) && cells.binary_search(&fine).is_ok()) {
+        for (_, _, layout) in
+            named.iter().filter(|(of, subresources, _)| same(*of) && subresources.binary_search(&fine).is_ok())
+        {
             mask |= bit(*layout);
         }
         if mask == 0 {
@@ -429,7 +438,7 @@ impl<'a> Scene<'a> {
                 match self.plan.commands[at] {
                     Command::Pass { .. } if self.of_command[at] != NONE => {
                         let exec = &self.execs[self.of_command[at] as usize];
-                        exec.touches.iter().for_each(|touch| note(touch.resource));
+                        exec.accesses.iter().for_each(|access| note(access.resource));
                     }
                     Command::Barriers(b) | Command::SetEvent(_, b) => {
                         self.plan.image_barriers[b.images.range()].iter().for_each(|b| note(b.resource.index()));
@@ -455,8 +464,8 @@ fn is_local(usage: Usage) -> bool {
     is_attachment(usage) || usage == Usage::InputAttachment
 }
 
-/// Whether what a use finds in a cell of this aspect is part of what its pass computes.
-pub(crate) fn reads_value(at: &JobUse, aspect: Aspects) -> bool {
+/// Whether what a use finds in a subresource of this aspect is part of what its pass computes.
+pub(crate) fn reads_value(at: &DeclaredUse, aspect: Aspects) -> bool {
     if at.unordered && at.writes {
         return false;
     }
@@ -468,7 +477,7 @@ pub(crate) fn reads_value(at: &JobUse, aspect: Aspects) -> bool {
 fn fine_grids(facts: &Facts, plan: &Plan) -> Vec<Grid> {
     let mut grids: Vec<_> = facts.shapes.iter().map(Grid::new).collect();
     for (memory, grid) in grids.iter_mut().enumerate() {
-        (0..facts.grids[memory].len()).for_each(|cell| grid.cut(&facts.grids[memory].part(cell)));
+        (0..facts.grids[memory].len()).for_each(|subresource| grid.cut(&facts.grids[memory].part(subresource)));
     }
     let mut cut = |resource: usize, part: Part| grids[facts.memory[resource]].cut(&part);
     for b in &plan.image_barriers {
@@ -489,27 +498,27 @@ fn fine_grids(facts: &Facts, plan: &Plan) -> Vec<Grid> {
 }
 
 fn find_items(facts: &Facts, exec: &mut Exec) {
-    for (at, touch) in exec.touches.iter().enumerate() {
-        let usage = facts.jobs[exec.job].uses[touch.number].usage;
+    for (at, access) in exec.accesses.iter().enumerate() {
+        let usage = facts.declared_passes[exec.declared].uses[access.number].usage;
         if usage == Usage::ResolveAttachment && exec.rendering != NONE {
             exec.resolves.push(at as u32);
             continue;
         }
-        let mut add = |stage: u8, write: bool, access: u32| {
+        let mut add = |stage: u8, write: bool, declared_access: u32| {
             let same = |item: &&mut Item| item.stage == stage && item.write == write;
             match exec.items.iter_mut().find(same) {
                 Some(item) => {
-                    item.touches.push((at as u32, access));
-                    item.attachment |= touch.attachment;
+                    item.accesses.push((at as u32, declared_access));
+                    item.attachment |= access.attachment;
                 }
                 None => {
-                    let touches = vec![(at as u32, access)];
-                    exec.items.push(Item { stage, write, touches, attachment: touch.attachment });
+                    let accesses = vec![(at as u32, declared_access)];
+                    exec.items.push(Item { stage, write, accesses, attachment: access.attachment });
                 }
             }
         };
-        touch.ops.iter().for_each(|op| add(op.stage, op.write, op.access.bits()));
-        if touch.ops.is_empty() {
+        access.ops.iter().for_each(|op| add(op.stage, op.write, op.access.bits()));
+        if access.ops.is_empty() {
             add(PRESENTS, false, 0);
         }
     }

@@ -10,17 +10,17 @@ use crate::interpret::symbol;
 pub(crate) enum Value {
     Undefined,
     Known(u128),
-    /// What instance of a pass wrote by which use into which cell.
+    /// What instance of a pass wrote by which use into which subresource.
     Written {
         instance: u32,
         number: u32,
-        cell: u32,
+        subresource: u32,
     },
     /// The same, resolved from samples.
     Resolved {
         instance: u32,
         number: u32,
-        cell: u32,
+        subresource: u32,
         samples: Vec<u32>,
     },
     /// A sum.
@@ -101,8 +101,8 @@ impl Values {
         (instance / execs * self.total + self.first[(instance % execs) as usize] + slot) as usize
     }
 
-    /// Notes what an instance read; it reads one thing at all its stages and in all parts of a cell that the plan's
-    /// barriers cut, or nothing that can be relied on.
+    /// Notes what an instance read; it reads one thing at all its stages and in all parts of a subresource that the
+    /// plan's barriers cut, or nothing that can be relied on.
     pub(crate) fn note(&mut self, instance: u32, slot: u32, value: u32) {
         let at = self.slot(instance, slot);
         let known = self.reads[at];
@@ -110,7 +110,7 @@ impl Values {
         self.reads[at] = if same { value } else { POISON };
     }
 
-    /// Whether two values are one write of one pass, noted once for each part of a cell.
+    /// Whether two values are one write of one pass, noted once for each part of a subresource.
     pub(crate) fn is_same(&self, a: u32, b: u32) -> bool {
         a != POISON && b != POISON && self.list[a as usize] == self.list[b as usize]
     }
@@ -130,7 +130,7 @@ impl Values {
         let run = (instance / execs) as usize;
         let exec = &scene.execs[(instance % execs) as usize];
         let mut values = Vec::new();
-        for (number, at) in scene.facts.jobs[exec.job].uses.iter().enumerate() {
+        for (number, at) in scene.facts.declared_passes[exec.declared].uses.iter().enumerate() {
             let resource = scene.facts.effective(at, &flags[run]);
             if let Some((_, slots)) = exec.slots[number].iter().find(|(of, _)| *of == resource) {
                 values.extend(slots.clone().map(|slot| self.reads[self.slot(instance, slot)]));
@@ -147,8 +147,8 @@ impl Values {
             Some(State::Known(Some(symbol))) => *symbol,
             _ => undefined,
         }));
-        let job = scene.execs[(instance % execs) as usize].job;
-        symbol(&scene.facts.jobs[job].name, &parts)
+        let declared = scene.execs[(instance % execs) as usize].declared;
+        symbol(&scene.facts.declared_passes[declared].name, &parts)
     }
 }
 
@@ -247,12 +247,12 @@ impl Values {
         match &self.list[value as usize] {
             Value::Undefined => None,
             Value::Known(symbol) => Some(*symbol),
-            Value::Written { instance, number, cell } => {
-                Some(crate::interpret::written(base(*instance)?, *number, *cell))
+            Value::Written { instance, number, subresource } => {
+                Some(crate::interpret::written(base(*instance)?, *number, *subresource))
             }
-            Value::Resolved { instance, number, cell, samples } => {
+            Value::Resolved { instance, number, subresource, samples } => {
                 let samples: Vec<_> = samples.iter().map(|sample| known(*sample)).collect();
-                Some(crate::interpret::resolved(base(*instance)?, *number, *cell, &samples))
+                Some(crate::interpret::resolved(base(*instance)?, *number, *subresource, &samples))
             }
             Value::Added { to, new } if *to == UNDEFINED => Some(symbol("undefined", &[]).wrapping_add(known(*new)?)),
             Value::Added { to, new } => Some(known(*to)?.wrapping_add(known(*new)?)),

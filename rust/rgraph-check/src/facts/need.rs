@@ -1,14 +1,15 @@
-//! Which jobs must run, and uses that no order can keep.
+//! Which declared passes must run, and uses that no order can keep.
 
 use rgraph_ir::id::Id;
 use rgraph_ir::resource::Life;
 
-use super::{Facts, JobUse, Key};
+use super::{DeclaredUse, Facts, Key};
 
 impl Facts<'_> {
     pub(super) fn find_needed(&mut self) {
-        self.needed = vec![false; self.jobs.len()];
-        let mut work: Vec<usize> = (0..self.jobs.len()).filter(|&job| self.jobs[job].pinned).collect();
+        self.needed = vec![false; self.declared_passes.len()];
+        let mut work: Vec<usize> =
+            (0..self.declared_passes.len()).filter(|&declared| self.declared_passes[declared].pinned).collect();
         for (id, resource) in self.graph.resources().iter_ids() {
             let at = id.index();
             let imported = matches!(resource.life, Life::Imported(_));
@@ -16,58 +17,66 @@ impl Facts<'_> {
                 let memory = self.memory[at];
                 // What leaves with imported memory is what the last of its names left there.
                 let last = if imported { u32::MAX } else { self.chain[at] };
-                for cell in 0..self.grids[memory].len() {
-                    self.writers_before(memory, cell, (last, u32::MAX, u32::MAX), usize::MAX, &mut work);
+                for subresource in 0..self.grids[memory].len() {
+                    self.writers_before(memory, subresource, (last, u32::MAX, u32::MAX), usize::MAX, &mut work);
                 }
             }
         }
-        while let Some(job) = work.pop() {
-            if std::mem::replace(&mut self.needed[job], true) {
+        while let Some(declared) = work.pop() {
+            if std::mem::replace(&mut self.needed[declared], true) {
                 continue;
             }
-            for (number, at) in self.jobs[job].uses.iter().enumerate() {
-                let mut read = |resource: usize, cells: &[usize]| {
+            for (number, at) in self.declared_passes[declared].uses.iter().enumerate() {
+                let mut read = |resource: usize, subresources: &[usize]| {
                     let memory = self.memory[resource];
-                    for &cell in cells {
-                        if !at.must_read && !at.keeps_aspect(self.grids[memory].aspect(cell)) {
+                    for &subresource in subresources {
+                        if !at.must_read && !at.keeps_aspect(self.grids[memory].aspect(subresource)) {
                             continue;
                         }
                         if self.frames_ago[resource] > 0 {
                             // An earlier frame made it, maybe the pass that reads it.
-                            self.writers_before(memory, cell, (u32::MAX, 0, 0), usize::MAX, &mut work);
-                        } else if let Some((key, _)) = self.key(resource, cell, job, number) {
-                            self.writers_before(memory, cell, key, job, &mut work);
+                            self.writers_before(memory, subresource, (u32::MAX, 0, 0), usize::MAX, &mut work);
+                        } else if let Some((key, _)) = self.key(resource, subresource, declared, number) {
+                            self.writers_before(memory, subresource, key, declared, &mut work);
                         }
                     }
                 };
-                read(at.resource, &at.cells);
+                read(at.resource, &at.subresources);
                 for input in at.fallbacks.iter().map(|stand_in| stand_in.input) {
-                    read(input, &self.grids[self.memory[input]].cells(&at.part));
+                    read(input, &self.grids[self.memory[input]].subresources(&at.part));
                 }
             }
         }
     }
 
-    /// Adds the jobs whose writes a read of a cell at `key` may see.
-    pub(super) fn writers_before(&self, memory: usize, cell: usize, key: Key, reader: usize, work: &mut Vec<usize>) {
-        let writers = &self.writers[memory][cell];
+    /// Adds the declared passes whose writes a read of a subresource at `key` may see.
+    pub(super) fn writers_before(
+        &self,
+        memory: usize,
+        subresource: usize,
+        key: Key,
+        reader: usize,
+        work: &mut Vec<usize>,
+    ) {
+        let writers = &self.writers[memory][subresource];
         let mut from = key;
         for lap in 0..2 {
             let mut before = writers.partition_point(|u| u.key < from);
             // Who is in an unordered group, or needs one of it, needs all of it.
-            let own = writers.iter().find(|u| u.job == reader && u.key == from && u.group != 0).map_or(0, |u| u.group);
+            let own =
+                writers.iter().find(|u| u.declared == reader && u.key == from && u.group != 0).map_or(0, |u| u.group);
             before += writers[before..].iter().take_while(|u| own != 0 && u.group == own).count();
             let mut last_group = None;
-            for u in writers[..before].iter().rev().filter(|u| lap > 0 || u.job != reader) {
+            for u in writers[..before].iter().rev().filter(|u| lap > 0 || u.declared != reader) {
                 if last_group.is_some_and(|group| group == 0 || group != u.group) {
                     return;
                 }
-                let at = &self.jobs[u.job].uses[u.at];
-                work.push(u.job);
-                let whole = !at.must_read && !at.keeps_aspect(self.grids[memory].aspect(cell));
+                let at = &self.declared_passes[u.declared].uses[u.at];
+                work.push(u.declared);
+                let whole = !at.must_read && !at.keeps_aspect(self.grids[memory].aspect(subresource));
                 // While it is off, what outlives the frame keeps what it held, whatever readers get meanwhile.
-                let falls_back = !self.edged[memory] && self.falls_back(u.job, at.resource);
-                let replaces = self.jobs[u.job].flag.is_none() || falls_back;
+                let falls_back = !self.edged[memory] && self.falls_back(u.declared, at.resource);
+                let replaces = self.declared_passes[u.declared].flag.is_none() || falls_back;
                 if whole && replaces {
                     last_group = Some(u.group);
                 }
@@ -83,18 +92,20 @@ impl Facts<'_> {
         }
     }
 
-    /// Pairs of names of one memory that one job uses at a common cell, so that no order keeps both: job, earlier name,
-    /// later name.
+    /// Pairs of names of one memory that one declared pass uses at a common subresource, so that no order keeps both:
+    /// declared pass, earlier name, later name.
     pub(crate) fn torn(&self) -> Vec<(usize, usize, usize)> {
         let mut torn = Vec::new();
-        for (index, job) in self.jobs.iter().enumerate() {
-            for b in job.uses.iter().filter(|b| self.chain[b.resource] > 0 && self.frames_ago[b.resource] == 0) {
-                let earlier = job.uses.iter().filter(|a| {
+        for (index, declared) in self.declared_passes.iter().enumerate() {
+            for b in declared.uses.iter().filter(|b| self.chain[b.resource] > 0 && self.frames_ago[b.resource] == 0) {
+                let earlier = declared.uses.iter().filter(|a| {
                     self.frames_ago[a.resource] == 0
                         && self.memory[a.resource] == self.memory[b.resource]
                         && self.chain[a.resource] < self.chain[b.resource]
                 });
-                let meet = |a: &&JobUse| a.cells.iter().any(|cell| b.cells.binary_search(cell).is_ok());
+                let meet = |a: &&DeclaredUse| {
+                    a.subresources.iter().any(|subresource| b.subresources.binary_search(subresource).is_ok())
+                };
                 torn.extend(earlier.filter(meet).map(|a| (index, a.resource, b.resource)));
             }
         }

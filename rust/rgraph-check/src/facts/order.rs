@@ -1,110 +1,128 @@
-//! The order of the accesses to each cell, load operations that it implies, and what stands in for what is switched off.
+//! The order of the accesses to each subresource, load operations that it implies, and what stands in for what is
+//! switched off.
 
 use rgraph_ir::access::{Aspects, Load, Usage};
 use rgraph_ir::id::Id;
 use rgraph_ir::resource::{Life, ResourceId};
 
-use super::{CellUse, FORWARD, Facts, Inserted, StandIn};
+use super::{FORWARD, Facts, Inserted, StandIn, SubresourceUse};
 
 impl Facts<'_> {
     pub(super) fn sort_accesses(&mut self) {
-        // First writers of each name's cells, for reads that are declared too early.
+        // First writers of each name's subresources, for reads that are declared too early.
         let mut first_writer: Vec<Vec<u32>> =
             self.memory.iter().map(|&memory| vec![u32::MAX; self.grids[memory].len()]).collect();
-        for job in &self.jobs {
-            for at in job.uses.iter().filter(|at| at.writes) {
-                for &cell in &at.cells {
-                    let first = &mut first_writer[at.resource][cell];
-                    *first = (*first).min(job.position);
+        for declared in &self.declared_passes {
+            for at in declared.uses.iter().filter(|at| at.writes) {
+                for &subresource in &at.subresources {
+                    let first = &mut first_writer[at.resource][subresource];
+                    *first = (*first).min(declared.position);
                 }
             }
         }
-        let mut order: Vec<Vec<Vec<CellUse>>> = self.grids.iter().map(|grid| vec![Vec::new(); grid.len()]).collect();
-        for (index, job) in self.jobs.iter().enumerate() {
-            for (number, at) in job.uses.iter().enumerate() {
+        let mut order: Vec<Vec<Vec<SubresourceUse>>> =
+            self.grids.iter().map(|grid| vec![Vec::new(); grid.len()]).collect();
+        for (index, declared) in self.declared_passes.iter().enumerate() {
+            for (number, at) in declared.uses.iter().enumerate() {
                 if self.frames_ago[at.resource] > 0 {
                     continue;
                 }
                 let resource = &self.graph.resources()[ResourceId::new(at.resource)];
                 let fresh = resource.life == Life::Transient && resource.modifies.is_none();
                 // Nothing of the range was written before, and something of it is later: the read comes just after.
-                let first = at.cells.iter().map(|&cell| first_writer[at.resource][cell]).min().unwrap_or(u32::MAX);
-                for &cell in &at.cells {
+                let first = at
+                    .subresources
+                    .iter()
+                    .map(|&subresource| first_writer[at.resource][subresource])
+                    .min()
+                    .unwrap_or(u32::MAX);
+                for &subresource in &at.subresources {
                     let chain = self.chain[at.resource];
-                    let key = match job.inserted {
+                    let key = match declared.inserted {
                         Some(Inserted::Scaled { from, .. }) if from == at.resource => (chain, u32::MAX, 0),
-                        _ if fresh && !at.writes && first != u32::MAX && first > job.position => {
+                        _ if fresh && !at.writes && first != u32::MAX && first > declared.position => {
                             (chain, first, FORWARD)
                         }
-                        _ => (chain, job.position, job.step),
+                        _ => (chain, declared.position, declared.step),
                     };
-                    order[self.memory[at.resource]][cell].push(CellUse { key, job: index, at: number, group: 0 });
+                    order[self.memory[at.resource]][subresource].push(SubresourceUse {
+                        key,
+                        declared: index,
+                        at: number,
+                        group: 0,
+                    });
                 }
             }
         }
         self.find_ordinary(&order);
         let mut group = 0;
-        for (cell, uses) in order.iter_mut().flat_map(|cells| cells.iter_mut().enumerate()) {
-            uses.sort_by_key(|u| (u.key, u.job, u.at));
+        for (subresource, uses) in order.iter_mut().flat_map(|subresources| subresources.iter_mut().enumerate()) {
+            uses.sort_by_key(|u| (u.key, u.declared, u.at));
             let mut open = false;
             for u in uses {
-                let at = &mut self.jobs[u.job].uses[u.at];
+                let at = &mut self.declared_passes[u.declared].uses[u.at];
                 if at.unordered && !open {
                     group += 1;
                 }
                 open = at.unordered;
                 u.group = if open { group } else { 0 };
                 if at.keys.is_empty() {
-                    at.keys.resize(at.cells.len(), ((0, 0, 0), 0));
+                    at.keys.resize(at.subresources.len(), ((0, 0, 0), 0));
                 }
-                if let Ok(number) = at.cells.binary_search(&cell) {
+                if let Ok(number) = at.subresources.binary_search(&subresource) {
                     at.keys[number] = (u.key, u.group);
                 }
             }
         }
         self.writers = order
             .iter()
-            .map(|cells| {
-                let only =
-                    |uses: &Vec<CellUse>| uses.iter().copied().filter(|u| self.jobs[u.job].uses[u.at].writes).collect();
-                cells.iter().map(only).collect()
+            .map(|subresources| {
+                let only = |uses: &Vec<SubresourceUse>| {
+                    uses.iter().copied().filter(|u| self.declared_passes[u.declared].uses[u.at].writes).collect()
+                };
+                subresources.iter().map(only).collect()
             })
             .collect();
         self.order = order;
     }
 
     /// An unordered access that must find contents which only its own group makes is an ordinary one.
-    fn find_ordinary(&mut self, order: &[Vec<Vec<CellUse>>]) {
-        for (memory, cells) in order.iter().enumerate() {
-            let unordered = |u: &CellUse| self.jobs[u.job].uses[u.at].unordered;
-            if !cells.iter().flatten().any(unordered) {
+    fn find_ordinary(&mut self, order: &[Vec<Vec<SubresourceUse>>]) {
+        for (memory, subresources) in order.iter().enumerate() {
+            let unordered = |u: &SubresourceUse| self.declared_passes[u.declared].uses[u.at].unordered;
+            if !subresources.iter().flatten().any(unordered) {
                 continue;
             }
-            let mut list: Vec<(CellUse, usize)> = Vec::new();
-            for (cell, uses) in cells.iter().enumerate() {
-                list.extend(uses.iter().map(|u| (*u, cell)));
+            let mut list: Vec<(SubresourceUse, usize)> = Vec::new();
+            for (subresource, uses) in subresources.iter().enumerate() {
+                list.extend(uses.iter().map(|u| (*u, subresource)));
             }
-            list.sort_by_key(|(u, cell)| (u.key, u.job, u.at, *cell));
-            // By cell: whether something was there before the open group, and whether the group wrote it.
-            let mut before = vec![self.filled[memory]; cells.len()];
-            let mut within = vec![false; cells.len()];
+            list.sort_by_key(|(u, subresource)| (u.key, u.declared, u.at, *subresource));
+            // By subresource: whether something was there before the open group, and whether the group wrote it.
+            let mut before = vec![self.filled[memory]; subresources.len()];
+            let mut within = vec![false; subresources.len()];
             let mut first = 0;
             while first < list.len() {
                 let (u, _) = list[first];
                 let end = first
-                    + list[first..]
-                        .partition_point(|(other, _)| (other.key, other.job, other.at) == (u.key, u.job, u.at));
-                let own = || list[first..end].iter().map(|(_, cell)| *cell);
-                let at = &mut self.jobs[u.job].uses[u.at];
-                if at.unordered && at.must_read && !own().any(|cell| before[cell]) && own().any(|cell| within[cell]) {
+                    + list[first..].partition_point(|(other, _)| {
+                        (other.key, other.declared, other.at) == (u.key, u.declared, u.at)
+                    });
+                let own = || list[first..end].iter().map(|(_, subresource)| *subresource);
+                let at = &mut self.declared_passes[u.declared].uses[u.at];
+                if at.unordered
+                    && at.must_read
+                    && !own().any(|subresource| before[subresource])
+                    && own().any(|subresource| within[subresource])
+                {
                     at.unordered = false;
                 }
                 let (unordered, writes) = (at.unordered, at.writes);
-                for cell in own() {
+                for subresource in own() {
                     if !unordered {
-                        before[cell] |= std::mem::take(&mut within[cell]) | writes;
+                        before[subresource] |= std::mem::take(&mut within[subresource]) | writes;
                     } else {
-                        within[cell] |= writes;
+                        within[subresource] |= writes;
                     }
                 }
                 first = end;
@@ -115,11 +133,11 @@ impl Facts<'_> {
     /// Load operations that are not said: `discard` where nothing was there, else `load`.
     pub(super) fn find_loads(&mut self) {
         let mut written: Vec<(usize, usize, Aspects)> = Vec::new();
-        for (memory, cells) in self.order.iter().enumerate() {
-            for (cell, uses) in cells.iter().enumerate() {
-                let first = uses.iter().find(|u| self.jobs[u.job].uses[u.at].writes).map(|u| u.key);
+        for (memory, subresources) in self.order.iter().enumerate() {
+            for (subresource, uses) in subresources.iter().enumerate() {
+                let first = uses.iter().find(|u| self.declared_passes[u.declared].uses[u.at].writes).map(|u| u.key);
                 for u in uses {
-                    let at = &self.jobs[u.job].uses[u.at];
+                    let at = &self.declared_passes[u.declared].uses[u.at];
                     // A name of another size has memory of its own, of which the scaled copy fills mip 0.
                     let modifies = self.chain[at.resource] > 0;
                     let kept = match self.graph.resources()[ResourceId::new(at.resource)].life {
@@ -128,7 +146,7 @@ impl Facts<'_> {
                         Life::Persistent | Life::History(_) => true,
                     };
                     if kept || first.is_some_and(|first| first < u.key) {
-                        written.push((u.job, u.at, self.grids[memory].aspect(cell)));
+                        written.push((u.declared, u.at, self.grids[memory].aspect(subresource)));
                     }
                 }
             }
@@ -136,15 +154,15 @@ impl Facts<'_> {
         let graph = self.graph;
         let mut said = vec![Vec::new(); graph.passes().len()];
         for access in graph.accesses() {
-            if let Some(job) = self.place(access.pass).filter(|_| access.resource.index() < self.shapes.len()) {
-                said[job].push((self.declared_load(access), self.declared_stencil_load(access)));
+            if let Some(declared) = self.place(access.pass).filter(|_| access.resource.index() < self.shapes.len()) {
+                said[declared].push((self.declared_load(access), self.declared_stencil_load(access)));
             }
         }
-        for (job, at, aspect) in written {
-            let job = &mut self.jobs[job];
-            let Some(declared) = job.declared else { continue };
-            let (load, stencil_load) = said[declared][at];
-            let at = &mut job.uses[at];
+        for (declared, at, aspect) in written {
+            let declared = &mut self.declared_passes[declared];
+            let Some(explicit) = declared.declared else { continue };
+            let (load, stencil_load) = said[explicit][at];
+            let at = &mut declared.uses[at];
             if !matches!(at.usage, Usage::ColorAttachment | Usage::DepthStencilAttachment) {
                 continue;
             }
@@ -154,7 +172,7 @@ impl Facts<'_> {
                 at.load = load.unwrap_or(Load::Load);
             }
         }
-        for at in self.jobs.iter_mut().flat_map(|job| &mut job.uses) {
+        for at in self.declared_passes.iter_mut().flat_map(|declared| &mut declared.uses) {
             if matches!(at.usage, Usage::ColorAttachment | Usage::DepthStencilAttachment) {
                 at.keeps = Aspects::empty();
                 if at.load == Load::Load {
@@ -174,29 +192,29 @@ impl Facts<'_> {
             let Some(pass) = self.place(fallback.pass).filter(|_| output.max(input) < self.memory.len()) else {
                 continue;
             };
-            if let Some(flag) = self.jobs[pass].flag {
+            if let Some(flag) = self.declared_passes[pass].flag {
                 known.push((pass, StandIn { output, flag, input }));
             }
         }
         let mut found = Vec::new();
-        for (index, job) in self.jobs.iter().enumerate() {
-            for (number, at) in job.uses.iter().enumerate().filter(|(_, at)| at.must_read && !at.writes) {
+        for (index, declared) in self.declared_passes.iter().enumerate() {
+            for (number, at) in declared.uses.iter().enumerate().filter(|(_, at)| at.must_read && !at.writes) {
                 let mut outputs = vec![at.resource];
                 let mut next = 0;
                 while let Some(&output) = outputs.get(next) {
                     next += 1;
                     // Who is under the same flag never reads while it is off.
-                    let own = |stand_in: &StandIn| stand_in.output == output && job.flag != Some(stand_in.flag);
+                    let own = |stand_in: &StandIn| stand_in.output == output && declared.flag != Some(stand_in.flag);
                     for &(pass, stand_in) in known.iter().filter(|(_, stand_in)| own(stand_in)) {
                         let after = match output == at.resource {
                             true => self.follows(pass, index, number),
                             false => {
                                 let (_, position, step) = self.stand_in_key(output, index, number);
-                                (self.jobs[pass].position, 0) < (position, step)
+                                (self.declared_passes[pass].position, 0) < (position, step)
                             }
                         };
                         // The mips that a pass generates are off with it.
-                        let own = self.jobs[pass].position == job.position;
+                        let own = self.declared_passes[pass].position == declared.position;
                         if after && !own && !outputs.contains(&stand_in.input) {
                             outputs.push(stand_in.input);
                             found.push((index, number, stand_in));
@@ -205,34 +223,35 @@ impl Facts<'_> {
                 }
             }
         }
-        for (job, at, stand_in) in found {
+        for (declared, at, stand_in) in found {
             let input = stand_in.input;
             if self.memory[input] == self.memory[stand_in.output] {
-                self.jobs[job].uses[at].names.push(input);
+                self.declared_passes[declared].uses[at].names.push(input);
                 continue;
             }
-            self.jobs[job].uses[at].fallbacks.push(stand_in);
+            self.declared_passes[declared].uses[at].fallbacks.push(stand_in);
             if self.frames_ago[input] > 0 {
                 continue;
             }
             let memory = self.memory[input];
-            let key = self.stand_in_key(input, job, at);
-            for cell in self.grids[memory].cells(&self.jobs[job].uses[at].part) {
-                self.order[memory][cell].push(CellUse { key, job, at, group: 0 });
-                self.order[memory][cell].sort_by_key(|u| (u.key, u.job, u.at));
+            let key = self.stand_in_key(input, declared, at);
+            for subresource in self.grids[memory].subresources(&self.declared_passes[declared].uses[at].part) {
+                self.order[memory][subresource].push(SubresourceUse { key, declared, at, group: 0 });
+                self.order[memory][subresource].sort_by_key(|u| (u.key, u.declared, u.at));
             }
         }
     }
 
-    /// Whether a use comes after what `pass` writes to the same cells.
-    fn follows(&self, pass: usize, job: usize, at: usize) -> bool {
-        let at_use = &self.jobs[job].uses[at];
+    /// Whether a use comes after what `pass` writes to the same subresources.
+    fn follows(&self, pass: usize, declared: usize, at: usize) -> bool {
+        let at_use = &self.declared_passes[declared].uses[at];
         let memory = self.memory[at_use.resource];
-        at_use.cells.iter().any(|&cell| {
-            let own = self.key(at_use.resource, cell, job, at);
+        at_use.subresources.iter().any(|&subresource| {
+            let own = self.key(at_use.resource, subresource, declared, at);
             // The mips that a pass generates are its own.
-            let its = |u: &CellUse| self.jobs[u.job].position == self.jobs[pass].position;
-            self.writers[memory][cell].iter().any(|u| its(u) && own.is_some_and(|(key, _)| u.key < key))
+            let its =
+                |u: &SubresourceUse| self.declared_passes[u.declared].position == self.declared_passes[pass].position;
+            self.writers[memory][subresource].iter().any(|u| its(u) && own.is_some_and(|(key, _)| u.key < key))
         })
     }
 }

@@ -142,7 +142,9 @@ impl Maker {
         let every = if is_attachment(how.usage) { Ranges::default() } else { every_mip(&shape) };
         for ranges in [Ranges::default(), every] {
             let how = Use { ranges, ..how };
-            if !paid && (below || self.cells(at, &how) & common != 0 || how.generate_mips) && self.may(&draft, at, &how)
+            if !paid
+                && (below || self.subresources(at, &how) & common != 0 || how.generate_mips)
+                && self.may(&draft, at, &how)
             {
                 if self.allows(Family::ForwardConditional) && !below && self.source.chance(1, 3) {
                     input = self.conditional_payment(&mut draft, at);

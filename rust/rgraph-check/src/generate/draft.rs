@@ -1,5 +1,5 @@
-//! A pass that is being declared: which cells it uses how, so that no two accesses contradict each other, every read
-//! finds contents, and attachments have one size.
+//! A pass that is being declared: which subresources it uses how, so that no two accesses contradict each other, every
+//! read finds contents, and attachments have one size.
 
 use rgraph_ir::access::{Aspects, Load, PassQueue, Stages, Usage};
 use rgraph_ir::graph::{Pass, PassId, Ranges, Use};
@@ -16,14 +16,14 @@ const UNIFORM: u64 = 16384;
 type Extent = (u32, u32, u32, u32);
 
 #[derive(Clone, Copy)]
-struct Touch {
+struct ResolvedAccess {
     usage: Usage,
     unordered: bool,
     /// Whether it throws away any of what was there.
     loses: bool,
     /// Position among the known resources.
     at: usize,
-    cells: u128,
+    subresources: u128,
     class: Class,
 }
 
@@ -35,7 +35,7 @@ pub(super) struct Draft {
     pub(super) flag: Option<usize>,
     /// Debts that nothing the pass uses may come after.
     pub(super) avoid: u16,
-    touches: Vec<Touch>,
+    accesses: Vec<ResolvedAccess>,
     pub(super) taint: u16,
     extent: Option<Extent>,
     samples: Option<u32>,
@@ -44,10 +44,10 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    /// Whether the pass writes these cells of the resource.
-    pub(super) fn writes_all(&self, at: usize, cells: u128) -> bool {
-        let written = self.touches.iter().filter(|touch| touch.at == at && touch.usage.writes());
-        written.fold(0, |all, touch| all | touch.cells) & cells == cells
+    /// Whether the pass writes these subresources of the resource.
+    pub(super) fn writes_all(&self, at: usize, subresources: u128) -> bool {
+        let written = self.accesses.iter().filter(|access| access.at == at && access.usage.writes());
+        written.fold(0, |all, access| all | access.subresources) & subresources == subresources
     }
 }
 
@@ -76,7 +76,7 @@ impl Maker {
             work,
             flag: None,
             avoid: 0,
-            touches: Vec::new(),
+            accesses: Vec::new(),
             taint: 0,
             extent: None,
             samples: None,
@@ -99,8 +99,8 @@ impl Maker {
     /// Whether the pass may use the resource at all.
     pub(super) fn usable(&self, draft: &Draft, at: usize) -> bool {
         let known = &self.known[at];
-        let others = |touch: &Touch| touch.at != at && self.known[touch.at].memory == known.memory;
-        known.left != Left::Nothing && self.tainted(at) & draft.avoid == 0 && !draft.touches.iter().any(others)
+        let others = |access: &ResolvedAccess| access.at != at && self.known[access.at].memory == known.memory;
+        known.left != Left::Nothing && self.tainted(at) & draft.avoid == 0 && !draft.accesses.iter().any(others)
     }
 
     /// A resource that fits, the latest for zeros.
@@ -110,35 +110,35 @@ impl Maker {
         (!list.is_empty()).then(|| self.source.pick(&list))
     }
 
-    /// The cells of an access.
-    pub(super) fn cells(&self, at: usize, how: &Use) -> u128 {
+    /// The subresources of an access.
+    pub(super) fn subresources(&self, at: usize, how: &Use) -> u128 {
         let mut ranges = how.ranges;
         if first_mip_only(how.usage) {
             ranges.mips = ranges.mips.or(Some([0, 1]));
         }
-        self.known[at].shape.cells(&ranges, how.aspects)
+        self.known[at].shape.subresources(&ranges, how.aspects)
     }
 
     /// Whether the access goes with the others of the pass, and finds the contents that it asks for.
     pub(super) fn may(&self, draft: &Draft, at: usize, how: &Use) -> bool {
         let known = &self.known[at];
-        let cells = self.cells(at, how);
+        let subresources = self.subresources(at, how);
         let class = Class::of(how.usage);
-        let meets = |touch: &Touch| {
-            self.known[touch.at].memory == known.memory
-                && (touch.at != at || touch.cells & cells != 0 && !touch.class.may_meet(class))
+        let meets = |access: &ResolvedAccess| {
+            self.known[access.at].memory == known.memory
+                && (access.at != at || access.subresources & subresources != 0 && !access.class.may_meet(class))
         };
         let uniform = how.ranges.bytes.is_some_and(|[first, end]| how.usage == Usage::Uniform && end - first > UNIFORM);
-        if uniform || cells == 0 || !self.usable(draft, at) || draft.touches.iter().any(meets) {
+        if uniform || subresources == 0 || !self.usable(draft, at) || draft.accesses.iter().any(meets) {
             return false;
         }
         let mut falls = known.falls;
         while let Some(instead) = falls {
             let memory = self.known[instead].memory;
-            let meets = |touch: &Touch| {
-                self.known[touch.at].memory == memory && (touch.at != instead || touch.class != Class::Read)
+            let meets = |access: &ResolvedAccess| {
+                self.known[access.at].memory == memory && (access.at != instead || access.class != Class::Read)
             };
-            if draft.touches.iter().any(meets) {
+            if draft.accesses.iter().any(meets) {
                 return false;
             }
             falls = self.known[instead].falls;
@@ -149,15 +149,15 @@ impl Maker {
         if let Some((bit, common)) = known.owed
             && draft.avoid != bit
         {
-            return !how.usage.writes() && cells & common != 0 && !how.unordered && !is_attachment(how.usage);
+            return !how.usage.writes() && subresources & common != 0 && !how.unordered && !is_attachment(how.usage);
         }
         let readable = known.readable(draft.flag);
         let asks = reads(how);
-        let reaches = self.allows(Family::Undefined) && cells & readable != 0;
-        if asks && cells & !readable != 0 && !reaches {
+        let reaches = self.allows(Family::Undefined) && subresources & readable != 0;
+        if asks && subresources & !readable != 0 && !reaches {
             return false;
         }
-        if (asks || draft.flag.is_some()) && cells & known.blocked(draft.flag) != 0 {
+        if (asks || draft.flag.is_some()) && subresources & known.blocked(draft.flag) != 0 {
             return false;
         }
         let left = match known.left {
@@ -173,30 +173,33 @@ impl Maker {
     fn is_left_out(&self, draft: &Draft, at: usize, how: &Use) -> bool {
         let known = &self.known[at];
         let lost = how.load.is_some_and(|load| load != Load::Load);
-        let beside = |touch: &&Touch| touch.at == at;
+        let beside = |access: &&ResolvedAccess| access.at == at;
         let class = Class::of(how.usage);
-        let cells = self.cells(at, how);
+        let subresources = self.subresources(at, how);
         let attached = |usage: Usage| is_attachment(usage) || usage == Usage::InputAttachment;
-        let other_part = |touch: &Touch| {
-            attached(touch.usage) && attached(how.usage) && touch.cells & cells != 0 && touch.cells != cells
+        let other_part = |access: &ResolvedAccess| {
+            attached(access.usage)
+                && attached(how.usage)
+                && access.subresources & subresources != 0
+                && access.subresources != subresources
         };
         // Depth and stencil are written by tests, which come before the shader that reads them in place.
-        let cleared = |touch: &Touch| {
-            class == Class::Input && touch.class == Class::Attachment && touch.loses
-                || class == Class::Attachment && touch.class == Class::Input && (loses(how) || known.shape.is_depth())
+        let cleared = |access: &ResolvedAccess| {
+            class == Class::Input && access.class == Class::Attachment && access.loses
+                || class == Class::Attachment && access.class == Class::Input && (loses(how) || known.shape.is_depth())
         };
-        let in_place = |touch: &Touch| {
-            let pair = [touch.usage, how.usage];
+        let in_place = |access: &ResolvedAccess| {
+            let pair = [access.usage, how.usage];
             pair.contains(&Usage::InputAttachment) && pair.contains(&Usage::DepthStencilRead)
         };
-        let feedback = |touch: &Touch| {
-            matches!((touch.class, class), (Class::Input, Class::Attachment) | (Class::Attachment, Class::Input))
+        let feedback = |access: &ResolvedAccess| {
+            matches!((access.class, class), (Class::Input, Class::Attachment) | (Class::Attachment, Class::Input))
         };
         let image = known.shape.is_image();
-        let reads = |touch: &Touch| touch.class == Class::Read && class == Class::Read;
-        let twice = |touch: &Touch| !image || touch.cells & cells != 0 && reads(touch);
-        let apart = |touch: &Touch| touch.unordered || how.unordered;
-        let mut others = draft.touches.iter().filter(beside);
+        let reads = |access: &ResolvedAccess| access.class == Class::Read && class == Class::Read;
+        let twice = |access: &ResolvedAccess| !image || access.subresources & subresources != 0 && reads(access);
+        let apart = |access: &ResolvedAccess| access.unordered || how.unordered;
+        let mut others = draft.accesses.iter().filter(beside);
         let past = matches!(self.graph.resources()[known.id].life, Life::History(_));
         let leave = self.graph.resources()[known.id].leave.is_some_and(|leave| leave.queue.is_some());
         others.clone().any(cleared)
@@ -207,7 +210,7 @@ impl Maker {
             || others.any(apart) && !self.allows(Family::UnorderedBeside)
             || known.history && how.usage.writes() && lost && !self.allows(Family::DiscardRemembered)
             || known.falls.is_some()
-                && self.cells(at, how) != known.shape.whole()
+                && self.subresources(at, how) != known.shape.whole()
                 && !self.allows(Family::PartialFallback)
             || known.falls.is_some() && matches!(how.usage, Usage::InputAttachment | Usage::DepthStencilRead)
             || known.falls.is_some() && how.usage.writes() && !self.allows(Family::FallbackReplaced)
@@ -223,7 +226,7 @@ impl Maker {
     fn is_mixed(&self, draft: &Draft, how: &Use) -> bool {
         let apart = |usage: Usage| usage.writes() && !is_attachment(usage);
         apart(how.usage) && draft.extent.is_some()
-            || is_attachment(how.usage) && draft.touches.iter().any(|touch| apart(touch.usage))
+            || is_attachment(how.usage) && draft.accesses.iter().any(|access| apart(access.usage))
     }
 
     fn fits_attachments(&self, draft: &Draft, at: usize, how: &Use) -> bool {
@@ -245,11 +248,11 @@ impl Maker {
     /// Declares the access.
     pub(super) fn put(&mut self, draft: &mut Draft, at: usize, how: &Use) {
         debug_assert!(self.may(draft, at, how), "{how:?} of {:?} after {:?}", self.known[at], draft.pass);
-        let mut cells = self.cells(at, how);
+        let mut subresources = self.subresources(at, how);
         let shape = self.known[at].shape;
         if how.generate_mips {
             let last = [how.ranges.mips.map_or(0, |[first, _]| first), shape.mips];
-            cells |= shape.cells(&Ranges { mips: Some(last), ..how.ranges }, how.aspects);
+            subresources |= shape.subresources(&Ranges { mips: Some(last), ..how.ranges }, how.aspects);
         }
         if is_attachment(how.usage) {
             let own = extent(&shape, how);
@@ -263,9 +266,9 @@ impl Maker {
                 _ => {}
             }
         }
-        draft.touches.push(Touch {
+        draft.accesses.push(ResolvedAccess {
             at,
-            cells,
+            subresources,
             class: Class::of(how.usage),
             usage: how.usage,
             unordered: how.unordered,
@@ -275,15 +278,15 @@ impl Maker {
         if let Some((bit, common)) = &mut self.known[at].owed
             && draft.avoid != *bit
         {
-            *common &= cells;
+            *common &= subresources;
             draft.taint |= *bit;
         }
         let mut falls = self.known[at].falls;
         while let Some(instead) = falls {
-            let cells = self.known[instead].shape.whole();
-            draft.touches.push(Touch {
+            let subresources = self.known[instead].shape.whole();
+            draft.accesses.push(ResolvedAccess {
                 at: instead,
-                cells,
+                subresources,
                 class: Class::Read,
                 usage: Usage::Sampled,
                 unordered: false,
@@ -294,13 +297,13 @@ impl Maker {
         self.graph.access(draft.pass, self.known[at].id, how, None);
     }
 
-    /// Declares the access in a range that fits, if there is one: as drawn, else the default one, else one cell.
+    /// Declares the access in a range that fits, if there is one: as drawn, else the default one, else one subresource.
     pub(super) fn try_put(&mut self, draft: &mut Draft, at: usize, how: Use) -> bool {
         let drawn = self.drawn_range(at, &how);
         let shape = self.known[at].shape;
         let first = self.known[at].readable(draft.flag).trailing_zeros();
         let layer = first / shape.mips % shape.layers;
-        let cell = match shape.is_image() {
+        let subresource = match shape.is_image() {
             true => Ranges {
                 mips: Some([first % shape.mips, first % shape.mips + 1]),
                 layers: (shape.layers > 1).then_some([layer, layer + 1]),
@@ -311,7 +314,7 @@ impl Maker {
         if how.usage == Usage::InputAttachment && shape.mips > 1 && !self.allows(Family::InputMips) {
             return false;
         }
-        let options = [drawn, Use { ranges: Ranges::default(), ..how }, Use { ranges: cell, ..how }];
+        let options = [drawn, Use { ranges: Ranges::default(), ..how }, Use { ranges: subresource, ..how }];
         for how in options {
             if self.may(draft, at, &how) {
                 self.put(draft, at, &how);
@@ -370,7 +373,7 @@ impl Maker {
     /// The pass is complete: what it writes is written, and debts spread.
     pub(super) fn finish_pass(&mut self, draft: Draft) -> PassId {
         let mut draft = draft;
-        let ordered = !draft.touches.is_empty() || self.allows(Family::OrderedEmpty);
+        let ordered = !draft.accesses.is_empty() || self.allows(Family::OrderedEmpty);
         if self.source.chance(1, 8) && ordered {
             let list: Vec<(PassId, u16)> =
                 self.ordinary.iter().rev().filter(|(_, taint)| taint & draft.avoid == 0).copied().collect();
@@ -380,20 +383,20 @@ impl Maker {
                 draft.taint |= taint;
             }
         }
-        for touch in &draft.touches {
-            let known = &mut self.known[touch.at];
-            if touch.usage == Usage::AccelerationScratch {
-                known.written |= touch.cells;
-                known.defined &= !touch.cells;
-            } else if touch.usage.writes() {
-                known.write(touch.cells, draft.flag);
+        for access in &draft.accesses {
+            let known = &mut self.known[access.at];
+            if access.usage == Usage::AccelerationScratch {
+                known.written |= access.subresources;
+                known.defined &= !access.subresources;
+            } else if access.usage.writes() {
+                known.write(access.subresources, draft.flag);
             }
         }
-        for touch in draft.touches.iter().filter(|_| draft.flag.is_some()) {
-            self.known[touch.at].switched = true;
+        for access in draft.accesses.iter().filter(|_| draft.flag.is_some()) {
+            self.known[access.at].switched = true;
         }
-        for touch in &draft.touches {
-            self.taint(touch.at, draft.taint);
+        for access in &draft.accesses {
+            self.taint(access.at, draft.taint);
         }
         self.ordinary.push((draft.pass, draft.taint));
         if draft.avoid != 0 {

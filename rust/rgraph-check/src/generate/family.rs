@@ -9,7 +9,7 @@ pub enum Family {
     UnorderedReads,
     /// Accesses that commute of which the first finds nothing written.
     UnorderedFirst,
-    /// Reads that reach over cells that nothing wrote.
+    /// Reads that reach over subresources that nothing wrote.
     Undefined,
     /// Two histories of one resource that reach back equally far.
     TwinHistories,
@@ -87,8 +87,8 @@ pub enum Family {
     UnorderedImages,
     /// Depth and stencil of one image used apart in one pass.
     AspectsApart,
-    /// An attachment of depth or of stencil alone, in a pass that does not name the other: in a render pass with subpasses
-    /// that may be in another layout or family by then.
+    /// An attachment of depth or of stencil alone, in a pass that does not name the other: in a render pass with
+    /// subpasses that may be in another layout or family by then.
     AspectAlone,
     /// Passes without any access.
     EmptyPasses,

@@ -1,13 +1,13 @@
-//! What the generator knows of a resource that it declared: its shape, and which of its cells hold what.
+//! What the generator knows of a resource that it declared: its shape, and which of its subresources hold what.
 //!
-//! A cell is a mip of a layer of an aspect, or an eighth of a buffer; a set of them is a bit mask.
+//! A subresource is a mip of a layer of an aspect, or an eighth of a buffer; a set of them is a bit mask.
 
 use rgraph_ir::access::Aspects;
 use rgraph_ir::format::{Format, Numbers};
 use rgraph_ir::graph::Ranges;
 use rgraph_ir::resource::ResourceId;
 
-/// Cells of a buffer.
+/// Subresources of a buffer.
 pub(super) const BLOCKS: u32 = 8;
 
 /// Most flags of a graph.
@@ -95,13 +95,13 @@ impl Shape {
         [u64::from(at) * size, u64::from(at + 1) * size]
     }
 
-    /// All cells.
+    /// All subresources.
     pub(super) fn whole(&self) -> u128 {
-        self.cells(&Ranges::default(), Aspects::empty())
+        self.subresources(&Ranges::default(), Aspects::empty())
     }
 
-    /// The cells that ranges and aspects name; empty aspects are all.
-    pub(super) fn cells(&self, ranges: &Ranges, aspects: Aspects) -> u128 {
+    /// The subresources that ranges and aspects name; empty aspects are all.
+    pub(super) fn subresources(&self, ranges: &Ranges, aspects: Aspects) -> u128 {
         if !self.is_image() {
             let block = self.bytes / u64::from(BLOCKS);
             let [first, end] = ranges.bytes.unwrap_or([0, self.bytes]);
@@ -109,16 +109,16 @@ impl Shape {
         }
         let [first, end] = ranges.mips.unwrap_or([0, self.mips]);
         let [layer, layers] = ranges.layers.unwrap_or([0, self.layers]);
-        let mut cells = 0;
+        let mut subresources = 0;
         for (plane, aspect) in (0..).zip(self.aspects().iter()) {
             if aspects.is_empty() || aspects.contains(aspect) {
                 for layer in layer..layers {
                     let row = (plane * self.layers + layer) * self.mips;
-                    cells |= bits(row + first, row + end);
+                    subresources |= bits(row + first, row + end);
                 }
             }
         }
-        cells
+        subresources
     }
 }
 
@@ -150,16 +150,16 @@ pub(super) struct Known {
     /// Whether a history remembers it, or it is one.
     pub(super) history: bool,
     pub(super) left: Left,
-    /// Cells that hold something whatever the flags are.
+    /// Subresources that hold something whatever the flags are.
     pub(super) defined: u128,
-    /// Cells that hold something only while a flag is on.
+    /// Subresources that hold something only while a flag is on.
     pub(super) only: [u128; MOST_FLAGS],
-    /// Cells that some pass wrote, be it with garbage.
+    /// Subresources that some pass wrote, be it with garbage.
     pub(super) written: u128,
     /// Open debts whose early passes come before something that used it.
     pub(super) taint: u16,
-    /// The debt that waits for a writer of it, and cells of which that writer must write some: those that all early
-    /// readers read, none where nobody may read before the writer.
+    /// The debt that waits for a writer of it, and subresources of which that writer must write some: those that all
+    /// early readers read, none where nobody may read before the writer.
     pub(super) owed: Option<(u16, u128)>,
     /// What its readers get while the flag of its writer is off.
     pub(super) falls: Option<usize>,
@@ -170,26 +170,26 @@ pub(super) struct Known {
 }
 
 impl Known {
-    /// Cells that a pass under `flag` finds contents in.
+    /// Subresources that a pass under `flag` finds contents in.
     pub(super) fn readable(&self, flag: Option<usize>) -> u128 {
         self.defined | flag.map_or(0, |flag| self.only[flag])
     }
 
-    /// Cells that a pass under `flag` must not read: they hold something under other flags only.
+    /// Subresources that a pass under `flag` must not read: they hold something under other flags only.
     pub(super) fn blocked(&self, flag: Option<usize>) -> u128 {
         let others = self.only.iter().enumerate().filter(|(at, _)| Some(*at) != flag);
-        others.fold(0, |cells, (_, only)| cells | only)
+        others.fold(0, |subresources, (_, only)| subresources | only)
     }
 
     /// Notes a write of a pass under `flag`.
-    pub(super) fn write(&mut self, cells: u128, flag: Option<usize>) {
-        self.written |= cells;
+    pub(super) fn write(&mut self, subresources: u128, flag: Option<usize>) {
+        self.written |= subresources;
         match flag {
             None => {
-                self.defined |= cells;
-                self.only.iter_mut().for_each(|only| *only &= !cells);
+                self.defined |= subresources;
+                self.only.iter_mut().for_each(|only| *only &= !subresources);
             }
-            Some(flag) => self.only[flag] |= cells & !self.defined & !self.blocked(None),
+            Some(flag) => self.only[flag] |= subresources & !self.defined & !self.blocked(None),
         }
     }
 }
@@ -199,15 +199,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cells_are_mips_of_layers_of_aspects_and_eighths_of_buffers() {
+    fn subresources_are_mips_of_layers_of_aspects_and_eighths_of_buffers() {
         let mut shape = Shape { mips: 3, layers: 2, ..Shape::image(Format::Rgba8unorm, 8, 8) };
         assert_eq!(shape.whole(), 0b111_111);
         let ranges = Ranges { mips: Some([1, 2]), layers: Some([1, 2]), bytes: None };
-        assert_eq!(shape.cells(&ranges, Aspects::empty()), 0b010_000);
+        assert_eq!(shape.subresources(&ranges, Aspects::empty()), 0b010_000);
         shape = Shape { layers: 2, ..Shape::image(Format::Depth24plusStencil8, 8, 8) };
-        assert_eq!(shape.cells(&Ranges::default(), Aspects::STENCIL), 0b11_00);
+        assert_eq!(shape.subresources(&Ranges::default(), Aspects::STENCIL), 0b11_00);
         let ranges = Ranges { bytes: Some([512, 1024]), ..Ranges::default() };
-        assert_eq!(Shape::buffer(4096).cells(&ranges, Aspects::empty()), 0b10);
+        assert_eq!(Shape::buffer(4096).subresources(&ranges, Aspects::empty()), 0b10);
         assert_eq!(Shape::buffer(4096).whole(), 0xff);
     }
 

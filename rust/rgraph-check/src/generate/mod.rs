@@ -2,10 +2,10 @@
 //! conditions, forward reads, modifies, unordered accesses, mips, resolves, merged passes, modules.
 //!
 //! One generator for all: the fuzzer mutates the bytes, hypothesis shrinks them, a seed stands for random ones. The
-//! first [`CHUNK`] bytes are the device and the graph as a whole, each further chunk is one step: one to four passes
-//! of one idea. Graphs are well-formed by construction: for every cell of every resource the generator knows under
-//! which flag it holds something, and a pass that comes late in the declaration but early in the order (a *debt*)
-//! uses nothing that depends on the passes that wait for it.
+//! first [`CHUNK`] bytes are the device and the graph as a whole, each further chunk is one step: one to four passes of
+//! one idea. Graphs are well-formed by construction: for every subresource of every resource the generator knows under
+//! which flag it holds something, and a pass that comes late in the declaration but early in the order (a *debt*) uses
+//! nothing that depends on the passes that wait for it.
 
 mod conditions;
 mod debts;

@@ -191,7 +191,7 @@ impl Maker {
         let known = &mut self.known[at];
         (known.transient, known.modifies) = (false, true);
         let first = rgraph_ir::graph::Ranges { mips: Some([0, 1]), ..Default::default() };
-        known.defined = own.cells(&first, rgraph_ir::access::Aspects::empty());
+        known.defined = own.subresources(&first, rgraph_ir::access::Aspects::empty());
         known.written = known.defined;
         known.taint = taint;
         self.known[base].left = Left::Reads;

@@ -1,7 +1,7 @@
-//! Heap limits, and budgets in numbers of bytes: the placement that the options ask for is kept if it fits. If not, the bake gives up barrier calls first,
-//! then overlap: it cuts a barrier-free group before every step, searches placements longer, and tries orders that keep
-//! fewer bytes alive. A heap limit refuses the graph if none of them fits, and then says what is alive at the worst moment;
-//! a budget takes the one of fewest bytes.
+//! Heap limits, and budgets in numbers of bytes: the placement that the options ask for is kept if it fits. If not, the
+//! bake gives up barrier calls first, then overlap: it cuts a barrier-free interval before every physical pass,
+//! searches placements longer, and tries orders that keep fewer bytes alive. A heap limit refuses the graph if none of
+//! them fits, and then says what is alive at the worst moment; a budget takes the one of fewest bytes.
 
 use std::cmp::Reverse;
 
@@ -146,28 +146,31 @@ impl Scratch {
         })
     }
 
-    /// The step at which most bytes of a class are alive, and the largest of them.
+    /// The physical pass at which most bytes of a class are alive, and the largest of them.
     fn worst_moment(&self, graph: &Graph, class: u32) -> Worst {
         let placed = || self.transients.placements.iter().filter(move |placement| placement.class == class);
         let mut changes: Vec<(u32, bool, u64)> = placed()
-            .flat_map(|p| [(p.steps[0], true, p.size), (p.steps[1].saturating_add(1), false, p.size)])
+            .flat_map(|p| {
+                [(p.physical_passes[0], true, p.size), (p.physical_passes[1].saturating_add(1), false, p.size)]
+            })
             .collect();
-        // What ends before a step gives its bytes back before what begins there takes some.
-        changes.sort_unstable_by_key(|&(step, begins, _)| (step, begins));
+        // What ends before a physical pass gives its bytes back before what begins there takes some.
+        changes.sort_unstable_by_key(|&(physical, begins, _)| (physical, begins));
         let (mut live, mut most, mut at) = (0u64, 0, 0);
-        for (step, begins, size) in changes {
+        for (physical, begins, size) in changes {
             live = if begins { live.saturating_add(size) } else { live.saturating_sub(size) };
             if live > most {
-                (most, at) = (live, step);
+                (most, at) = (live, physical);
             }
         }
-        let mut alive: Vec<&Placement> = placed().filter(|p| p.steps[0] <= at && at <= p.steps[1]).collect();
+        let mut alive: Vec<&Placement> =
+            placed().filter(|p| p.physical_passes[0] <= at && at <= p.physical_passes[1]).collect();
         alive.sort_by_key(|placement| (Reverse(placement.size), placement.memory));
         let count = alive.len();
-        let stops = self.course.steps.get(at as usize).map(|step| step.stops.range());
-        let stop = stops.and_then(|mut stops| self.course.stops.get(stops.next()?));
+        let passes = self.schedule.physical_passes.get(at as usize).map(|physical| physical.passes.range());
+        let scheduled = passes.and_then(|mut passes| self.schedule.passes.get(passes.next()?));
         Worst {
-            pass: stop.and_then(|stop| self.facts.declared_pass(stop.node)),
+            pass: scheduled.and_then(|scheduled| self.facts.declared_pass(scheduled.pass)),
             bytes: most,
             largest: alive[..count.min(NAMED)]
                 .iter()
@@ -177,9 +180,9 @@ impl Scratch {
         }
     }
 
-    /// Orders the nodes anew so that few bytes are alive at once; false if there is no such order to try.
+    /// Orders the passes anew so that few bytes are alive at once; false if there is no such order to try.
     fn reorder(&mut self, graph: &Graph, profile: &Profile, one_queue: bool) -> bool {
-        let job = self.weights.job(crate::stages::weigh::Input {
+        let instance = self.weights.instance(crate::stages::weigh::Input {
             graph,
             profile,
             plan_queues: &self.queues,
@@ -189,24 +192,25 @@ impl Scratch {
             deps: &self.deps,
             memory: MemoryBudget::Least,
         });
-        let made = least_bytes(&job, one_queue, &mut self.schedule, &mut self.order);
+        let made = least_bytes(&instance, one_queue, &mut self.ordering, &mut self.order);
         if made {
             self.take_lanes();
         }
         made
     }
 
-    /// Lets bytes that any step frees be taken over by the next step of its queue, for a barrier call there.
+    /// Lets bytes that any physical pass frees be taken over by the next physical pass of its queue, for a barrier call
+    /// there.
     fn cut_everywhere(&mut self) {
-        let all = vec![true; self.course.steps.len()];
-        self.course.cut_groups_before(&all, &mut self.groups);
+        let all = vec![true; self.schedule.physical_passes.len()];
+        self.schedule.cut_intervals_before(&all, &mut self.intervals);
     }
 }
 
 /// What is tried to make a frame fit.
 #[derive(Clone, Copy)]
 enum Attempt {
-    /// A barrier call before every step.
+    /// A barrier call before every physical pass.
     Cut,
     /// An order that keeps few bytes alive at once; on one queue where the declaration leaves the choice.
     LeastBytes { one_queue: bool },

@@ -1,47 +1,47 @@
-//! Which nodes a root needs: backwards from the last writers of roots along "needs the contents of", exact and
+//! Which passes a root needs: backwards from the last writers of roots along "needs the contents of", exact and
 //! transitive; why the others are not needed; and which parts of the graph have nothing to do with each other.
 //!
 //! Island's rule for independent parts: roots whose reads and writes overlap share a key. Found by union-find
-//! (Tarjan 1975) over the memories that live nodes touch, in near-linear time.
+//! (Tarjan 1975) over the memories that live passes access, in near-linear time.
 
 use crate::graph::Graph;
 use crate::id::{Id, IdVec};
 use crate::plan::Culled;
 use crate::resource::{Life, ResourceId};
-use crate::stages::resolve::{Facts, NodeId, Origin};
+use crate::stages::resolve::{Facts, Origin, ResolvedPassId};
 
 /// What is needed and what is not.
 #[derive(Default, Debug)]
 pub struct Live {
-    /// By node: whether it runs.
-    pub needed: IdVec<NodeId, bool>,
-    /// Nodes that run, in serial order.
-    pub nodes: Vec<NodeId>,
-    /// By node that runs: a representative of its part of the graph.
-    pub part: IdVec<NodeId, u32>,
-    stack: Vec<NodeId>,
-    owner: IdVec<ResourceId, Option<NodeId>>,
+    /// By pass: whether it runs.
+    pub needed: IdVec<ResolvedPassId, bool>,
+    /// Passes that run, in serial order.
+    pub passes: Vec<ResolvedPassId>,
+    /// By pass that runs: a representative of its part of the graph.
+    pub part: IdVec<ResolvedPassId, u32>,
+    stack: Vec<ResolvedPassId>,
+    owner: IdVec<ResourceId, Option<ResolvedPassId>>,
     written: IdVec<ResourceId, bool>,
-    reader: IdVec<NodeId, Option<NodeId>>,
+    reader: IdVec<ResolvedPassId, Option<ResolvedPassId>>,
 }
 
-/// Finds the live nodes; all are, unless it culls. O(nodes + touches + contributions).
+/// Finds the live passes; all are, unless it culls. O(passes + accesses + contributions).
 pub fn cull(graph: &Graph, facts: &Facts, culls: bool, live: &mut Live) {
-    live.needed.refill(false, facts.nodes.len());
+    live.needed.refill(false, facts.passes.len());
     live.stack.clear();
     let Live { needed, stack, .. } = live;
-    let mut need = |node: NodeId, stack: &mut Vec<NodeId>| {
-        if !std::mem::replace(&mut needed[node], true) {
-            stack.push(node);
+    let mut need = |pass: ResolvedPassId, stack: &mut Vec<ResolvedPassId>| {
+        if !std::mem::replace(&mut needed[pass], true) {
+            stack.push(pass);
         }
     };
-    for (id, node) in facts.nodes.iter_ids() {
-        if node.keep || !culls {
+    for (id, pass) in facts.passes.iter_ids() {
+        if pass.keep || !culls {
             need(id, stack);
         }
     }
-    let mut need_writers = |memory: ResourceId, stack: &mut Vec<NodeId>| {
-        for writer in facts.final_writer[facts.pieces.of(memory).range()].iter().flatten() {
+    let mut need_writers = |memory: ResourceId, stack: &mut Vec<ResolvedPassId>| {
+        for writer in facts.final_writer[facts.subresources.of(memory).range()].iter().flatten() {
             need(*writer, stack);
         }
     };
@@ -56,46 +56,46 @@ pub fn cull(graph: &Graph, facts: &Facts, culls: bool, live: &mut Live) {
     }
     while let Some(id) = stack.pop() {
         crate::cancel::poll();
-        let node = &facts.nodes[id];
-        for &source in &facts.sources[node.sources.range()] {
+        let pass = &facts.passes[id];
+        for &source in &facts.sources[pass.sources.range()] {
             need(source, stack);
         }
         let mutual = &facts.mutual[facts.mutual.partition_point(|(earlier, _)| *earlier < id)..];
         for &(_, later) in mutual.iter().take_while(|(earlier, _)| *earlier == id) {
             need(later, stack);
         }
-        for &piece in &facts.entry_reads[node.entry_reads.range()] {
+        for &subresource in &facts.entry_reads[pass.entry_reads.range()] {
             // The same part of what is remembered: families are cut alike.
-            let memory = facts.pieces.get(piece).memory;
-            let within = piece - facts.pieces.of(memory).start;
-            let made_by = facts.pieces.of(facts.family[memory]).start + within;
+            let memory = facts.subresources.get(subresource).memory;
+            let within = subresource - facts.subresources.of(memory).start;
+            let made_by = facts.subresources.of(facts.family[memory]).start + within;
             if let Some(writer) = facts.final_writer[made_by as usize] {
                 need(writer, stack);
             }
         }
     }
-    live.nodes.clear();
-    live.nodes.extend(facts.nodes.ids().filter(|&id| live.needed[id]));
+    live.passes.clear();
+    live.passes.extend(facts.passes.ids().filter(|&id| live.needed[id]));
     live.find_parts(facts);
 }
 
 impl Live {
-    /// Union-find: nodes that touch one memory, unless nobody writes it, are of one part.
+    /// Union-find: passes that access one memory, unless nobody writes it, are of one part.
     fn find_parts(&mut self, facts: &Facts) {
         let memories = facts.memory.len();
         self.written.refill(false, memories);
         self.owner.refill(None, memories);
         self.part.clear();
-        self.part.as_vec_mut().extend(0..facts.nodes.len() as u32);
-        for &id in &self.nodes {
-            for touch in &facts.touches[facts.nodes[id].touches.range()] {
-                let family = facts.family[facts.memory[touch.resource]];
-                self.written[family] |= touch.effect.writes();
+        self.part.as_vec_mut().extend(0..facts.passes.len() as u32);
+        for &id in &self.passes {
+            for access in &facts.accesses[facts.passes[id].accesses.range()] {
+                let family = facts.family[facts.memory[access.resource]];
+                self.written[family] |= access.effect.writes();
             }
         }
-        for &id in &self.nodes {
-            for touch in &facts.touches[facts.nodes[id].touches.range()] {
-                let family = facts.family[facts.memory[touch.resource]];
+        for &id in &self.passes {
+            for access in &facts.accesses[facts.passes[id].accesses.range()] {
+                let family = facts.family[facts.memory[access.resource]];
                 if !self.written[family] {
                     continue;
                 }
@@ -110,38 +110,38 @@ impl Live {
                 join(&mut self.part, later, earlier);
             }
         }
-        for &id in &self.nodes {
+        for &id in &self.passes {
             let root = find(&mut self.part, id.index() as u32);
             self.part[id] = root;
         }
     }
 
-    /// Why a declared pass does not run. Readers are looked up once for all: call with ascending nodes.
-    pub fn reasons(&mut self, graph: &Graph, facts: &Facts, mut tell: impl FnMut(NodeId, Culled)) {
-        self.reader.refill(None, facts.nodes.len());
-        for (id, node) in facts.nodes.iter_ids() {
+    /// Why a declared pass does not run. Readers are looked up once for all: call with ascending passes.
+    pub fn reasons(&mut self, graph: &Graph, facts: &Facts, mut tell: impl FnMut(ResolvedPassId, Culled)) {
+        self.reader.refill(None, facts.passes.len());
+        for (id, pass) in facts.passes.iter_ids() {
             if !self.needed[id] {
-                for &source in &facts.sources[node.sources.range()] {
+                for &source in &facts.sources[pass.sources.range()] {
                     self.reader[source].get_or_insert(id);
                 }
             }
         }
-        for (id, node) in facts.nodes.iter_ids() {
-            let Origin::Declared(pass) = node.origin else { continue };
+        for (id, pass) in facts.passes.iter_ids() {
+            let Origin::Declared(declared_pass) = pass.origin else { continue };
             if self.needed[id] {
                 continue;
             }
-            let mut writes = facts.touches[node.touches.range()].iter().filter(|touch| touch.effect.writes());
+            let mut writes = facts.accesses[pass.accesses.range()].iter().filter(|access| access.effect.writes());
             let reason = match writes.next() {
-                None if node.touches.is_empty() && graph.passes()[pass].setup => Culled::OptedOut,
+                None if pass.accesses.is_empty() && graph.passes()[declared_pass].setup => Culled::OptedOut,
                 None => Culled::WritesNothing,
-                Some(touch) => match (self.reader[id], facts.replaced[id]) {
-                    (Some(reader), _) => match facts.nodes[reader].origin {
-                        Origin::Declared(by) => Culled::OnlyCulledReaders(touch.resource, by.index() as u32),
-                        _ => Culled::Unread(touch.resource),
+                Some(access) => match (self.reader[id], facts.replaced[id]) {
+                    (Some(reader), _) => match facts.passes[reader].origin {
+                        Origin::Declared(by) => Culled::OnlyCulledReaders(access.resource, by.index() as u32),
+                        _ => Culled::Unread(access.resource),
                     },
                     (None, Some(resource)) => Culled::Overwritten(resource),
-                    (None, None) => Culled::Unread(touch.resource),
+                    (None, None) => Culled::Unread(access.resource),
                 },
             };
             tell(id, reason);
@@ -149,19 +149,19 @@ impl Live {
     }
 }
 
-fn find(part: &mut IdVec<NodeId, u32>, mut at: u32) -> u32 {
-    while part[NodeId::new(at as usize)] != at {
-        let up = part[NodeId::new(at as usize)];
-        let higher = part[NodeId::new(up as usize)];
-        part[NodeId::new(at as usize)] = higher;
+fn find(part: &mut IdVec<ResolvedPassId, u32>, mut at: u32) -> u32 {
+    while part[ResolvedPassId::new(at as usize)] != at {
+        let up = part[ResolvedPassId::new(at as usize)];
+        let higher = part[ResolvedPassId::new(up as usize)];
+        part[ResolvedPassId::new(at as usize)] = higher;
         at = higher;
     }
     at
 }
 
-/// The lower node becomes the representative, so that parts are named by their first node.
-fn join(part: &mut IdVec<NodeId, u32>, a: NodeId, b: NodeId) {
+/// The lower pass becomes the representative, so that parts are named by their first pass.
+fn join(part: &mut IdVec<ResolvedPassId, u32>, a: ResolvedPassId, b: ResolvedPassId) {
     let (a, b) = (find(part, a.index() as u32), find(part, b.index() as u32));
     let (low, high) = (a.min(b), a.max(b));
-    part[NodeId::new(high as usize)] = low;
+    part[ResolvedPassId::new(high as usize)] = low;
 }

@@ -14,7 +14,7 @@ use crate::stages::depend::Dependencies;
 use crate::stages::merge;
 use crate::stages::resolve::Origin;
 use crate::stages::schedule::Order;
-use crate::stages::synchronize::epoch::{Epochs, Frame, NONE};
+use crate::stages::synchronize::read_group::{Frame, NONE, ReadGroups};
 use crate::stages::transient::Transients;
 use crate::stages::weigh::queue_why;
 
@@ -32,35 +32,35 @@ pub struct Scratch {
 /// What the tables are made from.
 #[derive(Clone, Copy)]
 pub struct Input<'a> {
-    /// Declaration, facts, course.
+    /// Declaration, facts, schedule.
     pub frame: Frame<'a>,
     /// The device.
     pub profile: &'a Profile,
-    /// Dependencies of live nodes.
+    /// Dependencies of live passes.
     pub deps: &'a Dependencies,
     /// Their schedule.
     pub order: &'a Order,
     /// Where merging put them.
     pub merged: &'a merge::Scratch,
-    /// Epochs.
-    pub epochs: &'a Epochs,
+    /// Read groups.
+    pub read_groups: &'a ReadGroups,
     /// Placements.
     pub transients: &'a Transients,
 }
 
-/// Passes: live ones in the order of the course, then culled ones as declared. O(passes + dependencies).
+/// Passes: live ones in the order of the schedule, then culled ones as declared. O(passes + dependencies).
 pub fn passes(input: Input<'_>, live: &mut Live, plan: &mut Plan) {
-    let Frame { graph, facts, course, .. } = input.frame;
+    let Frame { graph, facts, schedule, .. } = input.frame;
     plan.passes.clear();
     plan.pass_accesses.clear();
     plan.pass_names.copy_from(graph.pass_names());
-    for (at, stop) in course.stops.iter().enumerate() {
+    for (at, scheduled) in schedule.passes.iter().enumerate() {
         crate::cancel::poll();
-        let index = input.deps.index[stop.node] as usize;
+        let index = input.deps.index[scheduled.pass] as usize;
         let latest = input.deps.deps.preds.row(index).iter().map(|&p| input.merged.final_position(p)).max();
         let start = plan.pass_accesses.len();
-        let (name, declared, owner) = match facts.nodes[stop.node].origin {
-            Origin::Declared(pass) => (pass.index(), Some(pass.index() as u32), None),
+        let (name, declared, owner) = match facts.passes[scheduled.pass].origin {
+            Origin::Declared(planned) => (planned.index(), Some(planned.index() as u32), None),
             origin => {
                 insert_accesses(input, at, plan);
                 (plan.pass_names.push(&inserted_name(graph, origin)), None, origin.owner())
@@ -70,25 +70,25 @@ pub fn passes(input: Input<'_>, live: &mut Live, plan: &mut Plan) {
         plan.passes.push(PlanPass {
             name: name as u32,
             declared,
-            owner: owner.map(|pass| pass.index() as u32),
-            queue: (stop.queue != course.host()).then(|| QueueId::new(usize::from(stop.queue))),
+            owner: owner.map(|planned| planned.index() as u32),
+            queue: (scheduled.queue != schedule.host()).then(|| QueueId::new(usize::from(scheduled.queue))),
             culled: None,
             physical_pass: None,
             subpass: 0,
             accesses: Span::new(start, plan.pass_accesses.len()),
             why: PassWhy {
-                queue: queue_why(input.profile, facts, stop.node, chosen),
+                queue: queue_why(input.profile, facts, scheduled.pass, chosen),
                 after: latest.map(|at| PlanPassId::new(at as usize)),
                 start_us: input.order.start_us[index],
                 duration_us: input.order.finish_us[index] - input.order.start_us[index],
             },
         });
     }
-    live.reasons(graph, facts, |node, reason| {
-        let Origin::Declared(pass) = facts.nodes[node].origin else { return };
+    live.reasons(graph, facts, |pass, reason| {
+        let Origin::Declared(planned) = facts.passes[pass].origin else { return };
         plan.passes.push(PlanPass {
-            name: pass.index() as u32,
-            declared: Some(pass.index() as u32),
+            name: planned.index() as u32,
+            declared: Some(planned.index() as u32),
             owner: None,
             queue: None,
             culled: Some(reason),
@@ -99,7 +99,7 @@ pub fn passes(input: Input<'_>, live: &mut Live, plan: &mut Plan) {
         });
     });
     // Serial order may differ from declared order; the list of culled passes does not.
-    plan.passes.as_vec_mut()[course.stops.len()..].sort_unstable_by_key(|pass| pass.declared);
+    plan.passes.as_vec_mut()[schedule.passes.len()..].sort_unstable_by_key(|planned| planned.declared);
 }
 
 fn inserted_name(graph: &Graph, origin: Origin) -> String {
@@ -113,33 +113,33 @@ fn inserted_name(graph: &Graph, origin: Origin) -> String {
 }
 
 fn insert_accesses(input: Input<'_>, at: usize, plan: &mut Plan) {
-    for touch in input.frame.touches(at) {
-        for piece in touch.pieces() {
-            let part = input.frame.facts.pieces.get(piece as u32);
-            let access = PlanAccess {
-                resource: touch.resource,
-                stages: touch.stages,
-                access: touch.access,
-                layout: touch.layout,
+    for access in input.frame.accesses(at) {
+        for subresource in access.subresources() {
+            let part = input.frame.facts.subresources.get(subresource as u32);
+            let declared_access = PlanAccess {
+                resource: access.resource,
+                stages: access.stages,
+                access: access.kinds,
+                layout: access.layout,
                 mips: part.mips,
                 layers: part.layers,
             };
             match plan.pass_accesses.last_mut() {
                 Some(last)
-                    if last.layers[1] == access.layers[0]
-                        && (PlanAccess { layers: access.layers, ..*last }) == access =>
+                    if last.layers[1] == declared_access.layers[0]
+                        && (PlanAccess { layers: declared_access.layers, ..*last }) == declared_access =>
                 {
-                    last.layers[1] = access.layers[1];
+                    last.layers[1] = declared_access.layers[1];
                 }
-                _ => plan.pass_accesses.push(access),
+                _ => plan.pass_accesses.push(declared_access),
             }
         }
     }
 }
 
-/// Resources with their lifetimes and neighbours in memory. O(resources + touches + hand-overs).
+/// Resources with their lifetimes and neighbours in memory. O(resources + accesses + hand-overs).
 pub fn resources(input: Input<'_>, scratch: &mut Scratch, plan: &mut Plan) {
-    let Frame { graph, facts, course, shapes, .. } = input.frame;
+    let Frame { graph, facts, schedule, shapes, .. } = input.frame;
     plan.resource_names.copy_from(graph.resource_names());
     plan.resources.clear();
     for id in graph.resources().ids() {
@@ -158,15 +158,15 @@ pub fn resources(input: Input<'_>, scratch: &mut Scratch, plan: &mut Plan) {
             bytes: shape.bytes,
             lifetime: None,
             aliases: Span::default(),
-            sharing: input.epochs.sharing[memory],
+            sharing: input.read_groups.sharing[memory],
             life,
             inserted: false,
         });
     }
-    for at in 0..course.stops.len() {
+    for at in 0..schedule.passes.len() {
         let here = PlanPassId::new(at);
-        for touch in input.frame.touches(at) {
-            let lifetime = &mut plan.resources[touch.resource].lifetime;
+        for access in input.frame.accesses(at) {
+            let lifetime = &mut plan.resources[access.resource].lifetime;
             *lifetime = Some([lifetime.map_or(here, |[first, _]| first), here]);
         }
     }
@@ -190,8 +190,8 @@ pub fn resources(input: Input<'_>, scratch: &mut Scratch, plan: &mut Plan) {
     }
 }
 
-/// Lifetimes of the names of one memory, which touches of a node that uses several of them do not tell apart: each name
-/// that an access gives, and what stands in for a conditional output. O(accesses) if there are such.
+/// Lifetimes of the names of one memory, which accesses of a pass that uses several of them do not tell apart: each
+/// name that an access gives, and what stands in for a conditional output. O(accesses) if there are such.
 fn extend_names(input: Input<'_>, plan: &mut Plan) {
     let Frame { graph, facts, .. } = input.frame;
     if facts.memory.iter_ids().all(|(id, memory)| id == *memory) {
@@ -202,7 +202,7 @@ fn extend_names(input: Input<'_>, plan: &mut Plan) {
         *lifetime = Some(lifetime.map_or([here; 2], |[first, last]| [first.min(here), last.max(here)]));
     };
     let position = |pass: PassId| {
-        let live = input.deps.index[facts.node_of[pass]];
+        let live = input.deps.index[facts.pass_of[pass]];
         (live != u32::MAX).then(|| PlanPassId::new(input.merged.final_position(live) as usize))
     };
     let mut stand_ins = Vec::new();
@@ -264,13 +264,13 @@ pub fn memory(input: Input<'_>, scratch: &mut Scratch, plan: &mut Plan) {
 
 /// Parts of the graph that share nothing. O(passes + roots).
 pub fn subgraphs(input: Input<'_>, live: &Live, scratch: &mut Scratch, plan: &mut Plan) {
-    let Frame { graph, facts, course, .. } = input.frame;
+    let Frame { graph, facts, schedule, .. } = input.frame;
     plan.subgraphs.clear();
     scratch.part_at.clear();
-    scratch.part_at.resize(facts.nodes.len(), NONE);
+    scratch.part_at.resize(facts.passes.len(), NONE);
     scratch.counts.clear();
-    for (at, stop) in course.stops.iter().enumerate() {
-        let part = &mut scratch.part_at[live.part[stop.node] as usize];
+    for (at, scheduled) in schedule.passes.iter().enumerate() {
+        let part = &mut scratch.part_at[live.part[scheduled.pass] as usize];
         if *part == NONE {
             *part = plan.subgraphs.len() as u32;
             plan.subgraphs.push(Subgraph { key: 0, passes: Span::default(), roots: Span::default() });
@@ -288,8 +288,8 @@ pub fn subgraphs(input: Input<'_>, live: &Live, scratch: &mut Scratch, plan: &mu
     }
     plan.subgraph_passes.clear();
     plan.subgraph_passes.resize(start as usize, PlanPassId::new(0));
-    for (at, stop) in course.stops.iter().enumerate() {
-        let part = scratch.part_at[live.part[stop.node] as usize];
+    for (at, scheduled) in schedule.passes.iter().enumerate() {
+        let part = scratch.part_at[live.part[scheduled.pass] as usize];
         let passes = &mut plan.subgraphs[part as usize].passes;
         plan.subgraph_passes[passes.end as usize] = PlanPassId::new(at);
         passes.end += 1;
@@ -298,7 +298,7 @@ pub fn subgraphs(input: Input<'_>, live: &Live, scratch: &mut Scratch, plan: &mu
     scratch.rooted.clear();
     let imported = graph.resources().iter_ids().filter(|(_, r)| matches!(r.life, Life::Imported(_))).map(|(id, _)| id);
     for root in graph.roots().iter().copied().chain(imported.filter(|&id| !graph.is_root(id))) {
-        let span = facts.pieces.of(facts.memory[root]);
+        let span = facts.subresources.of(facts.memory[root]);
         let writer = facts.final_writer[span.range()].iter().flatten().find(|&&writer| live.needed[writer]);
         if let Some(&writer) = writer {
             scratch.rooted.push((scratch.part_at[live.part[writer] as usize], scratch.rooted.len() as u32, root));

@@ -2,7 +2,7 @@
 //! the tile: same area and samples, at most one depth attachment, dependencies through attachments only.
 //!
 //! Source: Vulkan 1.3 specification, "Render Pass" (framebuffer-local dependencies, `VK_DEPENDENCY_BY_REGION_BIT`).
-//! O(touches + dependencies).
+//! O(accesses + dependencies).
 
 use crate::access::{Accesses, Aspects, Layout, Load, Stages, Usage};
 use crate::graph::Graph;
@@ -11,9 +11,9 @@ use crate::plan::{PlanKind, PlanPassId, Unmerged, UnmergedWhy};
 use crate::profile::Profile;
 use crate::resource::ResourceId;
 use crate::stages::depend::Dependencies;
-use crate::stages::resolve::{Facts, NodeAttachment, NodeId, Touch, part_of};
+use crate::stages::resolve::{Facts, ResolvedAccess, ResolvedAttachment, ResolvedPassId, part_of};
 use crate::stages::size::{Shape, mip_size};
-use crate::stages::synchronize::course::{Course, Step, Stop};
+use crate::stages::synchronize::schedule::{PhysicalPass, Schedule, ScheduledPass};
 
 /// Memory that merging reuses.
 #[derive(Default, Debug)]
@@ -24,7 +24,7 @@ pub struct Scratch {
     next: Vec<u32>,
     at: Vec<u32>,
     used: IdVec<ResourceId, GroupUse>,
-    /// By piece: how the last group attached it that did.
+    /// By subresource: how the last group attached it that did.
     attached: Vec<Attached>,
     previous: Vec<Option<u32>>,
     pairs: Vec<(u32, u32, UnmergedWhy)>,
@@ -37,24 +37,24 @@ struct Group {
     last: u32,
     queue: u8,
     area: Option<Area>,
-    depth: Option<NodeAttachment>,
-    /// Aspects of it that its nodes use as attachment.
+    depth: Option<ResolvedAttachment>,
+    /// Aspects of it that its passes use as attachment.
     aspects: Aspects,
     colors: u32,
     closed: Option<UnmergedWhy>,
     resolves: Option<ResourceId>,
     /// Positions on other queues that it waits for, at most.
     foreign: u32,
-    /// Whether its nodes are subpasses of their own.
+    /// Whether its passes are subpasses of their own.
     subpasses: bool,
 }
 
-/// How a group attaches a piece.
+/// How a group attaches a subresource.
 #[derive(Clone, Copy, Debug)]
 struct Attached {
     group: u32,
     layout: Layout,
-    /// Layers of the attachment that the piece is part of.
+    /// Layers of the attachment that the subresource is part of.
     layers: [u32; 2],
 }
 
@@ -86,8 +86,8 @@ pub struct Input<'a> {
     pub shapes: &'a IdVec<ResourceId, Shape>,
     /// Its facts.
     pub facts: &'a Facts,
-    /// Live nodes.
-    pub live: &'a [NodeId],
+    /// Live passes.
+    pub live: &'a [ResolvedPassId],
     /// Their dependencies.
     pub deps: &'a Dependencies,
     /// Their linear order.
@@ -100,11 +100,11 @@ pub struct Input<'a> {
     pub merges: bool,
 }
 
-/// Groups the nodes of `order` into steps; nodes of one render pass come to stand together. Tells for neighbouring
-/// raster passes that were not merged why.
-pub fn merge(input: Input<'_>, scratch: &mut Scratch, course: &mut Course, unmerged: &mut Vec<Unmerged>) {
+/// Groups the passes of `order` into physical passes; passes of one render pass come to stand together. Tells for
+/// neighbouring raster passes that were not merged why.
+pub fn merge(input: Input<'_>, scratch: &mut Scratch, schedule: &mut Schedule, unmerged: &mut Vec<Unmerged>) {
     scratch.group(input);
-    scratch.lay_out(input, course);
+    scratch.lay_out(input, schedule);
     unmerged.clear();
     unmerged.extend(scratch.pairs.iter().map(|&(first, second, reason)| Unmerged {
         first: PlanPassId::new(scratch.final_at[first as usize] as usize),
@@ -126,9 +126,9 @@ impl Scratch {
         self.next.resize(count, u32::MAX);
         self.at.clear();
         self.at.resize(count, 0);
-        for (at, &node) in input.order.iter().enumerate() {
+        for (at, &pass) in input.order.iter().enumerate() {
             crate::cancel::poll();
-            self.at[node as usize] = at as u32;
+            self.at[pass as usize] = at as u32;
         }
         self.open.clear();
         self.open.resize(lanes, None);
@@ -139,11 +139,11 @@ impl Scratch {
         self.used.refill(blank, input.shapes.len());
         self.attached.clear();
         let nowhere = Attached { group: u32::MAX, layout: Layout::Undefined, layers: [0, 0] };
-        self.attached.resize(input.facts.pieces.count(), nowhere);
+        self.attached.resize(input.facts.subresources.count(), nowhere);
         for &live in input.order {
             let lane = usize::from(input.queue[live as usize]);
-            let node = &input.facts.nodes[input.live[live as usize]];
-            if !node.raster {
+            let pass = &input.facts.passes[input.live[live as usize]];
+            if !pass.raster {
                 self.new_group(input, live, None);
                 self.open[lane] = None;
                 continue;
@@ -201,27 +201,27 @@ impl Scratch {
     }
 
     fn add_uses(&mut self, input: Input<'_>, group: u32, live: u32) {
-        let node = &input.facts.nodes[input.live[live as usize]];
-        for touch in &input.facts.touches[node.touches.range()] {
-            let used = &mut self.used[input.facts.memory[touch.resource]];
+        let pass = &input.facts.passes[input.live[live as usize]];
+        for access in &input.facts.accesses[pass.accesses.range()] {
+            let used = &mut self.used[input.facts.memory[access.resource]];
             if used.group != group {
-                *used = GroupUse { group, attachment: true, color: false, writes: false, layout: touch.layout };
+                *used = GroupUse { group, attachment: true, color: false, writes: false, layout: access.layout };
             }
-            used.attachment &= is_local(touch);
-            if is_local(touch) {
+            used.attachment &= is_local(access);
+            if is_local(access) {
                 // Rasterisation order holds between attachment accesses of one subpass, which has one layout of each
                 // image (Vulkan 1.3, "Rasterization Order"); an input attachment is read outside of it.
-                let mut apart = touch.access.intersects(Accesses::INPUT_ATTACHMENT_READ);
-                let now = Attached { group, layout: touch.layout, layers: layers_of(input, touch) };
-                for attached in &mut self.attached[touch.pieces()] {
-                    apart |= attached.group == group && attached.layout != touch.layout;
+                let mut apart = access.kinds.intersects(Accesses::INPUT_ATTACHMENT_READ);
+                let now = Attached { group, layout: access.layout, layers: layers_of(input, access) };
+                for attached in &mut self.attached[access.subresources()] {
+                    apart |= attached.group == group && attached.layout != access.layout;
                     *attached = now;
                 }
                 self.groups[group as usize].subpasses |= apart;
             }
-            used.writes |= touch.effect.writes();
+            used.writes |= access.effect.writes();
         }
-        for attachment in &input.facts.attachments[node.attachments.range()] {
+        for attachment in &input.facts.attachments[pass.attachments.range()] {
             let used = &mut self.used[input.facts.memory[attachment.resource]];
             let g = &mut self.groups[group as usize];
             match attachment.usage {
@@ -234,21 +234,21 @@ impl Scratch {
                 _ => {}
             }
         }
-        if node.conditional.is_some() {
+        if pass.conditional.is_some() {
             self.groups[group as usize].closed = Some(UnmergedWhy::Conditional);
         } else if let Some(resource) = used_outside(input, live) {
             self.groups[group as usize].closed = Some(UnmergedWhy::NotLocal(resource));
         }
     }
 
-    /// Why a raster node cannot join a render pass; `None` if it can.
+    /// Why a raster pass cannot join a render pass; `None` if it can.
     fn refusal(&self, input: Input<'_>, group: u32, live: u32, area: Option<Area>) -> Option<UnmergedWhy> {
         let g = &self.groups[group as usize];
-        let node = &input.facts.nodes[input.live[live as usize]];
+        let pass = &input.facts.passes[input.live[live as usize]];
         if let Some(reason) = g.closed {
             return Some(reason);
         }
-        if node.conditional.is_some() {
+        if pass.conditional.is_some() {
             return Some(UnmergedWhy::Conditional);
         }
         if let Some(resource) = used_outside(input, live) {
@@ -258,7 +258,7 @@ impl Scratch {
             return Some(UnmergedWhy::Area);
         }
         let (mut shared, mut colors) = (false, g.colors);
-        for attachment in &input.facts.attachments[node.attachments.range()] {
+        for attachment in &input.facts.attachments[pass.attachments.range()] {
             let memory = input.facts.memory[attachment.resource];
             let used = &self.used[memory];
             let known = used.group == group;
@@ -273,7 +273,7 @@ impl Scratch {
                 }
                 Usage::ColorAttachment => colors += u32::from(!known || !used.color),
                 Usage::DepthStencilAttachment | Usage::DepthStencilRead => {
-                    let other = |depth: NodeAttachment| {
+                    let other = |depth: ResolvedAttachment| {
                         (input.facts.memory[depth.resource], depth.mip, depth.layers)
                             != (memory, attachment.mip, attachment.layers)
                     };
@@ -285,14 +285,14 @@ impl Scratch {
                 _ => {}
             }
         }
-        for touch in &input.facts.touches[node.touches.range()] {
-            let used = &self.used[input.facts.memory[touch.resource]];
+        for access in &input.facts.accesses[pass.accesses.range()] {
+            let used = &self.used[input.facts.memory[access.resource]];
             // Layouts of what is no attachment cannot change within a render pass.
-            if used.group != group || !(used.writes || touch.effect.writes() || used.layout != touch.layout) {
+            if used.group != group || !(used.writes || access.effect.writes() || used.layout != access.layout) {
                 continue;
             }
-            if !used.attachment || !is_local(touch) || g.resolves.is_some() {
-                return Some(UnmergedWhy::NotLocal(touch.resource));
+            if !used.attachment || !is_local(access) || g.resolves.is_some() {
+                return Some(UnmergedWhy::NotLocal(access.resource));
             }
         }
         if let Some(resource) = self.attached_otherwise(input, group, live) {
@@ -315,39 +315,40 @@ impl Scratch {
         (self.foreign(input, live) > g.foreign).then_some(UnmergedWhy::OtherQueue)
     }
 
-    /// An image of which a node attaches some layers that a group attaches together with others: an image stands among
+    /// An image of which a pass attaches some layers that a group attaches together with others: an image stands among
     /// the attachments of a render pass once, or in parts that do not meet.
     fn attached_otherwise(&self, input: Input<'_>, group: u32, live: u32) -> Option<ResourceId> {
-        let node = &input.facts.nodes[input.live[live as usize]];
-        let otherwise = |touch: &&Touch| {
-            let layers = layers_of(input, touch);
-            is_local(touch) && self.attached[touch.pieces()].iter().any(|at| at.group == group && at.layers != layers)
+        let pass = &input.facts.passes[input.live[live as usize]];
+        let otherwise = |access: &&ResolvedAccess| {
+            let layers = layers_of(input, access);
+            is_local(access)
+                && self.attached[access.subresources()].iter().any(|at| at.group == group && at.layers != layers)
         };
-        input.facts.touches[node.touches.range()].iter().find(otherwise).map(|touch| touch.resource)
+        input.facts.accesses[pass.accesses.range()].iter().find(otherwise).map(|access| access.resource)
     }
 
-    /// The depth attachment of which a group uses one aspect, if it has subpasses together with a node: these take both
+    /// The depth attachment of which a group uses one aspect, if it has subpasses together with a pass: these take both
     /// (Vulkan 1.3, `VkSubpassDescription2`), and who owns the other, and in which layout it is, nobody would ask.
     fn lone_aspect(&self, input: Input<'_>, group: u32, live: u32) -> Option<ResourceId> {
         let g = &self.groups[group as usize];
-        let node = &input.facts.nodes[input.live[live as usize]];
-        let of_node = input.facts.attachments[node.attachments.range()].iter().filter(|one| is_depth(one.usage));
-        let depth = g.depth.or(of_node.clone().next().copied())?;
-        let used = of_node.fold(g.aspects, |used, one| used | aspects_of(input, one));
-        let apart = |touch: &Touch| {
-            touch.access.intersects(Accesses::INPUT_ATTACHMENT_READ)
-                || self.attached[touch.pieces()].iter().any(|at| at.group == group && at.layout != touch.layout)
+        let pass = &input.facts.passes[input.live[live as usize]];
+        let of_pass = input.facts.attachments[pass.attachments.range()].iter().filter(|one| is_depth(one.usage));
+        let depth = g.depth.or(of_pass.clone().next().copied())?;
+        let used = of_pass.fold(g.aspects, |used, one| used | aspects_of(input, one));
+        let apart = |access: &ResolvedAccess| {
+            access.kinds.intersects(Accesses::INPUT_ATTACHMENT_READ)
+                || self.attached[access.subresources()].iter().any(|at| at.group == group && at.layout != access.layout)
         };
-        let mut touches = input.facts.touches[node.touches.range()].iter().filter(|touch| is_local(touch));
-        let subpasses = g.subpasses || touches.any(apart);
+        let mut accesses = input.facts.accesses[pass.accesses.range()].iter().filter(|access| is_local(access));
+        let subpasses = g.subpasses || accesses.any(apart);
         (subpasses && used != input.shapes[depth.resource].aspects).then_some(depth.resource)
     }
 
-    /// Nodes in their final order: each group where its first node stood.
-    fn lay_out(&mut self, input: Input<'_>, course: &mut Course) {
-        course.queues = input.queues;
-        course.stops.clear();
-        course.steps.clear();
+    /// Passes in their final order: each group where its first pass stood.
+    fn lay_out(&mut self, input: Input<'_>, schedule: &mut Schedule) {
+        schedule.queues = input.queues;
+        schedule.passes.clear();
+        schedule.physical_passes.clear();
         self.final_at.clear();
         self.final_at.resize(input.order.len(), 0);
         let mut positions = [0u32; 33];
@@ -357,82 +358,82 @@ impl Scratch {
             if group.first != live {
                 continue;
             }
-            let start = course.stops.len();
+            let start = schedule.passes.len();
             let mut at = live;
             while at != u32::MAX {
                 let position = &mut positions[usize::from(group.queue)];
                 *position += 1;
-                self.final_at[at as usize] = course.stops.len() as u32;
-                course.stops.push(Stop {
-                    node: input.live[at as usize],
+                self.final_at[at as usize] = schedule.passes.len() as u32;
+                schedule.passes.push(ScheduledPass {
+                    pass: input.live[at as usize],
                     queue: group.queue,
                     position: *position,
-                    step: course.steps.len() as u32,
+                    physical: schedule.physical_passes.len() as u32,
                 });
                 at = self.next[at as usize];
             }
             let raster = group.area.is_some();
-            course.steps.push(Step {
-                stops: Span::new(start, course.stops.len()),
+            schedule.physical_passes.push(PhysicalPass {
+                passes: Span::new(start, schedule.passes.len()),
                 queue: group.queue,
                 raster,
                 subpasses: group.subpasses,
-                group: 0,
+                interval: 0,
             });
         }
     }
 
-    /// Position in the final order of a live node.
+    /// Position in the final order of a live pass.
     pub fn final_position(&self, live: u32) -> u32 {
         self.final_at[live as usize]
     }
 }
 
-/// A resource that a raster node uses at a stage of commands that cannot stand within a render pass: dispatches, transfers,
-/// builds (Vulkan 1.3, "Render Pass Scope" of each command).
+/// A resource that a raster pass uses at a stage of commands that cannot stand within a render pass: dispatches,
+/// transfers, builds (Vulkan 1.3, "Render Pass Scope" of each command).
 fn used_outside(input: Input<'_>, live: u32) -> Option<ResourceId> {
     let outside = Stages::COMPUTE_SHADER
         | Stages::ALL_TRANSFER
         | Stages::ACCELERATION_STRUCTURE_BUILD
         | Stages::RAY_TRACING_SHADER;
-    let node = &input.facts.nodes[input.live[live as usize]];
-    let touches = &input.facts.touches[node.touches.range()];
-    touches.iter().find(|touch| touch.stages.intersects(outside)).map(|touch| touch.resource)
+    let pass = &input.facts.passes[input.live[live as usize]];
+    let accesses = &input.facts.accesses[pass.accesses.range()];
+    accesses.iter().find(|access| access.stages.intersects(outside)).map(|access| access.resource)
 }
 
-/// Whether a node touches nothing but the texel under the fragment.
-fn is_local(touch: &Touch) -> bool {
+/// Whether a pass accesses nothing but the texel under the fragment.
+fn is_local(access: &ResolvedAccess) -> bool {
     let local = Accesses::COLOR_ATTACHMENT_READ
         | Accesses::COLOR_ATTACHMENT_WRITE
         | Accesses::DEPTH_STENCIL_ATTACHMENT_READ
         | Accesses::DEPTH_STENCIL_ATTACHMENT_WRITE
         | Accesses::INPUT_ATTACHMENT_READ;
-    local.contains(touch.access)
+    local.contains(access.kinds)
 }
 
 fn is_depth(usage: Usage) -> bool {
     matches!(usage, Usage::DepthStencilAttachment | Usage::DepthStencilRead)
 }
 
-/// The layers of the access that a touch is part of.
-fn layers_of(input: Input<'_>, touch: &Touch) -> [u32; 2] {
-    let declared = input.graph.accesses().get(touch.declared as usize);
+/// The layers of the access that an access is part of.
+fn layers_of(input: Input<'_>, access: &ResolvedAccess) -> [u32; 2] {
+    let declared = input.graph.accesses().get(access.declared as usize);
     declared.map_or([0, 0], |access| part_of(input.graph, access, &input.shapes[access.resource]).layers)
 }
 
 /// The aspects that an access attaches.
-fn aspects_of(input: Input<'_>, one: &NodeAttachment) -> Aspects {
+fn aspects_of(input: Input<'_>, one: &ResolvedAttachment) -> Aspects {
     part_of(input.graph, &input.graph.accesses()[one.declared as usize], &input.shapes[one.resource]).aspects
 }
 
-fn writes(attachment: &NodeAttachment) -> bool {
+fn writes(attachment: &ResolvedAttachment) -> bool {
     matches!(attachment.usage, Usage::ColorAttachment | Usage::DepthStencilAttachment | Usage::ResolveAttachment)
 }
 
-/// Size, samples and layers that a raster node renders to.
+/// Size, samples and layers that a raster pass renders to.
 fn area(input: Input<'_>, live: u32) -> Option<Area> {
-    let node = &input.facts.nodes[input.live[live as usize]];
-    let attachments = &input.facts.attachments[node.attachments.range()];
+    let pass = &input.facts.passes[input.live[live as usize]];
+    let attachments = &input.facts.attachments[pass.attachments.range()];
     let target = attachments.iter().find(|a| a.usage != Usage::ResolveAttachment).or(attachments.first())?;
     match input.shapes[target.resource].kind {
         PlanKind::Image { size, samples, .. } => {

@@ -1,7 +1,7 @@
-//! The modelled frame, played from the finished plan: batches in the order of submission, each once its queue is free and
-//! what it waits for has been signalled. Passes between two barrier calls share the device by their size against its
-//! width. The schedule's own model knows neither that a signal takes in its whole batch, nor the waits that ownership,
-//! layouts and the host add, nor barrier calls and submits; the plan does.
+//! The modelled frame, played from the finished plan: batches in the order of submission, each once its queue is free
+//! and what it waits for has been signalled. Passes between two barrier calls share the device by their size against
+//! its width. The schedule's own model knows neither that a signal takes in its whole batch, nor the waits that
+//! ownership, layouts and the host add, nor barrier calls and submits; the plan does.
 
 use crate::id::{Id, IdVec};
 use crate::plan::{Command, Plan, PlanPass, PlanPassId, QueueId};
@@ -61,9 +61,9 @@ impl Interval {
 }
 
 /// Sets start and duration of each pass of `plan`, whose durations are those of passes that run alone, and returns the
-/// length of the frame and of one without overlap, barrier calls and submits, in microseconds. `size` is the part of the
-/// device that a pass fills. A wait for another queue ends `cross_queue_us` after its signal; waits for the run before
-/// are met. No frame is shorter than the work that fills the device. O(commands + waits).
+/// length of the frame and of one without overlap, barrier calls and submits, in microseconds. `size` is the part of
+/// the device that a pass fills. A wait for another queue ends `cross_queue_us` after its signal; waits for the run
+/// before are met. No frame is shorter than the work that fills the device. O(commands + waits).
 pub fn play(plan: &mut Plan, profile: &Profile, size: impl Fn(PlanPassId) -> f32, scratch: &mut Scratch) -> [f64; 2] {
     let serial = serial(plan, profile, scratch);
     begin(plan, scratch);

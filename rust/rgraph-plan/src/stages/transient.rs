@@ -1,5 +1,5 @@
-//! Transients and roots as things to be placed: one item a memory, alive from the first step that uses it to the
-//! last (a root to the end of the frame), one arena a class of memory; and who hands bytes to whom.
+//! Transients and roots as things to be placed: one item a memory, alive from the first physical pass that uses it to
+//! the last (a root to the end of the frame), one arena a class of memory; and who hands bytes to whom.
 
 use crate::id::IdVec;
 use crate::plan::PlanKind;
@@ -8,7 +8,7 @@ use crate::resource::ResourceId;
 use crate::stages::alias::place::{Item, Overflow, Peak, PlaceScratch, place};
 use crate::stages::alias::walk::{HandOffs, Placed, WalkScratch, hand_offs};
 use crate::stages::synchronize::clock::Clocks;
-use crate::stages::synchronize::epoch::Frame;
+use crate::stages::synchronize::read_group::Frame;
 
 /// No such thing.
 const NONE: u32 = u32::MAX;
@@ -24,8 +24,8 @@ pub struct Placement {
     pub offset: u64,
     /// Bytes.
     pub size: u64,
-    /// First and last step.
-    pub steps: [u32; 2],
+    /// First and last physical pass.
+    pub physical_passes: [u32; 2],
 }
 
 /// Where everything is, and who follows whom there.
@@ -45,7 +45,8 @@ pub struct Transients {
     pub followed_start: Vec<u32>,
     /// Whether memories may take over each other's bytes.
     pub aliases: bool,
-    /// On several queues, by first use: first and last stop of each memory on each queue (the host too), or none.
+    /// On several queues, by first use: first and last scheduled pass of each memory on each queue (the host too), or
+    /// none.
     uses: Vec<[u32; 2]>,
     /// Where each placement stands in `uses`.
     row: Vec<u32>,
@@ -82,9 +83,9 @@ struct Happens {
     ended: Vec<[u32; 4]>,
     /// Up to which position of each queue every use is known to come before the first ones.
     known: Vec<[u32; 4]>,
-    /// By stop: the last position of its queue in the group before.
-    group_before: Vec<u32>,
-    /// By queue: its group, and the last position of the group before.
+    /// By scheduled pass: the last position of its queue in the interval before.
+    interval_before: Vec<u32>,
+    /// By queue: its interval, and the last position of the interval before.
     current: Vec<[u32; 2]>,
 }
 
@@ -92,17 +93,17 @@ impl Happens {
     /// Compares every placement's uses, in `row` of `uses`, with what the queues know of each other.
     ///
     /// Every queue that used the earlier one must be known to be done with it wherever the later one begins; on one
-    /// queue in different groups, so that no barrier is needed that the dependencies do not need too.
+    /// queue in different intervals, so that no barrier is needed that the dependencies do not need too.
     fn find(&mut self, frame: Frame<'_>, clocks: &Clocks, uses: &[[u32; 2]], row: &[u32]) {
-        let lanes = frame.course.queues + 1;
+        let lanes = frame.schedule.queues + 1;
         self.current.clear();
         self.current.resize(lanes, [0; 2]);
-        self.group_before.clear();
-        self.group_before.extend(frame.course.stops.iter().map(|stop| {
-            let group = frame.course.steps[stop.step as usize].group;
-            let current = &mut self.current[usize::from(stop.queue)];
-            if current[0] != group {
-                *current = [group, stop.position - 1];
+        self.interval_before.clear();
+        self.interval_before.extend(frame.schedule.passes.iter().map(|scheduled| {
+            let interval = frame.schedule.physical_passes[scheduled.physical as usize].interval;
+            let current = &mut self.current[usize::from(scheduled.queue)];
+            if current[0] != interval {
+                *current = [interval, scheduled.position - 1];
             }
             current[1]
         }));
@@ -116,9 +117,9 @@ impl Happens {
             let ended = self.ended[at * self.blocks..][..self.blocks].as_flattened_mut();
             let known = self.known[at * self.blocks..][..self.blocks].as_flattened_mut();
             for (to, &[first, last]) in uses.iter().enumerate().filter(|(_, used)| used[0] != NONE) {
-                ended[to] = frame.course.stops[last as usize].position;
+                ended[to] = frame.schedule.passes[last as usize].position;
                 for (from, &clock) in clocks.clock(first).iter().enumerate() {
-                    let done = if from == to { self.group_before[first as usize] } else { clock };
+                    let done = if from == to { self.interval_before[first as usize] } else { clock };
                     known[from] = known[from].min(done);
                 }
             }
@@ -142,7 +143,7 @@ impl Transients {
     /// # Errors
     /// [`Overflow`] if the offsets do not fit in 64 bits.
     pub fn place(&mut self, frame: Frame<'_>, clocks: &Clocks, profile: &Profile, effort: u32) -> Result<(), Overflow> {
-        let one_queue = frame.course.stops.iter().all(|stop| stop.queue == 0);
+        let one_queue = frame.schedule.passes.iter().all(|scheduled| scheduled.queue == 0);
         self.find_uses(frame, profile, one_queue);
         if !one_queue {
             self.happens.find(frame, clocks, &self.uses, &self.row);
@@ -155,7 +156,7 @@ impl Transients {
             self.items.clear();
             for placement in of_class.iter() {
                 let shape = &frame.shapes[placement.memory];
-                let [first, last] = placement.steps;
+                let [first, last] = placement.physical_passes;
                 self.items.push(Item { size: placement.size, align: shape.align, first, last });
             }
             let padded = separate_kinds(&mut self.items, of_class, frame, profile.buffer_image_granularity);
@@ -164,9 +165,10 @@ impl Transients {
             let scratch = &mut self.place.place;
             if one_queue {
                 for item in &mut self.items {
-                    let steps = &frame.course.steps;
-                    item.first = steps[item.first as usize].group;
-                    item.last = steps.get(item.last as usize).map_or(u32::MAX / 2, |step| step.group);
+                    let physical_passes = &frame.schedule.physical_passes;
+                    item.first = physical_passes[item.first as usize].interval;
+                    item.last =
+                        physical_passes.get(item.last as usize).map_or(u32::MAX / 2, |physical| physical.interval);
                 }
             }
             if !self.aliases {
@@ -207,17 +209,17 @@ impl Transients {
         self.followed.clear();
         self.followed_start.clear();
         self.followed_start.push(0);
-        let one_queue = frame.course.stops.iter().all(|stop| stop.queue == 0);
-        let steps = &frame.course.steps;
+        let one_queue = frame.schedule.passes.iter().all(|scheduled| scheduled.queue == 0);
+        let physical_passes = &frame.schedule.physical_passes;
         let mut start = 0;
         for of_class in self.placements.chunk_by(|a, b| a.class == b.class) {
             self.placed.clear();
             self.placed.extend(of_class.iter().map(|placement| {
-                let Placement { offset, size, steps: [first, _], .. } = *placement;
+                let Placement { offset, size, physical_passes: [first, _], .. } = *placement;
                 let order = if !self.aliases {
                     0
                 } else if one_queue {
-                    steps[first as usize].group
+                    physical_passes[first as usize].interval
                 } else {
                     first
                 };
@@ -234,17 +236,17 @@ impl Transients {
     }
 
     fn find_uses(&mut self, frame: Frame<'_>, profile: &Profile, one_queue: bool) {
-        let host = frame.course.host();
+        let host = frame.schedule.host();
         let host_class = profile.memory.iter().position(|m| m.name.contains("host")).unwrap_or(0) as u32;
-        let lanes = frame.course.queues + 1;
+        let lanes = frame.schedule.queues + 1;
         self.index.refill(NONE, frame.shapes.len());
         self.placements.clear();
         self.used_by_host.clear();
         self.uses.clear();
-        for (at, stop) in frame.course.stops.iter().enumerate() {
+        for (at, scheduled) in frame.schedule.passes.iter().enumerate() {
             crate::cancel::poll();
-            for touch in frame.touches(at) {
-                let memory = frame.facts.memory[touch.resource];
+            for access in frame.accesses(at) {
+                let memory = frame.facts.memory[access.resource];
                 let index = &mut self.index[memory];
                 if *index == NONE {
                     if frame.has_edges(memory) {
@@ -252,25 +254,25 @@ impl Transients {
                     }
                     *index = self.placements.len() as u32;
                     let size = frame.shapes[memory].bytes;
-                    let steps = [stop.step; 2];
-                    self.placements.push(Placement { memory, class: 0, offset: 0, size, steps });
+                    let physical_passes = [scheduled.physical; 2];
+                    self.placements.push(Placement { memory, class: 0, offset: 0, size, physical_passes });
                     self.used_by_host.push(false);
                     if !one_queue {
                         self.uses.resize(self.placements.len() * lanes, [NONE; 2]);
                     }
                 }
-                self.placements[*index as usize].steps[1] = stop.step;
+                self.placements[*index as usize].physical_passes[1] = scheduled.physical;
                 if !one_queue {
-                    self.used_by_host[*index as usize] |= stop.queue == host;
-                    let used = &mut self.uses[*index as usize * lanes + usize::from(stop.queue)];
+                    self.used_by_host[*index as usize] |= scheduled.queue == host;
+                    let used = &mut self.uses[*index as usize * lanes + usize::from(scheduled.queue)];
                     *used = [used[0].min(at as u32), at as u32];
                 }
             }
         }
-        let end = frame.course.steps.len() as u32;
+        let end = frame.schedule.physical_passes.len() as u32;
         for &root in frame.graph.roots() {
             if let Some(placement) = self.placements.get_mut(self.index[frame.facts.memory[root]] as usize) {
-                placement.steps[1] = end;
+                placement.physical_passes[1] = end;
             }
         }
         for (placement, &by_host) in self.placements.iter_mut().zip(&self.used_by_host) {

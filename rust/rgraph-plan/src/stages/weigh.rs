@@ -1,5 +1,5 @@
-//! What the scheduler is told of the live nodes: durations, queues that may run them, the bytes that they keep
-//! alive, and which of them could become one render pass. O(touches + dependencies).
+//! What the scheduler is told of the live passes: durations, queues that may run them, the bytes that they keep
+//! alive, and which of them could become one render pass. O(accesses + dependencies).
 
 use crate::access::PassQueue;
 use crate::budget::MemoryBudget;
@@ -10,9 +10,9 @@ use crate::profile::Profile;
 use crate::resource::{Life, ResourceId};
 use crate::stages::cull::Live;
 use crate::stages::depend::Dependencies;
-use crate::stages::resolve::{Facts, Node, NodeId, Origin, is_attachment};
+use crate::stages::resolve::{Facts, Origin, ResolvedPass, ResolvedPassId, is_attachment};
 use crate::stages::schedule::deps::Csr;
-use crate::stages::schedule::{Bytes, Costs, HOST, Job};
+use crate::stages::schedule::{Bytes, Costs, HOST, Instance};
 use crate::stages::size::{Shape, mip_size};
 use crate::stages::validate::queues::{Needs, access_needs, resolve_queue, stage_needs};
 
@@ -22,11 +22,11 @@ const BYTES_PER_US: f32 = 500_000.0;
 /// Microseconds that a pass is guessed to take at least.
 const LEAST_US: f32 = 3.0;
 
-/// Memory that a [`Job`] borrows.
+/// Memory that an [`Instance`] borrows.
 #[derive(Default, Debug)]
 pub struct Weights {
     weight_us: Vec<f32>,
-    /// The part of the device that each live node fills, above 0 and up to 1.
+    /// The part of the device that each live pass fills, above 0 and up to 1.
     pub size: Vec<f32>,
     measured: bool,
     certain: bool,
@@ -42,7 +42,7 @@ pub struct Weights {
     by_kind: Vec<Option<usize>>,
 }
 
-/// What [`Weights::job`] reads.
+/// What [`Weights::instance`] reads.
 #[derive(Clone, Copy)]
 pub struct Input<'a> {
     /// The declaration.
@@ -64,12 +64,12 @@ pub struct Input<'a> {
 }
 
 impl Weights {
-    /// Describes the live nodes to the scheduler.
-    pub fn job<'a>(&'a mut self, input: Input<'a>) -> Job<'a> {
+    /// Describes the live passes to the scheduler.
+    pub fn instance<'a>(&'a mut self, input: Input<'a>) -> Instance<'a> {
         self.weigh(input);
         self.find_bytes(input);
         self.find_merges(input);
-        Job {
+        Instance {
             deps: &input.deps.deps,
             weight_us: &self.weight_us,
             measured: self.measured,
@@ -101,35 +101,38 @@ impl Weights {
         self.unit.clear();
         self.by_kind.clear();
         self.by_kind.extend(PassQueue::ALL.iter().map(|&kind| resolve_queue(input.profile, kind)));
-        for &id in &input.live.nodes {
+        for &id in &input.live.passes {
             crate::cancel::poll();
-            let node = &input.facts.nodes[id];
-            let declared = match node.origin {
-                Origin::Declared(pass) => Some(&input.graph.passes()[pass]),
+            let pass = &input.facts.passes[id];
+            let declared = match pass.origin {
+                Origin::Declared(declared_pass) => Some(&input.graph.passes()[declared_pass]),
                 _ => None,
             };
-            let said = declared.and_then(|pass| pass.weight_us);
+            let said = declared.and_then(|declared_pass| declared_pass.weight_us);
             self.measured |= said.is_some();
-            self.certain &= said.is_some() || declared.is_none() || node.queue == PassQueue::Cpu;
-            let Load { bytes, invocations } = load(input, node);
+            self.certain &= said.is_some() || declared.is_none() || pass.queue == PassQueue::Cpu;
+            let Load { bytes, invocations } = load(input, pass);
             let weight = said.map_or(LEAST_US + bytes / BYTES_PER_US, |us| us as f32);
             self.size.push((invocations.max(1.0) / input.profile.width as f32).min(1.0));
             self.weight_us.push(weight);
-            self.unit
-                .push(declared.and_then(|pass| pass.unit).map_or(0, |unit| (unit.index() as u16).saturating_add(1)));
-            self.queues.push(self.queues_of(input, node));
+            self.unit.push(
+                declared
+                    .and_then(|declared_pass| declared_pass.unit)
+                    .map_or(0, |unit| (unit.index() as u16).saturating_add(1)),
+            );
+            self.queues.push(self.queues_of(input, pass));
         }
     }
 
-    /// A bit for each queue that may run a node.
-    fn queues_of(&self, input: Input<'_>, node: &Node) -> u32 {
-        match node.queue {
+    /// A bit for each queue that may run a pass.
+    fn queues_of(&self, input: Input<'_>, pass: &ResolvedPass) -> u32 {
+        match pass.queue {
             PassQueue::Cpu => 1 << HOST,
             PassQueue::Any => {
                 let mut needs = Needs::empty();
-                for touch in &input.facts.touches[node.touches.range()] {
-                    let access = &input.graph.accesses()[touch.declared as usize];
-                    needs |= access_needs(access, &input.shapes[touch.resource]) | stage_needs(touch.stages);
+                for access in &input.facts.accesses[pass.accesses.range()] {
+                    let declared_access = &input.graph.accesses()[access.declared as usize];
+                    needs |= access_needs(declared_access, &input.shapes[access.resource]) | stage_needs(access.stages);
                 }
                 let able = |queue: &PlanQueue| needs.met_by(queue.capabilities);
                 let queues = input.plan_queues.iter().enumerate();
@@ -144,9 +147,9 @@ impl Weights {
         self.bytes.clear();
         self.kept.clear();
         self.uses.clear();
-        for &id in &input.live.nodes {
-            for touch in &input.facts.touches[input.facts.nodes[id].touches.range()] {
-                let memory = input.facts.memory[touch.resource];
+        for &id in &input.live.passes {
+            for access in &input.facts.accesses[input.facts.passes[id].accesses.range()] {
+                let memory = input.facts.memory[access.resource];
                 let placed = input.graph.resources()[memory].life == Life::Transient && !input.facts.remembered[memory];
                 if !placed {
                     continue;
@@ -169,17 +172,18 @@ impl Weights {
         self.users.refill_transposed(self.bytes.len(), &self.uses);
     }
 
-    /// Raster nodes that draw to what another raster node drew to just before.
+    /// Raster passes that draw to what another raster pass drew to just before.
     fn find_merges(&mut self, input: Input<'_>) {
         self.merges.clear();
         self.drawn.refill(u32::MAX, input.shapes.len());
-        for (at, &id) in input.live.nodes.iter().enumerate() {
+        for (at, &id) in input.live.passes.iter().enumerate() {
             crate::cancel::poll();
-            let node = &input.facts.nodes[id];
-            for touch in &input.facts.touches[node.touches.range()] {
-                let drawn = &mut self.drawn[input.facts.memory[touch.resource]];
-                let usage = input.graph.accesses().get(touch.declared as usize).map(|access| access.usage);
-                if usage.is_some_and(is_attachment) && node.conditional.is_none() {
+            let pass = &input.facts.passes[id];
+            for access in &input.facts.accesses[pass.accesses.range()] {
+                let drawn = &mut self.drawn[input.facts.memory[access.resource]];
+                let usage =
+                    input.graph.accesses().get(access.declared as usize).map(|declared_access| declared_access.usage);
+                if usage.is_some_and(is_attachment) && pass.conditional.is_none() {
                     let earlier = std::mem::replace(drawn, at as u32);
                     if earlier != u32::MAX && earlier != at as u32 && self.queues[earlier as usize] == self.queues[at] {
                         self.merges.push((earlier, at as u32));
@@ -194,21 +198,21 @@ impl Weights {
     }
 }
 
-/// What a node moves, and how wide it is.
+/// What a pass moves, and how wide it is.
 struct Load {
-    /// Bytes that it touches.
+    /// Bytes that it accesses.
     bytes: f32,
     /// Texels, or words of four bytes, of the largest range that it writes; that it reads if it writes none.
     invocations: f32,
 }
 
-/// The load of a node, from which its duration is guessed where nobody says it.
-fn load(input: Input<'_>, node: &Node) -> Load {
+/// The load of a pass, from which its duration is guessed where nobody says it.
+fn load(input: Input<'_>, pass: &ResolvedPass) -> Load {
     let mut bytes = 0.0f32;
     let (mut written, mut read) = (0.0f32, 0.0f32);
-    for touch in &input.facts.touches[node.touches.range()] {
-        let part = input.facts.pieces.get(touch.first);
-        let (range, items) = match input.shapes[touch.resource].kind {
+    for access in &input.facts.accesses[pass.accesses.range()] {
+        let part = input.facts.subresources.get(access.first);
+        let (range, items) = match input.shapes[access.resource].kind {
             PlanKind::Image { format, size, samples, .. } => {
                 let [width, height, depth] = mip_size(size, part.mips[0]).map(|texels| texels as f32);
                 let layers = (part.layers[1] - part.layers[0]) as f32;
@@ -223,16 +227,16 @@ fn load(input: Input<'_>, node: &Node) -> Load {
             }
         };
         bytes += range;
-        let widest = if touch.effect.writes() { &mut written } else { &mut read };
+        let widest = if access.effect.writes() { &mut written } else { &mut read };
         *widest = widest.max(items);
     }
     Load { bytes, invocations: if written > 0.0 { written } else { read } }
 }
 
-/// Why a node runs on its queue, as far as the declaration decides it.
-pub fn queue_why(profile: &Profile, facts: &Facts, node: NodeId, chosen: QueueWhy) -> QueueWhy {
+/// Why a pass runs on its queue, as far as the declaration decides it.
+pub fn queue_why(profile: &Profile, facts: &Facts, pass: ResolvedPassId, chosen: QueueWhy) -> QueueWhy {
     let graphics = resolve_queue(profile, PassQueue::Graphics);
-    match facts.nodes[node].queue {
+    match facts.passes[pass].queue {
         PassQueue::Any => chosen,
         kind @ (PassQueue::AsyncCompute | PassQueue::Transfer) if resolve_queue(profile, kind) == graphics => {
             QueueWhy::NoOther

@@ -1,34 +1,34 @@
 //! The box tree against all orders of all small graphs.
 
-use crate::laws::any_job;
+use crate::laws::any_instance;
 use crate::support::{Random, layered};
 use rgraph_plan::stages::schedule::{BoxKind, BoxTree, Cycle, Deps};
 use std::collections::BTreeMap;
 
 const BUDGET: usize = 100_000;
 
-/// All graphs of that many nodes whose edges lead from smaller to larger ids.
-fn graphs(nodes: u32) -> impl Iterator<Item = Deps> {
-    let pairs: Vec<(u32, u32)> = (0..nodes).flat_map(|a| (a + 1..nodes).map(move |b| (a, b))).collect();
+/// All graphs of that many passes whose edges lead from smaller to larger ids.
+fn graphs(passes: u32) -> impl Iterator<Item = Deps> {
+    let pairs: Vec<(u32, u32)> = (0..passes).flat_map(|a| (a + 1..passes).map(move |b| (a, b))).collect();
     (0..1u32 << pairs.len()).map(move |choice| {
         let mut deps = Deps::default();
         deps.refill(
-            nodes as usize,
+            passes as usize,
             pairs.iter().copied().enumerate().filter(|(i, _)| choice >> i & 1 != 0).map(|(_, pair)| pair),
         );
         deps
     })
 }
 
-/// Orders of a graph, counted over sets of nodes that have run.
+/// Orders of a graph, counted over sets of passes that have run.
 fn orders(deps: &Deps) -> u128 {
     let n = deps.len();
     let mut ways = vec![0u128; 1 << n];
     ways[0] = 1;
     for set in 0..1usize << n {
-        for node in (0..n).filter(|node| set >> node & 1 == 0) {
-            if deps.preds.row(node).iter().all(|&pred| set >> pred & 1 != 0) {
-                ways[set | 1 << node] += ways[set];
+        for pass in (0..n).filter(|pass| set >> pass & 1 == 0) {
+            if deps.preds.row(pass).iter().all(|&pred| set >> pred & 1 != 0) {
+                ways[set | 1 << pass] += ways[set];
             }
         }
     }
@@ -37,11 +37,11 @@ fn orders(deps: &Deps) -> u128 {
 
 fn assert_permissible(deps: &Deps, order: &[u32]) {
     let mut position = vec![usize::MAX; deps.len()];
-    order.iter().enumerate().for_each(|(i, &node)| position[node as usize] = i);
+    order.iter().enumerate().for_each(|(i, &pass)| position[pass as usize] = i);
     assert_eq!(order.len(), deps.len());
-    for node in 0..deps.len() {
-        assert!(position[node] < deps.len());
-        assert!(deps.preds.row(node).iter().all(|&pred| position[pred as usize] < position[node]));
+    for pass in 0..deps.len() {
+        assert!(position[pass] < deps.len());
+        assert!(deps.preds.row(pass).iter().all(|&pred| position[pred as usize] < position[pass]));
     }
 }
 
@@ -61,8 +61,8 @@ fn members(tree: &BoxTree) -> Vec<Vec<u32>> {
 fn assert_tree(deps: &Deps, tree: &BoxTree) {
     let n = deps.len();
     let mut after = vec![vec![false; n]; n];
-    for (node, row) in after.iter_mut().enumerate() {
-        deps.succs.row(node).iter().for_each(|&succ| row[succ as usize] = true);
+    for (pass, row) in after.iter_mut().enumerate() {
+        deps.succs.row(pass).iter().for_each(|&succ| row[succ as usize] = true);
     }
     for middle in 0..n {
         for a in 0..n {
@@ -132,8 +132,8 @@ fn assert_tree(deps: &Deps, tree: &BoxTree) {
 
 #[test]
 fn every_graph_of_up_to_six_passes_has_a_collapsed_tree_that_counts_its_orders() {
-    for nodes in 1..=6 {
-        for deps in graphs(nodes) {
+    for passes in 1..=6 {
+        for deps in graphs(passes) {
             let tree = BoxTree::new(&deps).unwrap();
             assert_tree(&deps, &tree);
             assert_eq!(tree.count_orders(BUDGET), Some(orders(&deps)), "{deps:?}");
@@ -145,7 +145,7 @@ fn every_graph_of_up_to_six_passes_has_a_collapsed_tree_that_counts_its_orders()
 fn random_graphs_have_collapsed_trees_that_count_their_orders() {
     let mut random = Random(21);
     for _ in 0..300 {
-        let owned = any_job(&mut random, 14);
+        let owned = any_instance(&mut random, 14);
         let tree = BoxTree::new(&owned.deps).unwrap();
         assert_tree(&owned.deps, &tree);
         assert_eq!(tree.count_orders(BUDGET), Some(orders(&owned.deps)));
@@ -193,7 +193,7 @@ fn flattening_runs_the_heaviest_box_first_and_keeps_boxes_together() {
     assert_eq!(tree.flatten(&[1.0; 5]), [0, 1, 2, 3, 4]);
     let mut random = Random(22);
     for _ in 0..100 {
-        let owned = any_job(&mut random, 40);
+        let owned = any_instance(&mut random, 40);
         let tree = BoxTree::new(&owned.deps).unwrap();
         assert_permissible(&owned.deps, &tree.flatten(&owned.weight_us));
     }

@@ -1,6 +1,6 @@
-//! The exact policy against all orders and queues of tiny jobs, and the other policies against it.
+//! The exact policy against all orders and queues of tiny instances, and the other policies against it.
 
-use crate::laws::{any_job, assert_valid};
+use crate::laws::{any_instance, assert_valid};
 use crate::support::{Owned, Random};
 use rgraph_plan::stages::schedule::{Policy, Times, evaluate, model};
 
@@ -15,25 +15,25 @@ fn brute_force(owned: &Owned) -> (f64, u64) {
 }
 
 fn extend(owned: &Owned, order: &mut Vec<u32>, queue: &mut Vec<u8>, best: &mut (f64, u64)) {
-    let job = owned.job();
+    let instance = owned.instance();
     if order.len() == queue.len() {
         let mut times = Times::default();
-        let frame = evaluate(&job, order, queue, &mut times);
+        let frame = evaluate(&instance, order, queue, &mut times);
         let in_time = order.windows(2).all(|two| times.start[two[0] as usize] <= times.start[two[1] as usize]);
-        let peak = if in_time { model::peak_bytes(&job, order, &mut Vec::new()) } else { u64::MAX };
+        let peak = if in_time { model::peak_bytes(&instance, order, &mut Vec::new()) } else { u64::MAX };
         if (frame, peak) < *best {
             *best = (frame, peak);
         }
         return;
     }
-    for node in 0..queue.len() as u32 {
-        let preds = owned.deps.preds.row(node as usize);
-        if order.contains(&node) || !preds.iter().all(|pred| order.contains(pred)) {
+    for pass in 0..queue.len() as u32 {
+        let preds = owned.deps.preds.row(pass as usize);
+        if order.contains(&pass) || !preds.iter().all(|pred| order.contains(pred)) {
             continue;
         }
-        order.push(node);
-        for on in (0..32).filter(|on| owned.queues[node as usize] & (1 << on) != 0) {
-            queue[node as usize] = on;
+        order.push(pass);
+        for on in (0..32).filter(|on| owned.queues[pass as usize] & (1 << on) != 0) {
+            queue[pass as usize] = on;
             extend(owned, order, queue, best);
         }
         order.pop();
@@ -44,7 +44,7 @@ fn extend(owned: &Owned, order: &mut Vec<u32>, queue: &mut Vec<u8>, best: &mut (
 fn exact_finds_what_trying_everything_finds() {
     let mut random = Random(11);
     for _ in 0..300 {
-        let owned = any_job(&mut random, 6);
+        let owned = any_instance(&mut random, 6);
         let (frame, peak) = brute_force(&owned);
         let order = owned.schedule(Policy::Exact { nodes: 1_000_000 }, 0);
         assert_valid(&owned, &order);
@@ -58,7 +58,7 @@ fn exact_finds_what_trying_everything_finds() {
 fn exact_on_one_queue_keeps_the_fewest_bytes_alive() {
     let mut random = Random(12);
     for _ in 0..100 {
-        let mut owned = any_job(&mut random, 7);
+        let mut owned = any_instance(&mut random, 7);
         owned.queues.fill(1);
         let (_, peak) = brute_force(&owned);
         let order = owned.schedule(Policy::Exact { nodes: 1_000_000 }, 0);
@@ -71,7 +71,7 @@ fn exact_on_one_queue_keeps_the_fewest_bytes_alive() {
 fn no_policy_beats_the_exact_one() {
     let mut random = Random(13);
     for _ in 0..200 {
-        let owned = any_job(&mut random, 9);
+        let owned = any_instance(&mut random, 9);
         let exact = owned.schedule(Policy::Exact { nodes: 1_000_000 }, 0);
         for policy in [Policy::Declared, Policy::Overlap, Policy::Weighted] {
             let order = owned.schedule(policy, 2);
@@ -85,7 +85,7 @@ fn a_search_without_a_budget_says_that_it_proved_nothing() {
     let mut random = Random(14);
     let mut unproven = 0;
     for _ in 0..50 {
-        let owned = any_job(&mut random, 30);
+        let owned = any_instance(&mut random, 30);
         let order = owned.schedule(Policy::Exact { nodes: 0 }, 0);
         assert_valid(&owned, &order);
         assert_eq!(order.nodes_explored, 0);

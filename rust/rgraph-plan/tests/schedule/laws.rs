@@ -1,19 +1,19 @@
-//! Laws that every schedule keeps, on random jobs.
+//! Laws that every schedule keeps, on random instances.
 
 use crate::support::{Owned, Random};
 use rgraph_plan::stages::schedule::{HOST, Order, Policy, Scratch, Times, evaluate, schedule};
 
 /// A job of any shape: forward reads, several queues, classes, merges, shared and kept resources.
-pub fn any_job(random: &mut Random, most: usize) -> Owned {
-    let nodes = 1 + random.below(most);
-    let mut rank: Vec<usize> = (0..nodes).collect();
-    for i in 0..nodes {
+pub fn any_instance(random: &mut Random, most: usize) -> Owned {
+    let passes = 1 + random.below(most);
+    let mut rank: Vec<usize> = (0..passes).collect();
+    for i in 0..passes {
         if random.percent(20) {
-            rank.swap(i, random.below(nodes));
+            rank.swap(i, random.below(passes));
         }
     }
     let mut edges = Vec::new();
-    for later in 1..nodes {
+    for later in 1..passes {
         for _ in 0..random.below(4) {
             let earlier = later.saturating_sub(1 + random.below(8));
             if earlier < later {
@@ -23,10 +23,10 @@ pub fn any_job(random: &mut Random, most: usize) -> Owned {
     }
     edges.sort_unstable();
     edges.dedup();
-    let mut owned = Owned::new(nodes, &edges);
+    let mut owned = Owned::new(passes, &edges);
     let mut resources = Vec::new();
-    for _ in 0..random.below(2 * nodes) {
-        let mut users: Vec<u32> = (0..1 + random.below(3)).map(|_| random.below(nodes) as u32).collect();
+    for _ in 0..random.below(2 * passes) {
+        let mut users: Vec<u32> = (0..1 + random.below(3)).map(|_| random.below(passes) as u32).collect();
         users.sort_unstable();
         users.dedup();
         resources.push((random.below(100) as u64, random.percent(10), users));
@@ -34,9 +34,9 @@ pub fn any_job(random: &mut Random, most: usize) -> Owned {
     owned.set_uses(&resources);
     owned.merges = edges.iter().copied().filter(|_| random.percent(20)).collect();
     let classes = random.percent(30);
-    for node in 0..nodes {
-        owned.weight_us[node] = random.below(60) as f32;
-        owned.queues[node] = match random.below(12) {
+    for pass in 0..passes {
+        owned.weight_us[pass] = random.below(60) as f32;
+        owned.queues[pass] = match random.below(12) {
             0..4 => 1,
             4..6 => 2,
             6 => 4,
@@ -46,7 +46,7 @@ pub fn any_job(random: &mut Random, most: usize) -> Owned {
             _ => 7,
         };
         if classes {
-            owned.unit[node] = random.below(3) as u16;
+            owned.unit[pass] = random.below(3) as u16;
         }
     }
     owned
@@ -57,21 +57,21 @@ pub const POLICIES: [Policy; 5] =
 
 /// Fails unless the order is one of the job's and its figures are the model's.
 pub fn assert_valid(owned: &Owned, order: &Order) {
-    let job = owned.job();
-    let mut position = vec![usize::MAX; job.len()];
-    for (i, &node) in order.nodes.iter().enumerate() {
-        assert_eq!(position[node as usize], usize::MAX, "node {node} twice");
-        position[node as usize] = i;
+    let instance = owned.instance();
+    let mut position = vec![usize::MAX; instance.len()];
+    for (i, &pass) in order.passes.iter().enumerate() {
+        assert_eq!(position[pass as usize], usize::MAX, "pass {pass} twice");
+        position[pass as usize] = i;
     }
-    assert_eq!(order.nodes.len(), job.len());
-    for node in 0..job.len() {
-        assert!(owned.queues[node] & (1 << order.queue[node]) != 0, "node {node} on a queue that may not run it");
-        for &pred in owned.deps.preds.row(node) {
-            assert!(position[pred as usize] < position[node], "{pred} comes before {node}");
+    assert_eq!(order.passes.len(), instance.len());
+    for pass in 0..instance.len() {
+        assert!(owned.queues[pass] & (1 << order.queue[pass]) != 0, "pass {pass} on a queue that may not run it");
+        for &pred in owned.deps.preds.row(pass) {
+            assert!(position[pred as usize] < position[pass], "{pred} comes before {pass}");
         }
     }
     let mut times = Times::default();
-    assert_eq!(order.frame_us, evaluate(&job, &order.nodes, &order.queue, &mut times));
+    assert_eq!(order.frame_us, evaluate(&instance, &order.passes, &order.queue, &mut times));
     assert_eq!(order.start_us, times.start.iter().map(|&at| at as f32).collect::<Vec<_>>());
 }
 
@@ -80,13 +80,13 @@ fn every_policy_gives_a_valid_order_and_the_same_one_again() {
     let mut random = Random(1);
     let mut used = Scratch::default();
     for _ in 0..400 {
-        let owned = any_job(&mut random, 40);
+        let owned = any_instance(&mut random, 40);
         for policy in POLICIES {
             for effort in [0, 1] {
                 let order = owned.schedule(policy, effort);
                 assert_valid(&owned, &order);
                 let mut again = Order::default();
-                schedule(&owned.job(), policy, effort, &mut used, &mut again).unwrap();
+                schedule(&owned.instance(), policy, effort, &mut used, &mut again).unwrap();
                 assert_eq!(order, again, "{policy:?} with memory of other jobs");
             }
         }
@@ -97,7 +97,7 @@ fn every_policy_gives_a_valid_order_and_the_same_one_again() {
 fn overlap_never_keeps_more_bytes_alive_than_the_declared_order() {
     let mut random = Random(2);
     for _ in 0..2000 {
-        let mut owned = any_job(&mut random, 60);
+        let mut owned = any_instance(&mut random, 60);
         owned.queues.fill(1);
         let declared = owned.schedule(Policy::Declared, 0);
         let overlap = owned.schedule(Policy::Overlap, 0);
@@ -110,7 +110,7 @@ fn overlap_never_keeps_more_bytes_alive_than_the_declared_order() {
 fn more_queues_to_choose_from_never_lengthen_the_frame() {
     let mut random = Random(3);
     for round in 0..400 {
-        let mut owned = any_job(&mut random, 30);
+        let mut owned = any_instance(&mut random, 30);
         let few: Vec<u32> = owned.queues.iter().map(|&mask| if mask == 1 << HOST { mask } else { mask | 1 }).collect();
         let named: Vec<bool> = (0..few.len()).map(|_| random.percent(30)).collect();
         // Queues 0 and 3 to begin with; then another between them and one behind.
@@ -134,7 +134,7 @@ fn more_queues_to_choose_from_never_lengthen_the_frame() {
 fn the_frame_of_one_queue_is_the_sum_of_its_passes() {
     let mut random = Random(4);
     for _ in 0..100 {
-        let mut owned = any_job(&mut random, 30);
+        let mut owned = any_instance(&mut random, 30);
         owned.queues.fill(1);
         for policy in POLICIES {
             let sum: f64 = owned.weight_us.iter().map(|&weight| f64::from(weight)).sum();
@@ -163,19 +163,19 @@ fn passes_of_one_queue_that_overlap_equally_run_longest_remaining_path_first() {
     let mut owned = Owned::new(4, &[]);
     owned.weight_us = vec![50.0, 900.0, 10.0, 400.0];
     owned.measured = true;
-    assert_eq!(owned.schedule(Policy::Auto, 0).nodes, [1, 3, 0, 2]);
+    assert_eq!(owned.schedule(Policy::Auto, 0).passes, [1, 3, 0, 2]);
     // 4 is short and holds up 5, which is long; 6 depends on 1 and comes in the second group.
     let mut owned = Owned::new(7, &[(4, 5), (1, 6)]);
     owned.weight_us = vec![50.0, 100.0, 10.0, 400.0, 1.0, 500.0, 20.0];
     owned.measured = true;
-    assert_eq!(owned.schedule(Policy::Overlap, 1).nodes, [4, 3, 1, 0, 2, 5, 6]);
+    assert_eq!(owned.schedule(Policy::Overlap, 1).passes, [4, 3, 1, 0, 2, 5, 6]);
 }
 
 #[test]
 fn weights_cost_no_groups_and_no_bytes_beyond_the_budget() {
     let mut random = Random(7);
     for _ in 0..1000 {
-        let mut owned = any_job(&mut random, 60);
+        let mut owned = any_instance(&mut random, 60);
         owned.queues.fill(1);
         let plain = owned.schedule(Policy::Overlap, 0);
         owned.measured = true;

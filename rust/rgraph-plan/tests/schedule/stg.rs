@@ -26,16 +26,16 @@ fn parse(text: &str, processors: u32) -> Owned {
         .lines()
         .take_while(|line| !line.starts_with('#'))
         .flat_map(|line| line.split_whitespace().map(|word| word.parse::<u32>().expect("a number")));
-    let nodes = numbers.next().expect("a count") as usize + 2;
+    let passes = numbers.next().expect("a count") as usize + 2;
     let mut weights = Vec::new();
     let mut edges = Vec::new();
-    for _ in 0..nodes {
-        let node = numbers.next().expect("a task");
+    for _ in 0..passes {
+        let pass = numbers.next().expect("a task");
         weights.push(numbers.next().expect("a duration") as f32);
         let preds = numbers.next().expect("a count");
-        edges.extend((0..preds).map(|_| (numbers.next().expect("a task"), node)));
+        edges.extend((0..preds).map(|_| (numbers.next().expect("a task"), pass)));
     }
-    let mut owned = Owned::new(nodes, &edges);
+    let mut owned = Owned::new(passes, &edges);
     owned.weight_us = weights;
     owned.queues.fill((1 << processors) - 1);
     owned.costs = Costs::default();

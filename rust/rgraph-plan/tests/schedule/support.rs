@@ -1,7 +1,7 @@
 //! Jobs to schedule, and a random source to make them from.
 
 use rgraph_plan::budget::MemoryBudget;
-use rgraph_plan::stages::schedule::{Bytes, Costs, Csr, Deps, Job, Order, Policy, Scratch, model, schedule};
+use rgraph_plan::stages::schedule::{Bytes, Costs, Csr, Deps, Instance, Order, Policy, Scratch, model, schedule};
 
 /// A small deterministic random source.
 ///
@@ -49,17 +49,17 @@ pub struct Owned {
 }
 
 impl Owned {
-    pub fn new(nodes: usize, edges: &[(u32, u32)]) -> Self {
+    pub fn new(passes: usize, edges: &[(u32, u32)]) -> Self {
         let mut owned = Self {
-            weight_us: vec![1.0; nodes],
-            size: vec![1.0; nodes],
-            queues: vec![1; nodes],
-            unit: vec![0; nodes],
+            weight_us: vec![1.0; passes],
+            size: vec![1.0; passes],
+            queues: vec![1; passes],
+            unit: vec![0; passes],
             costs: Costs { cross_queue_us: 10.0, barrier_us: 2.0, submit_us: 7.0, pass_us: 0.5 },
             memory: MemoryBudget::Least,
             ..Self::default()
         };
-        owned.deps.refill(nodes, edges.iter().copied());
+        owned.deps.refill(passes, edges.iter().copied());
         owned.set_uses(&[]);
         owned
     }
@@ -76,8 +76,8 @@ impl Owned {
         self.uses.refill_transposed(self.weight_us.len(), &self.users);
     }
 
-    pub fn job(&self) -> Job<'_> {
-        Job {
+    pub fn instance(&self) -> Instance<'_> {
+        Instance {
             deps: &self.deps,
             weight_us: &self.weight_us,
             measured: self.measured,
@@ -97,18 +97,18 @@ impl Owned {
 
     pub fn schedule(&self, policy: Policy, effort: u32) -> Order {
         let mut order = Order::default();
-        schedule(&self.job(), policy, effort, &mut Scratch::default(), &mut order).expect("no cycle");
+        schedule(&self.instance(), policy, effort, &mut Scratch::default(), &mut order).expect("no cycle");
         order
     }
 
     /// Most bytes alive at once.
     pub fn peak_bytes(&self, order: &Order) -> u64 {
-        model::peak_bytes(&self.job(), &order.nodes, &mut Vec::new())
+        model::peak_bytes(&self.instance(), &order.passes, &mut Vec::new())
     }
 
     /// Groups between barrier calls.
     pub fn groups(&self, order: &Order) -> u32 {
-        model::groups(&self.job(), &order.nodes, &order.queue, &mut Vec::new())
+        model::groups(&self.instance(), &order.passes, &order.queue, &mut Vec::new())
     }
 }
 
@@ -149,10 +149,10 @@ pub fn layered(passes: usize, seed: u64) -> Owned {
         }
     }
     let mut id = vec![u32::MAX; passes];
-    let mut nodes = 0;
+    let mut kept = 0;
     for pass in (0..passes).filter(|&pass| live[pass]) {
-        id[pass] = nodes;
-        nodes += 1;
+        id[pass] = kept;
+        kept += 1;
     }
     let mut edges = Vec::new();
     let mut resources: Vec<(u64, bool, Vec<u32>)> = Vec::new();
@@ -165,7 +165,7 @@ pub fn layered(passes: usize, seed: u64) -> Owned {
             resources.push((8 * MIB, false, vec![id[pass]]));
         }
     }
-    let mut owned = Owned::new(nodes as usize, &edges);
+    let mut owned = Owned::new(kept as usize, &edges);
     owned.set_uses(&resources);
     for pass in (0..passes).filter(|&pass| live[pass] && compute[pass]) {
         owned.queues[id[pass] as usize] = 2;

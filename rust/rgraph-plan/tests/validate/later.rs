@@ -7,7 +7,7 @@ use rgraph_plan::graph::Use;
 use rgraph_plan::id::IdVec;
 use rgraph_plan::profile::Profile;
 use rgraph_plan::resource::{Image, Resource, Size};
-use rgraph_plan::stages::resolve::piece::Part;
+use rgraph_plan::stages::resolve::subresource::Part;
 use rgraph_plan::stages::resolve::{Problem, Via};
 use rgraph_plan::stages::size::{ShapeScratch, shapes};
 use rgraph_plan::stages::validate::mistakes::{Worst, of_problems, out_of_memory};
@@ -75,17 +75,17 @@ fn a_read_of_a_part_that_nobody_writes_names_the_part_and_the_writer_that_misses
 }
 
 #[test]
-fn several_unwritten_pieces_of_one_read_are_one_mistake() {
+fn several_unwritten_subresources_of_one_read_are_one_mistake() {
     let mut film = Film::new();
     let bloom = film.image("bloom", Format::R8unorm);
     let blur = film.pass("blur", PassQueue::Compute);
     film.uses(blur, bloom, Usage::Sampled);
-    let piece = |mip| {
+    let subresource = |mip| {
         let part = Part { mips: [mip, mip + 1], ..whole(&film, bloom) };
         Problem::NeverWritten { access: Some(0), resource: bloom, part }
     };
     assert_eq!(
-        words(&film, &[piece(1), piece(2), piece(3)]),
+        words(&film, &[subresource(1), subresource(2), subresource(3)]),
         [
             "RG-E203 pass \"blur\" reads \"bloom\" (mips [1, 4)) but nothing before it writes it",
             "  blur   film.py:5  sampled",

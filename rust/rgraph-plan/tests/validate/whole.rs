@@ -60,7 +60,7 @@ fn the_same_graph_has_the_same_mistakes_each_time() {
 }
 
 #[test]
-fn a_mistake_that_harms_ids_ranges_or_shapes_stops_later_stages() {
+fn a_mistake_that_harms_ids_ranges_or_shapes_passes_later_stages() {
     let resolvable = |declare: &dyn Fn(&mut Film)| {
         let mut film = Film::new();
         declare(&mut film);

@@ -71,8 +71,8 @@ pub(crate) struct Node {
 #[derive(Clone, Debug)]
 pub(crate) struct Enter {
     pub edge: usize,
-    /// Cells, and whether nothing entered them before in this run.
-    pub cells: Vec<(u32, bool)>,
+    /// Subresources, and whether nothing entered them before in this run.
+    pub subresources: Vec<(u32, bool)>,
     /// First scope, if the run before left it on the same queue.
     pub source: Option<Scope>,
 }
@@ -86,11 +86,11 @@ pub(crate) struct Order {
     pub after: Vec<u32>,
     pub first_after: Vec<u32>,
     pub waits: Vec<u32>,
-    /// Watched pieces that each node touches, in one list.
+    /// Watched subresources that each node accesses, in one list.
     pub watched: Vec<u32>,
     pub first_watched: Vec<u32>,
-    /// By run and watched piece: nodes that touch it.
-    pub touching: Vec<u32>,
+    /// By run and watched subresource: nodes that access it.
+    pub accessing: Vec<u32>,
     /// By run: nodes.
     pub in_run: Vec<u32>,
 }
@@ -133,11 +133,11 @@ pub(crate) struct Builder<'a, 's> {
     events: Vec<Option<(Vec<u32>, Barriers, u32)>>,
     /// By store: last run (from 1) in which it was entered on a queue.
     entered: Vec<Vec<u32>>,
-    /// By cell: last run (from 1) in which it was entered; the edge that left it.
-    entered_cell: Vec<u32>,
+    /// By subresource: last run (from 1) in which it was entered; the edge that left it.
+    entered_subresource: Vec<u32>,
     left: Vec<Option<usize>>,
     watching: Vec<Vec<u32>>,
-    /// By cell: who presents it last.
+    /// By subresource: who presents it last.
     presented: Vec<u32>,
     open: Option<Open>,
     run: u32,
@@ -158,10 +158,10 @@ pub(crate) fn order(scene: &Scene, runs: u32, watch: &[Watched]) -> Order {
         signals: [vec![Vec::new(); queues], vec![Vec::new(); queues]],
         events: vec![None; scene.plan.commands.len() + 1],
         entered: vec![vec![0; queues]; scene.base.len()],
-        entered_cell: vec![0; scene.cells],
-        left: vec![None; scene.cells],
-        watching: vec![Vec::new(); scene.cells],
-        presented: vec![NONE; scene.cells],
+        entered_subresource: vec![0; scene.subresources],
+        left: vec![None; scene.subresources],
+        watching: vec![Vec::new(); scene.subresources],
+        presented: vec![NONE; scene.subresources],
         open: None,
         run: 0,
         batch: 0,
@@ -181,10 +181,10 @@ impl Builder<'_, '_> {
         for list in &mut self.watching {
             list.clear();
         }
-        for (at, piece) in watch.iter().enumerate() {
-            let memory = self.scene.facts.memory[piece.resource];
-            let start = self.scene.start(piece.resource, run);
-            for fine in &self.scene.parts[memory][piece.cell] {
+        for (at, part) in watch.iter().enumerate() {
+            let memory = self.scene.facts.memory[part.resource];
+            let start = self.scene.start(part.resource, run);
+            for fine in &self.scene.parts[memory][part.subresource] {
                 self.watching[(start + fine) as usize].push(at as u32);
             }
         }
@@ -206,8 +206,8 @@ impl Builder<'_, '_> {
         for (at, edge) in plan.edges.iter().enumerate() {
             let store = self.scene.store(edge.resource.index(), run);
             if self.entered[store].iter().any(|entered| *entered == run + 1) {
-                for cell in self.edge_cells(at) {
-                    self.left[cell as usize] = Some(at);
+                for subresource in self.edge_subresources(at) {
+                    self.left[subresource as usize] = Some(at);
                 }
             }
         }
@@ -315,8 +315,8 @@ impl Builder<'_, '_> {
         self.lanes[queue].all.push(node);
     }
 
-    fn touch(&mut self, node: u32, cell: u32) {
-        for &at in &self.watching[cell as usize] {
+    fn access(&mut self, node: u32, subresource: u32) {
+        for &at in &self.watching[subresource as usize] {
             if self.marks.last() != Some(&(node, at)) {
                 self.marks.push((node, at));
             }
@@ -364,13 +364,13 @@ impl Builder<'_, '_> {
         }
     }
 
-    fn edge_cells(&self, at: usize) -> Vec<u32> {
+    fn edge_subresources(&self, at: usize) -> Vec<u32> {
         let edge = &self.scene.plan.edges[at];
         let resource = edge.resource.index();
         let aspects = if edge.aspects.is_empty() { rgraph_ir::access::Aspects::all() } else { edge.aspects };
         let part = crate::shape::Part { mips: edge.mips, layers: edge.layers, aspects, bytes: edge.range };
         let start = self.scene.start(resource, self.run);
-        self.scene.fine_cells(resource, &part).into_iter().map(|cell| start + cell).collect()
+        self.scene.fine_subresources(resource, &part).into_iter().map(|subresource| start + subresource).collect()
     }
 
     /// Entry barriers at the first use of a resource on a queue in this run.
@@ -386,13 +386,14 @@ impl Builder<'_, '_> {
                 continue;
             }
             let node = self.node(Kind::Enter, self.order.enters.len() as u32, 0, queue);
-            let mut enter = Enter { edge: at, cells: Vec::new(), source: None };
-            for cell in self.edge_cells(at) {
-                let first = std::mem::replace(&mut self.entered_cell[cell as usize], self.run + 1) != self.run + 1;
-                enter.cells.push((cell, first));
-                self.touch(node, cell);
-                self.edge(self.presented[cell as usize], node);
-                let Some(left) = self.left[cell as usize].map(|left| &scene.plan.edges[left]) else { continue };
+            let mut enter = Enter { edge: at, subresources: Vec::new(), source: None };
+            for subresource in self.edge_subresources(at) {
+                let first = std::mem::replace(&mut self.entered_subresource[subresource as usize], self.run + 1)
+                    != self.run + 1;
+                enter.subresources.push((subresource, first));
+                self.access(node, subresource);
+                self.edge(self.presented[subresource as usize], node);
+                let Some(left) = self.left[subresource as usize].map(|left| &scene.plan.edges[left]) else { continue };
                 if first && left.exit.queue.map_or(scene.host, Id::index) == queue && queue != scene.host {
                     let source = enter.source.get_or_insert_default();
                     source.src_stages |= left.exit.stages;
@@ -472,17 +473,17 @@ impl Builder<'_, '_> {
             } else {
                 self.after_scope(queue, scope.src_stages, local, node);
             }
-            let (resource, cells) = match kind {
-                Kind::Buffer(_) => (Some(plan.buffer_barriers[*at].resource), Some(&scene.buffer_cells[*at])),
-                Kind::Image(_) => (Some(plan.image_barriers[*at].resource), Some(&scene.image_cells[*at])),
+            let (resource, subresources) = match kind {
+                Kind::Buffer(_) => (Some(plan.buffer_barriers[*at].resource), Some(&scene.buffer_subresources[*at])),
+                Kind::Image(_) => (Some(plan.image_barriers[*at].resource), Some(&scene.image_subresources[*at])),
                 _ => (None, None),
             };
-            if let (Some(resource), Some(cells)) = (resource, cells) {
+            if let (Some(resource), Some(subresources)) = (resource, subresources) {
                 let start = scene.start(resource.index(), self.run);
-                for cell in cells {
-                    self.touch(node, start + cell);
+                for subresource in subresources {
+                    self.access(node, start + subresource);
                     // Who takes an image back from presentation waits for that by other means than the plan's.
-                    self.edge(self.presented[(start + cell) as usize], node);
+                    self.edge(self.presented[(start + subresource) as usize], node);
                 }
             }
             made.push(node);
@@ -498,7 +499,7 @@ impl Builder<'_, '_> {
         made
     }
 
-    fn finish(mut self, runs: u32, pieces: usize) -> Order {
+    fn finish(mut self, runs: u32, parts: usize) -> Order {
         let count = self.order.nodes.len();
         self.edges.sort_unstable();
         self.edges.dedup();
@@ -513,10 +514,10 @@ impl Builder<'_, '_> {
         self.marks.sort_unstable();
         self.marks.dedup();
         self.order.first_watched = vec![0; count + 1];
-        self.order.touching = vec![0; runs as usize * pieces];
+        self.order.accessing = vec![0; runs as usize * parts];
         for (node, at) in &self.marks {
             self.order.first_watched[*node as usize + 1] += 1;
-            self.order.touching[self.order.nodes[*node as usize].run as usize * pieces + *at as usize] += 1;
+            self.order.accessing[self.order.nodes[*node as usize].run as usize * parts + *at as usize] += 1;
         }
         self.order.watched = self.marks.iter().map(|(_, at)| *at).collect();
         for list in [&mut self.order.first_after, &mut self.order.first_watched] {

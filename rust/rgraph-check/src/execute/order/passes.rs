@@ -33,7 +33,7 @@ impl Builder<'_, '_> {
     fn place(&mut self, queue: usize, stage: Stages, entry: usize, target: &Target, node: u32) {
         let resource = self.scene.plan.attachments[entry].resource.index();
         let start = self.scene.start(resource, self.run);
-        target.cells.iter().for_each(|cell| self.touch(node, start + cell));
+        target.subresources.iter().for_each(|subresource| self.access(node, start + subresource));
         for stage in leaves(stage) {
             self.edge(self.lanes[queue].gates[stage], node);
             self.lanes[queue].pending[stage].push(node);
@@ -74,20 +74,20 @@ impl Builder<'_, '_> {
                     self.edge(before, node);
                 }
             }
-            for &(touch, _) in &item.touches {
-                let touch = &exec.touches[touch as usize];
-                let start = scene.start(touch.resource, self.run);
-                for spot in &touch.spots {
-                    self.touch(node, start + spot.fine);
+            for &(access, _) in &item.accesses {
+                let access = &exec.accesses[access as usize];
+                let start = scene.start(access.resource, self.run);
+                for target in &access.targets {
+                    self.access(node, start + target.fine);
                     if item.stage == PRESENTS {
-                        self.presented[(start + spot.fine) as usize] = node;
+                        self.presented[(start + target.fine) as usize] = node;
                     }
                 }
             }
             made.push((node, number));
             if item.attachment {
                 attachments.push(node);
-            } else if item.touches.iter().any(|(touch, _)| exec.touches[*touch as usize].input) {
+            } else if item.accesses.iter().any(|(access, _)| exec.accesses[*access as usize].input) {
                 inputs.push(node);
             }
         }
@@ -132,10 +132,10 @@ impl Builder<'_, '_> {
             let exec = &self.scene.execs[at as usize];
             let node = self.node(Kind::Resolve, at, 0, queue);
             self.put(queue, stage as u8, true, node);
-            for &touch in &exec.resolves {
-                let touch = &exec.touches[touch as usize];
-                let start = self.scene.start(touch.resource, self.run);
-                touch.spots.iter().for_each(|spot| self.touch(node, start + spot.fine));
+            for &access in &exec.resolves {
+                let access = &exec.accesses[access as usize];
+                let start = self.scene.start(access.resource, self.run);
+                access.targets.iter().for_each(|target| self.access(node, start + target.fine));
             }
             if let Some(open) = &mut self.open {
                 open.users.push(node);

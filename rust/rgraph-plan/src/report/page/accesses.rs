@@ -13,7 +13,7 @@ use crate::report::text::part_of_image;
 use crate::report::words::{layout_phrase, stages_phrase};
 use crate::resource::ResourceId;
 use crate::stages::resolve::meaning::meaning;
-use crate::stages::resolve::piece::Part;
+use crate::stages::resolve::subresource::Part;
 use crate::stages::resolve::{is_attachment, part_of};
 use crate::stages::size::Shape;
 
@@ -119,7 +119,7 @@ fn declared(plan: &Plan, graph: &Graph, shapes: &IdVec<ResourceId, Shape>) -> Ve
         if access.generate_mips {
             usage += ", generates mips";
         }
-        let mode = match (access.usage.writes(), means.access.intersects(reading(means.access))) {
+        let mode = match (access.usage.writes(), means.kinds.intersects(reading(means.kinds))) {
             (false, _) => READS,
             (true, true) if access.load != Some(crate::access::Load::Clear) && keeps(access.usage) => READS | WRITES,
             (true, _) if access.load == Some(crate::access::Load::Load) => READS | WRITES,

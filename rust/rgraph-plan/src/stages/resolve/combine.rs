@@ -1,7 +1,7 @@
-//! A node that uses one memory twice (depth read and sampled, attachment and input attachment) touches each piece
-//! once, with the stages and accesses of both.
+//! A pass that uses one memory twice (depth read and sampled, attachment and input attachment) accesses each
+//! subresource once, with the stages and accesses of both.
 
-use super::Touch;
+use super::ResolvedAccess;
 use super::meaning::Effect;
 use crate::access::Layout;
 use crate::id::IdVec;
@@ -10,11 +10,12 @@ use crate::resource::ResourceId;
 /// Memory that [`combine`] reuses.
 #[derive(Default, Debug)]
 pub struct Scratch {
-    singles: Vec<Touch>,
+    singles: Vec<ResolvedAccess>,
     views: Views,
 }
 
-/// Views of a node that see a piece together, as a forest of disjoint sets: all pieces of a set are in one layout.
+/// Views of a pass that see a subresource together, as a forest of disjoint sets: all subresources of a set are in one
+/// layout.
 #[derive(Default, Debug)]
 struct Views {
     first: u32,
@@ -23,9 +24,9 @@ struct Views {
 }
 
 impl Views {
-    /// Forgets everything; each of `touches` has a view of its own.
-    fn clear(&mut self, touches: &[Touch]) {
-        let views = || touches.iter().map(|touch| touch.view);
+    /// Forgets everything; each of `accesses` has a view of its own.
+    fn clear(&mut self, accesses: &[ResolvedAccess]) {
+        let views = || accesses.iter().map(|access| access.view);
         self.first = views().min().unwrap_or(0);
         let end = views().max().map_or(0, |last| last + 1);
         self.parent.clear();
@@ -42,11 +43,11 @@ impl Views {
         at
     }
 
-    /// One piece that all of `same` see is in `layout`.
-    fn join(&mut self, same: &[Touch], layout: Layout) {
-        let root = same.iter().map(|touch| self.find(touch.view)).min().unwrap_or(0);
-        for touch in same {
-            let other = self.find(touch.view);
+    /// One subresource that all of `same` see is in `layout`.
+    fn join(&mut self, same: &[ResolvedAccess], layout: Layout) {
+        let root = same.iter().map(|access| self.find(access.view)).min().unwrap_or(0);
+        for access in same {
+            let other = self.find(access.view);
             self.general[root] |= self.general[other];
             self.parent[other] = root as u32;
         }
@@ -54,25 +55,29 @@ impl Views {
     }
 }
 
-/// Makes the touches from `start` on meet no piece twice. O(p log p) in the pieces they cover. Returns two accesses that
-/// use one piece under different names, of which one modifies the other, if there are any.
+/// Makes the accesses from `start` on meet no subresource twice. O(p log p) in the subresources they cover. Returns two
+/// accesses that use one subresource under different names, of which one modifies the other, if there are any.
 pub fn combine(
-    touches: &mut Vec<Touch>,
+    accesses: &mut Vec<ResolvedAccess>,
     start: usize,
     depth: &IdVec<ResourceId, u32>,
     scratch: &mut Scratch,
 ) -> Option<(u32, u32)> {
     let mut names = None;
     scratch.singles.clear();
-    for touch in &touches[start..] {
-        scratch.singles.extend(touch.pieces().map(|piece| Touch { first: piece as u32, count: 1, ..*touch }));
+    for access in &accesses[start..] {
+        scratch.singles.extend(access.subresources().map(|subresource| ResolvedAccess {
+            first: subresource as u32,
+            count: 1,
+            ..*access
+        }));
     }
-    scratch.singles.sort_by_key(|touch| touch.first);
-    scratch.views.clear(&touches[start..]);
+    scratch.singles.sort_by_key(|access| access.first);
+    scratch.views.clear(&accesses[start..]);
     for same in scratch.singles.chunk_by(|a, b| a.first == b.first) {
         scratch.views.join(same, same[1..].iter().fold(same[0], both).layout);
     }
-    touches.truncate(start);
+    accesses.truncate(start);
     for same in scratch.singles.chunk_by(|a, b| a.first == b.first) {
         let mut merged = same[1..].iter().fold(same[0], both);
         let view = scratch.views.find(merged.view);
@@ -80,26 +85,26 @@ pub fn combine(
         if scratch.views.general[view] {
             merged.layout = Layout::General;
         }
-        let other = same[1..].iter().find(|touch| depth[touch.resource] != depth[same[0].resource]);
+        let other = same[1..].iter().find(|access| depth[access.resource] != depth[same[0].resource]);
         names = names.or(other.map(|other| (same[0].declared, other.declared)));
-        match touches[start..].last_mut() {
+        match accesses[start..].last_mut() {
             Some(last)
-                if (Touch { first: last.first, count: last.count, ..merged }) == *last
+                if (ResolvedAccess { first: last.first, count: last.count, ..merged }) == *last
                     && last.first + last.count == merged.first =>
             {
                 last.count += 1;
             }
-            _ => touches.push(merged),
+            _ => accesses.push(merged),
         }
     }
     names
 }
 
-fn both(a: Touch, b: &Touch) -> Touch {
+fn both(a: ResolvedAccess, b: &ResolvedAccess) -> ResolvedAccess {
     let first = if b.effect.writes() && !a.effect.writes() { b } else { &a };
-    Touch {
+    ResolvedAccess {
         stages: a.stages | b.stages,
-        access: a.access | b.access,
+        kinds: a.kinds | b.kinds,
         layout: if a.layout == b.layout { a.layout } else { Layout::General },
         effect: stronger(a.effect, b.effect),
         unordered: a.unordered && b.unordered,

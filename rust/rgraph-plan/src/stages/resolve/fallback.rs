@@ -3,8 +3,8 @@
 
 use super::meaning::Effect;
 use super::meaning::Meaning;
-use super::piece::Part;
-use super::{Facts, NodeId, Source, Touch, part_of};
+use super::subresource::Part;
+use super::{Facts, ResolvedAccess, ResolvedPassId, Source, part_of};
 use crate::graph::{Fallback, Graph, PassId};
 use crate::resource::ResourceId;
 
@@ -96,15 +96,15 @@ impl Facts {
         self.fallbacks.find_one(pass, resource).is_some_and(elsewhere)
     }
 
-    /// Whether a use may leave its pieces alone while its pass runs: it reads an output with a fallback, or what stands in
-    /// for one, and the flag says which.
-    pub fn reads_either(&self, graph: &Graph, touch: &Touch) -> bool {
-        if self.fallbacks.sorted.is_empty() || touch.effect != Effect::Read {
+    /// Whether a use may leave its subresources alone while its pass runs: it reads an output with a fallback, or what
+    /// stands in for one, and the flag says which.
+    pub fn reads_either(&self, graph: &Graph, access: &ResolvedAccess) -> bool {
+        if self.fallbacks.sorted.is_empty() || access.effect != Effect::Read {
             return false;
         }
-        let Some(access) = graph.accesses().get(touch.declared as usize) else { return false };
-        let elsewhere = |fallback: &Fallback| self.memory[fallback.input] != self.memory[touch.resource];
-        access.resource != touch.resource || self.fallbacks.of(access.resource).iter().any(elsewhere)
+        let Some(declared_access) = graph.accesses().get(access.declared as usize) else { return false };
+        let elsewhere = |fallback: &Fallback| self.memory[fallback.input] != self.memory[access.resource];
+        declared_access.resource != access.resource || self.fallbacks.of(declared_access.resource).iter().any(elsewhere)
     }
 
     /// The fallbacks of an output, by pass.
@@ -138,18 +138,18 @@ impl Facts {
             for &input in &outputs[1..] {
                 let whole = Part::whole(&source.shapes[input]);
                 let family = self.family[self.memory[input]];
-                self.pieces.cut(family, &whole, &stand_in_part(&source, input, &part));
+                self.subresources.cut(family, &whole, &stand_in_part(&source, input, &part));
             }
         }
         self.fallbacks.outputs = outputs;
     }
 
-    /// A reader of a conditional pass's output also reads what stands in for it. Tells whether the node touched one of
+    /// A reader of a conditional pass's output also reads what stands in for it. Tells whether the pass accessed one of
     /// those memories before.
-    pub(super) fn touch_fallbacks(
+    pub(super) fn access_fallbacks(
         &mut self,
         source: Source<'_>,
-        node: NodeId,
+        pass: ResolvedPassId,
         reader: PassId,
         declared: u32,
         part: &Part,
@@ -170,11 +170,13 @@ impl Facts {
             while let Some(&fallback) = self.fallbacks.of(from).get(at) {
                 at += 1;
                 let before = fallback.pass < reader || behind.is_some_and(|first| fallback.pass <= first);
-                // Who is under the same flag never reads while it is off; parts that the pass does not write are the
-                // output's own.
-                let flag_of = |pass: PassId| source.graph.passes()[pass].conditional;
+                // Who is under the same flag never reads while it is off; parts that the pass does not write
+                // are the output's own.
+                let flag_of = |declared_pass: PassId| source.graph.passes()[declared_pass].conditional;
                 let never = flag_of(reader).is_some() && flag_of(reader) == flag_of(fallback.pass);
-                let writes = || self.fallbacks.writers_of(source, from, part).any(|pass| pass == fallback.pass);
+                let writes = || {
+                    self.fallbacks.writers_of(source, from, part).any(|declared_pass| declared_pass == fallback.pass)
+                };
                 if !before || never || outputs.contains(&fallback.input) || from == output && !writes() {
                     continue;
                 }
@@ -182,7 +184,7 @@ impl Facts {
                 // One memory under two names: while the pass is off, it holds the contents of the name below.
                 if self.memory[fallback.input] != self.memory[output] {
                     let same = stand_in_part(&source, fallback.input, part);
-                    twice |= self.touch(node, fallback.input, declared, &same, means, false);
+                    twice |= self.access(pass, fallback.input, declared, &same, means, false);
                 }
             }
         }
@@ -191,9 +193,9 @@ impl Facts {
     }
 }
 
-/// Whether a touch reads what stands in for the resource that its access names.
-pub(super) fn stands_in(Source { graph, .. }: Source<'_>, touch: &Touch) -> bool {
-    graph.accesses().get(touch.declared as usize).is_some_and(|access| access.resource != touch.resource)
+/// Whether an access reads what stands in for the resource that its access names.
+pub(super) fn stands_in(Source { graph, .. }: Source<'_>, access: &ResolvedAccess) -> bool {
+    graph.accesses().get(access.declared as usize).is_some_and(|declared| declared.resource != access.resource)
 }
 
 /// The part of a stand-in that is read for `part` of the output.

@@ -1,8 +1,8 @@
-//! Which earlier nodes a use of a piece must follow: a read the writers before it, a write the readers since the
+//! Which earlier passes a use of a subresource must follow: a read the writers before it, a write the readers since the
 //! last write or, if there is none, that write. Uses that all say `unordered` follow what came before the first of
 //! them, not each other.
 
-use super::NodeId;
+use super::ResolvedPassId;
 
 const NONE: u32 = u32::MAX;
 
@@ -15,37 +15,45 @@ struct State {
     open: u32,
 }
 
-/// The hazards of every piece, fed node by node in serial order.
+/// The hazards of every subresource, fed pass by pass in serial order.
 #[derive(Default, Debug)]
 pub struct Hazards {
     states: Vec<State>,
-    links: Vec<(NodeId, u32)>,
+    links: Vec<(ResolvedPassId, u32)>,
 }
 
 impl Hazards {
     /// Forgets everything, keeping the memory.
-    pub fn clear(&mut self, pieces: usize) {
+    pub fn clear(&mut self, subresources: usize) {
         self.states.clear();
-        self.states.resize(pieces, State { writers: NONE, readers: NONE, base: NONE, open: 0 });
+        self.states.resize(subresources, State { writers: NONE, readers: NONE, base: NONE, open: 0 });
         self.links.clear();
     }
 
-    /// `node` uses `piece`, in a group of unordered uses or (0) not: calls `follow` for each node that it must follow. O(nodes followed).
+    /// `pass` uses `subresource`, in a group of unordered uses or (0) not: calls `follow` for each pass that it must
+    /// follow. O(passes followed).
     #[inline]
-    pub fn touch(&mut self, piece: usize, node: NodeId, exclusive: bool, group: u32, mut follow: impl FnMut(NodeId)) {
-        let state = &mut self.states[piece];
+    pub fn access(
+        &mut self,
+        subresource: usize,
+        pass: ResolvedPassId,
+        exclusive: bool,
+        group: u32,
+        mut follow: impl FnMut(ResolvedPassId),
+    ) {
+        let state = &mut self.states[subresource];
         let links = &mut self.links;
-        let mut each = |mut at: u32, links: &[(NodeId, u32)]| {
+        let mut each = |mut at: u32, links: &[(ResolvedPassId, u32)]| {
             while at != NONE {
                 let (from, next) = links[at as usize];
-                if from != node {
+                if from != pass {
                     follow(from);
                 }
                 at = next;
             }
         };
-        let push = |head: &mut u32, links: &mut Vec<(NodeId, u32)>| {
-            links.push((node, *head));
+        let push = |head: &mut u32, links: &mut Vec<(ResolvedPassId, u32)>| {
+            links.push((pass, *head));
             *head = links.len() as u32 - 1;
         };
         if group != 0 {

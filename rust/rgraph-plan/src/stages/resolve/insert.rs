@@ -1,29 +1,25 @@
-//! Work that a declaration implies, as nodes of its own: mip levels filled at the end of a pass, and the scaled
+//! Work that a declaration implies, as passes of its own: mip levels filled at the end of a pass, and the scaled
 //! blit that starts a modifying image of another size.
 
 use super::meaning::{Effect, Meaning};
-use super::piece::Part;
-use super::{Facts, Node, NodeId, Origin, Source, part_of};
+use super::subresource::Part;
+use super::{Facts, Origin, ResolvedPass, ResolvedPassId, Source, part_of};
 use crate::access::{Accesses, Layout, PassQueue, Stages};
 use crate::graph::PassId;
 use crate::id::{Id, Span};
 use crate::resource::ResourceId;
 
-const FROM: Meaning = Meaning {
-    stages: Stages::BLIT,
-    access: Accesses::TRANSFER_READ,
-    layout: Layout::TransferSrc,
-    effect: Effect::Read,
-};
+const FROM: Meaning =
+    Meaning { stages: Stages::BLIT, kinds: Accesses::TRANSFER_READ, layout: Layout::TransferSrc, effect: Effect::Read };
 const INTO: Meaning = Meaning {
     stages: Stages::BLIT,
-    access: Accesses::TRANSFER_WRITE,
+    kinds: Accesses::TRANSFER_WRITE,
     layout: Layout::TransferDst,
     effect: Effect::Replace,
 };
 
 impl Facts {
-    /// One node a level below what the access writes.
+    /// One pass a level below what the access writes.
     pub(super) fn insert_mips(&mut self, Source { graph, shapes }: Source<'_>, pass: PassId, declared: u32) {
         let access = &graph.accesses()[declared as usize];
         let shape = &shapes[access.resource];
@@ -55,17 +51,17 @@ impl Facts {
         [(from, source), (into, target)]: [(ResourceId, Part); 2],
         conditional: Option<crate::graph::FlagId>,
     ) {
-        let node = NodeId::new(self.nodes.len());
-        let touches = self.touches.len();
-        self.touch(node, from, u32::MAX, &source, FROM, false);
-        self.touch(node, into, u32::MAX, &target, INTO, false);
-        self.nodes.push(Node {
+        let pass = ResolvedPassId::new(self.passes.len());
+        let accesses = self.accesses.len();
+        self.access(pass, from, u32::MAX, &source, FROM, false);
+        self.access(pass, into, u32::MAX, &target, INTO, false);
+        self.passes.push(ResolvedPass {
             origin,
             queue: PassQueue::Graphics,
             raster: false,
             keep: false,
             conditional,
-            touches: Span::new(touches, self.touches.len()),
+            accesses: Span::new(accesses, self.accesses.len()),
             attachments: Span::default(),
             sources: Span::default(),
             entry_reads: Span::default(),

@@ -6,13 +6,13 @@
 use crate::access::{Accesses, Aspects, Layout, Load, PassQueue, Stages, Transfer, Usage};
 use crate::graph::Access;
 
-/// What a pass does to one piece of a resource.
+/// What a pass does to one subresource of a resource.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Meaning {
     /// Leaf stages.
     pub stages: Stages,
     /// Access kinds.
-    pub access: Accesses,
+    pub kinds: Accesses,
     /// Layout, for images.
     pub layout: Layout,
     /// What becomes of the old contents.
@@ -77,7 +77,7 @@ pub fn meaning(access: &Access, queue: PassQueue, raster: bool, aspects: Aspects
         _ => Effect::Keep,
     };
     let read_only = if depth { Layout::DepthStencilReadOnly } else { Layout::ShaderReadOnly };
-    let read = |stages, access, layout| Meaning { stages, access, layout, effect: Effect::Read };
+    let read = |stages, kinds, layout| Meaning { stages, kinds, layout, effect: Effect::Read };
     let build = Stages::ACCELERATION_STRUCTURE_BUILD;
     match access.usage {
         Usage::ColorAttachment => {
@@ -85,13 +85,13 @@ pub fn meaning(access: &Access, queue: PassQueue, raster: bool, aspects: Aspects
             let extra = if effect == Effect::Replace { Accesses::empty() } else { Accesses::COLOR_ATTACHMENT_READ };
             Meaning {
                 stages: Stages::COLOR_ATTACHMENT_OUTPUT,
-                access: Accesses::COLOR_ATTACHMENT_WRITE | extra,
+                kinds: Accesses::COLOR_ATTACHMENT_WRITE | extra,
                 layout: Layout::ColorAttachment,
                 effect,
             }
         }
         Usage::DepthStencilAttachment => {
-            // Depth and stencil are one piece unless accesses name aspects: what either keeps is kept.
+            // Depth and stencil are one subresource unless accesses name aspects: what either keeps is kept.
             let effect = match aspects {
                 Aspects::DEPTH => kept(access.load),
                 Aspects::STENCIL => kept(access.stencil_load.or(access.load)),
@@ -99,7 +99,7 @@ pub fn meaning(access: &Access, queue: PassQueue, raster: bool, aspects: Aspects
             };
             Meaning {
                 stages: tests,
-                access: Accesses::DEPTH_STENCIL_ATTACHMENT_READ | Accesses::DEPTH_STENCIL_ATTACHMENT_WRITE,
+                kinds: Accesses::DEPTH_STENCIL_ATTACHMENT_READ | Accesses::DEPTH_STENCIL_ATTACHMENT_WRITE,
                 layout: Layout::DepthStencilAttachment,
                 effect,
             }
@@ -118,7 +118,7 @@ pub fn meaning(access: &Access, queue: PassQueue, raster: bool, aspects: Aspects
         ),
         Usage::ResolveAttachment => Meaning {
             stages: Stages::COLOR_ATTACHMENT_OUTPUT,
-            access: Accesses::COLOR_ATTACHMENT_WRITE,
+            kinds: Accesses::COLOR_ATTACHMENT_WRITE,
             layout: if depth { Layout::DepthStencilAttachment } else { Layout::ColorAttachment },
             effect: Effect::Replace,
         },
@@ -127,19 +127,19 @@ pub fn meaning(access: &Access, queue: PassQueue, raster: bool, aspects: Aspects
         // No shader runs in a build: what is stored there is scratch memory.
         Usage::StorageWrite | Usage::StorageReadWrite if said == build => Meaning {
             stages: build,
-            access: Accesses::ACCELERATION_STRUCTURE_READ | Accesses::ACCELERATION_STRUCTURE_WRITE,
+            kinds: Accesses::ACCELERATION_STRUCTURE_READ | Accesses::ACCELERATION_STRUCTURE_WRITE,
             layout: Layout::Undefined,
             effect: if access.usage == Usage::StorageWrite { over_part } else { Effect::Keep },
         },
         Usage::StorageWrite => Meaning {
             stages: shader(),
-            access: Accesses::SHADER_STORAGE_WRITE,
+            kinds: Accesses::SHADER_STORAGE_WRITE,
             layout: Layout::General,
             effect: over_part,
         },
         Usage::StorageReadWrite => Meaning {
             stages: shader(),
-            access: Accesses::SHADER_STORAGE_READ | Accesses::SHADER_STORAGE_WRITE,
+            kinds: Accesses::SHADER_STORAGE_READ | Accesses::SHADER_STORAGE_WRITE,
             layout: Layout::General,
             effect: Effect::Keep,
         },
@@ -150,18 +150,18 @@ pub fn meaning(access: &Access, queue: PassQueue, raster: bool, aspects: Aspects
         Usage::TransferSrc => read(transfer_stages(access, said), Accesses::TRANSFER_READ, Layout::TransferSrc),
         Usage::TransferDst => Meaning {
             stages: transfer_stages(access, said),
-            access: Accesses::TRANSFER_WRITE,
+            kinds: Accesses::TRANSFER_WRITE,
             layout: Layout::TransferDst,
             effect: over_part,
         },
         Usage::HostRead => read(Stages::HOST, Accesses::HOST_READ, Layout::General),
         Usage::HostWrite => {
-            Meaning { stages: Stages::HOST, access: Accesses::HOST_WRITE, layout: Layout::General, effect: over_part }
+            Meaning { stages: Stages::HOST, kinds: Accesses::HOST_WRITE, layout: Layout::General, effect: over_part }
         }
         // Presentation is no pipeline stage; one that every queue has stands for it where a wait must name one.
         Usage::Present => Meaning {
             stages: Stages::COPY,
-            access: Accesses::empty(),
+            kinds: Accesses::empty(),
             layout: Layout::PresentSrc,
             effect: Effect::Present,
         },
@@ -169,19 +169,19 @@ pub fn meaning(access: &Access, queue: PassQueue, raster: bool, aspects: Aspects
         Usage::AccelerationInput => read(or(build), Accesses::SHADER_STORAGE_READ, Layout::Undefined),
         Usage::AccelerationBuild => Meaning {
             stages: or(build),
-            access: Accesses::ACCELERATION_STRUCTURE_WRITE,
+            kinds: Accesses::ACCELERATION_STRUCTURE_WRITE,
             layout: Layout::Undefined,
             effect: Effect::Replace,
         },
         Usage::AccelerationUpdate => Meaning {
             stages: or(build),
-            access: Accesses::ACCELERATION_STRUCTURE_READ | Accesses::ACCELERATION_STRUCTURE_WRITE,
+            kinds: Accesses::ACCELERATION_STRUCTURE_READ | Accesses::ACCELERATION_STRUCTURE_WRITE,
             layout: Layout::Undefined,
             effect: Effect::Keep,
         },
         Usage::AccelerationScratch => Meaning {
             stages: or(build),
-            access: Accesses::ACCELERATION_STRUCTURE_READ | Accesses::ACCELERATION_STRUCTURE_WRITE,
+            kinds: Accesses::ACCELERATION_STRUCTURE_READ | Accesses::ACCELERATION_STRUCTURE_WRITE,
             layout: Layout::Undefined,
             effect: Effect::Replace,
         },

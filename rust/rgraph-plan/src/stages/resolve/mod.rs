@@ -1,9 +1,9 @@
-//! From words to facts: every declared use becomes touches of pieces with stages, access kinds, a layout and an
-//! effect; the work that a declaration implies (mip chains, scaled blits) becomes nodes of its own; and all nodes
+//! From words to facts: every declared use becomes accesses of subresources with stages, access kinds, a layout and an
+//! effect; the work that a declaration implies (mip chains, scaled blits) becomes passes of its own; and all passes
 //! stand in one serial order, the meaning that everything later must keep.
 //!
-//! One walk over the declaration, one over the touches; O(accesses + pieces touched), O(t log t) where byte or mip
-//! ranges cut a resource, and a topological sort only where reads look forward or names of one memory interleave.
+//! One walk over the declaration, one over the accesses; O(accesses + subresources accessed), O(t log t) where byte or
+//! mip ranges cut a resource, and a topological sort only where reads look forward or names of one memory interleave.
 
 mod combine;
 mod fallback;
@@ -11,7 +11,7 @@ pub mod hazards;
 mod insert;
 pub mod meaning;
 mod order;
-pub mod piece;
+pub mod subresource;
 mod walk;
 
 use crate::access::{Accesses, Aspects, Layout, Load, PassQueue, Stages, Usage};
@@ -21,14 +21,14 @@ use crate::plan::PlanKind;
 use crate::resource::{Life, ResourceId};
 use crate::stages::size::Shape;
 use meaning::{Effect, meaning};
-use piece::{Part, Pieces};
+use subresource::{Part, Subresources};
 
 crate::id! {
     /// A pass to be planned: declared or inserted, in serial order.
-    pub struct NodeId;
+    pub struct ResolvedPassId;
 }
 
-/// Where a node comes from.
+/// Where a pass comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Origin {
     /// A declared pass.
@@ -61,7 +61,7 @@ impl Origin {
 
 /// A pass to be planned.
 #[derive(Clone, Copy, Debug)]
-pub struct Node {
+pub struct ResolvedPass {
     /// Where it comes from.
     pub origin: Origin,
     /// Where it runs, as declared.
@@ -72,30 +72,30 @@ pub struct Node {
     pub keep: bool,
     /// The flag that switches it.
     pub conditional: Option<FlagId>,
-    /// What it touches, in [`Facts::touches`].
-    pub touches: Span,
+    /// What it accesses, in [`Facts::accesses`].
+    pub accesses: Span,
     /// Its attachments, in [`Facts::attachments`].
     pub attachments: Span,
-    /// The nodes whose contents it needs, in [`Facts::sources`].
+    /// The passes whose contents it needs, in [`Facts::sources`].
     pub sources: Span,
-    /// The pieces that it finds as the frame before left them, in [`Facts::entry_reads`].
+    /// The subresources that it finds as the frame before left them, in [`Facts::entry_reads`].
     pub entry_reads: Span,
 }
 
-/// A use of consecutive pieces.
+/// A use of consecutive subresources.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Touch {
-    /// First piece.
+pub struct ResolvedAccess {
+    /// First subresource.
     pub first: u32,
-    /// Number of pieces.
+    /// Number of subresources.
     pub count: u32,
     /// The name by which they are used.
     pub resource: ResourceId,
     /// Stages.
     pub stages: Stages,
     /// Access kinds.
-    pub access: Accesses,
-    /// Position of the declared access; `u32::MAX` for inserted nodes.
+    pub kinds: Accesses,
+    /// Position of the declared access; `u32::MAX` for inserted passes.
     pub declared: u32,
     /// Layout, for images.
     pub layout: Layout,
@@ -105,28 +105,28 @@ pub struct Touch {
     pub unordered: bool,
     /// The group of uses that it commutes with, 0 for none; found by the walk.
     pub group: u32,
-    /// The view of the node that sees it: all that one view sees is in one layout (Vulkan 1.3,
+    /// The view of the pass that sees it: all that one view sees is in one layout (Vulkan 1.3,
     /// `VkDescriptorImageInfo`). Depth and stencil are seen by views of their own.
     pub view: u32,
 }
 
-impl Touch {
-    /// Its pieces.
+impl ResolvedAccess {
+    /// Its subresources.
     #[inline]
-    pub fn pieces(&self) -> std::ops::Range<usize> {
+    pub fn subresources(&self) -> std::ops::Range<usize> {
         self.first as usize..(self.first + self.count) as usize
     }
 
-    /// Whether another touch is part of the same use: of one access, and of one resource, the declared one or one that
+    /// Whether another access is part of the same use: of one access, and of one resource, the declared one or one that
     /// stands in for it.
     pub fn of_one_use(&self, other: &Self) -> bool {
         (self.declared, self.resource) == (other.declared, other.resource)
     }
 }
 
-/// An attachment of a node.
+/// An attachment of a pass.
 #[derive(Clone, Copy, Debug)]
-pub struct NodeAttachment {
+pub struct ResolvedAttachment {
     /// Position of the declared access.
     pub declared: u32,
     /// The image.
@@ -143,7 +143,7 @@ pub struct NodeAttachment {
     pub stencil_load: Load,
 }
 
-/// A mistake that only the order of touches shows.
+/// A mistake that only the order of accesses shows.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Problem {
     /// A read of what nobody wrote.
@@ -211,34 +211,34 @@ pub struct Facts {
     pub family: IdVec<ResourceId, ResourceId>,
     /// Whether a history remembers what is in this memory.
     pub remembered: IdVec<ResourceId, bool>,
-    /// Nodes in serial order.
-    pub nodes: IdVec<NodeId, Node>,
-    /// Touches by node.
-    pub touches: Vec<Touch>,
-    /// Attachments by node.
-    pub attachments: Vec<NodeAttachment>,
-    /// Contributors by node.
-    pub sources: Vec<NodeId>,
+    /// Passes in serial order.
+    pub passes: IdVec<ResolvedPassId, ResolvedPass>,
+    /// Accesses by pass.
+    pub accesses: Vec<ResolvedAccess>,
+    /// Attachments by pass.
+    pub attachments: Vec<ResolvedAttachment>,
+    /// Contributors by pass.
+    pub sources: Vec<ResolvedPassId>,
     /// All subresources.
-    pub pieces: Pieces,
+    pub subresources: Subresources,
     /// Uses that commute may see each other whatever their order: `(earlier, later)`, sorted; who needs the earlier
     /// one needs the later one too.
-    pub mutual: Vec<(NodeId, NodeId)>,
-    /// By piece: the last node that writes it.
-    pub final_writer: Vec<Option<NodeId>>,
-    /// By node: a resource of it that a later node replaces before anybody reads it.
-    pub replaced: IdVec<NodeId, Option<ResourceId>>,
-    /// Node of each declared pass.
-    pub node_of: IdVec<PassId, NodeId>,
-    /// Pure orderings between nodes, `(later, earlier)`.
-    pub after: Vec<(NodeId, NodeId)>,
-    /// Pieces of persistent and history resources found as the frame before left them, by node.
+    pub mutual: Vec<(ResolvedPassId, ResolvedPassId)>,
+    /// By subresource: the last pass that writes it.
+    pub final_writer: Vec<Option<ResolvedPassId>>,
+    /// By pass: a resource of it that a later pass replaces before anybody reads it.
+    pub replaced: IdVec<ResolvedPassId, Option<ResourceId>>,
+    /// Pass of each declared pass.
+    pub pass_of: IdVec<PassId, ResolvedPassId>,
+    /// Pure orderings between passes, `(later, earlier)`.
+    pub after: Vec<(ResolvedPassId, ResolvedPassId)>,
+    /// Subresources of persistent and history resources found as the frame before left them, by pass.
     pub entry_reads: Vec<u32>,
     /// Accesses by pass.
     by_pass: Vec<u32>,
     pass_start: Vec<u32>,
-    /// By memory: the last node that touched it, to find nodes that touch one memory twice.
-    stamp: IdVec<ResourceId, Option<NodeId>>,
+    /// By memory: the last pass that accessed it, to find passes that access one memory twice.
+    stamp: IdVec<ResourceId, Option<ResolvedPassId>>,
     blit_done: IdVec<ResourceId, bool>,
     blits: Vec<ResourceId>,
     fallbacks: fallback::Fallbacks,
@@ -257,22 +257,22 @@ pub struct Source<'a> {
     pub shapes: &'a IdVec<ResourceId, Shape>,
 }
 
-/// Resolves a validated declaration into `facts`; what only the order of touches shows goes to `problems`.
+/// Resolves a validated declaration into `facts`; what only the order of accesses shows goes to `problems`.
 pub fn resolve(source: Source<'_>, facts: &mut Facts, problems: &mut Vec<Problem>) {
     facts.find_memories(source);
     facts.sort_accesses(source.graph);
     facts.fallbacks.find(source.graph);
-    facts.cut_pieces(source);
-    facts.make_nodes(source, problems);
+    facts.cut_subresources(source);
+    facts.make_passes(source, problems);
     if problems.is_empty() && (facts.in_order(source) || facts.reorder(source, problems)) {
         facts.walk(source, problems);
     }
 }
 
 impl Facts {
-    /// The declared pass that a node is, or is inserted for.
-    pub fn declared_pass(&self, node: NodeId) -> Option<PassId> {
-        match self.nodes[node].origin {
+    /// The declared pass that a pass is, or is inserted for.
+    pub fn declared_pass(&self, pass: ResolvedPassId) -> Option<PassId> {
+        match self.passes[pass].origin {
             Origin::Declared(pass) | Origin::Mip { pass, .. } => Some(pass),
             Origin::Blit { .. } => None,
         }
@@ -365,9 +365,9 @@ impl Facts {
         self.pass_start[0] = 0;
     }
 
-    fn cut_pieces(&mut self, source: Source<'_>) {
+    fn cut_subresources(&mut self, source: Source<'_>) {
         let Source { graph, shapes } = source;
-        self.pieces.clear(shapes.len());
+        self.subresources.clear(shapes.len());
         for access in graph.accesses() {
             let shape = &shapes[access.resource];
             let simple = access.ranges.is_none() && access.aspects.is_empty() && !access.generate_mips;
@@ -376,10 +376,10 @@ impl Facts {
             }
             let family = self.family[self.memory[access.resource]];
             let (whole, part) = (Part::whole(shape), part_of(graph, access, shape));
-            self.pieces.cut(family, &whole, &part);
+            self.subresources.cut(family, &whole, &part);
             if access.generate_mips {
                 for level in part.mips[1].saturating_sub(1)..whole.mips[1] {
-                    self.pieces.cut(family, &whole, &Part { mips: [level, level + 1], ..part });
+                    self.subresources.cut(family, &whole, &Part { mips: [level, level + 1], ..part });
                 }
             }
         }
@@ -388,81 +388,82 @@ impl Facts {
             let below = graph.resources()[blit].modifies.expect("only modifying images are blitted");
             for image in [blit, below] {
                 let whole = Part::whole(&shapes[image]);
-                self.pieces.cut(self.family[self.memory[image]], &whole, &Part { mips: [0, 1], ..whole });
+                self.subresources.cut(self.family[self.memory[image]], &whole, &Part { mips: [0, 1], ..whole });
             }
         }
-        self.pieces.make_grids(shapes);
+        self.subresources.make_grids(shapes);
         for (id, &memory) in self.memory.iter_ids() {
             if id == memory {
-                self.pieces.make_pieces(id, self.family[id], &shapes[id]);
+                self.subresources.make_subresources(id, self.family[id], &shapes[id]);
             }
         }
     }
 
-    fn make_nodes(&mut self, source: Source<'_>, problems: &mut Vec<Problem>) {
+    fn make_passes(&mut self, source: Source<'_>, problems: &mut Vec<Problem>) {
         let Source { graph, shapes } = source;
-        self.nodes.clear();
-        self.touches.clear();
+        self.passes.clear();
+        self.accesses.clear();
         self.attachments.clear();
-        self.node_of.clear();
+        self.pass_of.clear();
         self.stamp.refill(None, shapes.len());
         self.blit_done.refill(false, shapes.len());
-        for (id, pass) in graph.passes().iter_ids() {
+        for (id, declared_pass) in graph.passes().iter_ids() {
             crate::cancel::poll();
-            let accesses = self.pass_start[id.index()] as usize..self.pass_start[id.index() + 1] as usize;
+            let declared_accesses = self.pass_start[id.index()] as usize..self.pass_start[id.index() + 1] as usize;
             if !self.blits.is_empty() {
-                for at in accesses.clone() {
+                for at in declared_accesses.clone() {
                     self.insert_blit(source, graph.accesses()[self.by_pass[at] as usize].resource);
                 }
             }
-            let (touches, attachments) = (self.touches.len(), self.attachments.len());
-            let node = NodeId::new(self.nodes.len());
+            let (accesses, attachments) = (self.accesses.len(), self.attachments.len());
+            let pass = ResolvedPassId::new(self.passes.len());
             let mut twice = false;
             let mut raster = false;
-            let mut keep = pass.side_effects;
-            for at in accesses.clone() {
+            let mut keep = declared_pass.side_effects;
+            for at in declared_accesses.clone() {
                 let usage = graph.accesses()[self.by_pass[at] as usize].usage;
                 raster |= is_attachment(usage);
                 keep |= usage == Usage::Present;
             }
             let draws = raster
-                || accesses.clone().any(|at| {
+                || declared_accesses.clone().any(|at| {
                     matches!(graph.accesses()[self.by_pass[at] as usize].usage, Usage::Vertex | Usage::Index)
                 });
             // Depth is resolved like colour, at that stage (Vulkan 1.3, "Render Pass Multisample Resolve Operations").
-            let resolves_depth = accesses.clone().any(|at| {
+            let resolves_depth = declared_accesses.clone().any(|at| {
                 let access = &graph.accesses()[self.by_pass[at] as usize];
                 access.usage == Usage::ResolveAttachment && !shapes[access.resource].aspects.contains(Aspects::COLOR)
             });
-            for at in accesses.clone() {
+            for at in declared_accesses.clone() {
                 let declared = self.by_pass[at];
                 let access = &graph.accesses()[declared as usize];
                 let shape = &shapes[access.resource];
-                let mut means = meaning(access, pass.queue, draws, shape.aspects);
+                let mut means = meaning(access, declared_pass.queue, draws, shape.aspects);
                 if resolves_depth && matches!(access.usage, Usage::DepthStencilAttachment | Usage::DepthStencilRead) {
                     means.stages |= Stages::COLOR_ATTACHMENT_OUTPUT;
-                    means.access |= Accesses::COLOR_ATTACHMENT_READ;
+                    means.kinds |= Accesses::COLOR_ATTACHMENT_READ;
                 }
-                // A render pass loads both aspects of what it tests one of (Vulkan 1.3, "Render Pass Load Operations").
+                // A render pass loads both aspects of what it tests one of (Vulkan 1.3, "Render Pass Load
+                // Operations").
                 let is_tested = |at: usize| {
                     let other = &graph.accesses()[self.by_pass[at] as usize];
                     other.resource == access.resource
                         && matches!(other.usage, Usage::DepthStencilAttachment | Usage::DepthStencilRead)
                 };
                 let sampled = access.usage == Usage::Sampled && !shape.aspects.contains(Aspects::COLOR);
-                if sampled && !shape.aspects.is_empty() && accesses.clone().any(is_tested) {
+                if sampled && !shape.aspects.is_empty() && declared_accesses.clone().any(is_tested) {
                     means.stages |= Stages::EARLY_FRAGMENT_TESTS;
-                    means.access |= Accesses::DEPTH_STENCIL_ATTACHMENT_READ;
+                    means.kinds |= Accesses::DEPTH_STENCIL_ATTACHMENT_READ;
                 }
                 let part = part_of(graph, access, shape);
                 // Reads commute with reads anyway, and with no write.
                 let unordered = access.unordered && means.effect.writes();
-                twice |= self.touch(node, access.resource, declared, &part, means, unordered);
+                twice |= self.access(pass, access.resource, declared, &part, means, unordered);
                 if means.effect == Effect::Read && !self.fallbacks.of(access.resource).is_empty() {
-                    twice |= self.touch_fallbacks(source, node, id, declared, &part, means);
+                    twice |= self.access_fallbacks(source, pass, id, declared, &part, means);
                 }
                 if is_attachment(access.usage) {
-                    self.attachments.push(NodeAttachment {
+                    self.attachments.push(ResolvedAttachment {
                         declared,
                         resource: access.resource,
                         mip: part.mips[0],
@@ -474,24 +475,24 @@ impl Facts {
                 }
             }
             if twice {
-                let names = combine::combine(&mut self.touches, touches, &self.depth, &mut self.combine);
+                let names = combine::combine(&mut self.accesses, accesses, &self.depth, &mut self.combine);
                 if let Some((first, second)) = names {
                     problems.push(Problem::TwoNames { pass: id, first, second });
                 }
             }
-            self.node_of.push(node);
-            self.nodes.push(Node {
+            self.pass_of.push(pass);
+            self.passes.push(ResolvedPass {
                 origin: Origin::Declared(id),
-                queue: pass.queue,
+                queue: declared_pass.queue,
                 raster,
                 keep,
-                conditional: pass.conditional,
-                touches: Span::new(touches, self.touches.len()),
+                conditional: declared_pass.conditional,
+                accesses: Span::new(accesses, self.accesses.len()),
                 attachments: Span::new(attachments, self.attachments.len()),
                 sources: Span::default(),
                 entry_reads: Span::default(),
             });
-            for at in accesses {
+            for at in declared_accesses {
                 let declared = self.by_pass[at];
                 if graph.accesses()[declared as usize].generate_mips {
                     self.insert_mips(source, id, declared);
@@ -503,14 +504,14 @@ impl Facts {
         }
         self.after.clear();
         for &(later, earlier) in graph.orderings() {
-            self.after.push((self.node_of[later], self.node_of[earlier]));
+            self.after.push((self.pass_of[later], self.pass_of[earlier]));
         }
     }
 
-    /// Adds a touch; tells whether the node touched that memory before.
-    fn touch(
+    /// Adds an access; tells whether the pass accessed that memory before.
+    fn access(
         &mut self,
-        node: NodeId,
+        pass: ResolvedPassId,
         resource: ResourceId,
         declared: u32,
         part: &Part,
@@ -518,25 +519,25 @@ impl Facts {
         unordered: bool,
     ) -> bool {
         let memory = self.memory[resource];
-        let twice = self.stamp[memory] == Some(node);
-        self.stamp[memory] = Some(node);
-        let meaning::Meaning { stages, access, layout, effect } = means;
-        let (touches, pieces) = (&mut self.touches, &self.pieces);
-        let view = touches.last().map_or(0, |touch| touch.view | 1) + 1;
-        pieces.runs(memory, part, |first, count| {
+        let twice = self.stamp[memory] == Some(pass);
+        self.stamp[memory] = Some(pass);
+        let meaning::Meaning { stages, kinds, layout, effect } = means;
+        let (accesses, subresources) = (&mut self.accesses, &self.subresources);
+        let view = accesses.last().map_or(0, |access| access.view | 1) + 1;
+        subresources.runs(memory, part, |first, count| {
             if count > 0 {
-                touches.push(Touch {
+                accesses.push(ResolvedAccess {
                     first,
                     count,
                     resource,
                     stages,
-                    access,
+                    kinds,
                     declared,
                     layout,
                     effect,
                     unordered,
                     group: 0,
-                    view: view + u32::from(pieces.get(first).aspects == Aspects::STENCIL),
+                    view: view + u32::from(subresources.get(first).aspects == Aspects::STENCIL),
                 });
             }
         });

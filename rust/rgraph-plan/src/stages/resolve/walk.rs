@@ -1,19 +1,19 @@
-//! The walk over all touches in serial order: what each attachment loads, who contributes to whom, and what is
+//! The walk over all accesses in serial order: what each attachment loads, who contributes to whom, and what is
 //! read although nobody wrote it.
 
 use super::meaning::Effect;
-use super::piece::Part;
-use super::{Facts, NodeAttachment, NodeId, Origin, Problem, Source, Touch, part_of};
+use super::subresource::Part;
+use super::{Facts, Origin, Problem, ResolvedAccess, ResolvedAttachment, ResolvedPassId, Source, part_of};
 use crate::access::{Accesses, Load, Usage};
 use crate::graph::{FlagId, PassId};
 use crate::id::{Id, Span};
 use crate::resource::{Life, ResourceId};
 
-/// What the walk knows of a piece.
+/// What the walk knows of a subresource.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct State {
     written: Written,
-    writer: Option<NodeId>,
+    writer: Option<ResolvedPassId>,
     read_since: bool,
     /// Whether it has contents from before the frame that some writer of the frame makes.
     entry: bool,
@@ -46,9 +46,9 @@ enum Written {
 }
 
 /// Order among the names of one memory: all uses of a name, then the blit that reads it, then the names above it.
-pub(super) fn level(facts: &Facts, node: NodeId, touch: &Touch) -> u32 {
-    let blit = matches!(facts.nodes[node].origin, Origin::Blit { .. }) && !touch.effect.writes();
-    facts.depth[touch.resource] * 2 + u32::from(blit)
+pub(super) fn level(facts: &Facts, pass: ResolvedPassId, access: &ResolvedAccess) -> u32 {
+    let blit = matches!(facts.passes[pass].origin, Origin::Blit { .. }) && !access.effect.writes();
+    facts.depth[access.resource] * 2 + u32::from(blit)
 }
 
 impl Facts {
@@ -64,7 +64,7 @@ impl Facts {
             level: 0,
         };
         self.states.clear();
-        self.states.resize(self.pieces.count(), blank);
+        self.states.resize(self.subresources.count(), blank);
         for (id, resource) in graph.resources().iter_ids() {
             let (written, entry) = match resource.life {
                 Life::Transient => continue,
@@ -73,35 +73,41 @@ impl Facts {
                 Life::Imported(_) => continue,
             };
             if self.memory[id] == id {
-                for state in &mut self.states[self.pieces.of(id).range()] {
+                for state in &mut self.states[self.subresources.of(id).range()] {
                     (state.written, state.entry) = (written, entry);
                 }
             }
         }
     }
 
-    /// Whether the order of nodes is already a serial order: no read looks forward, and names of one memory do not
+    /// Whether the order of passes is already a serial order: no read looks forward, and names of one memory do not
     /// interleave. Cheap, so that only graphs that need it are sorted.
     pub(super) fn in_order(&mut self, source: Source<'_>) -> bool {
         self.entry_states(source);
         let mut states = std::mem::take(&mut self.states);
         let inverted = self.after.iter().any(|(later, earlier)| later < earlier);
         let fine = !inverted
-            && self.nodes.iter_ids().all(|(id, node)| {
-                let accesses = self.touches[node.touches.range()].chunk_by(Touch::of_one_use);
+            && self.passes.iter_ids().all(|(id, pass)| {
+                let accesses = self.accesses[pass.accesses.range()].chunk_by(ResolvedAccess::of_one_use);
                 accesses.into_iter().all(|access| self.access_in_order(source, id, access, &mut states))
             });
         self.states = states;
         fine
     }
 
-    fn access_in_order(&self, source: Source<'_>, id: NodeId, access: &[Touch], states: &mut [State]) -> bool {
-        let mut found = !self.may_look_forward(source, &access[0]);
+    fn access_in_order(
+        &self,
+        source: Source<'_>,
+        id: ResolvedPassId,
+        declared_access: &[ResolvedAccess],
+        states: &mut [State],
+    ) -> bool {
+        let mut found = !self.may_look_forward(source, &declared_access[0]);
         let mut late = false;
-        for touch in access {
-            let level = level(self, id, touch);
-            let writes = touch.effect.writes();
-            for state in &mut states[touch.pieces()] {
+        for access in declared_access {
+            let level = level(self, id, access);
+            let writes = access.effect.writes();
+            for state in &mut states[access.subresources()] {
                 late |= level < state.level && (writes || level + 1 != state.level || level % 2 == 1);
                 found |= state.written != Written::No;
                 state.level = state.level.max(level);
@@ -110,12 +116,14 @@ impl Facts {
                 }
             }
         }
-        (found || self.any_in_range(source, &access[0], |piece| states[piece].written != Written::No)) && !late
+        (found
+            || self.any_in_range(source, &declared_access[0], |subresource| states[subresource].written != Written::No))
+            && !late
     }
 
     /// Whether an access is a pure read of a transient: if nothing of it is written yet, it waits for a later writer.
-    pub(super) fn may_look_forward(&self, source: Source<'_>, touch: &Touch) -> bool {
-        touch.effect == Effect::Read && self.is_plain_transient(source, touch.resource)
+    pub(super) fn may_look_forward(&self, source: Source<'_>, access: &ResolvedAccess) -> bool {
+        access.effect == Effect::Read && self.is_plain_transient(source, access.resource)
     }
 
     /// Whether a resource holds nothing until a pass writes it under this name.
@@ -129,34 +137,34 @@ impl Facts {
         graph.resources()[memory].life != Life::Transient || self.remembered[memory]
     }
 
-    /// Walks all nodes in serial order.
+    /// Walks all passes in serial order.
     pub(super) fn walk(&mut self, source: Source<'_>, problems: &mut Vec<Problem>) {
         self.entry_states(source);
         self.sources.clear();
         self.entry_reads.clear();
         self.mutual.clear();
-        self.replaced.refill(None, self.nodes.len());
-        for at in 0..self.nodes.len() {
+        self.replaced.refill(None, self.passes.len());
+        for at in 0..self.passes.len() {
             crate::cancel::poll();
-            let id = NodeId::new(at);
+            let id = ResolvedPassId::new(at);
             self.cut_at_groups(id);
-            let node = self.nodes[id];
-            self.decide_loads(source, node.attachments);
+            let pass = self.passes[id];
+            self.decide_loads(source, pass.attachments);
             let (sources, entry_reads) = (self.sources.len(), self.entry_reads.len());
-            let mut touch_at = node.touches.start as usize;
-            while touch_at < node.touches.end as usize {
-                let first = self.touches[touch_at];
-                let rest = self.touches[touch_at..node.touches.end as usize].iter();
-                let end = touch_at + rest.take_while(|touch| first.of_one_use(touch)).count();
-                let found = self.finds_contents(source, touch_at..end);
-                for at in touch_at..end {
-                    self.walk_touch(source, id, at, found, problems);
+            let mut access_at = pass.accesses.start as usize;
+            while access_at < pass.accesses.end as usize {
+                let first = self.accesses[access_at];
+                let rest = self.accesses[access_at..pass.accesses.end as usize].iter();
+                let end = access_at + rest.take_while(|access| first.of_one_use(access)).count();
+                let found = self.finds_contents(source, access_at..end);
+                for at in access_at..end {
+                    self.walk_access(source, id, at, found, problems);
                 }
-                touch_at = end;
+                access_at = end;
             }
-            let node = &mut self.nodes[id];
-            node.sources = Span::new(sources, self.sources.len());
-            node.entry_reads = Span::new(entry_reads, self.entry_reads.len());
+            let pass = &mut self.passes[id];
+            pass.sources = Span::new(sources, self.sources.len());
+            pass.entry_reads = Span::new(entry_reads, self.entry_reads.len());
         }
         self.mutual.sort_unstable();
         self.final_writer.clear();
@@ -164,35 +172,38 @@ impl Facts {
         self.check_roots(source, problems);
     }
 
-    /// Cuts the touches of a node where their pieces are in different groups of uses that commute. Other uses of some
-    /// pieces may have ended the group there, and it goes on in the others.
-    fn cut_at_groups(&mut self, id: NodeId) {
-        let touches = self.nodes[id].touches;
+    /// Cuts the accesses of a pass where their subresources are in different groups of uses that commute. Other uses of
+    /// some subresources may have ended the group there, and it goes on in the others.
+    fn cut_at_groups(&mut self, id: ResolvedPassId) {
+        let accesses = self.passes[id].accesses;
         let states = &self.states;
-        let run = |touch: &Touch, first: usize| {
-            let rest = states[first..touch.pieces().end].iter();
-            rest.take_while(|state| !touch.unordered || state.group == states[first].group).count()
+        let run = |access: &ResolvedAccess, first: usize| {
+            let rest = states[first..access.subresources().end].iter();
+            rest.take_while(|state| !access.unordered || state.group == states[first].group).count()
         };
-        if self.touches[touches.range()].iter().all(|touch| run(touch, touch.first as usize) == touch.count as usize) {
+        if self.accesses[accesses.range()]
+            .iter()
+            .all(|access| run(access, access.first as usize) == access.count as usize)
+        {
             return;
         }
-        let start = self.touches.len();
-        for at in touches.range() {
-            let touch = self.touches[at];
-            let mut first = touch.first as usize;
-            while first < touch.pieces().end {
-                let count = run(&touch, first);
-                self.touches.push(Touch { first: first as u32, count: count as u32, ..touch });
+        let start = self.accesses.len();
+        for at in accesses.range() {
+            let access = self.accesses[at];
+            let mut first = access.first as usize;
+            while first < access.subresources().end {
+                let count = run(&access, first);
+                self.accesses.push(ResolvedAccess { first: first as u32, count: count as u32, ..access });
                 first += count;
             }
         }
-        self.nodes[id].touches = Span::new(start, self.touches.len());
+        self.passes[id].accesses = Span::new(start, self.accesses.len());
     }
 
     /// Attachments that say nothing keep what was written before, if anything was.
     fn decide_loads(&mut self, Source { graph, shapes }: Source<'_>, attachments: Span) {
         for at in attachments.range() {
-            let NodeAttachment { declared, resource, usage, .. } = self.attachments[at];
+            let ResolvedAttachment { declared, resource, usage, .. } = self.attachments[at];
             if !matches!(usage, Usage::ColorAttachment | Usage::DepthStencilAttachment) {
                 continue;
             }
@@ -202,7 +213,7 @@ impl Facts {
             }
             let mut written = self.depth[resource] > 0;
             let part = part_of(graph, access, &shapes[resource]);
-            self.pieces.runs(self.memory[resource], &part, |first, count| {
+            self.subresources.runs(self.memory[resource], &part, |first, count| {
                 let states = &self.states[first as usize..(first + count) as usize];
                 written |= states.iter().any(|state| state.written != Written::No);
             });
@@ -217,24 +228,27 @@ impl Facts {
     /// group that it commutes with makes commutes with nothing: it follows those before it.
     fn finds_contents(&mut self, source: Source<'_>, uses: std::ops::Range<usize>) -> bool {
         let found = self.ends_lone_group(source, uses.clone());
-        found || self.any_in_range(source, &self.touches[uses.start], |piece| self.states[piece].written != Written::No)
+        found
+            || self.any_in_range(source, &self.accesses[uses.start], |subresource| {
+                self.states[subresource].written != Written::No
+            })
     }
 
-    /// Makes a use ordinary that must find contents which only its own group makes. Tells whether any piece that it
-    /// touches was written before it.
+    /// Makes a use ordinary that must find contents which only its own group makes. Tells whether any subresource that
+    /// it accesses was written before it.
     fn ends_lone_group(&mut self, source: Source<'_>, uses: std::ops::Range<usize>) -> bool {
         let written = |state: &State| state.written != Written::No;
         let before_group = |state: &State| if state.in_group != 0 { state.before_group } else { written(state) };
-        let touches = &mut self.touches[uses];
-        let any = |touches: &[Touch], of: &dyn Fn(&State) -> bool| {
-            touches.iter().flat_map(Touch::pieces).any(|piece| of(&self.states[piece]))
+        let accesses = &mut self.accesses[uses];
+        let any = |accesses: &[ResolvedAccess], of: &dyn Fn(&State) -> bool| {
+            accesses.iter().flat_map(ResolvedAccess::subresources).any(|subresource| of(&self.states[subresource]))
         };
-        let first = touches[0];
-        let found = any(touches, &written);
+        let first = accesses[0];
+        let found = any(accesses, &written);
         let needs = first.unordered && self.depth[first.resource] == 0 && reads_explicitly(source, &first);
-        if needs && found && !any(touches, &before_group) {
-            for touch in touches {
-                touch.unordered = false;
+        if needs && found && !any(accesses, &before_group) {
+            for access in accesses {
+                access.unordered = false;
             }
         }
         found
@@ -243,115 +257,125 @@ impl Facts {
     /// Takes note of a use in the meant order, for [`Facts::ends_lone_group`] of those behind it.
     pub(super) fn place_in_group(&mut self, source: Source<'_>, uses: std::ops::Range<usize>) {
         self.ends_lone_group(source, uses.clone());
-        for touch in &self.touches[uses] {
-            for state in &mut self.states[touch.pieces()] {
-                state.enter(if touch.unordered { state.group } else { 0 });
-                if touch.effect.writes() {
+        for access in &self.accesses[uses] {
+            for state in &mut self.states[access.subresources()] {
+                state.enter(if access.unordered { state.group } else { 0 });
+                if access.effect.writes() {
                     state.written = Written::Yes;
                 }
             }
         }
     }
 
-    /// Whether something holds for any piece in the range of the access that a touch is part of: where several accesses
-    /// of a node meet, a touch may have lost pieces to another access.
-    pub(super) fn any_in_range(&self, source: Source<'_>, touch: &Touch, holds: impl Fn(usize) -> bool) -> bool {
-        let Some(access) = source.graph.accesses().get(touch.declared as usize) else { return false };
-        if access.resource != touch.resource {
+    /// Whether something holds for any subresource in the range of the access that an access is part of: where several
+    /// accesses of a pass meet, an access may have lost subresources to another access.
+    pub(super) fn any_in_range(
+        &self,
+        source: Source<'_>,
+        access: &ResolvedAccess,
+        holds: impl Fn(usize) -> bool,
+    ) -> bool {
+        let Some(declared_access) = source.graph.accesses().get(access.declared as usize) else { return false };
+        if declared_access.resource != access.resource {
             return false;
         }
-        let part = part_of(source.graph, access, &source.shapes[access.resource]);
+        let part = part_of(source.graph, declared_access, &source.shapes[declared_access.resource]);
         let mut any = false;
-        self.pieces.runs(self.memory[access.resource], &part, |first, count| {
-            any |= (first..first + count).any(|piece| holds(piece as usize));
+        self.subresources.runs(self.memory[declared_access.resource], &part, |first, count| {
+            any |= (first..first + count).any(|subresource| holds(subresource as usize));
         });
         any
     }
 
-    fn walk_touch(
+    fn walk_access(
         &mut self,
         source: Source<'_>,
-        id: NodeId,
-        touch_at: usize,
+        id: ResolvedPassId,
+        access_at: usize,
         found: bool,
         problems: &mut Vec<Problem>,
     ) {
-        let node = self.nodes[id];
-        let mut touch = self.touches[touch_at];
-        let modifies = self.depth[touch.resource] > 0;
+        let pass = self.passes[id];
+        let mut access = self.accesses[access_at];
+        let modifies = self.depth[access.resource] > 0;
         let any_written = modifies || found;
-        let has_fallback = node.conditional.is_some()
-            && pass_of(node.origin).is_some_and(|pass| self.falls_back_elsewhere(pass, touch.resource));
-        match touch.effect {
-            Effect::KeepIfWritten if any_written => touch.effect = Effect::Keep,
+        let has_fallback = pass.conditional.is_some()
+            && pass_of(pass.origin)
+                .is_some_and(|declared_pass| self.falls_back_elsewhere(declared_pass, access.resource));
+        match access.effect {
+            Effect::KeepIfWritten if any_written => access.effect = Effect::Keep,
             Effect::KeepIfWritten => {
-                touch.effect = Effect::Replace;
-                touch.access -= Accesses::COLOR_ATTACHMENT_READ;
+                access.effect = Effect::Replace;
+                access.kinds -= Accesses::COLOR_ATTACHMENT_READ;
             }
             _ => {}
         }
         // While the pass is off, what outlives the frame keeps what it held, whatever readers get meanwhile.
-        let replaces = node.conditional.is_none() || has_fallback && !self.outlives(source, touch.resource);
-        if touch.effect == Effect::Replace && !replaces && any_written {
-            touch.effect = Effect::Keep;
+        let replaces = pass.conditional.is_none() || has_fallback && !self.outlives(source, access.resource);
+        if access.effect == Effect::Replace && !replaces && any_written {
+            access.effect = Effect::Keep;
         }
-        if touch.unordered {
-            touch.group = self.states[touch.first as usize].group;
+        if access.unordered {
+            access.group = self.states[access.first as usize].group;
         }
-        self.touches[touch_at] = touch;
-        let must_be_written = match touch.effect {
+        self.accesses[access_at] = access;
+        let must_be_written = match access.effect {
             Effect::Read | Effect::Present => true,
-            Effect::Keep => reads_explicitly(source, &touch),
+            Effect::Keep => reads_explicitly(source, &access),
             _ => false,
         };
         let sources_start = self.sources.len();
-        for piece in touch.pieces() {
-            let state = &mut self.states[piece];
+        for subresource in access.subresources() {
+            let state = &mut self.states[subresource];
             if must_be_written && !modifies {
                 match state.written {
                     Written::Yes => {}
-                    Written::Under(flag, _) if node.conditional == Some(flag) => {}
-                    Written::Under(flag, pass) => {
-                        let reader = pass_of(node.origin);
-                        problems.push(Problem::HoldsNothing { flag, pass, resource: touch.resource, reader });
+                    Written::Under(flag, _) if pass.conditional == Some(flag) => {}
+                    Written::Under(flag, writer) => {
+                        let reader = pass_of(pass.origin);
+                        problems.push(Problem::HoldsNothing { flag, pass: writer, resource: access.resource, reader });
                     }
                     // A read of mips, layers or bytes that mean something may reach over some that do not.
                     Written::No if found => {}
                     Written::No => {
-                        let p = self.pieces.get(piece as u32);
+                        let p = self.subresources.get(subresource as u32);
                         let part = Part { mips: p.mips, layers: p.layers, aspects: p.aspects, bytes: p.bytes };
-                        let access = Some(touch.declared);
-                        problems.push(Problem::NeverWritten { access, resource: touch.resource, part });
+                        let declared = Some(access.declared);
+                        problems.push(Problem::NeverWritten { access: declared, resource: access.resource, part });
                     }
                 }
             }
-            if touch.effect == Effect::Replace {
+            if access.effect == Effect::Replace {
                 if let Some(writer) = state.writer
                     && !state.read_since
                 {
-                    self.replaced[writer].get_or_insert(touch.resource);
+                    self.replaced[writer].get_or_insert(access.resource);
                 }
             } else {
                 match state.writer {
                     Some(writer) if writer != id => {
-                        if touch.group != 0 && state.in_group == touch.group {
+                        if access.group != 0 && state.in_group == access.group {
                             self.mutual.push((writer, id));
                         }
                         if self.sources[sources_start..].last() != Some(&writer) {
                             self.sources.push(writer);
                         }
                     }
-                    None if state.entry => self.entry_reads.push(piece as u32),
+                    None if state.entry => self.entry_reads.push(subresource as u32),
                     _ => {}
                 }
             }
-            state.enter(touch.group);
-            if touch.effect.writes() {
+            state.enter(access.group);
+            if access.effect.writes() {
                 state.writer = Some(id);
                 state.read_since = false;
-                state.written = match (state.written, node.conditional, pass_of(node.origin)) {
-                    (Written::No, Some(flag), Some(pass)) if !has_fallback && !modifies => Written::Under(flag, pass),
-                    (Written::Under(known, pass), Some(_), _) if !has_fallback => Written::Under(known, pass),
+                state.written = match (state.written, pass.conditional, pass_of(pass.origin)) {
+                    (Written::No, Some(flag), Some(declared_pass)) if !has_fallback && !modifies => {
+                        Written::Under(flag, declared_pass)
+                    }
+                    (Written::Under(known, declared_pass), Some(_), _) if !has_fallback => {
+                        Written::Under(known, declared_pass)
+                    }
                     _ => Written::Yes,
                 };
             } else {
@@ -371,10 +395,10 @@ impl Facts {
             }
         }
         for &root in graph.roots() {
-            let span = self.pieces.of(self.memory[root]);
+            let span = self.subresources.of(self.memory[root]);
             let states = &self.states[span.range()];
             if states.iter().all(|state| state.written == Written::No) && self.depth[root] == 0 {
-                let p = self.pieces.get(span.start);
+                let p = self.subresources.get(span.start);
                 let part = Part { mips: p.mips, layers: p.layers, aspects: p.aspects, bytes: p.bytes };
                 problems.push(Problem::NeverWritten { access: None, resource: root, part });
             }
@@ -388,7 +412,7 @@ impl Facts {
     }
 }
 
-/// The declared pass that a node is part of.
+/// The declared pass that a pass is part of.
 fn pass_of(origin: Origin) -> Option<PassId> {
     match origin {
         Origin::Declared(pass) | Origin::Mip { pass, .. } => Some(pass),
@@ -397,8 +421,8 @@ fn pass_of(origin: Origin) -> Option<PassId> {
 }
 
 /// Whether a use that keeps old contents says that it reads them, rather than leaving alone what it does not cover.
-fn reads_explicitly(Source { graph, .. }: Source<'_>, touch: &Touch) -> bool {
-    let Some(access) = graph.accesses().get(touch.declared as usize) else { return true };
+fn reads_explicitly(Source { graph, .. }: Source<'_>, access: &ResolvedAccess) -> bool {
+    let Some(access) = graph.accesses().get(access.declared as usize) else { return true };
     match access.usage {
         Usage::StorageReadWrite | Usage::AccelerationUpdate => true,
         Usage::ColorAttachment | Usage::DepthStencilAttachment => access.load == Some(Load::Load),

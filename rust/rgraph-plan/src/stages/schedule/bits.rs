@@ -92,7 +92,7 @@ pub(super) struct Reach {
 }
 
 impl Reach {
-    /// O(edges · nodes / 64).
+    /// O(edges · passes / 64).
     pub fn new(deps: &Deps, order: &[u32]) -> Self {
         let none = Bits(vec![0; deps.len().div_ceil(64)]);
         let gather = |order: &mut dyn Iterator<Item = &u32>, rows: &super::Csr| {

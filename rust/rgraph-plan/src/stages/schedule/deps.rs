@@ -1,6 +1,6 @@
 //! What must come before what: adjacency as flat arrays, an order that keeps it, and the cycle where there is none.
 //!
-//! Nodes are live passes, dense from 0 in declared order. A pass may depend on a later one (forward reads), so no
+//! Passes are live passes, dense from 0 in declared order. A pass may depend on a later one (forward reads), so no
 //! code here assumes that ids are a topological order; [`topological`] finds one.
 
 use std::cmp::Reverse;
@@ -109,52 +109,52 @@ impl Csr {
     }
 }
 
-/// Dependencies between nodes, both ways. An edge given twice counts once or twice in both lists alike.
+/// Dependencies between passes, both ways. An edge given twice counts once or twice in both lists alike.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Deps {
-    /// What each node depends on.
+    /// What each pass depends on.
     pub preds: Csr,
-    /// What depends on each node.
+    /// What depends on each pass.
     pub succs: Csr,
 }
 
 impl Deps {
-    /// Number of nodes.
+    /// Number of passes.
     #[inline]
     pub fn len(&self) -> usize {
         self.preds.rows()
     }
 
-    /// Whether there is no node.
+    /// Whether there is no pass.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Refills from edges `(earlier, later)`. O(nodes + edges).
-    pub fn refill(&mut self, nodes: usize, edges: impl Iterator<Item = (u32, u32)> + Clone) {
-        self.preds.refill(nodes, edges.clone().map(|(earlier, later)| (later, earlier)));
-        self.succs.refill(nodes, edges);
+    /// Refills from edges `(earlier, later)`. O(passes + edges).
+    pub fn refill(&mut self, passes: usize, edges: impl Iterator<Item = (u32, u32)> + Clone) {
+        self.preds.refill(passes, edges.clone().map(|(earlier, later)| (later, earlier)));
+        self.succs.refill(passes, edges);
     }
 
-    /// Makes `succs` from `preds`, for callers that fill `preds` row by row. O(nodes + edges).
+    /// Makes `succs` from `preds`, for callers that fill `preds` row by row. O(passes + edges).
     pub fn complete(&mut self) {
         let Self { preds, succs } = self;
         succs.refill_transposed(preds.rows(), preds);
     }
 }
 
-/// Nodes that wait for each other in a ring: each depends on the one before it, the first on the last.
+/// Passes that wait for each other in a ring: each depends on the one before it, the first on the last.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Cycle(pub Vec<u32>);
 
 /// What [`topological`] and [`Topology::chains`] find, and what they need to find it.
 #[derive(Clone, Default, Debug)]
 pub struct Topology {
-    /// All nodes, each after what it depends on, otherwise by id.
+    /// All passes, each after what it depends on, otherwise by id.
     pub order: Vec<u32>,
-    /// Longest chain of nodes that ends in each node, counting it: 1 for a node without dependencies.
+    /// Longest chain of passes that ends in each pass, counting it: 1 for a pass without dependencies.
     pub level: Vec<u32>,
-    /// Longest chain of nodes that begins in each node, counting it.
+    /// Longest chain of passes that begins in each pass, counting it.
     pub tail: Vec<u32>,
     /// The longest chain of all: no order has fewer groups between barriers.
     pub depth: u32,
@@ -163,7 +163,7 @@ pub struct Topology {
 }
 
 impl Topology {
-    /// Finds the longest chains through each node; [`topological`] comes first. O(nodes + edges).
+    /// Finds the longest chains through each pass; [`topological`] comes first. O(passes + edges).
     pub fn chains(&mut self, deps: &Deps) {
         let Self { order, level, tail, depth, .. } = self;
         level.clear();
@@ -171,24 +171,24 @@ impl Topology {
         tail.clear();
         tail.resize(deps.len(), 1);
         *depth = 0;
-        for &node in order.iter() {
-            let longest = deps.preds.row(node as usize).iter().map(|&pred| level[pred as usize]).max().unwrap_or(0) + 1;
-            level[node as usize] = longest;
+        for &pass in order.iter() {
+            let longest = deps.preds.row(pass as usize).iter().map(|&pred| level[pred as usize]).max().unwrap_or(0) + 1;
+            level[pass as usize] = longest;
             *depth = longest.max(*depth);
         }
-        for &node in order.iter().rev() {
-            let longest = deps.succs.row(node as usize).iter().map(|&succ| tail[succ as usize]).max().unwrap_or(0) + 1;
-            tail[node as usize] = longest;
+        for &pass in order.iter().rev() {
+            let longest = deps.succs.row(pass as usize).iter().map(|&succ| tail[succ as usize]).max().unwrap_or(0) + 1;
+            tail[pass as usize] = longest;
         }
     }
 }
 
 /// Finds the first topological order in the order of ids.
 ///
-/// O(nodes + edges) where every node depends on earlier ids only, else O(edges + nodes log nodes).
+/// O(passes + edges) where every pass depends on earlier ids only, else O(edges + passes log passes).
 ///
 /// # Errors
-/// A cycle, as short as a breadth-first search from up to 32 of its nodes finds. O(32 · edges).
+/// A cycle, as short as a breadth-first search from up to 32 of its passes finds. O(32 · edges).
 ///
 /// # Source
 /// Kahn, "Topological sorting of large networks", CACM 5 (1962).
@@ -196,16 +196,16 @@ pub fn topological(deps: &Deps, topology: &mut Topology) -> Result<(), Cycle> {
     let n = deps.len();
     let Topology { order, pending, ready, .. } = topology;
     order.clear();
-    if (0..n).all(|node| deps.preds.row(node).iter().all(|&pred| (pred as usize) < node)) {
+    if (0..n).all(|pass| deps.preds.row(pass).iter().all(|&pred| (pred as usize) < pass)) {
         order.extend(0..n as u32);
     } else {
         pending.clear();
-        pending.extend((0..n).map(|node| deps.preds.row(node).len() as u32));
+        pending.extend((0..n).map(|pass| deps.preds.row(pass).len() as u32));
         ready.clear();
-        ready.extend((0..n as u32).filter(|&node| pending[node as usize] == 0).map(Reverse));
-        while let Some(Reverse(node)) = ready.pop() {
-            order.push(node);
-            for &succ in deps.succs.row(node as usize) {
+        ready.extend((0..n as u32).filter(|&pass| pending[pass as usize] == 0).map(Reverse));
+        while let Some(Reverse(pass)) = ready.pop() {
+            order.push(pass);
+            for &succ in deps.succs.row(pass as usize) {
                 pending[succ as usize] -= 1;
                 if pending[succ as usize] == 0 {
                     ready.push(Reverse(succ));
@@ -219,18 +219,18 @@ pub fn topological(deps: &Deps, topology: &mut Topology) -> Result<(), Cycle> {
     Ok(())
 }
 
-/// The shortest cycle through one of the first 32 nodes that can be on one; `pending` is above 0 for every node
+/// The shortest cycle through one of the first 32 passes that can be on one; `pending` is above 0 for every pass
 /// that a cycle keeps waiting.
 fn find_cycle(deps: &Deps, pending: &[u32]) -> Cycle {
     let n = deps.len();
     let mut stuck: Vec<bool> = pending.iter().map(|&count| count > 0).collect();
-    // What only waits for a cycle is not on one: take away, from the far end, whatever no stuck node waits for.
+    // What only waits for a cycle is not on one: take away, from the far end, whatever no stuck pass waits for.
     let mut waiting: Vec<u32> =
-        (0..n).map(|node| deps.succs.row(node).iter().filter(|&&succ| stuck[succ as usize]).count() as u32).collect();
-    let mut free: Vec<usize> = (0..n).filter(|&node| stuck[node] && waiting[node] == 0).collect();
-    while let Some(node) = free.pop() {
-        stuck[node] = false;
-        for &pred in deps.preds.row(node) {
+        (0..n).map(|pass| deps.succs.row(pass).iter().filter(|&&succ| stuck[succ as usize]).count() as u32).collect();
+    let mut free: Vec<usize> = (0..n).filter(|&pass| stuck[pass] && waiting[pass] == 0).collect();
+    while let Some(pass) = free.pop() {
+        stuck[pass] = false;
+        for &pred in deps.preds.row(pass) {
             waiting[pred as usize] -= 1;
             if stuck[pred as usize] && waiting[pred as usize] == 0 {
                 free.push(pred as usize);
@@ -239,13 +239,13 @@ fn find_cycle(deps: &Deps, pending: &[u32]) -> Cycle {
     }
     let mut shortest: Vec<u32> = Vec::new();
     let mut from = vec![u32::MAX; n];
-    for start in (0..n).filter(|&node| stuck[node]).take(32) {
+    for start in (0..n).filter(|&pass| stuck[pass]).take(32) {
         from.fill(u32::MAX);
         let mut queue = VecDeque::from([start as u32]);
-        'search: while let Some(node) = queue.pop_front() {
-            for &succ in deps.succs.row(node as usize) {
+        'search: while let Some(pass) = queue.pop_front() {
+            for &succ in deps.succs.row(pass as usize) {
                 if succ as usize == start {
-                    let mut ring = vec![node];
+                    let mut ring = vec![pass];
                     while ring[ring.len() - 1] as usize != start {
                         ring.push(from[ring[ring.len() - 1] as usize]);
                     }
@@ -256,7 +256,7 @@ fn find_cycle(deps: &Deps, pending: &[u32]) -> Cycle {
                     break 'search;
                 }
                 if stuck[succ as usize] && from[succ as usize] == u32::MAX {
-                    from[succ as usize] = node;
+                    from[succ as usize] = pass;
                     queue.push_back(succ);
                 }
             }
@@ -269,9 +269,9 @@ fn find_cycle(deps: &Deps, pending: &[u32]) -> Cycle {
 mod tests {
     use super::*;
 
-    fn deps(nodes: usize, edges: &[(u32, u32)]) -> Deps {
+    fn deps(passes: usize, edges: &[(u32, u32)]) -> Deps {
         let mut deps = Deps::default();
-        deps.refill(nodes, edges.iter().copied());
+        deps.refill(passes, edges.iter().copied());
         deps
     }
 

@@ -2,7 +2,7 @@
 
 use super::Candidate;
 use super::deps::Topology;
-use super::job::Job;
+use super::instance::Instance;
 use super::model::{QUEUES, Queues, available};
 use super::subsets::mix;
 use super::weighted::Ranked;
@@ -19,13 +19,13 @@ pub(super) enum Goal {
     Bytes,
 }
 
-/// Working memory, and the state of the search: a schedule of some nodes, in the order of their starts.
+/// Working memory, and the state of the search: a schedule of some passes, in the order of their starts.
 #[derive(Default, Debug)]
 pub(super) struct ExactScratch {
     position: Vec<u32>,
-    /// Whether some node takes no time.
+    /// Whether some pass takes no time.
     weightless: bool,
-    /// For each queue, the one before it that may run the same nodes, and how many nodes each was given.
+    /// For each queue, the one before it that may run the same passes, and how many passes each was given.
     twin: [Option<u8>; QUEUES],
     given: [u32; QUEUES],
     tail: Vec<f64>,
@@ -48,13 +48,13 @@ pub(super) struct ExactScratch {
     set: (u64, u64),
 }
 
-/// A node that could come next.
+/// A pass that could come next.
 #[derive(Clone, Copy, Debug)]
 struct Move {
     start: f64,
     live: u64,
     tail: f64,
-    node: u32,
+    pass: u32,
     on: u8,
 }
 
@@ -76,7 +76,7 @@ struct Undo {
     last_position: u32,
 }
 
-/// A set of nodes that was run with so many bytes alive at most.
+/// A set of passes that was run with so many bytes alive at most.
 #[derive(Clone, Copy, Default, Debug)]
 struct Reached {
     set: (u64, u64),
@@ -86,11 +86,11 @@ struct Reached {
 /// The job on one choice of queues.
 #[derive(Clone, Copy)]
 pub(super) struct Problem<'a> {
-    pub job: &'a Job<'a>,
+    pub instance: &'a Instance<'a>,
     pub masks: &'a [u32],
     pub ranked: &'a Ranked,
     pub topology: &'a Topology,
-    /// Whether some node has an occupancy class.
+    /// Whether some pass has an occupancy class.
     pub classes: bool,
 }
 
@@ -101,19 +101,19 @@ impl Problem<'_> {
 }
 
 impl ExactScratch {
-    /// Searches all schedules in which each node starts as early as its place on its queue lets it, in the order of
-    /// starts, for one better than `best` (whose live bytes are `best_peak`), opening at most `budget` partial schedules,
-    /// which it counts down. Returns whether none better than the `best` it leaves can exist.
+    /// Searches all schedules in which each pass starts as early as its place on its queue lets it, in the order of
+    /// starts, for one better than `best` (whose live bytes are `best_peak`), opening at most `budget` partial
+    /// schedules, which it counts down. Returns whether none better than the `best` it leaves can exist.
     ///
-    /// O(nodes + edges) for each partial schedule; exponentially many of them. A partial schedule is given up when the
-    /// longest path through what is left, or what is left for a queue with the shortest way to it and from it, or for all
-    /// queues together, ends no earlier than the best. On one queue, a set of nodes reached before with no more bytes is
-    /// given up, and a node that frees what it allocates within the peak so far runs at once.
+    /// O(passes + edges) for each partial schedule; exponentially many of them. A partial schedule is given up when the
+    /// longest path through what is left, or what is left for a queue with the shortest way to it and from it, or for
+    /// all queues together, ends no earlier than the best. On one queue, a set of passes reached before with no more
+    /// bytes is given up, and a pass that frees what it allocates within the peak so far runs at once.
     ///
     /// # Source
-    /// Branch and bound over semi-active schedules: Giffler & Thompson (1960); heads and tails: Carlier, "The one-machine
-    /// sequencing problem", EJOR 11 (1982). One queue: dynamic programming over ideals, as for optimal register
-    /// schedules by Sethi (1975).
+    /// Branch and bound over semi-active schedules: Giffler & Thompson (1960); heads and tails: Carlier, "The
+    /// one-machine sequencing problem", EJOR 11 (1982). One queue: dynamic programming over ideals, as for optimal
+    /// register schedules by Sethi (1975).
     pub fn search(
         &mut self,
         problem: Problem<'_>,
@@ -123,14 +123,14 @@ impl ExactScratch {
         budget: &mut u32,
     ) -> bool {
         self.begin(problem);
-        let least_bytes = least_bytes(problem.job);
+        let least_bytes = least_bytes(problem.instance);
         let done = |best: &Candidate, best_peak: u64, bound: f64| match goal {
             Goal::Frame => bound >= best.frame_us,
             Goal::Bytes => best_peak <= least_bytes,
         };
         let mut queues = Queues::new();
         let bound = self.bound(problem, &queues);
-        if problem.job.is_empty() || done(best, *best_peak, bound) {
+        if problem.instance.is_empty() || done(best, *best_peak, bound) {
             return true;
         }
         self.expand(problem, goal, &queues, best, *best_peak);
@@ -146,9 +146,9 @@ impl ExactScratch {
             };
             frame.next += 1;
             self.apply(problem, &mut queues, chosen);
-            if self.order.len() == problem.job.len() {
+            if self.order.len() == problem.instance.len() {
                 if self.better(goal, self.frame, best, *best_peak) {
-                    best.nodes.clone_from(&self.order);
+                    best.passes.clone_from(&self.order);
                     best.queue.clone_from(&self.queue);
                     best.frame_us = self.frame;
                     *best_peak = self.peak;
@@ -174,9 +174,9 @@ impl ExactScratch {
     }
 
     fn begin(&mut self, problem: Problem<'_>) {
-        let Problem { job, masks, topology, .. } = problem;
-        let n = job.len();
-        self.weightless = job.weight_us.contains(&0.0);
+        let Problem { instance, masks, topology, .. } = problem;
+        let n = instance.len();
+        self.weightless = instance.weight_us.contains(&0.0);
         self.twin = [None; QUEUES];
         for pair in problem.ranked.as_slice().windows(2) {
             let same = |mask: &u32| (mask >> pair[0]) & 1 == (mask >> pair[1]) & 1;
@@ -185,25 +185,25 @@ impl ExactScratch {
         self.given = [0; QUEUES];
         self.position.clear();
         self.position.resize(n, 0);
-        for (position, &node) in topology.order.iter().enumerate() {
-            self.position[node as usize] = position as u32;
+        for (position, &pass) in topology.order.iter().enumerate() {
+            self.position[pass as usize] = position as u32;
         }
         self.tail.clear();
         self.tail.resize(n, 0.0);
-        for &node in topology.order.iter().rev() {
-            let node = node as usize;
+        for &pass in topology.order.iter().rev() {
+            let pass = pass as usize;
             let mut after = 0.0f64;
-            for &succ in job.deps.succs.row(node) {
-                let apart = masks[node] & masks[succ as usize] == 0;
-                let hop = if apart { f64::from(job.costs.cross_queue_us) } else { 0.0 };
+            for &succ in instance.deps.succs.row(pass) {
+                let apart = masks[pass] & masks[succ as usize] == 0;
+                let hop = if apart { f64::from(instance.costs.cross_queue_us) } else { 0.0 };
                 after = after.max(self.tail[succ as usize] + hop);
             }
-            self.tail[node] = after + f64::from(job.weight_us[node]);
+            self.tail[pass] = after + f64::from(instance.weight_us[pass]);
         }
         self.head.clear();
         self.head.resize(n, 0.0);
         self.pending.clear();
-        self.pending.extend((0..n).map(|node| job.deps.preds.row(node).len() as u32));
+        self.pending.extend((0..n).map(|pass| instance.deps.preds.row(pass).len() as u32));
         self.finish.clear();
         self.finish.resize(n, 0.0);
         self.queue.clear();
@@ -212,7 +212,7 @@ impl ExactScratch {
         self.placed.resize(n, false);
         self.order.clear();
         self.left.clear();
-        let users = job.bytes.users;
+        let users = instance.bytes.users;
         self.left.extend((0..users.rows()).map(|resource| users.row(resource).len() as u32));
         (self.live, self.peak, self.frame, self.last_start, self.last_position) = (0, 0, 0.0, 0.0, 0);
         self.moves.clear();
@@ -231,7 +231,7 @@ impl ExactScratch {
         }
     }
 
-    /// Whether the set of nodes placed was reached before with no more bytes; only asked on one queue, where nothing
+    /// Whether the set of passes placed was reached before with no more bytes; only asked on one queue, where nothing
     /// else matters for what is left.
     fn seen(&mut self, problem: Problem<'_>, goal: Goal) -> bool {
         if !problem.alone() || goal == Goal::Frame {
@@ -245,43 +245,43 @@ impl ExactScratch {
         false
     }
 
-    /// No completion of the current partial schedule has a shorter frame. O(nodes + edges).
+    /// No completion of the current partial schedule has a shorter frame. O(passes + edges).
     fn bound(&mut self, problem: Problem<'_>, queues: &Queues) -> f64 {
-        let Problem { job, masks, ranked, topology, .. } = problem;
-        let cross = f64::from(job.costs.cross_queue_us);
+        let Problem { instance, masks, ranked, topology, .. } = problem;
+        let cross = f64::from(instance.costs.cross_queue_us);
         let used = ranked.as_slice();
         let mut bound = self.frame;
         let mut earliest = [f64::INFINITY; 32];
         let mut shortest_after = [f64::INFINITY; 32];
         let mut load = [0.0f64; 32];
         let mut total = 0.0f64;
-        for &node in &topology.order {
+        for &pass in &topology.order {
             crate::cancel::poll();
-            let node = node as usize;
-            if self.placed[node] {
+            let pass = pass as usize;
+            if self.placed[pass] {
                 continue;
             }
-            let free = |on: &&u8| masks[node] & (1 << **on) != 0;
+            let free = |on: &&u8| masks[pass] & (1 << **on) != 0;
             let room = used.iter().filter(free).fold(f64::INFINITY, |at, &on| at.min(queues.free[on as usize]));
             let mut head = room.max(self.last_start);
-            for &pred in job.deps.preds.row(node) {
+            for &pred in instance.deps.preds.row(pass) {
                 let pred = pred as usize;
                 let (end, on) = if self.placed[pred] {
                     (self.finish[pred], 1 << self.queue[pred])
                 } else {
-                    (self.head[pred] + f64::from(job.weight_us[pred]), masks[pred])
+                    (self.head[pred] + f64::from(instance.weight_us[pred]), masks[pred])
                 };
-                head = head.max(end + if on & masks[node] == 0 { cross } else { 0.0 });
+                head = head.max(end + if on & masks[pass] == 0 { cross } else { 0.0 });
             }
-            self.head[node] = head;
-            bound = bound.max(head + self.tail[node]);
-            let weight = f64::from(job.weight_us[node]);
+            self.head[pass] = head;
+            bound = bound.max(head + self.tail[pass]);
+            let weight = f64::from(instance.weight_us[pass]);
             total += weight;
-            if masks[node].is_power_of_two() {
-                let on = masks[node].trailing_zeros() as usize;
+            if masks[pass].is_power_of_two() {
+                let on = masks[pass].trailing_zeros() as usize;
                 load[on] += weight;
                 earliest[on] = earliest[on].min(head);
-                shortest_after[on] = shortest_after[on].min(self.tail[node] - weight);
+                shortest_after[on] = shortest_after[on].min(self.tail[pass] - weight);
             }
         }
         for &on in used {
@@ -296,18 +296,18 @@ impl ExactScratch {
 
     /// Lists what may come next in the order of starts, most promising first.
     fn expand(&mut self, problem: Problem<'_>, goal: Goal, queues: &Queues, best: &Candidate, best_peak: u64) {
-        let Problem { job, masks, ranked, topology, classes } = problem;
+        let Problem { instance, masks, ranked, topology, classes } = problem;
         let begin = self.moves.len();
         let alone = problem.alone();
         // Equal starts come in the order of positions, unless something else depends on which comes first.
         let any_tie = classes || self.weightless || goal == Goal::Bytes;
-        for &node in &topology.order {
+        for &pass in &topology.order {
             crate::cancel::poll();
-            let index = node as usize;
+            let index = pass as usize;
             if self.placed[index] || self.pending[index] > 0 {
                 continue;
             }
-            let (needed, live) = self.live_with(job, node);
+            let (needed, live) = self.live_with(instance, pass);
             if goal == Goal::Bytes && needed >= best_peak {
                 continue;
             }
@@ -317,7 +317,7 @@ impl ExactScratch {
                 if masks[index] & (1 << on) == 0 || (idle_twin && self.given[on as usize] == 0) {
                     continue;
                 }
-                let start = available(job, node, on, &self.queue, &self.finish).max(queues.free[on as usize]);
+                let start = available(instance, pass, on, &self.queue, &self.finish).max(queues.free[on as usize]);
                 let position = self.position[index];
                 let late = start > self.last_start || (start == self.last_start && position >= self.last_position);
                 let too_long = match goal {
@@ -327,7 +327,7 @@ impl ExactScratch {
                 if start < self.last_start || !(late || any_tie) || too_long {
                     continue;
                 }
-                self.moves.push(Move { start, live, tail: self.tail[index], node, on });
+                self.moves.push(Move { start, live, tail: self.tail[index], pass, on });
             }
             if alone && goal == Goal::Bytes && live <= self.live && needed <= self.peak {
                 // Running it now leaves every later moment with no more bytes alive than running it later.
@@ -340,16 +340,16 @@ impl ExactScratch {
                 Goal::Frame => a.start.total_cmp(&b.start),
                 Goal::Bytes => a.live.cmp(&b.live).then(a.start.total_cmp(&b.start)),
             };
-            cost.then(b.tail.total_cmp(&a.tail)).then(a.node.cmp(&b.node)).then(a.on.cmp(&b.on))
+            cost.then(b.tail.total_cmp(&a.tail)).then(a.pass.cmp(&b.pass)).then(a.on.cmp(&b.on))
         });
         self.frames.push(Frame { begin, next: begin });
     }
 
-    /// Bytes alive while a node runs now, and after it.
-    fn live_with(&self, job: &Job<'_>, node: u32) -> (u64, u64) {
-        let bytes = &job.bytes;
+    /// Bytes alive while a pass runs now, and after it.
+    fn live_with(&self, instance: &Instance<'_>, pass: u32) -> (u64, u64) {
+        let bytes = &instance.bytes;
         let (mut during, mut dying) = (self.live, 0);
-        for &resource in bytes.uses.row(node as usize) {
+        for &resource in bytes.uses.row(pass as usize) {
             let resource = resource as usize;
             if self.left[resource] as usize == bytes.users.row(resource).len() {
                 during += bytes.bytes[resource];
@@ -362,9 +362,9 @@ impl ExactScratch {
     }
 
     fn apply(&mut self, problem: Problem<'_>, queues: &mut Queues, chosen: Move) {
-        let job = problem.job;
-        let Move { start, node, on, .. } = chosen;
-        let index = node as usize;
+        let instance = problem.instance;
+        let Move { start, pass, on, .. } = chosen;
+        let index = pass as usize;
         self.undo.push(Undo {
             queues: *queues,
             live: self.live,
@@ -373,57 +373,57 @@ impl ExactScratch {
             last_start: self.last_start,
             last_position: self.last_position,
         });
-        let (weight, unit) = (f64::from(job.weight_us[index]), job.unit[index]);
+        let (weight, unit) = (f64::from(instance.weight_us[index]), instance.unit[index]);
         let end = start + weight + queues.slow_down(on as usize, start, weight, unit);
         queues.place(on as usize, start, end, unit);
-        let (during, live) = self.live_with(job, node);
+        let (during, live) = self.live_with(instance, pass);
         self.peak = self.peak.max(during);
         self.live = live;
-        for &resource in job.bytes.uses.row(index) {
+        for &resource in instance.bytes.uses.row(index) {
             self.left[resource as usize] -= 1;
         }
-        for &succ in job.deps.succs.row(index) {
+        for &succ in instance.deps.succs.row(index) {
             self.pending[succ as usize] -= 1;
         }
         self.finish[index] = end;
         self.queue[index] = on;
         self.placed[index] = true;
         self.given[on as usize] += 1;
-        self.order.push(node);
+        self.order.push(pass);
         self.frame = self.frame.max(end);
         self.last_start = start;
         self.last_position = self.position[index];
-        self.toggle(node);
+        self.toggle(pass);
     }
 
     fn take_back(&mut self, problem: Problem<'_>, queues: &mut Queues) {
-        let job = problem.job;
-        let (Some(before), Some(node)) = (self.undo.pop(), self.order.pop()) else { return };
+        let instance = problem.instance;
+        let (Some(before), Some(pass)) = (self.undo.pop(), self.order.pop()) else { return };
         *queues = before.queues;
         (self.live, self.peak, self.frame) = (before.live, before.peak, before.frame);
         (self.last_start, self.last_position) = (before.last_start, before.last_position);
-        for &resource in job.bytes.uses.row(node as usize) {
+        for &resource in instance.bytes.uses.row(pass as usize) {
             self.left[resource as usize] += 1;
         }
-        for &succ in job.deps.succs.row(node as usize) {
+        for &succ in instance.deps.succs.row(pass as usize) {
             self.pending[succ as usize] += 1;
         }
-        self.placed[node as usize] = false;
-        self.given[self.queue[node as usize] as usize] -= 1;
-        self.toggle(node);
+        self.placed[pass as usize] = false;
+        self.given[self.queue[pass as usize] as usize] -= 1;
+        self.toggle(pass);
     }
 
-    fn toggle(&mut self, node: u32) {
-        self.set.0 ^= mix(u64::from(node) << 1 | 1);
-        self.set.1 ^= mix(u64::from(node) << 1 | 1 << 40);
+    fn toggle(&mut self, pass: u32) {
+        self.set.0 ^= mix(u64::from(pass) << 1 | 1);
+        self.set.1 ^= mix(u64::from(pass) << 1 | 1 << 40);
     }
 }
 
-/// No order keeps fewer bytes alive at most: some node needs that many at once, or the end does.
-fn least_bytes(job: &Job<'_>) -> u64 {
-    let bytes = &job.bytes;
-    let at = |node: usize| bytes.uses.row(node).iter().map(|&resource| bytes.bytes[resource as usize]).sum::<u64>();
+/// No order keeps fewer bytes alive at most: some pass needs that many at once, or the end does.
+fn least_bytes(instance: &Instance<'_>) -> u64 {
+    let bytes = &instance.bytes;
+    let at = |pass: usize| bytes.uses.row(pass).iter().map(|&resource| bytes.bytes[resource as usize]).sum::<u64>();
     let used = |resource: &usize| bytes.kept[*resource] && !bytes.users.row(*resource).is_empty();
     let kept = (0..bytes.users.rows()).filter(used).map(|resource| bytes.bytes[resource]).sum();
-    (0..job.len()).map(at).fold(kept, u64::max)
+    (0..instance.len()).map(at).fold(kept, u64::max)
 }

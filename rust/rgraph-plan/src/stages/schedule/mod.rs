@@ -1,14 +1,14 @@
 //! The order of live passes and their queues.
 //!
-//! Arrays in, arrays out: a [`Job`] says what depends on what, how long each node (a live pass) takes, which queues may
-//! run it and which bytes it keeps alive; [`schedule`] fills an [`Order`]. One [`model`] prices every order, whoever
-//! made it.
+//! Arrays in, arrays out: an [`Instance`] says what depends on what, how long each pass takes, which
+//! queues may run it and which bytes it keeps alive; [`schedule`] fills an [`Order`]. One [`model`] prices every order,
+//! whoever made it.
 
 mod bits;
 pub mod boxtree;
 pub mod deps;
 mod exact;
-mod job;
+mod instance;
 mod least;
 mod lift;
 pub mod model;
@@ -22,7 +22,7 @@ mod weighted;
 
 pub use boxtree::{BoxKind, BoxTree};
 pub use deps::{Csr, Cycle, Deps, Topology, topological};
-pub use job::{Bytes, Costs, HOST, Job, Order, Policy};
+pub use instance::{Bytes, Costs, HOST, Instance, Order, Policy};
 pub use least::least_bytes;
 pub use model::{Times, evaluate};
 
@@ -50,13 +50,13 @@ pub struct Scratch {
     overlap_order: Vec<u32>,
     units: Vec<Unit>,
     finish: Vec<f64>,
-    /// Whether some node has an occupancy class.
+    /// Whether some pass has an occupancy class.
     classes: bool,
     best: Candidate,
     trial: Candidate,
     /// The best order on the graphics queue, while others are tried.
     kept: Candidate,
-    /// The queues of nodes that stay there.
+    /// The queues of passes that stay there.
     home_queues: Vec<u32>,
     shared: Shared,
     pool: Pool,
@@ -73,42 +73,42 @@ struct Pool {
 /// An order with its queues and price.
 #[derive(Default, Debug)]
 struct Candidate {
-    nodes: Vec<u32>,
+    passes: Vec<u32>,
     queue: Vec<u8>,
     frame_us: f64,
 }
 
 impl Candidate {
-    fn reserve(&mut self, nodes: usize) {
-        self.nodes.reserve(nodes.saturating_sub(self.nodes.len()));
-        self.queue.reserve(nodes.saturating_sub(self.queue.len()));
+    fn reserve(&mut self, passes: usize) {
+        self.passes.reserve(passes.saturating_sub(self.passes.len()));
+        self.queue.reserve(passes.saturating_sub(self.queue.len()));
     }
 
     fn copy(&mut self, other: &Self) {
-        self.nodes.clear();
-        self.nodes.extend_from_slice(&other.nodes);
+        self.passes.clear();
+        self.passes.extend_from_slice(&other.passes);
         self.queue.clear();
         self.queue.extend_from_slice(&other.queue);
         self.frame_us = other.frame_us;
     }
 
     /// Whether this one is to be preferred: a shorter frame, then less synchronisation, then fewer live bytes.
-    fn beats(&self, other: &Self, job: &Job<'_>, pool: &mut Pool) -> bool {
-        if other.nodes.is_empty() || self.frame_us != other.frame_us {
-            return other.nodes.is_empty() || self.frame_us < other.frame_us;
+    fn beats(&self, other: &Self, instance: &Instance<'_>, pool: &mut Pool) -> bool {
+        if other.passes.is_empty() || self.frame_us != other.frame_us {
+            return other.passes.is_empty() || self.frame_us < other.frame_us;
         }
-        let mut overhead = |of: &Self| model::overhead_us(job, &of.nodes, &of.queue, &mut pool.marks);
+        let mut overhead = |of: &Self| model::overhead_us(instance, &of.passes, &of.queue, &mut pool.marks);
         let (own, others) = (overhead(self), overhead(other));
         if own != others {
             return own < others;
         }
-        let mut peak = |of: &Self| model::peak_bytes(job, &of.nodes, &mut pool.marks);
+        let mut peak = |of: &Self| model::peak_bytes(instance, &of.passes, &mut pool.marks);
         peak(self) < peak(other)
     }
 }
 
 /// Soft and hard caps that are tried for orders in which groups free bytes late: percent of the declared order's peak
-/// up to which nodes run that could wait, and of the cap up to which nodes run that would cost a group.
+/// up to which passes run that could wait, and of the cap up to which passes run that would cost a group.
 const LATE_CAPS: [(u64, u64); 12] = [
     (90, 95),
     (80, 95),
@@ -128,8 +128,8 @@ const LATE_GROUPS: u32 = 8;
 /// Percent of the cap that such an order may keep alive: the rest is room for placement.
 const LATE_ROOM: u64 = 96;
 
-/// Percentages of the declared order's peak and of the cap up to which waiting and urgent nodes fill memory, in the order tried.
-/// Lower ones leave room for what has to run later, and are tried where the first run out of it.
+/// Percentages of the declared order's peak and of the cap up to which waiting and urgent passes fill memory, in the
+/// order tried. Lower ones leave room for what has to run later, and are tried where the first run out of it.
 const CAPS: [(u64, u64); 12] = [
     (70, 100),
     (90, 100),
@@ -145,10 +145,10 @@ const CAPS: [(u64, u64); 12] = [
     (50, 60),
 ];
 
-/// Nodes beyond which the exact policy is its heuristics alone: it could not open enough partial schedules to matter.
+/// Passes beyond which the exact policy is its heuristics alone: it could not open enough partial schedules to matter.
 const EXACT_NODES: usize = 1024;
 
-/// Nodes up to which effort 0 tries the portfolio where queues are left open: that is where it gains most.
+/// Passes up to which effort 0 tries the portfolio where queues are left open: that is where it gains most.
 const OPEN_PORTFOLIO: usize = 256;
 
 /// Late orders that an effort tries: each costs about a tenth of a bake at effort 0.
@@ -175,11 +175,11 @@ struct Limits {
     most: u32,
 }
 
-/// Nodes of an order that stay side by side.
+/// Passes of an order that stay side by side.
 #[derive(Clone, Copy, Debug)]
 struct Unit {
     group: u32,
-    /// Longest remaining path of its nodes in microseconds: not negative, so its bits sort as it does.
+    /// Longest remaining path of its passes in microseconds: not negative, so its bits sort as it does.
     tail: f32,
     /// Position in the order.
     first: u32,
@@ -198,42 +198,44 @@ fn percent(of: u64, percent: u64) -> u64 {
 
 impl Scratch {
     /// Keeps the trial, whose frame a decoder found to be that long, if it is the best so far.
-    fn judge(&mut self, job: &Job<'_>, frame_us: f64) {
+    fn judge(&mut self, instance: &Instance<'_>, frame_us: f64) {
         let Self { best, trial, pool, classes, .. } = self;
-        trial.frame_us = if *classes { evaluate(job, &trial.nodes, &trial.queue, &mut pool.times) } else { frame_us };
-        if trial.beats(best, job, pool) {
+        trial.frame_us =
+            if *classes { evaluate(instance, &trial.passes, &trial.queue, &mut pool.times) } else { frame_us };
+        if trial.beats(best, instance, pool) {
             std::mem::swap(best, trial);
         }
     }
 
-    /// Tries an order on the current choice of queues, each node where it ends first.
-    fn try_list(&mut self, job: &Job<'_>, ranked: &Ranked, declared: bool) {
+    /// Tries an order on the current choice of queues, each pass where it ends first.
+    fn try_list(&mut self, instance: &Instance<'_>, ranked: &Ranked, declared: bool) {
         let Self { subsets, topology, overlap_order, finish, trial, .. } = self;
         let list = if declared { &topology.order } else { overlap_order };
-        trial.nodes.clear();
-        trial.nodes.extend_from_slice(list);
-        let frame_us = earliest_finish(job, list, &subsets.masks, ranked, finish, &mut trial.queue);
-        self.judge(job, frame_us);
+        trial.passes.clear();
+        trial.passes.extend_from_slice(list);
+        let frame_us = earliest_finish(instance, list, &subsets.masks, ranked, finish, &mut trial.queue);
+        self.judge(instance, frame_us);
     }
 
-    fn try_weighted(&mut self, job: &Job<'_>, ranked: &Ranked) {
+    fn try_weighted(&mut self, instance: &Instance<'_>, ranked: &Ranked) {
         let Self { subsets, weighted, overlap, topology, trial, .. } = self;
-        weighted.tails(job, topology, &subsets.masks);
-        let frame_us = weighted.decode(job, &subsets.masks, ranked, &overlap.mate, &mut trial.nodes, &mut trial.queue);
-        self.judge(job, frame_us);
+        weighted.tails(instance, topology, &subsets.masks);
+        let frame_us =
+            weighted.decode(instance, &subsets.masks, ranked, &overlap.mate, &mut trial.passes, &mut trial.queue);
+        self.judge(instance, frame_us);
     }
 
     /// Makes `overlap_order` an order of hardly more groups than there must be, in which no group needs more bytes than
     /// the cap even if what dies in it is not taken over before it ends; false if none was found.
-    fn find_late_order(&mut self, job: &Job<'_>, limits: Limits, effort: u32) -> bool {
+    fn find_late_order(&mut self, instance: &Instance<'_>, limits: Limits, effort: u32) -> bool {
         let Self { overlap, overlap_order: list, trial, .. } = self;
         let mut best = (u32::MAX, 0);
         for &(soft, hard) in LATE_CAPS.iter().take(late_caps(effort)) {
             let caps = limits.caps(soft, hard, true);
-            let (groups, peak) = overlap.order(job, caps, &mut trial.nodes);
+            let (groups, peak) = overlap.order(instance, caps, &mut trial.passes);
             if peak <= percent(limits.cap, LATE_ROOM) && (groups, peak) < best && groups <= limits.enough {
                 best = (groups, peak);
-                std::mem::swap(list, &mut trial.nodes);
+                std::mem::swap(list, &mut trial.passes);
             }
             if best.0 == overlap.lifts.depth {
                 break;
@@ -244,30 +246,31 @@ impl Scratch {
 
     /// Makes `overlap_order` the best order in which dying bytes are taken over at once, for a cut of its group;
     /// false if none fits.
-    fn find_early_order(&mut self, job: &Job<'_>, limits: Limits, effort: u32) -> bool {
+    fn find_early_order(&mut self, instance: &Instance<'_>, limits: Limits, effort: u32) -> bool {
         let Self { overlap, topology, overlap_order: list, trial, pool, .. } = self;
         let Limits { declared, declared_fits, cap, enough, most } = limits;
         let depth = overlap.lifts.depth;
-        // Passes that merge, groups once they are cut for the cap (a third more where there are many before), and bytes.
+        // Passes that merge, groups once they are cut for the cap (a third more where there are many before), and
+        // bytes.
         let mut best = (Reverse(0), u32::MAX, u32::MAX, u64::MAX);
-        let price = |nodes: &[u32], groups: u32, peak: u64, pool: &mut Pool| {
+        let price = |passes: &[u32], groups: u32, peak: u64, pool: &mut Pool| {
             let room = model::placeable(cap).max(peak);
-            let within = model::groups_within(job, nodes, room, (&mut pool.marks, &mut pool.left));
+            let within = model::groups_within(instance, passes, room, (&mut pool.marks, &mut pool.left));
             let within = within.max(groups);
             let dear = if groups > enough { within + within / 3 } else { within };
-            (Reverse(model::merged(job, nodes)), dear, within, peak)
+            (Reverse(model::merged(instance, passes)), dear, within, peak)
         };
         // Orders for fewer bytes than the cap may need fewer cuts below it.
         for limits in [limits, Limits { cap: declared, ..limits }] {
             for (attempt, &(soft, hard)) in CAPS.iter().enumerate().take(CAPS.len().min(8 + effort as usize)) {
-                let (groups, peak) = overlap.order(job, limits.caps(soft, hard, false), &mut trial.nodes);
+                let (groups, peak) = overlap.order(instance, limits.caps(soft, hard, false), &mut trial.passes);
                 if peak > limits.cap || groups > most {
                     continue;
                 }
-                let priced = price(&trial.nodes, groups, peak, pool);
+                let priced = price(&trial.passes, groups, peak, pool);
                 if priced < best {
                     best = priced;
-                    std::mem::swap(list, &mut trial.nodes);
+                    std::mem::swap(list, &mut trial.passes);
                 }
                 if best.2 == depth && (attempt > 0 || best.3 <= percent(limits.cap, 97)) {
                     break;
@@ -277,7 +280,7 @@ impl Scratch {
                 break;
             }
         }
-        if (best.2 > depth || !job.merges.is_empty()) && declared_fits {
+        if (best.2 > depth || !instance.merges.is_empty()) && declared_fits {
             let declared = price(&topology.order, most, declared, pool);
             if declared < best {
                 best = declared;
@@ -290,27 +293,27 @@ impl Scratch {
 
     /// Makes `overlap_order` the order of fewest groups found that keeps no more bytes alive than the job's budget
     /// allows, unless it is known.
-    fn find_overlap_order(&mut self, job: &Job<'_>, effort: u32) {
+    fn find_overlap_order(&mut self, instance: &Instance<'_>, effort: u32) {
         if !self.overlap_order.is_empty() {
             return;
         }
         let Self { topology, trial, pool, .. } = self;
-        topology.chains(job.deps);
-        let declared = model::peak_bytes(job, &topology.order, &mut pool.marks);
-        let cap = job.memory.cap(declared, job.heap);
-        if topology.depth as usize == job.len() {
+        topology.chains(instance.deps);
+        let declared = model::peak_bytes(instance, &topology.order, &mut pool.marks);
+        let cap = instance.memory.cap(declared, instance.heap);
+        if topology.depth as usize == instance.len() {
             self.overlap_order.extend_from_slice(&topology.order);
             return;
         }
         trial.queue.clear();
-        trial.queue.resize(job.len(), 0);
-        let most = model::groups(job, &topology.order, &trial.queue, &mut pool.marks);
+        trial.queue.resize(instance.len(), 0);
+        let most = model::groups(instance, &topology.order, &trial.queue, &mut pool.marks);
         let enough = most.min(topology.depth + topology.depth * LATE_GROUPS / 100);
         let limits = Limits { declared: declared.min(cap), declared_fits: declared <= cap, cap, enough, most };
         let mut found = false;
         for lifts in [true, false] {
-            self.overlap.lift(job, &self.topology, lifts && !job.merges.is_empty());
-            found = self.find_late_order(job, limits, effort) || self.find_early_order(job, limits, effort);
+            self.overlap.lift(instance, &self.topology, lifts && !instance.merges.is_empty());
+            found = self.find_late_order(instance, limits, effort) || self.find_early_order(instance, limits, effort);
             if found || !self.overlap.lifts.any {
                 break;
             }
@@ -319,27 +322,27 @@ impl Scratch {
             self.overlap_order.clear();
             self.overlap_order.extend_from_slice(&self.topology.order);
         }
-        if job.measured {
-            self.weigh_groups(job, cap);
+        if instance.measured {
+            self.weigh_groups(instance, cap);
         }
     }
 
-    /// Orders the nodes of each group by what they hold up: the longest remaining path first, in microseconds. Merged
-    /// nodes stay together, and nodes that wait for equally much as they were. Bytes keep the order as it was if the
-    /// new one would need more barrier calls below the cap. O(nodes log nodes + edges + uses).
-    fn weigh_groups(&mut self, job: &Job<'_>, cap: u64) {
+    /// Orders the passes of each group by what they hold up: the longest remaining path first, in microseconds. Merged
+    /// passes stay together, and passes that wait for equally much as they were. Bytes keep the order as it was if the
+    /// new one would need more barrier calls below the cap. O(passes log passes + edges + uses).
+    fn weigh_groups(&mut self, instance: &Instance<'_>, cap: u64) {
         let Self { topology, overlap_order: list, trial, pool, weighted, units, .. } = self;
-        weighted.tails(job, topology, job.queues);
+        weighted.tails(instance, topology, instance.queues);
         trial.queue.clear();
-        trial.queue.resize(job.len(), 0);
+        trial.queue.resize(instance.len(), 0);
         pool.left.clear();
-        model::walk_groups(job, list, &trial.queue, &mut pool.marks, |at| pool.left.push(at as u32));
+        model::walk_groups(instance, list, &trial.queue, &mut pool.marks, |at| pool.left.push(at as u32));
         let (mut group, mut begins) = (0, pool.left.iter().copied().peekable());
         units.clear();
-        for (at, &node) in list.iter().enumerate() {
-            let tail = weighted.tail[node as usize];
+        for (at, &pass) in list.iter().enumerate() {
+            let tail = weighted.tail[pass as usize];
             group += u32::from(begins.next_if_eq(&(at as u32)).is_some());
-            let merges = at > 0 && job.merges.binary_search(&(list[at - 1], node)).is_ok();
+            let merges = at > 0 && instance.merges.binary_search(&(list[at - 1], pass)).is_ok();
             match units.last_mut() {
                 Some(unit) if merges && unit.group == group => {
                     unit.tail = unit.tail.max(tail);
@@ -350,45 +353,45 @@ impl Scratch {
         }
         let key = |unit: &Unit| (unit.group, Reverse(unit.tail.to_bits()), unit.first);
         units.sort_unstable_by_key(key);
-        trial.nodes.clear();
+        trial.passes.clear();
         for unit in units.iter() {
-            trial.nodes.extend_from_slice(&list[unit.first as usize..][..unit.len as usize]);
+            trial.passes.extend_from_slice(&list[unit.first as usize..][..unit.len as usize]);
         }
-        let [new, old] = [&trial.nodes, &*list].map(|nodes| {
-            let calls = model::groups_within(job, nodes, cap, (&mut pool.marks, &mut pool.left));
-            (calls, model::peak_bytes(job, nodes, &mut pool.left))
+        let [new, old] = [&trial.passes, &*list].map(|passes| {
+            let calls = model::groups_within(instance, passes, cap, (&mut pool.marks, &mut pool.left));
+            (calls, model::peak_bytes(instance, passes, &mut pool.left))
         });
         if new.0 <= old.0 && new.1 <= old.1.max(cap) {
-            std::mem::swap(list, &mut trial.nodes);
+            std::mem::swap(list, &mut trial.passes);
         }
     }
 }
 
 impl Scratch {
     /// Searches with the policy that suits the queues in use, and returns it.
-    fn search_auto(&mut self, job: &Job<'_>, effort: u32) -> Policy {
+    fn search_auto(&mut self, instance: &Instance<'_>, effort: u32) -> Policy {
         let policy = if self.subsets.queues() <= 1 { Policy::Overlap } else { Policy::Weighted };
-        self.search_all(job, policy, effort);
+        self.search_all(instance, policy, effort);
         policy
     }
 
-    /// Searches with every node that may run on several queues on the graphics queue, and on all queues if those could
-    /// be worth it. Returns the policy, and whether nodes stay.
-    fn search_sure(&mut self, job: &Job<'_>, effort: u32) -> (Policy, bool) {
+    /// Searches with every pass that may run on several queues on the graphics queue, and on all queues if those could
+    /// be worth it. Returns the policy, and whether passes stay.
+    fn search_sure(&mut self, instance: &Instance<'_>, effort: u32) -> (Policy, bool) {
         let mut queues = std::mem::take(&mut self.home_queues);
-        share::at_home(job, &mut queues);
-        let home = Job { queues: &queues, ..*job };
+        share::at_home(instance, &mut queues);
+        let home = Instance { queues: &queues, ..*instance };
         self.subsets.begin(&home);
         let mut policy = self.search_auto(&home, effort);
-        let home_us = self.shared.frame_us(&home, &self.best.nodes, &self.best.queue);
+        let home_us = self.shared.frame_us(&home, &self.best.passes, &self.best.queue);
         let mut stays = true;
-        if share::may_be_worth_leaving(job, &self.best.queue, home_us) {
+        if share::may_be_worth_leaving(instance, &self.best.queue, home_us) {
             std::mem::swap(&mut self.best, &mut self.kept);
-            self.best.nodes.clear();
-            self.subsets.begin(job);
-            let other = self.search_auto(job, effort);
-            let other_us = self.shared.frame_us(job, &self.best.nodes, &self.best.queue);
-            stays = other_us > share::worth_leaving(job, home_us);
+            self.best.passes.clear();
+            self.subsets.begin(instance);
+            let other = self.search_auto(instance, effort);
+            let other_us = self.shared.frame_us(instance, &self.best.passes, &self.best.queue);
+            stays = other_us > share::worth_leaving(instance, home_us);
             if stays {
                 std::mem::swap(&mut self.best, &mut self.kept);
             } else {
@@ -400,29 +403,29 @@ impl Scratch {
     }
 
     /// Tries every choice of queues with a policy.
-    fn search_all(&mut self, job: &Job<'_>, policy: Policy, effort: u32) {
-        while let Some(ranked) = self.subsets.next(job) {
+    fn search_all(&mut self, instance: &Instance<'_>, policy: Policy, effort: u32) {
+        while let Some(ranked) = self.subsets.next(instance) {
             crate::cancel::poll();
             let several = ranked.as_slice().len() > 1;
             let exact = matches!(policy, Policy::Exact { .. });
             let weighted = exact || policy == Policy::Weighted;
             if policy == Policy::Declared || (weighted && several) {
-                self.try_list(job, &ranked, true);
+                self.try_list(instance, &ranked, true);
             }
             if policy == Policy::Overlap || (weighted && !several) {
-                self.find_overlap_order(job, effort);
-                self.try_list(job, &ranked, false);
+                self.find_overlap_order(instance, effort);
+                self.try_list(instance, &ranked, false);
             }
             if weighted && several {
-                let small = job.len() <= if exact { EXACT_NODES } else { OPEN_PORTFOLIO };
+                let small = instance.len() <= if exact { EXACT_NODES } else { OPEN_PORTFOLIO };
                 if effort > 1 || (small && (exact || self.subsets.open())) {
-                    self.find_overlap_order(job, effort);
-                    self.try_portfolio(job, &ranked, effort);
+                    self.find_overlap_order(instance, effort);
+                    self.try_portfolio(instance, &ranked, effort);
                 } else if effort == 1 {
-                    self.try_weighted(job, &ranked);
-                    self.try_justified(job, &ranked);
+                    self.try_weighted(instance, &ranked);
+                    self.try_justified(instance, &ranked);
                 } else {
-                    self.try_weighted(job, &ranked);
+                    self.try_weighted(instance, &ranked);
                 }
             }
         }
@@ -430,19 +433,19 @@ impl Scratch {
 }
 
 impl Scratch {
-    /// Improves the best by exact search: on all queues, and if that ends undecided on every other choice too, each with
-    /// the same budget, so that more queues still never lengthen the frame.
-    fn find_exact(&mut self, job: &Job<'_>, nodes: u32, out: &mut Order) {
-        if job.len() > EXACT_NODES {
+    /// Improves the best by exact search: on all queues, and if that ends undecided on every other choice too, each
+    /// with the same budget, so that more queues still never lengthen the frame.
+    fn find_exact(&mut self, instance: &Instance<'_>, nodes: u32, out: &mut Order) {
+        if instance.len() > EXACT_NODES {
             return;
         }
         let Self { subsets, topology, exact, best, pool, classes, .. } = self;
-        let mut peak = model::peak_bytes(job, &best.nodes, &mut pool.marks);
-        subsets.begin(job);
-        while let (false, Some(ranked)) = (out.optimal, subsets.next(job)) {
+        let mut peak = model::peak_bytes(instance, &best.passes, &mut pool.marks);
+        subsets.begin(instance);
+        while let (false, Some(ranked)) = (out.optimal, subsets.next(instance)) {
             crate::cancel::poll();
             let all = ranked.as_slice().len() == subsets.len();
-            let problem = Problem { job, masks: &subsets.masks, ranked: &ranked, topology, classes: *classes };
+            let problem = Problem { instance, masks: &subsets.masks, ranked: &ranked, topology, classes: *classes };
             let mut left = nodes;
             let shortest = exact.search(problem, Goal::Frame, best, &mut peak, &mut left);
             if all && shortest {
@@ -456,61 +459,61 @@ impl Scratch {
     }
 }
 
-/// Orders the nodes of a job and gives each a queue.
+/// Orders the passes of a job and gives each a queue.
 ///
-/// `effort` 0 decodes once or a few times, 1 a few times more (but both try the portfolio where up to 256 nodes leave
+/// `effort` 0 decodes once or a few times, 1 a few times more (but both try the portfolio where up to 256 passes leave
 /// their queues open), 2 tries a portfolio of decoders, 3 adds 100 decodes of a search, and each further one four times
 /// as many: counted, never timed. The same job,
-/// policy and effort give the same order everywhere. Nodes that may run on several queues never make the frame longer
+/// policy and effort give the same order everywhere. Passes that may run on several queues never make the frame longer
 /// by having more to choose from.
 ///
-/// O(nodes log nodes + edges + uses) at effort 0, times the choices of queues where nodes leave them open.
+/// O(passes log passes + edges + uses) at effort 0, times the choices of queues where passes leave them open.
 ///
 /// # Errors
 /// A [`Cycle`] if the dependencies have one; `out` is then unchanged.
 pub fn schedule(
-    job: &Job<'_>,
+    instance: &Instance<'_>,
     policy: Policy,
     effort: u32,
     scratch: &mut Scratch,
     out: &mut Order,
 ) -> Result<(), Cycle> {
-    topological(job.deps, &mut scratch.topology)?;
-    if !job.merges.is_empty() {
-        scratch.topology.chains(job.deps);
+    topological(instance.deps, &mut scratch.topology)?;
+    if !instance.merges.is_empty() {
+        scratch.topology.chains(instance.deps);
     }
-    scratch.overlap.pair(job, &scratch.topology);
-    scratch.classes = job.unit.iter().any(|&unit| unit != 0);
-    scratch.subsets.begin(job);
+    scratch.overlap.pair(instance, &scratch.topology);
+    scratch.classes = instance.unit.iter().any(|&unit| unit != 0);
+    scratch.subsets.begin(instance);
     scratch.overlap_order.clear();
-    scratch.best.nodes.clear();
-    // Candidates change places, so each must have room for all nodes from the first call on.
+    scratch.best.passes.clear();
+    // Candidates change places, so each must have room for all passes from the first call on.
     for candidate in [&mut scratch.best, &mut scratch.trial, &mut scratch.kept] {
-        candidate.reserve(job.len());
+        candidate.reserve(instance.len());
     }
-    scratch.overlap_order.reserve(job.len());
-    scratch.search.reserve(job.len());
+    scratch.overlap_order.reserve(instance.len());
+    scratch.search.reserve(instance.len());
     if let Policy::Random { seed, swaps } = policy {
         let Scratch { topology, best, .. } = scratch;
-        random::random(job, topology, seed, swaps, (&mut best.nodes, &mut best.queue));
+        random::random(instance, topology, seed, swaps, (&mut best.passes, &mut best.queue));
         (out.optimal, out.nodes_explored) = (false, 0);
-        finish(job, policy, scratch, out);
+        finish(instance, policy, scratch, out);
         return Ok(());
     }
     let (policy, stays) = match policy {
-        Policy::Auto if scratch.subsets.open() => scratch.search_sure(job, effort),
-        Policy::Auto => (scratch.search_auto(job, effort), false),
+        Policy::Auto if scratch.subsets.open() => scratch.search_sure(instance, effort),
+        Policy::Auto => (scratch.search_auto(instance, effort), false),
         named => {
-            scratch.search_all(job, named, effort);
+            scratch.search_all(instance, named, effort);
             (named, false)
         }
     };
     out.optimal = false;
     out.nodes_explored = 0;
     if let Policy::Exact { nodes } = policy {
-        scratch.find_exact(job, nodes, out);
+        scratch.find_exact(instance, nodes, out);
     }
-    finish(job, policy, scratch, out);
+    finish(instance, policy, scratch, out);
     if stays {
         let open = out.why_queue.iter_mut().filter(|why| **why == QueueWhy::EarliestFinish);
         open.for_each(|why| *why = QueueWhy::NoGain);
@@ -518,18 +521,18 @@ pub fn schedule(
     Ok(())
 }
 
-fn finish(job: &Job<'_>, policy: Policy, scratch: &mut Scratch, out: &mut Order) {
+fn finish(instance: &Instance<'_>, policy: Policy, scratch: &mut Scratch, out: &mut Order) {
     let Scratch { best, trial, shared, pool, .. } = scratch;
     trial.queue.clear();
-    trial.queue.extend(best.queue.iter().map(|&on| if on == HOST { HOST } else { job.home }));
-    out.one_queue_us = (trial.queue != best.queue).then(|| shared.frame_us(job, &best.nodes, &trial.queue));
-    out.frame_us = evaluate(job, &best.nodes, &best.queue, &mut pool.times);
-    out.nodes.clear();
-    out.nodes.extend_from_slice(&best.nodes);
+    trial.queue.extend(best.queue.iter().map(|&on| if on == HOST { HOST } else { instance.home }));
+    out.one_queue_us = (trial.queue != best.queue).then(|| shared.frame_us(instance, &best.passes, &trial.queue));
+    out.frame_us = evaluate(instance, &best.passes, &best.queue, &mut pool.times);
+    out.passes.clear();
+    out.passes.extend_from_slice(&best.passes);
     out.queue.clear();
     out.queue.extend_from_slice(&best.queue);
     out.why_queue.clear();
-    out.why_queue.extend(job.queues.iter().map(|mask| match mask.count_ones() {
+    out.why_queue.extend(instance.queues.iter().map(|mask| match mask.count_ones() {
         0 | 1 => QueueWhy::OnlyCapable,
         _ => QueueWhy::EarliestFinish,
     }));

@@ -1,11 +1,11 @@
 //! The model of a frame that every policy, the search and the tests share: what an order and its queues cost.
 
-use super::job::{HOST, Job};
+use super::instance::{HOST, Instance};
 
 /// Number of queues that a schedule can name, the host being the last.
 pub(super) const QUEUES: usize = HOST as usize + 1;
 
-/// Start and end of each node in microseconds, by node.
+/// Start and end of each pass in microseconds, by pass.
 #[derive(Clone, Default, Debug)]
 pub struct Times {
     /// Starts.
@@ -17,7 +17,7 @@ pub struct Times {
     queue_next: Vec<u32>,
 }
 
-/// What runs on each queue while nodes are placed one after the other.
+/// What runs on each queue while passes are placed one after the other.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Queues {
     /// When each queue has done all that was given to it.
@@ -32,7 +32,7 @@ impl Queues {
         Self { free: [0.0; QUEUES], last_start: [0.0; QUEUES], last_unit: [0; QUEUES], units: 0 }
     }
 
-    /// How much longer a node of that weight and occupancy class takes if it starts then on that queue: a node of the
+    /// How much longer a pass of that weight and occupancy class takes if it starts then on that queue: a pass of the
     /// same class that another queue is in the middle of leaves it half its speed.
     #[inline]
     pub fn slow_down(&self, queue: usize, start: f64, weight: f64, unit: u16) -> f64 {
@@ -51,7 +51,7 @@ impl Queues {
         slow
     }
 
-    /// Gives a node to a queue.
+    /// Gives a pass to a queue.
     #[inline]
     pub fn place(&mut self, queue: usize, start: f64, finish: f64, unit: u16) {
         self.free[queue] = finish;
@@ -61,68 +61,68 @@ impl Queues {
     }
 }
 
-/// When the last of what a node depends on has ended, as that queue sees it.
+/// When the last of what a pass depends on has ended, as that queue sees it.
 #[inline]
-pub(super) fn available(job: &Job<'_>, node: u32, on: u8, queue: &[u8], finish: &[f64]) -> f64 {
-    let cross = f64::from(job.costs.cross_queue_us);
+pub(super) fn available(instance: &Instance<'_>, pass: u32, on: u8, queue: &[u8], finish: &[f64]) -> f64 {
+    let cross = f64::from(instance.costs.cross_queue_us);
     let mut at = 0.0f64;
-    for &pred in job.deps.preds.row(node as usize) {
+    for &pred in instance.deps.preds.row(pass as usize) {
         let hop = if queue[pred as usize] == on { 0.0 } else { cross };
         at = at.max(finish[pred as usize] + hop);
     }
     at
 }
 
-/// The modelled length in microseconds of a frame that runs `order` with those queues (by node), and in `times` when
-/// each node runs.
+/// The modelled length in microseconds of a frame that runs `order` with those queues (by pass), and in `times` when
+/// each pass runs.
 ///
-/// A queue runs its nodes one after the other in the order given. A node starts once its queue is free and all that it
-/// depends on has ended, [`cross_queue_us`](super::Costs::cross_queue_us) later where that ran on another queue. A node
+/// A queue runs its passes one after the other in the order given. A pass starts once its queue is free and all that it
+/// depends on has ended, [`cross_queue_us`](super::Costs::cross_queue_us) later where that ran on another queue. A pass
 /// that starts while another queue is in the middle of one of the same occupancy class goes at half speed until that
 /// one ends. Barrier calls and submits cost no time here: they break ties.
 ///
-/// O(nodes · queues + edges); O(nodes + edges) without occupancy classes. Only each queue's own order matters, but that
-/// order is followed among nodes that start together.
+/// O(passes · queues + edges); O(passes + edges) without occupancy classes. Only each queue's own order matters, but
+/// that order is followed among passes that start together.
 ///
 /// # Panics
-/// If `order` does not put each node after what it depends on.
-pub fn evaluate(job: &Job<'_>, order: &[u32], queue: &[u8], times: &mut Times) -> f64 {
-    let n = job.len();
+/// If `order` does not put each pass after what it depends on.
+pub fn evaluate(instance: &Instance<'_>, order: &[u32], queue: &[u8], times: &mut Times) -> f64 {
+    let n = instance.len();
     times.start.clear();
     times.start.resize(n, 0.0);
     times.finish.clear();
     times.finish.resize(n, 0.0);
-    if job.unit.iter().any(|&unit| unit != 0) {
-        return evaluate_in_time(job, order, queue, times);
+    if instance.unit.iter().any(|&unit| unit != 0) {
+        return evaluate_in_time(instance, order, queue, times);
     }
     let mut free = [0.0f64; QUEUES];
     let mut frame = 0.0f64;
-    for &node in order {
+    for &pass in order {
         crate::cancel::poll();
-        let on = queue[node as usize];
-        let start = available(job, node, on, queue, &times.finish).max(free[on as usize]);
-        let end = start + f64::from(job.weight_us[node as usize]);
-        times.start[node as usize] = start;
-        times.finish[node as usize] = end;
+        let on = queue[pass as usize];
+        let start = available(instance, pass, on, queue, &times.finish).max(free[on as usize]);
+        let end = start + f64::from(instance.weight_us[pass as usize]);
+        times.start[pass as usize] = start;
+        times.finish[pass as usize] = end;
         free[on as usize] = end;
         frame = frame.max(end);
     }
     frame
 }
 
-/// [`evaluate`] in the order of starts, which is what occupancy depends on: O(nodes · queues + edges).
-fn evaluate_in_time(job: &Job<'_>, order: &[u32], queue: &[u8], times: &mut Times) -> f64 {
-    let n = job.len();
+/// [`evaluate`] in the order of starts, which is what occupancy depends on: O(passes · queues + edges).
+fn evaluate_in_time(instance: &Instance<'_>, order: &[u32], queue: &[u8], times: &mut Times) -> f64 {
+    let n = instance.len();
     let Times { start, finish, placed, queue_first, queue_next } = times;
     placed.clear();
     placed.resize(n, false);
-    // Each queue's nodes as a list of positions in the order, the next of each found from behind.
+    // Each queue's passes as a list of positions in the order, the next of each found from behind.
     queue_first.clear();
     queue_first.resize(QUEUES, u32::MAX);
     queue_next.clear();
     queue_next.resize(n, u32::MAX);
-    for (position, &node) in order.iter().enumerate().rev() {
-        let on = queue[node as usize] as usize;
+    for (position, &pass) in order.iter().enumerate().rev() {
+        let on = queue[pass as usize] as usize;
         queue_next[position] = queue_first[on];
         queue_first[on] = position as u32;
     }
@@ -134,9 +134,9 @@ fn evaluate_in_time(job: &Job<'_>, order: &[u32], queue: &[u8], times: &mut Time
             if position == u32::MAX {
                 continue;
             }
-            let node = order[position as usize];
-            if job.deps.preds.row(node as usize).iter().all(|&pred| placed[pred as usize]) {
-                let at = available(job, node, on as u8, queue, finish).max(queues.free[on]);
+            let pass = order[position as usize];
+            if instance.deps.preds.row(pass as usize).iter().all(|&pred| placed[pred as usize]) {
+                let at = available(instance, pass, on as u8, queue, finish).max(queues.free[on]);
                 if best.1 == u32::MAX || (at, position) < best {
                     best = (at, position);
                 }
@@ -144,72 +144,72 @@ fn evaluate_in_time(job: &Job<'_>, order: &[u32], queue: &[u8], times: &mut Time
         }
         assert!(best.1 != u32::MAX, "an order puts each node after what it depends on");
         let (at, position) = best;
-        let node = order[position as usize] as usize;
-        let on = queue[node] as usize;
-        let weight = f64::from(job.weight_us[node]);
-        let end = at + weight + queues.slow_down(on, at, weight, job.unit[node]);
-        queues.place(on, at, end, job.unit[node]);
-        start[node] = at;
-        finish[node] = end;
-        placed[node] = true;
+        let pass = order[position as usize] as usize;
+        let on = queue[pass] as usize;
+        let weight = f64::from(instance.weight_us[pass]);
+        let end = at + weight + queues.slow_down(on, at, weight, instance.unit[pass]);
+        queues.place(on, at, end, instance.unit[pass]);
+        start[pass] = at;
+        finish[pass] = end;
+        placed[pass] = true;
         queue_first[on] = queue_next[position as usize];
         frame = frame.max(end);
     }
     frame
 }
 
-/// How many groups an order falls into on its queues: a new one begins on a queue where a node depends on one of the
+/// How many groups an order falls into on its queues: a new one begins on a queue where a pass depends on one of the
 /// current group there. Each beginning after the first is a barrier call; no order of one queue has fewer groups than
-/// the longest chain of dependencies. Neighbours that may merge into one render pass count as one node.
+/// the longest chain of dependencies. Neighbours that may merge into one render pass count as one pass.
 ///
-/// `position` is scratch. O(nodes log merges + edges).
-pub fn groups(job: &Job<'_>, order: &[u32], queue: &[u8], position: &mut Vec<u32>) -> u32 {
+/// `position` is scratch. O(passes log merges + edges).
+pub fn groups(instance: &Instance<'_>, order: &[u32], queue: &[u8], position: &mut Vec<u32>) -> u32 {
     let mut groups = 0;
-    walk_groups(job, order, queue, position, |_| groups += 1);
+    walk_groups(instance, order, queue, position, |_| groups += 1);
     groups
 }
 
-/// Calls `begin` with the position of each node of an order that begins a group of its queue; see [`groups`].
+/// Calls `begin` with the position of each pass of an order that begins a group of its queue; see [`groups`].
 pub(super) fn walk_groups(
-    job: &Job<'_>,
+    instance: &Instance<'_>,
     order: &[u32],
     queue: &[u8],
     position: &mut Vec<u32>,
     mut begin: impl FnMut(usize),
 ) {
     position.clear();
-    position.resize(job.len(), 0);
+    position.resize(instance.len(), 0);
     let mut last = [u32::MAX; QUEUES];
-    // Where the group and the run of nodes that may merge begin on each queue.
+    // Where the group and the run of passes that may merge begin on each queue.
     let (mut group, mut run) = ([u32::MAX; QUEUES], [0u32; QUEUES]);
-    for (at, &node) in order.iter().enumerate() {
+    for (at, &pass) in order.iter().enumerate() {
         crate::cancel::poll();
-        let on = queue[node as usize] as usize;
+        let on = queue[pass as usize] as usize;
         let before = last[on];
-        if before == u32::MAX || job.merges.binary_search(&(before, node)).is_err() {
+        if before == u32::MAX || instance.merges.binary_search(&(before, pass)).is_err() {
             run[on] = at as u32;
         }
-        // A merged pass is one node: its parts do not wait for each other.
+        // A merged pass is one pass: its parts do not wait for each other.
         let waits = |&pred: &u32| {
             let pred = pred as usize;
             queue[pred] as usize == on && (group[on]..run[on]).contains(&position[pred])
         };
-        if group[on] == u32::MAX || job.deps.preds.row(node as usize).iter().any(waits) {
+        if group[on] == u32::MAX || instance.deps.preds.row(pass as usize).iter().any(waits) {
             begin(at);
             group[on] = at as u32;
             run[on] = at as u32;
         }
-        position[node as usize] = at as u32;
-        last[on] = node;
+        position[pass as usize] = at as u32;
+        last[on] = pass;
     }
 }
 
-/// How many nodes of an order stand behind one that they may merge with. O(nodes log merges).
-pub(super) fn merged(job: &Job<'_>, order: &[u32]) -> u32 {
-    if job.merges.is_empty() {
+/// How many passes of an order stand behind one that they may merge with. O(passes log merges).
+pub(super) fn merged(instance: &Instance<'_>, order: &[u32]) -> u32 {
+    if instance.merges.is_empty() {
         return 0;
     }
-    order.windows(2).filter(|pair| job.merges.binary_search(&(pair[0], pair[1])).is_ok()).count() as u32
+    order.windows(2).filter(|pair| instance.merges.binary_search(&(pair[0], pair[1])).is_ok()).count() as u32
 }
 
 /// Live bytes that can be expected to be placed within so many: 2 % are room for what a placement wastes.
@@ -218,32 +218,32 @@ pub fn placeable(bytes: u64) -> u64 {
 }
 
 /// How many groups an order of one queue falls into if none may need more than `cap` bytes, where what dies in a group
-/// is taken over by later groups only: a group ends early where the next node would exceed the cap and bytes are dead.
+/// is taken over by later groups only: a group ends early where the next pass would exceed the cap and bytes are dead.
 ///
-/// The vectors are scratch. O(nodes log merges + edges + uses).
+/// The vectors are scratch. O(passes log merges + edges + uses).
 pub(super) fn groups_within(
-    job: &Job<'_>,
+    instance: &Instance<'_>,
     order: &[u32],
     cap: u64,
     (position, left): (&mut Vec<u32>, &mut Vec<u32>),
 ) -> u32 {
-    let bytes = &job.bytes;
+    let bytes = &instance.bytes;
     position.clear();
-    position.resize(job.len(), 0);
+    position.resize(instance.len(), 0);
     left.clear();
     left.extend((0..bytes.users.rows()).map(|resource| bytes.users.row(resource).len() as u32));
     let (mut groups, mut group, mut run, mut before) = (0u32, 0u32, 0u32, u32::MAX);
     let (mut live, mut dead) = (0u64, 0u64);
-    for (at, &node) in order.iter().enumerate() {
+    for (at, &pass) in order.iter().enumerate() {
         crate::cancel::poll();
-        let uses = bytes.uses.row(node as usize).iter().map(|&resource| resource as usize);
+        let uses = bytes.uses.row(pass as usize).iter().map(|&resource| resource as usize);
         let begin = |left: &[u32], &at: &usize| left[at] as usize == bytes.users.row(at).len();
         let begins: u64 = uses.clone().filter(|at| begin(left, at)).map(|at| bytes.bytes[at]).sum();
-        let merges = before != u32::MAX && job.merges.binary_search(&(before, node)).is_ok();
+        let merges = before != u32::MAX && instance.merges.binary_search(&(before, pass)).is_ok();
         run = if merges { run } else { at as u32 };
         let waits = |&pred: &u32| (group..run).contains(&position[pred as usize]);
         let over = !merges && dead > 0 && live + begins > cap;
-        if groups == 0 || over || job.deps.preds.row(node as usize).iter().any(waits) {
+        if groups == 0 || over || instance.deps.preds.row(pass as usize).iter().any(waits) {
             groups += 1;
             (group, run) = (at as u32, at as u32);
             live -= std::mem::take(&mut dead);
@@ -253,44 +253,44 @@ pub(super) fn groups_within(
             left[at] -= 1;
             dead += if left[at] == 0 && !bytes.kept[at] { bytes.bytes[at] } else { 0 };
         }
-        position[node as usize] = at as u32;
-        before = node;
+        position[pass as usize] = at as u32;
+        before = pass;
     }
     groups
 }
 
 /// What an order's synchronisation costs apart from waiting: barrier calls and submits, in microseconds. A submit ends
-/// where another queue waits for it and begins where it waits for another. O(nodes + edges).
-pub fn overhead_us(job: &Job<'_>, order: &[u32], queue: &[u8], group: &mut Vec<u32>) -> f64 {
-    let calls = groups(job, order, queue, group);
+/// where another queue waits for it and begins where it waits for another. O(passes + edges).
+pub fn overhead_us(instance: &Instance<'_>, order: &[u32], queue: &[u8], group: &mut Vec<u32>) -> f64 {
+    let calls = groups(instance, order, queue, group);
     let mut submits = 0u32;
     let mut open = 0u32;
-    for &node in order {
-        let on = queue[node as usize];
+    for &pass in order {
+        let on = queue[pass as usize];
         let foreign = |&other: &u32| queue[other as usize] != on;
-        if open & (1 << on) == 0 || job.deps.preds.row(node as usize).iter().any(foreign) {
+        if open & (1 << on) == 0 || instance.deps.preds.row(pass as usize).iter().any(foreign) {
             submits += 1;
             open |= 1 << on;
         }
-        if job.deps.succs.row(node as usize).iter().any(foreign) {
+        if instance.deps.succs.row(pass as usize).iter().any(foreign) {
             open &= !(1 << on);
         }
     }
-    f64::from(calls) * f64::from(job.costs.barrier_us) + f64::from(submits) * f64::from(job.costs.submit_us)
+    f64::from(calls) * f64::from(instance.costs.barrier_us) + f64::from(submits) * f64::from(instance.costs.submit_us)
 }
 
 /// Most bytes alive at once in an order: each resource from its first to its last user, or to the end if it is kept.
 ///
-/// `left` is scratch. O(nodes + uses).
-pub fn peak_bytes(job: &Job<'_>, order: &[u32], left: &mut Vec<u32>) -> u64 {
-    let bytes = &job.bytes;
+/// `left` is scratch. O(passes + uses).
+pub fn peak_bytes(instance: &Instance<'_>, order: &[u32], left: &mut Vec<u32>) -> u64 {
+    let bytes = &instance.bytes;
     left.clear();
     left.extend((0..bytes.users.rows()).map(|resource| bytes.users.row(resource).len() as u32));
     let mut live = 0u64;
     let mut peak = 0u64;
-    for &node in order {
+    for &pass in order {
         crate::cancel::poll();
-        for &resource in bytes.uses.row(node as usize) {
+        for &resource in bytes.uses.row(pass as usize) {
             let resource = resource as usize;
             if left[resource] as usize == bytes.users.row(resource).len() {
                 live = live.saturating_add(bytes.bytes[resource]);
@@ -298,7 +298,7 @@ pub fn peak_bytes(job: &Job<'_>, order: &[u32], left: &mut Vec<u32>) -> u64 {
             left[resource] -= 1;
         }
         peak = peak.max(live);
-        for &resource in bytes.uses.row(node as usize) {
+        for &resource in bytes.uses.row(pass as usize) {
             let resource = resource as usize;
             if left[resource] == 0 && !bytes.kept[resource] {
                 live = live.saturating_sub(bytes.bytes[resource]);

@@ -1,31 +1,31 @@
-//! One list of nodes with few barrier calls and few live bytes: group by group.
+//! One list of passes with few barrier calls and few live bytes: group by group.
 //!
-//! Nodes between two barrier calls form a group: none depends on another. The fewest groups there can be is the longest
-//! chain of dependencies, and that many suffice as long as each group takes every node whose own chain to the end is as
-//! long as the groups that are left. What else is ready may run now or later: it runs now if it frees at least as much
-//! as it allocates, or if what it allocates fits under the cap.
+//! Passes between two barrier calls form a group: none depends on another. The fewest groups there can be is the
+//! longest chain of dependencies, and that many suffice as long as each group takes every pass whose own chain to the
+//! end is as long as the groups that are left. What else is ready may run now or later: it runs now if it frees at
+//! least as much as it allocates, or if what it allocates fits under the cap.
 
 use std::collections::BinaryHeap;
 
 use super::deps::Topology;
-use super::job::Job;
+use super::instance::Instance;
 use super::lift::Lifts;
 
-/// Ready nodes that a group looks at in vain before it is closed. It bounds the time of a group, so that thousands of
-/// nodes that do not fit cost nothing while they wait.
+/// Ready passes that a group looks at in vain before it is closed. It bounds the time of a group, so that thousands of
+/// passes that do not fit cost nothing while they wait.
 const MISFITS: usize = 24;
 
-/// Steps of the search for a path between two nodes that may merge; beyond, they are taken for not mergeable.
+/// Steps of the search for a path between two passes that may merge; beyond, they are taken for not mergeable.
 const PATH_STEPS: usize = 64;
 
 const NONE: u32 = u32::MAX;
 
-/// How far a node goes in filling memory.
+/// How far a pass goes in filling memory.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Caps {
-    /// Live bytes up to which nodes that could wait still run.
+    /// Live bytes up to which passes that could wait still run.
     pub soft: u64,
-    /// Live bytes up to which nodes run that would cost a group if they waited.
+    /// Live bytes up to which passes run that would cost a group if they waited.
     pub hard: u64,
     /// Whether what dies in a group is dead only when the group ends: taking its bytes over sooner would need a
     /// barrier within the group.
@@ -36,21 +36,21 @@ pub(super) struct Caps {
 #[derive(Default, Debug)]
 pub(super) struct OverlapScratch {
     pending: Vec<u32>,
-    /// Bytes that a node would make live now, and those that would die with it.
+    /// Bytes that a pass would make live now, and those that would die with it.
     allocates: Vec<u64>,
     frees: Vec<u64>,
     /// Users of a resource that are still to come, their number and the exclusive or of their ids.
     left: Vec<u32>,
     left_ids: Vec<u32>,
     ready: BinaryHeap<u64>,
-    /// Ready nodes that free at least what they allocate (some may be done since).
+    /// Ready passes that free at least what they allocate (some may be done since).
     freeing: Vec<u32>,
     state: Vec<State>,
     group: Vec<u32>,
     groups: u32,
     held: Vec<u64>,
     next: Vec<u32>,
-    /// The later half of each node's merge, and the earlier.
+    /// The later half of each pass's merge, and the earlier.
     pub mate: Vec<u32>,
     mate_before: Vec<u32>,
     /// Chains of mates that run as one.
@@ -66,16 +66,16 @@ enum State {
 }
 
 impl OverlapScratch {
-    /// Pairs nodes that may merge: each with at most one after it and one before it, first come first served, and none
-    /// between which another node would have to run. O(merges · 64 steps).
-    pub fn pair(&mut self, job: &Job<'_>, topology: &Topology) {
+    /// Pairs passes that may merge: each with at most one after it and one before it, first come first served, and none
+    /// between which another pass would have to run. O(merges · 64 steps).
+    pub fn pair(&mut self, instance: &Instance<'_>, topology: &Topology) {
         self.mate.clear();
-        self.mate.resize(job.len(), NONE);
+        self.mate.resize(instance.len(), NONE);
         self.mate_before.clear();
-        self.mate_before.resize(job.len(), NONE);
-        for &(earlier, later) in job.merges {
+        self.mate_before.resize(instance.len(), NONE);
+        for &(earlier, later) in instance.merges {
             let free = self.mate[earlier as usize] == NONE && self.mate_before[later as usize] == NONE;
-            if free && earlier != later && !self.path(job, topology, earlier, later) {
+            if free && earlier != later && !self.path(instance, topology, earlier, later) {
                 self.mate[earlier as usize] = later;
                 self.mate_before[later as usize] = earlier;
             }
@@ -83,24 +83,24 @@ impl OverlapScratch {
     }
 
     /// Lifts chains of pairs, or none. [`pair`](Self::pair) and [`Topology::chains`] come first.
-    pub fn lift(&mut self, job: &Job<'_>, topology: &Topology, lifts: bool) {
+    pub fn lift(&mut self, instance: &Instance<'_>, topology: &Topology, lifts: bool) {
         if lifts {
-            self.lifts.find(job, topology, &self.mate, &self.mate_before);
+            self.lifts.find(instance, topology, &self.mate, &self.mate_before);
         } else {
             self.lifts.clear(topology);
         }
     }
 
-    /// Whether some node must run between the two, or the later before the earlier, or the search gave up.
-    fn path(&mut self, job: &Job<'_>, topology: &Topology, earlier: u32, later: u32) -> bool {
+    /// Whether some pass must run between the two, or the later before the earlier, or the search gave up.
+    fn path(&mut self, instance: &Instance<'_>, topology: &Topology, earlier: u32, later: u32) -> bool {
         let level = &topology.level;
         let mut steps = 0;
         for (from, to, direct) in [(earlier, later, true), (later, earlier, false)] {
             self.stack.clear();
             self.stack.push(to);
-            while let Some(node) = self.stack.pop() {
-                for &pred in job.deps.preds.row(node as usize) {
-                    if pred == from && !(direct && node == to) {
+            while let Some(pass) = self.stack.pop() {
+                for &pred in instance.deps.preds.row(pass as usize) {
+                    if pred == from && !(direct && pass == to) {
                         return true;
                     }
                     steps += 1;
@@ -116,22 +116,22 @@ impl OverlapScratch {
         false
     }
 
-    /// Appends all nodes to `out` (which is cleared) group by group, and returns the number of groups and the most
+    /// Appends all passes to `out` (which is cleared) group by group, and returns the number of groups and the most
     /// bytes alive at once. [`lift`](Self::lift) comes first.
     ///
-    /// O(edges + uses + nodes log nodes).
+    /// O(edges + uses + passes log passes).
     ///
     /// # Source
     /// List scheduling by levels (Hu, 1961) with the register-pressure limit of Goodman & Hsu, "Code scheduling and
     /// register allocation in large basic blocks", ICS 1988, on bytes instead of registers.
-    pub fn order(&mut self, job: &Job<'_>, caps: Caps, out: &mut Vec<u32>) -> (u32, u64) {
-        self.begin(job);
+    pub fn order(&mut self, instance: &Instance<'_>, caps: Caps, out: &mut Vec<u32>) -> (u32, u64) {
+        self.begin(instance);
         out.clear();
-        let n = job.len();
+        let n = instance.len();
         let mut live = Live { now: 0, peak: 0, dying: 0, late: caps.late };
-        for node in 0..n as u32 {
-            if self.pending[node as usize] == 0 {
-                self.next.push(node);
+        for pass in 0..n as u32 {
+            if self.pending[pass as usize] == 0 {
+                self.next.push(pass);
             }
         }
         while out.len() < n {
@@ -139,32 +139,32 @@ impl OverlapScratch {
             self.groups += 1;
             live.now -= std::mem::take(&mut live.dying);
             let mut arrivals = std::mem::take(&mut self.next);
-            for &node in &arrivals {
-                if self.state[node as usize] == State::Waiting {
-                    self.arrive(node);
+            for &pass in &arrivals {
+                if self.state[pass as usize] == State::Waiting {
+                    self.arrive(pass);
                 }
             }
             arrivals.clear();
             self.next = arrivals;
             let before = out.len();
-            self.drain_freeing(job, caps, &mut live, out);
-            self.fill(job, caps, &mut live, out);
+            self.drain_freeing(instance, caps, &mut live, out);
+            self.fill(instance, caps, &mut live, out);
             if out.len() == before {
-                let node = self.least_harm();
-                self.take_chain(job, caps, node, &mut live, out);
+                let pass = self.least_harm();
+                self.take_chain(instance, caps, pass, &mut live, out);
             }
             self.ready.extend(self.held.drain(..));
         }
         (self.groups, live.peak)
     }
 
-    fn begin(&mut self, job: &Job<'_>) {
-        let n = job.len();
-        let bytes = &job.bytes;
+    fn begin(&mut self, instance: &Instance<'_>) {
+        let n = instance.len();
+        let bytes = &instance.bytes;
         self.pending.clear();
-        self.pending.extend((0..n).map(|node| job.deps.preds.row(node).len() as u32));
+        self.pending.extend((0..n).map(|pass| instance.deps.preds.row(pass).len() as u32));
         if self.lifts.any {
-            self.wait_for_chains(job);
+            self.wait_for_chains(instance);
         }
         self.state.clear();
         self.state.resize(n, State::Waiting);
@@ -196,85 +196,87 @@ impl OverlapScratch {
         self.next.clear();
     }
 
-    /// The first node of a lifted chain waits for what any of the chain waits for, each further one for the one before.
-    fn wait_for_chains(&mut self, job: &Job<'_>) {
-        for node in 0..job.len() {
-            let head = self.lifts.head[node];
-            if head as usize != node {
-                let preds = job.deps.preds.row(node).iter();
+    /// The first pass of a lifted chain waits for what any of the chain waits for, each further one for the one before.
+    fn wait_for_chains(&mut self, instance: &Instance<'_>) {
+        for pass in 0..instance.len() {
+            let head = self.lifts.head[pass];
+            if head as usize != pass {
+                let preds = instance.deps.preds.row(pass).iter();
                 let outside = preds.filter(|&&pred| self.lifts.head[pred as usize] != head).count();
                 self.pending[head as usize] += outside as u32;
-                self.pending[node] += 1;
+                self.pending[pass] += 1;
             }
         }
     }
 
-    /// A node may run from the group that begins now on.
-    fn arrive(&mut self, node: u32) {
-        self.state[node as usize] = State::Ready;
-        let rank = self.lifts.tail[node as usize];
-        self.ready.push(u64::from(rank) << 32 | u64::from(!node));
-        if self.frees[node as usize] >= self.allocates[node as usize] {
-            self.freeing.push(node);
+    /// A pass may run from the group that begins now on.
+    fn arrive(&mut self, pass: u32) {
+        self.state[pass as usize] = State::Ready;
+        let rank = self.lifts.tail[pass as usize];
+        self.ready.push(u64::from(rank) << 32 | u64::from(!pass));
+        if self.frees[pass as usize] >= self.allocates[pass as usize] {
+            self.freeing.push(pass);
         }
     }
 
-    fn drain_freeing(&mut self, job: &Job<'_>, caps: Caps, live: &mut Live, out: &mut Vec<u32>) {
-        while let Some(node) = self.freeing.pop() {
-            let fits = live.now + self.allocates[node as usize] <= caps.hard;
-            if self.state[node as usize] == State::Ready && fits && !self.waits_for_mate(job, node) {
-                self.take_chain(job, caps, node, live, out);
+    fn drain_freeing(&mut self, instance: &Instance<'_>, caps: Caps, live: &mut Live, out: &mut Vec<u32>) {
+        while let Some(pass) = self.freeing.pop() {
+            let fits = live.now + self.allocates[pass as usize] <= caps.hard;
+            if self.state[pass as usize] == State::Ready && fits && !self.waits_for_mate(instance, pass) {
+                self.take_chain(instance, caps, pass, live, out);
             }
         }
     }
 
-    /// Takes ready nodes, longest chain first, while they fit.
-    fn fill(&mut self, job: &Job<'_>, caps: Caps, live: &mut Live, out: &mut Vec<u32>) {
+    /// Takes ready passes, longest chain first, while they fit.
+    fn fill(&mut self, instance: &Instance<'_>, caps: Caps, live: &mut Live, out: &mut Vec<u32>) {
         let mut longest = 0;
         while self.held.len() < MISFITS {
             let Some(key) = self.ready.pop() else { break };
-            let node = !(key as u32);
-            if self.state[node as usize] != State::Ready {
+            let pass = !(key as u32);
+            if self.state[pass as usize] != State::Ready {
                 continue;
             }
-            let tail = self.lifts.tail[node as usize];
+            let tail = self.lifts.tail[pass as usize];
             longest = longest.max(tail);
             let cap = if tail == longest { caps.hard } else { caps.soft };
-            if live.now + self.allocates[node as usize] <= cap && (tail == longest || !self.waits_for_mate(job, node)) {
-                self.take_chain(job, caps, node, live, out);
-                self.drain_freeing(job, caps, live, out);
+            if live.now + self.allocates[pass as usize] <= cap
+                && (tail == longest || !self.waits_for_mate(instance, pass))
+            {
+                self.take_chain(instance, caps, pass, live, out);
+                self.drain_freeing(instance, caps, live, out);
             } else {
                 self.held.push(key);
             }
         }
     }
 
-    /// Whether the node had better wait because what it may merge with could not follow it yet.
-    fn waits_for_mate(&self, job: &Job<'_>, node: u32) -> bool {
-        let mate = self.mate[node as usize];
+    /// Whether the pass had better wait because what it may merge with could not follow it yet.
+    fn waits_for_mate(&self, instance: &Instance<'_>, pass: u32) -> bool {
+        let mate = self.mate[pass as usize];
         if mate == NONE || self.state[mate as usize] != State::Waiting {
             return false;
         }
-        let lifted = self.lifts.head[mate as usize] == self.lifts.head[node as usize];
-        let own = u32::from(job.deps.preds.row(mate as usize).contains(&node)) + u32::from(lifted);
+        let lifted = self.lifts.head[mate as usize] == self.lifts.head[pass as usize];
+        let own = u32::from(instance.deps.preds.row(mate as usize).contains(&pass)) + u32::from(lifted);
         self.pending[mate as usize] > own
     }
 
-    /// Of the ready nodes that a group looked at, the one that leaves fewest bytes alive, then that needs fewest.
+    /// Of the ready passes that a group looked at, the one that leaves fewest bytes alive, then that needs fewest.
     fn least_harm(&self) -> u32 {
         let cost = |key: &&u64| {
-            let node = !(**key as u32) as usize;
-            (i128::from(self.allocates[node]) - i128::from(self.frees[node]), self.allocates[node])
+            let pass = !(**key as u32) as usize;
+            (i128::from(self.allocates[pass]) - i128::from(self.frees[pass]), self.allocates[pass])
         };
         let key = self.held.iter().min_by_key(cost).expect("a graph without cycles has a ready node");
         !(*key as u32)
     }
 
-    /// Runs a node, and after it what may merge with it as long as that can follow at once and fits.
-    fn take_chain(&mut self, job: &Job<'_>, caps: Caps, node: u32, live: &mut Live, out: &mut Vec<u32>) {
-        let mut mate = node;
+    /// Runs a pass, and after it what may merge with it as long as that can follow at once and fits.
+    fn take_chain(&mut self, instance: &Instance<'_>, caps: Caps, pass: u32, live: &mut Live, out: &mut Vec<u32>) {
+        let mut mate = pass;
         loop {
-            self.take(job, mate, live, out);
+            self.take(instance, mate, live, out);
             mate = self.mate[mate as usize];
             if mate == NONE
                 || self.state[mate as usize] == State::Done
@@ -283,27 +285,28 @@ impl OverlapScratch {
             {
                 return;
             }
-            // What the mate waits for besides the node before it must lie in earlier groups, or it needs a barrier call.
-            let current = self.group[node as usize];
+            // What the mate waits for besides the pass before it must lie in earlier groups, or it needs a barrier
+            // call.
+            let current = self.group[pass as usize];
             let heads = &self.lifts.head;
             let outside = |&&pred: &&u32| {
                 let apart = heads[pred as usize] != heads[mate as usize] && out.last() != Some(&pred);
                 apart && self.group[pred as usize] == current
             };
-            if job.deps.preds.row(mate as usize).iter().any(|pred| outside(&pred)) {
+            if instance.deps.preds.row(mate as usize).iter().any(|pred| outside(&pred)) {
                 return;
             }
         }
     }
 
-    /// Runs a node: what it uses first becomes alive, what it uses last dies, what waited for it alone comes next.
-    fn take(&mut self, job: &Job<'_>, node: u32, live: &mut Live, out: &mut Vec<u32>) {
-        self.state[node as usize] = State::Done;
-        self.group[node as usize] = self.groups;
-        out.push(node);
-        let bytes = &job.bytes;
+    /// Runs a pass: what it uses first becomes alive, what it uses last dies, what waited for it alone comes next.
+    fn take(&mut self, instance: &Instance<'_>, pass: u32, live: &mut Live, out: &mut Vec<u32>) {
+        self.state[pass as usize] = State::Done;
+        self.group[pass as usize] = self.groups;
+        out.push(pass);
+        let bytes = &instance.bytes;
         let mut dying = 0;
-        for &resource in bytes.uses.row(node as usize) {
+        for &resource in bytes.uses.row(pass as usize) {
             let resource = resource as usize;
             let size = bytes.bytes[resource];
             if size == 0 {
@@ -318,7 +321,7 @@ impl OverlapScratch {
                 }
             }
             self.left[resource] -= 1;
-            self.left_ids[resource] ^= node;
+            self.left_ids[resource] ^= pass;
             if !bytes.kept[resource] {
                 if self.left[resource] == 1 {
                     let user = self.left_ids[resource];
@@ -335,30 +338,30 @@ impl OverlapScratch {
         } else {
             live.now -= dying;
         }
-        for &succ in job.deps.succs.row(node as usize) {
+        for &succ in instance.deps.succs.row(pass as usize) {
             self.arrived(succ);
             let head = self.lifts.head[succ as usize];
-            if head != succ && head != self.lifts.head[node as usize] {
+            if head != succ && head != self.lifts.head[pass as usize] {
                 self.arrived(head);
             }
         }
-        let mate = self.mate[node as usize];
-        if mate != NONE && self.lifts.head[mate as usize] == self.lifts.head[node as usize] {
+        let mate = self.mate[pass as usize];
+        if mate != NONE && self.lifts.head[mate as usize] == self.lifts.head[pass as usize] {
             self.arrived(mate);
         }
     }
 
-    /// One thing less that a node waits for.
-    fn arrived(&mut self, node: u32) {
-        self.pending[node as usize] -= 1;
-        if self.pending[node as usize] == 0 {
-            self.next.push(node);
+    /// One thing less that a pass waits for.
+    fn arrived(&mut self, pass: u32) {
+        self.pending[pass as usize] -= 1;
+        if self.pending[pass as usize] == 0 {
+            self.next.push(pass);
         }
     }
 
-    fn consider_freeing(&mut self, node: u32) {
-        if self.state[node as usize] == State::Ready && self.frees[node as usize] >= self.allocates[node as usize] {
-            self.freeing.push(node);
+    fn consider_freeing(&mut self, pass: u32) {
+        if self.state[pass as usize] == State::Ready && self.frees[pass as usize] >= self.allocates[pass as usize] {
+            self.freeing.push(pass);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Better schedules for more effort: two dozen decoders, justification, and a random-key search around the best.
 //! Effort counts decodes, never time, so a result is the same on every machine.
 
-use super::job::Job;
+use super::instance::Instance;
 use super::model::evaluate;
 use super::serial::{Decode, Rule, Serial};
 use super::weighted::Ranked;
@@ -20,7 +20,7 @@ const PATIENCE: u32 = 60;
 #[derive(Default, Debug)]
 pub(super) struct SearchScratch {
     pub serial: Serial,
-    /// Nodes by longest remaining path.
+    /// Passes by longest remaining path.
     critical: Vec<u32>,
     list: Vec<u32>,
     tail: Vec<f32>,
@@ -53,41 +53,41 @@ impl Random {
 }
 
 impl SearchScratch {
-    /// Allocates all that candidates of that many nodes can need.
-    pub fn reserve(&mut self, nodes: usize) {
-        self.local.reserve(nodes);
-        self.current.reserve(nodes);
+    /// Allocates all that candidates of that many passes can need.
+    pub fn reserve(&mut self, passes: usize) {
+        self.local.reserve(passes);
+        self.current.reserve(passes);
     }
 }
 
 impl Scratch {
-    /// Tries the portfolio, and above effort 2 the search, on the current choice of queues. `self.overlap_order` must be
-    /// known. O(decoders · nodes log nodes), plus the search's decodes.
+    /// Tries the portfolio, and above effort 2 the search, on the current choice of queues. `self.overlap_order` must
+    /// be known. O(decoders · passes log passes), plus the search's decodes.
     ///
     /// # Source
     /// Justification: Valls, Ballestín & Quintanilla, "Justification and RCPSP", EJOR 165 (2005). Random keys: Bean,
     /// "Genetic algorithms and random keys for sequencing and optimization", ORSA J. Computing 6 (1994).
-    pub(super) fn try_portfolio(&mut self, job: &Job<'_>, ranked: &Ranked, effort: u32) {
-        self.search.local.nodes.clear();
-        self.weighted.tails(job, &self.topology, &self.subsets.masks);
-        let bound = self.bound(job);
+    pub(super) fn try_portfolio(&mut self, instance: &Instance<'_>, ranked: &Ranked, effort: u32) {
+        self.search.local.passes.clear();
+        self.weighted.tails(instance, &self.topology, &self.subsets.masks);
+        let bound = self.bound(instance);
         let search = &mut self.search;
         search.tail.clear();
         search.tail.extend_from_slice(&self.weighted.tail);
         search.position.clear();
-        search.position.resize(job.len(), 0);
-        for (position, &node) in self.topology.order.iter().enumerate() {
-            search.position[node as usize] = position as u32;
+        search.position.resize(instance.len(), 0);
+        for (position, &pass) in self.topology.order.iter().enumerate() {
+            search.position[pass as usize] = position as u32;
         }
         search.critical.clear();
         search.critical.extend_from_slice(&self.topology.order);
-        // Longest remaining path first; a node of no weight has its successor's, so ties keep the declared order.
+        // Longest remaining path first; a pass of no weight has its successor's, so ties keep the declared order.
         search.critical.sort_unstable_by(|&a, &b| {
             let (tail, position) = (&search.tail, &search.position);
             tail[b as usize].total_cmp(&tail[a as usize]).then(position[a as usize].cmp(&position[b as usize]))
         });
-        self.decode_in_time(job, ranked, false);
-        self.justify(job, ranked, ROUNDS);
+        self.decode_in_time(instance, ranked, false);
+        self.justify(instance, ranked, ROUNDS);
         'all: for order in 0..3 {
             // Rules choose queues: without a choice they are one.
             for &rule in if self.subsets.open() { &Rule::ALL[..] } else { &Rule::ALL[..1] } {
@@ -102,69 +102,69 @@ impl Scratch {
                     };
                     self.search.list.clear();
                     self.search.list.extend_from_slice(list);
-                    self.decode_list(job, ranked, Decode { rule, gaps, backward: false }, false);
+                    self.decode_list(instance, ranked, Decode { rule, gaps, backward: false }, false);
                 }
             }
         }
         self.take_local_as_trial();
-        self.justify(job, ranked, ROUNDS);
+        self.justify(instance, ranked, ROUNDS);
         let decodes = if effort < 3 { 0 } else { DECODES.saturating_mul(4u32.saturating_pow(effort - 3)) };
-        self.random_keys(job, ranked, bound, decodes);
+        self.random_keys(instance, ranked, bound, decodes);
         let Self { trial, search, .. } = self;
         std::mem::swap(trial, &mut search.local);
         let frame_us = trial.frame_us;
-        self.judge(job, frame_us);
+        self.judge(instance, frame_us);
     }
 
-    /// Tries the best schedule on the current choice of queues with its nodes moved as late as they go, then as early.
-    pub(super) fn try_justified(&mut self, job: &Job<'_>, ranked: &Ranked) {
-        self.weighted.tails(job, &self.topology, &self.subsets.masks);
-        let bound = self.bound(job);
+    /// Tries the best schedule on the current choice of queues with its passes moved as late as they go, then as early.
+    pub(super) fn try_justified(&mut self, instance: &Instance<'_>, ranked: &Ranked) {
+        self.weighted.tails(instance, &self.topology, &self.subsets.masks);
+        let bound = self.bound(instance);
         if self.best.frame_us <= bound {
             return;
         }
-        self.search.local.nodes.clear();
+        self.search.local.passes.clear();
         self.search.tail.clear();
         self.search.tail.extend_from_slice(&self.weighted.tail);
         self.search.position.clear();
-        self.search.position.resize(job.len(), 0);
+        self.search.position.resize(instance.len(), 0);
         let Self { trial, best, .. } = self;
         trial.copy(best);
-        self.keep_local(job);
-        self.justify(job, ranked, 1);
+        self.keep_local(instance);
+        self.justify(instance, ranked, 1);
         let Self { trial, search, .. } = self;
         std::mem::swap(trial, &mut search.local);
         let frame_us = trial.frame_us;
-        self.judge(job, frame_us);
+        self.judge(instance, frame_us);
     }
 
-    /// No schedule is shorter: the longest path, and each queue's nodes between the shortest way to them and from them.
-    /// O(nodes + edges).
-    fn bound(&mut self, job: &Job<'_>) -> f64 {
+    /// No schedule is shorter: the longest path, and each queue's passes between the shortest way to them and from
+    /// them. O(passes + edges).
+    fn bound(&mut self, instance: &Instance<'_>) -> f64 {
         let masks = &self.subsets.masks;
         let tail = &self.weighted.tail;
         let longest = tail.iter().fold(0.0f32, |longest, &tail| longest.max(tail));
         let mut load = [0.0f64; 32];
         let mut used = 0u32;
-        for (node, &mask) in masks.iter().enumerate() {
+        for (pass, &mask) in masks.iter().enumerate() {
             used |= mask;
             if mask.is_power_of_two() {
-                load[mask.trailing_zeros() as usize] += f64::from(job.weight_us[node]);
+                load[mask.trailing_zeros() as usize] += f64::from(instance.weight_us[pass]);
             }
         }
-        let total: f64 = job.weight_us.iter().map(|&weight| f64::from(weight)).sum();
+        let total: f64 = instance.weight_us.iter().map(|&weight| f64::from(weight)).sum();
         let busiest = load.iter().fold(total / f64::from(used.count_ones().max(1)), |most, &load| most.max(load));
         // Paths were added up in single precision, loads in another order than a frame is: allow for the rounding.
         f64::from(longest).max(busiest) * (1.0 - 1e-6)
     }
 
     /// Keeps the trial if it is the best on this choice of queues; returns its frame.
-    fn keep_local(&mut self, job: &Job<'_>) -> f64 {
+    fn keep_local(&mut self, instance: &Instance<'_>) -> f64 {
         let Self { trial, pool, search, .. } = self;
-        trial.frame_us = evaluate(job, &trial.nodes, &trial.queue, &mut pool.times);
+        trial.frame_us = evaluate(instance, &trial.passes, &trial.queue, &mut pool.times);
         search.start.clear();
         search.start.extend_from_slice(&pool.times.start);
-        if search.local.nodes.is_empty() || trial.frame_us < search.local.frame_us {
+        if search.local.passes.is_empty() || trial.frame_us < search.local.frame_us {
             search.local.copy(trial);
         }
         trial.frame_us
@@ -175,47 +175,47 @@ impl Scratch {
     }
 
     /// Decodes in the order of time; with the search's keys and masks, or with longest paths.
-    fn decode_in_time(&mut self, job: &Job<'_>, ranked: &Ranked, keyed: bool) -> f64 {
+    fn decode_in_time(&mut self, instance: &Instance<'_>, ranked: &Ranked, keyed: bool) -> f64 {
         let Self { subsets, weighted, overlap, trial, search, .. } = self;
         let keys = if keyed { &search.keys } else { &search.tail };
         weighted.tail.clear();
         weighted.tail.extend_from_slice(keys);
         let masks = if keyed { &search.masks } else { &subsets.masks };
-        weighted.decode(job, masks, ranked, &overlap.mate, &mut trial.nodes, &mut trial.queue);
-        self.keep_local(job)
+        weighted.decode(instance, masks, ranked, &overlap.mate, &mut trial.passes, &mut trial.queue);
+        self.keep_local(instance)
     }
 
     /// Decodes `search.list`.
-    fn decode_list(&mut self, job: &Job<'_>, ranked: &Ranked, how: Decode, keyed: bool) -> f64 {
+    fn decode_list(&mut self, instance: &Instance<'_>, ranked: &Ranked, how: Decode, keyed: bool) -> f64 {
         let Self { subsets, trial, search, .. } = self;
         let masks = if keyed { &search.masks } else { &subsets.masks };
         let queue = &mut trial.queue;
-        search.serial.decode(job, (masks, ranked), &search.tail, &search.list, how, queue);
-        for (position, &node) in search.list.iter().enumerate() {
+        search.serial.decode(instance, (masks, ranked), &search.tail, &search.list, how, queue);
+        for (position, &pass) in search.list.iter().enumerate() {
             crate::cancel::poll();
-            search.position[node as usize] = position as u32;
+            search.position[pass as usize] = position as u32;
         }
-        trial.nodes.clear();
-        trial.nodes.extend_from_slice(&search.list);
+        trial.passes.clear();
+        trial.passes.extend_from_slice(&search.list);
         let (start, position) = (&search.serial.start, &search.position);
-        trial.nodes.sort_unstable_by(|&a, &b| {
+        trial.passes.sort_unstable_by(|&a, &b| {
             start[a as usize].total_cmp(&start[b as usize]).then(position[a as usize].cmp(&position[b as usize]))
         });
         if how.backward {
-            trial.nodes.reverse();
+            trial.passes.reverse();
         }
-        self.keep_local(job)
+        self.keep_local(instance)
     }
 
-    /// Moves the trial's nodes as late as they can go, then as early, until that gains nothing.
-    fn justify(&mut self, job: &Job<'_>, ranked: &Ranked, rounds: u32) {
+    /// Moves the trial's passes as late as they can go, then as early, until that gains nothing.
+    fn justify(&mut self, instance: &Instance<'_>, ranked: &Ranked, rounds: u32) {
         let mut frame = self.trial.frame_us;
         for _ in 0..rounds {
             let before = frame;
             for backward in [true, false] {
                 self.list_by_time(backward);
                 let how = Decode { rule: Rule::EarliestFinish, gaps: true, backward };
-                frame = self.decode_list(job, ranked, how, false);
+                frame = self.decode_list(instance, ranked, how, false);
             }
             if frame >= before {
                 return;
@@ -223,14 +223,14 @@ impl Scratch {
         }
     }
 
-    /// Makes `search.list` the trial's nodes by their modelled start, or by their end from the last.
+    /// Makes `search.list` the trial's passes by their modelled start, or by their end from the last.
     fn list_by_time(&mut self, backward: bool) {
         let Self { trial, pool, search, .. } = self;
-        for (position, &node) in trial.nodes.iter().enumerate() {
-            search.position[node as usize] = position as u32;
+        for (position, &pass) in trial.passes.iter().enumerate() {
+            search.position[pass as usize] = position as u32;
         }
         search.list.clear();
-        search.list.extend_from_slice(&trial.nodes);
+        search.list.extend_from_slice(&trial.passes);
         let position = &search.position;
         if backward {
             let end = &pool.times.finish;
@@ -246,11 +246,11 @@ impl Scratch {
     }
 
     /// Disturbs keys and queues of a schedule, decodes, and goes on from the result unless it is longer.
-    fn random_keys(&mut self, job: &Job<'_>, ranked: &Ranked, bound: f64, decodes: u32) {
-        let n = job.len();
+    fn random_keys(&mut self, instance: &Instance<'_>, ranked: &Ranked, bound: f64, decodes: u32) {
+        let n = instance.len();
         let mut random = Random(n as u64);
         self.take_local_as_trial();
-        self.keep_local(job);
+        self.keep_local(instance);
         self.search.current.copy(&self.trial);
         let mut stale = 0;
         for round in 0..decodes {
@@ -266,29 +266,34 @@ impl Scratch {
             // Starts of the current schedule are the keys: at no disturbance it comes out again, or better.
             let Self { search, subsets, pool, .. } = self;
             let SearchScratch { keys, masks, current, tail, .. } = search;
-            let frame = evaluate(job, &current.nodes, &current.queue, &mut pool.times);
+            let frame = evaluate(instance, &current.passes, &current.queue, &mut pool.times);
             let noise = frame * [0.02, 0.05, 0.15, 0.4][random.below(4) as usize];
             let share = [0.05, 0.15, 0.5][random.below(3) as usize];
             let loose = [0.0, 0.1, 0.3, 1.0][random.below(4) as usize];
             let by_tail = random.below(8) == 0;
             keys.clear();
             masks.clear();
-            for (node, &tail) in tail.iter().enumerate() {
-                let base = if by_tail { f64::from(tail) } else { frame - pool.times.start[node] };
+            for (pass, &tail) in tail.iter().enumerate() {
+                let base = if by_tail { f64::from(tail) } else { frame - pool.times.start[pass] };
                 let moved = if random.unit() < share { (random.unit() - 0.5) * 2.0 * noise } else { 0.0 };
                 keys.push((base + moved).max(0.0) as f32);
-                let free = subsets.masks[node];
+                let free = subsets.masks[pass];
                 let open = !free.is_power_of_two() && random.unit() < loose;
-                masks.push(if open { free } else { 1 << current.queue[node] });
+                masks.push(if open { free } else { 1 << current.queue[pass] });
             }
             let mut length = if round % 3 == 2 {
-                self.list_by_key(job);
-                self.decode_list(job, ranked, Decode { rule: Rule::EarliestFinish, gaps: true, backward: false }, true)
+                self.list_by_key(instance);
+                self.decode_list(
+                    instance,
+                    ranked,
+                    Decode { rule: Rule::EarliestFinish, gaps: true, backward: false },
+                    true,
+                )
             } else {
-                self.decode_in_time(job, ranked, true)
+                self.decode_in_time(instance, ranked, true)
             };
             if round % 4 == 3 {
-                self.justify(job, ranked, ROUNDS);
+                self.justify(instance, ranked, ROUNDS);
                 length = self.trial.frame_us;
             }
             let search = &mut self.search;
@@ -303,10 +308,10 @@ impl Scratch {
     }
 
     /// Makes `search.list` a list by key that keeps the dependencies.
-    fn list_by_key(&mut self, job: &Job<'_>) {
+    fn list_by_key(&mut self, instance: &Instance<'_>) {
         let Self { search, weighted, .. } = self;
         weighted.tail.clear();
         weighted.tail.extend_from_slice(&search.keys);
-        weighted.list(job, &mut search.list);
+        weighted.list(instance, &mut search.list);
     }
 }

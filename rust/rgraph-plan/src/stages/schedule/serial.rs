@@ -1,11 +1,11 @@
-//! Serial list scheduling: nodes of a list one after the other, each where a rule puts it, forwards or backwards in
+//! Serial list scheduling: passes of a list one after the other, each where a rule puts it, forwards or backwards in
 //! time, with or without filling gaps that earlier decisions left.
 
-use super::job::Job;
+use super::instance::Instance;
 use super::model::QUEUES;
 use super::weighted::Ranked;
 
-/// How a node that several queues may run gets its queue.
+/// How a pass that several queues may run gets its queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Rule {
     /// Where it ends first.
@@ -27,7 +27,7 @@ impl Rule {
 pub(super) struct Decode {
     /// The choice of queues.
     pub rule: Rule,
-    /// Whether a node may start in a gap before what its queue was given earlier.
+    /// Whether a pass may start in a gap before what its queue was given earlier.
     pub gaps: bool,
     /// Whether time runs backwards: the list begins with what ends last.
     pub backward: bool,
@@ -36,7 +36,7 @@ pub(super) struct Decode {
 /// Working memory, and the schedule that the last decode made.
 #[derive(Default, Debug)]
 pub(super) struct Serial {
-    /// Starts by node, from whichever end time runs.
+    /// Starts by pass, from whichever end time runs.
     pub start: Vec<f64>,
     finish: Vec<f64>,
     /// What each queue was given, ascending.
@@ -44,23 +44,23 @@ pub(super) struct Serial {
 }
 
 impl Serial {
-    /// Decodes a list in which each node stands after what it depends on (before it, if backward). Fills
-    /// [`start`](Self::start) and `queue` by node, and returns the length of the frame. Occupancy classes are left to
-    /// the model. O(nodes · queues · gaps looked at + edges · queues).
+    /// Decodes a list in which each pass stands after what it depends on (before it, if backward). Fills
+    /// [`start`](Self::start) and `queue` by pass, and returns the length of the frame. Occupancy classes are left to
+    /// the model. O(passes · queues · gaps looked at + edges · queues).
     ///
     /// # Source
     /// Insertion: Topcuoglu, Hariri & Wu, "HEFT", IEEE TPDS 13 (2002).
     pub fn decode(
         &mut self,
-        job: &Job<'_>,
+        instance: &Instance<'_>,
         (masks, ranked): (&[u32], &Ranked),
         tail: &[f32],
         list: &[u32],
         how: Decode,
         queue: &mut Vec<u8>,
     ) -> f64 {
-        let n = job.len();
-        let cross = f64::from(job.costs.cross_queue_us);
+        let n = instance.len();
+        let cross = f64::from(instance.costs.cross_queue_us);
         self.start.clear();
         self.start.resize(n, 0.0);
         self.finish.clear();
@@ -69,15 +69,18 @@ impl Serial {
         self.busy.iter_mut().for_each(Vec::clear);
         queue.clear();
         queue.resize(n, 0);
-        let (before, after) =
-            if how.backward { (&job.deps.succs, &job.deps.preds) } else { (&job.deps.preds, &job.deps.succs) };
+        let (before, after) = if how.backward {
+            (&instance.deps.succs, &instance.deps.preds)
+        } else {
+            (&instance.deps.preds, &instance.deps.succs)
+        };
         let mut frame = 0.0f64;
-        for &node in list {
+        for &pass in list {
             crate::cancel::poll();
-            let node = node as usize;
-            let weight = f64::from(job.weight_us[node]);
-            let preds = before.row(node);
-            let open = !masks[node].is_power_of_two();
+            let pass = pass as usize;
+            let weight = f64::from(instance.weight_us[pass]);
+            let preds = before.row(pass);
+            let open = !masks[pass].is_power_of_two();
             let home = match how.rule {
                 Rule::Home if open => {
                     let last = preds
@@ -91,7 +94,7 @@ impl Serial {
             let mut best = (f64::INFINITY, 0.0, 0u8, 0usize);
             let mut first = true;
             for &on in ranked.as_slice() {
-                if masks[node] & (1 << on) == 0 {
+                if masks[pass] & (1 << on) == 0 {
                     continue;
                 }
                 let at = preds.iter().fold(0.0f64, |at, &pred| {
@@ -108,7 +111,7 @@ impl Serial {
                                 let needed = if masks[succ as usize] & (1 << on) == 0 { cross } else { 0.0 };
                                 hop.max(needed + f64::from(tail[succ as usize]))
                             };
-                            if how.backward { 0.0 } else { after.row(node).iter().fold(0.0, onward) }
+                            if how.backward { 0.0 } else { after.row(pass).iter().fold(0.0, onward) }
                         }
                         Rule::Home => {
                             if home == Some(on) {
@@ -133,9 +136,9 @@ impl Serial {
             }
             let (_, start, on, position) = best;
             self.busy[on as usize].insert(position, (start, start + weight));
-            self.start[node] = start;
-            self.finish[node] = start + weight;
-            queue[node] = on;
+            self.start[pass] = start;
+            self.finish[pass] = start + weight;
+            queue[pass] = on;
             frame = frame.max(start + weight);
         }
         frame

@@ -2,7 +2,7 @@
 //! the device is wide enough, and barrier calls, submits and hops cost time. It decides if passes leave the graphics
 //! queue; the orders themselves are made with the simpler [`model`](super::model).
 
-use super::job::{HOST, Job};
+use super::instance::{HOST, Instance};
 use super::model::QUEUES;
 
 /// Part of the frame that other queues must save if every duration was measured or declared.
@@ -15,7 +15,7 @@ const MARGIN_GUESSED: f64 = 0.25;
 #[derive(Default, Debug)]
 pub(super) struct Shared {
     finish: Vec<f64>,
-    /// By node: its interval on its queue.
+    /// By pass: its interval on its queue.
     interval: Vec<u32>,
 }
 
@@ -42,22 +42,22 @@ impl Lane {
 }
 
 impl Shared {
-    /// The length of the frame in microseconds: never less than the work that fills the device. O(nodes + edges).
-    pub fn frame_us(&mut self, job: &Job<'_>, order: &[u32], queue: &[u8]) -> f64 {
+    /// The length of the frame in microseconds: never less than the work that fills the device. O(passes + edges).
+    pub fn frame_us(&mut self, instance: &Instance<'_>, order: &[u32], queue: &[u8]) -> f64 {
         self.finish.clear();
-        self.finish.resize(job.len(), 0.0);
+        self.finish.resize(instance.len(), 0.0);
         self.interval.clear();
-        self.interval.resize(job.len(), 0);
+        self.interval.resize(instance.len(), 0);
         let lane = Lane { interval: 0, open: false, begin: 0.0, next: 0.0, end: 0.0, before: u32::MAX };
         let mut lanes = [lane; QUEUES];
-        let cross = f64::from(job.costs.cross_queue_us);
-        for &node in order {
+        let cross = f64::from(instance.costs.cross_queue_us);
+        for &pass in order {
             crate::cancel::poll();
-            let on = queue[node as usize];
+            let on = queue[pass as usize];
             let lane = &mut lanes[usize::from(on)];
-            let merges = lane.before != u32::MAX && job.merges.binary_search(&(lane.before, node)).is_ok();
+            let merges = lane.before != u32::MAX && instance.merges.binary_search(&(lane.before, pass)).is_ok();
             let (mut at, mut waits, mut follows) = (0.0f64, false, false);
-            for &pred in job.deps.preds.row(node as usize) {
+            for &pred in instance.deps.preds.row(pass as usize) {
                 if queue[pred as usize] == on {
                     follows |= self.interval[pred as usize] == lane.interval && !(merges && pred == lane.before);
                 } else {
@@ -67,47 +67,47 @@ impl Shared {
             }
             let host = on == HOST;
             if waits || !lane.open {
-                lane.close(at, if host { 0.0 } else { f64::from(job.costs.submit_us) });
+                lane.close(at, if host { 0.0 } else { f64::from(instance.costs.submit_us) });
                 lane.open = true;
             } else if follows {
-                lane.close(0.0, if host { 0.0 } else { f64::from(job.costs.barrier_us) });
+                lane.close(0.0, if host { 0.0 } else { f64::from(instance.costs.barrier_us) });
             }
-            let us = f64::from(job.weight_us[node as usize]);
-            let size = if host { 1.0 } else { f64::from(job.size[node as usize]) };
+            let us = f64::from(instance.weight_us[pass as usize]);
+            let size = if host { 1.0 } else { f64::from(instance.size[pass as usize]) };
             lane.end = lane.end.max(lane.next + us);
-            self.finish[node as usize] = lane.begin + lane.next + us;
-            self.interval[node as usize] = lane.interval;
-            lane.next += (us * size).max(us.min(f64::from(job.costs.pass_us)));
-            lane.before = node;
+            self.finish[pass as usize] = lane.begin + lane.next + us;
+            self.interval[pass as usize] = lane.interval;
+            lane.next += (us * size).max(us.min(f64::from(instance.costs.pass_us)));
+            lane.before = pass;
             // What another queue waits for ends its batch.
-            lane.open &= job.deps.succs.row(node as usize).iter().all(|&succ| queue[succ as usize] == on);
+            lane.open &= instance.deps.succs.row(pass as usize).iter().all(|&succ| queue[succ as usize] == on);
         }
         let ends = lanes.iter().map(|lane| lane.begin + lane.end);
-        ends.fold(work_us(job, queue), f64::max)
+        ends.fold(work_us(instance, queue), f64::max)
     }
 }
 
 /// Microseconds of work that fill the whole device.
-fn work_us(job: &Job<'_>, queue: &[u8]) -> f64 {
-    let nodes = (0..job.len()).filter(|&node| queue[node] != HOST);
-    nodes.map(|node| f64::from(job.weight_us[node]) * f64::from(job.size[node])).sum()
+fn work_us(instance: &Instance<'_>, queue: &[u8]) -> f64 {
+    let passes = (0..instance.len()).filter(|&pass| queue[pass] != HOST);
+    passes.map(|pass| f64::from(instance.weight_us[pass]) * f64::from(instance.size[pass])).sum()
 }
 
 /// Longest frame on several queues for which passes leave the graphics queue, where the frame there takes so long.
-pub(super) fn worth_leaving(job: &Job<'_>, home_us: f64) -> f64 {
-    home_us * (1.0 - if job.certain { MARGIN } else { MARGIN_GUESSED })
+pub(super) fn worth_leaving(instance: &Instance<'_>, home_us: f64) -> f64 {
+    home_us * (1.0 - if instance.certain { MARGIN } else { MARGIN_GUESSED })
 }
 
 /// Whether any choice of queues could be worth it: none saves work, however many queues it uses.
-pub(super) fn may_be_worth_leaving(job: &Job<'_>, queue: &[u8], home_us: f64) -> bool {
-    work_us(job, queue) < worth_leaving(job, home_us)
+pub(super) fn may_be_worth_leaving(instance: &Instance<'_>, queue: &[u8], home_us: f64) -> bool {
+    work_us(instance, queue) < worth_leaving(instance, home_us)
 }
 
-/// Fills the queues of nodes that stay: the graphics queue wherever it is among several, else the first.
-pub(super) fn at_home(job: &Job<'_>, queues: &mut Vec<u32>) {
+/// Fills the queues of passes that stay: the graphics queue wherever it is among several, else the first.
+pub(super) fn at_home(instance: &Instance<'_>, queues: &mut Vec<u32>) {
     queues.clear();
-    queues.extend(job.queues.iter().map(|&mask| {
-        let home = mask & (1 << job.home);
+    queues.extend(instance.queues.iter().map(|&mask| {
+        let home = mask & (1 << instance.home);
         if home != 0 { home } else { mask & mask.wrapping_neg() }
     }));
 }

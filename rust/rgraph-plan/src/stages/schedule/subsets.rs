@@ -1,10 +1,10 @@
-//! Which queues to plan for: every useful choice of queues for nodes that may run on several.
+//! Which queues to plan for: every useful choice of queues for passes that may run on several.
 //!
 //! A list scheduler given one more queue can come out with a longer frame (Graham's anomalies). Planning for every
-//! subset of the queues and keeping the best makes that impossible: whatever could be planned with fewer queues is among
-//! the candidates when there are more.
+//! subset of the queues and keeping the best makes that impossible: whatever could be planned with fewer queues is
+//! among the candidates when there are more.
 
-use super::job::{HOST, Job};
+use super::instance::{HOST, Instance};
 use super::model::QUEUES;
 use super::weighted::Ranked;
 
@@ -14,7 +14,7 @@ const MOST_CHOICES: u64 = 1024;
 /// Working memory.
 #[derive(Default, Debug)]
 pub(super) struct Subsets {
-    /// The queues that each node may run on in the current choice.
+    /// The queues that each pass may run on in the current choice.
     pub masks: Vec<u32>,
     queues: Vec<Known>,
     /// Queues that are always in.
@@ -26,29 +26,29 @@ pub(super) struct Subsets {
     open: bool,
 }
 
-/// A queue that some node may run on. Equal signatures: the same nodes may run on both.
+/// A queue that some pass may run on. Equal signatures: the same passes may run on both.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Known {
-    /// Minus the number of nodes, so that the queue that most may run on comes first.
+    /// Minus the number of passes, so that the queue that most may run on comes first.
     users: i64,
     signature: u64,
     queue: u8,
 }
 
 impl Subsets {
-    /// Prepares the choices. O(nodes · queues that each may run on).
-    pub fn begin(&mut self, job: &Job<'_>) {
+    /// Prepares the choices. O(passes · queues that each may run on).
+    pub fn begin(&mut self, instance: &Instance<'_>) {
         let mut known = [(0i64, 0u64); QUEUES];
         self.required = 0;
         self.open = false;
-        for (node, &mask) in job.queues.iter().enumerate() {
+        for (pass, &mask) in instance.queues.iter().enumerate() {
             let mut left = mask.max(1);
             if left.is_power_of_two() {
                 self.required |= left;
             } else {
                 self.open = true;
             }
-            let mixed = mix(node as u64 + 1);
+            let mixed = mix(pass as u64 + 1);
             while left != 0 {
                 let queue = &mut known[left.trailing_zeros() as usize];
                 queue.0 -= 1;
@@ -85,8 +85,8 @@ impl Subsets {
         self.queues[i..].iter().take_while(|known| class(known) == class(first)).count() as u8
     }
 
-    /// The next choice of queues: all of them first. `None` when all have been seen. O(nodes) each.
-    pub fn next(&mut self, job: &Job<'_>) -> Option<Ranked> {
+    /// The next choice of queues: all of them first. `None` when all have been seen. O(passes) each.
+    pub fn next(&mut self, instance: &Instance<'_>) -> Option<Ranked> {
         loop {
             crate::cancel::poll();
             if self.started && !self.step() {
@@ -96,24 +96,24 @@ impl Subsets {
             let ranked = self.ranked();
             let chosen = ranked.as_slice().iter().fold(0u32, |mask, &queue| mask | 1 << queue);
             self.masks.clear();
-            self.masks.extend(job.queues.iter().map(|&mask| mask.max(1) & chosen));
+            self.masks.extend(instance.queues.iter().map(|&mask| mask.max(1) & chosen));
             if self.masks.iter().all(|&mask| mask != 0) {
                 return Some(ranked);
             }
         }
     }
 
-    /// Number of queues that some node may run on, the host included.
+    /// Number of queues that some pass may run on, the host included.
     pub fn len(&self) -> usize {
         self.queues.len()
     }
 
-    /// Whether some node may run on several queues.
+    /// Whether some pass may run on several queues.
     pub fn open(&self) -> bool {
         self.open
     }
 
-    /// Number of queues of the device that some node may run on.
+    /// Number of queues of the device that some pass may run on.
     pub fn queues(&self) -> usize {
         self.queues.iter().filter(|known| known.queue != HOST).count()
     }
@@ -178,7 +178,7 @@ mod tests {
         let mut deps = Deps::default();
         deps.refill(queues.len(), std::iter::empty());
         let empty = Csr::default();
-        let job = Job {
+        let instance = Instance {
             deps: &deps,
             weight_us: &vec![1.0; queues.len()],
             measured: false,
@@ -195,8 +195,8 @@ mod tests {
             costs: Costs::default(),
         };
         let mut subsets = Subsets::default();
-        subsets.begin(&job);
-        std::iter::from_fn(|| subsets.next(&job)).map(|ranked| ranked.as_slice().to_vec()).collect()
+        subsets.begin(&instance);
+        std::iter::from_fn(|| subsets.next(&instance)).map(|ranked| ranked.as_slice().to_vec()).collect()
     }
 
     #[test]
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn every_choice_leaves_each_node_a_queue() {
+    fn every_choice_leaves_each_pass_a_queue() {
         let sorted = |mut sets: Vec<Vec<u8>>| {
             sets.iter_mut().for_each(|set| set.sort_unstable());
             sets.sort();

@@ -5,19 +5,19 @@
 use crate::access::{Accesses, Layout, Stages};
 use crate::plan::{Scope, Why};
 use crate::resource::ResourceId;
-use crate::stages::resolve::piece::Piece;
+use crate::stages::resolve::subresource::Subresource;
 
 /// No such thing.
 pub const NONE: u32 = u32::MAX;
 
 /// Where a call stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Spot {
-    /// Before a step.
+pub enum CallSite {
+    /// Before a physical pass.
     Before(u32),
-    /// At the end of the batch that a step is in.
+    /// At the end of the batch that a physical pass is in.
     BatchEnd(u32),
-    /// Within a render pass, before a stop.
+    /// Within a render pass, before a scheduled pass.
     Within(u32),
 }
 
@@ -25,8 +25,8 @@ pub enum Spot {
 #[derive(Clone, Copy, Debug)]
 pub struct Call {
     /// Where it stands.
-    pub spot: Spot,
-    /// Step after which its last dependency begins, or [`NONE`].
+    pub site: CallSite,
+    /// Physical pass after which its last dependency begins, or [`NONE`].
     pub latest_source: u32,
     /// Whether it could be split into a set and a wait.
     pub splittable: bool,
@@ -39,9 +39,9 @@ pub enum About {
     /// Memory in general.
     Memory,
     /// Part of a buffer that changes hands.
-    Buffer(ResourceId, Piece),
+    Buffer(ResourceId, Subresource),
     /// Part of an image, from one layout to another.
-    Image(ResourceId, Piece, Layout, Layout),
+    Image(ResourceId, Subresource, Layout, Layout),
 }
 
 /// One barrier.
@@ -78,8 +78,8 @@ impl Calls {
     }
 
     /// A new call.
-    pub fn open(&mut self, spot: Spot) -> u32 {
-        self.calls.push(Call { spot, latest_source: NONE, splittable: true, memory: NONE });
+    pub fn open(&mut self, site: CallSite) -> u32 {
+        self.calls.push(Call { site, latest_source: NONE, splittable: true, memory: NONE });
         self.calls.len() as u32 - 1
     }
 
@@ -104,7 +104,8 @@ impl Calls {
         at
     }
 
-    /// Adds a barrier about an image or a buffer, or lets the last one of the same call reach over the next piece.
+    /// Adds a barrier about an image or a buffer, or lets the last one of the same call reach over the next
+    /// subresource.
     pub fn about(&mut self, call: u32, about: About, scope: Scope, families: Option<[u32; 2]>, why: Why) -> u32 {
         if let Some(last) = self.barriers.last_mut()
             && last.call == call
@@ -139,10 +140,10 @@ impl Calls {
         self.calls[call as usize].splittable = false;
     }
 
-    /// Notes that a dependency of `call` begins after `step`.
-    pub fn begins_after(&mut self, call: u32, step: u32) {
+    /// Notes that a dependency of `call` begins after `physical`.
+    pub fn begins_after(&mut self, call: u32, physical: u32) {
         let call = &mut self.calls[call as usize];
-        call.latest_source = if call.latest_source == NONE { step } else { call.latest_source.max(step) };
+        call.latest_source = if call.latest_source == NONE { physical } else { call.latest_source.max(physical) };
     }
 }
 
@@ -155,13 +156,13 @@ fn widen(known: &mut Scope, scope: Scope) {
 
 /// Two neighbouring parts as one, where they make a rectangle of mips and layers.
 fn joined(a: &About, b: &About) -> Option<About> {
-    let parts = |p: &Piece, q: &Piece| {
+    let parts = |p: &Subresource, q: &Subresource| {
         if p.aspects != q.aspects {
-            (p.mips == q.mips && p.layers == q.layers).then_some(Piece { aspects: p.aspects | q.aspects, ..*p })
+            (p.mips == q.mips && p.layers == q.layers).then_some(Subresource { aspects: p.aspects | q.aspects, ..*p })
         } else if p.mips == q.mips && p.layers[1] == q.layers[0] {
-            Some(Piece { layers: [p.layers[0], q.layers[1]], ..*p })
+            Some(Subresource { layers: [p.layers[0], q.layers[1]], ..*p })
         } else if p.layers == q.layers && p.mips[1] == q.mips[0] {
-            Some(Piece { mips: [p.mips[0], q.mips[1]], ..*p })
+            Some(Subresource { mips: [p.mips[0], q.mips[1]], ..*p })
         } else {
             None
         }
@@ -171,7 +172,7 @@ fn joined(a: &About, b: &About) -> Option<About> {
             Some(About::Image(*r, parts(p, q)?, *old, *new))
         }
         (About::Buffer(r, p), About::Buffer(s, q)) if r == s && p.bytes[1] == q.bytes[0] => {
-            Some(About::Buffer(*r, Piece { bytes: [p.bytes[0], q.bytes[1]], ..*p }))
+            Some(About::Buffer(*r, Subresource { bytes: [p.bytes[0], q.bytes[1]], ..*p }))
         }
         _ => None,
     }

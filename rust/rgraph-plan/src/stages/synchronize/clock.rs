@@ -1,15 +1,15 @@
-//! Waits between queues. Every node has a vector clock: how far each other queue is known to be done. A node waits
+//! Waits between queues. Every pass has a vector clock: how far each other queue is known to be done. A pass waits
 //! only for what its clock does not know, and only for the latest of what it must wait for.
 //!
-//! A wait holds up its stages only; what relies on it later, directly or not, adds its own stages to it. A signal
-//! takes in everything earlier on its queue and everything that was waited for there. O(nodes · queues + dependencies).
+//! A wait holds up its stages only; what relies on it later, directly or not, adds its own stages to it. A signal takes
+//! in everything earlier on its queue and everything that was waited for there. O(passes · queues + dependencies).
 
-use super::course::Course;
-use super::epoch::NONE;
+use super::read_group::NONE;
+use super::schedule::Schedule;
 use crate::access::Stages;
 use crate::id::Span;
 
-/// One wait of a node for a position on another queue.
+/// One wait of a pass for a position on another queue.
 #[derive(Clone, Copy, Debug)]
 pub struct QueueWait {
     /// The queue waited for.
@@ -28,13 +28,13 @@ struct Gain {
     wait: u32,
 }
 
-/// Waits and clocks of a course.
+/// Waits and clocks of a schedule.
 #[derive(Default, Debug)]
 pub struct Clocks {
     /// All waits.
     pub waits: Vec<QueueWait>,
-    /// Waits of each stop.
-    pub of_stop: Vec<Span>,
+    /// Waits of each scheduled pass.
+    pub of_scheduled: Vec<Span>,
     lanes: usize,
     clocks: Vec<u32>,
     gains: Vec<Gain>,
@@ -45,15 +45,20 @@ pub struct Clocks {
 }
 
 impl Clocks {
-    /// Finds the waits of a course. `earlier(at, follow)` calls `follow` with each stop that the one at `at` must
-    /// follow; `extra` are further orderings `(later, earlier)`, sorted.
-    pub fn find(&mut self, course: &Course, extra: &[(u32, u32)], mut earlier: impl FnMut(u32, &mut dyn FnMut(u32))) {
+    /// Finds the waits of a schedule. `earlier(at, follow)` calls `follow` with each scheduled pass that the one at
+    /// `at` must follow; `extra` are further orderings `(later, earlier)`, sorted.
+    pub fn find(
+        &mut self,
+        schedule: &Schedule,
+        extra: &[(u32, u32)],
+        mut earlier: impl FnMut(u32, &mut dyn FnMut(u32)),
+    ) {
         let mut extra = extra.iter().peekable();
-        let lanes = course.queues + 1;
+        let lanes = schedule.queues + 1;
         self.lanes = lanes;
         self.waits.clear();
         self.gains.clear();
-        self.of_stop.clear();
+        self.of_scheduled.clear();
         self.clocks.clear();
         self.front.clear();
         self.front.resize(lanes * lanes, 0);
@@ -63,14 +68,14 @@ impl Clocks {
         for positions in &mut self.at_position {
             positions.clear();
         }
-        for (at, stop) in course.stops.iter().enumerate() {
+        for (at, scheduled) in schedule.passes.iter().enumerate() {
             crate::cancel::poll();
-            let queue = usize::from(stop.queue);
+            let queue = usize::from(scheduled.queue);
             let mut foreign = false;
             let wanted = &mut self.wanted;
             let mut follow = |from: u32| {
-                let source = course.stops[from as usize];
-                if source.queue != stop.queue {
+                let source = schedule.passes[from as usize];
+                if source.queue != scheduled.queue {
                     let lane = usize::from(source.queue);
                     wanted[lane] = wanted[lane].max(source.position);
                     foreign = true;
@@ -84,8 +89,8 @@ impl Clocks {
             if foreign {
                 self.wait(at as u32, queue);
             }
-            self.of_stop.push(Span::new(start, self.waits.len()));
-            self.front[queue * lanes + queue] = stop.position;
+            self.of_scheduled.push(Span::new(start, self.waits.len()));
+            self.front[queue * lanes + queue] = scheduled.position;
             self.clocks.extend_from_slice(&self.front[queue * lanes..(queue + 1) * lanes]);
             self.at_position[queue].push(at as u32);
         }
@@ -110,7 +115,7 @@ impl Clocks {
                 self.waits.push(QueueWait { queue: lane as u8, position, stages: Stages::empty() });
             }
         }
-        let first = self.of_stop.last().map_or(0, |span| span.end as usize);
+        let first = self.of_scheduled.last().map_or(0, |span| span.end as usize);
         for wait in first..self.waits.len() {
             let QueueWait { queue: lane, position, .. } = self.waits[wait];
             let source = self.at_position[usize::from(lane)][position as usize - 1] as usize;
@@ -130,14 +135,14 @@ impl Clocks {
         self.clock(self.at_position[lane][position as usize - 1])
     }
 
-    /// How far each queue is known to be done when the stop at `at` begins (its own queue: including itself).
+    /// How far each queue is known to be done when the scheduled pass at `at` begins (its own queue: including itself).
     #[inline]
     pub fn clock(&self, at: u32) -> &[u32] {
         &self.clocks[at as usize * self.lanes..][..self.lanes]
     }
 
-    /// The stop at a position of a queue.
-    pub fn stop_at(&self, lane: u8, position: u32) -> u32 {
+    /// The scheduled pass at a position of a queue.
+    pub fn scheduled_at(&self, lane: u8, position: u32) -> u32 {
         self.at_position[usize::from(lane)][position as usize - 1]
     }
 
@@ -147,27 +152,27 @@ impl Clocks {
     }
 }
 
-/// Follows the course once more and tells through which wait each queue last learnt of each other.
+/// Follows the schedule once more and tells through which wait each queue last learnt of each other.
 #[derive(Default, Debug)]
 pub struct Knowledge {
     next: usize,
     through: Vec<u32>,
-    stop_of_wait: Vec<u32>,
+    scheduled_of_wait: Vec<u32>,
 }
 
 impl Knowledge {
-    /// At the start of the course.
+    /// At the start of the schedule.
     pub fn start(&mut self, clocks: &Clocks) {
         self.next = 0;
         self.through.clear();
         self.through.resize(clocks.lanes * clocks.lanes, NONE);
-        self.stop_of_wait.clear();
-        for (at, span) in clocks.of_stop.iter().enumerate() {
-            self.stop_of_wait.extend(span.range().map(|_| at as u32));
+        self.scheduled_of_wait.clear();
+        for (at, span) in clocks.of_scheduled.iter().enumerate() {
+            self.scheduled_of_wait.extend(span.range().map(|_| at as u32));
         }
     }
 
-    /// Comes to the stop at `at`, which is on `queue`.
+    /// Comes to the scheduled pass at `at`, which is on `queue`.
     pub fn reach(&mut self, clocks: &Clocks, at: u32, queue: u8) {
         while let Some(gain) = clocks.gains.get(self.next).filter(|gain| gain.at <= at) {
             debug_assert_eq!(gain.at, at, "stops are reached one by one");
@@ -176,13 +181,13 @@ impl Knowledge {
         }
     }
 
-    /// The wait through which `queue` last learnt of `of`, and the stop that waits.
+    /// The wait through which `queue` last learnt of `of`, and the scheduled pass that waits.
     ///
     /// # Panics
     /// If it knows nothing of it: a dependency between queues without a wait would be our fault.
     pub fn through(&self, clocks: &Clocks, queue: u8, of: u8) -> (u32, u32) {
         let wait = self.through[usize::from(queue) * clocks.lanes + usize::from(of)];
         assert!(wait != NONE, "every dependency between queues is covered by a wait");
-        (wait, self.stop_of_wait[wait as usize])
+        (wait, self.scheduled_of_wait[wait as usize])
     }
 }

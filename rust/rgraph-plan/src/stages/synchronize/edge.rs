@@ -1,9 +1,9 @@
-//! What outlives the frame: the state in which the declaration wants it left, and, piece by piece, how the frame
-//! first uses it and how it leaves it.
+//! What outlives the frame: the state in which the declaration wants it left, and, subresource by subresource, how the
+//! frame first uses it and how it leaves it.
 
 use super::call::About;
-use super::epoch::NONE;
 use super::hazard::{Hazards, Scene, Used};
+use super::read_group::NONE;
 use crate::access::{Accesses, Layout, Sharing, Stages};
 use crate::id::Id;
 use crate::plan::{Edge, Hazard, PlanPassId, QueueId, Scope, State, Why};
@@ -19,26 +19,28 @@ pub fn edges(scene: Scene<'_>, profile: &Profile, hazards: &mut Hazards, out: &m
         if of != memory || !frame.has_edges(memory) && leave.is_none() {
             continue;
         }
-        for piece in frame.facts.pieces.of(memory).range() {
-            let Some(last) = hazards.uses_of(piece).max_by_key(|used| used.last) else { continue };
-            let state = hazards.states[piece];
-            let part = *frame.facts.pieces.get(piece as u32);
-            let queue = |lane: u8| (lane != frame.course.host()).then(|| QueueId::new(usize::from(lane)));
+        for subresource in frame.facts.subresources.of(memory).range() {
+            let Some(last) = hazards.uses_of(subresource).max_by_key(|used| used.last) else { continue };
+            let state = hazards.states[subresource];
+            let part = *frame.facts.subresources.get(subresource as u32);
+            let queue = |lane: u8| (lane != frame.schedule.host()).then(|| QueueId::new(usize::from(lane)));
             let mut exit =
                 State { queue: queue(last.queue), stages: last.stages, access: last.access, layout: state.layout };
             if let Some(leave) = leave {
                 let layout = leave.layout.filter(|_| frame.is_image(memory)).unwrap_or(state.layout);
                 let to = leave.queue.and_then(|kind| resolve_queue(profile, kind));
-                let exclusive = scene.epochs.sharing[memory] == Sharing::Exclusive;
+                let exclusive = scene.read_groups.sharing[memory] == Sharing::Exclusive;
                 let families = to
                     .map(|to| [state.family, frame.families[to]])
                     .filter(|[from, to]| exclusive && *from != NONE && from != to);
-                let on_host = last.queue == frame.course.host();
-                let by = hazards.left_by(piece, frame.course.host()).filter(|_| !on_host || layout == state.layout);
+                let on_host = last.queue == frame.schedule.host();
+                let by =
+                    hazards.left_by(subresource, frame.schedule.host()).filter(|_| !on_host || layout == state.layout);
                 if layout != state.layout || families.is_some() {
                     if let Some(by) = by {
-                        let stages = leave_as(scene, hazards, piece, by, layout, families);
-                        // A release is half a step: whoever acquires it names the same layouts, and completes it.
+                        let stages = leave_as(scene, hazards, subresource, by, layout, families);
+                        // A release is half a physical pass: whoever acquires it names the same layouts, and completes
+                        // it.
                         let layout = if families.is_some() { state.layout } else { layout };
                         if !on_host {
                             exit = State { queue: exit.queue, stages, access: Accesses::empty(), layout };
@@ -83,31 +85,31 @@ fn joins(before: &Edge, edge: &Edge) -> bool {
             || before.range[1] == edge.range[0] && edge.range[1] > 0)
 }
 
-/// A barrier at the end of the batch of the use `last` of a piece; returns the stages that it holds up.
+/// A barrier at the end of the batch of the use `last` of a subresource; returns the stages that it holds up.
 fn leave_as(
     scene: Scene<'_>,
     hazards: &mut Hazards,
-    piece: usize,
+    subresource: usize,
     last: Used,
     layout: Layout,
     families: Option<[u32; 2]>,
 ) -> Stages {
-    let state = hazards.states[piece];
+    let state = hazards.states[subresource];
     // The host owns nothing: what it uses last is left by the queue before it, and the host looks at it meanwhile.
-    let host = scene.frame.course.host();
+    let host = scene.frame.schedule.host();
     let mut scope = Scope { src_stages: last.stages, src_access: last.access & Accesses::WRITES, ..Scope::default() };
-    for used in hazards.uses_of(piece).filter(|used| used.queue == last.queue) {
+    for used in hazards.uses_of(subresource).filter(|used| used.queue == last.queue) {
         scope.src_stages |= used.stages;
         scope.src_access |= used.access & Accesses::WRITES;
     }
     scope.dst_stages = scope.src_stages;
     let left = scope.dst_stages;
-    for used in hazards.uses_of(piece).filter(|used| used.queue == host) {
+    for used in hazards.uses_of(subresource).filter(|used| used.queue == host) {
         scope.dst_stages |= used.stages;
         scope.dst_access |= used.access;
     }
-    let part = *scene.frame.facts.pieces.get(piece as u32);
-    let batch = scene.batches.batch_of(scene.frame.course.stops[last.last as usize].step);
+    let part = *scene.frame.facts.subresources.get(subresource as u32);
+    let batch = scene.batches.batch_of(scene.frame.schedule.passes[last.last as usize].physical);
     let call = hazards.call_at_end(batch);
     let about = if scene.frame.is_image(part.memory) {
         About::Image(part.memory, part, state.layout, layout)

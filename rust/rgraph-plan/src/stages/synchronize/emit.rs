@@ -13,7 +13,7 @@ use crate::plan::{
     PhysicalPassId, Plan, PlanKind, PlanPassId, QueueId, Wait,
 };
 use crate::resource::ResourceId;
-use crate::stages::resolve::{NodeAttachment, Touch};
+use crate::stages::resolve::{ResolvedAccess, ResolvedAttachment};
 
 /// When a barrier is split into the setting of an event and a wait for it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -48,7 +48,7 @@ pub struct Scratch {
     /// Barriers by call.
     of_call: Vec<Span>,
     sorted: Vec<u32>,
-    /// By step: the call whose event is set after it, as a list.
+    /// By physical pass: the call whose event is set after it, as a list.
     set_after: Vec<u32>,
     next_set: Vec<u32>,
     event_of: Vec<Option<EventId>>,
@@ -56,16 +56,16 @@ pub struct Scratch {
     visit_of: Vec<u32>,
     /// By batch: the value that it signals.
     value: Vec<Option<u32>>,
-    /// By step: its physical pass.
+    /// By physical pass: its physical pass.
     physical: Vec<Option<PhysicalPassId>>,
-    /// By attachment of the render pass: the aspects that its nodes use.
+    /// By attachment of the render pass: the aspects that its passes use.
     attached: Vec<Aspects>,
 }
 
 /// What emission reads.
 #[derive(Clone, Copy)]
 pub struct Input<'a> {
-    /// Declaration, facts, course, epochs, clocks, batches.
+    /// Declaration, facts, schedule, read groups, clocks, batches.
     pub scene: Scene<'a>,
     /// What the walk made.
     pub hazards: &'a Hazards,
@@ -97,8 +97,8 @@ pub fn emit(input: Input<'_>, scratch: &mut Scratch, plan: &mut Plan) {
         crate::cancel::poll();
         let (waits, commands) = (plan.waits.len(), plan.commands.len());
         scratch.write_waits(input, batch, plan);
-        for &step in &batches.steps[batches.cuts[batch].steps.range()] {
-            scratch.write_step(input, step, plan);
+        for &physical in &batches.physical_passes[batches.cuts[batch].physical_passes.range()] {
+            scratch.write_physical(input, physical, plan);
         }
         let call = input.hazards.at_end[batch];
         if call != NONE
@@ -120,7 +120,7 @@ pub fn emit(input: Input<'_>, scratch: &mut Scratch, plan: &mut Plan) {
 }
 
 fn queue(input: Input<'_>, lane: u8) -> Option<QueueId> {
-    (lane != input.scene.frame.course.host()).then(|| QueueId::new(usize::from(lane)))
+    (lane != input.scene.frame.schedule.host()).then(|| QueueId::new(usize::from(lane)))
 }
 
 impl Scratch {
@@ -151,14 +151,14 @@ impl Scratch {
         }
     }
 
-    /// First uses of stops, values of signals, numbers of render passes.
+    /// First uses of scheduled passes, values of signals, numbers of render passes.
     fn number(&mut self, input: Input<'_>, plan: &mut Plan) {
         let frame = input.scene.frame;
         self.visit_of.clear();
         let mut visit = 0;
-        for at in 0..frame.course.stops.len() {
+        for at in 0..frame.schedule.passes.len() {
             self.visit_of.push(visit);
-            visit += frame.touches(at).iter().map(|touch| touch.count).sum::<u32>();
+            visit += frame.accesses(at).iter().map(|access| access.count).sum::<u32>();
         }
         let batches: &Batches = input.scene.batches;
         self.value.clear();
@@ -168,7 +168,7 @@ impl Scratch {
         }
         // What the next run waits for is signalled by the first signal at or after it, or by the queue's last batch.
         for wait in &input.repeats.waits {
-            let from = batches.batch_of(frame.course.stops[wait.last as usize].step) as usize;
+            let from = batches.batch_of(frame.schedule.passes[wait.last as usize].physical) as usize;
             let on_queue = |batch: &usize| batches.cuts[*batch].queue == wait.queue;
             let mut later = (from..batches.cuts.len()).filter(on_queue);
             let signalled = later.clone().find(|&batch| self.value[batch].is_some());
@@ -184,24 +184,24 @@ impl Scratch {
         }
         self.physical.clear();
         let mut next = 0;
-        for step in &frame.course.steps {
+        for physical in &frame.schedule.physical_passes {
             crate::cancel::poll();
-            let id = step.raster.then(|| PhysicalPassId::new(next));
-            next += usize::from(step.raster);
+            let id = physical.raster.then(|| PhysicalPassId::new(next));
+            next += usize::from(physical.raster);
             self.physical.push(id);
-            for (subpass, at) in (0..).zip(step.stops.range()) {
+            for (subpass, at) in (0..).zip(physical.passes.range()) {
                 let pass = &mut plan.passes[PlanPassId::new(at)];
                 pass.physical_pass = id;
-                pass.subpass = if step.subpasses { subpass } else { 0 };
+                pass.subpass = if physical.subpasses { subpass } else { 0 };
             }
         }
     }
 
     /// Decides which calls become events.
     fn split_calls(&mut self, input: Input<'_>, plan: &Plan) {
-        let course = input.scene.frame.course;
+        let schedule = input.scene.frame.schedule;
         self.set_after.clear();
-        self.set_after.resize(course.steps.len(), NONE);
+        self.set_after.resize(schedule.physical_passes.len(), NONE);
         self.next_set.clear();
         self.next_set.resize(input.hazards.calls.calls.len(), NONE);
         self.event_of.clear();
@@ -210,7 +210,7 @@ impl Scratch {
             return;
         }
         let mut events = 0;
-        for (step, &call) in input.hazards.before_step.iter().enumerate() {
+        for (physical, &call) in input.hazards.before_physical.iter().enumerate() {
             crate::cancel::poll();
             let Some(&Call { latest_source, splittable, .. }) = input.hazards.calls.calls.get(call as usize) else {
                 continue;
@@ -218,13 +218,13 @@ impl Scratch {
             if !splittable || latest_source == NONE || self.of_call[call as usize].is_empty() {
                 continue;
             }
-            let lane = course.steps[step].queue;
-            let between = (latest_source as usize + 1..step).filter(|&s| course.steps[s].queue == lane);
+            let lane = schedule.physical_passes[physical].queue;
+            let between = (latest_source as usize + 1..physical).filter(|&s| schedule.physical_passes[s].queue == lane);
             let (mut count, mut us) = (0, 0.0);
             for s in between {
                 count += 1;
-                let stops = course.steps[s].stops.range();
-                us += stops.map(|at| f64::from(plan.passes[PlanPassId::new(at)].why.duration_us)).sum::<f64>();
+                let passes = schedule.physical_passes[s].passes.range();
+                us += passes.map(|at| f64::from(plan.passes[PlanPassId::new(at)].why.duration_us)).sum::<f64>();
             }
             if count > 0 && (input.split == Split::Always || us >= 2.0 * input.barrier_us) {
                 self.event_of[call as usize] = Some(EventId::new(events));
@@ -248,12 +248,12 @@ impl Scratch {
             }
             None => plan.waits.push(wait),
         };
-        let first = &frame.course.steps[batches.first_step(batch as u32) as usize];
-        for stop in first.stops.range() {
-            for at in clocks.of_stop[stop].range() {
+        let first = &frame.schedule.physical_passes[batches.first_physical(batch as u32) as usize];
+        for scheduled in first.passes.range() {
+            for at in clocks.of_scheduled[scheduled].range() {
                 let wait = clocks.waits[at];
-                let source = clocks.stop_at(wait.queue, wait.position);
-                let from = batches.batch_of(frame.course.stops[source as usize].step);
+                let source = clocks.scheduled_at(wait.queue, wait.position);
+                let from = batches.batch_of(frame.schedule.passes[source as usize].physical);
                 push(Wait {
                     queue: queue(input, wait.queue),
                     value: self.value[from as usize].expect("a batch that is waited for signals"),
@@ -263,7 +263,7 @@ impl Scratch {
             }
         }
         for wait in input.repeats.waits.iter().filter(|wait| wait.batch == batch as u32) {
-            let from = batches.batch_of(frame.course.stops[wait.last as usize].step) as usize;
+            let from = batches.batch_of(frame.schedule.passes[wait.last as usize].physical) as usize;
             let value = (from..batches.cuts.len())
                 .filter(|&b| batches.cuts[b].queue == wait.queue)
                 .find_map(|b| self.value[b])
@@ -272,9 +272,9 @@ impl Scratch {
         }
     }
 
-    fn write_step(&mut self, input: Input<'_>, step: u32, plan: &mut Plan) {
+    fn write_physical(&mut self, input: Input<'_>, physical: u32, plan: &mut Plan) {
         let frame = input.scene.frame;
-        let call = input.hazards.before_step[step as usize];
+        let call = input.hazards.before_physical[physical as usize];
         if call != NONE
             && let Some(barriers) = self.barriers(input, call, plan)
         {
@@ -283,11 +283,11 @@ impl Scratch {
                 None => Command::Barriers(barriers),
             });
         }
-        if let Some(physical_pass) = self.physical[step as usize] {
-            let attachments = self.write_attachments(input, step, plan);
+        if let Some(physical_pass) = self.physical[physical as usize] {
+            let attachments = self.write_attachments(input, physical, plan);
             plan.commands.push(Command::BeginRendering { physical_pass, attachments });
         }
-        for at in frame.course.steps[step as usize].stops.range() {
+        for at in frame.schedule.physical_passes[physical as usize].passes.range() {
             let call = input.hazards.within[at];
             if call != NONE
                 && let Some(barriers) = self.barriers(input, call, plan)
@@ -297,10 +297,10 @@ impl Scratch {
             let layouts = write_layouts(input, at, self.visit_of[at], plan);
             plan.commands.push(Command::Pass { pass: PlanPassId::new(at), layouts });
         }
-        if self.physical[step as usize].is_some() {
+        if self.physical[physical as usize].is_some() {
             plan.commands.push(Command::EndRendering);
         }
-        let mut call = self.set_after[step as usize];
+        let mut call = self.set_after[physical as usize];
         while call != NONE {
             if let (Some(event), Some(barriers)) = (self.event_of[call as usize], self.barriers(input, call, plan)) {
                 plan.commands.push(Command::SetEvent(event, barriers));
@@ -344,15 +344,15 @@ impl Scratch {
         (!none).then_some(barriers)
     }
 
-    /// Attachments of a render pass: loaded as its first node wants, stored if anybody looks later.
-    fn write_attachments(&mut self, input: Input<'_>, step: u32, plan: &mut Plan) -> Span {
+    /// Attachments of a render pass: loaded as its first pass wants, stored if anybody looks later.
+    fn write_attachments(&mut self, input: Input<'_>, physical: u32, plan: &mut Plan) -> Span {
         let frame = input.scene.frame;
         let start = plan.attachments.len();
         self.attached.clear();
-        for at in frame.course.steps[step as usize].stops.range() {
-            let node = &frame.facts.nodes[frame.course.stops[at].node];
-            let attachments = &frame.facts.attachments[node.attachments.range()];
-            let resolve = |one: &&NodeAttachment| one.usage == Usage::ResolveAttachment;
+        for at in frame.schedule.physical_passes[physical as usize].passes.range() {
+            let pass = &frame.facts.passes[frame.schedule.passes[at].pass];
+            let attachments = &frame.facts.attachments[pass.attachments.range()];
+            let resolve = |one: &&ResolvedAttachment| one.usage == Usage::ResolveAttachment;
             for attachment in attachments.iter().filter(|one| !resolve(one)) {
                 self.write_attachment(input, at, *attachment, start, plan);
             }
@@ -365,19 +365,26 @@ impl Scratch {
             }
         }
         // A render pass with subpasses takes whole images (Vulkan 1.3, `VkSubpassDescription2`).
-        let steps = &frame.course.steps[step as usize];
+        let physical_passes = &frame.schedule.physical_passes[physical as usize];
         let reads_in_place = |at: usize| {
-            let node = &frame.facts.nodes[frame.course.stops[at].node];
-            frame.facts.attachments[node.attachments.range()].iter().any(|one| one.usage == Usage::InputAttachment)
+            let pass = &frame.facts.passes[frame.schedule.passes[at].pass];
+            frame.facts.attachments[pass.attachments.range()].iter().any(|one| one.usage == Usage::InputAttachment)
         };
-        let subpasses = steps.subpasses || steps.stops.range().any(reads_in_place);
+        let subpasses = physical_passes.subpasses || physical_passes.passes.range().any(reads_in_place);
         for attachment in plan.attachments[start..].iter_mut().filter(|_| subpasses) {
             attachment.aspects = frame.shapes[attachment.resource].aspects;
         }
         Span::new(start, plan.attachments.len())
     }
 
-    fn write_attachment(&mut self, input: Input<'_>, at: usize, one: NodeAttachment, start: usize, plan: &mut Plan) {
+    fn write_attachment(
+        &mut self,
+        input: Input<'_>,
+        at: usize,
+        one: ResolvedAttachment,
+        start: usize,
+        plan: &mut Plan,
+    ) {
         let frame = input.scene.frame;
         let details = frame.graph.details_of(&frame.graph.accesses()[one.declared as usize]);
         let memory = frame.facts.memory[one.resource];
@@ -386,7 +393,7 @@ impl Scratch {
         let aspects = frame.shapes[one.resource].aspects;
         let stencil = aspects.contains(Aspects::STENCIL);
         let main = if aspects == Aspects::STENCIL { aspects } else { aspects - Aspects::STENCIL };
-        // Of depth and stencil a node may write one and sample the other, which is left alone then.
+        // Of depth and stencil a pass may write one and sample the other, which is left alone then.
         let said = frame.graph.accesses()[one.declared as usize].aspects;
         let attached = if said.is_empty() { aspects } else { said & aspects };
         let written = |of: Aspects| !read_only && (said.is_empty() || said.intersects(of));
@@ -403,8 +410,8 @@ impl Scratch {
         let same =
             |a: &Attachment| frame.facts.memory[a.resource] == memory && a.mip == one.mip && a.layers == one.layers;
         if let Some(position) = plan.attachments[start..].iter().position(same) {
-            // A later node of the render pass: what it leaves decides, unless it only looks; how an aspect begins, the
-            // first node that uses it.
+            // A later pass of the render pass: what it leaves decides, unless it only looks; how an aspect begins, the
+            // first pass that uses it.
             let known = &mut plan.attachments[start + position];
             let used = self.attached[position];
             let begins = |of: Aspects| written(of) && !used.intersects(of);
@@ -443,19 +450,26 @@ impl Scratch {
         });
     }
 
-    /// Whether what a node leaves in an aspect of an attachment is needed after its render pass.
-    fn is_kept(&self, input: Input<'_>, at: usize, memory: ResourceId, one: &NodeAttachment, aspects: Aspects) -> bool {
+    /// Whether what a pass leaves in an aspect of an attachment is needed after its render pass.
+    fn is_kept(
+        &self,
+        input: Input<'_>,
+        at: usize,
+        memory: ResourceId,
+        one: &ResolvedAttachment,
+        aspects: Aspects,
+    ) -> bool {
         let frame = input.scene.frame;
-        let step = frame.course.stops[at].step;
-        // The last node of the render pass that uses the piece knows; earlier ones hand on to it.
-        frame.course.steps[step as usize].stops.range().any(|stop| {
-            let mut visit = self.visit_of[stop];
-            frame.touches(stop).iter().any(|touch: &Touch| {
+        let physical = frame.schedule.passes[at].physical;
+        // The last pass of the render pass that uses the subresource knows; earlier ones hand on to it.
+        frame.schedule.physical_passes[physical as usize].passes.range().any(|scheduled| {
+            let mut visit = self.visit_of[scheduled];
+            frame.accesses(scheduled).iter().any(|access: &ResolvedAccess| {
                 let first = visit;
-                visit += touch.count;
-                frame.facts.memory[touch.resource] == memory
-                    && touch.pieces().zip(first..).any(|(piece, visit)| {
-                        let part = frame.facts.pieces.get(piece as u32);
+                visit += access.count;
+                frame.facts.memory[access.resource] == memory
+                    && access.subresources().zip(first..).any(|(subresource, visit)| {
+                        let part = frame.facts.subresources.get(subresource as u32);
                         let mip = part.mips[0] <= one.mip && one.mip < part.mips[1] && part.aspects.intersects(aspects);
                         mip && part.layers[0] < one.layers[1] && input.hazards.kept[visit as usize]
                     })
@@ -464,9 +478,9 @@ impl Scratch {
     }
 }
 
-/// The memory of the attachment that `resolve` resolves: the one it names, or the only one of its node that is
+/// The memory of the attachment that `resolve` resolves: the one it names, or the only one of its pass that is
 /// multisampled and of its format.
-fn resolved(input: Input<'_>, of_node: &[NodeAttachment], resolve: &NodeAttachment) -> Option<ResourceId> {
+fn resolved(input: Input<'_>, of_pass: &[ResolvedAttachment], resolve: &ResolvedAttachment) -> Option<ResourceId> {
     let frame = input.scene.frame;
     let named = frame.graph.details_of(&frame.graph.accesses()[resolve.declared as usize]).resolves;
     let format = |of: ResourceId| match frame.shapes[of].kind {
@@ -474,32 +488,32 @@ fn resolved(input: Input<'_>, of_node: &[NodeAttachment], resolve: &NodeAttachme
         PlanKind::Buffer { .. } => None,
     };
     let wanted = (format(resolve.resource)?.0, true);
-    let fits = |one: &&NodeAttachment| {
+    let fits = |one: &&ResolvedAttachment| {
         !matches!(one.usage, Usage::ResolveAttachment | Usage::InputAttachment) && format(one.resource) == Some(wanted)
     };
-    let source = named.or_else(|| of_node.iter().find(fits).map(|one| one.resource))?;
+    let source = named.or_else(|| of_pass.iter().find(fits).map(|one| one.resource))?;
     Some(frame.facts.memory[source])
 }
 
-/// The layouts in which a node finds its images, neighbouring pieces of one layout together.
+/// The layouts in which a pass finds its images, neighbouring subresources of one layout together.
 fn write_layouts(input: Input<'_>, at: usize, mut visit: u32, plan: &mut Plan) -> Span {
     let frame = input.scene.frame;
     let start = plan.layouts.len();
-    for touch in frame.touches(at) {
-        let image = frame.is_image(frame.facts.memory[touch.resource]);
-        for piece in touch.pieces() {
-            let epoch = &input.scene.epochs.epochs[input.scene.epochs.of[visit as usize] as usize];
+    for access in frame.accesses(at) {
+        let image = frame.is_image(frame.facts.memory[access.resource]);
+        for subresource in access.subresources() {
+            let read_group = &input.scene.read_groups.read_groups[input.scene.read_groups.of[visit as usize] as usize];
             visit += 1;
             if !image {
                 continue;
             }
-            let part = frame.facts.pieces.get(piece as u32);
-            let layout: Layout = epoch.layout_of(touch.layout);
+            let part = frame.facts.subresources.get(subresource as u32);
+            let layout: Layout = read_group.layout_of(access.layout);
             let (mips, layers, aspects) = (part.mips, part.layers, part.aspects);
             add_layout(
                 &mut plan.layouts,
                 start,
-                PassLayout { resource: touch.resource, mips, layers, aspects, layout },
+                PassLayout { resource: access.resource, mips, layers, aspects, layout },
             );
         }
     }

@@ -1,9 +1,9 @@
 //! Barriers, semaphores, batches: the fewest, the latest, the narrowest that make the plan mean what the
 //! declaration means.
 //!
-//! `epoch` finds for every piece which uses are not ordered among themselves and what layout they share; `clock`
-//! walks the queues with vector clocks and keeps the waits that are not implied; `hazard` walks the uses again and
-//! asks for barriers; `call` gathers them in as few calls as will do; `edge` and `repeat` see to what comes before
+//! `read_group` finds for every subresource which uses are not ordered among themselves and what layout they share;
+//! `clock` walks the queues with vector clocks and keeps the waits that are not implied; `hazard` walks the uses again
+//! and asks for barriers; `call` gathers them in as few calls as will do; `edge` and `repeat` see to what comes before
 //! and after the frame; `emit` writes the plan.
 //!
 //! Source of the clocks: Mattern, "Virtual Time and Global States of Distributed Systems" (1989). Of the happens-
@@ -12,9 +12,9 @@
 pub mod batch;
 pub mod call;
 pub mod clock;
-pub mod course;
 pub mod edge;
 pub mod emit;
-pub mod epoch;
 pub mod hazard;
+pub mod read_group;
 pub mod repeat;
+pub mod schedule;

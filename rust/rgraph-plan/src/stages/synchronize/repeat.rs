@@ -3,8 +3,8 @@
 //! for the run before does, unless the batch waits already for something later on that queue.
 
 use super::clock::Knowledge;
-use super::epoch::{Frame, NONE};
 use super::hazard::{First, Hazards, Left, Scene};
+use super::read_group::{Frame, NONE};
 use crate::access::Stages;
 use crate::id::Id;
 
@@ -32,20 +32,20 @@ pub struct Repeats {
 }
 
 impl Repeats {
-    /// Completes the first uses of a walk. O(first uses · pieces of what they follow).
+    /// Completes the first uses of a walk. O(first uses · subresources of what they follow).
     pub fn complete(&mut self, scene: Scene<'_>, hazards: &mut Hazards, waits: &mut [Stages]) {
         self.waits.clear();
         self.knowledge.start(scene.clocks);
         let mut firsts = std::mem::take(&mut hazards.firsts);
         self.enter_whole(scene, &mut firsts);
         let mut next = firsts.iter().peekable();
-        for (at, stop) in scene.frame.course.stops.iter().enumerate() {
+        for (at, scheduled) in scene.frame.schedule.passes.iter().enumerate() {
             crate::cancel::poll();
-            self.knowledge.reach(scene.clocks, at as u32, stop.queue);
+            self.knowledge.reach(scene.clocks, at as u32, scheduled.queue);
             while let Some(first) = next.next_if(|first| first.at == at as u32) {
                 self.left_before(scene, hazards, first);
                 for at in 0..self.left.len() {
-                    self.follow(scene, hazards, first, self.left[at], stop.queue, waits);
+                    self.follow(scene, hazards, first, self.left[at], scheduled.queue, waits);
                 }
             }
         }
@@ -53,26 +53,27 @@ impl Repeats {
         self.waits.sort_unstable_by_key(|wait| (wait.batch, wait.queue));
     }
 
-    /// The runtime's barrier stands before the first batch of a queue that uses any part of a resource, under any of its
-    /// names, and is about all parts that the queue is the first to use: so early they are used.
+    /// The runtime's barrier stands before the first batch of a queue that uses any part of a resource, under any of
+    /// its names, and is about all parts that the queue is the first to use: so early they are used.
     fn enter_whole(&mut self, scene: Scene<'_>, firsts: &mut [First]) {
         let lanes = scene.clocks.lanes();
         self.entered.clear();
         if firsts.iter().all(|first| first.placement != NONE) {
             return;
         }
-        let Frame { course, facts, shapes, .. } = scene.frame;
+        let Frame { schedule, facts, shapes, .. } = scene.frame;
         self.entered.resize(shapes.len() * lanes, NONE);
-        for (at, stop) in course.stops.iter().enumerate() {
-            for touch in scene.frame.touches(at) {
-                let entered = &mut self.entered[facts.memory[touch.resource].index() * lanes + usize::from(stop.queue)];
+        for (at, scheduled) in schedule.passes.iter().enumerate() {
+            for access in scene.frame.accesses(at) {
+                let entered =
+                    &mut self.entered[facts.memory[access.resource].index() * lanes + usize::from(scheduled.queue)];
                 *entered = (at as u32).min(*entered);
             }
         }
         for first in firsts.iter_mut().filter(|first| first.placement == NONE) {
-            let queue = usize::from(course.stops[first.at as usize].queue);
+            let queue = usize::from(schedule.passes[first.at as usize].queue);
             first.at = self.entered[first.memory.index() * lanes + queue];
-            first.step = course.stops[first.at as usize].step;
+            first.physical = schedule.passes[first.at as usize].physical;
         }
         firsts.sort_by_key(|first| first.at);
     }
@@ -119,18 +120,18 @@ impl Repeats {
             hazards.calls.add_source(first.barrier, first.stages, crate::access::Accesses::empty());
             hazards.calls.keep_whole(first.barrier);
         }
-        if queue == scene.frame.course.host() && first.placement != NONE {
+        if queue == scene.frame.schedule.host() && first.placement != NONE {
             hazards.show_to_next_run(scene, first, left);
         }
         let knows = scene.clocks.clock(first.at)[usize::from(left.queue)] > 0;
         if knows {
-            let (wait, stop) = self.knowledge.through(scene.clocks, queue, left.queue);
-            if scene.frame.course.stops[stop as usize].step <= first.step {
+            let (wait, scheduled) = self.knowledge.through(scene.clocks, queue, left.queue);
+            if scene.frame.schedule.passes[scheduled as usize].physical <= first.physical {
                 waits[wait as usize] |= first.stages;
                 return;
             }
         }
-        let batch = scene.batches.batch_of(first.step);
+        let batch = scene.batches.batch_of(first.physical);
         let known =
             self.waits.iter_mut().rev().find(|w| {
                 w.queue == left.queue && scene.batches.cuts[w.batch as usize].queue == queue && w.batch <= batch

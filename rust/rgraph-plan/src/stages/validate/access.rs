@@ -12,7 +12,7 @@ use crate::graph::{Clear, Details};
 use crate::plan::PlanKind;
 use crate::resource::{Kind, Life};
 use crate::stages::resolve::part_of;
-use crate::stages::resolve::piece::Part;
+use crate::stages::resolve::subresource::Part;
 
 impl Check<'_> {
     /// Checks one access. Whether what it names is sound enough to be compared with others, and what it asks.

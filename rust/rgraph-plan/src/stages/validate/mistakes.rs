@@ -10,7 +10,7 @@ use crate::file::nearest::nearest;
 use crate::graph::{Access, FlagId, Graph, PassId, Place};
 use crate::id::{Id, IdVec};
 use crate::resource::{Life, Resource, ResourceId};
-use crate::stages::resolve::piece::Part;
+use crate::stages::resolve::subresource::Part;
 use crate::stages::resolve::{Problem, Via};
 use crate::stages::size::Shape;
 
@@ -43,7 +43,7 @@ pub fn of_problems(graph: &Graph, shapes: &IdVec<ResourceId, Shape>, problems: &
     together(problems).iter().enumerate().map(mistake).collect()
 }
 
-/// Problems of several pieces that one access or one reader has, as one of all those pieces.
+/// Problems of several subresources that one access or one reader has, as one of all those subresources.
 fn together(problems: &[Problem]) -> Vec<Problem> {
     let mut merged: Vec<Problem> = Vec::new();
     let mut places: HashMap<(u8, u32, ResourceId, Option<PassId>), usize> = HashMap::new();

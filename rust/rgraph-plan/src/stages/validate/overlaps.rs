@@ -1,5 +1,5 @@
-//! Accesses of one pass to one resource whose parts meet: reads may, and colour attachments that keep their contents with
-//! input attachments; all else contradicts itself. Attachments that meet are one: the same mip, the same layers.
+//! Accesses of one pass to one resource whose parts meet: reads may, and colour attachments that keep their contents
+//! with input attachments; all else contradicts itself. Attachments that meet are one: the same mip, the same layers.
 //!
 //! Each access becomes intervals (of layers per mip and aspect, or of bytes), sorted by where they begin; one sweep
 //! then keeps how far the accesses of each class have reached. O(k log k) in the intervals, at most 96 an access.
@@ -13,7 +13,7 @@ use crate::graph::Access;
 use crate::plan::PlanKind;
 use crate::resource::ResourceId;
 use crate::stages::resolve::part_of;
-use crate::stages::resolve::piece::Part;
+use crate::stages::resolve::subresource::Part;
 
 /// Memory that the sweep reuses.
 #[derive(Default, Debug)]

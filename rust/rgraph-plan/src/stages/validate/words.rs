@@ -6,7 +6,7 @@ use crate::access::{Aspects, Stages};
 use crate::access::{DECLARED_STAGE_NAMES, Usage};
 use crate::plan::PlanKind;
 use crate::profile::Capabilities;
-use crate::stages::resolve::piece::Part;
+use crate::stages::resolve::subresource::Part;
 use crate::stages::size::{Measure, Shape};
 
 /// `rgba8unorm, 1920×1080, 4 layers`, or `buffer of 256 bytes`.

@@ -2,7 +2,7 @@
 
 use rgraph_check::generate::Limits;
 use rgraph_check::random::Random;
-use rgraph_check::serial::{Deed as What, Serial, Touch, serial};
+use rgraph_check::serial::{Operation as What, ResolvedAccess, Serial, serial};
 use rgraph_plan::bake::Options;
 use rgraph_plan::graph::PassId;
 use rgraph_plan::id::Id;
@@ -11,8 +11,8 @@ use rgraph_plan::stages::schedule::Policy;
 use rgraph_plan::stages::synchronize::emit::Split;
 
 use super::adapt::{Adapted, adapt};
-use super::deed::{Deed, deeds};
 use super::evaluate::{Evaluator, Run, uploaded};
+use super::operation::{PassOperation, operations};
 use super::shape::{CELL, Spot, index};
 use super::words::Class;
 
@@ -21,7 +21,7 @@ pub struct Case {
     pub seed: u64,
     pub adapted: Adapted,
     pub serial: Serial,
-    pub deeds: Vec<Option<Deed>>,
+    pub operations: Vec<Option<PassOperation>>,
     pub runs: Vec<Run>,
     /// How its plan is made.
     pub options: Options,
@@ -43,7 +43,7 @@ impl Case {
     pub fn new(seed: u64, limits: Limits, runs: usize, swift: bool) -> Self {
         let adapted = adapt(seed, limits, swift);
         let serial = serial(&adapted.graph);
-        let deeds = deeds(&adapted, &serial, seed);
+        let operations = operations(&adapted, &serial, seed);
         let mut random = Random::new(seed ^ 0xf1a6);
         let policies = [Policy::Auto, Policy::Auto, Policy::Declared, Policy::Overlap, Policy::Weighted];
         let splits = [Split::Never, Split::Never, Split::Distance, Split::Always];
@@ -54,7 +54,7 @@ impl Case {
             ..Options::default()
         };
         let graph = &adapted.graph;
-        let mut evaluator = Evaluator::new(graph, &adapted.shapes, &serial, &deeds);
+        let mut evaluator = Evaluator::new(graph, &adapted.shapes, &serial, &operations);
         let imported: Vec<ResourceId> = graph
             .resources()
             .iter_ids()
@@ -76,11 +76,11 @@ impl Case {
                 steps[pass.index()] = at;
             }
         }
-        Self { seed, adapted, deeds, runs: out, options, steps, serial }
+        Self { seed, adapted, operations, runs: out, options, steps, serial }
     }
 
     /// A pass's accesses, resolved.
-    pub fn uses(&self, pass: PassId) -> &[Touch] {
+    pub fn uses(&self, pass: PassId) -> &[ResolvedAccess] {
         &self.serial.steps[self.steps[pass.index()]].uses
     }
 

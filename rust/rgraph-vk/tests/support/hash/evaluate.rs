@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use rgraph_check::serial::{Deed as What, Serial, Step};
+use rgraph_check::serial::{Operation as What, Serial, Step};
 use rgraph_plan::access::{Aspects, Load, Usage};
 use rgraph_plan::graph::{Clear, FlagId, Graph};
 use rgraph_plan::id::Id;
 use rgraph_plan::resource::{Life, ResourceId};
 
-use super::deed::{Deed, From, How, Mode, Via, Write, cells, pattern_word};
+use super::operation::{From, How, Mode, PassOperation, Via, Write, cells, pattern_word};
 use super::shape::{Shape, Spot, index};
 use super::words::{Class, mix, named};
 
@@ -48,7 +48,7 @@ pub struct Evaluator<'a> {
     pub graph: &'a Graph,
     pub shapes: &'a [Shape],
     pub serial: &'a Serial,
-    pub deeds: &'a [Option<Deed>],
+    pub operations: &'a [Option<PassOperation>],
     /// By memory, copy, cell.
     cells: Vec<Vec<Vec<Option<u32>>>>,
     run: u32,
@@ -56,7 +56,12 @@ pub struct Evaluator<'a> {
 
 impl<'a> Evaluator<'a> {
     /// Before the first run.
-    pub fn new(graph: &'a Graph, shapes: &'a [Shape], serial: &'a Serial, deeds: &'a [Option<Deed>]) -> Self {
+    pub fn new(
+        graph: &'a Graph,
+        shapes: &'a [Shape],
+        serial: &'a Serial,
+        operations: &'a [Option<PassOperation>],
+    ) -> Self {
         let cells = graph.resources().iter_ids().map(|(id, resource)| {
             let shape = &shapes[index(id)];
             let start = (resource.life == Life::Persistent).then_some(0);
@@ -64,7 +69,7 @@ impl<'a> Evaluator<'a> {
             vec![(0..shape.cells()).map(there).collect(); serial.copies[index(id)] as usize]
         });
         let cells = cells.collect();
-        Self { graph, shapes, serial, deeds, cells, run: 0 }
+        Self { graph, shapes, serial, operations, cells, run: 0 }
     }
 
     fn place(&self, resource: ResourceId) -> (usize, usize) {
@@ -117,8 +122,8 @@ impl<'a> Evaluator<'a> {
             let on = step.flag.is_none_or(|flag| flags[flag.index()]);
             match step.what {
                 What::Pass(pass) => {
-                    let Some(deed) = &self.deeds[pass.index()] else { continue };
-                    told.insert(pass.index(), self.pass(step, deed, flags, on));
+                    let Some(operation) = &self.operations[pass.index()] else { continue };
+                    told.insert(pass.index(), self.pass(step, operation, flags, on));
                 }
                 What::Mips { .. } | What::Scaled { .. } if on => self.blit(step),
                 _ => {}
@@ -150,13 +155,13 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    fn pass(&mut self, step: &Step, deed: &Deed, flags: &[bool], on: bool) -> Told {
-        let salt = mix(deed.salt, self.run);
+    fn pass(&mut self, step: &Step, operation: &PassOperation, flags: &[bool], on: bool) -> Told {
+        let salt = mix(operation.salt, self.run);
         let mut hash = salt;
         let mut known = Vec::new();
         // What fragments of the left and of the right half find in input attachments.
         let mut inputs = [Vec::new(), Vec::new()];
-        for read in &deed.reads {
+        for read in &operation.reads {
             let resource = step.uses[read.at].effective(|flag: FlagId| flags[flag.index()]);
             let mut mask = 0;
             for (bit, &cell) in read.cells.iter().enumerate() {
@@ -175,7 +180,7 @@ impl<'a> Evaluator<'a> {
         if !on {
             return told;
         }
-        let moved: Vec<_> = deed
+        let moved: Vec<_> = operation
             .moves
             .iter()
             .map(|one| {
@@ -187,9 +192,9 @@ impl<'a> Evaluator<'a> {
                 (one.to, one.cell, word)
             })
             .collect();
-        self.load(step, deed);
-        for write in &deed.writes {
-            self.write(step, deed, write, hash, &inputs);
+        self.load(step, operation);
+        for write in &operation.writes {
+            self.write(step, operation, write, hash, &inputs);
         }
         for (to, cell, word) in moved {
             self.set(step.uses[to].resource, cell, word);
@@ -205,7 +210,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// What is there before a pass writes: load operations, and contents that nobody keeps.
-    fn load(&mut self, step: &Step, deed: &Deed) {
+    fn load(&mut self, step: &Step, operation: &PassOperation) {
         for touch in step.uses.iter().filter(|touch| touch.writes && touch.usage != Usage::StorageReadWrite) {
             let shapes = self.shapes;
             let shape = &shapes[index(touch.resource)];
@@ -234,7 +239,7 @@ impl<'a> Evaluator<'a> {
                         self.set(touch.resource, cell, word);
                     }
                 }
-                if let (true, How::Raster { half, stencil, .. }) = (stencil, deed.how) {
+                if let (true, How::Raster { half, stencil, .. }) = (stencil, operation.how) {
                     for half in 0..if half { 1 } else { 2 } {
                         let spot = Spot { mip: touch.mips[0], layer: touch.layers[0], aspect: at, half };
                         self.set(touch.resource, shape.cell(spot), Some(stencil));
@@ -244,7 +249,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    fn write(&mut self, step: &Step, deed: &Deed, write: &Write, hash: u32, inputs: &[Vec<u32>; 2]) {
+    fn write(&mut self, step: &Step, operation: &PassOperation, write: &Write, hash: u32, inputs: &[Vec<u32>; 2]) {
         let resource = step.uses[write.at].resource;
         let shapes = self.shapes;
         let shape = &shapes[index(resource)];
@@ -253,7 +258,7 @@ impl<'a> Evaluator<'a> {
             let class = shape.class(cell);
             let mut new = mix(hash, local);
             let old = self.get(resource, cell);
-            let word = match (write.mode, deed.how) {
+            let word = match (write.mode, operation.how) {
                 (Mode::Add, _) => old.map(|old| old.wrapping_add(new)),
                 (Mode::Mix, _) => old.map(|old| class.word(mix(new, old))),
                 (Mode::Set, How::Raster { tested, .. }) => {

@@ -1,16 +1,17 @@
 //! Frames of hashes: generated graphs whose passes are shaders, draws, commands and functions that write a hash of all
 //! they read, run on a driver several frames at a time, and compared with what [`evaluate`] computes here, serially, in
-//! declared order. Whatever barrier, wait, layout, load operation or byte offset is wrong ends in a wrong word of a root.
+//! declared order. Whatever barrier, wait, layout, load operation or byte offset is wrong ends in a wrong word of a
+//! root.
 
 mod adapt;
 mod case;
 pub mod chaos;
 pub mod coverage;
-mod deed;
 mod evaluate;
 mod input;
 #[allow(dead_code, reason = "one of the tests uses it")]
 pub mod mutant;
+mod operation;
 mod shader;
 mod shape;
 mod words;
@@ -35,7 +36,7 @@ use rgraph_vk::{Compiled, Device, DeviceOptions, Error, Inputs, Upload};
 
 use case::Case;
 use coverage::Coverage;
-use deed::How;
+use operation::How;
 use shader::Library;
 
 /// What is run.
@@ -271,9 +272,9 @@ fn log(seed: u64, plan: &Plan, messages: &[String]) {
     file.write_all(text.as_bytes()).expect("the file that RGRAPH_HASH_LOG names can be written");
 }
 
-/// What validation layers say of valid frames: that images in `GENERAL` could be copied faster in another layout (1.3.239),
-/// though another queue reads them at once; and hazards between resources that take over memory from each other through
-/// an image, since a layer does not know which bytes an image's barrier covers (1.3.239, 1.4.364).
+/// What validation layers say of valid frames: that images in `GENERAL` could be copied faster in another layout
+/// (1.3.239), though another queue reads them at once; and hazards between resources that take over memory from each
+/// other through an image, since a layer does not know which bytes an image's barrier covers (1.3.239, 1.4.364).
 fn is_false_alarm(message: &str, plan: &Plan) -> bool {
     let named = |id: ResourceId| message.contains(&format!("[{}]", plan.resource_name(id)));
     let places = &plan.memory.placements;
@@ -348,7 +349,7 @@ impl Report {
             *self.changed.entry(what).or_default() += count;
         }
         self.accesses += case.adapted.graph.accesses().len() as u64;
-        self.idle += case.deeds.iter().flatten().map(|deed| u64::from(deed.idle)).sum::<u64>();
+        self.idle += case.operations.iter().flatten().map(|operation| u64::from(operation.idle)).sum::<u64>();
     }
 
     fn add_plan(&mut self, case: &Case, compiled: &Compiled) {
@@ -357,16 +358,16 @@ impl Report {
         let conditional = |at: u32| graph.passes()[PassId::new(at as usize)].conditional.is_some();
         self.coverage.add(plan, conditional);
         let live: std::collections::HashSet<&str> = plan.live().map(|pass| plan.pass_name(pass)).collect();
-        for deed in case.deeds.iter().flatten() {
-            let kind = match deed.how {
+        for operation in case.operations.iter().flatten() {
+            let kind = match operation.how {
                 How::Compute => "dispatches",
                 How::Raster { .. } => "draws",
                 How::Host => "functions on the host",
                 How::Transfer => "transfers",
             };
             let counts = self.passes.entry(kind).or_default();
-            let busy = !deed.writes.is_empty() || !deed.moves.is_empty();
-            let runs = live.contains(deed.name.as_str());
+            let busy = !operation.writes.is_empty() || !operation.moves.is_empty();
+            let runs = live.contains(operation.name.as_str());
             counts[0] += 1;
             counts[1] += u64::from(runs);
             counts[2] += u64::from(runs && busy);

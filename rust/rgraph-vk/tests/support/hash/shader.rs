@@ -9,8 +9,8 @@ use std::sync::Arc;
 use rgraph_plan::format::Format;
 use rgraph_shader::{Kind, Language, Program, Source, Stage};
 
-use super::deed::{Deed, Mode, Read, Via};
 use super::input::{Input, patched, stub};
+use super::operation::{Mode, PassOperation, Read, Via};
 use super::shape::Shape;
 use super::words::{Class, MIX};
 
@@ -87,11 +87,16 @@ impl Library {
     }
 
     /// The program of a dispatch that writes a target.
-    pub fn compute(&self, deed: &Deed, shape_of: &dyn Fn(&Read) -> Shape, target: Target) -> Arc<Program> {
+    pub fn compute(
+        &self,
+        operation: &PassOperation,
+        shape_of: &dyn Fn(&Read) -> Shape,
+        target: Target,
+    ) -> Arc<Program> {
         let mut text = format!(
             "{MIX}{FRAME}struct Push {{ key: u32, cover: u32, loops: u32, layers: u32 }}\nvar<push_constant> push: Push;\n"
         );
-        let calls = folds(&mut text, deed, shape_of, |_| true);
+        let calls = folds(&mut text, operation, shape_of, |_| true);
         let body = match target.image {
             None => buffer_body(&mut text, target.mode),
             Some((dimension, class)) => image_body(&mut text, dimension, class, target.mode),
@@ -115,7 +120,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
     /// The program of a draw to some colour targets and maybe depth.
     pub fn raster(
         &self,
-        deed: &Deed,
+        operation: &PassOperation,
         shape_of: &dyn Fn(&Read) -> Shape,
         colors: &[Class],
         depth: bool,
@@ -125,12 +130,12 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
 var<push_constant> push: Push;
 struct Corner {{ @builtin(position) position: vec4<f32>, @location(0) @interpolate(flat) h: u32 }}\n"
         );
-        let vertex = folds(&mut text, deed, shape_of, |read| read.vertex && read.via != Via::Vertex);
-        let fragment = folds(&mut text, deed, shape_of, |read| !read.vertex);
+        let vertex = folds(&mut text, operation, shape_of, |read| read.vertex && read.via != Via::Vertex);
+        let fragment = folds(&mut text, operation, shape_of, |read| !read.vertex);
         let mut inputs = String::new();
         let mut attributes = String::new();
         let mut location = 0;
-        for (at, read) in deed.reads.iter().enumerate().filter(|(_, read)| read.via == Via::Vertex) {
+        for (at, read) in operation.reads.iter().enumerate().filter(|(_, read)| read.via == Via::Vertex) {
             for bit in 0..read.cells.len() {
                 let _ = write!(inputs, ", @location({location}) a{location}: u32");
                 let _ = writeln!(attributes, "    if is_known({at}u, {bit}u) {{ h = mixed(h, a{location}); }}");
@@ -139,7 +144,7 @@ struct Corner {{ @builtin(position) position: vec4<f32>, @location(0) @interpola
         }
         let mut inputs_read = Vec::new();
         let mut loads = String::new();
-        for (at, read) in deed.reads.iter().enumerate().filter(|(_, read)| read.via == Via::Input) {
+        for (at, read) in operation.reads.iter().enumerate().filter(|(_, read)| read.via == Via::Input) {
             let input = Input { at, float: shape_of(read).format == Some(Format::R32float) };
             text.push_str(&stub(input));
             inputs_read.push(input);
@@ -201,9 +206,14 @@ fn with_inputs(program: &Program, inputs: &[Input]) -> Program {
 }
 
 /// Bindings and fold functions of some reads; returns the calls.
-fn folds(text: &mut String, deed: &Deed, shape_of: &dyn Fn(&Read) -> Shape, wanted: impl Fn(&Read) -> bool) -> String {
+fn folds(
+    text: &mut String,
+    operation: &PassOperation,
+    shape_of: &dyn Fn(&Read) -> Shape,
+    wanted: impl Fn(&Read) -> bool,
+) -> String {
     let mut calls = String::new();
-    for (at, read) in deed.reads.iter().enumerate().filter(|(_, read)| wanted(read)) {
+    for (at, read) in operation.reads.iter().enumerate().filter(|(_, read)| wanted(read)) {
         let shape = shape_of(read);
         let binding = at + 1;
         match read.via {

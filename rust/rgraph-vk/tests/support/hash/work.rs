@@ -1,4 +1,4 @@
-//! Deeds as work: dispatches, draws, commands and host functions.
+//! Operations as work: dispatches, draws, commands and host functions.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,8 +17,8 @@ use rgraph_vk::work::{
 
 use super::adapt::{BLOCK, BLOCKS};
 use super::case::Case;
-use super::deed::{Deed, From, How, Mode, Move, Read, Via, pattern_word};
 use super::evaluate::{Told, threshold};
+use super::operation::{From, How, Mode, Move, PassOperation, Read, Via, pattern_word};
 use super::shader::{Dimension, Library, MOST_READS, Target};
 use super::shape::{CELL, Shape, Texels, index};
 use super::words::{Class, mix};
@@ -47,10 +47,10 @@ pub fn told_bytes(told: &Told) -> Vec<u8> {
 /// The work of a case, made anew for each compiled graph: host functions count their calls.
 pub fn workload(case: &Case, library: &Library) -> Workload {
     let mut workload = Workload::new(case.adapted.graph.clone());
-    for deed in case.deeds.iter().flatten() {
-        let builder = Builder { case, library, deed };
+    for operation in case.operations.iter().flatten() {
+        let builder = Builder { case, library, operation };
         if let Some(work) = builder.work() {
-            workload.works.insert(deed.pass, work);
+            workload.works.insert(operation.pass, work);
         }
     }
     workload
@@ -59,12 +59,12 @@ pub fn workload(case: &Case, library: &Library) -> Workload {
 struct Builder<'a> {
     case: &'a Case,
     library: &'a Library,
-    deed: &'a Deed,
+    operation: &'a PassOperation,
 }
 
 impl Builder<'_> {
     fn resource(&self, at: usize) -> ResourceId {
-        self.case.uses(self.deed.pass)[at].resource
+        self.case.uses(self.operation.pass)[at].resource
     }
 
     fn shape(&self, at: usize) -> &Shape {
@@ -73,7 +73,7 @@ impl Builder<'_> {
 
     fn work(&self) -> Option<Work> {
         let mut steps = Vec::new();
-        match self.deed.how {
+        match self.operation.how {
             How::Host => return Some(self.host()),
             How::Compute => self.dispatches(&mut steps),
             How::Raster { size, half, tested, stencil } => self.draws(size, half, tested, stencil, &mut steps),
@@ -84,7 +84,7 @@ impl Builder<'_> {
     }
 
     fn told(&self) -> Vec<u8> {
-        told_bytes(&self.case.runs[0].told[&self.deed.pass.index()])
+        told_bytes(&self.case.runs[0].told[&self.operation.pass.index()])
     }
 
     fn view(&self, read: &Read) -> View {
@@ -109,7 +109,7 @@ impl Builder<'_> {
                     None => continue,
                 },
                 name => {
-                    let read = name[1..].parse::<usize>().ok().and_then(|read| self.deed.reads.get(read));
+                    let read = name[1..].parse::<usize>().ok().and_then(|read| self.operation.reads.get(read));
                     let Some(read) = read else { continue };
                     What::Resource(self.view(read))
                 }
@@ -121,12 +121,12 @@ impl Builder<'_> {
 
     fn dispatches(&self, steps: &mut Vec<Step>) {
         let shape_of = |read: &Read| self.shape(read.at).clone();
-        for write in &self.deed.writes {
+        for write in &self.operation.writes {
             let shape = self.shape(write.at);
             let resource = self.resource(write.at);
             let image =
                 shape.format.map(|format| (Dimension::of(shape, write.layers), Class::of(format, write.aspect)));
-            let program = self.library.compute(self.deed, &shape_of, Target { image, mode: write.mode });
+            let program = self.library.compute(self.operation, &shape_of, Target { image, mode: write.mode });
             let cover = match image {
                 Some(_) => u32::from(!write.half),
                 None => write.cells.iter().fold(0, |cover, (_, local)| cover | 1 << local),
@@ -145,7 +145,7 @@ impl Builder<'_> {
                 }
                 None => [((write.bytes[1] - write.bytes[0]) / 4).div_ceil(64) as u32, 1, 1],
             };
-            let words = [write.key, cover, self.deed.loops, write.layers[1] - write.layers[0]];
+            let words = [write.key, cover, self.operation.loops, write.layers[1] - write.layers[0]];
             let push = words.iter().flat_map(|word| word.to_le_bytes()).collect();
             let bound = self.bound(&program, Some(view));
             steps.push(Step::Dispatch(Dispatch { program, bound, push, groups: Groups::Fixed(groups) }));
@@ -154,13 +154,13 @@ impl Builder<'_> {
 
     fn draws(&self, size: [u32; 2], half: bool, tested: Option<usize>, stencil: u32, steps: &mut Vec<Step>) {
         let shape_of = |read: &Read| self.shape(read.at).clone();
-        let uses = self.case.uses(self.deed.pass);
-        let is = |usage: Usage| self.deed.writes.iter().filter(move |write| uses[write.at].usage == usage);
+        let uses = self.case.uses(self.operation.pass);
+        let is = |usage: Usage| self.operation.writes.iter().filter(move |write| uses[write.at].usage == usage);
         let colors: Vec<Class> = is(Usage::ColorAttachment)
             .map(|write| Class::of(self.shape(write.at).format.unwrap_or(Format::R32uint), write.aspect))
             .collect();
         let depth = is(Usage::DepthStencilAttachment).next();
-        let program = self.library.raster(self.deed, &shape_of, &colors, depth.is_some());
+        let program = self.library.raster(self.operation, &shape_of, &colors, depth.is_some());
         let mut keys = [0; 4];
         for (key, write) in keys.iter_mut().zip(is(Usage::ColorAttachment)) {
             *key = write.key;
@@ -179,7 +179,7 @@ impl Builder<'_> {
             write_mask: 0xff,
         };
         let mut vertex_buffers = Vec::new();
-        let reads = self.deed.reads.iter().filter(|read| read.via == Via::Vertex);
+        let reads = self.operation.reads.iter().filter(|read| read.via == Via::Vertex);
         for (location, (read, cell)) in
             reads.flat_map(|read| read.cells.iter().map(move |cell| (read, cell))).enumerate()
         {
@@ -198,7 +198,7 @@ impl Builder<'_> {
         for &passed in passes {
             let z = if passed > 0 { (threshold(passed) as f32 + 0.25) / 65535.0 } else { 0.0 };
             let mut words = keys.to_vec();
-            words.extend([size[0], size[1], passed, self.deed.loops, z.to_bits()]);
+            words.extend([size[0], size[1], passed, self.operation.loops, z.to_bits()]);
             let mut push: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
             push.resize(program.interface.push.as_ref().map_or(0, |push| push.size as usize), 0);
             let compare = if passed > 0 { Compare::GreaterEqual } else { Compare::Always };
@@ -230,7 +230,7 @@ impl Builder<'_> {
 
     fn commands(&self, steps: &mut Vec<Step>) {
         let mut whole = Vec::new();
-        for one in &self.deed.moves {
+        for one in &self.operation.moves {
             let to = self.resource(one.to);
             match one.from {
                 From::Word(_) | From::Resolve(..) if whole.contains(&one.to) => {}
@@ -253,7 +253,7 @@ impl Builder<'_> {
     }
 
     fn fill(&self, to: usize, word: u32) -> Transfer {
-        let touch = &self.case.uses(self.deed.pass)[to];
+        let touch = &self.case.uses(self.operation.pass)[to];
         let resource = touch.resource;
         match self.shape(to).format {
             None => Transfer::Fill {
@@ -318,12 +318,12 @@ impl Builder<'_> {
 
     fn host(&self) -> Work {
         // A run in which the pass is off does not call it.
-        let flag = self.case.adapted.graph.passes()[self.deed.pass].conditional;
+        let flag = self.case.adapted.graph.passes()[self.operation.pass].conditional;
         let on = self.case.runs.iter().filter(|run| flag.is_none_or(|flag| run.flags[flag.index()]));
-        let told = on.map(|run| run.told[&self.deed.pass.index()].clone()).collect();
-        let uses = self.case.uses(self.deed.pass);
+        let told = on.map(|run| run.told[&self.operation.pass.index()].clone()).collect();
+        let uses = self.case.uses(self.operation.pass);
         let ranges = uses.iter().map(|touch| (touch.resource, touch.bytes)).collect();
-        Work::Host(Arc::new(HostHash { deed: self.deed.clone(), ranges, told, calls: AtomicUsize::new(0) }))
+        Work::Host(Arc::new(HostHash { operation: self.operation.clone(), ranges, told, calls: AtomicUsize::new(0) }))
     }
 }
 
@@ -366,7 +366,7 @@ fn tiles(of: Texels, size: [u32; 3]) -> Vec<Texels> {
 
 /// A pass on the host: the same fold as in shaders.
 struct HostHash {
-    deed: Deed,
+    operation: PassOperation,
     ranges: Vec<(ResourceId, [u64; 2])>,
     told: Vec<Told>,
     calls: AtomicUsize,
@@ -377,10 +377,10 @@ impl HostWork for HostHash {
         let call = self.calls.fetch_add(1, Ordering::Relaxed);
         let Some(told) = self.told.get(call) else { return Err(format!("called {} times", call + 1).into()) };
         let mut hash = told.salt;
-        for (read, known) in self.deed.reads.iter().zip(&told.known) {
+        for (read, known) in self.operation.reads.iter().zip(&told.known) {
             let (resource, range) = self.ranges[read.at];
             let Some(view) = views.views.iter().find(|view| view.resource == resource && view.range == range) else {
-                return Err(format!("pass \"{}\" sees no view of what it reads", self.deed.name).into());
+                return Err(format!("pass \"{}\" sees no view of what it reads", self.operation.name).into());
             };
             for (bit, cell) in read.cells.iter().enumerate().filter(|(bit, _)| known >> bit & 1 != 0) {
                 let _ = bit;
@@ -394,11 +394,11 @@ impl HostWork for HostHash {
                 }
             }
         }
-        for write in &self.deed.writes {
+        for write in &self.operation.writes {
             let (resource, range) = self.ranges[write.at];
             let view = views.views.iter_mut().find(|view| view.resource == resource && view.range == range);
             let Some(bytes) = view.and_then(|view| view.bytes.writable()) else {
-                return Err(format!("pass \"{}\" sees no view of what it writes", self.deed.name).into());
+                return Err(format!("pass \"{}\" sees no view of what it writes", self.operation.name).into());
             };
             let hash = mix(hash, write.key);
             for &(cell, local) in &write.cells {
@@ -412,12 +412,12 @@ impl HostWork for HostHash {
 }
 
 /// Passes whose programs are told something each run.
-pub fn is_told(deed: &Deed) -> bool {
-    matches!(deed.how, How::Compute | How::Raster { .. })
-        && deed.writes.iter().any(|write| write.mode != Mode::Add || !write.cells.is_empty())
+pub fn is_told(operation: &PassOperation) -> bool {
+    matches!(operation.how, How::Compute | How::Raster { .. })
+        && operation.writes.iter().any(|write| write.mode != Mode::Add || !write.cells.is_empty())
 }
 
 /// The pass ids of a case that are told something each run.
 pub fn told_passes(case: &Case) -> impl Iterator<Item = PassId> + '_ {
-    case.deeds.iter().flatten().filter(|deed| is_told(deed)).map(|deed| deed.pass)
+    case.operations.iter().flatten().filter(|operation| is_told(operation)).map(|operation| operation.pass)
 }

@@ -1,74 +1,78 @@
-//! What the walk asks for: barriers in the right calls, changes of layout at home or here, changes of owner, and
-//! what the host is to see.
+//! What the walk asks for: barriers in the right calls, changes of layout on the producer's queue or here, changes of
+//! owner, and what the host is to see.
 
 use super::{Hazards, Here, Left, Need, State};
 use crate::access::{Accesses, Layout, Load, Stages};
 use crate::id::Id;
 use crate::plan::{Hazard, PlanPassId, Scope, Why};
 use crate::resource::ResourceId;
-use crate::stages::resolve::Touch;
+use crate::stages::resolve::ResolvedAccess;
 use crate::stages::resolve::meaning::Effect;
-use crate::stages::synchronize::call::{About, Spot};
-use crate::stages::synchronize::epoch::{Epoch, Frame, NONE};
+use crate::stages::synchronize::call::{About, CallSite};
 use crate::stages::synchronize::hazard::{First, Scene};
+use crate::stages::synchronize::read_group::{Frame, NONE, ReadGroup};
 
 impl Hazards {
-    /// Whether the layout change before an epoch must happen where the write before it was: others wait for that
-    /// write and may begin before the epoch's first use there.
-    pub(super) fn at_home(&self, scene: Scene<'_>, here: Here<'_>, epoch: &Epoch, home: u8) -> bool {
-        // With the first use at home, in the same batch as the write, an ordinary barrier before it will do.
-        let Some(write) = self.list(self.states[here.piece].uses).find(|used| used.queue == home) else { return false };
-        let stops = &scene.frame.course.stops;
-        let same_batch = epoch.first_home != NONE
-            && scene.batches.batch_of(stops[epoch.first_home as usize].step)
-                == scene.batches.batch_of(stops[write.last as usize].step);
-        !(same_batch && epoch.first_home == here.at)
+    /// Whether the layout change before a read group must happen where the write before it was: others wait for that
+    /// write and may begin before the read group's first use there.
+    pub(super) fn at_producer(&self, scene: Scene<'_>, here: Here<'_>, read_group: &ReadGroup, producer: u8) -> bool {
+        // With the first use on the producer's queue, in the same batch as the write, an ordinary barrier before it
+        // will do.
+        let Some(write) = self.list(self.states[here.subresource].uses).find(|used| used.queue == producer) else {
+            return false;
+        };
+        let passes = &scene.frame.schedule.passes;
+        let same_batch = read_group.first_producer != NONE
+            && scene.batches.batch_of(passes[read_group.first_producer as usize].physical)
+                == scene.batches.batch_of(passes[write.last as usize].physical);
+        !(same_batch && read_group.first_producer == here.at)
     }
 
     /// Changes the layout on the queue of the write before: before the first use there if that is in the same
     /// batch, else at the batch's end.
-    pub(super) fn change_at_home(
+    pub(super) fn change_at_producer(
         &mut self,
         scene: Scene<'_>,
         here: Here<'_>,
-        epoch: &Epoch,
-        home: u8,
+        read_group: &ReadGroup,
+        producer: u8,
         target: Layout,
     ) -> u32 {
-        let state = self.states[here.piece];
-        let write = self.list(state.uses).find(|used| used.queue == home).expect("home is the queue of the write");
-        let stops = &scene.frame.course.stops;
-        let step = stops[write.last as usize].step;
-        let batch = scene.batches.batch_of(step);
-        let in_batch = epoch.first_home != NONE
-            && scene.batches.batch_of(stops[epoch.first_home as usize].step) == batch
-            && stops[epoch.first_home as usize].step != step;
+        let state = self.states[here.subresource];
+        let write = self.list(state.uses).find(|used| used.queue == producer).expect("home is the queue of the write");
+        let passes = &scene.frame.schedule.passes;
+        let physical = passes[write.last as usize].physical;
+        let batch = scene.batches.batch_of(physical);
+        let in_batch = read_group.first_producer != NONE
+            && scene.batches.batch_of(passes[read_group.first_producer as usize].physical) == batch
+            && passes[read_group.first_producer as usize].physical != physical;
         let call = if in_batch {
-            let step = stops[epoch.first_home as usize].step;
-            self.call_before(step)
+            let physical = passes[read_group.first_producer as usize].physical;
+            self.call_before(physical)
         } else {
             self.call_at_end(batch)
         };
-        // Other queues follow it through the batch's signal, whose first scope holds all commands before it (Vulkan 1.3,
-        // "Semaphore Signaling").
+        // Other queues follow it through the batch's signal, whose first scope holds all commands before it (Vulkan
+        // 1.3, "Semaphore Signaling").
         let mut scope = Scope {
             src_stages: write.stages,
             src_access: write.access & Accesses::WRITES,
             dst_stages: Stages::empty(),
             dst_access: Accesses::empty(),
         };
-        if here.queue == home || here.queue == scene.frame.course.host() {
-            scope.dst_stages |= here.touch.stages;
-            scope.dst_access |= here.touch.access;
+        if here.queue == producer || here.queue == scene.frame.schedule.host() {
+            scope.dst_stages |= here.access.stages;
+            scope.dst_access |= here.access.kinds;
         }
-        let part = *scene.frame.facts.pieces.get(here.piece as u32);
-        let about = About::Image(here.touch.resource, part, state.layout, target);
+        let part = *scene.frame.facts.subresources.get(here.subresource as u32);
+        let about = About::Image(here.access.resource, part, state.layout, target);
         let why = self.why(here, Hazard::ReadAfterWrite, Some(write.last), None);
         self.calls.calls[call as usize].splittable = false;
         self.calls.about(call, about, scope, None, why)
     }
 
-    /// Takes a piece over from another family: a release at the end of the batch that used it last, an acquire here.
+    /// Takes a subresource over from another family: a release at the end of the batch that used it last, an acquire
+    /// here.
     pub(super) fn take_over(
         &mut self,
         scene: Scene<'_>,
@@ -78,17 +82,17 @@ impl Hazards {
         family: u32,
     ) -> u32 {
         let frame = scene.frame;
-        let state = self.states[here.piece];
+        let state = self.states[here.subresource];
         // The host needs no ownership: what it used last was released by the GPU queue before.
-        let host = frame.course.host();
+        let host = frame.schedule.host();
         let last = self.list(state.uses).filter(|used| used.queue != host).max_by_key(|used| used.last);
         let last = last.unwrap_or_else(|| self.uses[state.owner as usize]);
         let families = Some([state.family, family]);
-        let part = *frame.facts.pieces.get(here.piece as u32);
+        let part = *frame.facts.subresources.get(here.subresource as u32);
         let about = if frame.is_image(here.memory) {
-            About::Image(here.touch.resource, part, state.layout, target)
+            About::Image(here.access.resource, part, state.layout, target)
         } else {
-            About::Buffer(here.touch.resource, part)
+            About::Buffer(here.access.resource, part)
         };
         let mut release = Scope::default();
         for used in self.list(state.uses).filter(|used| used.queue == last.queue) {
@@ -97,19 +101,19 @@ impl Hazards {
         }
         release.src_stages |= last.stages;
         release.src_access |= last.access & Accesses::WRITES;
-        // A release has no second scope but the signal's (Vulkan 1.3, "Queue Family Ownership Transfer"). The host looks
-        // at what is released meanwhile.
+        // A release has no second scope but the signal's (Vulkan 1.3, "Queue Family Ownership Transfer"). The host
+        // looks at what is released meanwhile.
         for used in self.list(state.uses).filter(|used| used.queue == host) {
             release.dst_stages |= used.stages;
             release.dst_access |= used.access;
         }
-        let batch = scene.batches.batch_of(frame.course.stops[last.last as usize].step);
+        let batch = scene.batches.batch_of(frame.schedule.passes[last.last as usize].physical);
         let call = self.call_at_end(batch);
         let why = self.why(here, Hazard::Release, Some(last.last), None);
         self.calls.about(call, about, release, families, why);
-        let (dst_stages, dst_access) = meets(scene.frame, here.touch);
+        let (dst_stages, dst_access) = meets(scene.frame, here.access);
         let acquire =
-            Scope { src_stages: here.touch.stages | need.stages, src_access: need.writes, dst_stages, dst_access };
+            Scope { src_stages: here.access.stages | need.stages, src_access: need.writes, dst_stages, dst_access };
         let call = self.place(scene, here, &need);
         self.calls.calls[call as usize].splittable = false;
         let why = self.why(here, Hazard::Acquire, Some(last.last), None);
@@ -119,16 +123,16 @@ impl Hazards {
     /// Stages and accesses of a use within its own render pass: what is only an input attachment was loaded before the
     /// render pass began; what is tested as well (late tests, which loading has not) is looked at by the tests too.
     pub(super) fn inner_target(scene: Scene<'_>, here: Here<'_>) -> (Stages, Accesses) {
-        let Touch { stages, access, effect, .. } = *here.touch;
+        let ResolvedAccess { stages, kinds, effect, .. } = *here.access;
         let tested = stages.contains(Stages::LATE_FRAGMENT_TESTS);
-        if effect == Effect::Read && access.contains(Accesses::INPUT_ATTACHMENT_READ) && !tested {
+        if effect == Effect::Read && kinds.contains(Accesses::INPUT_ATTACHMENT_READ) && !tested {
             (stages & Stages::FRAGMENT_SHADER, Accesses::INPUT_ATTACHMENT_READ)
         } else {
-            meets(scene.frame, here.touch)
+            meets(scene.frame, here.access)
         }
     }
 
-    /// A barrier that changes the layout of the piece before this use.
+    /// A barrier that changes the layout of the subresource before this use.
     pub(super) fn change_layout(
         &mut self,
         scene: Scene<'_>,
@@ -137,12 +141,12 @@ impl Hazards {
         old: Layout,
         new: Layout,
     ) -> u32 {
-        let part = *scene.frame.facts.pieces.get(here.piece as u32);
-        let about = About::Image(here.touch.resource, part, old, new);
-        let (dst_stages, dst_access) = meets(scene.frame, here.touch);
+        let part = *scene.frame.facts.subresources.get(here.subresource as u32);
+        let about = About::Image(here.access.resource, part, old, new);
+        let (dst_stages, dst_access) = meets(scene.frame, here.access);
         let mut scope = Scope { src_stages: need.stages, src_access: need.writes, dst_stages, dst_access };
         if need.foreign {
-            scope.src_stages |= here.touch.stages;
+            scope.src_stages |= here.access.stages;
         }
         let hazard = match (old, need.from_resource) {
             (_, Some(_)) => Hazard::Alias,
@@ -167,11 +171,11 @@ impl Hazards {
     /// A barrier that orders this use after earlier ones of its queue, if there are any: memory where something was
     /// written, execution alone where it was only read.
     pub(super) fn order_memory(&mut self, scene: Scene<'_>, here: Here<'_>, need: Need) -> u32 {
-        let target = meets(scene.frame, here.touch);
+        let target = meets(scene.frame, here.access);
         let why = self.why(here, hazard(here, &need), need.from, need.from_resource);
         // What was only read may be overwritten without a look; what keeps old contents must see them, and so must
         // what follows a pass that may be switched off.
-        let looks = match here.touch.effect {
+        let looks = match here.access.effect {
             _ if need.conditional => target.1,
             Effect::Replace => Accesses::empty(),
             _ => target.1 - Accesses::WRITES,
@@ -189,7 +193,7 @@ impl Hazards {
         }
         // Rasterisation order holds within a subpass only: between subpasses every hazard of an attachment needs a
         // dependency (Vulkan 1.3, "Render Pass", subpass dependencies).
-        if !need.near_stages.is_empty() && scene.frame.course.steps[here.step as usize].subpasses {
+        if !need.near_stages.is_empty() && scene.frame.schedule.physical_passes[here.physical as usize].subpasses {
             let call = self.call_within(here.at);
             let (dst_stages, dst_access) = Self::inner_target(scene, here);
             let inner = Scope { dst_stages, dst_access, ..scope(need.near_stages, need.near_writes) };
@@ -205,8 +209,8 @@ impl Hazards {
         let scope = Scope {
             src_stages: need.stages,
             src_access: need.writes,
-            dst_stages: here.touch.stages,
-            dst_access: here.touch.access,
+            dst_stages: here.access.stages,
+            dst_access: here.access.kinds,
         };
         let call = self.place(scene, here, &need);
         self.calls.memory(call, scope, why)
@@ -225,16 +229,16 @@ impl Hazards {
         }
     }
 
-    /// Shows the host what the epoch before `here` left: its own writes or, where it only read on the device, the writes
-    /// before it, which reads on the device make visible to nobody else (Vulkan 1.3, "Availability, Visibility, and
-    /// Domain Operations").
+    /// Shows the host what the read group before `here` left: its own writes or, where it only read on the device, the
+    /// writes before it, which reads on the device make visible to nobody else (Vulkan 1.3, "Availability, Visibility,
+    /// and Domain Operations").
     pub(super) fn show_all_to_host(&mut self, scene: Scene<'_>, here: Here<'_>, state: State) {
         self.show_to_host(scene, here, state.uses);
-        let host = scene.frame.course.host();
+        let host = scene.frame.schedule.host();
         let read_only = |used: &super::Used| used.queue != host && !used.access.intersects(Accesses::WRITES);
         if self.list(state.uses).all(|used| read_only(&used)) {
             if state.before == NONE {
-                self.show_lead_to_host(scene, here, state);
+                self.show_initializer_to_host(scene, here, state);
             } else {
                 self.show_to_host(scene, here, state.before);
             }
@@ -243,24 +247,24 @@ impl Hazards {
 
     /// What was there before the frame, or changed hands, is seen first by the queue that leads; from there the host
     /// sees it.
-    pub(super) fn show_lead_to_host(&mut self, scene: Scene<'_>, here: Here<'_>, state: State) {
-        let Some(lead) = self.list(state.uses).find(|used| used.queue == state.lead) else { return };
+    pub(super) fn show_initializer_to_host(&mut self, scene: Scene<'_>, here: Here<'_>, state: State) {
+        let Some(initializer) = self.list(state.uses).find(|used| used.queue == state.initializer) else { return };
         // The host waits for the first use.
-        let batch = scene.batches.batch_of(scene.frame.course.stops[lead.first as usize].step);
+        let batch = scene.batches.batch_of(scene.frame.schedule.passes[initializer.first as usize].physical);
         let call = self.call_at_end(batch);
         let scope = Scope {
-            src_stages: lead.stages,
+            src_stages: initializer.stages,
             src_access: Accesses::empty(),
             dst_stages: Stages::HOST,
-            dst_access: here.touch.access,
+            dst_access: here.access.kinds,
         };
-        let why = self.why(here, Hazard::Host, Some(lead.first), None);
+        let why = self.why(here, Hazard::Host, Some(initializer.first), None);
         self.calls.memory(call, scope, why);
     }
 
     pub(super) fn show_left_to_host(&mut self, scene: Scene<'_>, here: Here<'_>, left: Left) {
         let why = self.why(here, Hazard::Host, Some(left.last), None);
-        self.show(scene, left, here.touch.access, why);
+        self.show(scene, left, here.access.kinds, why);
     }
 
     /// The host is the first to use bytes that the run before left on a queue of the device.
@@ -271,21 +275,21 @@ impl Hazards {
     }
 
     pub(super) fn show(&mut self, scene: Scene<'_>, left: Left, dst_access: Accesses, why: Why) {
-        if left.queue == scene.frame.course.host() {
+        if left.queue == scene.frame.schedule.host() {
             return;
         }
-        let batch = scene.batches.batch_of(scene.frame.course.stops[left.last as usize].step);
+        let batch = scene.batches.batch_of(scene.frame.schedule.passes[left.last as usize].physical);
         let call = self.call_at_end(batch);
         let scope = Scope { src_stages: left.stages, src_access: left.writes, dst_stages: Stages::HOST, dst_access };
         self.calls.memory(call, scope, why);
     }
 
-    /// The call for a need: the last one on its queue if that is late enough, else a new one before its step.
+    /// The call for a need: the last one on its queue if that is late enough, else a new one before its physical pass.
     pub(super) fn place(&mut self, _scene: Scene<'_>, here: Here<'_>, need: &Need) -> u32 {
         let open = self.open[usize::from(here.queue)];
-        let step = if open != NONE && open >= need.earliest { open } else { here.step };
-        self.open[usize::from(here.queue)] = step;
-        let call = self.call_before(step);
+        let physical = if open != NONE && open >= need.earliest { open } else { here.physical };
+        self.open[usize::from(here.queue)] = physical;
+        let call = self.call_before(physical);
         if need.foreign {
             self.calls.calls[call as usize].splittable = false;
         }
@@ -297,17 +301,17 @@ impl Hazards {
         call
     }
 
-    pub(super) fn call_before(&mut self, step: u32) -> u32 {
-        if self.before_step[step as usize] == NONE {
-            self.before_step[step as usize] = self.calls.open(Spot::Before(step));
+    pub(super) fn call_before(&mut self, physical: u32) -> u32 {
+        if self.before_physical[physical as usize] == NONE {
+            self.before_physical[physical as usize] = self.calls.open(CallSite::Before(physical));
         }
-        self.before_step[step as usize]
+        self.before_physical[physical as usize]
     }
 
     /// The call at the end of a batch.
     pub fn call_at_end(&mut self, batch: u32) -> u32 {
         if self.at_end[batch as usize] == NONE {
-            self.at_end[batch as usize] = self.calls.open(Spot::BatchEnd(batch));
+            self.at_end[batch as usize] = self.calls.open(CallSite::BatchEnd(batch));
         }
         self.at_end[batch as usize]
     }
@@ -315,50 +319,55 @@ impl Hazards {
     /// The call between the subpass at a position and those before it.
     pub(super) fn call_within(&mut self, at: u32) -> u32 {
         if self.within[at as usize] == NONE {
-            self.within[at as usize] = self.calls.open(Spot::Within(at));
+            self.within[at as usize] = self.calls.open(CallSite::Within(at));
         }
         self.within[at as usize]
     }
 
     pub(super) fn why(&self, here: Here<'_>, hazard: Hazard, from: Option<u32>, resource: Option<ResourceId>) -> Why {
         let pass = |at: u32| PlanPassId::new(at as usize);
-        Why { hazard, from: from.map(pass), to: Some(pass(here.at)), resource: resource.unwrap_or(here.touch.resource) }
+        Why {
+            hazard,
+            from: from.map(pass),
+            to: Some(pass(here.at)),
+            resource: resource.unwrap_or(here.access.resource),
+        }
     }
 }
 
-/// Stages and accesses with which a use meets what is there. An attachment begins with its load operation; what the rest
-/// of its render pass does to it comes after that one by itself.
+/// Stages and accesses with which a use meets what is there. An attachment begins with its load operation; what the
+/// rest of its render pass does to it comes after that one by itself.
 ///
 /// Source: Vulkan 1.3, "Render Pass Load Operations" (clearing and discarding write at the early tests or at colour
 /// output, loading reads) and "Rasterization Order".
-pub fn meets(frame: Frame<'_>, touch: &Touch) -> (Stages, Accesses) {
+pub fn meets(frame: Frame<'_>, access: &ResolvedAccess) -> (Stages, Accesses) {
     let color = Accesses::COLOR_ATTACHMENT_READ | Accesses::COLOR_ATTACHMENT_WRITE;
     let depth = Accesses::DEPTH_STENCIL_ATTACHMENT_READ | Accesses::DEPTH_STENCIL_ATTACHMENT_WRITE;
-    let Touch { stages, access, effect, .. } = *touch;
-    if !(color | depth).contains(access) || !effect.writes() {
-        return (stages, access);
+    let ResolvedAccess { stages, kinds, effect, .. } = *access;
+    if !(color | depth).contains(kinds) || !effect.writes() {
+        return (stages, kinds);
     }
     // A pass that may be switched off keeps what it clears while it is on, and of two aspects one may be kept.
     let replaces = |load: Option<Load>| matches!(load, Some(Load::Clear | Load::Discard));
-    let declared = frame.graph.accesses().get(touch.declared as usize);
+    let declared = frame.graph.accesses().get(access.declared as usize);
     match effect {
         // Beside depth, colour is the resolve at the end.
-        Effect::Replace if access.intersects(depth) => {
+        Effect::Replace if kinds.intersects(depth) => {
             (Stages::EARLY_FRAGMENT_TESTS, Accesses::DEPTH_STENCIL_ATTACHMENT_WRITE)
         }
         Effect::Replace => (stages, Accesses::COLOR_ATTACHMENT_WRITE),
-        _ if declared.is_none_or(|access| replaces(access.load) || replaces(access.stencil_load)) => (stages, access),
-        _ if access.contains(Accesses::DEPTH_STENCIL_ATTACHMENT_READ) => {
+        _ if declared.is_none_or(|access| replaces(access.load) || replaces(access.stencil_load)) => (stages, kinds),
+        _ if kinds.contains(Accesses::DEPTH_STENCIL_ATTACHMENT_READ) => {
             (stages - Stages::COLOR_ATTACHMENT_OUTPUT, Accesses::DEPTH_STENCIL_ATTACHMENT_READ)
         }
-        _ if access.contains(Accesses::COLOR_ATTACHMENT_READ) => (stages, Accesses::COLOR_ATTACHMENT_READ),
+        _ if kinds.contains(Accesses::COLOR_ATTACHMENT_READ) => (stages, Accesses::COLOR_ATTACHMENT_READ),
         // A resolve loads nothing.
-        _ => (stages, access),
+        _ => (stages, kinds),
     }
 }
 
 fn hazard(here: Here<'_>, need: &Need) -> Hazard {
-    match (here.touch.effect.writes(), (need.writes | need.near_writes).is_empty()) {
+    match (here.access.effect.writes(), (need.writes | need.near_writes).is_empty()) {
         (false, true) => Hazard::Layout,
         (false, false) => Hazard::ReadAfterWrite,
         (true, true) => Hazard::WriteAfterRead,

@@ -1,17 +1,17 @@
 //! The walk over all uses in linear order that asks for barriers: what each use must follow, on its own queue by a
-//! barrier, on others by the waits that are there already, in which layout it finds its piece, and whose it is.
+//! barrier, on others by the waits that are there already, in which layout it finds its subresource, and whose it is.
 
 mod ask;
 
 use super::batch::Batches;
-use super::call::{About, Barrier, Calls, Spot};
+use super::call::{About, Barrier, CallSite, Calls};
 use super::clock::{Clocks, Knowledge};
-use super::epoch::{Epochs, Frame, NONE};
+use super::read_group::{Frame, NONE, ReadGroups};
 use crate::access::{Accesses, Layout, Sharing, Stages};
 use crate::id::Id;
 use crate::plan::{Hazard, PlanPassId, Scope, Why};
 use crate::resource::ResourceId;
-use crate::stages::resolve::Touch;
+use crate::stages::resolve::ResolvedAccess;
 use crate::stages::resolve::meaning::Effect;
 use crate::stages::transient::Transients;
 
@@ -24,7 +24,7 @@ const FRAMEBUFFER_SPACE: Stages = Stages::FRAGMENT_SHADER
 /// A use whose barrier is the runtime's, before the frame.
 const ENTRY: u32 = NONE - 1;
 
-/// One queue's uses of a piece within an epoch.
+/// One queue's uses of a subresource within a read group.
 #[derive(Clone, Copy, Debug)]
 pub struct Used {
     /// The queue.
@@ -39,39 +39,39 @@ pub struct Used {
     pub stages: Stages,
     /// Their access kinds.
     pub access: Accesses,
-    /// Of those before the step of the last one: stages, and the last of them, if there are any.
+    /// Of those before the physical pass of the last one: stages, and the last of them, if there are any.
     outer_stages: Stages,
     outer_last: u32,
-    /// The barrier that lets them see the piece, [`NONE`] or [`ENTRY`].
+    /// The barrier that lets them see the subresource, [`NONE`] or [`ENTRY`].
     barrier: u32,
     next: u32,
 }
 
-/// What the walk knows of a piece.
+/// What the walk knows of a subresource.
 #[derive(Clone, Copy, Debug)]
 pub struct State {
-    epoch: u32,
+    read_group: u32,
     /// Its layout.
     pub layout: Layout,
     /// The family that owns it, where one does.
     pub family: u32,
-    /// Uses of this epoch.
+    /// Uses of this read group.
     uses: u32,
     /// Uses of the one before.
     before: u32,
-    /// The barrier at home of the write before, if the layout was changed there.
-    home_barrier: u32,
-    lead: u8,
+    /// The barrier on the producer's queue of the write before, if the layout was changed there.
+    producer_barrier: u32,
+    initializer: u8,
     /// The last use on a GPU queue, in the list of uses.
     owner: u32,
-    /// The use that was last in the order of the course.
+    /// The use that was last in the order of the schedule.
     last_visit: u32,
-    last_step: u32,
+    last_physical: u32,
     /// How the frame first uses it, if it is there before.
     pub entry: Option<Entry>,
 }
 
-/// How a frame first uses a piece that is there before it.
+/// How a frame first uses a subresource that is there before it.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
     /// The queue.
@@ -84,7 +84,7 @@ pub struct Entry {
     pub layout: Layout,
 }
 
-/// The first use of a placed piece: what the frame before left there is known only when the walk is done.
+/// The first use of a placed subresource: what the frame before left there is known only when the walk is done.
 #[derive(Clone, Copy, Debug)]
 pub struct First {
     /// The use, by position in the linear order.
@@ -99,8 +99,8 @@ pub struct First {
     pub memory: ResourceId,
     /// The barrier to widen, or [`NONE`].
     pub barrier: u32,
-    /// Step before which the barrier's call is recorded.
-    pub step: u32,
+    /// Physical pass before which the barrier's call is recorded.
+    pub physical: u32,
 }
 
 /// How some uses end: per queue, for those who follow.
@@ -121,17 +121,17 @@ pub struct Left {
 pub struct Hazards {
     /// Barriers and their calls.
     pub calls: Calls,
-    /// By piece.
+    /// By subresource.
     pub states: Vec<State>,
-    /// By use, in the order of the course: whether what it leaves is needed later.
+    /// By use, in the order of the schedule: whether what it leaves is needed later.
     pub kept: Vec<bool>,
     /// First uses, to be completed by what the frame before left.
     pub firsts: Vec<First>,
-    /// The call before each step, or [`NONE`].
-    pub before_step: Vec<u32>,
+    /// The call before each physical pass, or [`NONE`].
+    pub before_physical: Vec<u32>,
     /// The call at the end of each batch, or [`NONE`].
     pub at_end: Vec<u32>,
-    /// The call within a render pass before each stop, or [`NONE`].
+    /// The call within a render pass before each scheduled pass, or [`NONE`].
     pub within: Vec<u32>,
     /// Knowledge of queues, as far as the walk has come.
     pub knowledge: Knowledge,
@@ -147,10 +147,10 @@ pub struct Hazards {
 /// What the walk reads.
 #[derive(Clone, Copy)]
 pub struct Scene<'a> {
-    /// Declaration, facts, course.
+    /// Declaration, facts, schedule.
     pub frame: Frame<'a>,
-    /// Epochs.
-    pub epochs: &'a Epochs,
+    /// Read groups.
+    pub read_groups: &'a ReadGroups,
     /// Clocks.
     pub clocks: &'a Clocks,
     /// Batches.
@@ -164,7 +164,7 @@ pub struct Scene<'a> {
 /// What a use must follow.
 #[derive(Clone, Copy, Debug, Default)]
 struct Need {
-    /// On its own queue, in earlier steps.
+    /// On its own queue, in earlier physical passes.
     stages: Stages,
     writes: Accesses,
     /// On its own queue, in its own render pass.
@@ -173,51 +173,59 @@ struct Need {
     /// Whether something on another queue is waited for.
     foreign: bool,
     conditional: bool,
-    /// First step before which a barrier may stand.
+    /// First physical pass before which a barrier may stand.
     earliest: u32,
     latest_source: Option<u32>,
     from: Option<u32>,
     from_resource: Option<ResourceId>,
 }
 
-/// One use of one piece.
+/// One use of one subresource.
 #[derive(Clone, Copy)]
 struct Here<'a> {
     at: u32,
     queue: u8,
-    step: u32,
-    touch: &'a Touch,
-    piece: usize,
+    physical: u32,
+    access: &'a ResolvedAccess,
+    subresource: usize,
     memory: ResourceId,
-    epoch: u32,
+    read_group: u32,
     conditional: bool,
 }
 
 impl Hazards {
-    /// Walks a course; waits get the stages that rely on them.
+    /// Walks a schedule; waits get the stages that rely on them.
     pub fn walk(&mut self, scene: Scene<'_>, waits: &mut [Stages]) {
         self.start(scene);
         let mut visit = 0;
-        for (at, stop) in scene.frame.course.stops.iter().enumerate() {
+        for (at, scheduled) in scene.frame.schedule.passes.iter().enumerate() {
             crate::cancel::poll();
             let at = at as u32;
-            self.knowledge.reach(scene.clocks, at, stop.queue);
-            if self.before_step[stop.step as usize] != NONE {
-                self.open[usize::from(stop.queue)] = stop.step;
+            self.knowledge.reach(scene.clocks, at, scheduled.queue);
+            if self.before_physical[scheduled.physical as usize] != NONE {
+                self.open[usize::from(scheduled.queue)] = scheduled.physical;
             }
             self.rely_on_extra(scene, at, waits);
             self.order_after(scene, at, waits);
-            let node = &scene.frame.facts.nodes[stop.node];
-            for touch in scene.frame.touches(at as usize) {
-                let memory = scene.frame.facts.memory[touch.resource];
-                let either = scene.frame.facts.reads_either(scene.frame.graph, touch);
-                let conditional = node.conditional.is_some() || either;
-                for piece in touch.pieces() {
-                    let epoch = scene.epochs.of[visit];
-                    let here =
-                        Here { at, queue: stop.queue, step: stop.step, touch, piece, memory, epoch, conditional };
+            let pass = &scene.frame.facts.passes[scheduled.pass];
+            for access in scene.frame.accesses(at as usize) {
+                let memory = scene.frame.facts.memory[access.resource];
+                let either = scene.frame.facts.reads_either(scene.frame.graph, access);
+                let conditional = pass.conditional.is_some() || either;
+                for subresource in access.subresources() {
+                    let read_group = scene.read_groups.of[visit];
+                    let here = Here {
+                        at,
+                        queue: scheduled.queue,
+                        physical: scheduled.physical,
+                        access,
+                        subresource,
+                        memory,
+                        read_group,
+                        conditional,
+                    };
                     self.keep(here, visit as u32);
-                    if self.states[piece].epoch == epoch {
+                    if self.states[subresource].read_group == read_group {
                         self.join(scene, here, waits);
                     } else {
                         self.begin(scene, here, waits);
@@ -233,8 +241,8 @@ impl Hazards {
     fn keep_what_outlives(&mut self, frame: Frame<'_>) {
         for (id, &memory) in frame.facts.memory.iter_ids() {
             if frame.graph.is_root(id) || id == memory && frame.has_edges(memory) {
-                for piece in frame.facts.pieces.of(memory).range() {
-                    if let Some(kept) = self.kept.get_mut(self.states[piece].last_visit as usize) {
+                for subresource in frame.facts.subresources.of(memory).range() {
+                    if let Some(kept) = self.kept.get_mut(self.states[subresource].last_visit as usize) {
                         *kept = true;
                     }
                 }
@@ -252,109 +260,110 @@ impl Hazards {
         self.after = 0;
         self.states.clear();
         let blank = State {
-            epoch: NONE,
+            read_group: NONE,
             layout: Layout::Undefined,
             family: NONE,
             uses: NONE,
             before: NONE,
-            home_barrier: NONE,
-            lead: 0,
+            producer_barrier: NONE,
+            initializer: 0,
             owner: NONE,
             last_visit: NONE,
-            last_step: NONE,
+            last_physical: NONE,
             entry: None,
         };
-        self.states.resize(frame.facts.pieces.count(), blank);
+        self.states.resize(frame.facts.subresources.count(), blank);
         self.kept.clear();
-        self.kept.resize(scene.epochs.of.len(), false);
+        self.kept.resize(scene.read_groups.of.len(), false);
         let refill = |calls: &mut Vec<u32>, count: usize| {
             calls.clear();
             calls.resize(count, NONE);
         };
-        refill(&mut self.before_step, frame.course.steps.len());
+        refill(&mut self.before_physical, frame.schedule.physical_passes.len());
         refill(&mut self.at_end, scene.batches.cuts.len());
-        refill(&mut self.within, frame.course.stops.len());
-        refill(&mut self.open, frame.course.queues + 1);
+        refill(&mut self.within, frame.schedule.passes.len());
+        refill(&mut self.open, frame.schedule.queues + 1);
         self.handed.clear();
         self.handed.resize(scene.transients.placements.len(), None);
         self.knowledge.start(scene.clocks);
     }
 
-    /// A stop that was made to follow another one lets its stages rely on the wait.
+    /// A scheduled pass that was made to follow another one lets its stages rely on the wait.
     fn rely_on_extra(&mut self, scene: Scene<'_>, at: u32, waits: &mut [Stages]) {
-        while let Some(&(later, earlier)) = scene.epochs.extra.get(self.extra).filter(|(later, _)| *later <= at) {
+        while let Some(&(later, earlier)) = scene.read_groups.extra.get(self.extra).filter(|(later, _)| *later <= at) {
             self.extra += 1;
-            let (stop, source) = (scene.frame.course.stops[later as usize], scene.frame.course.stops[earlier as usize]);
-            if stop.queue != source.queue {
-                let stages = scene.frame.touches(later as usize).iter().fold(Stages::empty(), |all, t| all | t.stages);
-                self.rely(scene, stop.queue, source.queue, stages, waits);
+            let (scheduled, source) =
+                (scene.frame.schedule.passes[later as usize], scene.frame.schedule.passes[earlier as usize]);
+            if scheduled.queue != source.queue {
+                let stages = scene.frame.accesses(later as usize).iter().fold(Stages::empty(), |all, t| all | t.stages);
+                self.rely(scene, scheduled.queue, source.queue, stages, waits);
             }
         }
     }
 
     /// `after` orders all of a pass after all of another.
     fn order_after(&mut self, scene: Scene<'_>, at: u32, waits: &mut [Stages]) {
-        let stop = scene.frame.course.stops[at as usize];
-        let all = |at: u32| scene.frame.touches(at as usize).iter().fold(Stages::empty(), |all, t| all | t.stages);
+        let scheduled = scene.frame.schedule.passes[at as usize];
+        let all = |at: u32| scene.frame.accesses(at as usize).iter().fold(Stages::empty(), |all, t| all | t.stages);
         let stages = all(at);
         // What names no access may do its work at any stage.
-        let anywhere = || scene.frame.stages.get(usize::from(stop.queue)).copied().unwrap_or(Stages::HOST);
+        let anywhere = || scene.frame.stages.get(usize::from(scheduled.queue)).copied().unwrap_or(Stages::HOST);
         while let Some(&(_, earlier)) = scene.after.get(self.after).filter(|(later, _)| *later <= at) {
             self.after += 1;
-            let source = scene.frame.course.stops[earlier as usize];
-            if source.queue != stop.queue {
+            let source = scene.frame.schedule.passes[earlier as usize];
+            if source.queue != scheduled.queue {
                 let stages = if stages.is_empty() { anywhere() } else { stages };
-                self.rely(scene, stop.queue, source.queue, stages, waits);
+                self.rely(scene, scheduled.queue, source.queue, stages, waits);
                 continue;
             }
             let src_stages = all(earlier);
-            if stop.queue == scene.frame.course.host() || stages.is_empty() || src_stages.is_empty() {
+            if scheduled.queue == scene.frame.schedule.host() || stages.is_empty() || src_stages.is_empty() {
                 continue;
             }
-            let open = self.open[usize::from(stop.queue)];
-            let step = if open != NONE && open > source.step { open } else { stop.step };
-            self.open[usize::from(stop.queue)] = step;
-            let call = self.call_before(step);
-            self.calls.begins_after(call, source.step);
+            let open = self.open[usize::from(scheduled.queue)];
+            let physical = if open != NONE && open > source.physical { open } else { scheduled.physical };
+            self.open[usize::from(scheduled.queue)] = physical;
+            let call = self.call_before(physical);
+            self.calls.begins_after(call, source.physical);
             let scope =
                 Scope { src_stages, src_access: Accesses::empty(), dst_stages: stages, dst_access: Accesses::empty() };
             let [from, to] = [earlier, at].map(|at| Some(PlanPassId::new(at as usize)));
-            let resource = scene.frame.touches(at as usize)[0].resource;
+            let resource = scene.frame.accesses(at as usize)[0].resource;
             self.calls.memory(call, scope, Why { hazard: Hazard::Ordered, from, to, resource });
         }
     }
 
-    /// `stages` of `queue` rely on what it knows of `of`; returns the step that waits.
+    /// `stages` of `queue` rely on what it knows of `of`; returns the physical pass that waits.
     fn rely(&self, scene: Scene<'_>, queue: u8, of: u8, stages: Stages, waits: &mut [Stages]) -> u32 {
-        let (wait, stop) = self.knowledge.through(scene.clocks, queue, of);
+        let (wait, scheduled) = self.knowledge.through(scene.clocks, queue, of);
         waits[wait as usize] |= stages;
-        scene.frame.course.stops[stop as usize].step
+        scene.frame.schedule.passes[scheduled as usize].physical
     }
 
     /// Notes whether the contents that the last use left are needed by this one.
     fn keep(&mut self, here: Here<'_>, visit: u32) {
-        let state = &mut self.states[here.piece];
-        if state.last_visit != NONE && here.touch.effect != Effect::Replace && state.last_step != here.step {
+        let state = &mut self.states[here.subresource];
+        if state.last_visit != NONE && here.access.effect != Effect::Replace && state.last_physical != here.physical {
             self.kept[state.last_visit as usize] = true;
         }
         state.last_visit = visit;
-        state.last_step = here.step;
+        state.last_physical = here.physical;
     }
 
     /// Uses in a list.
-    pub fn uses_of(&self, piece: usize) -> impl Iterator<Item = Used> + '_ {
-        self.list(self.states[piece].uses)
+    pub fn uses_of(&self, subresource: usize) -> impl Iterator<Item = Used> + '_ {
+        self.list(self.states[subresource].uses)
     }
 
-    /// The use of a piece after which it may be left to another family: the last one or, where the host alone is last, the
-    /// one before it, if that is on one queue.
-    pub fn left_by(&self, piece: usize, host: u8) -> Option<Used> {
-        let last = self.uses_of(piece).max_by_key(|used| used.last)?;
+    /// The use of a subresource after which it may be left to another family: the last one or, where the host alone is
+    /// last, the one before it, if that is on one queue.
+    pub fn left_by(&self, subresource: usize, host: u8) -> Option<Used> {
+        let last = self.uses_of(subresource).max_by_key(|used| used.last)?;
         if last.queue != host {
             return Some(last);
         }
-        let mut before = self.list(self.states[piece].before);
-        let alone = self.uses_of(piece).all(|used| used.queue == host);
+        let mut before = self.list(self.states[subresource].before);
+        let alone = self.uses_of(subresource).all(|used| used.queue == host);
         before.next().filter(|used| alone && used.queue != host && before.next().is_none())
     }
 
@@ -388,29 +397,29 @@ impl Hazards {
 
     fn follow(&mut self, scene: Scene<'_>, here: Here<'_>, left: Left, waits: &mut [Stages], need: &mut Need) {
         if left.queue != here.queue {
-            let step = self.rely(scene, here.queue, left.queue, here.touch.stages, waits);
+            let physical = self.rely(scene, here.queue, left.queue, here.access.stages, waits);
             need.foreign = true;
-            need.earliest = need.earliest.max(step);
+            need.earliest = need.earliest.max(physical);
         } else {
-            let step = scene.frame.course.stops[left.last as usize].step;
-            if step == here.step {
-                // Uses of earlier steps are in this list too; within the render pass only these stages can follow each
-                // other (Vulkan 1.3, "Framebuffer Region Dependencies").
+            let physical = scene.frame.schedule.passes[left.last as usize].physical;
+            if physical == here.physical {
+                // Uses of earlier physical passes are in this list too; within the render pass only these stages can
+                // follow each other (Vulkan 1.3, "Framebuffer Region Dependencies").
                 need.near_stages |= left.stages & FRAMEBUFFER_SPACE;
                 need.near_writes |= left.writes;
             } else {
                 need.stages |= left.stages;
                 need.writes |= left.writes;
-                need.earliest = need.earliest.max(step + 1);
-                need.latest_source = need.latest_source.max(Some(step));
+                need.earliest = need.earliest.max(physical + 1);
+                need.latest_source = need.latest_source.max(Some(physical));
             }
         }
         need.from = need.from.max(Some(left.last));
     }
 
     fn push_use(&mut self, here: Here<'_>, barrier: u32, next: u32) -> u32 {
-        let Here { queue, at, conditional, touch, .. } = here;
-        let (stages, access) = (touch.stages, touch.access);
+        let Here { queue, at, conditional, access, .. } = here;
+        let (stages, kinds) = (access.stages, access.kinds);
         let (outer_stages, outer_last) = (Stages::empty(), NONE);
         self.uses.push(Used {
             queue,
@@ -418,7 +427,7 @@ impl Hazards {
             first: at,
             last: at,
             stages,
-            access,
+            access: kinds,
             outer_stages,
             outer_last,
             barrier,
@@ -427,39 +436,41 @@ impl Hazards {
         self.uses.len() as u32 - 1
     }
 
-    /// The first use of an epoch.
+    /// The first use of a read group.
     fn begin(&mut self, scene: Scene<'_>, here: Here<'_>, waits: &mut [Stages]) {
         let frame = scene.frame;
-        let state = self.states[here.piece];
-        let epoch = &scene.epochs.epochs[here.epoch as usize];
+        let state = self.states[here.subresource];
+        let read_group = &scene.read_groups.read_groups[here.read_group as usize];
         let image = frame.is_image(here.memory);
-        let target = if image { epoch.layout_of(here.touch.layout) } else { Layout::Undefined };
-        let on_gpu = here.queue != frame.course.host();
+        let target = if image { read_group.layout_of(here.access.layout) } else { Layout::Undefined };
+        let on_gpu = here.queue != frame.schedule.host();
         let mut next = State {
-            epoch: here.epoch,
+            read_group: here.read_group,
             layout: target,
             family: if on_gpu { frame.families[usize::from(here.queue)] } else { state.family },
             before: state.uses,
-            home_barrier: NONE,
-            lead: here.queue,
+            producer_barrier: NONE,
+            initializer: here.queue,
             ..state
         };
-        let barrier = if state.epoch == NONE {
+        let barrier = if state.read_group == NONE {
             self.first(scene, here, target, &mut next, waits)
         } else {
             let mut need = Need::default();
             self.need(scene, here, state.uses, waits, &mut need);
-            let discard = here.touch.effect == Effect::Replace;
-            let exclusive = scene.epochs.sharing[here.memory] == Sharing::Exclusive;
+            let discard = here.access.effect == Effect::Replace;
+            let exclusive = scene.read_groups.sharing[here.memory] == Sharing::Exclusive;
             let moves = exclusive && !discard && on_gpu && state.family != NONE && state.family != next.family;
             let changes = image && state.layout != target;
             if moves {
                 self.take_over(scene, here, need, target, next.family)
-            } else if let Some(home) = epoch.home.filter(|&home| {
-                changes && (!on_gpu || !epoch.queues.is_power_of_two()) && self.at_home(scene, here, epoch, home)
+            } else if let Some(producer) = read_group.producer.filter(|&producer| {
+                changes
+                    && (!on_gpu || !read_group.queues.is_power_of_two())
+                    && self.at_producer(scene, here, read_group, producer)
             }) {
-                next.home_barrier = self.change_at_home(scene, here, epoch, home, target);
-                if home == here.queue { next.home_barrier } else { NONE }
+                next.producer_barrier = self.change_at_producer(scene, here, read_group, producer, target);
+                if producer == here.queue { next.producer_barrier } else { NONE }
             } else if !on_gpu {
                 self.show_all_to_host(scene, here, state);
                 NONE
@@ -473,17 +484,18 @@ impl Hazards {
         next.uses = self.push_use(here, barrier, NONE);
         self.keep_attached(scene, here, state.uses, next.uses);
         next.owner = if on_gpu { next.uses } else { state.owner };
-        self.states[here.piece] = next;
+        self.states[here.subresource] = next;
     }
 
     /// An attachment is stored (or thrown away) at the end of its render pass, whatever uses it last in there. Storing
-    /// and throwing away are writes (Vulkan 1.3, "Render Pass Store Operations"), which see a change of layout on the way.
+    /// and throwing away are writes (Vulkan 1.3, "Render Pass Store Operations"), which see a change of layout on the
+    /// way.
     fn keep_attached(&mut self, scene: Scene<'_>, here: Here<'_>, before: u32, now: u32) {
         let mut at = before;
         while let Some(&used) = self.uses.get(at as usize) {
-            if used.queue == here.queue && scene.frame.course.stops[used.last as usize].step == here.step {
+            if used.queue == here.queue && scene.frame.schedule.passes[used.last as usize].physical == here.physical {
                 let writes = used.access & Accesses::WRITES;
-                // Uses of earlier steps are in this list too.
+                // Uses of earlier physical passes are in this list too.
                 let stages = used.stages & FRAMEBUFFER_SPACE;
                 self.uses[now as usize].stages |= stages;
                 self.uses[now as usize].access |= writes;
@@ -507,9 +519,16 @@ impl Hazards {
         waits: &mut [Stages],
     ) -> u32 {
         let frame = scene.frame;
-        let Touch { stages, access, .. } = *here.touch;
-        let first =
-            First { at: here.at, stages, access, placement: NONE, memory: here.memory, barrier: NONE, step: here.step };
+        let ResolvedAccess { stages, kinds: access, .. } = *here.access;
+        let first = First {
+            at: here.at,
+            stages,
+            access,
+            placement: NONE,
+            memory: here.memory,
+            barrier: NONE,
+            physical: here.physical,
+        };
         if frame.has_edges(here.memory) {
             next.entry = Some(Entry { queue: here.queue, stages, access, layout: target });
             self.firsts.push(first);
@@ -518,7 +537,7 @@ impl Hazards {
         let placement = scene.transients.index[here.memory];
         let mut need = Need::default();
         let handed = self.follow_handed(scene, here, waits, &mut need);
-        if here.queue == frame.course.host() {
+        if here.queue == frame.schedule.host() {
             for at in handed.range() {
                 self.show_left_to_host(scene, here, self.left[at]);
             }
@@ -531,15 +550,16 @@ impl Hazards {
             self.order_first(scene, here, need)
         };
         let call = self.calls.barriers[barrier as usize].call;
-        let step = match self.calls.calls[call as usize].spot {
-            Spot::Before(step) => step,
-            _ => here.step,
+        let physical = match self.calls.calls[call as usize].site {
+            CallSite::Before(physical) => physical,
+            _ => here.physical,
         };
-        self.firsts.push(First { placement, barrier, step, ..first });
+        self.firsts.push(First { placement, barrier, physical, ..first });
         barrier
     }
 
-    /// Makes `here` follow what its epoch follows: the epoch before or, where the frame has none, what had its bytes.
+    /// Makes `here` follow what its read group follows: the read group before or, where the frame has none, what had
+    /// its bytes.
     fn follow_before(&mut self, scene: Scene<'_>, here: Here<'_>, state: State, waits: &mut [Stages], need: &mut Need) {
         if state.before != NONE {
             self.need(scene, here, state.before, waits, need);
@@ -589,8 +609,8 @@ impl Hazards {
 
     /// The same into a list of the caller's.
     pub fn gather_into(&self, scene: Scene<'_>, memory: ResourceId, start: usize, left: &mut Vec<Left>) {
-        for piece in scene.frame.facts.pieces.of(memory).range() {
-            for used in self.uses_of(piece) {
+        for subresource in scene.frame.facts.subresources.of(memory).range() {
+            for used in self.uses_of(subresource) {
                 let writes = used.access & Accesses::WRITES;
                 match left[start..].iter_mut().find(|l| l.queue == used.queue) {
                     Some(known) => {
@@ -604,54 +624,54 @@ impl Hazards {
         }
     }
 
-    /// A further use of an epoch.
+    /// A further use of a read group.
     fn join(&mut self, scene: Scene<'_>, here: Here<'_>, waits: &mut [Stages]) {
-        let state = self.states[here.piece];
-        let epoch = &scene.epochs.epochs[here.epoch as usize];
+        let state = self.states[here.subresource];
+        let read_group = &scene.read_groups.read_groups[here.read_group as usize];
         let image = scene.frame.is_image(here.memory);
-        let on_gpu = here.queue != scene.frame.course.host();
+        let on_gpu = here.queue != scene.frame.schedule.host();
         let mut own = state.uses;
         while let Some(used) = self.uses.get(own as usize).filter(|used| used.queue != here.queue) {
             own = used.next;
         }
-        let target = if image { epoch.layout_of(here.touch.layout) } else { Layout::Undefined };
+        let target = if image { read_group.layout_of(here.access.layout) } else { Layout::Undefined };
         if own != NONE {
             if state.layout != target {
                 let mut need = Need::default();
                 self.need(scene, here, state.uses, waits, &mut need);
                 let barrier = self.change_layout(scene, here, need, state.layout, target);
-                self.states[here.piece].layout = target;
+                self.states[here.subresource].layout = target;
                 self.uses[own as usize].barrier = barrier;
             } else {
                 let barrier = self.let_see(scene, here, state, self.uses[own as usize].barrier, waits);
                 self.uses[own as usize].barrier = barrier;
             }
             let used = &mut self.uses[own as usize];
-            if scene.frame.course.stops[used.last as usize].step != here.step {
+            if scene.frame.schedule.passes[used.last as usize].physical != here.physical {
                 (used.outer_stages, used.outer_last) = (used.stages, used.last);
             }
             used.last = here.at;
-            used.stages |= here.touch.stages;
-            used.access |= here.touch.access;
+            used.stages |= here.access.stages;
+            used.access |= here.access.kinds;
             used.conditional |= here.conditional;
             return;
         }
-        let at_home = epoch.home == Some(here.queue) && state.home_barrier != NONE;
-        let barrier = if at_home {
-            self.calls.add_target(state.home_barrier, here.touch.stages, here.touch.access);
-            state.home_barrier
+        let at_producer = read_group.producer == Some(here.queue) && state.producer_barrier != NONE;
+        let barrier = if at_producer {
+            self.calls.add_target(state.producer_barrier, here.access.stages, here.access.kinds);
+            state.producer_barrier
         } else {
             let mut need = Need::default();
             self.follow_before(scene, here, state, waits, &mut need);
-            self.rely_on_lead(scene, here, state, waits);
+            self.rely_on_initializer(scene, here, state, waits);
             if !on_gpu {
                 let written = self.list(state.before).any(|used| used.access.intersects(Accesses::WRITES));
-                if epoch.moved || !written && state.home_barrier == NONE {
-                    self.show_lead_to_host(scene, here, state);
-                } else if state.home_barrier == NONE {
+                if read_group.moved || !written && state.producer_barrier == NONE {
+                    self.show_initializer_to_host(scene, here, state);
+                } else if state.producer_barrier == NONE {
                     self.show_to_host(scene, here, state.before);
                 } else {
-                    self.calls.add_target(state.home_barrier, here.touch.stages, here.touch.access);
+                    self.calls.add_target(state.producer_barrier, here.access.stages, here.access.kinds);
                 }
                 NONE
             } else if state.entry.is_some() && state.before == NONE {
@@ -661,7 +681,7 @@ impl Hazards {
             }
         };
         let uses = self.push_use(here, barrier, state.uses);
-        let next = &mut self.states[here.piece];
+        let next = &mut self.states[here.subresource];
         next.uses = uses;
         if on_gpu && next.family == NONE {
             next.family = scene.frame.families[usize::from(here.queue)];
@@ -669,35 +689,37 @@ impl Hazards {
         }
     }
 
-    /// Where the first use of an epoch prepares the piece, the others rely on it.
-    fn rely_on_lead(&mut self, scene: Scene<'_>, here: Here<'_>, state: State, waits: &mut [Stages]) {
-        let epoch = &scene.epochs.epochs[here.epoch as usize];
+    /// Where the first use of a read group prepares the subresource, the others rely on it.
+    fn rely_on_initializer(&mut self, scene: Scene<'_>, here: Here<'_>, state: State, waits: &mut [Stages]) {
+        let read_group = &scene.read_groups.read_groups[here.read_group as usize];
         let frame = scene.frame;
-        let prepared = here.touch.group != 0 || frame.is_image(here.memory) || frame.has_edges(here.memory);
-        if epoch.is_led(prepared) && state.lead != here.queue {
-            self.rely(scene, here.queue, state.lead, here.touch.stages, waits);
+        let prepared = here.access.group != 0 || frame.is_image(here.memory) || frame.has_edges(here.memory);
+        if read_group.is_led(prepared) && state.initializer != here.queue {
+            self.rely(scene, here.queue, state.initializer, here.access.stages, waits);
         }
     }
 
-    /// Lets one more use see what others of its queue and epoch see already; returns the barrier through which.
+    /// Lets one more use see what others of its queue and read group see already; returns the barrier through which.
     fn let_see(&mut self, scene: Scene<'_>, here: Here<'_>, state: State, barrier: u32, waits: &mut [Stages]) -> u32 {
         match barrier {
             ENTRY => {
-                let entry =
-                    self.states[here.piece].entry.as_mut().expect("only pieces with an entry are seen through it");
-                entry.stages |= here.touch.stages;
-                entry.access |= here.touch.access;
+                let entry = self.states[here.subresource]
+                    .entry
+                    .as_mut()
+                    .expect("only pieces with an entry are seen through it");
+                entry.stages |= here.access.stages;
+                entry.access |= here.access.kinds;
             }
             NONE => {
                 let mut need = Need::default();
                 self.follow_before(scene, here, state, waits, &mut need);
-                self.rely_on_lead(scene, here, state, waits);
-                if here.queue != scene.frame.course.host() && !need.stages.is_empty() {
+                self.rely_on_initializer(scene, here, state, waits);
+                if here.queue != scene.frame.schedule.host() && !need.stages.is_empty() {
                     return self.order_memory(scene, here, need);
                 }
             }
             // What is seen within a render pass is stored at its end: others see it behind a barrier of their own.
-            inner if self.is_within_another_step(scene, inner, here.step) => {
+            inner if self.is_within_another_physical(scene, inner, here.physical) => {
                 let own =
                     self.list(state.uses).find(|used| used.queue == here.queue).expect("it is seen on this queue");
                 let mut need = Need::default();
@@ -707,21 +729,21 @@ impl Hazards {
                 return self.order_memory(scene, here, need);
             }
             barrier => {
-                self.calls.add_target(barrier, here.touch.stages, here.touch.access);
+                self.calls.add_target(barrier, here.access.stages, here.access.kinds);
                 // A barrier about memory says nothing of what came from other queues: the waits do.
                 if self.calls.barriers[barrier as usize].about == About::Memory {
                     self.follow_before(scene, here, state, waits, &mut Need::default());
-                    self.rely_on_lead(scene, here, state, waits);
+                    self.rely_on_initializer(scene, here, state, waits);
                 }
             }
         }
         barrier
     }
 
-    fn is_within_another_step(&self, scene: Scene<'_>, barrier: u32, step: u32) -> bool {
+    fn is_within_another_physical(&self, scene: Scene<'_>, barrier: u32, physical: u32) -> bool {
         let call = self.calls.barriers[barrier as usize].call;
-        match self.calls.calls[call as usize].spot {
-            Spot::Within(at) => scene.frame.course.stops[at as usize].step != step,
+        match self.calls.calls[call as usize].site {
+            CallSite::Within(at) => scene.frame.schedule.passes[at as usize].physical != physical,
             _ => false,
         }
     }

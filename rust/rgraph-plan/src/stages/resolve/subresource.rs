@@ -1,5 +1,5 @@
-//! Pieces: the smallest parts of a resource that all accesses name alike. An image is cut where ranges of mips,
-//! layers or aspects begin and end, a buffer where byte ranges do; most resources are one piece.
+//! Subresources: the smallest parts of a resource that all accesses name alike. An image is cut where ranges of mips,
+//! layers or aspects begin and end, a buffer where byte ranges do; most resources are one subresource.
 
 use crate::access::Aspects;
 use crate::graph::Ranges;
@@ -9,13 +9,13 @@ use crate::resource::ResourceId;
 use crate::stages::size::Shape;
 
 crate::id! {
-    /// A piece of memory that is synchronized as one.
-    pub struct PieceId;
+    /// A subresource of memory that is synchronized as one.
+    pub struct SubresourceId;
 }
 
-/// What part of a resource a piece is.
+/// What part of a resource a subresource is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Piece {
+pub struct Subresource {
     /// The resource whose memory it is part of.
     pub memory: ResourceId,
     /// Mip levels, half-open.
@@ -88,10 +88,10 @@ enum Axis {
     Aspects,
 }
 
-/// All pieces of a graph, and how ranges fall into them.
+/// All subresources of a graph, and how ranges fall into them.
 #[derive(Default, Debug)]
-pub struct Pieces {
-    pieces: IdVec<PieceId, Piece>,
+pub struct Subresources {
+    subresources: IdVec<SubresourceId, Subresource>,
     /// By memory.
     spans: IdVec<ResourceId, Span>,
     grids: IdVec<ResourceId, Option<u32>>,
@@ -100,10 +100,10 @@ pub struct Pieces {
     wanted: Vec<(ResourceId, Axis, u64)>,
 }
 
-impl Pieces {
+impl Subresources {
     /// Forgets everything, keeping the memory.
     pub fn clear(&mut self, resources: usize) {
-        self.pieces.clear();
+        self.subresources.clear();
         self.spans.refill(Span::default(), resources);
         self.grids.refill(None, resources);
         self.cut.clear();
@@ -163,14 +163,14 @@ impl Pieces {
         self.wanted = wanted;
     }
 
-    /// Makes the pieces of a memory that is cut like its family.
-    pub fn make_pieces(&mut self, memory: ResourceId, family: ResourceId, shape: &Shape) {
-        let start = self.pieces.len();
+    /// Makes the subresources of a memory that is cut like its family.
+    pub fn make_subresources(&mut self, memory: ResourceId, family: ResourceId, shape: &Shape) {
+        let start = self.subresources.len();
         let whole = Part::whole(shape);
         match self.grids[family] {
             None => {
                 let Part { mips, layers, aspects, bytes } = whole;
-                self.pieces.push(Piece { memory, mips, layers, aspects, bytes });
+                self.subresources.push(Subresource { memory, mips, layers, aspects, bytes });
             }
             Some(at) => {
                 let grid = self.cut[at as usize];
@@ -180,7 +180,7 @@ impl Pieces {
                     for m in self.bounds[grid.mips.range()].windows(2) {
                         for l in self.bounds[grid.layers.range()].windows(2) {
                             for b in self.bounds[grid.bytes.range()].windows(2) {
-                                self.pieces.push(Piece {
+                                self.subresources.push(Subresource {
                                     memory,
                                     mips: [m[0] as u32, m[1] as u32],
                                     layers: [l[0] as u32, l[1] as u32],
@@ -194,10 +194,10 @@ impl Pieces {
                 self.grids[memory] = Some(at);
             }
         }
-        self.spans[memory] = Span::new(start, self.pieces.len());
+        self.spans[memory] = Span::new(start, self.subresources.len());
     }
 
-    /// Calls `run(first, count)` for every run of consecutive pieces of `memory` that `part` covers.
+    /// Calls `run(first, count)` for every run of consecutive subresources of `memory` that `part` covers.
     #[inline]
     pub fn runs(&self, memory: ResourceId, part: &Part, mut run: impl FnMut(u32, u32)) {
         let span = self.spans[memory];
@@ -215,7 +215,7 @@ impl Pieces {
         let (m0, m1, mips) = find(grid.mips, part.mips[0].into(), part.mips[1].into());
         let (l0, l1, layers) = find(grid.layers, part.layers[0].into(), part.layers[1].into());
         let (b0, b1, bytes) = find(grid.bytes, part.bytes[0], part.bytes[1]);
-        let whole_aspects = self.pieces[PieceId::new(span.start as usize)].aspects;
+        let whole_aspects = self.subresources[SubresourceId::new(span.start as usize)].aspects;
         let planes = span.len() as u32 / (mips * layers * bytes).max(1);
         for plane in 0..planes {
             if planes > 1 {
@@ -238,19 +238,19 @@ impl Pieces {
         }
     }
 
-    /// The pieces of a memory.
+    /// The subresources of a memory.
     pub fn of(&self, memory: ResourceId) -> Span {
         self.spans[memory]
     }
 
-    /// What a piece is.
+    /// What a subresource is.
     #[inline]
-    pub fn get(&self, piece: u32) -> &Piece {
-        &self.pieces.as_slice()[piece as usize]
+    pub fn get(&self, subresource: u32) -> &Subresource {
+        &self.subresources.as_slice()[subresource as usize]
     }
 
-    /// Number of pieces.
+    /// Number of subresources.
     pub fn count(&self) -> usize {
-        self.pieces.len()
+        self.subresources.len()
     }
 }

@@ -1,4 +1,4 @@
-//! The state of memory while a plan is walked: what used each cell last, its layout, owner and contents; and the
+//! The state of memory while a plan is walked: what used each subresource last, its layout, owner and contents; and the
 //! verdict on a pair of uses.
 
 use rgraph_ir::access::{Accesses, Layout};
@@ -25,12 +25,12 @@ pub(crate) struct Done {
     /// The subpass of that render pass.
     pub subpass: u32,
     pub local: Local,
-    /// A write within a render pass after its load operation: what that saw, this one need not see again. Or a resolve's
-    /// read of what its own subpass drew.
+    /// A write within a render pass after its load operation: what that saw, this one need not see again. Or a
+    /// resolve's read of what its own subpass drew.
     pub inner: bool,
     pub run: u32,
     pub store: usize,
-    pub cell: usize,
+    pub subresource: usize,
     /// The unordered group that it is in; 0: none.
     pub group: u32,
     /// Counts all operations.
@@ -50,11 +50,11 @@ pub(crate) enum Local {
     No,
 }
 
-/// A write that is still the last one of a cell.
+/// A write that is still the last one of a subresource.
 #[derive(Clone, Debug)]
 pub(crate) struct Write {
     pub done: usize,
-    /// Nodes of the cell at which it was made available by name.
+    /// Nodes of the subresource at which it was made available by name.
     pub at: Vec<usize>,
     /// Nodes at which it was made visible to the host.
     pub host: Vec<usize>,
@@ -75,7 +75,7 @@ pub(crate) struct Release {
     pub pass: Option<usize>,
 }
 
-/// What became of a cell's contents.
+/// What became of a subresource's contents.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Gone {
     /// Nothing wrote it in this run.
@@ -92,9 +92,9 @@ pub(crate) enum Gone {
     Garbage,
 }
 
-/// A cell of a memory.
+/// A subresource of a memory.
 #[derive(Clone, Debug)]
-pub(crate) struct Cell {
+pub(crate) struct SubresourceState {
     pub writes: Vec<Write>,
     pub reads: Vec<Read>,
     /// Barriers on it since the last write.
@@ -114,7 +114,7 @@ pub(crate) struct Cell {
     pub last_any: Option<(Key, u32, usize)>,
 }
 
-impl Cell {
+impl SubresourceState {
     pub(crate) fn new() -> Self {
         Self {
             writes: Vec::new(),
@@ -193,7 +193,7 @@ impl Court<'_> {
             || at.iter().any(|&n| n == node || self.nodes[n].reaches(clock))
     }
 
-    /// Whether a write is visible to the later side. `nodes` are the barriers on either's cell.
+    /// Whether a write is visible to the later side. `nodes` are the barriers on either's subresource.
     pub(crate) fn is_visible(&self, x: &Write, nodes: [&[usize]; 2], y: &Later) -> bool {
         let write = &self.done[x.done];
         let y = match y {

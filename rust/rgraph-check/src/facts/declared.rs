@@ -1,4 +1,4 @@
-//! Passes and what they demand without naming it, as jobs with parts of resources.
+//! Passes and what they demand without naming it, as declared passes with parts of resources.
 
 use rgraph_ir::access::{Aspects, Load, PassQueue, Stages, Transfer, Usage};
 use rgraph_ir::graph::{Access, PassId};
@@ -6,17 +6,17 @@ use rgraph_ir::id::Id;
 use rgraph_ir::plan::Plan;
 use rgraph_ir::resource::ResourceId;
 
-use super::{Facts, Inserted, Job, JobUse, writes};
+use super::{DeclaredPass, DeclaredUse, Facts, Inserted, writes};
 use crate::shape::{Grid, Part};
 use crate::tables::{Work, default_stages, is_attachment, work};
 
 impl Facts<'_> {
-    pub(super) fn declare_jobs(&mut self) {
+    pub(super) fn declare_passes(&mut self) {
         let graph = self.graph;
         let mut by_pass: Vec<Vec<&Access>> = vec![Vec::new(); graph.passes().len()];
         for access in graph.accesses() {
-            if let Some(job) = self.place(access.pass).filter(|_| access.resource.index() < self.shapes.len()) {
-                by_pass[job].push(access);
+            if let Some(declared) = self.place(access.pass).filter(|_| access.resource.index() < self.shapes.len()) {
+                by_pass[declared].push(access);
             }
         }
         let mut order: Vec<PassId> = graph.passes().ids().collect();
@@ -27,7 +27,7 @@ impl Facts<'_> {
             let mut uses: Vec<_> = accesses.iter().map(|access| self.resolve(access, work)).collect();
             self.infer_sources(&mut uses);
             let presents = uses.iter().any(|at| at.usage == Usage::Present);
-            self.jobs.push(Job {
+            self.declared_passes.push(DeclaredPass {
                 name: graph.pass_name(id).to_owned(),
                 declared: Some(at),
                 inserted: None,
@@ -44,20 +44,22 @@ impl Facts<'_> {
             // What is another name of the same memory cannot stand in for it: the memory holds what it holds.
             let [output, input] = [fallback.output.index(), fallback.input.index()];
             let apart = output.max(input) < self.memory.len() && self.memory[output] != self.memory[input];
-            if let Some(job) = self.place(fallback.pass).filter(|_| apart).and_then(|job| self.jobs.get_mut(job)) {
-                job.outputs.push(output);
+            if let Some(declared) =
+                self.place(fallback.pass).filter(|_| apart).and_then(|declared| self.declared_passes.get_mut(declared))
+            {
+                declared.outputs.push(output);
             }
         }
     }
 
     /// A resolve attachment that names no source has the only multisampled attachment of its format.
-    fn infer_sources(&self, uses: &mut [JobUse]) {
+    fn infer_sources(&self, uses: &mut [DeclaredUse]) {
         for at in 0..uses.len() {
             if uses[at].usage != Usage::ResolveAttachment || uses[at].resolves.is_some() {
                 continue;
             }
             let format = self.shapes[uses[at].resource].format;
-            let fits = |other: &&JobUse| {
+            let fits = |other: &&DeclaredUse| {
                 let shape = &self.shapes[other.resource];
                 matches!(other.usage, Usage::ColorAttachment | Usage::DepthStencilAttachment)
                     && shape.samples > 1
@@ -81,7 +83,7 @@ impl Facts<'_> {
         access.stencil_load.or_else(|| self.declared_load(access).filter(|_| alone))
     }
 
-    fn resolve(&self, access: &Access, work: Work) -> JobUse {
+    fn resolve(&self, access: &Access, work: Work) -> DeclaredUse {
         let usage = access.usage;
         let resource = access.resource.index();
         let shape = &self.shapes[resource];
@@ -110,11 +112,11 @@ impl Facts<'_> {
         let partial = matches!(usage, Usage::StorageWrite | Usage::TransferDst | Usage::HostWrite);
         let stages =
             if access.stages.is_empty() { default_stages(usage, work, access.transfer) } else { access.stages };
-        JobUse {
+        DeclaredUse {
             resource,
             usage,
             part,
-            cells: Vec::new(),
+            subresources: Vec::new(),
             keys: Vec::new(),
             stages,
             transfer: access.transfer,
@@ -150,12 +152,12 @@ impl Facts<'_> {
         }
     }
 
-    pub(super) fn insert_jobs(&mut self, scaled: &[(usize, usize)]) {
-        let blit = |resource: usize, part: Part, writes: bool| JobUse {
+    pub(super) fn insert_declared_passes(&mut self, scaled: &[(usize, usize)]) {
+        let blit = |resource: usize, part: Part, writes: bool| DeclaredUse {
             resource,
             usage: if writes { Usage::TransferDst } else { Usage::TransferSrc },
             part,
-            cells: Vec::new(),
+            subresources: Vec::new(),
             keys: Vec::new(),
             stages: Stages::BLIT,
             transfer: Some(Transfer::Blit),
@@ -186,7 +188,7 @@ impl Facts<'_> {
             for level in first..shape.mips {
                 let part = |mip: u32| Part::image([mip, mip + 1], layers.map(|layer| layer.min(shape.layers)), aspects);
                 let name = format!("{}/mips/{}.{level}", self.graph.pass_name(access.pass), self.name(resource));
-                self.jobs.push(Job {
+                self.declared_passes.push(DeclaredPass {
                     name,
                     declared: None,
                     inserted: Some(Inserted::Mips { owner: pass, resource, level }),
@@ -205,7 +207,7 @@ impl Facts<'_> {
                 let shape = &self.shapes[of];
                 Part::image([0, 1], [0, shape.layers], shape.aspects)
             };
-            self.jobs.push(Job {
+            self.declared_passes.push(DeclaredPass {
                 name: format!("{} from {}", self.name(to), self.name(from)),
                 declared: None,
                 inserted: Some(Inserted::Scaled { from, to }),
@@ -238,7 +240,7 @@ impl Facts<'_> {
 
     pub(super) fn cut(&mut self, plan: Option<&Plan>) {
         let mut grids: Vec<_> = self.shapes.iter().map(Grid::new).collect();
-        for at in self.jobs.iter().flat_map(|job| &job.uses) {
+        for at in self.declared_passes.iter().flat_map(|declared| &declared.uses) {
             grids[self.memory[at.resource]].cut(&at.part);
             for input in self.stand_ins(at.resource) {
                 grids[self.memory[input]].cut(&at.part);
@@ -262,9 +264,9 @@ impl Facts<'_> {
             }
         }
         grids.iter_mut().for_each(Grid::finish);
-        for job in &mut self.jobs {
-            for at in &mut job.uses {
-                at.cells = grids[self.memory[at.resource]].cells(&at.part);
+        for declared in &mut self.declared_passes {
+            for at in &mut declared.uses {
+                at.subresources = grids[self.memory[at.resource]].subresources(&at.part);
             }
         }
         self.grids = grids;

@@ -1,7 +1,7 @@
 //! What each pass does, cell by cell: read by those who compute it here and by those who make shaders and commands of
 //! it.
 
-use rgraph_check::serial::{Deed as What, Serial, Step, Touch};
+use rgraph_check::serial::{Operation as What, ResolvedAccess, Serial, Step};
 use rgraph_plan::access::{Aspects, Load, PassQueue, Stages, Transfer, Usage};
 use rgraph_plan::graph::{Access, Graph, PassId};
 use rgraph_plan::id::Id;
@@ -13,7 +13,7 @@ use super::words::{Class, named};
 
 /// What a pass does.
 #[derive(Clone, Debug)]
-pub struct Deed {
+pub struct PassOperation {
     pub pass: PassId,
     pub name: String,
     pub salt: u32,
@@ -143,17 +143,17 @@ pub fn cells(shape: &Shape, mips: [u32; 2], layers: [u32; 2], bytes: [u64; 2], a
     out
 }
 
-/// The deeds of all passes, by pass.
-pub fn deeds(adapted: &Adapted, serial: &Serial, seed: u64) -> Vec<Option<Deed>> {
-    let mut deeds = vec![None; adapted.graph.passes().len()];
+/// The operations of all passes, by pass.
+pub fn operations(adapted: &Adapted, serial: &Serial, seed: u64) -> Vec<Option<PassOperation>> {
+    let mut operations = vec![None; adapted.graph.passes().len()];
     for step in &serial.steps {
         if let What::Pass(pass) = step.what {
             let accesses: Vec<&Access> = adapted.graph.accesses().iter().filter(|access| access.pass == pass).collect();
             let maker = Maker { graph: &adapted.graph, shapes: &adapted.shapes, accesses, step, pass, seed };
-            deeds[pass.index()] = Some(maker.deed(adapted.pattern));
+            operations[pass.index()] = Some(maker.operation(adapted.pattern));
         }
     }
-    deeds
+    operations
 }
 
 struct Maker<'a> {
@@ -174,13 +174,13 @@ impl Maker<'_> {
         named(what, &[self.seed as u32, self.pass.index() as u32, at as u32]) % whole < part
     }
 
-    fn deed(&self, pattern: Option<ResourceId>) -> Deed {
+    fn operation(&self, pattern: Option<ResourceId>) -> PassOperation {
         let name = self.graph.pass_name(self.pass).to_owned();
         let salt = named(&name, &[]);
         let queue = self.graph.passes()[self.pass].queue;
         let how = self.how(queue, salt);
         let loops = if self.chance("slow", 0, 1, 4) { 40 + salt % 160 } else { 0 };
-        let mut deed = Deed {
+        let mut operation = PassOperation {
             pass: self.pass,
             name,
             salt,
@@ -192,16 +192,16 @@ impl Maker<'_> {
             idle: 0,
         };
         for (at, touch) in self.step.uses.iter().enumerate() {
-            self.add_reads(at, touch, how, &mut deed);
-            self.add_writes(at, touch, how, &mut deed);
+            self.add_reads(at, touch, how, &mut operation);
+            self.add_writes(at, touch, how, &mut operation);
         }
         // One order for everybody; stages first, and alike reads together, so that programs are shared.
-        deed.reads.sort_by_key(|read| (!read.vertex, read.via != Via::Vertex, read.via, read.at));
-        self.add_moves(pattern, &mut deed);
+        operation.reads.sort_by_key(|read| (!read.vertex, read.via != Via::Vertex, read.via, read.at));
+        self.add_moves(pattern, &mut operation);
         let has = |at: usize| {
-            deed.reads.iter().any(|read| read.at == at)
-                || deed.writes.iter().any(|write| write.at == at)
-                || deed
+            operation.reads.iter().any(|read| read.at == at)
+                || operation.writes.iter().any(|write| write.at == at)
+                || operation
                     .moves
                     .iter()
                     .any(|one| one.to == at || matches!(one.from, From::Copy(of, _) | From::Resolve(of, _) if of == at))
@@ -209,15 +209,15 @@ impl Maker<'_> {
                 || self.step.uses[at].usage == Usage::ResolveAttachment
                 || Some(self.step.uses[at].resource) == pattern
         };
-        deed.idle = (0..self.step.uses.len()).filter(|at| !has(*at)).count() as u32;
-        if deed.how == How::Compute && deed.writes.is_empty() {
-            deed.how = How::Transfer;
+        operation.idle = (0..self.step.uses.len()).filter(|at| !has(*at)).count() as u32;
+        if operation.how == How::Compute && operation.writes.is_empty() {
+            operation.how = How::Transfer;
         }
-        deed
+        operation
     }
 
     fn how(&self, queue: PassQueue, salt: u32) -> How {
-        let attached = |touch: &&Touch| {
+        let attached = |touch: &&ResolvedAccess| {
             matches!(touch.usage, Usage::ColorAttachment | Usage::DepthStencilAttachment | Usage::DepthStencilRead)
         };
         let mut attachments = self.step.uses.iter().filter(attached);
@@ -235,7 +235,7 @@ impl Maker<'_> {
         }
     }
 
-    fn add_reads(&self, at: usize, touch: &Touch, how: How, deed: &mut Deed) {
+    fn add_reads(&self, at: usize, touch: &ResolvedAccess, how: How, operation: &mut PassOperation) {
         let shape = self.shape(touch.resource);
         let via = match touch.usage {
             Usage::HostRead => Via::Host,
@@ -256,7 +256,7 @@ impl Maker<'_> {
             // Draws reach the first layer.
             let layers = [touch.layers[0], touch.layers[0] + 1];
             let cells = cells(shape, touch.mips, layers, touch.bytes, aspect);
-            deed.reads.push(Read {
+            operation.reads.push(Read {
                 at,
                 via,
                 vertex: false,
@@ -281,14 +281,14 @@ impl Maker<'_> {
             for &mips in levels.iter().filter(|_| wanted) {
                 let (layers, bytes) = (touch.layers, touch.bytes);
                 let cells = cells(shape, mips, layers, bytes, aspect);
-                deed.reads.push(Read { at, via, vertex: stage, mips, layers, bytes, aspect, cells });
+                operation.reads.push(Read { at, via, vertex: stage, mips, layers, bytes, aspect, cells });
             }
         }
     }
 
-    fn add_writes(&self, at: usize, touch: &Touch, how: How, deed: &mut Deed) {
+    fn add_writes(&self, at: usize, touch: &ResolvedAccess, how: How, operation: &mut PassOperation) {
         let shape = self.shape(touch.resource);
-        let key = named(&deed.name, &[at as u32, 1]);
+        let key = named(&operation.name, &[at as u32, 1]);
         let mode = match touch.usage {
             Usage::StorageWrite | Usage::HostWrite | Usage::ColorAttachment | Usage::DepthStencilAttachment => {
                 Mode::Set
@@ -309,7 +309,7 @@ impl Maker<'_> {
             let list = list.into_iter().map(|cell| (cell, (cell - first) as u32));
             let list = list.filter(|(_, local)| !half || local % 2 == 0 || list_is_short(bytes)).collect();
             let (mip, layers, aspect) = (0, [0, 1], Aspects::empty());
-            deed.writes.push(Write { at, key, mode, mip, layers, bytes, aspect, cells: list, half });
+            operation.writes.push(Write { at, key, mode, mip, layers, bytes, aspect, cells: list, half });
             return;
         }
         let raster = matches!(how, How::Raster { .. });
@@ -327,12 +327,12 @@ impl Maker<'_> {
                     list.push((cell, (layer - layers[0]) * 2 + side));
                 }
             }
-            deed.writes.push(Write { at, key, mode, mip, layers, bytes, aspect, cells: list, half });
+            operation.writes.push(Write { at, key, mode, mip, layers, bytes, aspect, cells: list, half });
         }
     }
 
-    fn add_moves(&self, pattern: Option<ResourceId>, deed: &mut Deed) {
-        let sources: Vec<(usize, &Touch)> = self
+    fn add_moves(&self, pattern: Option<ResourceId>, operation: &mut PassOperation) {
+        let sources: Vec<(usize, &ResolvedAccess)> = self
             .step
             .uses
             .iter()
@@ -347,13 +347,13 @@ impl Maker<'_> {
             let class = shape.class(all[0]);
             let kind = self.accesses[to].transfer;
             if matches!(kind, Some(Transfer::Fill | Transfer::Clear)) {
-                let word = class.word(named(&deed.name, &[to as u32, 2]));
-                deed.moves.extend(all.iter().map(|&cell| Move { to, cell, from: From::Word(word) }));
+                let word = class.word(named(&operation.name, &[to as u32, 2]));
+                operation.moves.extend(all.iter().map(|&cell| Move { to, cell, from: From::Word(word) }));
                 continue;
             }
             if kind == Some(Transfer::Resolve) {
                 if let Some((at, _)) = sources.first() {
-                    deed.moves.extend(all.iter().map(|&cell| Move { to, cell, from: From::Resolve(*at, cell) }));
+                    operation.moves.extend(all.iter().map(|&cell| Move { to, cell, from: From::Resolve(*at, cell) }));
                 }
                 continue;
             }
@@ -373,14 +373,14 @@ impl Maker<'_> {
                 }
                 let from = if from.is_empty() {
                     let half = BLOCKS / 2;
-                    let block = named(&deed.name, &[to as u32, cell as u32, 3]) % half;
+                    let block = named(&operation.name, &[to as u32, cell as u32, 3]) % half;
                     From::Pattern(block + if class == Class::Float { half } else { 0 }, class)
                 } else {
                     next += 1;
                     let (at, cell) = from[next % from.len()];
                     From::Copy(at, cell)
                 };
-                deed.moves.push(Move { to, cell, from });
+                operation.moves.push(Move { to, cell, from });
             }
         }
     }

@@ -1,27 +1,27 @@
-//! Epochs: the uses of a piece that are not ordered among themselves. One write, a group of unordered ones, or the
-//! reads between two writes.
+//! Read groups: the uses of a subresource that are not ordered among themselves. One write, a group of unordered ones,
+//! or the reads between two writes.
 //!
-//! All uses of an epoch that may run at once find the piece in one layout. Where an epoch spans queues, its layout
-//! change happens either on the queue of the write before it, or with its first use, which the others then follow:
-//! such orderings, and those that a change of owner needs, are added here. They all point forward in the linear
-//! order, so they cannot make a cycle. O(pieces touched).
+//! All uses of a read group that may run at once find the subresource in one layout. Where a read group spans queues,
+//! its layout change happens either on the queue of the write before it, or with its first use, which the others then
+//! follow: such orderings, and those that a change of owner needs, are added here. They all point forward in the linear
+//! order, so they cannot make a cycle. O(subresources accessed).
 
-use super::course::Course;
+use super::schedule::Schedule;
 use crate::access::{Layout, Sharing, Stages};
 use crate::graph::Graph;
 use crate::id::IdVec;
 use crate::plan::PlanKind;
 use crate::resource::{Life, ResourceId};
 use crate::stages::resolve::meaning::Effect;
-use crate::stages::resolve::{Facts, Touch, is_attachment};
+use crate::stages::resolve::{Facts, ResolvedAccess, is_attachment};
 use crate::stages::size::Shape;
 
 /// No such thing.
 pub const NONE: u32 = u32::MAX;
 
-/// Uses of one piece that are not ordered among themselves.
+/// Uses of one subresource that are not ordered among themselves.
 #[derive(Clone, Copy, Debug)]
-pub struct Epoch {
+pub struct ReadGroup {
     /// Queues of its uses, one bit each; the host has one too.
     pub queues: u32,
     /// Their layout; of several where they differ, [`Layout::General`] if they may run at once.
@@ -31,12 +31,12 @@ pub struct Epoch {
     /// Whether it reads only.
     pub reads: bool,
     /// The queue of the single write before it, if it reads and there is one on a GPU queue.
-    pub home: Option<u8>,
+    pub producer: Option<u8>,
     /// The first of its uses on that queue, by position in the linear order.
-    pub first_home: u32,
-    /// Whether it is a group of unordered uses, or follows one that spans queues: spread over queues itself, it
+    pub first_producer: u32,
+    /// Whether it is a group of unordered uses, or follows one that spans queues: on several queues itself, it
     /// stays in [`Layout::General`], since no queue could change the layout for all.
-    pub spread: bool,
+    pub multi_queue: bool,
     /// Whether it begins with a change of owner.
     pub moved: bool,
     members: u32,
@@ -52,16 +52,16 @@ struct Member {
 
 #[derive(Clone, Copy, Debug)]
 struct State {
-    epoch: u32,
+    read_group: u32,
     family: u32,
     group: u32,
 }
 
-impl Epoch {
-    /// Whether its first use prepares the piece for all: `prepared`, it must be by somebody, and no single write
+impl ReadGroup {
+    /// Whether its first use prepares the subresource for all: `prepared`, it must be by somebody, and no single write
     /// before it does so on its own queue.
     pub fn is_led(&self, prepared: bool) -> bool {
-        (prepared || self.moved) && self.home.is_none()
+        (prepared || self.moved) && self.producer.is_none()
     }
 
     /// The layout of all its uses, if they share one; else each use has its own in turn.
@@ -70,14 +70,15 @@ impl Epoch {
     }
 }
 
-/// Epochs of a course.
+/// Read groups of a schedule.
 #[derive(Default, Debug)]
-pub struct Epochs {
+pub struct ReadGroups {
     /// All of them.
-    pub epochs: Vec<Epoch>,
-    /// The epoch of each piece of each touch, in the order of the course.
+    pub read_groups: Vec<ReadGroup>,
+    /// The read group of each subresource of each access, in the order of the schedule.
     pub of: Vec<u32>,
-    /// Orderings that the epochs need beyond the graph's: positions in the linear order, `(later, earlier)`, sorted.
+    /// Orderings that the read groups need beyond the graph's: positions in the linear order, `(later, earlier)`,
+    /// sorted.
     pub extra: Vec<(u32, u32)>,
     /// How each memory is shared among queue families.
     pub sharing: IdVec<ResourceId, Sharing>,
@@ -112,7 +113,7 @@ pub struct Frame<'a> {
     /// Its facts.
     pub facts: &'a Facts,
     /// The linear order.
-    pub course: &'a Course,
+    pub schedule: &'a Schedule,
     /// Family of each queue.
     pub families: &'a [u32],
     /// Stages of each queue at which passes without accesses may do their work.
@@ -120,10 +121,10 @@ pub struct Frame<'a> {
 }
 
 impl Frame<'_> {
-    /// Touches of the stop at a position.
-    pub fn touches(&self, at: usize) -> &[Touch] {
-        let node = self.course.stops[at].node;
-        &self.facts.touches[self.facts.nodes[node].touches.range()]
+    /// Accesses of the scheduled pass at a position.
+    pub fn accesses(&self, at: usize) -> &[ResolvedAccess] {
+        let pass = self.schedule.passes[at].pass;
+        &self.facts.accesses[self.facts.passes[pass].accesses.range()]
     }
 
     /// Whether the contents of a memory outlive the frame, or are there before it.
@@ -137,23 +138,23 @@ impl Frame<'_> {
     }
 }
 
-impl Epochs {
-    /// Finds the epochs of `frame`; notes what cannot be as declared.
+impl ReadGroups {
+    /// Finds the read groups of `frame`; notes what cannot be as declared.
     pub fn find(&mut self, frame: Frame<'_>, notes: &mut Vec<String>) {
         self.choose_sharing(frame, notes);
-        self.epochs.clear();
+        self.read_groups.clear();
         self.of.clear();
         self.extra.clear();
         self.members.clear();
         self.states.clear();
-        self.states.resize(frame.facts.pieces.count(), State { epoch: NONE, family: NONE, group: 0 });
-        for at in 0..frame.course.stops.len() {
+        self.states.resize(frame.facts.subresources.count(), State { read_group: NONE, family: NONE, group: 0 });
+        for at in 0..frame.schedule.passes.len() {
             crate::cancel::poll();
-            for touch in frame.touches(at) {
-                let memory = frame.facts.memory[touch.resource];
+            for access in frame.accesses(at) {
+                let memory = frame.facts.memory[access.resource];
                 let exclusive = self.sharing[memory] == Sharing::Exclusive;
-                for piece in touch.pieces() {
-                    self.use_piece(frame, at as u32, touch, piece, memory, exclusive);
+                for subresource in access.subresources() {
+                    self.use_subresource(frame, at as u32, access, subresource, memory, exclusive);
                 }
             }
         }
@@ -182,31 +183,31 @@ impl Epochs {
             let declared = &mut self.use_of[frame.facts.memory[id]].declared;
             *declared = declared.or(resource.sharing);
         }
-        for (at, stop) in frame.course.stops.iter().enumerate() {
+        for (at, scheduled) in frame.schedule.passes.iter().enumerate() {
             crate::cancel::poll();
-            if stop.queue == frame.course.host() {
-                for touch in frame.touches(at) {
-                    let used = &mut self.use_of[frame.facts.memory[touch.resource]];
+            if scheduled.queue == frame.schedule.host() {
+                for access in frame.accesses(at) {
+                    let used = &mut self.use_of[frame.facts.memory[access.resource]];
                     used.host = true;
-                    used.host_writes |= touch.effect.writes();
+                    used.host_writes |= access.effect.writes();
                 }
                 continue;
             }
-            let family = frame.families[usize::from(stop.queue)];
-            for touch in frame.touches(at) {
-                let used = &mut self.use_of[frame.facts.memory[touch.resource]];
+            let family = frame.families[usize::from(scheduled.queue)];
+            for access in frame.accesses(at) {
+                let used = &mut self.use_of[frame.facts.memory[access.resource]];
                 if used.last != family {
                     used.switches += u32::from(used.last != NONE);
                     used.last = family;
                 }
-                if touch.effect == Effect::Read {
+                if access.effect == Effect::Read {
                     used.together |= used.reader != NONE && used.reader != family;
                     used.reader = family;
                 } else {
                     used.reader = NONE;
                 }
-                let declared = frame.graph.accesses().get(touch.declared as usize);
-                used.attachment |= declared.is_some_and(|access| is_attachment(access.usage));
+                let declared = frame.graph.accesses().get(access.declared as usize);
+                used.attachment |= declared.is_some_and(|declared_access| is_attachment(declared_access.usage));
             }
         }
         self.sharing.refill(Sharing::Exclusive, frame.shapes.len());
@@ -216,8 +217,9 @@ impl Epochs {
             }
             let used = self.use_of[id];
             let host_gives = used.host && used.switches > 0;
-            // The host takes no ownership. What it only reads is released and acquired around it; from whom a family must take
-            // what the host was the first to write depends on the run before, which a first run does not have.
+            // The host takes no ownership. What it only reads is released and acquired around it; from whom a family
+            // must take what the host was the first to write depends on the run before, which a first run does not
+            // have.
             let outlives = frame.has_edges(id);
             let nobody_gives = used.switches > 0 && (used.host_writes || used.host && outlives);
             let said = used.declared.filter(|_| !nobody_gives);
@@ -264,85 +266,86 @@ impl Epochs {
         }
     }
 
-    fn use_piece(
+    fn use_subresource(
         &mut self,
         frame: Frame<'_>,
         at: u32,
-        touch: &Touch,
-        piece: usize,
+        access: &ResolvedAccess,
+        subresource: usize,
         memory: ResourceId,
         exclusive: bool,
     ) {
-        let stop = frame.course.stops[at as usize];
-        let queue = stop.queue;
-        let on_gpu = queue != frame.course.host();
-        let state = self.states[piece];
-        let reads = touch.effect == Effect::Read;
+        let scheduled = frame.schedule.passes[at as usize];
+        let queue = scheduled.queue;
+        let on_gpu = queue != frame.schedule.host();
+        let state = self.states[subresource];
+        let reads = access.effect == Effect::Read;
         let family = if on_gpu { frame.families[usize::from(queue)] } else { state.family };
-        let moves = exclusive && state.family != NONE && family != state.family && touch.effect != Effect::Replace;
-        let joins = state.epoch != NONE
+        let moves = exclusive && state.family != NONE && family != state.family && access.effect != Effect::Replace;
+        let joins = state.read_group != NONE
             && !moves
-            && if touch.group != 0 {
-                state.group == touch.group
+            && if access.group != 0 {
+                state.group == access.group
             } else {
-                reads && self.epochs[state.epoch as usize].reads
+                reads && self.read_groups[state.read_group as usize].reads
             };
-        let epoch = if joins {
-            self.join(at, touch, state.epoch, queue);
-            state.epoch
+        let read_group = if joins {
+            self.join(at, access, state.read_group, queue);
+            state.read_group
         } else {
             if moves {
-                self.follow_all(state.epoch, at);
+                self.follow_all(state.read_group, at);
             }
-            let before = (state.epoch != NONE).then(|| self.epochs[state.epoch as usize]);
-            let home = before.filter(|e| reads && !e.reads && !moves && e.queues.is_power_of_two()).and_then(|e| {
+            let before = (state.read_group != NONE).then(|| self.read_groups[state.read_group as usize]);
+            let producer = before.filter(|e| reads && !e.reads && !moves && e.queues.is_power_of_two()).and_then(|e| {
                 let queue = e.queues.trailing_zeros() as u8;
-                (queue != frame.course.host()).then_some(queue)
+                (queue != frame.schedule.host()).then_some(queue)
             });
             self.members.push(Member { queue, first: at, last: at, next: NONE });
-            let spread =
-                touch.group != 0 || before.is_some_and(|e| reads && !e.reads && !moves && !e.queues.is_power_of_two());
-            self.epochs.push(Epoch {
+            let multi_queue =
+                access.group != 0 || before.is_some_and(|e| reads && !e.reads && !moves && !e.queues.is_power_of_two());
+            self.read_groups.push(ReadGroup {
                 queues: 1 << queue,
-                layout: touch.layout,
+                layout: access.layout,
                 turns: false,
                 reads,
-                home,
-                first_home: if home == Some(queue) { at } else { NONE },
-                spread,
+                producer,
+                first_producer: if producer == Some(queue) { at } else { NONE },
+                multi_queue,
                 moved: moves,
                 members: self.members.len() as u32 - 1,
             });
-            self.epochs.len() as u32 - 1
+            self.read_groups.len() as u32 - 1
         };
-        // A use on another queue than the first follows it wherever the first one prepares the piece for both.
+        // A use on another queue than the first follows it wherever the first one prepares the subresource for both.
         if joins {
-            let led = self.led_by_first(frame, epoch, memory, touch.group != 0);
+            let led = self.led_by_first(frame, read_group, memory, access.group != 0);
             if led {
-                self.follow_first(epoch, at, queue);
+                self.follow_first(read_group, at, queue);
             }
         }
-        self.of.push(epoch);
-        self.states[piece] = State { epoch, family: if on_gpu { family } else { state.family }, group: touch.group };
+        self.of.push(read_group);
+        self.states[subresource] =
+            State { read_group, family: if on_gpu { family } else { state.family }, group: access.group };
     }
 
-    /// Whether the first use of an epoch prepares the piece for the others.
-    fn led_by_first(&self, frame: Frame<'_>, epoch: u32, memory: ResourceId, unordered: bool) -> bool {
-        let e = &self.epochs[epoch as usize];
+    /// Whether the first use of a read group prepares the subresource for the others.
+    fn led_by_first(&self, frame: Frame<'_>, read_group: u32, memory: ResourceId, unordered: bool) -> bool {
+        let e = &self.read_groups[read_group as usize];
         e.is_led(unordered || frame.is_image(memory) || frame.has_edges(memory))
     }
 
-    fn join(&mut self, at: u32, touch: &Touch, epoch: u32, queue: u8) {
-        let e = &mut self.epochs[epoch as usize];
-        if e.layout != touch.layout {
+    fn join(&mut self, at: u32, access: &ResolvedAccess, read_group: u32, queue: u8) {
+        let e = &mut self.read_groups[read_group as usize];
+        if e.layout != access.layout {
             e.turns = true;
         }
         e.queues |= 1 << queue;
-        if (e.turns || e.spread) && !e.queues.is_power_of_two() {
+        if (e.turns || e.multi_queue) && !e.queues.is_power_of_two() {
             e.layout = Layout::General;
         }
-        if e.home == Some(queue) && e.first_home == NONE {
-            e.first_home = at;
+        if e.producer == Some(queue) && e.first_producer == NONE {
+            e.first_producer = at;
         }
         let mut member = e.members;
         let next = self.members.len() as u32;
@@ -361,9 +364,9 @@ impl Epochs {
         self.members.push(Member { queue, first: at, last: at, next: NONE });
     }
 
-    /// The use at `at`, the first on its queue, follows the first use of the epoch.
-    fn follow_first(&mut self, epoch: u32, at: u32, queue: u8) {
-        let first = self.members[self.epochs[epoch as usize].members as usize];
+    /// The use at `at`, the first on its queue, follows the first use of the read group.
+    fn follow_first(&mut self, read_group: u32, at: u32, queue: u8) {
+        let first = self.members[self.read_groups[read_group as usize].members as usize];
         if first.queue != queue {
             let mut member = first.next;
             while member != NONE {
@@ -376,24 +379,24 @@ impl Epochs {
         }
     }
 
-    /// The use at `at` follows the last use of the epoch, which follows the last ones on the other queues.
-    fn follow_all(&mut self, epoch: u32, at: u32) {
-        let last = self.gather(epoch);
+    /// The use at `at` follows the last use of the read group, which follows the last ones on the other queues.
+    fn follow_all(&mut self, read_group: u32, at: u32) {
+        let last = self.gather(read_group);
         if last != NONE && last != at {
             self.extra.push((at, last));
         }
     }
 
-    /// Makes the last use of an epoch follow the last ones on other queues; returns it.
-    fn gather(&mut self, epoch: u32) -> u32 {
-        let mut member = self.epochs[epoch as usize].members;
+    /// Makes the last use of a read group follow the last ones on other queues; returns it.
+    fn gather(&mut self, read_group: u32) -> u32 {
+        let mut member = self.read_groups[read_group as usize].members;
         let mut last = NONE;
         while member != NONE {
             let m = self.members[member as usize];
             last = if last == NONE { m.last } else { last.max(m.last) };
             member = m.next;
         }
-        let mut member = self.epochs[epoch as usize].members;
+        let mut member = self.read_groups[read_group as usize].members;
         while member != NONE {
             let m = self.members[member as usize];
             if m.last != last {
@@ -404,31 +407,33 @@ impl Epochs {
         last
     }
 
-    /// A view has one layout: where queues share some pieces of it in [`Layout::General`], all of its pieces have it, and
-    /// so all that other views see together with them. O(pieces touched · log), as often as something changes.
+    /// A view has one layout: where queues share some subresources of it in [`Layout::General`], all of its
+    /// subresources have it, and so all that other views see together with them. O(subresources accessed · log), as
+    /// often as something changes.
     fn join_layouts(&mut self, frame: Frame<'_>) {
-        let general = |e: &Epoch| e.layout == Layout::General && !(e.turns && e.queues.is_power_of_two());
-        if self.epochs.iter().all(|e| e.queues.is_power_of_two()) {
+        let general = |e: &ReadGroup| e.layout == Layout::General && !(e.turns && e.queues.is_power_of_two());
+        if self.read_groups.iter().all(|e| e.queues.is_power_of_two()) {
             return;
         }
         let mut views = std::mem::take(&mut self.views);
         let mut more = true;
         while std::mem::take(&mut more) {
             let mut next = 0;
-            for at in 0..frame.course.stops.len() {
+            for at in 0..frame.schedule.passes.len() {
                 crate::cancel::poll();
                 views.clear();
-                for touch in frame.touches(at) {
-                    let count = touch.pieces().count();
-                    views.extend(self.of[next..next + count].iter().map(|&epoch| (touch.view, epoch)));
+                for access in frame.accesses(at) {
+                    let count = access.subresources().count();
+                    views.extend(self.of[next..next + count].iter().map(|&read_group| (access.view, read_group)));
                     next += count;
                 }
                 views.sort_unstable();
                 for view in views.chunk_by(|a, b| a.0 == b.0) {
-                    let count = view.iter().filter(|(_, epoch)| general(&self.epochs[*epoch as usize])).count();
+                    let count =
+                        view.iter().filter(|(_, read_group)| general(&self.read_groups[*read_group as usize])).count();
                     if 0 < count && count < view.len() {
-                        for &(_, epoch) in view {
-                            let e = &mut self.epochs[epoch as usize];
+                        for &(_, read_group) in view {
+                            let e = &mut self.read_groups[read_group as usize];
                             (e.layout, e.turns) = (Layout::General, false);
                         }
                         more = true;
@@ -445,10 +450,10 @@ impl Epochs {
             if id != memory || !frame.has_edges(memory) && frame.graph.resources()[id].leave.is_none() {
                 continue;
             }
-            for piece in frame.facts.pieces.of(memory).range() {
-                let epoch = self.states[piece].epoch;
-                if epoch != NONE {
-                    self.gather(epoch);
+            for subresource in frame.facts.subresources.of(memory).range() {
+                let read_group = self.states[subresource].read_group;
+                if read_group != NONE {
+                    self.gather(read_group);
                 }
             }
         }

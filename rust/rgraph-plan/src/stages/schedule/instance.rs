@@ -1,41 +1,41 @@
-//! What a schedule is made from and what comes out: flat arrays over nodes.
+//! What a schedule is made from and what comes out: flat arrays over passes.
 
 use super::deps::{Csr, Deps};
 use crate::budget::MemoryBudget;
 use crate::plan::QueueWhy;
 
-/// The host's bit in [`Job::queues`]: work that no queue of the device does.
+/// The host's bit in [`Instance::queues`]: work that no queue of the device does.
 pub const HOST: u8 = 31;
 
 /// Modelled costs in microseconds.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Costs {
-    /// From the end of a node to the start of one that depends on it on another queue.
+    /// From the end of a pass to the start of one that depends on it on another queue.
     pub cross_queue_us: f32,
-    /// A barrier call between two groups of nodes on one queue.
+    /// A barrier call between two groups of passes on one queue.
     pub barrier_us: f32,
     /// A submit.
     pub submit_us: f32,
-    /// Least time between the starts of two nodes of one queue.
+    /// Least time between the starts of two passes of one queue.
     pub pass_us: f32,
 }
 
-/// Which nodes keep which bytes alive: a resource lives from its first to its last user in the order.
+/// Which passes keep which bytes alive: a resource lives from its first to its last user in the order.
 #[derive(Clone, Copy, Debug)]
 pub struct Bytes<'a> {
     /// Bytes of each resource; 0 for those that are not placed.
     pub bytes: &'a [u64],
     /// Whether each resource lives on to the end of the frame.
     pub kept: &'a [bool],
-    /// The nodes that use each resource, each once.
+    /// The passes that use each resource, each once.
     pub users: &'a Csr,
-    /// The resources that each node uses, each once.
+    /// The resources that each pass uses, each once.
     pub uses: &'a Csr,
 }
 
-/// Everything that decides a schedule. All slices but `merges` and those of `bytes` have one entry a node.
+/// Everything that decides a schedule. All slices but `merges` and those of `bytes` have one entry a pass.
 #[derive(Clone, Copy, Debug)]
-pub struct Job<'a> {
+pub struct Instance<'a> {
     /// What must come before what.
     pub deps: &'a Deps,
     /// Durations in microseconds: finite, not negative.
@@ -44,19 +44,19 @@ pub struct Job<'a> {
     pub measured: bool,
     /// Whether that is so for every declared pass that the device runs.
     pub certain: bool,
-    /// The part of the device that each node fills, above 0 and up to 1.
+    /// The part of the device that each pass fills, above 0 and up to 1.
     pub size: &'a [f32],
-    /// The queue on which nodes stay that may run on several, unless those promise a sure gain.
+    /// The queue on which passes stay that may run on several, unless those promise a sure gain.
     pub home: u8,
-    /// Queues that may run each node, as bits; bit [`HOST`] is the host. At least one bit each.
+    /// Queues that may run each pass, as bits; bit [`HOST`] is the host. At least one bit each.
     pub queues: &'a [u32],
     /// Number of queues; no mask has a higher bit but the host's.
     pub queue_count: u32,
-    /// Occupancy class of each node, 0 for none: two nodes of one class slow each other down when they overlap.
+    /// Occupancy class of each pass, 0 for none: two passes of one class slow each other down when they overlap.
     pub unit: &'a [u16],
-    /// `(earlier, later)`, ascending: nodes that could become one render pass if they stood side by side on one queue.
+    /// `(earlier, later)`, ascending: passes that could become one render pass if they stood side by side on one queue.
     pub merges: &'a [(u32, u32)],
-    /// Bytes that nodes keep alive.
+    /// Bytes that passes keep alive.
     pub bytes: Bytes<'a>,
     /// How many of them are worth a barrier call, on one queue.
     pub memory: MemoryBudget,
@@ -66,14 +66,14 @@ pub struct Job<'a> {
     pub costs: Costs,
 }
 
-impl Job<'_> {
-    /// Number of nodes.
+impl Instance<'_> {
+    /// Number of passes.
     #[inline]
     pub fn len(&self) -> usize {
         self.deps.len()
     }
 
-    /// Whether there is no node.
+    /// Whether there is no pass.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -82,17 +82,17 @@ impl Job<'_> {
 /// How an order is made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Policy {
-    /// `Overlap` where all nodes run on one queue, `Weighted` on several. Nodes that may run on several stay on the
+    /// `Overlap` where all passes run on one queue, `Weighted` on several. Passes that may run on several stay on the
     /// graphics queue unless that costs a quarter of the frame, or a fiftieth where every duration is known.
     #[default]
     Auto,
     /// The declared order, as near as dependencies allow.
     Declared,
-    /// Few barrier calls, and no more live bytes than [`Job::memory`] allows, for one queue.
+    /// Few barrier calls, and no more live bytes than [`Instance::memory`] allows, for one queue.
     Overlap,
     /// The shortest frame over several queues that a heuristic finds.
     Weighted,
-    /// The shortest frame there is, as far as a search of that many nodes can tell.
+    /// The shortest frame there is, as far as a search of that many passes can tell.
     Exact {
         /// Most partial schedules that the search may open.
         nodes: u32,
@@ -100,7 +100,8 @@ pub enum Policy {
     /// A random permitted order on random permitted queues, for comparing results: a correct graph computes the same
     /// in each of them.
     Random {
-        /// Equal seeds give equal orders; with the highest bit flipped, nodes that are ready together come in the reverse.
+        /// Equal seeds give equal orders; with the highest bit flipped, passes that are ready together come in the
+        /// reverse.
         seed: u64,
         /// Adjacent swaps that are made on the way from the declared order to the random one; `u32::MAX`: all.
         swaps: u32,
@@ -142,19 +143,19 @@ impl Policy {
 /// A schedule.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Order {
-    /// All nodes, each after what it depends on; each queue runs its own in this order.
-    pub nodes: Vec<u32>,
-    /// The queue of each node, by node; [`HOST`] is the host.
+    /// All passes, each after what it depends on; each queue runs its own in this order.
+    pub passes: Vec<u32>,
+    /// The queue of each pass, by pass; [`HOST`] is the host.
     pub queue: Vec<u8>,
-    /// How each node's queue was chosen, by node: [`QueueWhy::OnlyCapable`] or [`QueueWhy::EarliestFinish`].
+    /// How each pass's queue was chosen, by pass: [`QueueWhy::OnlyCapable`] or [`QueueWhy::EarliestFinish`].
     pub why_queue: Vec<QueueWhy>,
-    /// Modelled start of each node in microseconds, by node.
+    /// Modelled start of each pass in microseconds, by pass.
     pub start_us: Vec<f32>,
-    /// Modelled end of each node in microseconds, by node.
+    /// Modelled end of each pass in microseconds, by pass.
     pub finish_us: Vec<f32>,
     /// Modelled length of the frame in microseconds.
     pub frame_us: f64,
-    /// Modelled length in microseconds of the same order with every node of the device on the graphics queue, where it
+    /// Modelled length in microseconds of the same order with every pass of the device on the graphics queue, where it
     /// uses others.
     pub one_queue_us: Option<f64>,
     /// The policy that made it, [`Policy::Auto`] resolved.

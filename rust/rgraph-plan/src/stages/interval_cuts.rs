@@ -1,0 +1,134 @@
+//! Bytes that an interval frees can be taken over only by a later interval, unless a barrier is put between. Where that
+//! would need more bytes than the memory budget allows, an interval is cut in two: one barrier call for the bytes.
+//!
+//! Cuts are found greedily from the left, which makes them fewest for a given cap. One queue only. O(accesses).
+
+use crate::budget::MemoryBudget;
+use crate::id::IdVec;
+use crate::resource::{Life, ResourceId};
+use crate::stages::resolve::ResolvedPassId;
+use crate::stages::schedule::model::placeable;
+use crate::stages::synchronize::read_group::Frame;
+
+/// Memory that cutting intervals reuses.
+#[derive(Default, Debug)]
+pub struct IntervalCuts {
+    /// First and last physical pass (or position) of each placed memory.
+    used: IdVec<ResourceId, Option<[u32; 2]>>,
+    /// Bytes that begin and end at each physical pass.
+    begin: Vec<u64>,
+    end: Vec<u64>,
+    cuts: Vec<u32>,
+    /// Most bytes that a physical pass needs: no cut goes below.
+    physical_passes: u64,
+    /// Most bytes that the budget allows, on one queue.
+    pub budget: u64,
+    /// What the last cuts keep every interval below.
+    pub reached: u64,
+}
+
+impl IntervalCuts {
+    /// Finds the physical passes before which intervals are to be cut, ascending.
+    pub fn cuts(
+        &mut self,
+        frame: Frame<'_>,
+        live: &[ResolvedPassId],
+        memory: MemoryBudget,
+        heap: Option<u64>,
+    ) -> &[u32] {
+        self.cuts.clear();
+        self.budget = u64::MAX;
+        if frame.schedule.passes.iter().any(|scheduled| scheduled.queue != 0)
+            || frame.schedule.physical_passes.is_empty()
+        {
+            return &self.cuts;
+        }
+        let accessed = |at: usize| frame.facts.accesses[frame.facts.passes[live[at]].accesses.range()].iter();
+        self.collect(frame, live.len(), |at| accessed(at).map(|access| access.resource));
+        let cap = memory.cap(self.peak_of_physical_passes(), heap);
+        self.budget = cap;
+        let passes = &frame.schedule.passes;
+        self.collect(frame, frame.schedule.physical_passes.len(), |physical| {
+            let all = frame.schedule.physical_passes[physical].passes.range();
+            all.flat_map(move |scheduled| {
+                let pass = &frame.facts.passes[passes[scheduled].pass];
+                frame.facts.accesses[pass.accesses.range()].iter().map(|access| access.resource)
+            })
+        });
+        self.physical_passes = self.peak_of_physical_passes();
+        self.cuts_for(frame, placeable(cap))
+    }
+
+    /// The fewest cuts that keep every interval below `cap`, or below what the physical passes themselves need if that
+    /// is more. After [`cuts`](Self::cuts) for the same frame.
+    pub fn cuts_for(&mut self, frame: Frame<'_>, cap: u64) -> &[u32] {
+        self.reached = self.cut(frame, cap.max(self.physical_passes));
+        &self.cuts
+    }
+
+    fn collect<I: Iterator<Item = ResourceId>>(
+        &mut self,
+        frame: Frame<'_>,
+        positions: usize,
+        accessed: impl Fn(usize) -> I,
+    ) {
+        self.used.refill(None, frame.shapes.len());
+        for at in 0..positions {
+            crate::cancel::poll();
+            for resource in accessed(at) {
+                let used = &mut self.used[frame.facts.memory[resource]];
+                *used = Some([used.map_or(at as u32, |[first, _]| first), at as u32]);
+            }
+        }
+        for &root in frame.graph.roots() {
+            if let Some(used) = &mut self.used[frame.facts.memory[root]] {
+                used[1] = positions as u32;
+            }
+        }
+        self.begin.clear();
+        self.begin.resize(positions + 1, 0);
+        self.end.clear();
+        self.end.resize(positions + 1, 0);
+        for (memory, used) in self.used.iter_ids() {
+            if let Some([first, last]) = *used
+                && frame.graph.resources()[memory].life == Life::Transient
+                && !frame.facts.remembered[memory]
+            {
+                self.begin[first as usize] += frame.shapes[memory].bytes;
+                self.end[last as usize] += frame.shapes[memory].bytes;
+            }
+        }
+    }
+
+    /// Most bytes alive at one position.
+    fn peak_of_physical_passes(&self) -> u64 {
+        let (mut live, mut peak) = (0u64, 0);
+        for (begin, end) in self.begin.iter().zip(&self.end) {
+            live += begin;
+            peak = live.max(peak);
+            live -= end;
+        }
+        peak
+    }
+
+    /// Cuts intervals so that no interval needs more than `cap`, as far as cuts help; returns the most that one needs.
+    fn cut(&mut self, frame: Frame<'_>, cap: u64) -> u64 {
+        self.cuts.clear();
+        let (mut live, mut freed, mut peak, mut interval) = (0u64, 0u64, 0, 0);
+        for (at, physical) in frame.schedule.physical_passes.iter().enumerate() {
+            let over = freed > 0 && live + self.begin[at] > cap;
+            if physical.interval != interval || over {
+                if physical.interval == interval {
+                    self.cuts.push(at as u32);
+                }
+                live -= freed;
+                freed = 0;
+                interval = physical.interval;
+            }
+            live += self.begin[at];
+            freed += self.end[at];
+            peak = live.max(peak);
+        }
+        peak
+    }
+}
