@@ -4,6 +4,7 @@
 import sys
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from os import PathLike
+from pathlib import Path
 from typing import Any, Literal, Protocol, Self, TypeAlias, final, overload
 
 from typing_extensions import Buffer as CBuffer
@@ -22,6 +23,7 @@ from rgraph._records import (
     PlannedPass,
     PlannedQueue,
     Redundant,
+    ReplayReport,
     ShaderReflection,
     Subgraph,
 )
@@ -194,6 +196,7 @@ __all__ = [
     "Semaphore",
     "View",
     "__version__",
+    "_capture_graphs",
     "_counts",
     "_end",
     "_max_file_bytes",
@@ -399,6 +402,32 @@ class View:
     def __hash__(self) -> int: ...
 
 @final
+class Capture:
+    """Runs that are captured into one file: made by `Compiled.capture` and `Device.capture`.
+
+    The file is written with the last of the runs; at the end of a `with` block, or by `finish`, with those so far.
+    """
+
+    @property
+    def path(self) -> Path:
+        """Its file."""
+    @property
+    def frames(self) -> int:
+        """Number of runs captured so far."""
+    @property
+    def done(self) -> bool:
+        """Whether the file is written."""
+    def finish(self) -> None:
+        """End the capture: write the file with the runs so far. Without any, nothing is written. Ending twice is once.
+
+        Raises
+        ------
+        GraphError
+            RG-E222 if the file cannot be written.
+        """
+    def __enter__(self) -> Capture: ...
+    def __exit__(self, *error: object) -> None: ...
+
 class Semaphore:
     """A timeline semaphore of a device: a number that only grows, and that runs wait for and signal.
 
@@ -2662,6 +2691,53 @@ class Device:
         DeviceError
             If the device fails.
         """
+    def capture(self, path: str | PathLike[str], *, frames: int = 1) -> Capture:
+        """Capture the next runs of this device, of whatever graphs, into one file; see `Compiled.capture`.
+
+        Parameters
+        ----------
+        path
+            The file; it is written with the last of the runs.
+        frames
+            Number of runs, 1 to 4096.
+
+        Returns
+        -------
+        Capture
+            The capture under way.
+
+        Raises
+        ------
+        GraphError
+            RG-E222 if the file has no folder.
+        """
+    def replay(self, path: str | PathLike[str], *, anew: bool = False) -> ReplayReport:
+        """Run a capture on this device and compare what it leaves with what was captured, byte by byte.
+
+        The captured plans are judged first. Where one does not fit this device, the graph is baked for it, and a note of
+        the report says so. The file may be a stranger's, as graph files may.
+
+        Parameters
+        ----------
+        path
+            A capture file.
+        anew
+            If true, each graph is baked for this device instead of taking the captured plan.
+
+        Returns
+        -------
+        ReplayReport
+            Whether all bytes are equal, and where they are not.
+
+        Raises
+        ------
+        GraphError
+            RG-E222 if the file is broken.
+        PlanError
+            RG-E504 if a captured plan is unsound.
+        DeviceError
+            If the device lacks a feature.
+        """
     def chaos(
         self,
         graph: Graph | Plan | Compiled,
@@ -2955,6 +3031,30 @@ class Compiled:
     @property
     def plan(self) -> Plan:
         """The plan that is run."""
+    def capture(self, path: str | PathLike[str], *, frames: int = 1) -> Capture:
+        """Capture the next runs of this graph into one file, which `rgraph replay` and `Device.replay` run anywhere.
+
+        The file has the graph with its shaders, the plan, and of each run inputs, flags, parameters and results; and the
+        contents that persistent resources and histories had before the first. Steps that callbacks recorded and bytes
+        that functions of `Graph.cpu` wrote take the place of these functions. A captured run waits for the device.
+
+        Parameters
+        ----------
+        path
+            The file; it is written with the last of the runs.
+        frames
+            Number of runs, 1 to 4096.
+
+        Returns
+        -------
+        Capture
+            The capture under way.
+
+        Raises
+        ------
+        GraphError
+            RG-E222 if the file has no folder; RG-E225 if an image with several samples lives from run to run.
+        """
     def run(
         self,
         *,
@@ -3329,6 +3429,7 @@ def reflect(shader: _Shader | tuple[_Shader, _Shader], *, entry: str | None = No
 
 def _counts() -> dict[str, int]: ...
 def _end() -> None: ...
+def _capture_graphs(path: str | PathLike[str]) -> list[tuple[str, str, str | None]]: ...
 def _max_file_bytes() -> int: ...
 def _panic(message: str) -> None: ...
 def _read_file(path: str | PathLike[str]) -> bytes: ...

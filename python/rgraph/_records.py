@@ -22,6 +22,8 @@ __all__ = [
     "PlannedPass",
     "PlannedQueue",
     "Redundant",
+    "ReplayDifference",
+    "ReplayReport",
     "ShaderBinding",
     "ShaderMember",
     "ShaderPush",
@@ -334,6 +336,45 @@ class ChaosReport(NamedTuple):
     """Total number of frames."""
     notes: tuple[str, ...]
     """Variations that could not be tried."""
+    text: str
+    """The report as text."""
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class ReplayDifference(NamedTuple):
+    """Bytes that a replay left differently from the capture."""
+
+    frame: int | None
+    """Number of the frame, from 0 on; None: contents that outlive the last frame."""
+    resource: str
+    """The image or buffer."""
+    bytes: int
+    """Number of bytes that differ."""
+    of: int
+    """Number of bytes that were compared."""
+    first: int
+    """The first byte that differs."""
+
+
+class ReplayReport(NamedTuple):
+    """Frames and differences of `Device.replay`."""
+
+    equal: bool
+    """Whether all bytes are those of the capture."""
+    differences: tuple[ReplayDifference, ...]
+    """Where they are not."""
+    graphs: tuple[str, ...]
+    """The graph of each frame."""
+    same_driver: bool
+    """Whether device, driver and version are those of the capture."""
+    device: str
+    """The device of the capture."""
+    driver: str
+    """Its driver and version."""
+    notes: tuple[str, ...]
+    """Why captured plans were not taken."""
     text: str
     """The report as text."""
 

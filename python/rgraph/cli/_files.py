@@ -19,6 +19,7 @@ __all__ = [
     "STANDARD",
     "baked",
     "exists",
+    "is_capture",
     "is_plan",
     "is_python",
     "load_graph",
@@ -298,6 +299,21 @@ def is_plan(path: str) -> bool:
         The file.
     """
     return path.endswith((".rplan.json", ".plan.json"))
+
+
+def is_capture(path: str) -> bool:
+    """Whether a file is a capture, by its first bytes.
+
+    Parameters
+    ----------
+    path
+        The file.
+    """
+    file = Path(path)
+    if path == STANDARD or not file.is_file():
+        return False
+    with file.open("rb") as opened:
+        return opened.read(8) == b"RGCAPTUR"
 
 
 def plan_suffix(path: str) -> None:

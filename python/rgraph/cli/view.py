@@ -5,19 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rgraph._core import _write_file
+from rgraph._core import Graph, Plan, _capture_graphs, _write_file
 from rgraph.cli import UsageError
-from rgraph.cli._files import STANDARD, baked, is_plan, is_python, load_graph, load_plan, python_file
-from rgraph.cli._parser import planning
+from rgraph.cli._files import STANDARD, baked, is_capture, is_plan, is_python, load_graph, load_plan, python_file
+from rgraph.cli._parser import natural, planning
 from rgraph.cli._terminal import say, size, tell
 
 if TYPE_CHECKING:
     import argparse
 
+    from rgraph import Finding
+
 __all__ = ["MORE", "add_arguments", "main"]
 
 MORE = """\
-It bakes a graph file first. The page needs no network.
+It bakes a graph file first. A capture shows its plan; --nth chooses one of several graphs. The page needs no network.
 
   rgraph view frame.rgraph.json --open"""
 
@@ -30,9 +32,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser
         Where.
     """
-    parser.add_argument("graph", metavar="GRAPH|PLAN", help="a graph file, or a plan file (.rplan.json)")
+    parser.add_argument(
+        "graph", metavar="GRAPH|PLAN|CAPTURE", help="a graph file, a plan file (.rplan.json) or a capture"
+    )
     parser.add_argument("-o", "--output", metavar="FILE.html", help="the page (default: next to the file); - prints it")
     parser.add_argument("--graph", dest="of", metavar="GRAPH", help="the graph file of a plan file")
+    parser.add_argument("--nth", type=natural, default=0, metavar="N", help="which graph of a capture, from 0 on")
     parser.add_argument("--open", action="store_true", help="open it in the browser")
     planning(parser)
 
@@ -42,10 +47,20 @@ def _beside(path: str) -> str:
     if path == STANDARD:
         return STANDARD
     path = python_file(path) if is_python(path) else path
-    for suffix in (".rgraph.json", ".rplan.json", ".json", ".py"):
+    for suffix in (".rgraph.json", ".rplan.json", ".json", ".py", ".rcapture"):
         if path.endswith(suffix):
             return f"{path.removesuffix(suffix)}.html"
     return f"{path}.html"
+
+
+def _captured(path: str, nth: int) -> tuple[Plan, Graph]:
+    """Plan and graph of a capture."""
+    graphs = _capture_graphs(path)
+    if nth >= len(graphs):
+        raise UsageError(f"{path}: the capture has {len(graphs)} graphs", "count them from 0")
+    _, declared, planned = graphs[nth]
+    graph = Graph.from_json(declared)
+    return (Plan.from_json(planned) if planned is not None else graph.bake()), graph
 
 
 def main(arguments: argparse.Namespace) -> int:
@@ -66,7 +81,12 @@ def main(arguments: argparse.Namespace) -> int:
         raise UsageError(f"{output}: the viewer is written to .html")
     if arguments.open and output == STANDARD:
         raise UsageError("--open needs a file", "add -o FILE.html")
-    if is_plan(arguments.graph):
+    graph: Graph | None
+    findings: list[Finding] | None
+    if is_capture(arguments.graph):
+        plan, graph = _captured(arguments.graph, arguments.nth)
+        findings = plan.check(graph)
+    elif is_plan(arguments.graph):
         plan = load_plan(arguments.graph)
         graph = load_graph(arguments.of, arguments.option) if arguments.of else None
         findings = plan.check(graph) if graph else None

@@ -20,7 +20,7 @@ use rgraph_plan::profile::Profile;
 use rgraph_plan::resource::ResourceId;
 use rgraph_vk::{
     BorrowedHandle, ChaosReport, Compiled, Device, DeviceInfo, Error, Frame, FrameReport, Locked, MemoryReport,
-    Process, Readback, Resource, ResourceState, Semaphore,
+    Process, Readback, Replay, Resource, ResourceState, Semaphore,
 };
 
 use crate::ending;
@@ -224,6 +224,13 @@ impl Detached<Device> {
     /// Closes it as it is: refuses everything from now on.
     pub fn abandon(&self) {
         self.value.abandon();
+    }
+}
+
+impl Detached<Replay> {
+    /// What a replay found, which is plain data.
+    pub fn replayed(&self) -> &Replay {
+        &self.value
     }
 }
 

@@ -11,6 +11,7 @@ mod array_layout;
 mod beside;
 mod bind;
 mod borrowed;
+mod capture;
 mod commands;
 mod compiled;
 mod compute;
@@ -82,6 +83,8 @@ use pyo3::prelude::*;
 mod core {
     #[pymodule_export]
     use crate::array::PyArray;
+    #[pymodule_export]
+    use crate::capture::{_capture_graphs, PyCapture};
     #[pymodule_export]
     use crate::commands::PyCommands;
     #[pymodule_export]

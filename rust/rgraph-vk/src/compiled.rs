@@ -170,6 +170,15 @@ impl Compiled {
         let prepared = &self.0.prepared;
         prepared.shared.check()?;
         prepared.shared.outside()?;
+        match prepared.shared.captures.of(prepared.id) {
+            Some(capture) => self.run_captured(&capture, inputs),
+            None => self.run_plainly(inputs),
+        }
+    }
+
+    /// Runs it once, captured by nobody.
+    pub(crate) fn run_plainly(&self, inputs: &Inputs<'_>) -> Result<Frame, Error> {
+        let prepared = &self.0.prepared;
         let submitted = {
             let mut state = self.lock();
             let _inside = prepared.shared.enter();
@@ -203,7 +212,7 @@ impl Compiled {
         if knows { self.lock().blamed(&self.0.prepared, error) } else { error }
     }
 
-    fn lock(&self) -> MutexGuard<'_, RunState> {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, RunState> {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

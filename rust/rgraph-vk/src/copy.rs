@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use ash::vk;
+use rgraph_plan::access::Aspects;
 use rgraph_plan::plan::PlanKind;
 
 use crate::convert;
@@ -37,6 +38,46 @@ impl Piece {
     /// Everything.
     pub fn whole(kind: PlanKind) -> Self {
         Self { bytes: 0..packed_bytes(kind), image: packed(kind) }
+    }
+}
+
+/// One mip of one aspect of all layers of an image, or all bytes of a buffer: what one copy of contents moves.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Plane {
+    pub mip: u32,
+    /// Empty for buffers.
+    pub aspect: Aspects,
+}
+
+impl Plane {
+    /// All planes of a resource: mip by mip, in each the colour, or depth and then stencil.
+    pub fn all(kind: PlanKind) -> Vec<Self> {
+        match kind {
+            PlanKind::Buffer { .. } => vec![Self { mip: 0, aspect: Aspects::empty() }],
+            PlanKind::Image { format, mips, .. } => {
+                let aspects = [Aspects::COLOR, Aspects::DEPTH, Aspects::STENCIL];
+                let here = aspects.into_iter().filter(|aspect| format.aspects().contains(*aspect));
+                (0..mips).flat_map(|mip| here.clone().map(move |aspect| Self { mip, aspect })).collect()
+            }
+        }
+    }
+
+    /// Its copy, and the number of its packed bytes.
+    pub fn piece(self, kind: PlanKind) -> Piece {
+        let PlanKind::Image { format, size: [width, height, depth], layers, volume, .. } = kind else {
+            return Piece::whole(kind);
+        };
+        let smaller = |texels: u32| (texels >> self.mip).max(1);
+        let (width, height, depth) = (smaller(width), smaller(height), if volume { smaller(depth) } else { depth });
+        let [across, down] = format.block();
+        let blocks = u64::from(width.div_ceil(across)) * u64::from(height.div_ceil(down)) * u64::from(depth);
+        let aspect_mask = convert::aspects(self.aspect);
+        let bytes = blocks * u64::from(layers) * copied_bytes(format, aspect_mask);
+        let image_subresource =
+            vk::ImageSubresourceLayers { aspect_mask, mip_level: self.mip, base_array_layer: 0, layer_count: layers };
+        let image_extent = vk::Extent3D { width, height, depth };
+        let image = vk::BufferImageCopy { image_subresource, image_extent, ..vk::BufferImageCopy::default() };
+        Piece { bytes: 0..bytes, image: Some(image) }
     }
 }
 

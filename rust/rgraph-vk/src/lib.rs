@@ -8,6 +8,7 @@ mod bind;
 pub mod bulk;
 mod cache;
 mod capability;
+mod capture;
 mod chaos;
 mod chunk;
 mod clock;
@@ -68,6 +69,7 @@ pub mod vertex;
 pub mod words;
 pub mod work;
 
+pub use capture::{Capture, CaptureFile, Difference, MOST_FRAMES, Replay, ReplayOptions, ReplayedFrame};
 pub use chaos::{ChaosOptions, ChaosReport, ChaosRow, Finding, Switch};
 pub use compiled::{Compiled, Inputs, Poll, Upload};
 pub use context::{EntryTable, INSTALL};

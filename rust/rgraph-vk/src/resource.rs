@@ -223,6 +223,11 @@ impl Resource {
         })
     }
 
+    /// A resource around a store.
+    pub(crate) fn of_store(store: Arc<Store>) -> Self {
+        Self(store)
+    }
+
     /// The store, if it is that device's.
     pub(crate) fn checked(&self, shared: &Arc<Shared>) -> Result<&Arc<Store>, Error> {
         if Arc::ptr_eq(&self.0.shared, shared) {

@@ -13,6 +13,7 @@ use rgraph_plan::plan::PlanPassId;
 use rgraph_plan::resource::ResourceId;
 
 use crate::bind::Packets;
+use crate::capture::Sink;
 use crate::compiled::{Inputs, Poll};
 use crate::device::Shared;
 use crate::error::Error;
@@ -58,6 +59,8 @@ pub(crate) struct RunState {
     rebound: u64,
     distinct: u64,
     keyed: u64,
+    /// Where the results of functions go while the run is captured.
+    pub sink: Option<Sink>,
 }
 
 /// One of the frames that may be under way at once.
@@ -116,6 +119,7 @@ impl RunState {
             rebound: 1,
             distinct: 0,
             keyed: 0,
+            sink: None,
         }
     }
 
@@ -363,6 +367,9 @@ impl RunState {
             let Some(Work::Record(work)) = declared.and_then(|of| prepared.workload.works.get(&of)) else { continue };
             let mut commands = Commands::default();
             work.record(&mut commands).map_err(Error::Callback)?;
+            if let (Some(sink), Some(declared)) = (&self.sink, declared) {
+                sink.record(declared, &commands.steps);
+            }
             prepared.binder().add(pass, &commands.steps, &mut said)?;
         }
         Ok(said)
@@ -372,6 +379,11 @@ impl RunState {
     fn wanted(&self, prepared: &Prepared, inputs: &Inputs<'_>) -> Result<Vec<Wanted>, Error> {
         let whole = |root| Wanted { root, ranges: Ranges::default() };
         let (mut all, given): (Vec<Wanted>, &[ResourceId]) = match &inputs.read {
+            // A capture has all roots; of those that are read in parts, these parts.
+            _ if self.sink.is_some() => {
+                let parted = |root: &usize| inputs.parts.iter().any(|(id, _)| prepared.roots[*root].declared == *id);
+                ((0..prepared.roots.len()).filter(|root| !parted(root)).map(whole).collect(), &[])
+            }
             None => ((0..prepared.roots.len()).map(whole).collect(), &[]),
             Some(read) => (Vec::new(), read),
         };
@@ -436,6 +448,21 @@ impl RunState {
         self.run += 1;
         // Rings and persistent contents are undefined now; the next run begins with zeros again.
         self.initialised = false;
+    }
+
+    /// Whether what outlives runs holds what a run left there.
+    pub fn is_initialised(&self) -> bool {
+        self.initialised
+    }
+
+    /// By flag: whether it is off.
+    pub fn off(&self) -> &[bool] {
+        &self.key.off
+    }
+
+    /// Push data and uniform data, laid out as the packets'.
+    pub fn parameters(&self) -> (&[u8], &[u8]) {
+        (&self.push, &self.data)
     }
 
     /// The clears of the first run were submitted.

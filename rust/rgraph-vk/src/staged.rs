@@ -13,7 +13,7 @@ use rgraph_plan::profile::Capabilities;
 
 use crate::bulk;
 use crate::compiled::Poll;
-use crate::copy::{Piece, download, finish, packed_bytes, pieces, upload};
+use crate::copy::{Piece, Plane, download, finish, packed_bytes, pieces, upload};
 use crate::device::Shared;
 use crate::enter::{self, Entering};
 use crate::error::Error;
@@ -62,12 +62,17 @@ struct Transfer<'a> {
     store: &'a Arc<Store>,
     queue: usize,
     write: bool,
+    region: Region,
     once: OneTime,
     last: Option<Point>,
 }
 
 impl<'a> Transfer<'a> {
     fn begin(store: &'a Arc<Store>, write: bool) -> Result<Self, Error> {
+        Self::begin_in(store, write, Region::first_mip(store.kind))
+    }
+
+    fn begin_in(store: &'a Arc<Store>, write: bool, region: Region) -> Result<Self, Error> {
         let shared = &store.shared;
         let known = {
             let mut transfers = shared.transfers();
@@ -75,13 +80,10 @@ impl<'a> Transfer<'a> {
             transfers.0.iter().position(over).map(|at| transfers.0.swap_remove(at).0)
         };
         let queue = queue_for(store);
-        let mut transfer = Self { shared, store, queue, write, once: known.unwrap_or_default(), last: None };
+        let once = known.unwrap_or_default();
+        let mut transfer = Self { shared, store, queue, write, region, once, last: None };
         transfer.once.reset(shared)?;
         Ok(transfer)
-    }
-
-    fn region(&self) -> Region {
-        Region::first_mip(self.store.kind)
     }
 
     /// Submits the copy of one piece between the resource, which is reserved, and a block.
@@ -91,8 +93,10 @@ impl<'a> Transfer<'a> {
         if self.last.is_none() {
             let previous = (0, 0);
             let (queue, stages) = (self.queue, Stages::COPY);
-            let target = enter::Target { queue, stages, access, layout, discard: self.write, previous };
-            entering.enter(self.shared, self.store, self.region(), target);
+            // What one aspect is written into may hold the other.
+            let discard = self.write && self.region.aspects.bits().count_ones() <= 1;
+            let target = enter::Target { queue, stages, access, layout, discard, previous };
+            entering.enter(self.shared, self.store, self.region, target);
         }
         let (device, queue) = (&self.shared.raw, &self.shared.queues[self.queue]);
         let commands = self.once.record(self.shared, queue.family, |commands| {
@@ -137,7 +141,7 @@ impl Drop for Transfer<'_> {
                 points: vec![point],
                 user: (0, 0),
             };
-            self.store.tracked().set(self.region(), &state);
+            self.store.tracked().set(self.region, &state);
         }
         self.shared.transfers().0.push((std::mem::take(&mut self.once), self.last));
     }
@@ -170,6 +174,37 @@ pub(crate) fn read(store: &Arc<Store>) -> Result<Arc<Block>, Error> {
     let _reservation = reserve(store, None)?;
     read_to(store, &block, 0)?;
     Ok(block)
+}
+
+/// The layers of one mip; both aspects, which share a layout.
+fn around(store: &Store, plane: Plane) -> Region {
+    match store.kind {
+        PlanKind::Buffer { .. } => Region::whole(store.kind),
+        PlanKind::Image { .. } => Region { mips: [plane.mip, plane.mip + 1], ..Region::whole(store.kind) },
+    }
+}
+
+/// The packed bytes of one plane; waits until they are there.
+pub(crate) fn read_plane(store: &Arc<Store>, plane: Plane) -> Result<Vec<u8>, Error> {
+    let piece = plane.piece(store.kind);
+    let length = piece.bytes.end;
+    let block = store.shared.lend(length, None)?;
+    let _reservation = reserve(store, None)?;
+    let point = Transfer::begin_in(store, false, around(store, plane))?.submit(&piece, &block, 0)?;
+    store.shared.wait_for_bytes(point, length, None)?;
+    // SAFETY: the block is that large, the device is done with it, and nobody else borrows it.
+    Ok(unsafe { std::slice::from_raw_parts(block.start().as_ptr(), length as usize) }.to_vec())
+}
+
+/// Writes the packed bytes of one plane, as many as it has. The device may still be at it.
+pub(crate) fn write_plane(store: &Arc<Store>, plane: Plane, bytes: &[u8]) -> Result<(), Error> {
+    let piece = plane.piece(store.kind);
+    debug_assert_eq!(piece.bytes.end, bytes.len() as u64, "the caller compared");
+    let _reservation = reserve(store, None)?;
+    let block = store.shared.lend(bytes.len() as u64, None)?;
+    // SAFETY: the block is that large and nobody else borrows it.
+    unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), block.start().as_ptr(), bytes.len()) };
+    Transfer::begin_in(store, true, around(store, plane))?.submit(&piece, &block, 0).map(|_| ())
 }
 
 /// As [`read`], into `bytes`, as many as that needs.

@@ -58,7 +58,11 @@ impl Run<'_, '_> {
             if let Some(Work::Host(work)) = work.filter(|_| on[*pass]) {
                 let pass_name = self.prepared.plan.pass_name(*pass).to_owned();
                 let seen = self.seen(state, *pass)?;
-                calls.push(Call { pass: pass_name, work: work.clone(), seen });
+                let work = match &state.sink {
+                    Some(sink) => sink.around(&pass_name, work.clone()),
+                    None => work.clone(),
+                };
+                calls.push(Call { pass: pass_name, work, seen });
             }
         }
         let signal = planned.signal.map(|value| self.host_base + u64::from(value));

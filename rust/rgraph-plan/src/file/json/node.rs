@@ -419,7 +419,8 @@ impl<'a, 'p> Node<'a, 'p> {
 
     /// The version of a file of which only version 1 is known; `key` is the key that says it.
     pub fn version(&self, key: &'static str, kind: &str) -> Option<()> {
-        const KEYS: [(&str, &str); 3] = [("rgraph", "a graph"), ("rprofile", "a profile"), ("rplan", "a plan")];
+        const KEYS: [(&str, &str); 4] =
+            [("rgraph", "a graph"), ("rprofile", "a profile"), ("rplan", "a plan"), ("rgraph_capture", "a capture")];
         let (mut good, mut seen, mut other) = (None, false, None);
         self.entries_while(&format!(": {kind} file"), |name, value| {
             if name == key {

@@ -1,0 +1,199 @@
+//! Captures: graph, plan, inputs, flags, parameters, carried contents and results of some runs in one file, which runs
+//! again anywhere. Steps that callbacks recorded and bytes that host functions wrote stand for those functions.
+//!
+//! While a run is captured, the contents that it finds are copied before it and its results after it: it waits for the
+//! device twice. Runs that nobody captures pay for one look at an empty list.
+
+mod file;
+mod function;
+mod model;
+mod read;
+mod replay;
+mod tape;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+pub use read::CaptureFile;
+pub use replay::{Difference, Replay, ReplayOptions, ReplayedFrame};
+use rgraph_plan::error::{Code, GraphError, Mistake};
+
+use crate::compiled::{Compiled, Inputs};
+use crate::device::Device;
+use crate::disk;
+use crate::error::Error;
+use crate::frame::Frame;
+use crate::work::Work;
+pub(crate) use function::Sink;
+use tape::Tape;
+
+/// Most frames of one capture.
+pub const MOST_FRAMES: usize = 4096;
+
+/// A capture under way, or done. Clones are the same one.
+#[derive(Clone, Debug)]
+pub struct Capture(Arc<CaptureShared>);
+
+#[derive(Debug)]
+struct CaptureShared {
+    path: PathBuf,
+    frames: usize,
+    /// The one compiled graph whose runs are captured; `None`: those of every graph of the device.
+    only: Option<u64>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// `None` while a run is being captured, and once the file is written.
+    tape: Option<Tape>,
+    captured: usize,
+    /// Whether the file ends with the run that is being captured.
+    ending: bool,
+    written: bool,
+}
+
+/// The captures of a device that are under way.
+#[derive(Debug, Default)]
+pub(crate) struct Captures(Mutex<Vec<Capture>>);
+
+impl Captures {
+    fn lock(&self) -> MutexGuard<'_, Vec<Capture>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The first that wants the runs of a compiled graph.
+    pub fn of(&self, graph: u64) -> Option<Capture> {
+        self.lock().iter().find(|capture| capture.0.only.is_none_or(|only| only == graph)).cloned()
+    }
+
+    fn remove(&self, capture: &Capture) {
+        self.lock().retain(|known| !Arc::ptr_eq(&known.0, &capture.0));
+    }
+}
+
+/// What is wrong with a capture file.
+pub(super) fn bad(message: impl Into<String>, help: impl Into<String>) -> Error {
+    Error::Graph(GraphError::one(Mistake::new(Code::BadFile, message, help)))
+}
+
+impl Device {
+    /// Captures the next `frames` runs of this device, of whatever graphs, into one file. It is written with the last of
+    /// them, or by [`Capture::finish`].
+    ///
+    /// # Errors
+    /// `RG-E222` if the file has no folder; `RG-E213` if `frames` is 0 or more than [`MOST_FRAMES`].
+    pub fn capture(&self, path: &Path, frames: usize) -> Result<Capture, Error> {
+        self.0.check()?;
+        let capture = Capture::new(path, frames, None)?;
+        self.0.captures.lock().push(capture.clone());
+        Ok(capture)
+    }
+}
+
+impl Compiled {
+    /// Captures the next `frames` runs of this graph into one file. It is written with the last of them, or by
+    /// [`Capture::finish`].
+    ///
+    /// # Errors
+    /// As [`Device::capture`]; `RG-E225` if a pass records Vulkan commands itself, or an image with several samples
+    /// lives from run to run: neither can be captured.
+    pub fn capture(&self, path: &Path, frames: usize) -> Result<Capture, Error> {
+        let prepared = self.prepared();
+        prepared.shared.check()?;
+        tape::check(prepared)?;
+        let capture = Capture::new(path, frames, Some(prepared.id))?;
+        prepared.shared.captures.lock().push(capture.clone());
+        Ok(capture)
+    }
+
+    /// Runs once for a capture.
+    pub(crate) fn run_captured(&self, capture: &Capture, inputs: &Inputs<'_>) -> Result<Frame, Error> {
+        let Some(mut tape) = capture.lock().tape.take() else { return self.run_plainly(inputs) };
+        let before = tape.len();
+        let last = before + 1 == capture.0.frames;
+        let ran = tape::run(self, inputs, &mut tape, last);
+        let written = {
+            let mut state = capture.lock();
+            state.captured = tape.len();
+            let done = state.captured == capture.0.frames || state.ending;
+            state.tape = Some(tape);
+            if done { capture.write(&mut state, Some(self)) } else { Ok(()) }
+        };
+        let frame = ran?;
+        written.map(|()| frame)
+    }
+}
+
+impl Capture {
+    fn new(path: &Path, frames: usize, only: Option<u64>) -> Result<Self, Error> {
+        if !(1..=MOST_FRAMES).contains(&frames) {
+            let message = format!("a capture of {frames} frames");
+            let help = format!("capture 1 to {MOST_FRAMES} frames");
+            return Err(GraphError::one(Mistake::new(Code::BadNumber, message, help)).into());
+        }
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        if path.file_name().is_none() || folder.is_some_and(|folder| !folder.is_dir()) {
+            let message = format!("{}: there is no folder for it", path.display());
+            return Err(bad(message, "name a file in a folder that exists"));
+        }
+        let state = Mutex::new(State { tape: Some(Tape::default()), ..State::default() });
+        Ok(Self(Arc::new(CaptureShared { path: path.to_owned(), frames, only, state })))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Its file.
+    pub fn path(&self) -> &Path {
+        &self.0.path
+    }
+
+    /// Number of runs that were captured so far.
+    pub fn frames(&self) -> usize {
+        self.lock().captured
+    }
+
+    /// Whether the file is written.
+    pub fn is_done(&self) -> bool {
+        self.lock().written
+    }
+
+    /// Ends it: writes the runs so far, or with the run that is being captured on another thread. Nothing is written
+    /// if nothing ran. Ending twice is once.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn finish(&self, device: &Device) -> Result<(), Error> {
+        device.0.captures.remove(self);
+        let mut state = self.lock();
+        state.ending = true;
+        match &state.tape {
+            Some(_) => self.write(&mut state, None),
+            None => Ok(()),
+        }
+    }
+
+    /// Writes the file and ends.
+    fn write(&self, state: &mut State, of: Option<&Compiled>) -> Result<(), Error> {
+        if let Some(compiled) = of {
+            compiled.prepared().shared.captures.remove(self);
+        }
+        let Some(tape) = state.tape.take().filter(|tape| tape.len() > 0) else { return Ok(()) };
+        let bytes = file::write(&tape.into_model());
+        if bytes.len() as u64 > disk::max_file_bytes() {
+            let message = format!("{}: the capture has {} bytes", self.0.path.display(), bytes.len());
+            return Err(bad(message, "capture fewer frames, or set RGRAPH_MAX_FILE_BYTES to a larger limit"));
+        }
+        disk::write(&self.0.path, &bytes)
+            .map_err(|fault| bad(format!("{}: {fault}", self.0.path.display()), fault.help()))?;
+        state.written = true;
+        Ok(())
+    }
+}
+
+/// Whether a pass's work is a function that data stand for in a capture.
+pub(super) fn is_function(work: &Work) -> bool {
+    matches!(work, Work::Host(_) | Work::Record(_))
+}

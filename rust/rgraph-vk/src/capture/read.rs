@@ -1,0 +1,249 @@
+//! Reading a capture file, which may be a stranger's: memory grows with its length, and what its header names lies in it.
+
+use std::path::Path;
+
+use rgraph_plan::access::Aspects;
+use rgraph_plan::error::Code;
+use rgraph_plan::file::json::{Node, Source};
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::file::{ASPECTS, MAGIC};
+use super::model::{Bytes, Captured, CapturedFrame, Content, Model, Outcome};
+use super::{MOST_FRAMES, bad};
+use crate::disk::{self, Allowed};
+use crate::error::Error;
+
+const ROOT_KEYS: [&str; 6] = ["rgraph_capture", "device", "graphs", "frames", "sections", "checksum"];
+const DEVICE_KEYS: [&str; 4] = ["name", "driver", "uuid", "profile"];
+const GRAPH_KEYS: [&str; 6] = ["name", "graph", "plan", "run", "before", "after"];
+const FRAME_KEYS: [&str; 12] =
+    ["graph", "reset", "flags", "inputs", "first", "states", "push", "data", "host", "steps", "recorded", "results"];
+const CONTENT_KEYS: [&str; 5] = ["resource", "slot", "mip", "aspect", "bytes"];
+const NAMED_KEYS: [&str; 2] = ["resource", "bytes"];
+const PUSH_KEYS: [&str; 2] = ["pass", "bytes"];
+const DATA_KEYS: [&str; 3] = ["pass", "binding", "bytes"];
+const HOST_KEYS: [&str; 4] = ["pass", "resource", "offset", "bytes"];
+const RESULT_KEYS: [&str; 5] = ["resource", "mips", "layers", "range", "bytes"];
+
+/// A capture that was read from a file.
+#[derive(Clone, Debug)]
+pub struct CaptureFile {
+    pub(super) model: Model,
+}
+
+impl CaptureFile {
+    /// Reads a capture file.
+    ///
+    /// # Errors
+    /// `RG-E222` with everything that is wrong with it.
+    pub fn load(path: &Path) -> Result<Self, Error> {
+        let name = path.to_string_lossy();
+        let bytes = disk::read(path, Allowed::FilesAndPipes);
+        Self::read(&bytes.map_err(|fault| bad(format!("{name}: {fault}"), fault.help()))?, &name)
+    }
+
+    /// Reads the bytes of a capture file; `name` is what messages call it.
+    ///
+    /// # Errors
+    /// As [`CaptureFile::load`].
+    pub fn read(bytes: &[u8], name: &str) -> Result<Self, Error> {
+        let broken = |what: &str| bad(format!("{name}: {what}"), "capture the frames anew");
+        let rest = bytes.strip_prefix(&MAGIC).ok_or_else(|| bad(format!("{name}: no capture file"), ""))?;
+        let (length, rest) = rest.split_first_chunk::<8>().ok_or_else(|| broken("the file ends in its header"))?;
+        let length = usize::try_from(u64::from_le_bytes(*length)).unwrap_or(usize::MAX);
+        if length > rest.len() {
+            return Err(broken("the file ends in its header"));
+        }
+        let (header, body) = rest.split_at(length);
+        let source = Source::open(header, name).map_err(Error::Graph)?;
+        let model = source.root().version("rgraph_capture", "a capture").and_then(|()| model(source.root(), body));
+        Ok(Self { model: source.finish(model).map_err(Error::Graph)? })
+    }
+
+    /// Number of frames.
+    pub fn frames(&self) -> usize {
+        self.model.frames.len()
+    }
+
+    /// Device and driver that it was captured on.
+    pub fn device(&self) -> (&str, &str) {
+        (&self.model.device, &self.model.driver)
+    }
+
+    /// Name, graph file and plan file of each captured graph. The plan is missing where the graph was not declared in the
+    /// order of its file.
+    pub fn graphs(&self) -> impl Iterator<Item = (&str, &[u8], Option<&[u8]>)> {
+        self.model.graphs.iter().map(|graph| (&*graph.name, &*graph.graph, graph.plan.as_deref()))
+    }
+
+    /// The profile file of its device.
+    pub fn profile(&self) -> &[u8] {
+        &self.model.profile
+    }
+}
+
+/// The sections of a file.
+struct Body(Vec<Bytes>);
+
+impl Body {
+    /// The section that a number names.
+    fn section(&self, node: Node<'_, '_>) -> Option<Bytes> {
+        let at = node.u64()?;
+        let found = usize::try_from(at).ok().and_then(|at| self.0.get(at)).cloned();
+        if found.is_none() {
+            node.mistake(Code::BadFile, format_args!("is {at}, and the file has {} sections", self.0.len()), "");
+        }
+        found
+    }
+
+    fn content(&self, node: Node<'_, '_>) -> Option<Content> {
+        let fields = node.fields("contents", &CONTENT_KEYS)?;
+        let aspect = fields.get("aspect").map_or(Some(Aspects::empty()), |word| {
+            let text = word.text()?;
+            let found = ASPECTS.iter().find(|(name, _)| *name == text).map(|(_, aspect)| *aspect);
+            if found.is_none() {
+                word.wrong("\"color\", \"depth\" or \"stencil\"");
+            }
+            found
+        });
+        let number = |key| fields.get(key).map_or(Some(0), |number| number.u32());
+        Some(Content {
+            resource: fields.need("resource")?.name()?.into_owned(),
+            slot: number("slot")?,
+            mip: number("mip")?,
+            aspect: aspect?,
+            bytes: self.section(fields.need("bytes")?)?,
+        })
+    }
+
+    fn named(&self, node: Node<'_, '_>, keys: &'static [&'static str; 2]) -> Option<(String, Bytes)> {
+        let fields = node.fields("contents", keys)?;
+        Some((fields.need(keys[0])?.name()?.into_owned(), self.section(fields.need("bytes")?)?))
+    }
+
+    fn graph(&self, node: Node<'_, '_>) -> Option<Captured> {
+        let fields = node.fields("a captured graph", &GRAPH_KEYS)?;
+        let contents =
+            |key| fields.get(key).map_or(Some(Vec::new()), |list| list.list(" of contents", |node| self.content(node)));
+        Some(Captured {
+            name: fields.need("name")?.title()?.into_owned(),
+            graph: self.section(fields.need("graph")?)?,
+            plan: fields.given("plan").map_or(Some(None), |plan| self.section(plan).map(Some))?,
+            run: fields.given("run").map_or(Some(None), |run| run.integer(u64::MAX >> 1).map(Some))?,
+            before: contents("before")?,
+            after: contents("after")?,
+        })
+    }
+
+    fn frame(&self, node: Node<'_, '_>, graphs: usize) -> Option<CapturedFrame> {
+        let fields = node.fields("a captured frame", &FRAME_KEYS)?;
+        let graph = fields.need("graph")?;
+        let at = graph.u64()? as usize;
+        if at >= graphs {
+            graph.mistake(Code::BadFile, format_args!("is {at}, and the file has {graphs} graphs"), "");
+            return None;
+        }
+        let mut flags = Vec::new();
+        if let Some(given) = fields.get("flags") {
+            given.entries(" of flags", |name, on| {
+                if let Some(on) = on.boolean() {
+                    flags.push((name.to_owned(), on));
+                }
+            })?;
+        }
+        let named = |key, keys: &'static [&'static str; 2]| {
+            fields.get(key).map_or(Some(Vec::new()), |list| list.list(" of contents", |node| self.named(node, keys)))
+        };
+        let data = |node: Node<'_, '_>| {
+            let fields = node.fields("uniform data", &DATA_KEYS)?;
+            let bytes = self.section(fields.need("bytes")?)?;
+            Some((fields.need("pass")?.name()?.into_owned(), fields.need("binding")?.u32()?, bytes))
+        };
+        let host = |node: Node<'_, '_>| {
+            let fields = node.fields("written bytes", &HOST_KEYS)?;
+            let [pass, buffer] = ["pass", "resource"].map(|key| Some(fields.need(key)?.name()?.into_owned()));
+            Some((pass?, buffer?, fields.need("offset")?.u64()?, self.section(fields.need("bytes")?)?))
+        };
+        let result = |node: Node<'_, '_>| {
+            let fields = node.fields("a result", &RESULT_KEYS)?;
+            let part = |key| fields.given(key).map_or(Some(None), |range| range.range32().map(Some));
+            Some(Outcome {
+                resource: fields.need("resource")?.name()?.into_owned(),
+                mips: part("mips")?,
+                layers: part("layers")?,
+                range: fields.given("range").map_or(Some(None), |range| range.range(u64::MAX >> 1).map(Some))?,
+                bytes: self.section(fields.need("bytes")?)?,
+            })
+        };
+        let or_none = |key| fields.get(key);
+        Some(CapturedFrame {
+            graph: at,
+            reset: fields.flag("reset"),
+            flags,
+            inputs: or_none("inputs").map_or(Some(Vec::new()), |list| list.list("", |node| self.content(node)))?,
+            first: named("first", &NAMED_KEYS)?,
+            states: named("states", &NAMED_KEYS)?,
+            push: named("push", &PUSH_KEYS)?,
+            data: or_none("data").map_or(Some(Vec::new()), |list| list.list("", data))?,
+            host: or_none("host").map_or(Some(Vec::new()), |list| list.list("", host))?,
+            steps: fields.given("steps").map_or(Some(None), |steps| self.section(steps).map(Some))?,
+            recorded: or_none("recorded").map_or(Some(Vec::new()), |list| {
+                list.list(" of passes", |name| name.name().map(|name| name.into_owned()))
+            })?,
+            results: fields.need("results")?.list(" of results", result)?,
+        })
+    }
+}
+
+/// Cuts the body into its sections.
+fn cut(sections: Node<'_, '_>, body: &[u8]) -> Option<Body> {
+    let mut rest = body;
+    let mut all = Vec::new();
+    let mut long = false;
+    sections.elements(" of lengths", |_, length| {
+        let Some(length) = length.u64().and_then(|length| usize::try_from(length).ok()) else { return };
+        match rest.split_at_checked(length) {
+            Some((section, behind)) if !long => {
+                all.push(Bytes::from(section));
+                rest = behind;
+            }
+            _ => long = true,
+        }
+    })?;
+    if long || !rest.is_empty() {
+        sections.mistake(
+            Code::BadFile,
+            format_args!("do not add up to the {} bytes behind the header", body.len()),
+            "",
+        );
+        return None;
+    }
+    Some(Body(all))
+}
+
+fn model(root: Node<'_, '_>, body: &[u8]) -> Option<Model> {
+    let fields = root.fields("a capture", &ROOT_KEYS)?;
+    let checksum = fields.need("checksum")?;
+    if checksum.text()? != format!("{:016x}", xxh3_64(body)) {
+        checksum.mistake(Code::BadFile, "is not that of the bytes behind the header", "copy the file again");
+        return None;
+    }
+    let body = cut(fields.need("sections")?, body)?;
+    let device = fields.need("device")?;
+    let device = device.fields("a device", &DEVICE_KEYS)?;
+    let text = |key| Some(device.need(key)?.text()?.into_owned());
+    let graphs = fields.need("graphs")?.list(" of graphs", |node| body.graph(node))?;
+    let frames = fields.need("frames")?;
+    if frames.count() > MOST_FRAMES || graphs.len() > MOST_FRAMES {
+        frames.mistake(Code::BadFile, format_args!("are more than {MOST_FRAMES}"), "capture fewer frames");
+        return None;
+    }
+    Some(Model {
+        device: text("name")?,
+        driver: text("driver")?,
+        uuid: text("uuid")?,
+        profile: body.section(device.need("profile")?)?,
+        frames: frames.list(" of frames", |node| body.frame(node, graphs.len()))?,
+        graphs,
+    })
+}

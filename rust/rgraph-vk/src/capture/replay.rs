@@ -1,0 +1,349 @@
+//! Running a capture again, and comparing what it leaves.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rgraph_plan::bake::Options;
+use rgraph_plan::file::graph::Settings;
+use rgraph_plan::file::read_plan;
+use rgraph_plan::graph::{PassId, Ranges};
+use rgraph_plan::resource::ResourceId;
+
+use super::bad;
+use super::function::{HostReplay, RecordReplay};
+use super::model::{Bytes, Captured, CapturedFrame, Content, Model, Outcome};
+use super::read::CaptureFile;
+use super::tape::{carried, lasting};
+use crate::compiled::{Compiled, Inputs, Poll, Upload};
+use crate::copy::Plane;
+use crate::device::Device;
+use crate::error::Error;
+use crate::file;
+use crate::prepared::Place;
+use crate::resource::Resource;
+use crate::staged;
+use crate::store::Store;
+use crate::work::{Work, Workload};
+
+/// How a capture is run again.
+#[derive(Clone, Copy, Default)]
+pub struct ReplayOptions<'a> {
+    /// Bakes each graph for this device instead of taking the captured plan.
+    pub anew: bool,
+    /// Called every 50 ms while waiting.
+    pub poll: Option<Poll<'a>>,
+}
+
+impl fmt::Debug for ReplayOptions<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ReplayOptions").field("anew", &self.anew).finish_non_exhaustive()
+    }
+}
+
+/// Bytes that differ from the captured ones.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Difference {
+    /// Number of the frame, from 0 on; `None`: what outlives the last of them.
+    pub frame: Option<usize>,
+    /// The resource.
+    pub resource: String,
+    /// Bytes that differ, and bytes that were compared.
+    pub bytes: [u64; 2],
+    /// The first byte that differs.
+    pub first: u64,
+}
+
+/// A frame that ran again.
+#[derive(Clone, Debug)]
+pub struct ReplayedFrame {
+    /// Name of its graph.
+    pub graph: String,
+    /// Bytes that were compared.
+    pub bytes: u64,
+}
+
+/// What a capture left when it ran again.
+#[derive(Clone, Debug)]
+pub struct Replay {
+    /// The frames that ran.
+    pub frames: Vec<ReplayedFrame>,
+    /// What is not as it was captured.
+    pub differences: Vec<Difference>,
+    /// Whether name, driver and version of the device are those of the capture.
+    pub same_driver: bool,
+    /// Device and driver of the capture.
+    pub captured_on: [String; 2],
+    /// Why captured plans were not taken.
+    pub notes: Vec<String>,
+}
+
+impl Replay {
+    /// Whether all bytes are as they were captured.
+    pub fn is_equal(&self) -> bool {
+        self.differences.is_empty()
+    }
+}
+
+impl fmt::Display for Replay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let bytes: u64 = self.frames.iter().map(|frame| frame.bytes).sum();
+        let count = self.frames.len();
+        let driver = if self.same_driver { "the same driver" } else { "another driver" };
+        let [device, version] = &self.captured_on;
+        let frames = if count == 1 { "1 frame".to_owned() } else { format!("{count} frames") };
+        match &*self.differences {
+            [] => writeln!(f, "equal: {frames}, {bytes} bytes compared, on {driver} ({device}, {version})")?,
+            all => writeln!(f, "{} differences in {frames}, on {driver} ({device}, {version})", all.len())?,
+        }
+        for Difference { frame, resource, bytes: [differ, of], first } in &self.differences {
+            let at = frame.map_or("after the last frame".to_owned(), |frame| format!("frame {frame}"));
+            writeln!(f, "{at}: \"{resource}\" differs in {differ} of {of} bytes, first at byte {first}")?;
+        }
+        self.notes.iter().try_for_each(|note| writeln!(f, "note: {note}"))
+    }
+}
+
+impl Device {
+    /// Runs a capture on this device and compares what it leaves with what was captured. Plans of the capture are
+    /// judged first; where one does not fit this device, the graph is baked for it and a note says so.
+    ///
+    /// # Errors
+    /// If a graph of the capture does not run on this device, or contents do not fit their resources.
+    pub fn replay(&self, capture: &CaptureFile, options: &ReplayOptions<'_>) -> Result<Replay, Error> {
+        let model = &capture.model;
+        let (info, mut notes, mut differences) = (self.info(), Vec::new(), Vec::new());
+        let clock = Arc::new(AtomicUsize::new(0));
+        let mut graphs: Vec<Option<Compiled>> = vec![None; model.graphs.len()];
+        let mut frames = Vec::new();
+        for (at, frame) in model.frames.iter().enumerate() {
+            clock.store(at, Ordering::Relaxed);
+            let captured = &model.graphs[frame.graph];
+            let compiled = match &mut graphs[frame.graph] {
+                Some(compiled) => compiled,
+                none => {
+                    let load = workload(model, frame.graph, &clock)?;
+                    let compiled = compile(self, captured, load, options, &mut notes)?;
+                    restore(&compiled, captured)?;
+                    none.insert(compiled)
+                }
+            };
+            let bytes = run(compiled, (at, frame), options, &mut differences)?;
+            frames.push(ReplayedFrame { graph: captured.name.clone(), bytes });
+        }
+        for (captured, compiled) in model.graphs.iter().zip(&graphs) {
+            let Some(compiled) = compiled else { continue };
+            let found = lasting(compiled.prepared())?;
+            for content in &captured.after {
+                let same = |one: &&Content| {
+                    let place = (one.slot, one.mip, one.aspect) == (content.slot, content.mip, content.aspect);
+                    place && one.resource == content.resource
+                };
+                let bytes = found.iter().find(same).map_or(&[][..], |one| &one.bytes);
+                differences.extend(difference(None, &content.resource, &content.bytes, bytes));
+            }
+        }
+        let same_driver = model.device == info.name && model.driver == info.driver;
+        let captured_on = [model.device.clone(), model.driver.clone()];
+        Ok(Replay { frames, differences, same_driver, captured_on, notes })
+    }
+}
+
+/// Graph and work of a captured graph; data stand for its functions.
+fn workload(model: &Model, at: usize, clock: &Arc<AtomicUsize>) -> Result<Workload, Error> {
+    let mut load = read(&model.graphs[at].graph)?;
+    let hash = load.graph.content_hash();
+    let mut recorded: HashMap<PassId, RecordReplay> = HashMap::new();
+    let mut hosted: HashMap<PassId, HostReplay> = HashMap::new();
+    let missing = |name: &str| bad(format!("the capture names a pass \"{name}\" that its graph has not"), "");
+    for (number, frame) in model.frames.iter().enumerate().filter(|(_, frame)| frame.graph == at) {
+        let steps = frame.steps.as_ref().map(read).transpose()?;
+        if steps.as_ref().is_some_and(|steps| steps.graph.content_hash() != hash) {
+            return Err(bad(format!("the steps of frame {number} are those of another graph"), "capture it anew"));
+        }
+        for name in &frame.recorded {
+            let pass = load.graph.find_pass(name).ok_or_else(|| missing(name))?;
+            let Some(Work::Steps(steps)) = steps.as_ref().and_then(|steps| steps.works.get(&pass)) else { continue };
+            let replay =
+                recorded.entry(pass).or_insert_with(|| RecordReplay { frame: clock.clone(), frames: HashMap::new() });
+            replay.frames.insert(number, steps.clone());
+        }
+        for (name, buffer, offset, bytes) in &frame.host {
+            let pass = load.graph.find_pass(name).ok_or_else(|| missing(name))?;
+            let replay = hosted.entry(pass).or_insert_with(|| HostReplay {
+                pass: name.clone(),
+                frame: clock.clone(),
+                frames: HashMap::new(),
+            });
+            replay.frames.entry(number).or_default().push((buffer.clone(), *offset, bytes.clone()));
+        }
+    }
+    load.works.extend(recorded.into_iter().map(|(pass, work)| (pass, Work::Record(Arc::new(work)))));
+    load.works.extend(hosted.into_iter().map(|(pass, work)| (pass, Work::Host(Arc::new(work)))));
+    Ok(load)
+}
+
+fn read(graph: &Bytes) -> Result<Workload, Error> {
+    let loaded = file::read(graph, None, &Settings::new()).map_err(|failed| failed.error)?;
+    Ok(loaded.load)
+}
+
+/// Compiles a graph by the captured plan, or by one of this device.
+fn compile(
+    device: &Device,
+    captured: &Captured,
+    load: Workload,
+    options: &ReplayOptions<'_>,
+    notes: &mut Vec<String>,
+) -> Result<Compiled, Error> {
+    if let Some(plan) = captured.plan.as_ref().filter(|_| !options.anew) {
+        let plan = read_plan(plan, "the captured plan").map_err(Error::Graph)?;
+        match device.compile_plan(Arc::new(plan), load.clone()) {
+            Ok(compiled) => return Ok(compiled),
+            // A plan that breaks a rule is no plan of another device.
+            Err(error @ Error::Plan(_)) => return Err(error),
+            Err(error) if error.is_lost() => return Err(error),
+            Err(error) => {
+                let line = error.to_string().lines().next().unwrap_or_default().to_owned();
+                notes.push(format!("\"{}\" is baked for this device: {line}", captured.name));
+            }
+        }
+    }
+    device.compile(load, &Options::default())
+}
+
+/// Refuses bytes that do not fit.
+fn check_length(name: &str, wanted: u64, given: usize) -> Result<(), Error> {
+    if given as u64 == wanted {
+        return Ok(());
+    }
+    Err(bad(format!("the capture has {given} bytes of \"{name}\", and {wanted} are needed"), "capture it anew"))
+}
+
+/// The plane that contents are of.
+fn plane(store: &Store, content: &Content) -> Result<Plane, Error> {
+    let plane = Plane { mip: content.mip, aspect: content.aspect };
+    if !Plane::all(store.kind).contains(&plane) {
+        return Err(bad(format!("the capture has a part of \"{}\" that it has not", content.resource), ""));
+    }
+    check_length(&content.resource, plane.piece(store.kind).bytes.end, content.bytes.len())?;
+    Ok(plane)
+}
+
+/// Gives what outlives runs the contents that the first captured run found.
+fn restore(compiled: &Compiled, captured: &Captured) -> Result<(), Error> {
+    let Some(run) = captured.run else { return Ok(()) };
+    let prepared = compiled.prepared();
+    let mut state = compiled.lock();
+    state.run = run % prepared.phases.max(1);
+    for content in &captured.before {
+        let here = |(home, slot, _): &(ResourceId, u32, &Arc<Store>)| {
+            *slot == content.slot && prepared.plan.resource_name(*home) == content.resource
+        };
+        let Some((.., store)) = carried(prepared).find(here) else {
+            let message = format!("the capture has contents of \"{}\", which nothing carries", content.resource);
+            return Err(bad(message, "capture it anew"));
+        };
+        staged::write_plane(store, plane(store, content)?, &content.bytes)?;
+    }
+    state.set_initialised();
+    Ok(())
+}
+
+/// Runs a frame; returns how many bytes were compared.
+fn run(
+    compiled: &Compiled,
+    (at, frame): (usize, &CapturedFrame),
+    options: &ReplayOptions<'_>,
+    differences: &mut Vec<Difference>,
+) -> Result<u64, Error> {
+    let prepared = compiled.prepared();
+    let graph = &prepared.workload.graph;
+    let resource = |name: &str| {
+        let unknown = || bad(format!("the capture names \"{name}\", which its graph has not"), "capture it anew");
+        graph.find_resource(name).ok_or_else(unknown)
+    };
+    let pass = |name: &str| {
+        let unknown = || bad(format!("the capture names pass \"{name}\", which its graph has not"), "capture it anew");
+        graph.find_pass(name).ok_or_else(unknown)
+    };
+    let mut planes: BTreeMap<ResourceId, Vec<&Content>> = BTreeMap::new();
+    for content in &frame.inputs {
+        planes.entry(resource(&content.resource)?).or_default().push(content);
+    }
+    let mut made = Vec::new();
+    for (id, planes) in planes.iter().filter(|(_, planes)| planes.len() > 1) {
+        made.push((*id, whole(compiled, *id, planes)?));
+    }
+    let mut uploads: Vec<(ResourceId, Upload<'_>)> =
+        planes.iter().filter(|(_, of)| of.len() == 1).map(|(id, of)| (*id, Upload::Bytes(&of[0].bytes))).collect();
+    uploads.extend(made.iter().map(|(id, made)| (*id, Upload::Resource(made))));
+    let named = |given: &[(String, Bytes)]| -> Result<Vec<(ResourceId, Bytes)>, Error> {
+        given.iter().map(|(name, bytes)| Ok((resource(name)?, bytes.clone()))).collect()
+    };
+    let (first, states) = (named(&frame.first)?, named(&frame.states)?);
+    let wanted: Vec<(ResourceId, Ranges, &Outcome)> = frame
+        .results
+        .iter()
+        .map(|one| {
+            let ranges = Ranges { mips: one.mips, layers: one.layers, bytes: one.range };
+            Ok((resource(&one.resource)?, ranges, one))
+        })
+        .collect::<Result<_, Error>>()?;
+    let whole_roots = wanted.iter().filter(|(_, ranges, _)| *ranges == Ranges::default());
+    let parts = wanted.iter().filter(|(_, ranges, _)| *ranges != Ranges::default());
+    let inputs = Inputs {
+        uploads,
+        anew: true,
+        first: first.iter().map(|(id, bytes)| (*id, &**bytes)).collect(),
+        states: states.iter().map(|(id, bytes)| (*id, &**bytes)).collect(),
+        reset: frame.reset,
+        push: frame.push.iter().map(|(name, bytes)| Ok((pass(name)?, bytes.to_vec()))).collect::<Result<_, Error>>()?,
+        data: frame
+            .data
+            .iter()
+            .map(|(name, binding, bytes)| Ok((pass(name)?, *binding, bytes.to_vec())))
+            .collect::<Result<_, Error>>()?,
+        flags: frame.flags.clone(),
+        read: Some(whole_roots.map(|(id, ..)| *id).collect()),
+        parts: parts.map(|(id, ranges, _)| (*id, *ranges)).collect(),
+        poll: options.poll,
+        ..Inputs::default()
+    };
+    let done = compiled.run_plainly(&inputs)?;
+    crate::run::wait_polling(options.poll, |slice| done.wait(slice))?;
+    let mut compared = 0;
+    for (id, ranges, outcome) in &wanted {
+        let read = done.read_part(*id, *ranges)?;
+        differences.extend(difference(Some(at), &outcome.resource, &outcome.bytes, read.bytes()));
+        compared += outcome.bytes.len() as u64;
+    }
+    Ok(compared)
+}
+
+/// An image of several mips or aspects for an imported resource, with its contents.
+fn whole(compiled: &Compiled, id: ResourceId, planes: &[&Content]) -> Result<Resource, Error> {
+    let prepared = compiled.prepared();
+    let name = prepared.workload.graph.resource_name(id);
+    let home = prepared.scene.resource_of.get(id).map(|resource| prepared.home(*resource).0);
+    let place = home.map(|home| (home, &prepared.places[home]));
+    let Some((home, Place::Import(usages, domain))) = place else {
+        return Err(bad(format!("the capture has several mips of \"{name}\", which is not imported"), ""));
+    };
+    let kind = prepared.plan.resources[home].kind;
+    let store = Store::new(&prepared.shared, name, kind, *usages, *domain, true)?;
+    for content in planes {
+        staged::write_plane(&store, plane(&store, content)?, &content.bytes)?;
+    }
+    Ok(Resource::of_store(store))
+}
+
+fn difference(frame: Option<usize>, resource: &str, captured: &[u8], found: &[u8]) -> Option<Difference> {
+    let missing = captured.len().abs_diff(found.len()) as u64;
+    let differ = captured.iter().zip(found).filter(|(one, two)| one != two).count() as u64 + missing;
+    let first = captured.iter().zip(found).position(|(one, two)| one != two);
+    let first = first.unwrap_or(captured.len().min(found.len())) as u64;
+    let bytes = [differ, captured.len() as u64];
+    (differ > 0).then(|| Difference { frame, resource: resource.to_owned(), bytes, first })
+}

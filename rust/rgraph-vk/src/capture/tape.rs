@@ -1,0 +1,292 @@
+//! One run, captured: its surroundings are copied before it, its results after it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use rgraph_plan::file::{write_graph, write_plan, write_profile};
+use rgraph_plan::graph::{PassId, Ranges};
+use rgraph_plan::id::Id;
+use rgraph_plan::plan::{PlanKind, PlanLife};
+use rgraph_plan::resource::ResourceId;
+
+use super::function::{Heard, Sink};
+use super::is_function;
+use super::model::{Bytes, Captured, CapturedFrame, Content, Model, Outcome};
+use crate::compiled::{Compiled, Inputs, Upload};
+use crate::copy::{Plane, packed_bytes};
+use crate::error::Error;
+use crate::file::{Callbacks, write};
+use crate::frame::{Frame, FrameShared};
+use crate::prepared::{Place, Prepared};
+use crate::run::RunState;
+use crate::staged;
+use crate::store::Store;
+use crate::work::{Step, Work, Workload};
+
+/// The runs captured so far.
+#[derive(Debug, Default)]
+pub(super) struct Tape {
+    model: Model,
+    /// The compiled graph of each of the model's graphs.
+    ids: Vec<u64>,
+    /// Parameters that any captured run of a graph changed: each later one names them too.
+    changed: Vec<BTreeSet<(PassId, Option<u32>)>>,
+}
+
+impl Tape {
+    pub fn len(&self) -> usize {
+        self.model.frames.len()
+    }
+
+    pub fn into_model(self) -> Model {
+        self.model
+    }
+}
+
+/// Refuses a graph that cannot be captured.
+pub(super) fn check(prepared: &Prepared) -> Result<(), Error> {
+    let graph = &prepared.workload.graph;
+    let mut raw: Vec<_> = prepared.workload.works.iter().filter(|(_, work)| matches!(work, Work::Raw(_))).collect();
+    raw.sort_by_key(|(pass, _)| **pass);
+    if let Some((pass, _)) = raw.first() {
+        let name = graph.pass_name(**pass);
+        let message = format!("pass \"{name}\" records Vulkan commands itself, which no capture holds");
+        return Err(Error::work(name, message, "declare its work as draws, dispatches or transfers"));
+    }
+    let mut lasting = carried(prepared);
+    match lasting.find(|(_, _, store)| samples(store) > 1) {
+        Some((home, ..)) => Err(multisampled(prepared.plan.resource_name(home))),
+        None => Ok(()),
+    }
+}
+
+fn samples(store: &Store) -> u32 {
+    if let PlanKind::Image { samples, .. } = store.kind { samples } else { 1 }
+}
+
+fn multisampled(name: &str) -> Error {
+    let message = format!("\"{name}\" has several samples and outlives the run, so it cannot be captured");
+    Error::input(name, message, "resolve it, and keep the result")
+}
+
+/// The images and buffers that carry contents from run to run: memory, position in its ring, store.
+pub(super) fn carried(prepared: &Prepared) -> impl Iterator<Item = (ResourceId, u32, &Arc<Store>)> {
+    prepared.places.iter_ids().flat_map(|(home, place)| {
+        let stores = match place {
+            Place::Fixed(store) if prepared.plan.resources[home].life == PlanLife::Persistent => {
+                std::slice::from_ref(store)
+            }
+            Place::Ring(ring) => ring,
+            _ => &[],
+        };
+        stores.iter().enumerate().map(move |(slot, store)| (home, slot as u32, store))
+    })
+}
+
+/// All contents of an image or buffer.
+fn contents(name: &str, slot: u32, store: &Arc<Store>) -> Result<Vec<Content>, Error> {
+    if samples(store) > 1 {
+        return Err(multisampled(name));
+    }
+    let read = |plane: Plane| {
+        let bytes = Bytes::from(staged::read_plane(store, plane)?);
+        Ok(Content { resource: name.to_owned(), slot, mip: plane.mip, aspect: plane.aspect, bytes })
+    };
+    Plane::all(store.kind).into_iter().map(read).collect()
+}
+
+/// What outlives runs holds now.
+pub(super) fn lasting(prepared: &Prepared) -> Result<Vec<Content>, Error> {
+    let all = carried(prepared).map(|(home, slot, store)| contents(prepared.plan.resource_name(home), slot, store));
+    Ok(all.collect::<Result<Vec<_>, _>>()?.concat())
+}
+
+/// Runs a graph once and adds the run to the tape; `last`: nothing follows it.
+pub(super) fn run(compiled: &Compiled, inputs: &Inputs<'_>, tape: &mut Tape, last: bool) -> Result<Frame, Error> {
+    let prepared = compiled.prepared();
+    check(prepared)?;
+    let (sink, submitted, mut frame, entry) = {
+        let mut state = compiled.lock();
+        let _inside = prepared.shared.enter();
+        let begins = !state.is_initialised() || inputs.reset;
+        let known = tape.ids.iter().position(|id| *id == prepared.id);
+        let entry = match known {
+            Some(_) => None,
+            None => {
+                let before = if state.is_initialised() { lasting(prepared)? } else { Vec::new() };
+                Some(Captured {
+                    name: prepared.plan.graph.clone(),
+                    run: state.is_initialised().then_some(state.run),
+                    before,
+                    ..described(&prepared.workload, prepared)
+                })
+            }
+        };
+        let named = |given: &[(ResourceId, &[u8])]| {
+            let name = |id: ResourceId| prepared.workload.graph.resources().get(id).map(|_| id);
+            let one = |(id, bytes): &(ResourceId, &[u8])| {
+                Some((prepared.workload.graph.resource_name(name(*id)?).to_owned(), Bytes::from(*bytes)))
+            };
+            given.iter().filter_map(one).collect::<Vec<_>>()
+        };
+        let frame = CapturedFrame {
+            reset: inputs.reset,
+            inputs: imported(prepared, &state, inputs)?,
+            first: if begins { named(&inputs.first) } else { Vec::new() },
+            states: named(&inputs.states),
+            ..CapturedFrame::default()
+        };
+        let sink = Sink::default();
+        state.sink = Some(sink.clone());
+        let submitted = state.run_once(prepared, inputs);
+        state.sink = None;
+        let submitted = submitted.map_err(|error| state.blamed(prepared, error))?;
+        let at = known.unwrap_or(tape.ids.len());
+        let mut frame = CapturedFrame { graph: at, ..frame };
+        // A run that fails later leaves no entry behind.
+        tape.changed.truncate(tape.ids.len());
+        if known.is_none() {
+            tape.changed.push(BTreeSet::new());
+        }
+        parameters(prepared, &state, &mut tape.changed[at], &mut frame);
+        (sink, submitted, frame, entry)
+    };
+    let mut submitted = submitted;
+    let all = submitted.reads.clone();
+    submitted.reads.retain(|(id, ranges, _)| wanted(inputs, *id, *ranges));
+    let done = Frame(Arc::new(FrameShared { compiled: compiled.clone(), submitted, waits: Default::default() }));
+    crate::run::wait_polling(inputs.poll, |slice| done.wait(slice))?;
+    let graph = &prepared.workload.graph;
+    frame.results = all
+        .iter()
+        .map(|(id, ranges, read)| Outcome {
+            resource: graph.resource_name(*id).to_owned(),
+            mips: ranges.mips,
+            layers: ranges.layers,
+            range: ranges.bytes,
+            bytes: Bytes::from(read.bytes()),
+        })
+        .collect();
+    let Heard { steps, host } = std::mem::take(&mut *sink.lock());
+    frame.host = host;
+    if !prepared.recorded.is_empty() {
+        frame.recorded = steps.keys().map(|pass| graph.pass_name(*pass).to_owned()).collect();
+        frame.recorded.sort();
+        frame.steps = Some(with_steps(&prepared.workload, steps));
+    }
+    if let Some(entry) = entry {
+        tape.ids.push(prepared.id);
+        tape.model.graphs.push(entry);
+        let info = &prepared.shared.info;
+        (tape.model.device, tape.model.driver) = (info.name.clone(), info.driver.clone());
+        tape.model.uuid = info.uuid_text();
+        tape.model.profile = Bytes::from(write_profile(&prepared.shared.profile).into_bytes());
+    }
+    let at = frame.graph;
+    tape.model.frames.push(frame);
+    tape.model.graphs[at].after =
+        if last || carried(prepared).next().is_some() { lasting(prepared)? } else { Vec::new() };
+    Ok(done)
+}
+
+/// Whether the caller asked for what was read back.
+fn wanted(inputs: &Inputs<'_>, id: ResourceId, ranges: Ranges) -> bool {
+    match &inputs.read {
+        _ if ranges != Ranges::default() => true,
+        None => true,
+        Some(read) => read.contains(&id),
+    }
+}
+
+/// Graph and plan of a compiled graph, as files.
+fn described(load: &Workload, prepared: &Prepared) -> Captured {
+    let mut ordered = load.graph.clone();
+    ordered.to_file_order();
+    let fits = ordered.content_hash() == prepared.plan.graph_hash;
+    let plan = fits.then(|| Bytes::from(write_plan(&prepared.plan).into_bytes()));
+    Captured { graph: with_steps(load, Default::default()), plan, ..Captured::default() }
+}
+
+/// A graph file with the work of passes that are no functions, and the given steps of those that are.
+fn with_steps(load: &Workload, steps: std::collections::HashMap<PassId, Vec<Step>>) -> Bytes {
+    let works = load.works.iter().filter(|(_, work)| !is_function(work)).map(|(pass, work)| (*pass, work.clone()));
+    let works = works.chain(steps.into_iter().map(|(pass, steps)| (pass, Work::Steps(steps)))).collect();
+    let load = Workload { graph: load.graph.clone(), works };
+    // Nothing is refused: no work of these is a function.
+    let text = write(&load, &[], None, Callbacks::Skip).unwrap_or_else(|_| write_graph(&load.graph));
+    Bytes::from(text.into_bytes())
+}
+
+/// What imported resources hold when the run begins.
+fn imported(prepared: &Prepared, state: &RunState, inputs: &Inputs<'_>) -> Result<Vec<Content>, Error> {
+    let mut all = Vec::new();
+    for import in &prepared.imports {
+        let name = prepared.plan.resource_name(import.home);
+        let of = |declared: ResourceId| {
+            let resource = prepared.scene.resource_of.get(declared).copied();
+            resource.is_some_and(|resource| prepared.home(resource).0 == import.home)
+        };
+        let given = inputs.uploads.iter().rev().find(|(declared, _)| of(*declared));
+        match given {
+            Some((declared, Upload::Bytes(bytes))) => {
+                let plane = Plane::all(prepared.plan.resources[import.home].kind)[0];
+                let wanted = packed_bytes(prepared.plan.resources[import.home].kind);
+                // What does not fit is refused by the run.
+                if bytes.len() as u64 == wanted {
+                    let resource = prepared.workload.graph.resource_name(*declared).to_owned();
+                    let bytes = Bytes::from(*bytes);
+                    all.push(Content { resource, slot: 0, mip: plane.mip, aspect: plane.aspect, bytes });
+                }
+            }
+            Some((declared, Upload::Resource(given))) => {
+                let store = given.checked(&prepared.shared)?;
+                if import.defined {
+                    all.extend(contents(prepared.workload.graph.resource_name(*declared), 0, store)?);
+                }
+            }
+            None => {
+                if let (true, false, Some(store)) = (import.defined, inputs.anew, &state.imports[import.home]) {
+                    all.extend(contents(name, 0, store)?);
+                }
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// Flags of the run, and what it gave other data than the declaration.
+fn parameters(
+    prepared: &Prepared,
+    state: &RunState,
+    changed: &mut BTreeSet<(PassId, Option<u32>)>,
+    frame: &mut CapturedFrame,
+) {
+    let graph = &prepared.workload.graph;
+    frame.flags = graph.flags().iter_ids().map(|(id, name)| (name.clone(), !state.off()[id.index()])).collect();
+    let (push, data) = state.parameters();
+    let mut bytes: BTreeMap<(PassId, Option<u32>), &[u8]> = BTreeMap::new();
+    for (pass, planned) in &prepared.planned {
+        for packet in &prepared.packets.packets[prepared.packets.of_pass[*planned].range()] {
+            let range = packet.push.range();
+            if push[range.clone()] != prepared.packets.push[range.clone()] || changed.contains(&(*pass, None)) {
+                bytes.insert((*pass, None), &push[range]);
+            }
+        }
+    }
+    for (planned, binding, [first, end]) in &prepared.packets.blocks {
+        let Some(pass) = prepared.scene.pass_of[*planned] else { continue };
+        let range = *first as usize..*end as usize;
+        let key = (pass, Some(*binding));
+        if data[range.clone()] != prepared.packets.data[range.clone()] || changed.contains(&key) {
+            bytes.insert(key, &data[range]);
+        }
+    }
+    for ((pass, binding), bytes) in bytes {
+        changed.insert((pass, binding));
+        let (name, bytes) = (graph.pass_name(pass).to_owned(), Bytes::from(bytes));
+        match binding {
+            None => frame.push.push((name, bytes)),
+            Some(binding) => frame.data.push((name, binding, bytes)),
+        }
+    }
+}
