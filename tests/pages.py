@@ -19,6 +19,7 @@ ELSEWHERE = {
     "pip install": "scripts/package.sh",
     "apt-get install": "scripts/driver.sh",
     "cargo": "make test",
+    "dask": "tests/gpu/test_batch_dask.py",
     "make": "make",
     "python examples/": "tests/test_examples.py",
 }

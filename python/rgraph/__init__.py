@@ -35,6 +35,7 @@ from rgraph._core import (
     set_source_tracking,
 )
 from rgraph._errors import (
+    BatchError,
     BusyError,
     DeviceError,
     GraphError,
@@ -77,12 +78,14 @@ from rgraph._records import (
 )
 
 if TYPE_CHECKING:
+    from rgraph import batch as batch
     from rgraph import passes as passes
 
 __all__ = [
     "Array",
     "Barrier",
     "Batch",
+    "BatchError",
     "Buffer",
     "BusyError",
     "Capture",
@@ -146,13 +149,13 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """`rgraph.passes`, loaded when it is first asked for."""
-    if name == "passes":
+    """`rgraph.passes` and `rgraph.batch`, loaded when they are first asked for."""
+    if name in ("batch", "passes"):
         from importlib import import_module
 
-        return import_module("rgraph.passes")
+        return import_module(f"rgraph.{name}")
     raise AttributeError(f"module 'rgraph' has no attribute '{name}'")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), "passes"})
+    return sorted({*globals(), "batch", "passes"})

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 __all__ = [
+    "BatchError",
     "BusyError",
     "DeviceError",
     "GraphError",
@@ -228,6 +229,35 @@ class DeviceError(RgError, RuntimeError):
 
 class BusyError(RgError, RuntimeError, BufferError):
     """A function would wait for the device that waits for it."""
+
+
+class BatchError(RgError, RuntimeError):
+    """A batch cannot go on: a task failed, or its workers or its scheduler are gone.
+
+    Parameters
+    ----------
+    message
+        What happened, with how much is done, as text.
+    code
+        Its kind, as in `RG-E601`.
+    hint
+        What would help.
+    notes
+        What workers reported.
+    remaining
+        The tasks without a result yet: `rgraph.batch.run(graph, error.remaining)` goes on.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        code: str | None = None,
+        hint: str = "",
+        notes: Sequence[str] = (),
+        remaining: Sequence[Any] = (),
+    ) -> None:
+        super().__init__(message, code, None, None, hint, notes)
+        self.remaining = list(remaining)
 
 
 class InternalError(RgError, RuntimeError):

@@ -32,6 +32,7 @@ _COMMANDS = {
     },
     "Run": {
         "run": "run a graph: pictures in, pictures out",
+        "render": "run it for many frames, seeds or tiles, on many workers",
         "watch": "run it again whenever a file of it changes",
         "replay": "run captured frames again and compare their bytes",
         "bench": "measure each pass, and say what the times gain",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rgraph._core import Device, Graph
 from rgraph._errors import GraphError
+from rgraph._values import place, put, whole
 from rgraph.cli import UsageError
 from rgraph.cli._files import value
 from rgraph.cli._parser import option, pair
@@ -141,53 +142,28 @@ def _flags(graph: Graph, given: list[tuple[str, str]]) -> dict[str, bool]:
     return out
 
 
-def _whole(graph: Graph) -> dict[str, dict[str, dict[str, Any]]]:
-    """By pass: the data of each of its uniform blocks by variable, and its push data under an empty name."""
-    out: dict[str, dict[str, dict[str, Any]]] = {}
-    for one in graph.to_dict()["passes"]:
-        work = one.get("compute") or one.get("raster") or {}
-        bindings = work.get("bindings", {})
-        blocks = {
-            name: bound["data"] for name, bound in bindings.items() if isinstance(bound, dict) and "data" in bound
-        }
-        out[one["name"]] = {"": work.get("push", {}), **blocks}
-    return out
-
-
-def _put(values: dict[str, Any], path: list[str], new: Any) -> None:
-    """Put a value where a path of members leads."""
-    for name in path[:-1]:
-        inner = values.get(name)
-        values[name] = dict(inner) if isinstance(inner, dict) else {}
-        values = values[name]
-    values[path[-1]] = new
-
-
 def _params(graph: Graph, given: list[tuple[str, str]]) -> Callable[[int], dict[Any, Any]]:
     """Data of passes by the frame's number: what the graph says, with what is set in its place."""
-    known = _whole(graph) if given else {}
+    known = whole(graph) if given else {}
     fixed: dict[Any, Any] = {}
     counted: list[tuple[Any, list[str], float]] = []
     for name, text in given:
-        parts = name.split(".")
-        # Names of passes may have dots.
-        ends = [at for at in range(len(parts) - 1, 0, -1) if ".".join(parts[:at]) in known]
-        if len(parts) == 1:
+        if "." not in name:
             raise UsageError(f'--set: "{name}" names no pass', "use PASS.NAME=VALUE")
-        if not ends:
-            of = ".".join(parts[:-1])
+        found = place(known, name)
+        if found is None:
+            of = name.rpartition(".")[0]
             raise UsageError(f'--set: "{graph.name}" has no pass "{of}"', nearest(of, known))
-        of, path = ".".join(parts[: ends[0]]), parts[ends[0] :]
-        block = path.pop(0) if path[0] in known[of] and len(path) > 1 else ""
+        of, block, path = found
         target = (of, block) if block else of
         values = fixed.setdefault(target, dict(known[of][block]))
         if text in ("@frame", "@time"):
             counted.append((target, path, 1.0 if text == "@frame" else 1 / 60))
-        _put(values, path, 0 if text in ("@frame", "@time") else value(text))
+        put(values, path, 0 if text in ("@frame", "@time") else value(text))
 
     def at(frame: int) -> dict[Any, Any]:
         for target, path, step in counted:
-            _put(fixed[target], path, frame * step if step != 1.0 else frame)
+            put(fixed[target], path, frame * step if step != 1.0 else frame)
         return fixed
 
     return at

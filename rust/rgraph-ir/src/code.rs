@@ -3,7 +3,7 @@
 //!
 //! Codes are stable: a number is never used for something else, and never again once it is gone. The first digit says
 //! what is spoken of: 1 devices, 2 declarations, files and runs, 3 shaders and what is bound to them, 4 what is in use,
-//! 5 plans, 9 rgraph itself.
+//! 5 plans, 6 batches over many workers, 9 rgraph itself.
 
 use std::fmt;
 
@@ -21,6 +21,8 @@ pub enum Class {
     Busy,
     /// `PlanError`: a plan that cannot be run.
     Plan,
+    /// `BatchError`: tasks, workers and schedulers of `rgraph.batch`. Python raises it.
+    Batch,
     /// `InternalError`: rgraph's own.
     Internal,
 }
@@ -34,6 +36,7 @@ impl Class {
             Self::Shader => "ShaderError",
             Self::Busy => "BusyError",
             Self::Plan => "PlanError",
+            Self::Batch => "BatchError",
             Self::Internal => "InternalError",
         }
     }
@@ -198,6 +201,14 @@ codes! {
         Unsound = 504,
         /// Hazard without synchronization, or invalid certificate.
         Unproven = 505,
+    }
+    Batch {
+        /// Task of a batch failed.
+        TaskFailed = 601,
+        /// Worker of a batch lost.
+        WorkerLost = 602,
+        /// No worker or scheduler for a batch.
+        NoWorker = 603,
     }
     Internal {
         /// Internal error of rgraph.

@@ -49,6 +49,7 @@ _EXTRAS = {
     "pillow": ("JPEG and more", '"rgraph-vulkan[io]"'),
     "OpenEXR": ("EXR pictures", '"rgraph-vulkan[io]"'),
     "imageio-ffmpeg": ("videos", '"rgraph-vulkan[video]"'),
+    "distributed": ("batches on a cluster", '"rgraph-vulkan[dask]"'),
     "hypothesis": ("rgraph.testing", '"rgraph-vulkan[test]"'),
 }
 
