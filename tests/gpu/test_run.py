@@ -92,6 +92,26 @@ def test_compiled_graphs_run_many_times_and_give_the_same(device: rg.Device):
     np.testing.assert_array_equal(np.asarray(compiled.run()["dst"]).view("u4"), values * 3 + 1)
 
 
+def test_uniform_data_of_a_run_reaches_the_block_of_its_name_at_any_binding(device: rg.Device):
+    # Bindings 1 and 6 are positions 0 and 1: the second block kept its first data.
+    shader = """
+    #version 450
+    layout(local_size_x = 1) in;
+    layout(set = 0, binding = 1) uniform First { uint value; } first;
+    layout(set = 0, binding = 6) uniform Second { uint value; } second;
+    layout(set = 1, binding = 0) buffer Out { uint values[2]; } result;
+    void main() { result.values = uint[](first.value, second.value); }
+    """
+    g = rg.Graph()
+    out = g.buffer("out", shape=2, dtype="uint32")
+    g.compute("put", shader, first={"value": 1}, second={"value": 2}, result=out, groups=1)
+    g.root(out)
+    compiled = device.compile(g)
+    assert np.asarray(compiled.run()["out"]).tolist() == [1, 2]
+    assert np.asarray(compiled.run(params={("put", "second"): {"value": 7}})["out"]).tolist() == [1, 7]
+    assert np.asarray(compiled.run(params={("put", "first"): {"value": 9}})["out"]).tolist() == [9, 2]
+
+
 def test_plans_run_baked_or_read(device: rg.Device, tmp_path):
     values = np.arange(64, dtype=np.uint32)
     g = scaled(values)

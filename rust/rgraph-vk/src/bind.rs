@@ -97,7 +97,7 @@ pub(crate) struct Packets {
     pub push: Vec<u8>,
     /// Contents of uniform blocks that have no buffer of the graph.
     pub data: Vec<u8>,
-    /// Pass, binding and bytes of each uniform block.
+    /// Pass, position in the program's bindings and bytes of each uniform block.
     pub blocks: Vec<(PlanPassId, u32, [u64; 2])>,
     pub draws: Vec<Drawn>,
     /// Vertex buffers and first bytes in them.

@@ -48,7 +48,10 @@ impl Binder<'_> {
                 out.data.resize(start, 0);
                 out.data.extend_from_slice(bytes);
                 let range = [start as u64, out.data.len() as u64];
-                out.blocks.push((pass, binding.binding | binding.group << 16, range));
+                let same = |one: &Binding| (one.group, one.binding) == (binding.group, binding.binding);
+                if let Some(at) = program.interface.bindings.iter().position(same) {
+                    out.blocks.push((pass, at as u32, range));
+                }
                 Ok(Descriptor::Data(range))
             }
             (What::Resource(view), BindingKind::Uniform | BindingKind::Storage) => {
