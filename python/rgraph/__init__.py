@@ -79,6 +79,7 @@ from rgraph._records import (
 
 if TYPE_CHECKING:
     from rgraph import batch as batch
+    from rgraph import importers as importers
     from rgraph import passes as passes
 
 __all__ = [
@@ -149,8 +150,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """`rgraph.passes` and `rgraph.batch`, loaded when they are first asked for."""
-    if name in ("batch", "passes"):
+    """`rgraph.batch`, `rgraph.importers` and `rgraph.passes`, loaded when they are first asked for."""
+    if name in ("batch", "importers", "passes"):
         from importlib import import_module
 
         return import_module(f"rgraph.{name}")
@@ -158,4 +159,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), "batch", "passes"})
+    return sorted({*globals(), "batch", "importers", "passes"})

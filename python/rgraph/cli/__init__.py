@@ -26,6 +26,7 @@ _COMMANDS = {
     },
     "Plan": {
         "bake": "bake a graph file into a plan",
+        "import": "read a preset of libretro's shaders",
         "explain": "say why a pass runs where and when it does; what an error is",
         "view": "write the viewer: one page with all of a plan",
         "diff": "say what differs between two plans",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rgraph._core import Graph, Plan, Profile, _max_file_bytes
 from rgraph._errors import GraphError, RgError
 from rgraph.cli import UsageError
+from rgraph.cli._imports import imported, is_foreign, noted
 from rgraph.cli._terminal import nearest
 
 if TYPE_CHECKING:
@@ -203,6 +204,10 @@ def load_graph(path: str, options: list[tuple[str, str]] | None = None) -> Graph
             raise UsageError("--option is for graph files", "a Python file may take its options from the environment")
         file = python_file(path)
         return _declared(file, path[len(file) + 1 :])
+    if is_foreign(path):
+        made = imported(path, options or [])
+        noted(made)
+        return made.graph
     exists(path)
     read = {name: (text, value(text)) for name, text in options or ()}
     given = {name: new if isinstance(new, bool | int | float | str) else text for name, (text, new) in read.items()}

@@ -13,7 +13,7 @@ from rgraph.cli._terminal import columns, nearest
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Parser", "count", "natural", "option", "pair", "planning", "positive"]
+__all__ = ["Parser", "count", "named_file", "natural", "option", "pair", "planning", "positive"]
 
 _POLICIES = ("auto", "declared", "overlap", "weighted", "exact")
 _BUDGETS = ("least", "balanced", "fast")
@@ -171,6 +171,18 @@ def pair(text: str) -> tuple[str, str]:
 
 
 pair.__name__ = "NAME=VALUE"
+
+
+def named_file(text: str) -> tuple[str, str]:
+    """What `NAME=FILE` says, or `FILE` alone: then the name is empty.
+
+    Parameters
+    ----------
+    text
+        What was said.
+    """
+    name, equals, value = text.partition("=")
+    return (name, value) if equals else ("", text)
 
 
 def option(parser: argparse._ActionsContainer, *names: str, kind: Callable[[str], Any], **more: Any) -> None:

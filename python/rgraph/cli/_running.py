@@ -10,8 +10,9 @@ from rgraph._core import Device, Graph
 from rgraph._errors import GraphError
 from rgraph._values import place, put, whole
 from rgraph.cli import UsageError
-from rgraph.cli._files import value
-from rgraph.cli._parser import option, pair
+from rgraph.cli._files import load_graph, value
+from rgraph.cli._imports import imported, is_foreign, noted
+from rgraph.cli._parser import named_file, option, pair
 from rgraph.cli._pictures import fit, read
 from rgraph.cli._terminal import nearest, warn
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from rgraph import Array, Compiled
+    from rgraph.importers import Imported
 
 __all__ = [
     "Settings",
@@ -28,6 +30,7 @@ __all__ = [
     "bound",
     "compiled",
     "described",
+    "loaded",
     "opened",
     "result_names",
     "settings",
@@ -47,7 +50,13 @@ def arguments_of_runs(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("running")
     group.add_argument("--device", metavar="DEVICE", help="uuid:…, pci:…, name:… or an index; see rgraph doctor")
     group.add_argument("--validate", action="store_true", help="enable the Khronos validation layer")
-    option(group, "--input", kind=pair, metavar="NAME=FILE", help="contents of an imported image or buffer")
+    option(
+        group,
+        "--input",
+        kind=named_file,
+        metavar="[NAME=]FILE",
+        help="contents of an imported image or buffer; the only image needs no name",
+    )
     option(
         group,
         "--set",
@@ -121,8 +130,22 @@ def compiled(device: Device, graph: Graph, arguments: argparse.Namespace, **more
     )
 
 
+def _only_import(graph: Graph) -> str:
+    """The image that `--input FILE` without a name means."""
+    images = graph.to_dict()["images"]
+    names = [name for name, one in images.items() if "imported" in one and "file" not in one]
+    if len(names) > 1 and "Original" in names:
+        # Presets import their lookup textures too, which have contents.
+        return "Original"
+    if len(names) != 1:
+        known = f"its imported images are {', '.join(names)}" if names else "it imports no image"
+        raise UsageError("--input FILE needs the name of an image", f"{known}: use --input NAME=FILE")
+    return str(names[0])
+
+
 def _inputs(graph: Graph, given: list[tuple[str, str]]) -> dict[str, Any]:
     known = {one.name: one for one in graph.resources}
+    given = [(name or _only_import(graph), path) for name, path in given]
     for name, _ in given:
         if name not in known:
             raise UsageError(f'--input: "{graph.name}" has no image or buffer "{name}"', nearest(name, known))
@@ -169,7 +192,28 @@ def _params(graph: Graph, given: list[tuple[str, str]]) -> Callable[[int], dict[
     return at
 
 
-def settings(graph: Graph, arguments: argparse.Namespace) -> Settings:
+def loaded(arguments: argparse.Namespace) -> tuple[Graph, Imported | None]:
+    """The graph that arguments name, and its import if it is of another program.
+
+    A preset gets the size of the first picture that is given.
+
+    Parameters
+    ----------
+    arguments
+        With `graph`, `option` and what `arguments_of_runs` adds.
+    """
+    if not is_foreign(arguments.graph):
+        return load_graph(arguments.graph, arguments.option), None
+    size = None
+    if arguments.input:
+        shape = read(arguments.input[0][1]).shape
+        size = (shape[1], shape[0]) if len(shape) > 1 else None
+    made = imported(arguments.graph, arguments.option, size)
+    noted(made)
+    return made.graph, made
+
+
+def settings(graph: Graph, arguments: argparse.Namespace, foreign: Imported | None = None) -> Settings:
     """Read what a run gets.
 
     Parameters
@@ -178,6 +222,8 @@ def settings(graph: Graph, arguments: argparse.Namespace) -> Settings:
         The graph.
     arguments
         With what `arguments_of_runs` adds.
+    foreign
+        The import that the graph comes from, if it is of another program.
 
     Raises
     ------
@@ -185,7 +231,11 @@ def settings(graph: Graph, arguments: argparse.Namespace) -> Settings:
         If a name does not exist, or a file does not fit.
     """
     given = _params(graph, arguments.set)
-    return Settings(_inputs(graph, arguments.input), _flags(graph, arguments.flag), given)
+    inputs, flags = _inputs(graph, arguments.input), _flags(graph, arguments.flag)
+    if foreign is None:
+        return Settings(inputs, flags, given)
+    counted = foreign.params
+    return Settings(inputs, flags, lambda frame: {**counted(frame), **given(frame)})
 
 
 def shown(graph: Graph, name: str | None) -> tuple[Graph, str | None]:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any, Literal
 
-from rgraph.cli._files import load_graph
 from rgraph.cli._parser import count, natural, planning
-from rgraph.cli._running import argument_of_times, arguments_of_runs, bound, compiled, opened, settings, warned
+from rgraph.cli._running import argument_of_times, arguments_of_runs, bound, compiled, loaded, opened, settings, warned
 from rgraph.cli._terminal import Progress, as_json, paint, say, table, tell
 
 if TYPE_CHECKING:
@@ -199,8 +198,8 @@ def main(arguments: argparse.Namespace) -> int:
     int
         The exit status.
     """
-    graph = load_graph(arguments.graph, arguments.option)
-    given = settings(graph, arguments)
+    graph, foreign = loaded(arguments)
+    given = settings(graph, arguments, foreign)
     with opened(arguments) as device:
         before = _Measured(compiled(device, graph, arguments), arguments.measure)
         warmup, frames = max(1, arguments.warmup), arguments.frames

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from rgraph._core import _write_file
 from rgraph.cli import UsageError
-from rgraph.cli._files import load_graph
-from rgraph.cli._parser import count, option, pair, planning
+from rgraph.cli._parser import count, named_file, option, planning
 from rgraph.cli._running import (
     argument_of_times,
     arguments_of_runs,
     bound,
     compiled,
     described,
+    loaded,
     opened,
     result_names,
     settings,
@@ -43,6 +43,7 @@ A graph may also be an object of a Python file: film.py:graph.
   rgraph run frame.rgraph.json --show ao -o ao.png
   rgraph run fluid.rgraph.json --frames 600 --output dye='out/{frame:04}.png'
   rgraph run frame.rgraph.json --set compose.strength=0.5 --flag overlay=off -o out
+  rgraph run crt.slangp --input photo.png --output out.png
   rgraph run frame.rgraph.json --chaos 20"""
 
 
@@ -54,10 +55,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser
         Where.
     """
-    parser.add_argument("graph", metavar="GRAPH", help="a graph file, or FILE.py:NAME")
+    parser.add_argument("graph", metavar="GRAPH", help="a graph file, a preset (.slangp), or FILE.py:NAME")
     output = parser.add_argument_group("output")
     output.add_argument("-o", "--out", metavar="FOLDER|FILE", help="write the results")
-    option(output, "--output", kind=pair, metavar="NAME=FILE", help="write one result; may be repeated")
+    option(
+        output,
+        "--output",
+        kind=named_file,
+        metavar="[NAME=]FILE",
+        help="write one result; the only one needs no name; may be repeated",
+    )
     output.add_argument("--show", metavar="NAME", help="any image or buffer as the result; also by RGRAPH_SHOW")
     output.add_argument("--report", action="store_true", help="print times of the passes, memory, barriers")
     output.add_argument("--trace", metavar="FILE", help="write a trace of the last frame, for Perfetto and speedscope")
@@ -99,6 +106,9 @@ class Outputs:
         self.folder: Path | None = None
         out: str | None = arguments.out
         for name, path in arguments.output:
+            if not name and len(names) != 1:
+                raise UsageError(f"--output {path}: there are {len(names)} results", "use --output NAME=FILE")
+            name = name or names[0]
             if name not in names:
                 raise UsageError(
                     f'--output: "{name}" is no result', nearest(name, names, f"--show {name} makes it one")
@@ -267,8 +277,9 @@ def main(arguments: argparse.Namespace) -> int:
     int
         The exit status.
     """
-    graph, only = shown(load_graph(arguments.graph, arguments.option), arguments.show)
-    given = settings(graph, arguments)
+    graph, foreign = loaded(arguments)
+    graph, only = shown(graph, arguments.show)
+    given = settings(graph, arguments, foreign)
     with opened(arguments) as device:
         done = compiled(device, graph, arguments)
         if arguments.chaos:

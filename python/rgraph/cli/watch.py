@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Literal
 
 from rgraph._errors import DeviceError, RgError
 from rgraph.cli import NO_DEVICE, UsageError
-from rgraph.cli._files import STANDARD, exists, is_python, load_graph, python_file
+from rgraph.cli._files import STANDARD, exists, is_python, python_file
 from rgraph.cli._parser import count, option, pair, planning, positive
-from rgraph.cli._running import arguments_of_runs, bound, compiled, opened, result_names, settings, shown
+from rgraph.cli._running import arguments_of_runs, bound, compiled, loaded, opened, result_names, settings, shown
 from rgraph.cli._terminal import complain, paint, tell
 from rgraph.cli.run import Outputs
 
@@ -141,14 +141,14 @@ class _Watch:
             for name in _modules(arguments.graph):
                 del sys.modules[name]
         try:
-            graph = load_graph(arguments.graph, arguments.option)
+            graph, foreign = loaded(arguments)
         finally:
             if self.python:
                 self.files.take(_modules(arguments.graph).values())
-        self.files.take(graph.files)
+        self.files.take(foreign.files if foreign else graph.files)
         graph, only = shown(graph, arguments.show)
         names = [only] if only else result_names(graph)
-        given = settings(graph, arguments)
+        given = settings(graph, arguments, foreign)
         return _Shown(graph, given, compiled(self.device, graph, arguments), Outputs(arguments, names), names)
 
     def edit(self) -> None:

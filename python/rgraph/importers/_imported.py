@@ -1,0 +1,84 @@
+"""What an importer hands back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rgraph import Device, Frame, Graph
+    from rgraph.importers._slang import Parameter
+
+__all__ = ["Imported"]
+
+
+@dataclass(frozen=True)
+class Imported:
+    """A graph of another program, and what was not taken over.
+
+    Attributes
+    ----------
+    graph
+        The graph.
+    notes
+        What was not taken over or was guessed, line by line, with file and line where they are known.
+    files
+        All files that were read.
+    parameters
+        Numbers that the importer takes as `parameters`, by name.
+    input
+        The image that a run gets as `inputs={input: array}`; None: there is none.
+    output
+        The image with the result; None: the graph has several results, or none.
+    """
+
+    graph: Graph
+    notes: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    parameters: dict[str, Parameter] = field(default_factory=dict)
+    input: str | None = None
+    output: str | None = None
+    _data: Sequence[Any] = field(default=(), repr=False)
+
+    def params(self, frame: int = 0) -> dict[Any, Any]:
+        """The data of passes that counts frames, for `Device.run(graph, params=…)`.
+
+        Parameters
+        ----------
+        frame
+            The frame's number, from 0.
+
+        Returns
+        -------
+        dict
+            Data by pass, or by (pass, block).
+        """
+        out: dict[Any, Any] = {}
+        for one in self._data:
+            count = (frame % one.modulus if one.modulus else frame) & 0xFFFF_FFFF
+            out[one.target] = {**one.values, **{name: type(one.values[name])(count) for name in one.counters}}
+        return out
+
+    def run(self, device: Device, picture: Any = None, *, frames: int = 1) -> Frame:
+        """Run frames of the graph, with one picture as the input of all of them.
+
+        Parameters
+        ----------
+        device
+            Where.
+        picture
+            The contents of `input`: of shape (height, width, 4) for presets, `uint8`.
+        frames
+            How many; they count from 0.
+
+        Returns
+        -------
+        Frame
+            The last one.
+        """
+        inputs = {} if picture is None or self.input is None else {self.input: picture}
+        done = device.compile(self.graph)
+        for number in range(frames):
+            frame = done.run(inputs=inputs, params=self.params(number) or None)
+        return frame

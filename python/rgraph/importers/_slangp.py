@@ -1,0 +1,143 @@
+"""Presets of libretro's shaders as graphs that run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Literal
+
+from rgraph._core import Graph
+from rgraph._errors import RgError
+from rgraph.importers._chain import Chain, reflected, stem
+from rgraph.importers._imported import Imported
+from rgraph.importers._lookup import lookup
+from rgraph.importers._meaning import Names
+from rgraph.importers._mistake import refuse
+from rgraph.importers._preset import Preset, read_preset
+from rgraph.importers._read import Reader
+from rgraph.importers._slang import Parameter, Slang, read_slang
+
+__all__ = ["slangp"]
+
+_LARGEST = 16384
+
+
+def _size(name: str, given: Sequence[int]) -> tuple[int, int]:
+    values = tuple(given) if isinstance(given, Sequence) else ()
+    if len(values) != 2 or not all(isinstance(one, int) and 1 <= one <= _LARGEST for one in values):
+        refuse(f"{name} is {given!r}", f"give (width, height), 1 to {_LARGEST} texels each", None, "RG-E205")
+    return values[0], values[1]
+
+
+def _parameters(
+    preset: Preset, slangs: list[Slang], given: Mapping[str, float], notes: list[str]
+) -> dict[str, Parameter]:
+    """All parameters: the shaders' own values, those of the preset, those of the caller."""
+    out: dict[str, Parameter] = {}
+    for slang in slangs:
+        out |= slang.parameters
+    for name, (value, place) in preset.parameters.items():
+        if name in out:
+            out[name] = out[name]._replace(value=value)
+        else:
+            notes.append(f"{place}: no shader has the parameter {name}")
+    for name, value in given.items():
+        if name not in out:
+            from difflib import get_close_matches
+
+            near = get_close_matches(name, out, 1)
+            help = f"did you mean {near[0]}?" if near else "look into `imported.parameters`"
+            refuse(f'the preset has no parameter "{name}"', help, None, "RG-E202")
+        out[name] = out[name]._replace(value=float(value))
+    return out
+
+
+def slangp(
+    path: str | PathLike[str],
+    *,
+    size: Sequence[int] = (320, 240),
+    viewport: Sequence[int] | None = None,
+    parameters: Mapping[str, float] | None = None,
+    player: Literal["librashader", "retroarch"] = "librashader",
+    root: str | PathLike[str] | None = None,
+) -> Imported:
+    """Import a preset of libretro's shaders (`.slangp`).
+
+    The graph has an imported image `Original`, an image per pass, and the root `output`. Histories, feedback, lookup
+    textures and mips are those that the shaders ask for. Sizes are fixed when the preset is imported.
+
+    Parameters
+    ----------
+    path
+        The preset.
+    size
+        (width, height) of the input in texels.
+    viewport
+        (width, height) of the output in texels; default: that of the input.
+    parameters
+        Values of parameters, instead of those of the preset and of its shaders.
+    player
+        Whom to follow where players differ. `"librashader"`: the last pass always draws to the output, and an output
+        of an earlier pass is sampled with that pass's filter. `"retroarch"`: a last pass with a size draws to an image
+        of that size, which is then drawn to the output; an output of pass N is sampled with the filter of pass N + 1; a
+        scale without a type is ignored.
+    root
+        A folder that no file may be outside of. Default: names with `..` may lead outside of the preset's folder, to
+        files with the usual suffixes of shaders and pictures.
+
+    Returns
+    -------
+    Imported
+        The graph, what was not taken over, and the parameters.
+
+    Raises
+    ------
+    GraphError
+        RG-E222 with file and line if a file is malformed, missing or not to be read; RG-E202 if a shader names a
+        texture, or `parameters` a parameter, that does not exist.
+    ShaderError
+        If a shader does not compile, with the line of its file.
+
+    References
+    ----------
+    libretro, "Vulkan GLSL RetroArch shader system".
+    """
+    input_size = _size("size", size)
+    output_size = input_size if viewport is None else _size("viewport", viewport)
+    if player not in ("librashader", "retroarch"):
+        refuse(f"there is no player {player!r}", "use librashader or retroarch", None, "RG-E202")
+    reader = Reader(Path(path), None if root is None else Path(root))
+    try:
+        return _imported(Path(path), reader, input_size, output_size, parameters or {}, player == "retroarch")
+    except RgError as error:
+        error.files = list(reader.files)
+        raise
+
+
+def _imported(
+    file: Path,
+    reader: Reader,
+    input_size: tuple[int, int],
+    output_size: tuple[int, int],
+    given: Mapping[str, float],
+    retroarch: bool,
+) -> Imported:
+    preset = read_preset(file, reader)
+    if retroarch:
+        preset.passes = [one if one.scaled else one.unscaled() for one in preset.passes]
+    notes = list(preset.notes)
+    slangs = [read_slang(one.shader, reader, one.place, notes) for one in preset.passes]
+    found = [reflected(slang, one.place) for slang, one in zip(slangs, preset.passes, strict=True)]
+    known = _parameters(preset, slangs, given, notes)
+    lookups = [lookup(one, reader) for one in preset.textures]
+    pairs = zip(preset.passes, slangs, strict=True)
+    aliases = [[name for name in (one.alias, slang.name) if name] for one, slang in pairs]
+    names = Names(aliases, [one.name for one in preset.textures], {one.name: one.value for one in known.values()})
+    graph = Graph(stem(file), size=output_size)
+    chain = Chain(graph, preset, slangs, found, names, lookups, input_size, output_size, retroarch)
+    chain.declare()
+    notes += chain.notes
+    return Imported(
+        graph, tuple(dict.fromkeys(notes)), tuple(reader.files), known, "Original", "output", tuple(chain.data)
+    )
