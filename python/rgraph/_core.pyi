@@ -541,6 +541,7 @@ class Module:
         frames: int = 1,
         first_frame: _FirstFrame = "zero",
         persistent: bool | _Memory = False,
+        fresh: bool = False,
         imported: bool | Mapping[str, Any] | None = None,
         leave: str | Mapping[str, str] | None = None,
         sharing: _Sharing | None = None,
@@ -582,6 +583,9 @@ class Module:
         persistent
             Keep the contents from frame to frame. An array (copied) is what it holds before the first frame, else zeros;
             format, size and layers are those of the array where they are not given, as in `import_array`.
+        fresh
+            If true, each frame has other memory for it: no barrier and no wait orders its first use after the frame before.
+            Costs its bytes once per frame under way (`frames_in_flight`).
         imported
             The caller's image: True, or a dict of `layout`, `queue`, `stages`, `access` and `contents`; see
             `import_image`.
@@ -663,6 +667,7 @@ class Module:
         frames: int = 1,
         first_frame: _FirstFrame = "zero",
         persistent: bool | _Memory = False,
+        fresh: bool = False,
         imported: bool | Mapping[str, Any] | None = None,
         leave: str | Mapping[str, str] | None = None,
         sharing: _Sharing | None = None,
@@ -687,7 +692,7 @@ class Module:
             A buffer: its size, shape and dtype.
         acceleration_structure
             If true, it holds an acceleration structure.
-        modifies, history_of, frames, first_frame, persistent, imported, leave, sharing
+        modifies, history_of, frames, first_frame, persistent, fresh, imported, leave, sharing
             See `image`; an array of `persistent` may be of any shape and dtype.
 
         Returns

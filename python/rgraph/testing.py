@@ -79,6 +79,7 @@ class _Known:
     size: int = 0
     defined: set[tuple[int, int]] = field(default_factory=set)  # (mip, layer); buffers: (0, 0)
     transient: bool = True
+    fresh: bool = False
     readable: bool = True
     writable: bool = True
     has_past: bool = False
@@ -131,16 +132,18 @@ class _Drawing:
         } | fixed
         name = self.name("image")
         rest = {key: shape[key] for key in ("format", "scale", "mips", "layers", "samples")}
-        life = "transient" if fixed else self.pick(("transient",) * 6 + ("persistent", "imported", "undefined"))
-        if life == "transient":
-            handle = self.graph.image(name, **rest)
+        life = (
+            "transient" if fixed else self.pick(("transient",) * 6 + ("persistent", "imported", "undefined", "fresh"))
+        )
+        if life in ("transient", "fresh"):
+            handle = self.graph.image(name, **rest, fresh=life == "fresh")
         elif life == "persistent":
             handle = self.graph.image(name, **rest, persistent=True)
         else:
             leave = self.pick((None, "general", "shader_read_only_optimal"))
             contents = "defined" if life == "imported" else "undefined"
             handle = self.graph.image(name, **rest, imported={"queue": "graphics", "contents": contents}, leave=leave)
-        known = _Known(handle, "color", transient=life == "transient", **rest)
+        known = _Known(handle, "color", transient=life in ("transient", "fresh"), fresh=life == "fresh", **rest)
         if life in ("persistent", "imported"):
             known.defined = known.whole
         self.known.append(known)
@@ -157,15 +160,17 @@ class _Drawing:
         """Declare a buffer, or one that holds an acceleration structure."""
         size = self.pick((256, 1024, 4096))
         name = self.name(kind)
-        life = "transient" if kind == "structure" else self.pick(("transient",) * 5 + ("persistent", "imported"))
+        life = (
+            "transient" if kind == "structure" else self.pick(("transient",) * 5 + ("persistent", "imported", "fresh"))
+        )
         if kind == "structure":
             handle = self.graph.buffer(name, size, acceleration_structure=True)
         elif life == "imported":
             handle = self.graph.import_buffer(name, size, queue="graphics")
         else:
-            handle = self.graph.buffer(name, size, persistent=life == "persistent")
-        known = _Known(handle, kind, size=size, transient=life == "transient")
-        if life != "transient":
+            handle = self.graph.buffer(name, size, persistent=life == "persistent", fresh=life == "fresh")
+        known = _Known(handle, kind, size=size, transient=life in ("transient", "fresh"), fresh=life == "fresh")
+        if not known.transient:
             known.defined = known.whole
         self.known.append(known)
         return known
@@ -445,7 +450,11 @@ class _Drawing:
 
     def past(self) -> None:
         """A pass that reads what an earlier frame left."""
-        options = [known for known in self.find("color", "buffer", samples=1) if known.transient and known.writable]
+        options = [
+            known
+            for known in self.find("color", "buffer", samples=1)
+            if known.transient and not known.fresh and known.writable
+        ]
         if not options:
             self.compute()
             return

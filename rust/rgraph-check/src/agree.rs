@@ -108,6 +108,7 @@ fn life_word(life: PlanLife) -> &'static str {
     match life {
         PlanLife::Transient => "transient",
         PlanLife::Root => "a root",
+        PlanLife::Fresh => "fresh",
         PlanLife::Persistent => "persistent",
         PlanLife::History => "in a ring of histories",
         PlanLife::Imported => "imported",
@@ -120,6 +121,7 @@ fn may_live(facts: &Facts, memory: ResourceId, life: PlanLife) -> bool {
     match facts.graph.resources()[memory].life {
         Life::Transient if remembered => life == PlanLife::History,
         Life::Transient => matches!(life, PlanLife::Transient | PlanLife::Root),
+        Life::Fresh => life == PlanLife::Fresh && !remembered,
         Life::Persistent => life == PlanLife::Persistent || remembered && life == PlanLife::History,
         Life::Imported(_) => life == PlanLife::Imported || remembered && life == PlanLife::History,
         Life::History(_) => life == PlanLife::History,

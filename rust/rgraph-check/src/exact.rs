@@ -248,10 +248,12 @@ impl<'m, 'a> Exact<'m, 'a> {
     fn first_hazard(&self) -> Option<String> {
         let facts = self.machine.facts;
         let outlives = |done: &Done| facts.edged[self.machine.stores[done.store].memory];
+        let fresh = |done: &Done| facts.fresh[self.machine.stores[done.store].memory];
         let list: Vec<&Done> = self.machine.done.iter().filter(|done| !outlives(done)).collect();
         for (later, y) in list.iter().enumerate() {
             for x in &list[..later] {
-                let same = x.store == y.store && x.subresource == y.subresource;
+                // Each run has other memory for what is fresh.
+                let same = x.store == y.store && x.subresource == y.subresource && (x.run == y.run || !fresh(x));
                 let aliased = self.machine.stores[x.store].overlaps.contains(&y.store);
                 let own = same && x.instance == y.instance;
                 if !(same || aliased) || !(x.op.write || y.op.write) || own {
@@ -278,7 +280,9 @@ impl<'m, 'a> Exact<'m, 'a> {
                     continue;
                 }
                 let between = |z: &&&Done| z.sequence > x.sequence && z.sequence < y.sequence;
-                let on = |z: &Done, w: &Done| z.store == w.store && z.subresource == w.subresource;
+                let on = |z: &Done, w: &Done| {
+                    z.store == w.store && z.subresource == w.subresource && (z.run == w.run || !fresh(z))
+                };
                 let replaced = list
                     .iter()
                     .filter(between)

@@ -138,6 +138,8 @@ pub(crate) struct Facts<'g> {
     pub persistent: Vec<bool>,
     /// By memory: whether it outlives the frame, so that its first and last states are edges.
     pub edged: Vec<bool>,
+    /// By memory: whether each run has another copy of it, which no earlier run under way uses.
+    pub fresh: Vec<bool>,
     /// By memory: whether it holds something before anything is written.
     pub filled: Vec<bool>,
     /// Jobs that must run.
@@ -174,13 +176,15 @@ impl<'g> Facts<'g> {
         let mut edged: Vec<bool> = ring.iter().map(|copies| *copies > 1).collect();
         for (id, resource) in graph.resources().iter_ids() {
             persistent[memory[id.index()]] |= resource.life == Life::Persistent;
-            edged[memory_of[id.index()]] |= resource.life != Life::Transient;
+            edged[memory_of[id.index()]] |= !resource.life.is_of_frame();
             filled[memory[id.index()]] |= match resource.life {
-                Life::Transient | Life::History(_) => false,
+                Life::Transient | Life::Fresh | Life::History(_) => false,
                 Life::Imported(imported) => imported.defined,
                 Life::Persistent => true,
             };
         }
+        let fresh = memory_of.iter().map(|memory| graph.resources()[ResourceId::new(*memory)].life == Life::Fresh);
+        let fresh = fresh.collect();
         let mut facts = Self {
             graph,
             places: flat::positions(graph),
@@ -196,6 +200,7 @@ impl<'g> Facts<'g> {
             writers: Vec::new(),
             persistent,
             edged,
+            fresh,
             filled,
             needed: Vec::new(),
         };

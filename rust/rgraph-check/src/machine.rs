@@ -256,6 +256,10 @@ impl<'a> Machine<'a> {
         self.ran_at.fill(None);
         for store in &mut self.stores {
             let transient = !self.facts.edged[store.memory];
+            if self.facts.fresh[store.memory] {
+                // Memory of this run alone: no earlier run under way uses it.
+                store.subresources.fill(SubresourceState::new());
+            }
             for subresource in &mut store.subresources {
                 (subresource.last_write, subresource.last_any) = (None, None);
                 if transient {

@@ -432,6 +432,7 @@ pub(crate) fn scopes(plan: &Plan, findings: &mut Findings) {
 
 /// Places: inside heaps, large enough, and there for everything that a pass uses.
 pub(crate) fn places(facts: &Facts, plan: &Plan, declared_of: &[Option<usize>], findings: &mut Findings) {
+    let alone = |memory: usize| facts.edged[memory] || facts.fresh[memory];
     let mut place = vec![None; facts.memory.len()];
     for p in &plan.memory.placements {
         let Some(slot) = place.get_mut(p.resource.index()) else { continue };
@@ -451,6 +452,10 @@ pub(crate) fn places(facts: &Facts, plan: &Plan, declared_of: &[Option<usize>], 
         }
         if facts.edged[facts.memory[p.resource.index()]] {
             let message = format!("\"{what}\" outlives the frame but has a place among the transients");
+            findings.add(Rule::Placement, None, Some(what), message);
+        }
+        if facts.fresh[facts.memory[p.resource.index()]] {
+            let message = format!("\"{what}\" is fresh but has a place that the run before has too");
             findings.add(Rule::Placement, None, Some(what), message);
         }
     }
@@ -477,7 +482,7 @@ pub(crate) fn places(facts: &Facts, plan: &Plan, declared_of: &[Option<usize>], 
         for at_use in &facts.declared_passes[declared].uses {
             let memory = facts.memory[at_use.resource];
             let placed = || facts.names(memory).any(|name| place[name].is_some());
-            if !facts.edged[memory] && place[memory].is_none() && !placed() {
+            if !alone(memory) && place[memory].is_none() && !placed() {
                 let what = facts.name(at_use.resource);
                 findings.add(Rule::Placement, None, Some(what), format!("\"{what}\" is used but has no place"));
             }
@@ -486,7 +491,7 @@ pub(crate) fn places(facts: &Facts, plan: &Plan, declared_of: &[Option<usize>], 
     let images = plan.image_barriers.iter().map(|barrier| barrier.resource);
     for resource in images.chain(plan.buffer_barriers.iter().map(|barrier| barrier.resource)) {
         let memory = facts.memory[resource.index()];
-        if !facts.edged[memory] && facts.names(memory).all(|name| place[name].is_none()) {
+        if !alone(memory) && facts.names(memory).all(|name| place[name].is_none()) {
             let what = facts.name(resource.index());
             findings.add(Rule::Placement, None, Some(what), format!("a barrier names \"{what}\", which has no place"));
         }

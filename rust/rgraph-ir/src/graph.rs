@@ -587,7 +587,7 @@ impl Graph {
             one.modifies.is_none_or(resource)
                 && match one.life {
                     Life::History(history) => resource(history.of),
-                    Life::Transient | Life::Persistent | Life::Imported(_) => true,
+                    Life::Transient | Life::Fresh | Life::Persistent | Life::Imported(_) => true,
                 }
         };
         self.accesses.iter().all(|access| pass(access.pass) && resource(access.resource) && details(access))

@@ -206,6 +206,8 @@ pub enum PlanLife {
     Transient,
     /// Kept for the caller at the end of the frame.
     Root,
+    /// Within a frame, in memory of its own for each frame under way.
+    Fresh,
     /// From frame to frame.
     Persistent,
     /// An image of a ring that remembers earlier frames, or the resource that is remembered.

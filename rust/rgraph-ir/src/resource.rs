@@ -121,12 +121,22 @@ impl Size {
 pub enum Life {
     /// Within one frame; memory is shared with others.
     Transient,
+    /// Within one frame, in memory that no other resource and no other frame under way has: nothing orders its first use
+    /// after the frame before.
+    Fresh,
     /// From frame to frame, in memory of its own.
     Persistent,
     /// The contents of another resource some frames ago.
     History(History),
     /// The caller's.
     Imported(Imported),
+}
+
+impl Life {
+    /// Whether contents begin and end with the frame.
+    pub const fn is_of_frame(self) -> bool {
+        matches!(self, Self::Transient | Self::Fresh)
+    }
 }
 
 /// Whose past a history resource shows.

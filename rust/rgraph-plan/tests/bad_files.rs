@@ -311,7 +311,7 @@ const IMAGES: [(&str, &str, &str); 20] = [
     (
         r#"{"imported": true, "persistent": true}"#,
         "RG-E222",
-        " has more than one of imported, persistent and history_of\n  help: keep one: imported, persistent or history_of",
+        " has more than one of imported, persistent, fresh and history_of\n  help: keep one: imported, persistent, fresh or history_of",
     ),
     (r#"{"leave": {"layout": 3}}"#, "RG-E222", ".leave.layout is 3, but must be an image layout"),
 ];

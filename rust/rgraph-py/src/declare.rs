@@ -206,15 +206,26 @@ pub fn only(dict: &Bound<'_, PyDict>, known: &[&'static str]) -> PyResult<()> {
     Ok(())
 }
 
-/// How long contents live: at most one of the three ways to outlive the frame.
-pub fn life(py: Python<'_>, imported: Option<Imported>, persistent: bool, history: bool) -> PyResult<Life> {
-    if u8::from(imported.is_some()) + u8::from(persistent) + u8::from(history) > 1 {
-        let message = "a resource is only one of imported, persistent and a history";
+/// `persistent=` and `fresh=` of a resource.
+#[derive(Clone, Copy, Default)]
+pub struct Lasting {
+    /// Contents stay from frame to frame.
+    pub persistent: bool,
+    /// Each frame has other memory.
+    pub fresh: bool,
+}
+
+/// How long contents live: at most one of the three ways to outlive the frame, or fresh.
+pub fn life(py: Python<'_>, imported: Option<Imported>, lasting: Lasting, history: bool) -> PyResult<Life> {
+    let Lasting { persistent, fresh } = lasting;
+    if [imported.is_some(), persistent, fresh, history].into_iter().filter(|is| *is).count() > 1 {
+        let message = "a resource is only one of imported, persistent, fresh and a history";
         return Err(bad(py, Code::BadHistory, message, "leave out all but one"));
     }
     Ok(match imported {
         Some(imported) => Life::Imported(imported),
         None if persistent => Life::Persistent,
+        None if fresh => Life::Fresh,
         None => Life::Transient,
     })
 }
@@ -384,12 +395,12 @@ pub fn resource(
     py: Python<'_>,
     kind: Kind,
     imported: Option<Imported>,
-    persistent: bool,
+    lasting: Lasting,
     links: &Links<'_>,
     leave: Option<&Bound<'_, PyAny>>,
     sharing: Option<Text<'_>>,
 ) -> PyResult<Resource> {
     let sharing = self::sharing(py, sharing)?;
-    let life = life(py, imported, persistent, links.history.is_some())?;
+    let life = life(py, imported, lasting, links.history.is_some())?;
     Ok(Resource { kind, life, modifies: None, leave: leave.map(self::leave).transpose()?, sharing })
 }

@@ -12,7 +12,7 @@ use rgraph_plan::resource::{Buffer, Kind, Resource};
 
 use crate::array_layout::Seen;
 use crate::convert::{Bytes, Count, Number, Text, one_or_many};
-use crate::declare::{self, Links, given};
+use crate::declare::{self, Lasting, Links, given};
 use crate::error::{one, refusal};
 use crate::graph::PyGraph;
 use crate::link;
@@ -130,6 +130,9 @@ impl PyGraphModule {
     /// persistent
     ///     Keep the contents from frame to frame. An array (copied) is what it holds before the first frame, else zeros;
     ///     format, size and layers are those of the array where they are not given, as in `import_array`.
+    /// fresh
+    ///     If true, each frame has other memory for it: no barrier and no wait orders its first use after the frame before.
+    ///     Costs its bytes once per frame under way (`frames_in_flight`).
     /// imported
     ///     The caller's image: True, or a dict of `layout`, `queue`, `stages`, `access` and `contents`; see
     ///     `import_image`.
@@ -151,11 +154,11 @@ impl PyGraphModule {
     ///     If a word is unknown or a number out of range. The graph is left unchanged. `bake` validates the rest.
     #[pyo3(signature = (name, size = None, format = None, *, like = None, scale = None, round = None, layers = None,
                         mips = None, samples = None, cube = false, modifies = None, history_of = None,
-                        frames = Count(1), first_frame = None, persistent = None, imported = None,
+                        frames = Count(1), first_frame = None, persistent = None, fresh = false, imported = None,
                         leave = None, sharing = None, channels = None, **unknown),
            text_signature = "($self, name, size=None, format=None, *, like=None, scale=None, round=None, layers=None, \
                              mips=None, samples=None, cube=False, modifies=None, history_of=None, frames=1, \
-                             first_frame='zero', persistent=False, imported=None, leave=None, sharing=None, \
+                             first_frame='zero', persistent=False, fresh=False, imported=None, leave=None, sharing=None, \
                              channels=None)")]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
     fn image<'py>(
@@ -175,6 +178,7 @@ impl PyGraphModule {
         frames: Count,
         first_frame: Option<&Bound<'py, PyAny>>,
         persistent: Option<&Bound<'py, PyAny>>,
+        fresh: bool,
         imported: Option<&Bound<'py, PyAny>>,
         leave: Option<&Bound<'py, PyAny>>,
         sharing: Option<Text<'_>>,
@@ -201,7 +205,8 @@ impl PyGraphModule {
             links.seen = Some(Seen::Texels(batch, Some(channels as usize)));
         }
         let imported = imported.map(declare::imported).transpose()?.flatten();
-        let resource = declare::resource(py, Kind::Image(image), imported, persistent, &links, leave, sharing)?;
+        let resource =
+            declare::resource(py, Kind::Image(image), imported, Lasting { persistent, fresh }, &links, leave, sharing)?;
         let (graph, id) = Self::add_resource(slf, name, resource, links)?;
         PyResource::image(&graph, id)
     }
@@ -265,7 +270,8 @@ impl PyGraphModule {
         let image = declare::image(py, format, layers, mips, samples, cube)?;
         let imported = declare::state(py, [layout, queue, stages, access, contents])?;
         let links = Links { size: declare::size(size, None, None, None, py)?, ..Links::default() };
-        let resource = declare::resource(py, Kind::Image(image), Some(imported), false, &links, leave, sharing)?;
+        let resource =
+            declare::resource(py, Kind::Image(image), Some(imported), Lasting::default(), &links, leave, sharing)?;
         let (graph, id) = Self::add_resource(slf, name, resource, links)?;
         PyResource::image(&graph, id)
     }
@@ -289,7 +295,7 @@ impl PyGraphModule {
     ///     A buffer: its size, shape and dtype.
     /// acceleration_structure
     ///     If true, it holds an acceleration structure.
-    /// modifies, history_of, frames, first_frame, persistent, imported, leave, sharing
+    /// modifies, history_of, frames, first_frame, persistent, fresh, imported, leave, sharing
     ///     See `image`; an array of `persistent` may be of any shape and dtype.
     ///
     /// Returns
@@ -302,10 +308,10 @@ impl PyGraphModule {
     /// GraphError
     ///     If size, shape, dtype and array contradict each other. The graph is left unchanged.
     #[pyo3(signature = (name, size = None, *, shape = None, dtype = None, like = None, modifies = None,
-                        history_of = None, frames = Count(1), first_frame = None, persistent = None, imported = None,
+                        history_of = None, frames = Count(1), first_frame = None, persistent = None, fresh = false, imported = None,
                         leave = None, sharing = None, acceleration_structure = false, **unknown),
            text_signature = "($self, name, size=None, *, shape=None, dtype=None, like=None, modifies=None, \
-                             history_of=None, frames=1, first_frame='zero', persistent=False, imported=None, \
+                             history_of=None, frames=1, first_frame='zero', persistent=False, fresh=False, imported=None, \
                              leave=None, sharing=None, acceleration_structure=False)")]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
     fn buffer<'py>(
@@ -320,6 +326,7 @@ impl PyGraphModule {
         frames: Count,
         first_frame: Option<&Bound<'py, PyAny>>,
         persistent: Option<&Bound<'py, PyAny>>,
+        fresh: bool,
         imported: Option<&Bound<'py, PyAny>>,
         leave: Option<&Bound<'py, PyAny>>,
         sharing: Option<Text<'_>>,
@@ -336,7 +343,15 @@ impl PyGraphModule {
         (links.seen, links.first) = (seen, links.first.or(array.map(|array| array.kept())));
         let buffer = Buffer { size, acceleration_structure };
         let imported = imported.map(declare::imported).transpose()?.flatten();
-        let resource = declare::resource(py, Kind::Buffer(buffer), imported, persistent, &links, leave, sharing)?;
+        let resource = declare::resource(
+            py,
+            Kind::Buffer(buffer),
+            imported,
+            Lasting { persistent, fresh },
+            &links,
+            leave,
+            sharing,
+        )?;
         let (graph, id) = Self::add_resource(slf, name, resource, links)?;
         PyResource::buffer(&graph, id)
     }
@@ -383,7 +398,8 @@ impl PyGraphModule {
         let buffer = Buffer { size: Some(size.0), acceleration_structure };
         let imported = declare::state(py, [None, queue, stages, access, contents])?;
         let links = Links::default();
-        let resource = declare::resource(py, Kind::Buffer(buffer), Some(imported), false, &links, leave, sharing)?;
+        let resource =
+            declare::resource(py, Kind::Buffer(buffer), Some(imported), Lasting::default(), &links, leave, sharing)?;
         let (graph, id) = Self::add_resource(slf, name, resource, links)?;
         PyResource::buffer(&graph, id)
     }

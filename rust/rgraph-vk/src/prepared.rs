@@ -41,6 +41,8 @@ pub(crate) enum Place {
     Fixed(Arc<Store>),
     /// One for each remembered frame, in turn.
     Ring(Vec<Arc<Store>>),
+    /// One for each frame context, which nothing uses when the context's next run begins.
+    PerContext(Vec<Arc<Store>>),
     /// The caller's, bound when it runs; an image or buffer for its arrays is made so.
     Import(Usages, Domain),
 }
@@ -238,8 +240,7 @@ impl Prepared {
         let (batches, chunks) = split(&plan, &scene, &queues, &again);
         let roots = workload.graph.roots().iter().map(|&declared| {
             let resource = scene.resource_of[declared];
-            let states = matches!(plan.resources[scene.memory[resource]].life, PlanLife::Transient | PlanLife::Root)
-                .then(|| final_states(&plan, &scene, resource));
+            let states = scene.begins_empty(&plan, resource).then(|| final_states(&plan, &scene, resource));
             Root { resource, declared, states }
         });
         let roots = roots.collect();
@@ -329,6 +330,7 @@ impl Prepared {
                 let length = ring.len() as u64;
                 ring.get(((run % length + length - back % length) % length) as usize)
             }
+            Place::PerContext(stores) => stores.get((run % stores.len() as u64) as usize),
             Place::Import(..) => imports[home].as_ref(),
         }
     }
@@ -484,11 +486,16 @@ impl<'a> Placer<'a> {
                 continue;
             }
             let domain = if host(memory) { Domain::Cached } else { Domain::Device };
+            let concurrent = life != PlanLife::Fresh || self.concurrent(memory);
             let make = |suffix: &str| {
                 let name = format!("{}{suffix}", plan.resource_name(memory));
-                Store::new(self.shared, &name, plan.resources[memory].kind, used[memory], domain, true)
+                Store::new(self.shared, &name, plan.resources[memory].kind, used[memory], domain, concurrent)
             };
             places[memory] = match scene.remembered[memory] {
+                0 if life == PlanLife::Fresh => {
+                    let contexts = 0..self.shared.frames_in_flight;
+                    Place::PerContext(contexts.map(|at| make(&format!("[{at}]"))).collect::<Result<_, _>>()?)
+                }
                 0 if life == PlanLife::Imported => Place::Import(used[memory], domain),
                 0 => Place::Fixed(make("")?),
                 frames => {
@@ -520,7 +527,9 @@ impl<'a> Placer<'a> {
     fn concurrent(&self, memory: ResourceId) -> bool {
         use rgraph_plan::access::Sharing;
         let resource = &self.plan.resources[memory];
-        resource.sharing == Sharing::Concurrent || resource.life != PlanLife::Transient || self.rooted[memory]
+        resource.sharing == Sharing::Concurrent
+            || !matches!(resource.life, PlanLife::Transient | PlanLife::Fresh)
+            || self.rooted[memory]
     }
 
     /// Memory for all that is placed in a heap of the plan, of a type that suits all; `None` if there is no such type.

@@ -137,8 +137,8 @@ pub(crate) fn usages(
             out[of].image |= destination;
         }
         match resource.life {
-            Life::Transient if graph.is_root(id) => out[of].image |= source,
-            Life::Transient => {}
+            Life::Transient | Life::Fresh if graph.is_root(id) => out[of].image |= source,
+            Life::Transient | Life::Fresh => {}
             Life::Persistent | Life::Imported(_) => out[of].image |= source | destination,
             Life::History(history) => {
                 // What remembers lies in a ring with what is remembered: all of them are used alike.
@@ -208,6 +208,12 @@ fn buffer_usage(usage: Usage) -> vk::BufferUsageFlags {
 }
 
 impl Scene {
+    /// Whether the frame begins without contents of a resource's memory.
+    pub fn begins_empty(&self, plan: &Plan, resource: ResourceId) -> bool {
+        use rgraph_plan::plan::PlanLife;
+        matches!(plan.resources[self.memory[resource]].life, PlanLife::Transient | PlanLife::Fresh | PlanLife::Root)
+    }
+
     /// Lays a graph and its plan side by side, by names.
     ///
     /// # Errors

@@ -20,6 +20,8 @@ pub(super) struct Memory {
     pub places: Vec<(usize, u64, u64)>,
     /// Whether its contents pass from run to run; else they begin anew.
     pub outlives: bool,
+    /// Whether each run has other memory for it.
+    pub fresh: bool,
     /// How many copies take turns.
     pub ring: u32,
 }
@@ -39,6 +41,11 @@ impl Listing {
     /// Whether contents of a memory pass from run to run.
     pub(super) fn outlives(&self, memory: u32) -> bool {
         self.memories.get(memory as usize).is_none_or(|memory| memory.outlives)
+    }
+
+    /// Whether the run before may have used the bytes of a memory that has no entry.
+    pub(super) fn is_used_again(&self, memory: u32) -> bool {
+        !self.outlives(memory) && !self.memories.get(memory as usize).is_some_and(|memory| memory.fresh)
     }
 
     /// Whether two memories share a byte.
@@ -137,7 +144,12 @@ pub(super) struct Lister<'a> {
 pub(super) fn listed(facts: &Facts, plan: &Plan, declared_of: &[Option<usize>]) -> Result<Listing, Refused> {
     let host = plan.queues.len();
     let mut memories: Vec<Memory> = (0..facts.memory.len())
-        .map(|at| Memory { places: Vec::new(), outlives: facts.edged[facts.memory[at]], ring: facts.ring[at] })
+        .map(|at| Memory {
+            places: Vec::new(),
+            outlives: facts.edged[facts.memory[at]],
+            fresh: facts.fresh[at],
+            ring: facts.ring[at],
+        })
         .collect();
     for place in &plan.memory.placements {
         if let Some(&memory) = facts.memory.get(place.resource.index()) {

@@ -59,7 +59,7 @@ impl Listing {
         let mut of: HashMap<u32, Vec<usize>> = HashMap::new();
         for (at, y) in self.accesses.iter().enumerate() {
             let entry = self.kind(y) == Some(LinkKind::Entry);
-            let across = !self.outlives(y.region.memory) || entry;
+            let across = self.is_used_again(y.region.memory) || entry;
             let related = &*of.entry(y.region.memory).or_insert_with(|| self.related(y.region.memory));
             let this_run = related.iter().rev().filter(|x| **x < at).map(|x| [*x, 0]);
             let run_before = related.iter().rev().filter(|_| across).map(|x| [*x, 1]);

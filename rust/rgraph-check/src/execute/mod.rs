@@ -66,7 +66,7 @@ struct Machine<'a, 'e> {
 
 impl<'a> Executor<'a> {
     pub(crate) fn new(facts: &'a Facts<'a>, plan: &'a Plan, declared_of: &[Option<usize>], runs: u32) -> Self {
-        let scene = Scene::new(facts, plan, declared_of);
+        let scene = Scene::new(facts, plan, declared_of, runs);
         let watch = crate::interpret::watched(facts);
         let order = order::order(&scene, runs, &watch);
         Self { scene, order, watch, runs }

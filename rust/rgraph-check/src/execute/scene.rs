@@ -96,6 +96,8 @@ pub(crate) struct Scene<'a> {
     pub facts: &'a Facts<'a>,
     pub plan: &'a Plan,
     pub host: usize,
+    /// How many runs there are, at least 1.
+    runs: u32,
     /// By memory: its first store; stores of a ring follow each other.
     pub first: Vec<usize>,
     /// By store: its first subresource.
@@ -122,11 +124,12 @@ pub(crate) struct Scene<'a> {
 }
 
 impl<'a> Scene<'a> {
-    pub(crate) fn new(facts: &'a Facts<'a>, plan: &'a Plan, declared_of: &[Option<usize>]) -> Self {
+    pub(crate) fn new(facts: &'a Facts<'a>, plan: &'a Plan, declared_of: &[Option<usize>], runs: u32) -> Self {
         let mut scene = Self {
             facts,
             plan,
             host: plan.queues.len(),
+            runs: runs.max(1),
             first: vec![usize::MAX; facts.memory.len()],
             base: Vec::new(),
             memory_of: Vec::new(),
@@ -169,13 +172,18 @@ impl<'a> Scene<'a> {
     /// The copy of a resource in a run.
     pub(crate) fn store(&self, resource: usize, run: u32) -> usize {
         let memory = self.facts.memory[resource];
-        let ring = self.facts.ring[memory];
+        let ring = self.copies(memory);
         self.first[memory] + ((run + ring * 64 - self.facts.frames_ago[resource]) % ring) as usize
     }
 
     /// The first subresource of a resource in a run.
     pub(crate) fn start(&self, resource: usize, run: u32) -> u32 {
         self.base[self.store(resource, run)]
+    }
+
+    /// How many copies of a memory take turns: fresh ones never come round again.
+    fn copies(&self, memory: usize) -> u32 {
+        if self.facts.fresh[memory] { self.runs } else { self.facts.ring[memory] }
     }
 
     fn lay_out(&mut self) {
@@ -195,7 +203,7 @@ impl<'a> Scene<'a> {
                 continue;
             }
             self.first[memory] = self.base.len();
-            for _ in 0..self.facts.ring[memory] {
+            for _ in 0..self.copies(memory) {
                 self.base.push(self.subresources as u32);
                 self.memory_of.push(memory);
                 self.subresources += self.fine[memory].len();

@@ -28,7 +28,7 @@ impl Facts<'_> {
                     continue;
                 }
                 let resource = &self.graph.resources()[ResourceId::new(at.resource)];
-                let fresh = resource.life == Life::Transient && resource.modifies.is_none();
+                let fresh = resource.life.is_of_frame() && resource.modifies.is_none();
                 // Nothing of the range was written before, and something of it is later: the read comes just after.
                 let first = at
                     .subresources
@@ -141,7 +141,7 @@ impl Facts<'_> {
                     // A name of another size has memory of its own, of which the scaled copy fills mip 0.
                     let modifies = self.chain[at.resource] > 0;
                     let kept = match self.graph.resources()[ResourceId::new(at.resource)].life {
-                        Life::Transient => modifies,
+                        Life::Transient | Life::Fresh => modifies,
                         Life::Imported(imported) => imported.defined || modifies,
                         Life::Persistent | Life::History(_) => true,
                     };

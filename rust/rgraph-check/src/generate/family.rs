@@ -96,6 +96,8 @@ pub enum Family {
     OddStages,
     /// A graphics queue of which the device has several.
     SeveralGraphics,
+    /// Resources that are new in each frame.
+    Fresh,
 }
 
 /// Some families.

@@ -96,6 +96,10 @@ impl Maker {
 
     pub(super) fn declare_of(&mut self, shape: Shape, life: Life) -> usize {
         let odd = self.source.below(256);
+        let life = match (life, odd) {
+            (Life::Transient, 216..240) if self.allows(Family::Fresh) => Life::Fresh,
+            _ => life,
+        };
         let kind = match shape.what {
             What::Image => Kind::Image(self.image(&shape, odd)),
             What::Buffer | What::Structure => {
@@ -118,7 +122,7 @@ impl Maker {
         let name = self.name(prefix);
         let id = self.graph.add_resource(&name, resource, None);
         let defined = match life {
-            Life::Transient => 0,
+            Life::Transient | Life::Fresh => 0,
             Life::Imported(imported) if !imported.defined => 0,
             _ => shape.whole(),
         };
@@ -127,7 +131,7 @@ impl Maker {
             id,
             shape,
             memory: at,
-            transient: life == Life::Transient,
+            transient: life.is_of_frame(),
             modifies: false,
             history: false,
             left: Left::Everything,

@@ -21,12 +21,16 @@ impl Maker {
                 && known.shape.samples == 1
                 && known.shape.what != What::Structure
         };
-        let list: Vec<usize> = (0..self.known.len()).rev().filter(|at| old(&self.known[*at])).collect();
+        let fresh = |known: &Known| self.graph.resources()[known.id].life == Life::Fresh;
+        let known = |at: &usize| old(&self.known[*at]) && !fresh(&self.known[*at]);
+        let list: Vec<usize> = (0..self.known.len()).rev().filter(known).collect();
         let base = if self.source.chance(1, 3) && !list.is_empty() {
             self.source.pick(&list)
         } else {
             let shape = if self.source.chance(1, 3) { self.drawn_buffer() } else { self.drawn_image() };
-            self.declare(shape)
+            let at = self.declare(shape);
+            self.graph.resource_mut(self.known[at].id).life = Life::Transient;
+            at
         };
         let mut names = Vec::new();
         let mut frames = 0;
@@ -182,7 +186,7 @@ impl Maker {
         let below = self.known[base].id;
         let at = self.declare(own);
         let resource = self.graph.resource_mut(self.known[at].id);
-        resource.modifies = Some(below);
+        (resource.modifies, resource.life) = (Some(below), Life::Transient);
         if let Kind::Image(image) = &mut resource.kind {
             // Nothing said would be as many as below.
             image.mips = Some(Mips::Count(own.mips));

@@ -19,6 +19,7 @@ mod aspects;
 mod conditional;
 mod files;
 mod forward;
+mod fresh;
 mod history;
 mod host;
 mod modifies;

@@ -147,6 +147,11 @@ impl Features {
         for (id, resource) in graph.resources().iter_ids() {
             let outlives = match resource.life {
                 Life::Transient => None,
+                Life::Fresh => {
+                    self.add("fresh");
+                    self.when(graph.is_root(id), "fresh root");
+                    None
+                }
                 Life::Persistent => Some("persistent"),
                 Life::History(history) => {
                     self.add(&format!("history of {} frames", history.frames));
@@ -475,6 +480,8 @@ pub const WANTED: &[&str] = &[
     "exclusive",
     "concurrent",
     "several roots",
+    "fresh",
+    "fresh root",
     "history of 1 frames",
     "history of 2 frames",
     "history of 3 frames",

@@ -71,7 +71,7 @@ fn resource(image: bool, words: &[&str]) -> (String, bool) {
         given.push(key);
         match key {
             "root" => root = true,
-            "persistent" | "cube" | "acceleration_structure" => keys.push(format!("\"{key}\": true")),
+            "persistent" | "fresh" | "cube" | "acceleration_structure" => keys.push(format!("\"{key}\": true")),
             "imported" => imported = Some(imported.unwrap_or_default()),
             "layout" | "queue" | "contents" => {
                 imported.get_or_insert_default().push(format!("\"{key}\": \"{value}\""));

@@ -125,7 +125,7 @@ fn serial(graph: &Graph) -> Vec<Step> {
         let own = |a: &&Access| a.resource == access.resource && writes(a.usage);
         let first = accesses.iter().filter(own).map(|a| a.pass.index()).min();
         let resource = &graph.resources()[access.resource];
-        let transient = resource.life == Life::Transient && resource.modifies.is_none();
+        let transient = resource.life.is_of_frame() && resource.modifies.is_none();
         let chain = chain(graph, access.resource);
         match first {
             Some(first) if transient && !writes(access.usage) && first > position => (chain, first, 1),
@@ -315,6 +315,7 @@ impl Naive<'_> {
             let life = match graph.resources()[memory(graph, id)].life {
                 _ if remembered.contains(&id) => PlanLife::History,
                 Life::Transient => PlanLife::Transient,
+                Life::Fresh => PlanLife::Fresh,
                 Life::Persistent => PlanLife::Persistent,
                 Life::History(_) => PlanLife::History,
                 Life::Imported(_) => PlanLife::Imported,
@@ -334,7 +335,7 @@ impl Naive<'_> {
                 let placement = Placement { resource: id, heap: HeapId::new(0), offset, size };
                 self.plan.memory.placements.push(placement);
                 end = end.max(offset + size.next_multiple_of(65536));
-            } else {
+            } else if life != PlanLife::Fresh {
                 self.edge(id);
             }
         }
@@ -579,7 +580,7 @@ impl Naive<'_> {
             let Some(access) = used.access else { continue };
             let resource = &graph.resources()[used.resource];
             let there = resource.modifies.is_some()
-                || !matches!(resource.life, Life::Transient)
+                || !resource.life.is_of_frame()
                     && !matches!(resource.life, Life::Imported(imported) if !imported.defined)
                 || (used.layers[0]..used.layers[1])
                     .any(|layer| self.written.contains(&(memory(graph, used.resource), used.mips[0], layer)));

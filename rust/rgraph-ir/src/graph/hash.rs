@@ -221,6 +221,7 @@ fn hash_resource(hash: &mut Mixer, resource: &Resource) {
     let life = match *life {
         Life::Transient => [0; 4],
         Life::Persistent => [1, 0, 0, 0],
+        Life::Fresh => [4, 0, 0, 0],
         Life::History(History { of, frames, zero_first }) => {
             [2, of.index() as u64, u64::from(frames), u64::from(zero_first)]
         }

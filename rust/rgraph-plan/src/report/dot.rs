@@ -54,7 +54,7 @@ pub fn dot(graph: &Graph, plan: &Plan) -> String {
         }
     }
     for (id, resource) in graph.resources().iter_ids() {
-        let outlives = resource.life != Life::Transient || graph.is_root(id);
+        let outlives = !resource.life.is_of_frame() || graph.is_root(id);
         let style = if used[id] { "" } else { ", style=dashed" };
         let label = quote(graph.resource_name(id));
         out += &format!("  r{} [peripheries={}, label={label}{style}];\n", id.index(), if outlives { 2 } else { 1 });

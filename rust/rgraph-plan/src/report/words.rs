@@ -155,9 +155,10 @@ pub fn queue_sentence(why: QueueWhy) -> &'static str {
 }
 
 /// Every life of a planned resource and its word.
-const LIVES: [(PlanLife, &str); 5] = [
+const LIVES: [(PlanLife, &str); 6] = [
     (PlanLife::Transient, "transient"),
     (PlanLife::Root, "root"),
+    (PlanLife::Fresh, "fresh"),
     (PlanLife::Persistent, "persistent"),
     (PlanLife::History, "history"),
     (PlanLife::Imported, "imported"),
@@ -217,6 +218,7 @@ pub fn unaliased_sentences(plan: &Plan) -> IdVec<ResourceId, Option<String>> {
             PlanLife::Persistent | PlanLife::History => {
                 "its contents outlive the frame: it has memory of its own".to_owned()
             }
+            PlanLife::Fresh => "it is fresh: each frame under way has memory of its own for it".to_owned(),
             PlanLife::Transient | PlanLife::Root => "it has the memory of what it modifies".to_owned(),
         });
     }

@@ -147,6 +147,7 @@ pub fn resources(input: Input<'_>, scratch: &mut Scratch, plan: &mut Plan) {
         let shape = &shapes[id];
         let life = match graph.resources()[memory].life {
             Life::Imported(_) => PlanLife::Imported,
+            Life::Fresh => PlanLife::Fresh,
             Life::Persistent => PlanLife::Persistent,
             Life::History(_) => PlanLife::History,
             Life::Transient if facts.remembered[memory] => PlanLife::History,

@@ -249,7 +249,7 @@ impl Transients {
                 let memory = frame.facts.memory[access.resource];
                 let index = &mut self.index[memory];
                 if *index == NONE {
-                    if frame.has_edges(memory) {
+                    if frame.has_edges(memory) || frame.is_fresh(memory) {
                         continue;
                     }
                     *index = self.placements.len() as u32;

@@ -10,7 +10,7 @@ use rgraph_plan::access::{Load, Usage};
 use rgraph_plan::format::{Format, Numbers};
 use rgraph_plan::graph::Graph;
 use rgraph_plan::id::IdVec;
-use rgraph_plan::plan::{Barriers, ImageBarrier, Plan, PlanKind, PlanLife, PlanPassId};
+use rgraph_plan::plan::{Barriers, ImageBarrier, Plan, PlanKind, PlanPassId};
 use rgraph_plan::profile::Capabilities;
 use rgraph_plan::resource::ResourceId;
 
@@ -87,7 +87,7 @@ impl Poison {
         let (plan, scene) = (&prepared.plan, &prepared.scene);
         let PlanKind::Image { format, .. } = plan.resources[resource].kind else { return None };
         let memory = scene.memory[resource];
-        begins_empty(plan, scene, resource).then(|| match format.is_depth_stencil() {
+        scene.begins_empty(plan, resource).then(|| match format.is_depth_stencil() {
             true => vk::ClearValue { depth_stencil: self.depth(scene, memory) },
             false => vk::ClearValue { color: self.color(scene, memory, format) },
         })
@@ -100,11 +100,6 @@ pub(crate) fn allow_clears(shared: &Shared, kind: PlanKind, usages: &mut Usages)
     if matches!(kind, PlanKind::Image { .. }) && shared.measure("", kind, more, true).is_ok() {
         *usages = more;
     }
-}
-
-/// Whether the frame begins without contents of a memory.
-fn begins_empty(plan: &Plan, scene: &Scene, resource: ResourceId) -> bool {
-    matches!(plan.resources[scene.memory[resource]].life, PlanLife::Transient | PlanLife::Root)
 }
 
 /// The ranges of transient buffers that each pass replaces: by declaration, or because it is the first to touch them.
@@ -124,7 +119,7 @@ pub(crate) fn fills(graph: &Graph, plan: &Plan, scene: &Scene) -> Fills {
             let first = !touched.iter().any(|&(of, other)| of == memory && meets(other));
             let replaced = matches!(declared.load, Some(Load::Discard | Load::Clear));
             let always = scene.flag_of[pass].is_none();
-            if on_gpu && writes && (first || replaced && always) && begins_empty(plan, scene, memory) {
+            if on_gpu && writes && (first || replaced && always) && scene.begins_empty(plan, memory) {
                 let words = [range[0].next_multiple_of(4), range[1] & !3];
                 out[pass].extend((words[0] < words[1]).then_some((memory, words)));
             }
@@ -188,6 +183,7 @@ impl Poisoner<'_> {
         let capable = self.queue.capabilities.intersects(needs | Capabilities::GRAPHICS);
         let clearable = match &self.prepared.places[self.prepared.scene.memory[planned.resource]] {
             Place::Fixed(store) => store.clearable,
+            Place::PerContext(stores) => stores.iter().all(|store| store.clearable),
             _ => false,
         };
         capable
@@ -195,7 +191,7 @@ impl Poisoner<'_> {
             && format.block() == [1, 1]
             && barrier.old_layout == vk::ImageLayout::UNDEFINED
             && barrier.src_queue_family_index == barrier.dst_queue_family_index
-            && begins_empty(plan, &self.prepared.scene, planned.resource)
+            && self.prepared.scene.begins_empty(plan, planned.resource)
     }
 
     fn clear(&self, barrier: &vk::ImageMemoryBarrier2<'_>, planned: &ImageBarrier) {
@@ -251,9 +247,11 @@ impl Poisoner<'_> {
     /// Fills all transient buffers of a graph that nothing is using.
     pub fn fill_all(&self) {
         for (memory, place) in self.prepared.places.iter_ids() {
-            let Place::Fixed(store) = place else { continue };
-            if let PlanKind::Buffer { size } = store.kind
-                && begins_empty(&self.prepared.plan, &self.prepared.scene, memory)
+            if !matches!(place, Place::Fixed(_) | Place::PerContext(_)) {
+                continue;
+            }
+            if let PlanKind::Buffer { size } = self.prepared.plan.resources[memory].kind
+                && self.prepared.scene.begins_empty(&self.prepared.plan, memory)
             {
                 self.fill_one(memory, [0, size & !3]);
                 self.around(false);
@@ -262,10 +260,16 @@ impl Poisoner<'_> {
     }
 
     fn fill_one(&self, memory: ResourceId, range: [u64; 2]) {
-        if let Place::Fixed(store) = &self.prepared.places[memory]
-            && let Raw::Buffer(raw) = store.raw
-        {
-            self.fill_raw(memory, raw, range);
+        // Of all frame contexts: a chaos run waits for those before it.
+        let stores = match &self.prepared.places[memory] {
+            Place::Fixed(store) => std::slice::from_ref(store),
+            Place::PerContext(stores) => stores,
+            _ => &[],
+        };
+        for store in stores {
+            if let Raw::Buffer(raw) = store.raw {
+                self.fill_raw(memory, raw, range);
+            }
         }
     }
 

@@ -198,7 +198,7 @@ impl<'a> Subject<'a> {
             let resource = &self.workload.graph.resources()[id];
             let kept = match resource.life {
                 Life::Imported(_) => true,
-                Life::Transient => trial.exposed && !modified.contains(&id),
+                Life::Transient | Life::Fresh => trial.exposed && !modified.contains(&id),
                 _ => false,
             };
             kept && written.contains(&id) && !hidden.contains(&id) && !self.workload.graph.is_root(id)

@@ -266,7 +266,7 @@ fn fill(
             std::slice::from_ref(store)
         }
         Place::Ring(ring) => ring,
-        Place::Fixed(_) | Place::Import(..) => {
+        Place::Fixed(_) | Place::PerContext(_) | Place::Import(..) => {
             let message = format!("\"{name}\" does not live from frame to frame, so it has no state");
             return Err(Error::input(name, message, "declare it persistent, or remember it with previous()"));
         }

@@ -8,7 +8,7 @@ use crate::resource::{
 };
 
 /// Keys of an image.
-pub const IMAGE_KEYS: [&str; 16] = [
+pub const IMAGE_KEYS: [&str; 17] = [
     "format",
     "size",
     "layers",
@@ -22,12 +22,13 @@ pub const IMAGE_KEYS: [&str; 16] = [
     "imported",
     "leave",
     "persistent",
+    "fresh",
     "sharing",
     "file",
     "if",
 ];
 /// Keys of a buffer.
-pub const BUFFER_KEYS: [&str; 12] = [
+pub const BUFFER_KEYS: [&str; 13] = [
     "size",
     "acceleration_structure",
     "modifies",
@@ -37,6 +38,7 @@ pub const BUFFER_KEYS: [&str; 12] = [
     "imported",
     "leave",
     "persistent",
+    "fresh",
     "sharing",
     "file",
     "if",
@@ -148,11 +150,12 @@ fn read_life<const N: usize>(fields: &Fields<'_, '_, N>, here: &Here<'_>) -> Lif
         imported = Some(imported.unwrap_or_default());
     }
     let persistent = fields.flag("persistent");
+    let fresh = fields.flag("fresh");
     let history = fields.get("history_of");
-    let says = [imported.is_some(), persistent, history.is_some()];
+    let says = [imported.is_some(), persistent, fresh, history.is_some()];
     if says.iter().filter(|said| **said).count() > 1 {
-        let help = "keep one: imported, persistent or history_of";
-        fields.node().mistake(Code::BadFile, "has more than one of imported, persistent and history_of", help);
+        let help = "keep one: imported, persistent, fresh or history_of";
+        fields.node().mistake(Code::BadFile, "has more than one of imported, persistent, fresh and history_of", help);
     }
     let frames = fields.get("frames").map(|frames| frames.u32());
     let first = fields.get("first_frame").map(|first| first.word::<FirstFrame>());
@@ -173,6 +176,7 @@ fn read_life<const N: usize>(fields: &Fields<'_, '_, N>, here: &Here<'_>) -> Lif
     match imported {
         Some(imported) => Life::Imported(imported),
         None if persistent => Life::Persistent,
+        None if fresh => Life::Fresh,
         None => Life::Transient,
     }
 }

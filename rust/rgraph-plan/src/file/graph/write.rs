@@ -91,6 +91,9 @@ fn resource(row: &mut Row<'_>, graph: &Graph, resource: &Resource) {
     row.some("modifies", resource.modifies.map(|of| graph.resource_name(of)));
     match resource.life {
         Life::Transient => {}
+        Life::Fresh => {
+            row.put("fresh", true);
+        }
         Life::Persistent => {
             row.put("persistent", true);
         }

@@ -67,7 +67,7 @@ impl Facts {
         self.states.resize(self.subresources.count(), blank);
         for (id, resource) in graph.resources().iter_ids() {
             let (written, entry) = match resource.life {
-                Life::Transient => continue,
+                Life::Transient | Life::Fresh => continue,
                 Life::Persistent | Life::History(_) => (Written::Yes, true),
                 Life::Imported(imported) if imported.defined => (Written::Yes, false),
                 Life::Imported(_) => continue,
@@ -128,13 +128,13 @@ impl Facts {
 
     /// Whether a resource holds nothing until a pass writes it under this name.
     pub(super) fn is_plain_transient(&self, Source { graph, .. }: Source<'_>, resource: ResourceId) -> bool {
-        self.depth[resource] == 0 && graph.resources()[self.memory[resource]].life == Life::Transient
+        self.depth[resource] == 0 && graph.resources()[self.memory[resource]].life.is_of_frame()
     }
 
     /// Whether the memory of a resource is there before the frame or after it.
     fn outlives(&self, Source { graph, .. }: Source<'_>, resource: ResourceId) -> bool {
         let memory = self.memory[resource];
-        graph.resources()[memory].life != Life::Transient || self.remembered[memory]
+        !graph.resources()[memory].life.is_of_frame() || self.remembered[memory]
     }
 
     /// Walks all passes in serial order.

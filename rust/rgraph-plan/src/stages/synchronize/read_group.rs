@@ -129,7 +129,12 @@ impl Frame<'_> {
 
     /// Whether the contents of a memory outlive the frame, or are there before it.
     pub fn has_edges(&self, memory: ResourceId) -> bool {
-        self.graph.resources()[memory].life != Life::Transient || self.facts.remembered[memory]
+        !self.graph.resources()[memory].life.is_of_frame() || self.facts.remembered[memory]
+    }
+
+    /// Whether a memory is one that no other frame under way has.
+    pub fn is_fresh(&self, memory: ResourceId) -> bool {
+        self.graph.resources()[memory].life == Life::Fresh
     }
 
     /// Whether it is an image.

@@ -182,7 +182,7 @@ impl Check<'_> {
             let finds =
                 |other: &Access| other.resource == access.resource && other.usage.writes() && other.pass < access.pass;
             let resource = &self.graph.resources()[access.resource];
-            let holds = resource.life != Life::Transient || resource.modifies.is_some();
+            let holds = !resource.life.is_of_frame() || resource.modifies.is_some();
             if access.pass < fallback.pass && (holds || accesses.iter().any(finds)) {
                 continue;
             }

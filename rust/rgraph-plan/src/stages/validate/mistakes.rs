@@ -185,7 +185,7 @@ impl<'a> Uses<'a> {
         let holds = |(id, other): &(ResourceId, &Resource)| {
             *id != resource
                 && other.as_image().is_some() == image
-                && (self.writer[*id].is_some() || !matches!(other.life, Life::Transient))
+                && (self.writer[*id].is_some() || !other.life.is_of_frame())
         };
         let names = || graph.resources().iter_ids().filter(holds).map(|(id, _)| graph.resource_name(id));
         let meant = if named { nearest(name, names()) } else { None };
@@ -321,6 +321,7 @@ impl<'a> Uses<'a> {
 fn declared(resource: &Resource) -> &'static str {
     match resource.life {
         Life::Transient => "declared here, transient",
+        Life::Fresh => "declared here, fresh",
         Life::Persistent => "declared here, persistent",
         Life::History(_) => "declared here, a history",
         Life::Imported(_) => "declared here, imported",

@@ -141,7 +141,7 @@ impl Check<'_> {
                 self.check_image(id);
             }
             match resource.life {
-                Life::Transient | Life::Persistent => {}
+                Life::Transient | Life::Fresh | Life::Persistent => {}
                 Life::History(history) => self.check_history(id, resource, history, scratch.facts[id].stand_in),
                 Life::Imported(imported) => {
                     self.check_state(id, "imported", imported.layout, imported.queue);
@@ -218,6 +218,7 @@ impl Check<'_> {
         let kept = match remembered.life {
             Life::History(_) => Some(("is a history itself", "remember the resource itself, more frames ago")),
             Life::Persistent => Some(("is persistent: it has one memory", "read it before it is written")),
+            Life::Fresh => Some(("is fresh: each frame has other memory for it", "leave out fresh")),
             Life::Transient | Life::Imported(_) => None,
         };
         if let Some((why, help)) = kept {
@@ -315,7 +316,11 @@ impl Check<'_> {
         } else {
             modified_by[base] = Some(id);
         }
-        if resource.life != Life::Transient {
+        if resource.life == Life::Fresh {
+            let says = format!("modifies \"{name}\", whose memory it has, and is fresh");
+            let help = format!("leave out fresh, or make \"{name}\" fresh");
+            self.block(self.of_two(Code::BadModifies, id, base, &says, &help));
+        } else if resource.life != Life::Transient {
             let says = format!("modifies \"{name}\", but has contents of its own");
             let help = "let a transient modify it, or leave out what makes it persistent, imported or a history";
             self.block(self.of_two(Code::BadModifies, id, base, &says, help));

@@ -457,7 +457,7 @@ impl Adapter {
             let outlives = match resource.life {
                 Life::Persistent => true,
                 Life::Imported(imported) => imported.defined,
-                Life::Transient | Life::History(_) => false,
+                Life::Transient | Life::Fresh | Life::History(_) => false,
             };
             // What another name of the memory is written through is lost as a root.
             let outlives = outlives && !old.resources().iter().any(|other| other.modifies == Some(id));

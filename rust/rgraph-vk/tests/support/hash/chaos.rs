@@ -1,7 +1,7 @@
 //! Chaos runs of generated graphs: what they compute is defined by the declaration, so nothing may make a difference.
 #![allow(dead_code, reason = "not every test has chaos runs")]
 
-use rgraph_plan::resource::{Life, Resource};
+use rgraph_plan::resource::Resource;
 use rgraph_vk::{ChaosOptions, Device, Inputs, Switch, Upload};
 
 use super::case::Case;
@@ -19,7 +19,7 @@ fn is_hand_over(message: &str, case: &Case) -> bool {
     let transient = |(id, resource): (_, &Resource)| {
         let name = graph.resource_name(id);
         let named = message.contains(&format!("name = {name},")) || message.contains(&format!("[{name}]"));
-        resource.life == Life::Transient && named
+        resource.life.is_of_frame() && named
     };
     let ours = message.contains("vkCmdClear");
     message.contains("Validation Performance Warning")

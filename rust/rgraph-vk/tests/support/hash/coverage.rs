@@ -86,7 +86,7 @@ impl Coverage {
                 PlanLife::Imported => "edge: imported",
                 PlanLife::Persistent => "edge: persistent",
                 PlanLife::History => "edge: history",
-                PlanLife::Transient | PlanLife::Root => "edge: of the frame",
+                PlanLife::Transient | PlanLife::Fresh | PlanLife::Root => "edge: of the frame",
             });
         }
         for pass in plan.live().map(|id| &plan.passes[id]) {

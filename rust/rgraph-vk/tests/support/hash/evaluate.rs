@@ -100,7 +100,7 @@ impl<'a> Evaluator<'a> {
             let kept = match resource.life {
                 Life::Persistent | Life::History(_) => true,
                 Life::Imported(imported) => imported.defined,
-                Life::Transient => false,
+                Life::Transient | Life::Fresh => false,
             };
             if !kept && self.serial.memory[index(id)] == id {
                 let (memory, copy) = self.place(id);

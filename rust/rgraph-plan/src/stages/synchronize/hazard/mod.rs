@@ -541,14 +541,22 @@ impl Hazards {
             for at in handed.range() {
                 self.show_left_to_host(scene, here, self.left[at]);
             }
-            self.firsts.push(First { placement, ..first });
+            if placement != NONE {
+                self.firsts.push(First { placement, ..first });
+            }
             return NONE;
         }
         let barrier = if frame.is_image(here.memory) {
             self.change_layout(scene, here, need, Layout::Undefined, target)
+        } else if placement == NONE {
+            // Fresh bytes: no frame under way and no other resource has them.
+            return NONE;
         } else {
             self.order_first(scene, here, need)
         };
+        if placement == NONE {
+            return barrier;
+        }
         let call = self.calls.barriers[barrier as usize].call;
         let physical = match self.calls.calls[call as usize].site {
             CallSite::Before(physical) => physical,
@@ -577,6 +585,9 @@ impl Hazards {
         need: &mut Need,
     ) -> crate::id::Span {
         let placement = scene.transients.index[here.memory];
+        if placement == NONE {
+            return crate::id::Span::default();
+        }
         let followed = scene.transients.followed(placement);
         let last = followed.iter().rev().find(|(_, from_previous_frame)| !from_previous_frame);
         let memory_of = |before: u32| scene.transients.placements[before as usize].memory;
