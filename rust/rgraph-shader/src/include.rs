@@ -80,6 +80,7 @@ impl Included {
     }
 
     /// Which line names which file: the text (0) or file (its position and one) that has it, the name, the file's position.
+    #[cfg(feature = "glsl")]
     pub(crate) fn lines(&self) -> &[(usize, String, usize)] {
         &self.lines
     }

@@ -4,6 +4,7 @@
 
 pub mod block;
 pub mod error;
+#[cfg_attr(not(feature = "glsl"), path = "glsl_absent.rs")]
 mod glsl;
 pub mod include;
 pub mod inline;

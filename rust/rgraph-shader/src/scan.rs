@@ -104,6 +104,7 @@ pub(crate) fn directives<'t>(bare: &'t str, name: &'t str) -> impl Iterator<Item
 }
 
 /// The text with its lines `#line` blanked.
+#[cfg(feature = "glsl")]
 pub(crate) fn without_line_directives(text: &str) -> Cow<'_, str> {
     if !text.contains("line") {
         return Cow::Borrowed(text);
@@ -117,6 +118,7 @@ pub(crate) fn without_line_directives(text: &str) -> Cow<'_, str> {
 }
 
 /// The first byte of a word that is not in a comment.
+#[cfg(feature = "glsl")]
 pub(crate) fn find_word(text: &str, word: &str) -> Option<usize> {
     let bare = without_comments(text, Language::Glsl);
     let part = |c: char| c.is_alphanumeric() || c == '_';

@@ -13,6 +13,8 @@ mod load;
 pub mod npy;
 mod part;
 mod picture;
+#[cfg_attr(not(feature = "png"), path = "png_absent.rs")]
+mod png_file;
 mod raster;
 mod sampler;
 mod shader;

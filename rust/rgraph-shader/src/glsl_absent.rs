@@ -1,0 +1,35 @@
+//! What stands in for GLSL where the feature `glsl` is off: each text is refused.
+
+use std::convert::Infallible;
+use std::marker::PhantomData;
+
+use rgraph_plan::error::Code;
+
+use crate::error::{self, ShaderError};
+use crate::include::Included;
+use crate::part::Part;
+use crate::program::Stage;
+
+/// A text of GLSL; there is none.
+pub(crate) struct Glsl<'a> {
+    never: Infallible,
+    texts: PhantomData<&'a ()>,
+}
+
+impl<'a> Glsl<'a> {
+    /// Refuses a text.
+    pub fn new(name: &'a str, _: &'a str, _: &'a Included, _: Stage) -> Result<Self, ShaderError> {
+        let message = "it is GLSL, and this build has no GLSL compiler".to_owned();
+        Err(error::plain(Code::BadShader, name, message, "switch on the feature `glsl`, or give WGSL or SPIR-V"))
+    }
+
+    /// No entry point.
+    pub fn entries(&self) -> impl Iterator<Item = (Stage, &str)> {
+        std::iter::empty()
+    }
+
+    /// No stage.
+    pub fn part(&self, _: Stage, _: &str) -> Result<Part, ShaderError> {
+        match self.never {}
+    }
+}

@@ -1,0 +1,11 @@
+//! What stands in for PNG files where the feature `png` is off: each is refused.
+
+use std::path::PathBuf;
+
+use super::beside::Refused;
+use super::picture::Picture;
+
+/// Refuses a picture.
+pub fn decode(_: PathBuf, _: &[u8]) -> Result<Picture, Refused> {
+    Err(("is a PNG, and this build reads none".to_owned(), "switch on the feature `png`, or give NPY".to_owned()))
+}
