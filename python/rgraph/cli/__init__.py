@@ -26,7 +26,7 @@ _COMMANDS = {
     },
     "Plan": {
         "bake": "bake a graph file into a plan",
-        "import": "read a preset of libretro's shaders",
+        "import": "read a preset of libretro's shaders, or a pass of O3DE",
         "explain": "say why a pass runs where and when it does; what an error is",
         "view": "write the viewer: one page with all of a plan",
         "diff": "say what differs between two plans",

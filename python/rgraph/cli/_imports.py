@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SUFFIXES", "imported", "is_foreign", "noted"]
 
-SUFFIXES = (".slangp",)
+SUFFIXES = (".slangp", ".pass")
 _SIZES = ("size", "viewport")
 
 
@@ -67,6 +67,11 @@ def imported(path: str, options: list[tuple[str, str]], size: tuple[int, int] | 
 
     exists(path)
     given = _options(options)
+    if path.lower().endswith(".pass"):
+        unknown = (given.keys() - {"size", "root", "parameters"}) | given.get("parameters", {}).keys()
+        if unknown:
+            raise UsageError(f"{path} has no option {min(unknown)}", "its options are size and root")
+        return importers.o3de(path, **given)
     if size is not None:
         given.setdefault("size", size)
     return importers.slangp(path, **given)

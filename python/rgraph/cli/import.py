@@ -17,13 +17,15 @@ if TYPE_CHECKING:
 __all__ = ["MORE", "add_arguments", "main"]
 
 MORE = """\
-A .slangp is a preset of libretro's shaders: a graph that runs. Whatever was not taken over is listed.
+A .slangp is a preset of libretro's shaders: a graph that runs. A .pass is a pass of O3DE: a graph to plan with.
+Whatever was not taken over is listed.
 
 Options of presets: size=WIDTHxHEIGHT of the input, viewport=WIDTHxHEIGHT of the output, player=retroarch, root=FOLDER,
 and each parameter by its name. Commands that take a graph take these files and options too.
 
   rgraph import crt.slangp -o crt.rgraph.json --option size=256x224
-  rgraph run crt.slangp --input photo.png --output out.png --option MASK=0.5"""
+  rgraph run crt.slangp --input photo.png --output out.png --option MASK=0.5
+  rgraph import MainPipeline.pass -o frame.rgraph.json --option size=2560x1440"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from rgraph._core import Graph, Image, Sampler, View, reflect
 from rgraph._errors import ShaderError
+from rgraph.importers._link import linked
 from rgraph.importers._meaning import FIRST, Names, Texture, plain, size_of
 from rgraph.importers._mistake import Place, refuse
 
@@ -83,8 +84,8 @@ def scaled(settings: PassSettings, sizes: dict[str, tuple[int, int]]) -> tuple[i
     return out[0], out[1]
 
 
-def reflected(slang: Slang, place: Place) -> ShaderReflection:
-    """What a shader asks for; its errors name the lines of its files.
+def reflected(slang: Slang, place: Place) -> tuple[Slang, ShaderReflection]:
+    """A shader as it is linked, and what it asks for; its errors name the lines of its files.
 
     Parameters
     ----------
@@ -99,7 +100,7 @@ def reflected(slang: Slang, place: Place) -> ShaderReflection:
         If it does not compile.
     """
     try:
-        return reflect((slang.vertex, slang.fragment))
+        return linked(slang)
     except ShaderError as error:
         raise _located(error, slang, place) from None
 

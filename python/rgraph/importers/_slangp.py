@@ -128,11 +128,12 @@ def _imported(
         preset.passes = [one if one.scaled else one.unscaled() for one in preset.passes]
     notes = list(preset.notes)
     slangs = [read_slang(one.shader, reader, one.place, notes) for one in preset.passes]
-    found = [reflected(slang, one.place) for slang, one in zip(slangs, preset.passes, strict=True)]
+    pairs = [reflected(slang, one.place) for slang, one in zip(slangs, preset.passes, strict=True)]
+    slangs, found = [slang for slang, _ in pairs], [one for _, one in pairs]
     known = _parameters(preset, slangs, given, notes)
     lookups = [lookup(one, reader) for one in preset.textures]
-    pairs = zip(preset.passes, slangs, strict=True)
-    aliases = [[name for name in (one.alias, slang.name) if name] for one, slang in pairs]
+    named = zip(preset.passes, slangs, strict=True)
+    aliases = [[name for name in (one.alias, slang.name) if name] for one, slang in named]
     names = Names(aliases, [one.name for one in preset.textures], {one.name: one.value for one in known.values()})
     graph = Graph(stem(file), size=output_size)
     chain = Chain(graph, preset, slangs, found, names, lookups, input_size, output_size, retroarch)
