@@ -1,0 +1,37 @@
+"""Matplotlib: what a frame left is an array, so figures take it as any other; here a field and a section through it."""
+
+import matplotlib
+import numpy as np
+
+import rgraph as rg
+
+matplotlib.use("agg")
+from matplotlib import pyplot
+
+FIELD = """
+@group(0) @binding(0) var field: texture_storage_2d<r32float, write>;
+@compute @workgroup_size(8, 8) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    let p = (vec2<f32>(id.xy) - vec2(64.0, 48.0)) / 12.0;
+    let away = length(p) + 1.0e-6;
+    textureStore(field, id.xy, vec4(sin(3.0 * away) / (3.0 * away), 0.0, 0.0, 0.0));
+}"""
+
+g = rg.Graph("field", size=(128, 96))
+field = g.image("field", format="r32float")
+g.compute("field", FIELD, field=field)
+g.root(field)
+
+with rg.Device() as device:
+    values = device.run(g)["field"].numpy(copy=True)[..., 0]
+
+figure, (left, right) = pyplot.subplots(1, 2, figsize=(3.2, 1.6), layout="constrained")
+left.imshow(values, cmap="viridis")
+left.axis("off")
+(line,) = right.plot(values[48])
+right.tick_params(labelsize=5)
+figure.savefig("49_matplotlib.png", dpi=80)
+
+y, x = np.mgrid[:96, :128]
+away = np.hypot(x - 64, y - 48) / 12
+assert np.abs(values - np.sinc(3 * away / np.pi)).max() < 1e-4
+assert (line.get_ydata() == values[48]).all()
