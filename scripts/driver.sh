@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # Succeeds where tests can run on a Vulkan device: Mesa's lavapipe and the Khronos validation layer are there, or were
-# installed (Debian and its relatives, as root). Otherwise says what to type, and fails; all else works without.
+# installed (Debian and its relatives, as root), and Xvfb with them, for windows. Otherwise says what to type, and fails;
+# all else works without.
 set -euo pipefail
 
 packages=(mesa-vulkan-drivers vulkan-validationlayers)
+window_packages=(xvfb libx11-6 libxcb1)
 
 # find_json NAME…: a manifest of one of these names in the loader's usual directories.
 find_json() {
@@ -26,10 +28,19 @@ install() {
     "${get[@]}" >/dev/null 2>&1 || { apt-get update -qq && "${get[@]}" >/dev/null; }
 }
 
-have_all && exit
+# An X server without a screen, for the tests of windows; without it they skip.
+bring_windows() {
+    command -v Xvfb >/dev/null && return
+    [[ $(id -u) == 0 ]] && command -v apt-get >/dev/null || return 0
+    echo "Vulkan: installing ${window_packages[*]}" >&2
+    packages=("${window_packages[@]}")
+    install || echo "Vulkan: ${window_packages[*]} could not be installed; tests of windows skip" >&2
+}
+
+have_all && { bring_windows; exit 0; }
 if [[ $(id -u) == 0 ]] && command -v apt-get >/dev/null; then
     echo "Vulkan: installing ${packages[*]}" >&2
-    install && have_all && exit
+    install && have_all && { bring_windows; exit 0; }
     echo "Vulkan: ${packages[*]} could not be installed; tests that need a device have none" >&2
 else
     echo "Vulkan: tests that need a device have none; on Debian and its relatives this brings one:" >&2

@@ -27,6 +27,7 @@ from rgraph._core import (
     Sampler,
     Semaphore,
     View,
+    Window,
     __version__,
     devices,
     diagnose,
@@ -81,6 +82,8 @@ if TYPE_CHECKING:
     from rgraph import batch as batch
     from rgraph import importers as importers
     from rgraph import passes as passes
+    from rgraph import window as window
+    from rgraph.window import show as show
 
 __all__ = [
     "Array",
@@ -139,6 +142,7 @@ __all__ = [
     "Subgraph",
     "View",
     "Wait",
+    "Window",
     "__version__",
     "devices",
     "diagnose",
@@ -150,13 +154,14 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """`rgraph.batch`, `rgraph.importers` and `rgraph.passes`, loaded when they are first asked for."""
-    if name in ("batch", "importers", "passes"):
+    """Modules of rgraph that are loaded when they are first asked for, and `rgraph.show`."""
+    if name in ("batch", "importers", "passes", "show", "window"):
         from importlib import import_module
 
-        return import_module(f"rgraph.{name}")
+        module = import_module("rgraph.window" if name == "show" else f"rgraph.{name}")
+        return module.show if name == "show" else module
     raise AttributeError(f"module 'rgraph' has no attribute '{name}'")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), "batch", "importers", "passes"})
+    return sorted({*globals(), "batch", "importers", "passes", "show", "window"})

@@ -46,6 +46,7 @@ _Part: TypeAlias = Resource | View | str
 _Uses: TypeAlias = _Part | Sequence[_Part] | Mapping[Any, str]
 _Data: TypeAlias = Mapping[str, Any] | Sequence[Any] | float | _Memory
 _Measure: TypeAlias = Literal["off", "batches", "passes"]
+_PresentMode: TypeAlias = Literal["fifo", "fifo_relaxed", "mailbox", "immediate"]
 _Waits: TypeAlias = Sequence[
     tuple["Semaphore", int]
     | tuple["Semaphore", int, Resource | str | None]
@@ -471,6 +472,75 @@ class Semaphore:
         bool
             Whether it has the value; `False`: the time was over first.
         """
+
+@final
+class Window:
+    """A native window in which frames of a device are shown: a swapchain on a surface.
+
+    Made by `Device.window`. Close it before the native window goes.
+    """
+
+    @property
+    def size(self) -> tuple[int, int] | None:
+        """Width and height in texels; `None` while it is minimised."""
+    @property
+    def format(self) -> str | None:
+        """Texel format; `None` while it is minimised."""
+    @property
+    def color(self) -> Literal["encoded", "linear", "hdr10", "scrgb"] | None:
+        """What values mean: `"encoded"`, `"linear"`, `"hdr10"` or `"scrgb"`; `None` while it is minimised."""
+    @property
+    def mode(self) -> _PresentMode | None:
+        """When images are shown, which may be `"fifo"` instead of the wished mode; `None` while it is minimised."""
+    @property
+    def closed(self) -> bool:
+        """Whether it was closed."""
+    @property
+    def device(self) -> Device:
+        """The device."""
+    def show(self, frame: Frame, name: str | Resource) -> Literal["shown", "minimised", "late"]:
+        """Show a root of the latest frame of a graph: it is scaled into the window's next image.
+
+        Parameters
+        ----------
+        frame
+            What a run gave back; no later run of its graph has begun.
+        name
+            The root, an image that is no integer, depth, multisampled or 3D one: its name or handle.
+
+        Returns
+        -------
+        str
+            `"shown"`; `"minimised"` for a window without texels; `"late"` if the screen gave no image within a second.
+
+        Raises
+        ------
+        GraphError
+            RG-E225 if it cannot be shown.
+        DeviceError
+            RG-E122 if the window is closed or its surface is lost.
+        """
+    def resize(self, width: int, height: int) -> None:
+        """Tell the size after an event; zeros: it is minimised. Windows of X11 have a size of their own, which counts.
+
+        Parameters
+        ----------
+        width, height
+            In texels.
+        """
+    def pace(self) -> bool:
+        """Wait until fewer than `latency` frames are under way: called before input is read, it shortens the time from input
+        to screen.
+
+        Returns
+        -------
+        bool
+            False if the device was not done within a second.
+        """
+    def close(self) -> None:
+        """Close it: wait for what is shown, and let go of the native window. Twice is once."""
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *error: object) -> None: ...
 
 @final
 class Sampler:
@@ -2554,6 +2624,8 @@ class Device:
         `run`.
     sample
         Measure one run of a graph in so many, counted from its first; default: each.
+    windows
+        Whether `window` is used: the driver is then asked for surfaces and swapchains.
 
     Raises
     ------
@@ -2572,6 +2644,7 @@ class Device:
         queues: int = 1,
         measure: _Measure = "off",
         sample: int = 1,
+        windows: bool = False,
     ) -> Self: ...
     @property
     def info(self) -> DeviceInfo:
@@ -2862,6 +2935,53 @@ class Device:
         -------
         Semaphore
             It is destroyed when nothing that was submitted uses it.
+        """
+    def window(
+        self,
+        window: int = 0,
+        *,
+        display: int = 0,
+        platform: Literal["x11", "xcb", "wayland", "windows", "surface", "headless"] = "x11",
+        size: tuple[int, int] = (1280, 720),
+        mode: _PresentMode = "fifo",
+        latency: int = 2,
+        color: Literal["automatic", "encoded", "linear", "hdr10", "scrgb"] = "automatic",
+        fit: Literal["contain", "stretch"] = "contain",
+        smooth: bool = True,
+    ) -> Window:
+        """Open a native window of another library, to show frames in it. The device must be one of `Device(windows=True)`.
+
+        Parameters
+        ----------
+        window
+            The window: an X11 id, a `wl_surface`, an `HWND` or a `VkSurfaceKHR`, as a number.
+        display
+            What it was opened on: a `Display` of Xlib, an `xcb_connection_t` or a `wl_display`, as a number.
+        platform
+            `"x11"`, `"xcb"`, `"wayland"`, `"windows"`, `"surface"`, or `"headless"`, which nobody sees.
+        size
+            Width and height in texels, where the window has none of its own (Wayland, headless).
+        mode
+            `"fifo"` waits for the screen; `"fifo_relaxed"`, `"mailbox"` and `"immediate"` where the screen has them.
+        latency
+            Frames under way before the next one waits, 1 to 8.
+        color
+            Meaning of values: `"automatic"` (as pictures are saved), `"encoded"`, `"linear"`; `"hdr10"` and `"scrgb"` where
+            the screen has them.
+        fit
+            `"contain"` shows an image whole, between black bars; `"stretch"` fills the window.
+        smooth
+            Whether scaled images are filtered.
+
+        Returns
+        -------
+        Window
+            Close it before the native window goes.
+
+        Raises
+        ------
+        DeviceError
+            RG-E107 if the device cannot show it, or was opened without `windows=True`; RG-E122 if the window is gone.
         """
     def borrow_resource(
         self,

@@ -45,8 +45,8 @@ _COMMANDS = {
     },
 }
 _ELSEWHERE = {"demo": "rgraph.demo"}
-# Codes of errors: no loader or driver, no device that will do, none of that name, no validation layer.
-NO_DEVICE = ("RG-E101", "RG-E102", "RG-E103", "RG-E106")
+# Codes of errors: no loader or driver, no device that will do, none of that name, no validation layer, no windows.
+NO_DEVICE = ("RG-E101", "RG-E102", "RG-E103", "RG-E106", "RG-E107")
 
 
 class UsageError(Exception):

@@ -84,12 +84,16 @@ codes! {
         Forked = 105,
         /// Validation layer not installed.
         NoLayer = 106,
+        /// Device cannot show windows, or was opened without them.
+        NoWindow = 107,
         /// Out of memory on the device or the host.
         NoMemory = 110,
         /// Device lost.
         Lost = 120,
         /// Vulkan call or thread failed.
         Failed = 121,
+        /// Surface or window lost.
+        WindowLost = 122,
         /// Device is closed.
         Closed = 130,
         /// Object belongs to another device.

@@ -53,6 +53,8 @@ use crate::{inputs, keywords, options, reads};
 ///     `run`.
 /// sample
 ///     Measure one run of a graph in so many, counted from its first; default: each.
+/// windows
+///     Whether `window` is used: the driver is then asked for surfaces and swapchains.
 ///
 /// Raises
 /// ------
@@ -179,9 +181,9 @@ pub fn devices(py: Python<'_>, loader: Option<PathBuf>) -> PyResult<Bound<'_, Py
 impl PyDevice {
     #[new]
     #[pyo3(signature = (device = None, *, loader = None, validate = None, frames_in_flight = Count(2), cache = None,
-                        queues = Count(1), measure = None, sample = None, **unknown),
+                        queues = Count(1), measure = None, sample = None, windows = false, **unknown),
            text_signature = "(device=None, *, loader=None, validate=None, frames_in_flight=2, cache=None, queues=1, \
-                             measure='off', sample=1)")]
+                             measure='off', sample=1, windows=False)")]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
     fn new(
         py: Python<'_>,
@@ -193,6 +195,7 @@ impl PyDevice {
         queues: Count,
         measure: Option<Text<'_>>,
         sample: Option<Count>,
+        windows: bool,
         unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         keywords::refuse(py.get_type::<Self>().as_any(), "Device", unknown)?;
@@ -216,6 +219,7 @@ impl PyDevice {
             frames_in_flight,
             cache,
             queues: queues.0,
+            windows,
             ..DeviceOptions::default()
         };
         Ok(Self::around(Detached::open(py, || Device::new(&options))?, measuring))

@@ -65,6 +65,16 @@ impl PyFrame {
         Ok(array)
     }
 
+    /// The frame of the runtime.
+    pub fn detached(&self) -> &Detached<Frame> {
+        &self.frame
+    }
+
+    /// The resource of its graph that a name or a handle means.
+    pub fn find(&self, name: &Bound<'_, PyAny>) -> PyResult<ResourceId> {
+        self.compiled.get().find(name)
+    }
+
     fn names(&self) -> Vec<&str> {
         let graph = &self.compiled.get().load.graph;
         self.frame.readable().map(|id| graph.resource_name(id)).collect()

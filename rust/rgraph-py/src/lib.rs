@@ -74,6 +74,7 @@ mod transfer;
 mod typed;
 mod value;
 mod view;
+mod window;
 mod words;
 mod workload;
 
@@ -123,6 +124,8 @@ mod core {
     use crate::semaphore::PySemaphore;
     #[pymodule_export]
     use crate::view::PyView;
+    #[pymodule_export]
+    use crate::window::PyWindow;
     use std::collections::BTreeMap;
     use std::path::PathBuf;
 

@@ -178,11 +178,20 @@ impl Compiled {
 
     /// Runs it once, captured by nobody.
     pub(crate) fn run_plainly(&self, inputs: &Inputs<'_>) -> Result<Frame, Error> {
+        self.run_lending(inputs, None)
+    }
+
+    /// The same with an import that is lent for this run alone: the next one has to be given it anew.
+    pub(crate) fn run_lending(&self, inputs: &Inputs<'_>, lent: Option<ResourceId>) -> Result<Frame, Error> {
         let prepared = &self.0.prepared;
         let submitted = {
             let mut state = self.lock();
             let _inside = prepared.shared.enter();
-            state.run_once(prepared, inputs).map_err(|error| state.blamed(prepared, error))?
+            let submitted = state.run_once(prepared, inputs).map_err(|error| state.blamed(prepared, error));
+            if let Some(lent) = lent {
+                state.release(lent);
+            }
+            submitted?
         };
         let frame = Frame(Arc::new(FrameShared { compiled: self.clone(), submitted, waits: Mutex::default() }));
         if let Some(host) = &frame.0.submitted.host {

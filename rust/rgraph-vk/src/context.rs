@@ -9,6 +9,7 @@ use ash::{ext, vk};
 
 use crate::error::{Called, Code, DeviceError, Error};
 use crate::process::{Alive, Process};
+use crate::window;
 
 /// Most messages kept; later ones still go to the log.
 const MOST_MESSAGES: usize = 1000;
@@ -74,6 +75,8 @@ pub struct ContextOptions {
     pub entry: Option<ash::Entry>,
     /// Whether the validation layer watches.
     pub validation: bool,
+    /// Whether surfaces of windows are made of the instance.
+    pub windows: bool,
 }
 
 impl std::fmt::Debug for ContextOptions {
@@ -82,6 +85,7 @@ impl std::fmt::Debug for ContextOptions {
             .field("loader", &self.loader)
             .field("entry", &self.entry.is_some())
             .field("validation", &self.validation)
+            .field("windows", &self.windows)
             .finish()
     }
 }
@@ -95,6 +99,8 @@ pub struct Context {
     messages: Arc<Messages>,
     /// Whether debug names and labels can be given.
     pub labels: bool,
+    /// Extensions for surfaces that the instance was made with.
+    pub surfaces: Vec<&'static CStr>,
     owned: bool,
     /// The process whose objects all of its objects are.
     pub process: Process,
@@ -109,24 +115,29 @@ impl std::fmt::Debug for Context {
 }
 
 impl Context {
-    /// Makes an instance of Vulkan 1.3 without any surface.
+    /// Makes an instance of Vulkan 1.3; for surfaces of windows only if they are asked for.
     ///
     /// # Errors
     /// RG-E101 if there is no loader or it refuses; RG-E105 in the fork of a process that had an instance; RG-E106 if
-    /// validation is asked for and the layer is missing.
+    /// validation is asked for and the layer is missing; RG-E107 if windows are, and there is no driver for them.
     pub fn new(options: &ContextOptions) -> Result<Arc<Self>, Error> {
         let entry = match &options.entry {
             Some(entry) => entry.clone(),
             None => load(options.loader.as_deref())?,
         };
-        Self::of_entry(entry, options.validation, Arc::default()).map_err(refused)
+        Self::of_entry(entry, options.validation, options.windows, Arc::default()).map_err(refused)
     }
 
     /// The same of a loader that is open; errors of calls as they are.
     ///
     /// # Errors
     /// As [`Context::new`], but of `vkCreateInstance` as it failed.
-    pub fn of_entry(entry: ash::Entry, validation: bool, messages: Arc<Messages>) -> Result<Arc<Self>, Error> {
+    pub fn of_entry(
+        entry: ash::Entry,
+        validation: bool,
+        windows: bool,
+        messages: Arc<Messages>,
+    ) -> Result<Arc<Self>, Error> {
         let alive = Some(Alive::count()?);
         // SAFETY: the entry is loaded.
         let version = unsafe { entry.try_enumerate_instance_version() }.called("vkEnumerateInstanceVersion")?;
@@ -151,7 +162,9 @@ impl Context {
             }
             layers.push(LAYER.as_ptr());
         }
-        let names: Vec<_> = if labels { vec![ext::debug_utils::NAME.as_ptr()] } else { Vec::new() };
+        let surfaces = if windows { window::instance_extensions(&extensions)? } else { Vec::new() };
+        let named = labels.then_some(ext::debug_utils::NAME).into_iter().chain(surfaces.iter().copied());
+        let names: Vec<_> = named.map(CStr::as_ptr).collect();
         let application = vk::ApplicationInfo::default()
             .application_name(c"rgraph")
             .engine_name(c"rgraph")
@@ -175,7 +188,8 @@ impl Context {
         drop(alone);
         let entry = ManuallyDrop::new(entry);
         let process = Process::current();
-        let mut context = Self { entry, raw, debug: None, messages, labels, owned: true, process, _alive: alive };
+        let mut context =
+            Self { entry, raw, debug: None, messages, labels, surfaces, owned: true, process, _alive: alive };
         if labels {
             let debug = ext::debug_utils::Instance::new(&context.entry, &context.raw);
             let info = messenger_info(&context.messages);
@@ -200,6 +214,7 @@ impl Context {
             debug: None,
             messages: Arc::default(),
             labels,
+            surfaces: Vec::new(),
             owned: false,
             process,
             _alive: None,

@@ -2,7 +2,7 @@
 
 use std::ffi::CStr;
 
-use ash::{ext, vk};
+use ash::{ext, khr, vk};
 use rgraph_plan::profile::{Capabilities, Limits, MemoryType, Profile, Queue as ProfileQueue};
 use rgraph_plan::stages::validate::queues::expanded_queues;
 
@@ -13,6 +13,7 @@ use crate::device::Enabled;
 use crate::error::{Called, Error};
 use crate::memory::is_unified;
 use crate::physical::{self, Family, Physical};
+use crate::window;
 
 /// A device as the planner sees it: the first family with graphics, then a compute and a transfer family beside it.
 pub(crate) fn profile(context: &Context, device: &Physical, most: u32) -> Profile {
@@ -100,13 +101,15 @@ pub(crate) struct Created {
 
 /// Makes a device with every feature that it has, but sparse memory. Robust access stays on: no index that a shader
 /// computes, no draw that a user asks for reaches outside of its buffer.
-pub(crate) fn create(context: &Context, device: &Physical, profile: &Profile) -> Result<Created, Error> {
+pub(crate) fn create(context: &Context, device: &Physical, profile: &Profile, windows: bool) -> Result<Created, Error> {
     let instance = context.raw();
     // SAFETY: the physical device is of this instance.
     let extensions = unsafe { instance.enumerate_device_extension_properties(device.raw) };
     let extensions = extensions.called("vkEnumerateDeviceExtensionProperties")?;
     let budget = physical::has_extension(&extensions, ext::memory_budget::NAME);
     let clock = clock::extension(context, device.raw, &extensions);
+    let shown = if windows { window::device_extensions(context, device, &extensions)? } else { Vec::new() };
+    let present_wait = shown.contains(&khr::present_wait::NAME);
     let mut has11 = vk::PhysicalDeviceVulkan11Features::default();
     let mut has12 = vk::PhysicalDeviceVulkan12Features::default();
     let mut has13 = vk::PhysicalDeviceVulkan13Features::default();
@@ -201,10 +204,15 @@ pub(crate) fn create(context: &Context, device: &Physical, profile: &Profile) ->
             info.queue_priorities(&priorities[..*count])
         })
         .collect();
-    let names = budget.then_some(ext::memory_budget::NAME).into_iter().chain(clock).map(CStr::as_ptr);
-    let names: Vec<_> = names.collect();
+    let names = budget.then_some(ext::memory_budget::NAME).into_iter().chain(clock).chain(shown);
+    let names: Vec<_> = names.map(CStr::as_ptr).collect();
     let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&names);
-    let info = info.push_next(&mut want);
+    let mut info = info.push_next(&mut want);
+    let mut ids = vk::PhysicalDevicePresentIdFeaturesKHR::default().present_id(true);
+    let mut waits = vk::PhysicalDevicePresentWaitFeaturesKHR::default().present_wait(true);
+    if present_wait {
+        info = info.push_next(&mut ids).push_next(&mut waits);
+    }
     let _alone = crate::driver::alone();
     // SAFETY: all that the info points to lives until the call returns; features are ones that the device has.
     let raw = unsafe { instance.create_device(device.raw, &info, None) }.called("vkCreateDevice")?;
@@ -212,6 +220,8 @@ pub(crate) fn create(context: &Context, device: &Physical, profile: &Profile) ->
         core,
         float16: has12.shader_float16 == vk::TRUE,
         host_query_reset: has12.host_query_reset == vk::TRUE,
+        swapchains: windows,
+        present_wait,
         lacks: capability::lacks(&has11, &has12),
     };
     Ok(Created { raw, enabled, budget, clock })

@@ -42,6 +42,8 @@ pub struct DeviceOptions {
     pub labels: Option<bool>,
     /// A function table of the caller's instead of a loader.
     pub entry: Option<EntryTable>,
+    /// Whether [windows](crate::Window) are made of the device: it then needs a driver that can show them.
+    pub windows: bool,
 }
 
 impl DeviceOptions {
@@ -51,6 +53,7 @@ impl DeviceOptions {
             loader: self.loader.clone(),
             entry: self.entry.as_ref().map(|table| table.0.clone()),
             validation: self.validation.unwrap_or_else(from_environment),
+            windows: self.windows,
         }
     }
 }
@@ -110,6 +113,9 @@ pub(crate) struct Enabled {
     pub core: vk::PhysicalDeviceFeatures,
     pub float16: bool,
     pub host_query_reset: bool,
+    /// Whether it has swapchains, and whether it can wait until an image of one is shown.
+    pub swapchains: bool,
+    pub present_wait: bool,
     /// Missing features that shaders ask for; of a caller's device nothing is known.
     pub lacks: crate::capability::Lacks,
 }
@@ -140,13 +146,13 @@ impl Device {
     /// Opens a device.
     ///
     /// # Errors
-    /// RG-E101 to RG-E106 if there is none that fits; else what the driver says.
+    /// RG-E101 to RG-E107 if there is none that fits; else what the driver says.
     pub fn new(options: &DeviceOptions) -> Result<Self, Error> {
         let context = Context::new(&options.context())?;
         let selector = options.device.clone().or_else(|| std::env::var("RGRAPH_DEVICE").ok());
         let chosen = physical::choose(physical::list(&context)?, selector.as_deref())?;
         let profile = profile(&context, &chosen, options.queues.max(1));
-        let Created { raw, enabled, budget, clock } = create(&context, &chosen, &profile)?;
+        let Created { raw, enabled, budget, clock } = create(&context, &chosen, &profile, options.windows)?;
         let mut taken = vec![0; chosen.info.families.len()];
         let mut handles = Vec::new();
         for queue in expanded_queues(&profile) {

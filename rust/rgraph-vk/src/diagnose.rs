@@ -103,7 +103,7 @@ pub fn diagnose(options: &DeviceOptions) -> Diagnosis {
         found.layers = layers.iter().filter_map(layer).collect();
     }
     let messages = Arc::new(Messages::default());
-    match Context::of_entry(entry, false, messages.clone()).and_then(|context| devices(&context)) {
+    match Context::of_entry(entry, false, false, messages.clone()).and_then(|context| devices(&context)) {
         Ok(devices) => found.devices = devices,
         Err(error) => found.instance_error = Some(said(&error)),
     }

@@ -209,7 +209,7 @@ impl Frame {
         &self.prepared().shared
     }
 
-    fn prepared(&self) -> &Arc<Prepared> {
+    pub(crate) fn prepared(&self) -> &Arc<Prepared> {
         self.0.compiled.prepared()
     }
 }

@@ -66,6 +66,7 @@ mod transfer;
 pub mod validate;
 mod variant;
 pub mod vertex;
+mod window;
 pub mod words;
 pub mod work;
 
@@ -90,3 +91,4 @@ pub use report::{FrameReport, HostSpan, PassTime};
 pub use resource::{BorrowedHandle, Resource};
 pub use semaphore::Semaphore;
 pub use state::ResourceState;
+pub use window::{Color, Fit, PresentMode, Shown, Surface, Window, WindowInfo, WindowOptions};

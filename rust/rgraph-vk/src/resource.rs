@@ -122,6 +122,11 @@ impl Shared {
 }
 
 impl Resource {
+    /// The resource of a store.
+    pub(crate) fn of(store: Arc<Store>) -> Self {
+        Self(store)
+    }
+
     /// Its name.
     pub fn name(&self) -> &str {
         &self.0.name

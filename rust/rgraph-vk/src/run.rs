@@ -417,6 +417,12 @@ impl RunState {
         }
     }
 
+    /// The next run is given this import anew.
+    pub(crate) fn release(&mut self, home: ResourceId) {
+        self.imports[home] = None;
+        self.rebound += 1;
+    }
+
     /// What outlives the run: it may be used by other runs, too.
     fn lasting(&self, prepared: &Prepared) -> Vec<Arc<Store>> {
         let mut stores: Vec<Arc<Store>> = Vec::new();

@@ -1,0 +1,467 @@
+"""Windows in which graphs run: `rgraph.show(graph)` opens one, `Viewer` is what is behind it.
+
+Windows are those of rendercanvas (`pip install "rgraph-vulkan[window]"`): a native window where it gives a handle
+(glfw), else a picture in a notebook, a widget of Qt or wx, a terminal or a browser. Events of keys, pointer, wheel and
+size are those of rendercanvas: `viewer.canvas.add_event_handler(handler, "pointer_move", "key_down")`.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from weakref import WeakSet
+
+from rgraph._core import Compiled, Device, Frame, Graph, Image, Window
+from rgraph._errors import DeviceError, RgError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    Draw = Callable[[], tuple[Frame, str] | None]
+    """Runs a frame; returns it and its root that is shown, or nothing."""
+    Mode = Literal["fifo", "fifo_relaxed", "mailbox", "immediate"]
+
+__all__ = ["Viewer", "run", "show"]
+
+INSTALL = 'pip install "rgraph-vulkan[window]"'
+MOST_SIDE = 1600
+"""Longest side of a window that is as large as its image."""
+_OPEN: WeakSet[Viewer] = WeakSet()
+POLL = 0.25
+"""Seconds between two looks at the files of a graph."""
+
+
+def _rendercanvas() -> Any:
+    """The backend of rendercanvas that fits here.
+
+    Raises
+    ------
+    ImportError
+        If it is not installed, or finds no window; with the line that installs it.
+    """
+    try:
+        return import_module("rendercanvas.auto")
+    except ImportError as error:
+        raise ImportError(f"windows need rendercanvas and a backend such as glfw: {INSTALL} ({error})") from error
+
+
+class Viewer:
+    """A window that shows a frame per draw.
+
+    Parameters
+    ----------
+    device
+        What runs the frames: `Device(windows=True)` for native windows; another one hands pictures over as bytes.
+    draw
+        Runs a frame; returns it and the name of the root that is shown, or None to show nothing new.
+    canvas
+        A canvas of rendercanvas, such as a widget; default: a new window.
+    title
+        Of a new window.
+    size
+        Width and height of a new window in logical pixels.
+    continuous
+        Whether it draws again and again; else when `canvas.request_draw()` asks.
+    fps
+        Most frames per second.
+    mode
+        When images of a native window are shown, as in `Device.window`.
+    frames
+        Close after so many.
+    """
+
+    def __init__(
+        self,
+        device: Device,
+        draw: Draw,
+        *,
+        canvas: Any = None,
+        title: str = "rgraph",
+        size: tuple[int, int] = (1280, 720),
+        continuous: bool = True,
+        fps: float = 60.0,
+        mode: Mode = "fifo",
+        frames: int | None = None,
+    ) -> None:
+        self.device = device
+        self.frames = 0
+        """Frames that were shown."""
+        self.error: BaseException | None = None
+        """What ended it, if not the user."""
+        self._draw, self._mode, self._limit = draw, mode, frames
+        self._root = ""
+        self.frame: Frame | None = None
+        """The latest frame."""
+        if canvas is None:
+            backend = _rendercanvas()
+            canvas = backend.RenderCanvas(
+                title=title,
+                size=size,
+                update_mode="continuous" if continuous else "ondemand",
+                max_fps=fps,
+                vsync=mode == "fifo",
+            )
+        self.canvas = canvas
+        """The canvas of rendercanvas: its size, its events, its cursor."""
+        self.window: Window | None = None
+        """The native window; None where pictures are handed over as bytes."""
+        try:
+            self._context = canvas.get_context(_context(self, ("screen", "bitmap")))
+        except (DeviceError, TypeError) as error:
+            if isinstance(error, DeviceError) and error.code != "RG-E107":
+                canvas.close()
+                raise
+            self._context = self._bitmaps(error)
+        _OPEN.add(self)
+        canvas.request_draw(self._next)
+
+    def _bitmaps(self, error: Exception) -> Any:
+        """A context that takes pictures, where no native window can be had."""
+        try:
+            return self.canvas.get_context(_context(self, ("bitmap",)))
+        except TypeError:
+            try:
+                # It shows them by wgpu-py.
+                return self.canvas.get_context("bitmap")
+            except (ImportError, TypeError):
+                self.canvas.close()
+                raise error from None
+
+    def _next(self) -> None:
+        if self._limit is not None and self.frames >= self._limit:
+            self.canvas.close()
+            return
+        try:
+            drawn = self._draw()
+            if drawn is not None:
+                self.frame, self._root = drawn
+                if hasattr(self._context, "set_bitmap"):
+                    self._context.set_bitmap(bitmap(self.frame[self._root]))
+                    self.frames += 1
+        except BaseException as error:
+            self._end(error)
+
+    def _end(self, error: BaseException) -> None:
+        """Ends it for a fault: rendercanvas would log it and go on."""
+        self.error = self.error or error
+        self.canvas.close()
+
+    def _present(self) -> dict[str, Any]:
+        frame = self.frame
+        if frame is None or self.closed:
+            return {"method": "skip"}
+        try:
+            if self.window is None:
+                data = bitmap(frame[self._root])
+                self.frames += 1
+                return {"method": "bitmap", "data": data, "format": "rgba-u8"}
+            if self.window.show(frame, self._root) == "shown":
+                self.frames += 1
+        except RgError as error:
+            self._end(error)
+            return {"method": "skip"}
+        return {"method": "screen"}
+
+    @property
+    def loop(self) -> Any:
+        """The event loop of its canvas."""
+        return import_module(type(self.canvas).__module__).loop
+
+    @property
+    def closed(self) -> bool:
+        """Whether it was closed."""
+        return bool(self.canvas.get_closed())
+
+    def close(self) -> None:
+        """Close it."""
+        self.canvas.close()
+
+    def run(self) -> None:
+        """Run until every window is closed; an error of a frame closes its window and is raised here."""
+        run([self])
+
+
+def _context(viewer: Viewer, methods: tuple[str, ...]) -> type:
+    """The class of a context of rendercanvas that shows a viewer's frames."""
+    base: Any = import_module("rendercanvas.contexts").BaseContext
+
+    class RgraphContext(base):  # type: ignore[misc, unused-ignore]
+        """Frames of rgraph in a canvas of rendercanvas."""
+
+        present_methods: ClassVar = list(methods)
+
+        def __init__(self, info: dict[str, Any]) -> None:
+            super().__init__(info)
+            self._told: tuple[int, int] | None = None
+            if info["method"] == "screen":
+                viewer.window = viewer.device.window(
+                    info["window"], display=info.get("display") or 0, platform=info["platform"], mode=viewer._mode
+                )
+
+        def _rc_present(self, *, force_sync: bool = False) -> dict[str, Any]:
+            del force_sync
+            size = self.physical_size
+            if viewer.window is not None and size != self._told:
+                self._told = size
+                viewer.window.resize(*size)
+            return viewer._present()
+
+        def _rc_close(self) -> None:
+            # Before the native window goes.
+            if viewer.window is not None:
+                viewer.window.close()
+
+    return RgraphContext
+
+
+def bitmap(array: Any) -> Any:
+    """Make the bytes of a picture: red, green, blue and alpha, as `Array.save` writes them.
+
+    Parameters
+    ----------
+    array
+        What a frame left in an image.
+
+    Returns
+    -------
+    numpy.ndarray
+        Of shape (height, width, 4) and dtype uint8.
+    """
+    import numpy as np
+
+    values: Any = np.asarray(array)
+    name = array.format or ""
+    if values.ndim == 4:
+        values = values[0]
+    if values.ndim == 2:
+        values = values[:, :, None]
+    if values.shape[2] == 1:
+        values = np.repeat(values, 3, axis=2)
+    if name.startswith("bgra"):
+        values = values[:, :, [2, 1, 0, 3]]
+    if values.dtype.kind == "f":
+        light = np.clip(np.nan_to_num(values.astype(np.float32)), 0.0, 1.0)
+        # IEC 61966-2-1; alpha is no light.
+        encoded = np.where(light <= 0.0031308, 12.92 * light, 1.055 * light ** (1.0 / 2.4) - 0.055)
+        encoded[:, :, 3:] = light[:, :, 3:]
+        values = np.rint(encoded * 255.0)
+    elif values.dtype == np.uint16:
+        values = values >> 8
+    out = np.zeros((*values.shape[:2], 4), np.uint8)
+    out[:, :, 3] = 255
+    out[:, :, : values.shape[2]] = values
+    return out
+
+
+class _Watched:
+    """Files, and whether one changed."""
+
+    def __init__(self, files: Iterable[str]) -> None:
+        self._stamps = {file: self._stamp(file) for file in files}
+        self._due = time.monotonic() + POLL
+
+    @staticmethod
+    def _stamp(file: str) -> tuple[int, int]:
+        try:
+            status = Path(file).stat()
+        except OSError:
+            return 0, 0
+        return status.st_mtime_ns, status.st_size
+
+    def changed(self) -> bool:
+        """Whether one did since the last time that this was so."""
+        if time.monotonic() < self._due:
+            return False
+        self._due = time.monotonic() + POLL
+        now = {file: self._stamp(file) for file in self._stamps}
+        if now == self._stamps:
+            return False
+        self._stamps = now
+        return True
+
+
+def _size(graph: Graph | Compiled, root: str) -> tuple[int, int]:
+    """The size of a window for an image: its own, but no side longer than fits a screen."""
+    found = [] if isinstance(graph, Compiled) else [one for one in graph.resources if one.name == root]
+    if not found or not isinstance(found[0], Image):
+        return 1280, 720
+    width, height = found[0].size[:2]
+    shrunk = max(1.0, max(width, height) / MOST_SIDE)
+    return max(1, round(width / shrunk)), max(1, round(height / shrunk))
+
+
+class _Graphs:
+    """The graph that is shown, made anew when its files change."""
+
+    def __init__(
+        self, device: Device, graph: Graph | Compiled | str | Path | Callable[[], Graph], root: str | None, reload: bool
+    ) -> None:
+        self.device, self.wanted, self.number = device, root, 0
+        self.make: Callable[[], Graph] | None = None
+        if isinstance(graph, str | Path):
+            path = graph
+            self.make = lambda: Graph.load(path)
+        elif not isinstance(graph, Graph | Compiled):
+            self.make = graph
+        if reload and self.make is None:
+            raise TypeError("reload=True needs the path of a graph file, or a function that declares the graph")
+        first = self.make() if self.make is not None else graph
+        self.watched: _Watched | None = None
+        self.told = ""
+        self._take(first, reload)
+
+    def _take(self, graph: Any, reload: bool) -> None:
+        self.compiled = graph if isinstance(graph, Compiled) else self.device.compile(graph)
+        self.root = self.wanted or _picture(graph)
+        self.size = _size(graph, self.root)
+        if reload:
+            self.watched = _Watched(graph.files)
+
+    def renewed(self) -> None:
+        """Takes what the files say now; a wrong edit is said once, and the last good graph stays."""
+        if self.watched is None or self.make is None or not self.watched.changed():
+            return
+        try:
+            self._take(self.make(), True)
+            self.told = ""
+        except (RgError, OSError) as error:
+            if str(error) != self.told:
+                self.told = str(error)
+                print(f"{error}\n  the last good graph stays", file=sys.stderr)
+
+
+def _picture(graph: Graph | Compiled) -> str:
+    """The first root that is an image."""
+    if isinstance(graph, Compiled):
+        raise TypeError("name the root: show(compiled, root)")
+    kinds = {one.name: one for one in graph.resources}
+    roots: list[str] = graph.to_dict()["roots"]
+    images = [name for name in roots if isinstance(kinds.get(name), Image)]
+    if not images:
+        raise ValueError(f'graph "{graph.name}" has no image among its roots: name one by root=, or graph.root(image)')
+    return images[0]
+
+
+def show(
+    graph: Graph | Compiled | str | Path | Callable[[], Graph],
+    root: str | None = None,
+    *,
+    device: Device | None = None,
+    inputs: Mapping[str, Any] | None = None,
+    update: Callable[[int], Mapping[str, Any] | None] | None = None,
+    reload: bool = False,
+    size: tuple[int, int] | None = None,
+    title: str | None = None,
+    fps: float = 60.0,
+    canvas: Any = None,
+    mode: Mode = "fifo",
+    frames: int | None = None,
+    wait: bool = True,
+) -> Viewer:
+    """Open a window and run a graph in it until it is closed.
+
+    Parameters
+    ----------
+    graph
+        A graph, the path of a graph file, a function that declares one, or a compiled graph.
+    root
+        The image that is shown; default: the first root that is one.
+    device
+        What runs it; default: a new `Device(windows=True)`.
+    inputs
+        Imported resources, as in `Device.run`.
+    update
+        Called before each frame with its number; returns further arguments of `Compiled.run`: `inputs`, `params`,
+        `flags`.
+    reload
+        Whether a change of the graph's files (shaders, includes, pictures, the graph file) is shown at once. For a
+        path or a function.
+    size
+        Width and height of the window; default: the image's.
+    title
+        Of the window; default: the graph's name.
+    fps
+        Most frames per second.
+    canvas
+        A canvas of rendercanvas, such as a Qt widget; default: a new window.
+    mode
+        When images are shown: `"fifo"` waits for the screen.
+    frames
+        Close after so many.
+    wait
+        Whether to run until every window is closed; else call `rgraph.window.run()` after more of them were opened.
+
+    Returns
+    -------
+    Viewer
+        The window: its canvas, its last frame.
+
+    Raises
+    ------
+    ImportError
+        If rendercanvas is not installed.
+    RgError
+        An error of a frame, which closes the window.
+    """
+    if canvas is None:
+        _rendercanvas()
+    graphs = _Graphs(_opened() if device is None else device, graph, root, reload)
+    given: dict[str, Any] = {} if inputs is None else {"inputs": dict(inputs)}
+
+    def draw() -> tuple[Frame, str] | None:
+        graphs.renewed()
+        more = dict(update(graphs.number) or {}) if update is not None else {}
+        if "inputs" in more:
+            more["inputs"] = {**given.get("inputs", {}), **more["inputs"]}
+        reads = [graphs.root] if viewer.window is None else []
+        frame = graphs.compiled.run(**{**given, **more}, read=reads)
+        graphs.number += 1
+        return frame, graphs.root
+
+    viewer = Viewer(
+        graphs.device,
+        draw,
+        canvas=canvas,
+        title=title or graphs.compiled.plan.graph_name,
+        size=size or graphs.size,
+        fps=fps,
+        mode=mode,
+        frames=frames,
+    )
+    if wait:
+        viewer.run()
+    return viewer
+
+
+def _opened() -> Device:
+    """A device for windows; one without where the driver has none."""
+    try:
+        return Device(windows=True)
+    except DeviceError as error:
+        if error.code != "RG-E107":
+            raise
+        return Device()
+
+
+def run(viewers: Iterable[Viewer] | None = None) -> None:
+    """Run until every window is closed.
+
+    Parameters
+    ----------
+    viewers
+        Windows whose errors are raised here; default: all.
+
+    Raises
+    ------
+    BaseException
+        The first error that closed a window.
+    """
+    known = list(_OPEN) if viewers is None else list(viewers)
+    for loop in {id(one.loop): one.loop for one in known}.values():
+        loop.run()
+    for one in known:
+        if one.error is not None:
+            raise one.error
