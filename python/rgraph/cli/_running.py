@@ -105,7 +105,8 @@ def opened(arguments: argparse.Namespace) -> Device:
     arguments
         With `device` and `validate`.
     """
-    return Device(arguments.device, validate=True if arguments.validate else None)
+    validate = True if arguments.validate else None
+    return Device(arguments.device, validate=validate, windows=getattr(arguments, "window", False))
 
 
 def compiled(device: Device, graph: Graph, arguments: argparse.Namespace, **more: Any) -> Compiled:

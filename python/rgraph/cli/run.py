@@ -66,6 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="write one result; the only one needs no name; may be repeated",
     )
     output.add_argument("--show", metavar="NAME", help="any image or buffer as the result; also by RGRAPH_SHOW")
+    output.add_argument("--window", action="store_true", help="show the first image in a window until that is closed")
     output.add_argument("--report", action="store_true", help="print times of the passes, memory, barriers")
     output.add_argument("--trace", metavar="FILE", help="write a trace of the last frame, for Perfetto and speedscope")
     output.add_argument("--view", metavar="FILE.html", help="write the viewer with measured times and pictures")
@@ -74,7 +75,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--chaos", type=count, metavar="N", help="run it in other permitted ways, with N seeds, and compare the results"
     )
-    parser.add_argument("--frames", type=count, default=1, metavar="N", help="number of frames (default: 1)")
+    parser.add_argument("--frames", type=count, metavar="N", help="number of frames (default: 1)")
     arguments_of_runs(parser)
     planning(parser, profile=False)
 
@@ -264,6 +265,28 @@ def _chaos(device: Device, done: Compiled, given: Settings, arguments: argparse.
     return 1 if report.findings or warnings else 0
 
 
+def _windowed(
+    device: Device,
+    done: Compiled,
+    graph: Graph,
+    given: Settings,
+    names: list[str],
+    frames: int | None,
+    arguments: argparse.Namespace,
+) -> int:
+    """Shows it in a window."""
+    from rgraph.cli import _window
+
+    if arguments.out or arguments.output or arguments.json or arguments.trace or arguments.view:
+        raise UsageError("--window writes nothing", "leave it out, or -o, --output, --json, --trace and --view")
+    try:
+        count = _window.run(device, done, graph, given, names, frames)
+    except ImportError as error:
+        raise UsageError(str(error)) from None
+    tell(f"{paint(done.plan.graph_name, 'bold', error=True)} on {device.info.name}: {count} frames")
+    return 1 if warned(device) and arguments.validate else 0
+
+
 def main(arguments: argparse.Namespace) -> int:
     """Run it.
 
@@ -277,6 +300,8 @@ def main(arguments: argparse.Namespace) -> int:
     int
         The exit status.
     """
+    endless = arguments.window and arguments.frames is None
+    arguments.frames = arguments.frames or 1
     graph, foreign = loaded(arguments)
     graph, only = shown(graph, arguments.show)
     given = settings(graph, arguments, foreign)
@@ -285,6 +310,8 @@ def main(arguments: argparse.Namespace) -> int:
         if arguments.chaos:
             return _chaos(device, done, given, arguments)
         names = [only] if only else result_names(graph)
+        if arguments.window:
+            return _windowed(device, done, graph, given, names, None if endless else arguments.frames, arguments)
         outputs = Outputs(arguments, names)
         begin = time.perf_counter()
         timed = arguments.report or arguments.json or arguments.trace or arguments.view

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable
 
-    from rgraph import Compiled, Device, Graph
+    from rgraph import Compiled, Device, Frame, Graph
     from rgraph.cli._running import Settings
 
 __all__ = ["MORE", "add_arguments", "main"]
@@ -45,6 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     output.add_argument("-o", "--out", metavar="FOLDER|FILE", help="write the results of every frame")
     option(output, "--output", kind=pair, metavar="NAME=FILE", help="write one result; may be repeated")
     output.add_argument("--show", metavar="NAME", help="any image or buffer as the result; also by RGRAPH_SHOW")
+    output.add_argument("--window", action="store_true", help="show the first image in a window until that is closed")
     pace = parser.add_argument_group("pace")
     pace.add_argument(
         "--fps", type=positive, default=0.0, metavar="N", help="frames per second between changes (default: 0)"
@@ -105,6 +106,7 @@ class _Shown:
 
     def __init__(self, graph: Graph, given: Settings, done: Compiled, outputs: Outputs, names: list[str]) -> None:
         self.graph, self.given, self.done, self.outputs, self.names = graph, given, done, outputs, names
+        self.last: Frame | None = None
 
     def frame(self, number: int, measure: Literal["off", "batches"] = "off") -> tuple[float | None, list[str]]:
         """Run a frame and write its results; its milliseconds on the GPU if they are measured, and the files."""
@@ -117,6 +119,7 @@ class _Shown:
                 measure=measure,
             )
         files = self.outputs.write(frame, number, self.names)
+        self.last = frame
         took = frame.report.gpu_us if measure != "off" else None
         return None if took is None else took / 1000, list(files.values())
 
@@ -210,6 +213,16 @@ def _remembers(graph: Graph) -> bool:
     return any(one.get("persistent") or "history_of" in one for one in resources)
 
 
+def _windowed(device: Device, watch: _Watch) -> None:
+    """Shows it in a window."""
+    try:
+        from rgraph.cli._window import watch as show
+
+        show(device, watch)
+    except ImportError as error:
+        raise UsageError(str(error)) from None
+
+
 def main(arguments: argparse.Namespace) -> int:
     """Watch.
 
@@ -229,6 +242,9 @@ def main(arguments: argparse.Namespace) -> int:
         watch = _Watch(arguments, device)
         tell(f"{paint(arguments.graph, 'bold', error=True)} on {device.info.name}; Ctrl-C ends it")
         watch.edit()
+        if arguments.window:
+            _windowed(device, watch)
+            return 1 if watch.told else 0
         edits, due = 0, time.monotonic()
         while not watch.ended(edits):
             if watch.files.changed():

@@ -41,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("demo", nargs="?", choices=sorted(DEMOS), default="deferred", help="which demo (deferred)")
     parser.add_argument("input", nargs="?", metavar="PICTURE", help="photo: the picture")
     parser.add_argument("-o", "--output", metavar="FILE", help="picture (.png, .jpg) or video (.mp4)")
+    parser.add_argument("--window", action="store_true", help="show it in a window until that is closed")
     parser.add_argument("--list", action="store_true", help="list the demos and the images that --show knows")
     parser.add_argument("--frames", type=_count, metavar="N", help="frames of a video, or before a still picture")
     parser.add_argument("--size", type=_size, metavar="WxH", help="size of the picture in texels")

@@ -88,11 +88,21 @@ def jitter(frame: int, size: tuple[int, int]) -> tuple[float, float]:
     return ((halton(at, 2) - 0.5) / size[0], (halton(at, 3) - 0.5) / size[1])
 
 
-def constants(frame: int, seconds: float, step: float, size: tuple[int, int], shadow_texels: int) -> bytes:
-    """The bytes of `Frame`: number, time, time since the frame before (seconds), size of picture and of shadow maps."""
+def constants(
+    frame: int,
+    seconds: float,
+    step: float,
+    size: tuple[int, int],
+    shadow_texels: int,
+    cameras: tuple[Camera, Camera] | None = None,
+) -> bytes:
+    """The bytes of `Frame`: number, time, time since the frame before (seconds), size of picture and of shadow maps.
+
+    `cameras` are the eyes of this frame and of the one before; default: those of the walk.
+    """
     width, height = size
     aspect = width / height
-    now, before = camera(seconds), camera(seconds - step)
+    now, before = cameras or (camera(seconds), camera(seconds - step))
     here, there = jitter(frame, size), jitter(frame - 1, size) if frame else (0.0, 0.0)
     steady = perspective(FIELD, aspect, NEAR)
     # Clip space is two wide, texture coordinates one.

@@ -149,6 +149,10 @@ def _fitting(arguments: argparse.Namespace) -> None:
         If photo has no picture, another demo has one, or an option is of another demo.
     """
     is_photo = arguments.demo == "photo"
+    if arguments.window and (is_photo or arguments.output or arguments.report):
+        raise UsageError(
+            "--window shows deferred or fluid, and writes nothing", "leave --window or -o and --report out"
+        )
     if is_photo and arguments.input is None:
         raise UsageError("photo needs a picture", "rgraph demo photo IN.jpg -o OUT.png")
     if not is_photo and arguments.input is not None:
@@ -161,7 +165,8 @@ def _fitting(arguments: argparse.Namespace) -> None:
 
 def _open(arguments: argparse.Namespace) -> rgraph.Device:
     measure: Literal["off", "batches"] = "batches" if arguments.report else "off"
-    return rgraph.Device(arguments.device, validate=True if arguments.validate else None, measure=measure)
+    validate = True if arguments.validate else None
+    return rgraph.Device(arguments.device, validate=validate, measure=measure, windows=arguments.window)
 
 
 def _shown(arguments: argparse.Namespace, graph: rgraph.Graph, root: str) -> str:
@@ -179,6 +184,8 @@ def _found(arguments: argparse.Namespace, device: rgraph.Device) -> int:
 def _frames(arguments: argparse.Namespace, demo: Demo, graph: rgraph.Graph, output: Path) -> int:
     declared = graph.clone()
     root = _shown(arguments, graph, demo.root)
+    if arguments.window:
+        return _windowed(arguments, demo, graph, root)
     output.parent.mkdir(parents=True, exist_ok=True)
     try:
         device = _open(arguments)
@@ -209,6 +216,18 @@ def _frames(arguments: argparse.Namespace, demo: Demo, graph: rgraph.Graph, outp
             _report.summary(compiled.plan, report)
         say("\n".join(map(str, files)))
         return _found(arguments, device)
+
+
+def _windowed(arguments: argparse.Namespace, demo: Demo, graph: rgraph.Graph, root: str) -> int:
+    """A demo in a window."""
+    try:
+        from rgraph.demo._window import view
+
+        with _open(arguments) as device:
+            view(arguments, demo, graph, root, device)
+            return _found(arguments, device)
+    except ImportError as error:
+        raise UsageError(str(error)) from None
 
 
 def _planned(graph: rgraph.Graph, output: Path) -> None:

@@ -282,7 +282,13 @@ def _log(view: memoryview) -> None:
 
 
 def constants(
-    frame: int, size: tuple[int, int], *, seconds: float = 0.0, step: float = 0.0, shadow_texels: int = SHADOW_TEXELS
+    frame: int,
+    size: tuple[int, int],
+    *,
+    seconds: float = 0.0,
+    step: float = 0.0,
+    shadow_texels: int = SHADOW_TEXELS,
+    cameras: tuple[_camera.Camera, _camera.Camera] | None = None,
 ) -> bytes:
     """What shaders must know of one frame, as the input `"constants"` of a run.
 
@@ -296,8 +302,10 @@ def constants(
         Time of the scene.
     step
         Seconds since the frame before; 0 holds the scene still.
+    cameras
+        The eyes of this frame and of the one before; default: a slow walk.
     """
-    return _camera.constants(frame, seconds, step, size, shadow_texels)
+    return _camera.constants(frame, seconds, step, size, shadow_texels, cameras)
 
 
 class Renderer:
@@ -328,10 +336,15 @@ class Renderer:
         self.seconds = 0.0
         self._shadow_texels = shadow_texels
 
-    def render(self, step: float = 0.0, **options: Any) -> rgraph.Frame:
-        """Run the next frame, `step` seconds later; `options` are those of `Compiled.run`."""
+    def render(
+        self, step: float = 0.0, *, cameras: tuple[_camera.Camera, _camera.Camera] | None = None, **options: Any
+    ) -> rgraph.Frame:
+        """Run the next frame, `step` seconds later, seen by `cameras`; `options` are those of `Compiled.run`."""
         self.seconds += step
-        values = constants(self.frame, self.size, seconds=self.seconds, step=step, shadow_texels=self._shadow_texels)
+        texels = self._shadow_texels
+        values = constants(
+            self.frame, self.size, seconds=self.seconds, step=step, shadow_texels=texels, cameras=cameras
+        )
         flags = {FIRST: self.frame == 0}
         self.frame += 1
         times = {("exposure/adapt", "time"): step}

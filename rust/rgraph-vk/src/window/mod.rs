@@ -7,6 +7,59 @@
 //!
 //! A window whose size changed gets a new swapchain at its next frame; one without texels (minimised) shows nothing. No
 //! extension for windows is asked for unless [`DeviceOptions::windows`](crate::DeviceOptions::windows) is set.
+//!
+//! ```no_run
+//! # use std::sync::Arc;
+//! # use raw_window_handle::{HasDisplayHandle, HasWindowHandle};
+//! # use rgraph_plan::resource::ResourceId;
+//! # use rgraph_vk::{Compiled, Device, Inputs, PresentMode, Surface, Window, WindowOptions};
+//! # fn frames<W: HasDisplayHandle + HasWindowHandle + Send + Sync + 'static>(device: &Device, native: W,
+//! #     compiled: &Compiled, picture: ResourceId, next_size: impl Fn() -> Option<[u32; 2]>) -> Result<(), rgraph_vk::Error> {
+//! let surface = Surface::new(&device, native)?;
+//! let window = Window::new(surface, &WindowOptions { mode: PresentMode::Mailbox, ..WindowOptions::default() })?;
+//! while let Some(size) = next_size() {
+//!     window.resize(size);
+//!     let frame = compiled.run(&Inputs { read: Some(Vec::new()), ..Inputs::default() })?;
+//!     frame.show(picture, &window)?;
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! A graph that writes the window declares its image as an import:
+//!
+//! ```no_run
+//! # use rgraph_plan::access::Layout;
+//! # use rgraph_plan::prelude::*;
+//! # use rgraph_plan::resource::{Imported, Leave, Life, Size};
+//! # use rgraph_vk::{Inputs, Window};
+//! # use rgraph_vk::work::Workload;
+//! # fn declare(window: &Window) -> Result<Graph, Box<dyn std::error::Error>> {
+//! let info = window.info()?.ok_or("the window has no texels")?;
+//! let mut g = Graph::new("frame", info.size);
+//! let back = g.import_image("back", info.format, Size::absolute(info.size[0], info.size[1]));
+//! g.resource_mut(back).life = Life::Imported(Imported { defined: false, ..Imported::default() });
+//! g.resource_mut(back).leave = Some(Leave { layout: Some(Layout::PresentSrc), ..Leave::default() });
+//! # Ok(g)
+//! # }
+//! ```
+//!
+//! Each frame then is one submit:
+//!
+//! ```no_run
+//! # use rgraph_plan::resource::ResourceId;
+//! # use rgraph_vk::{Compiled, Inputs, Shown, Window};
+//! # fn frame(window: &Window, compiled: &Compiled, back: ResourceId, mut declare_anew: impl FnMut()) -> Result<(), rgraph_vk::Error> {
+//! let (shown, frame) = window.run(&compiled, back, Inputs { read: Some(Vec::new()), ..Inputs::default() })?;
+//! match shown {
+//!     Shown::Yes => window.pace().map(drop)?,
+//!     Shown::Resized => declare_anew(),
+//!     Shown::Minimised | Shown::Late => std::thread::sleep(std::time::Duration::from_millis(50)),
+//! }
+//! # drop(frame);
+//! # Ok(())
+//! # }
+//! ```
 
 mod acquire;
 mod chain;
