@@ -17,7 +17,7 @@ PROFILE ?= checked
 # skip what needs a device, and say why.
 UNDER_LAYERS = if scripts/driver.sh; then exec scripts/with-layers A $(1); else exec $(1); fi
 
-.PHONY: demo test build lint lint-rust lint-python test-rust test-frames test-python test-matrix driver fuzz fuzz-targets fuzz-coverage bench soak mutants proof proof-short errors docs package clean
+.PHONY: demo test build lint lint-rust lint-python test-rust test-frames test-python test-matrix driver fuzz fuzz-targets fuzz-coverage bench soak mutants proof proof-short errors docs package wheels clean
 
 # Without a device, and where none can be had, only what needs none: the plan.
 demo: $(VENV)/.ready
@@ -93,6 +93,11 @@ docs: build
 # Wheel and source archive, each installed into a fresh environment outside of the tree, and the demo run from the wheel.
 package: $(VENV)/.ready
 	scripts/package.sh $(BIN)/maturin
+
+# The wheel that is published, for glibc 2.17 and later, with its symbols and its size checked. Minutes.
+wheels: $(VENV)/.ready
+	$(BIN)/pip install --quiet 'maturin[zig]'
+	PATH="$(abspath $(BIN)):$$PATH" scripts/wheels.sh
 
 fuzz: build
 	@mkdir -p out

@@ -48,6 +48,7 @@ from rgraph._errors import (
     Side,
     explain,
 )
+from rgraph._formats import FormatInfo, formats
 from rgraph._records import (
     Barrier,
     Batch,
@@ -105,6 +106,7 @@ __all__ = [
     "DeviceResource",
     "DomainMemory",
     "Finding",
+    "FormatInfo",
     "Frame",
     "Graph",
     "GraphError",
@@ -147,6 +149,7 @@ __all__ = [
     "devices",
     "diagnose",
     "explain",
+    "formats",
     "reflect",
     "schema",
     "set_source_tracking",

@@ -128,7 +128,15 @@ fn main() {
     build.include("cpp/replaced").include(&root).include(native.join("build_info"));
     build.include(root.join("glslang/MachineIndependent/preprocessor")).include(root.join("glslang/Include"));
     // Wheels are for systems whose C++ library may be older.
-    build.cpp_link_stdlib_static(variable("CARGO_CFG_TARGET_OS") == "linux");
+    if variable("CARGO_CFG_TARGET_OS") == "linux" {
+        // zig links its own libc++, always as a part of the library; another compiler's is an archive beside it. maturin
+        // has zig write symbols of debuggers, which takes 18 GB for a unit of glslang.
+        if build.get_compiler().path().to_string_lossy().contains("zig") {
+            build.cpp_link_stdlib("c++").flag("-g0");
+        } else {
+            build.cpp_link_stdlib_static(true);
+        }
+    }
     for (unit, files) in UNITS {
         let lines: String = files
             .iter()

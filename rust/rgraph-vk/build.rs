@@ -101,7 +101,15 @@ fn main() {
     };
     build.define(system, None);
     // Wheels are for systems whose C++ library may be older.
-    build.cpp_link_stdlib_static(system == "SPIRV_LINUX");
+    if system == "SPIRV_LINUX" {
+        // zig links its own libc++, always as a part of the library; another compiler's is an archive beside it. maturin
+        // has zig write symbols of debuggers, which takes 18 GB for a unit of glslang.
+        if build.get_compiler().path().to_string_lossy().contains("zig") {
+            build.cpp_link_stdlib("c++").flag("-g0");
+        } else {
+            build.cpp_link_stdlib_static(true);
+        }
+    }
     let shared = SHARED.iter().map(|name| source.join(name).with_extension("cpp"));
     build.file(unit("shared.cpp", shared)).file(unit("validator.cpp", together.into_iter()));
     build.files(apart).file("cpp/validate.cpp").compile("rgraph_spirv_val");

@@ -1,0 +1,23 @@
+"""`rgraph.formats()` says what the conventions page says, which `tests/gpu` compares with a device."""
+
+import format_table
+import rgraph as rg
+
+
+def test_every_format_is_there_under_both_names():
+    assert sorted((one.name, one.vulkan) for one in rg.formats()) == sorted(format_table.names())
+
+
+def test_the_rows_are_those_of_the_page():
+    plain, blocks = [], []
+    for one in rg.formats():
+        if one.block != (1, 1):
+            width, height = one.block
+            blocks.append(f"| `{one.name}` | `{one.vulkan}` | {width}×{height} | {one.channels} |\n")
+            continue
+        use = {"color": "colour", "depth": "depth", None: ""}[one.attachment]
+        cells = [f"`{one.name}`", f"`{one.vulkan}`", f"`{one.dtype}` × {one.channels}", ", ".join(one.shader)]
+        cells += ["yes" if one.storage else "", use, "yes" if one.mips else ""]
+        plain.append("| " + " | ".join(cells) + " |\n")
+    assert format_table.HEAD + "".join(plain) == format_table.shown()
+    assert format_table.BLOCK_HEAD + "".join(blocks) == format_table.shown_blocks()
