@@ -19,7 +19,9 @@ from rgraph._records import (
     Finding,
     HostSpan,
     Memory,
+    PassSet,
     PassSpan,
+    PlanCopy,
     PlannedPass,
     PlannedQueue,
     Redundant,
@@ -2571,6 +2573,16 @@ class Plan:
     @property
     def subgraphs(self) -> list[Subgraph]:
         """The parts of the graph that share nothing with each other."""
+    @property
+    def sets(self) -> list[PassSet]:
+        """Passes that may run at once: sets of the CPU, then sets of the GPU, each in the order in which they run.
+
+        Of the CPU: nothing orders two of them, and none writes what another one uses. Of the GPU: no barrier call, event
+        or wait of the plan orders two of them; those of one render pass overlap in rasterisation order.
+        """
+    @property
+    def copies(self) -> list[PlanCopy]:
+        """Passes that only move bytes, one entry for each pair of source and target."""
     @property
     def notes(self) -> list[str]:
         """Requests that could not be met."""

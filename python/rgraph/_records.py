@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 __all__ = [
     "Barrier",
@@ -155,6 +155,26 @@ class Subgraph(NamedTuple):
     """Names of its passes."""
     roots: tuple[str, ...]
     """Names of its roots."""
+
+
+class PassSet(NamedTuple):
+    """Passes of a plan that may run at once."""
+
+    on: Literal["cpu", "gpu"]
+    """The side that they run on."""
+    passes: tuple[str, ...]
+    """Names of the passes."""
+
+
+class PlanCopy(NamedTuple):
+    """A pass of a plan that only moves bytes."""
+
+    pass_name: str
+    """Name of the pass."""
+    source: str
+    """Name of the resource that it reads."""
+    target: str
+    """Name of the resource that it writes."""
 
 
 class Finding(NamedTuple):

@@ -67,6 +67,10 @@ rules! {
     Leave = "leave",
     /// An inserted pass is not what the declaration demands.
     Inserted = "inserted",
+    /// Passes that are ordered or share bytes are said to run at once, or a set is later than it need be.
+    Sets = "sets",
+    /// The list of copies differs from the passes that copy.
+    Copies = "copies",
     /// The plan is too large to be judged.
     TooLarge = "too_large",
 }

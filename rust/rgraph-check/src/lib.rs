@@ -24,6 +24,7 @@ pub mod random;
 mod region;
 mod render;
 pub mod serial;
+mod sets;
 mod shape;
 pub mod shrink;
 mod structure;
@@ -61,6 +62,7 @@ pub fn check(graph: &Graph, plan: &Plan) -> Vec<Finding> {
         structure::places(&facts, plan, &declared_of, &mut findings);
         agree::resources(&facts, plan, &declared_of, &mut findings);
         agree::render_passes(&facts, plan, &declared_of, &mut findings);
+        sets::sets(&facts, plan, &declared_of, &mut findings);
         if !plan.queues.is_empty() || plan.batches.is_empty() {
             machine::Machine::new(&facts, plan, &declared_of, &mut findings).walk();
         }

@@ -125,6 +125,15 @@ pub(crate) fn is_well_formed(facts: &Facts, plan: &Plan, findings: &mut Findings
         let holds = known(placement.resource) && placement.heap.index() < plan.memory.heaps.len();
         demand(holds, &|| format!("the placement of {} points outside the plan", name(placement.resource)));
     }
+    for set in &plan.sets {
+        demand(inside(set.passes, plan.set_passes.len()), &|| "a set points outside the plan".to_owned());
+    }
+    for pass in plan.set_passes.iter().chain(plan.copies.iter().map(|copy| &copy.pass)) {
+        demand(pass.index() < plan.passes.len(), &|| "a set or copy names a pass that there is not".to_owned());
+    }
+    for resource in plan.copies.iter().flat_map(|copy| [copy.from, copy.to]) {
+        demand(known(resource), &|| "a copy names a resource that the plan does not have".to_owned());
+    }
     for edge in &plan.edges {
         let part = facts.shapes.get(edge.resource.index()).is_none_or(|shape| match shape.is_image() {
             true => fits(edge.resource, edge.mips, edge.layers) && aspects(edge.resource, edge.aspects),

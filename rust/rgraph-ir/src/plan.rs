@@ -79,6 +79,13 @@ pub struct Plan {
     pub subgraph_roots: Vec<ResourceId>,
     /// Neighbouring raster passes that were not merged, and why.
     pub unmerged: Vec<Unmerged>,
+    /// Passes that may run at once: sets of the CPU, then sets of the GPU, each in the order in which they run. A live
+    /// pass is in exactly one; a plan without any promises nothing.
+    pub sets: Vec<PassSet>,
+    /// Live passes by set, by [`PassSet::passes`].
+    pub set_passes: Vec<PlanPassId>,
+    /// Passes that only move bytes, a row for each pair of source and target.
+    pub copies: Vec<PlanCopy>,
     /// What could not be done as asked, and figures.
     pub report: Report,
 }
@@ -540,6 +547,30 @@ pub struct Subgraph {
     pub roots: Span,
 }
 
+/// Passes that may run at once.
+///
+/// Of the CPU: no dependency orders two of them, not even through the GPU, and none writes bytes that another one uses.
+/// A pass starts once the earlier passes of earlier sets are done. Of the GPU: no barrier call, event or wait orders two
+/// of them; passes of one render pass are in one set, within which they overlap in rasterisation order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PassSet {
+    /// Whether they run on the CPU.
+    pub cpu: bool,
+    /// In [`Plan::set_passes`].
+    pub passes: Span,
+}
+
+/// A pass that only moves bytes.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct PlanCopy {
+    /// The pass, declared or inserted.
+    pub pass: PlanPassId,
+    /// What it reads.
+    pub from: ResourceId,
+    /// What it writes.
+    pub to: ResourceId,
+}
+
 /// Two neighbouring raster passes that are not one render pass.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Unmerged {
@@ -656,6 +687,15 @@ impl Plan {
     /// Passes that run, in plan order.
     pub fn live(&self) -> impl Iterator<Item = PlanPassId> {
         self.passes.iter_ids().filter(|(_, pass)| pass.culled.is_none()).map(|(id, _)| id)
+    }
+
+    /// The set of each pass of the CPU, or of the GPU, counted from 0 among those of its side; `None` for others.
+    pub fn set_of(&self, cpu: bool) -> IdVec<PlanPassId, Option<u32>> {
+        let mut of = IdVec::filled(None, self.passes.len());
+        for (set, at) in self.sets.iter().filter(|set| set.cpu == cpu).zip(0..) {
+            self.set_passes[set.passes.range()].iter().for_each(|&pass| of[pass] = Some(at));
+        }
+        of
     }
 
     /// Passes that do not run.

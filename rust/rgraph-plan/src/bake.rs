@@ -53,7 +53,7 @@ use crate::stages::transient::Transients;
 use crate::stages::validate::queues::{common_stages, expanded_queues};
 use crate::stages::validate::{ValidateScratch, mistakes, validate};
 use crate::stages::weigh::{self, Weights};
-use crate::stages::{describe, merge, play};
+use crate::stages::{describe, merge, parallel, play};
 
 /// What a caller can ask of a bake.
 #[derive(Clone, Copy, Debug)]
@@ -138,6 +138,7 @@ pub struct Scratch {
     emit: emit::Scratch,
     describe: describe::Scratch,
     play: play::Scratch,
+    parallel: parallel::Scratch,
 }
 
 impl std::fmt::Debug for Scratch {
@@ -519,6 +520,7 @@ impl Scratch {
         let input =
             emit::Input { scene, hazards, repeats, wait_stages, split: options.split, barrier_us: profile.barrier_us };
         emit(input, &mut self.emit, plan);
+        parallel::parallel(tables, &mut self.parallel, plan);
         let asked: u64 = profile.queues.iter().map(|queue| u64::from(queue.count)).sum();
         if asked > self.queues.len() as u64 {
             let used = self.queues.len();

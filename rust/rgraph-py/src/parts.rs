@@ -190,3 +190,21 @@ pub fn subgraphs<'py>(py: Python<'py>, plan: &Plan) -> PyResult<Bound<'py, PyLis
     };
     list(py, plan.subgraphs.iter().map(part))
 }
+
+/// `Plan.sets`.
+pub fn sets<'py>(py: Python<'py>, plan: &Plan) -> PyResult<Bound<'py, PyList>> {
+    let set = |set: &rgraph_plan::plan::PassSet| {
+        let passes = plan.set_passes[set.passes.range()].iter().map(|pass| plan.pass_name(*pass));
+        record!(py, "PassSet", (if set.cpu { "cpu" } else { "gpu" }, PyTuple::new(py, passes.collect::<Vec<_>>())?))
+    };
+    list(py, plan.sets.iter().map(set))
+}
+
+/// `Plan.copies`.
+pub fn copies<'py>(py: Python<'py>, plan: &Plan) -> PyResult<Bound<'py, PyList>> {
+    let copy = |copy: &rgraph_plan::plan::PlanCopy| {
+        let names = (plan.pass_name(copy.pass), plan.resource_name(copy.from), plan.resource_name(copy.to));
+        record!(py, "PlanCopy", names)
+    };
+    list(py, plan.copies.iter().map(copy))
+}

@@ -399,6 +399,21 @@ impl PyPlan {
         parts::subgraphs(py, &self.plan)
     }
 
+    /// Passes that may run at once: sets of the CPU, then sets of the GPU, each in the order in which they run.
+    ///
+    /// Of the CPU: nothing orders two of them, and none writes what another one uses. Of the GPU: no barrier call, event
+    /// or wait of the plan orders two of them; those of one render pass overlap in rasterisation order.
+    #[getter]
+    fn sets<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        parts::sets(py, &self.plan)
+    }
+
+    /// Passes that only move bytes, one entry for each pair of source and target.
+    #[getter]
+    fn copies<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        parts::copies(py, &self.plan)
+    }
+
     /// Requests that could not be met.
     #[getter]
     fn notes(&self) -> Vec<String> {

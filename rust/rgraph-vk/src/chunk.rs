@@ -28,16 +28,24 @@ pub(crate) struct Chunk {
 /// Passes from which on a chunk ends at the next place where it may: fewer are recorded sooner than threads wake up.
 const CHUNK_PASSES: usize = 2048;
 
+/// Passes that are recorded in each run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Again<'a> {
+    pub passes: &'a [PlanPassId],
+    /// Whether each has a chunk of its own, since functions that record commands do so on several threads.
+    pub apart: bool,
+}
+
 /// Batches with the edges that are entered before them, and the chunks that they are recorded in. Passes whose steps or
 /// commands a function makes each time have chunks without others, so that the others stay recorded.
 pub(crate) fn split(
     plan: &Plan,
     scene: &Scene,
     queues: &[usize],
-    recorded: &[PlanPassId],
+    again: Again<'_>,
 ) -> (IdVec<BatchId, BatchInfo>, Vec<Chunk>) {
     let mut is_said = IdVec::filled(false, plan.passes.len());
-    recorded.iter().for_each(|pass| is_said[*pass] = true);
+    again.passes.iter().for_each(|pass| is_said[*pass] = true);
     let mut batches: IdVec<BatchId, BatchInfo> = IdVec::new();
     let mut chunks: Vec<Chunk> = Vec::new();
     for (id, batch) in plan.batches.iter_ids() {
@@ -70,7 +78,7 @@ pub(crate) fn split(
                     let before = Span { start, end: segment };
                     match chunks[first..].last_mut() {
                         // Only barriers between two that are said.
-                        Some(last) if last.said && alone(&before) => last.commands.end = end,
+                        Some(last) if last.said && alone(&before) && !again.apart => last.commands.end = end,
                         _ => {
                             if start < segment {
                                 chunks.push(Chunk { batch: id, commands: before, said: false });

@@ -1,11 +1,12 @@
-//! Passes on the host: functions that run in the plan's order on a thread beside the GPU, behind timeline waits, and
-//! signal when they are done.
+//! Passes on the host: functions that run beside the GPU, behind timeline waits, and signal when they are done. Those of
+//! one set of the plan run at once, on the graph's own thread and on helpers of the job pool.
 
+use std::collections::VecDeque;
 use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
-use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use ash::vk;
@@ -16,6 +17,7 @@ use crate::device::Shared;
 use crate::error::{Called, Code, DeviceError, Error};
 use crate::garbage::Garbage;
 use crate::inside::Chain;
+use crate::jobs::help;
 use crate::prepared::Prepared;
 use crate::report::Span;
 use crate::store::Store;
@@ -36,6 +38,8 @@ pub(crate) struct Seen {
 
 // SAFETY: the pointer is into memory that the store keeps mapped; no thread owns it.
 unsafe impl Send for Seen {}
+// SAFETY: nothing goes through the pointer but `view`, which is called once per run, by the thread that makes the call.
+unsafe impl Sync for Seen {}
 
 impl Seen {
     /// Part of a mapped buffer; `None` where the host cannot see it, or the range does not lie in it.
@@ -70,15 +74,18 @@ pub(crate) struct Call {
     pub pass: String,
     pub work: Arc<dyn HostWork>,
     pub seen: Vec<Seen>,
+    /// Its set: calls of one set may run at once, and those pushed earlier with a lower one are done before.
+    pub set: u32,
 }
 
 /// A batch of the host.
 pub(crate) struct Job {
     /// What owns the memory that the calls see: a job may outlive the graph that it is of.
-    pub of: Arc<Prepared>,
+    pub _of: Arc<Prepared>,
+    /// What this batch and those before it in its run wait for.
     pub waits: Vec<(vk::Semaphore, u64)>,
     pub calls: Vec<Call>,
-    /// The value that the host's semaphore then has.
+    /// The value that the host's semaphore then has: all jobs so far are done.
     pub signal: Option<u64>,
     pub outcome: Arc<Outcome>,
     /// The devices that wait for the functions.
@@ -95,6 +102,8 @@ pub(crate) struct Outcome {
 #[derive(Debug, Default)]
 struct State {
     pending: usize,
+    /// The last value that was signalled.
+    reached: u64,
     /// Whether the run has submitted all that it will.
     submitted: bool,
     error: Option<Error>,
@@ -103,13 +112,18 @@ struct State {
 }
 
 impl Outcome {
-    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits until all jobs are done; `false`: the time was over first.
     pub fn wait(&self, timeout: Option<Duration>) -> bool {
         self.wait_while(timeout, |state| state.pending > 0)
+    }
+
+    /// Waits until the host's semaphore has a value; `false`: the time was over first.
+    pub fn wait_for(&self, value: u64, timeout: Option<Duration>) -> bool {
+        self.wait_while(timeout, |state| state.pending > 0 && state.reached < value)
     }
 
     /// Waits until the run has submitted everything and all jobs are done; `false`: the time was over first.
@@ -158,8 +172,11 @@ impl Outcome {
         state.error.get_or_insert(error);
     }
 
-    fn end(&self) {
-        self.lock().pending -= 1;
+    fn end(&self, signalled: Option<u64>) {
+        let mut state = self.lock();
+        state.pending -= 1;
+        state.reached = state.reached.max(signalled.unwrap_or(0));
+        drop(state);
         self.changed.notify_all();
     }
 }
@@ -199,16 +216,139 @@ impl Drop for Timeline {
     }
 }
 
-/// The thread that runs a graph's host passes, run after run, and the semaphore that it signals.
+/// The thread that runs a graph's host passes, run after run, the helpers that it asks for, and the semaphore that they
+/// signal.
 ///
 /// No thread joins it. It may be in a function that waits for the very thread that drops the graph (a Python function waits
 /// for the interpreter's lock), or in one that never returns. A job holds what it uses; between jobs the thread holds nothing.
 pub(crate) struct HostLane {
     pub semaphore: vk::Semaphore,
     /// The value signalled last, or to be.
-    pub last: u64,
+    last: AtomicU64,
     timeline: Arc<Timeline>,
-    jobs: ManuallyDrop<Sender<(Arc<Timeline>, Job)>>,
+    queue: ManuallyDrop<Arc<JobQueue>>,
+}
+
+/// Jobs of a graph's host passes, in order.
+#[derive(Default)]
+struct JobQueue {
+    state: Mutex<Jobs>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct Jobs {
+    jobs: VecDeque<Open>,
+    /// The graph is gone: its thread ends when everything is done.
+    closed: bool,
+    /// Number of the first of `jobs`, counted from the beginning.
+    first: usize,
+    /// Whether a thread signals for jobs that are done: it alone does, so that values grow.
+    ending: bool,
+}
+
+/// A job that is not over.
+struct Open {
+    timeline: Arc<Timeline>,
+    job: Arc<Job>,
+    /// By call: its set, and how far it is. A job without calls has one that only waits, of no set.
+    calls: Vec<(Option<u32>, Progress)>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Progress {
+    Waiting,
+    Running,
+    Done,
+}
+
+/// A call to be made: the number of its job, its position there.
+struct Ready {
+    number: usize,
+    at: usize,
+    job: Arc<Job>,
+    timeline: Arc<Timeline>,
+}
+
+impl Jobs {
+    /// The first call that may begin, which it then does; and whether there is another one.
+    fn begin(&mut self) -> Option<(Ready, bool)> {
+        let mut ready = None;
+        let mut least = u32::MAX;
+        for (number, open) in self.jobs.iter_mut().enumerate() {
+            for (at, (set, progress)) in open.calls.iter_mut().enumerate() {
+                let may = *progress == Progress::Waiting && set.is_none_or(|set| set <= least);
+                if may && ready.is_some() {
+                    return ready.map(|ready| (ready, true));
+                }
+                if may {
+                    *progress = Progress::Running;
+                    let (job, timeline) = (open.job.clone(), open.timeline.clone());
+                    ready = Some(Ready { number: self.first + number, at, job, timeline });
+                }
+                if *progress != Progress::Done {
+                    least = least.min(set.unwrap_or(u32::MAX));
+                }
+            }
+        }
+        ready.map(|ready| (ready, false))
+    }
+
+    /// The first job, where all of it is done.
+    fn end(&mut self) -> Option<Open> {
+        let done = self.jobs.front()?.calls.iter().all(|(_, progress)| *progress == Progress::Done);
+        self.first += usize::from(done);
+        if done { self.jobs.pop_front() } else { None }
+    }
+}
+
+impl JobQueue {
+    fn lock(&self) -> MutexGuard<'_, Jobs> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Makes calls until none is left, or for the graph's own thread until the graph is gone.
+    fn work(self: &Arc<Self>, own: bool) {
+        let mut state = self.lock();
+        loop {
+            if let Some((ready, more)) = state.begin() {
+                drop(state);
+                if more {
+                    let queue = self.clone();
+                    help(move || queue.work(false));
+                }
+                state = self.make(ready);
+            } else if !own || (state.closed && state.jobs.is_empty()) {
+                return;
+            } else {
+                state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            }
+        }
+    }
+
+    /// Makes a call, and signals for the jobs that it was the last one of.
+    fn make(&self, ready: Ready) -> MutexGuard<'_, Jobs> {
+        let Ready { number, at, job, timeline } = ready;
+        make_call(&timeline.shared, &job, at);
+        drop((job, timeline));
+        let mut state = self.lock();
+        let first = state.first;
+        state.jobs[number - first].calls[at].1 = Progress::Done;
+        if state.ending {
+            self.changed.notify_all();
+            return state;
+        }
+        while let Some(open) = state.end() {
+            state.ending = true;
+            drop(state);
+            end_job(open);
+            state = self.lock();
+            state.ending = false;
+        }
+        // Calls of later sets may begin.
+        self.changed.notify_all();
+        state
+    }
 }
 
 impl HostLane {
@@ -217,76 +357,99 @@ impl HostLane {
         let semaphore = shared.create_timeline(0)?;
         let timeline = Arc::new(Timeline { shared: shared.clone(), raw: semaphore });
         shared.name(semaphore, &format!("{name} host timeline"));
-        let (sender, jobs) = channel::<(Arc<Timeline>, Job)>();
-        let run = move || jobs.into_iter().for_each(|(timeline, job)| run_job(timeline, job));
+        let queue = Arc::new(JobQueue::default());
+        let jobs = queue.clone();
+        let run = move || jobs.work(true);
         std::thread::Builder::new().name(format!("rgraph host {name}")).spawn(run).map_err(|error| {
             DeviceError::new(Code::Failed, format!("no thread for host passes: {error}"), "end other threads")
         })?;
-        Ok(Self { semaphore, last: 0, timeline, jobs: ManuallyDrop::new(sender) })
+        Ok(Self { semaphore, last: AtomicU64::new(0), timeline, queue: ManuallyDrop::new(queue) })
+    }
+
+    /// The value signalled last, or to be.
+    pub fn last(&self) -> u64 {
+        self.last.load(Ordering::Relaxed)
     }
 
     /// Hands over a job.
-    pub fn push(&mut self, job: Job) {
+    pub fn push(&self, job: Job) {
         job.outcome.lock().pending += 1;
         if let Some(signal) = job.signal {
-            self.last = signal;
+            self.last.store(signal, Ordering::Relaxed);
         }
-        if let Err(unsent) = self.jobs.send((self.timeline.clone(), job)) {
-            let (_, job) = unsent.0;
-            job.outcome.fail(DeviceError::new(Code::Failed, "the thread for host passes has ended", "").into());
-            job.outcome.end();
+        let sets = job.calls.iter().map(|call| (Some(call.set), Progress::Waiting));
+        let mut calls: Vec<_> = sets.collect();
+        if calls.is_empty() {
+            calls.push((None, Progress::Waiting));
+        }
+        let mut state = self.queue.lock();
+        let busy = state.jobs.iter().flat_map(|open| &open.calls).any(|(_, progress)| *progress == Progress::Running);
+        state.jobs.push_back(Open { timeline: self.timeline.clone(), job: Arc::new(job), calls });
+        drop(state);
+        self.queue.changed.notify_all();
+        if busy {
+            let queue = Arc::clone(&self.queue);
+            help(move || queue.work(false));
         }
     }
 }
 
 impl Drop for HostLane {
     fn drop(&mut self) {
-        // A fork has no such thread, and a lock of the channel may be held for ever.
+        // A fork has no such thread, and the lock may be held for ever.
         if self.timeline.shared.is_ours() {
+            self.queue.lock().closed = true;
+            self.queue.changed.notify_all();
             // SAFETY: dropped here only.
-            unsafe { ManuallyDrop::drop(&mut self.jobs) };
+            unsafe { ManuallyDrop::drop(&mut self.queue) };
         }
     }
 }
 
-fn run_job(timeline: Arc<Timeline>, job: Job) {
-    let Job { of, waits, calls, signal, outcome, chain } = job;
+/// Waits for what a job waits for, and makes one of its calls.
+fn make_call(shared: &Shared, job: &Job, at: usize) {
+    let Job { waits, calls, outcome, chain, .. } = job;
     let _inside = chain.enter();
-    let shared = &timeline.shared;
     if !waits.is_empty() {
-        let (semaphores, values): (Vec<_>, Vec<_>) = waits.into_iter().unzip();
+        let (semaphores, values): (Vec<_>, Vec<_>) = waits.iter().copied().unzip();
         if let Err(error) = shared.wait_semaphores(&semaphores, &values, None) {
             outcome.fail(error);
         }
     }
-    for call in calls {
-        if outcome.has_failed() {
-            break;
-        }
-        let begin = Instant::now();
-        let views = call.seen.iter().map(view).collect();
-        let ran = catch_unwind(AssertUnwindSafe(|| call.work.run(HostViews { views })));
-        match ran {
-            Ok(Ok(())) => {}
-            Ok(Err(error)) => outcome.fail(Error::Callback(error)),
-            Err(_) => {
-                let message = format!("the function of pass \"{}\" panicked", call.pass);
-                outcome.fail(DeviceError::new(Code::Failed, message, "").in_pass(&call.pass).into());
-            }
-        }
-        outcome.lock().times.push(Span::since(call.pass, begin));
+    let Some(call) = calls.get(at) else { return };
+    if outcome.has_failed() {
+        return;
     }
+    let begin = Instant::now();
+    let views = call.seen.iter().map(view).collect();
+    let ran = catch_unwind(AssertUnwindSafe(|| call.work.run(HostViews { views })));
+    match ran {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => outcome.fail(Error::Callback(error)),
+        Err(_) => {
+            let message = format!("the function of pass \"{}\" panicked", call.pass);
+            outcome.fail(DeviceError::new(Code::Failed, message, "").in_pass(&call.pass).into());
+        }
+    }
+    outcome.lock().times.push(Span::since(call.pass.clone(), begin));
+}
+
+/// Signals for a job whose calls and predecessors are done.
+fn end_job(open: Open) {
+    let Open { timeline, job, .. } = open;
+    let (signal, outcome) = (job.signal, job.outcome.clone());
     if let Some(value) = signal {
+        let shared = &timeline.shared;
         let info = vk::SemaphoreSignalInfo::default().semaphore(timeline.raw).value(value);
         // Signalled whatever happened: batches of the GPU wait for it, and what they compute is thrown away.
-        // SAFETY: values grow; the job holds the semaphore.
+        // SAFETY: values grow, since one thread at a time ends jobs, in their order; the job holds the semaphore.
         if let Err(error) = shared.noted(unsafe { shared.raw.signal_semaphore(&info) }.called("vkSignalSemaphore")) {
             outcome.fail(error);
         }
     }
     // Before anyone hears that the job is over: what waits for it may be the last to use the device.
-    drop((of, timeline));
-    outcome.end();
+    drop((job, timeline));
+    outcome.end(signal);
 }
 
 /// A view of part of a mapped buffer. The plan keeps the GPU away meanwhile, and the run every other run.
@@ -294,8 +457,9 @@ fn view(seen: &Seen) -> HostView<'_> {
     let (start, len) = (seen.start.as_ptr(), seen.bytes());
     let bytes = if seen.writable {
         // SAFETY: the range lies in the buffer, which stays mapped while the store lives. Nobody else has a slice of
-        // it: no other view of the pass shares a byte, functions of a graph run one after the other, and whoever else
-        // uses the buffer waits until the run is over.
+        // it: no other view of the pass shares a byte, functions of one set share none that any of them writes (the judge
+        // says so of plans that were not baked here), others run one after the other, and whoever else uses the buffer
+        // waits until the run is over.
         HostBytes::Write(unsafe { std::slice::from_raw_parts_mut(start, len) })
     } else {
         // SAFETY: as above; other slices of these bytes are shared ones.

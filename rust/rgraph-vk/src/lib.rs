@@ -33,6 +33,7 @@ pub mod front;
 mod garbage;
 mod host;
 mod inside;
+mod jobs;
 mod locked;
 mod measure;
 mod memory;

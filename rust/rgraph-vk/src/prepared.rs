@@ -19,7 +19,7 @@ use rgraph_plan::stages::size::{ShapeScratch, shapes};
 use crate::bind::{Binder, Packets};
 use crate::chaos::poison::{allow_clears, fills};
 use crate::chaos::{Chaos, ChaosSpec};
-use crate::chunk::{BatchInfo, Chunk, split};
+use crate::chunk::{Again, BatchInfo, Chunk, split};
 use crate::context::c_string;
 use crate::device::Shared;
 use crate::error::{Code, Error};
@@ -88,6 +88,8 @@ pub(crate) struct Prepared {
     pub recorded: Vec<PlanPassId>,
     /// Functions that record commands of passes themselves; empty without any.
     pub raw: IdVec<PlanPassId, Option<Arc<dyn RawWork>>>,
+    /// Sets of the CPU's passes; a set each where the plan names none.
+    pub host_sets: IdVec<PlanPassId, u32>,
     /// Whether some chunks are recorded in each run.
     pub records_again: bool,
     /// Where the plan's passes stand, by declaration.
@@ -237,7 +239,9 @@ impl Prepared {
         let planned = scene.pass_of.iter_ids().filter_map(|(id, declared)| Some(((*declared)?, id))).collect();
         let changing = raw.iter_ids().filter(|(_, work)| work.as_ref().is_some_and(|work| !work.is_static()));
         let again: Vec<PlanPassId> = recorded.iter().copied().chain(changing.map(|(pass, _)| pass)).collect();
-        let (batches, chunks) = split(&plan, &scene, &queues, &again);
+        let (batches, chunks) =
+            split(&plan, &scene, &queues, Again { passes: &again, apart: again.len() > recorded.len() });
+        let host_sets = plan.set_of(true).iter_ids().map(|(pass, set)| set.unwrap_or(pass.index() as u32)).collect();
         let roots = workload.graph.roots().iter().map(|&declared| {
             let resource = scene.resource_of[declared];
             let states = scene.begins_empty(&plan, resource).then(|| final_states(&plan, &scene, resource));
@@ -277,6 +281,7 @@ impl Prepared {
             packets,
             recorded,
             raw,
+            host_sets,
             records_again: !again.is_empty(),
             planned,
             imports,

@@ -1,5 +1,6 @@
 //! Commands of a plan into command buffers: one walk over flat arrays, nothing looked up by name, nothing allocated.
-//! Chunks are recorded by as many threads as there are, each into a pool of its own.
+//! Chunks are recorded by as many threads as there are, each into a pool of its own, where there are many commands or
+//! functions of the caller's record some.
 
 use ash::vk;
 use rayon::prelude::*;
@@ -14,6 +15,7 @@ use crate::chunk::Chunk;
 use crate::convert;
 use crate::device::Shared;
 use crate::error::{Called, Error};
+use crate::inside::Chain;
 use crate::prepared::{Imports, Prepared};
 use crate::queue::Queue;
 use crate::raw::{RawContext, RawWork};
@@ -50,17 +52,20 @@ pub(crate) fn record(
         let made = command_pool(shared, shared.queues[queue].family)?;
         variant.chunks.push(made);
     }
+    let chain = Chain::here();
     let recorder = Recorder { prepared, variant, push, what };
     let one = |(chunk, &(pool, commands)): (&Chunk, &(vk::CommandPool, vk::CommandBuffer))| {
         if !what.all && !chunk.said {
             return Ok(());
         }
+        let _inside = chain.enter();
         // SAFETY: the context is idle, so none of the pool's buffers is in use; each thread has pools of its own.
         let reset = unsafe { shared.raw.reset_command_pool(pool, vk::CommandPoolResetFlags::empty()) };
         reset.called("vkResetCommandPool")?;
         recorder.chunk(chunk, commands)
     };
-    let done = if prepared.chunks.len() > 1 && prepared.plan.commands.len() >= PARALLEL_COMMANDS {
+    let many = prepared.plan.commands.len() >= PARALLEL_COMMANDS || !prepared.raw.is_empty();
+    let done = if prepared.chunks.len() > 1 && many {
         prepared.chunks.par_iter().zip(&variant.chunks).map(one).collect::<Result<(), Error>>()
     } else {
         prepared.chunks.iter().zip(&variant.chunks).try_for_each(one)

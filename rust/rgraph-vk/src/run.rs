@@ -20,6 +20,7 @@ use crate::error::Error;
 use crate::external::External;
 use crate::frame::{Figures, Submitted};
 use crate::host::{HostLane, Outcome, Reservation};
+use crate::jobs;
 use crate::measure::Measure;
 use crate::onetime::OneTime;
 use crate::prepared::{Imports, Prepared};
@@ -30,7 +31,7 @@ use crate::store::Store;
 use crate::submit::{At, Submission, Wanted};
 use crate::timing::Timed;
 use crate::variant::{Ingredients, Key, Variant};
-use crate::work::{Commands, Work};
+use crate::work::{Commands, RecordWork, Work};
 
 /// What changes from run to run.
 pub(crate) struct RunState {
@@ -193,7 +194,7 @@ impl RunState {
         let prologue = self.prologue(prepared, inputs)?;
         figures.upload_us = figures.took("upload", begin);
         let begin = Instant::now();
-        let index = match self.variant(prepared, at, &mut figures) {
+        let index = match self.variant(prepared, at, inputs.poll, &mut figures) {
             Ok(index) => index,
             Err(error) => {
                 self.unbind(&prologue);
@@ -318,8 +319,14 @@ impl RunState {
 
     /// The recorded variant of a context for this run: an earlier one if nothing that it depends on is different. Of that
     /// one only push data and what functions say may have to be recorded again.
-    fn variant(&mut self, prepared: &Prepared, at: usize, figures: &mut Figures) -> Result<usize, Error> {
-        let said = self.say(prepared)?;
+    fn variant(
+        &mut self,
+        prepared: &Prepared,
+        at: usize,
+        poll: Option<Poll<'_>>,
+        figures: &mut Figures,
+    ) -> Result<usize, Error> {
+        let said = self.say(prepared, poll)?;
         self.key.phase = self.run % prepared.phases;
         if self.keyed != self.rebound {
             let bound = prepared.imports.iter().filter(|import| import.bound);
@@ -355,22 +362,28 @@ impl RunState {
         Ok(variants.len() - 1)
     }
 
-    /// Asks the functions that say steps.
-    fn say(&self, prepared: &Prepared) -> Result<Packets, Error> {
+    /// Asks the functions that say steps, several at once.
+    fn say(&self, prepared: &Prepared, poll: Option<Poll<'_>>) -> Result<Packets, Error> {
         let mut said = Packets::default();
         if prepared.recorded.is_empty() {
             return Ok(said);
         }
         said.of_pass = IdVec::filled(Default::default(), prepared.plan.passes.len());
-        for &pass in prepared.recorded.iter().filter(|pass| self.on[**pass]) {
-            let declared = prepared.scene.pass_of[pass];
-            let Some(Work::Record(work)) = declared.and_then(|of| prepared.workload.works.get(&of)) else { continue };
+        let work = |pass: PlanPassId| match prepared.workload.works.get(&prepared.scene.pass_of[pass]?) {
+            Some(Work::Record(work)) => Some((pass, work.clone())),
+            _ => None,
+        };
+        let works = prepared.recorded.iter().filter(|pass| self.on[**pass]).filter_map(|&pass| work(pass)).collect();
+        let steps = jobs::each(works, poll, |(pass, work): (PlanPassId, Arc<dyn RecordWork>)| {
             let mut commands = Commands::default();
             work.record(&mut commands).map_err(Error::Callback)?;
-            if let (Some(sink), Some(declared)) = (&self.sink, declared) {
-                sink.record(declared, &commands.steps);
+            Ok((pass, commands.steps))
+        })?;
+        for (pass, steps) in steps {
+            if let (Some(sink), Some(declared)) = (&self.sink, prepared.scene.pass_of[pass]) {
+                sink.record(declared, &steps);
             }
-            prepared.binder().add(pass, &commands.steps, &mut said)?;
+            prepared.binder().add(pass, &steps, &mut said)?;
         }
         Ok(said)
     }

@@ -21,7 +21,7 @@ use crate::enter::{Entering, Target};
 use crate::error::Error;
 use crate::external::External;
 use crate::frame::{Figures, Reads};
-use crate::host::Outcome;
+use crate::host::{HostLane, Outcome};
 use crate::prepared::Prepared;
 use crate::queue::{Point, Submit};
 use crate::run::{FrameContext, Prologue, RunState};
@@ -87,7 +87,10 @@ impl RunState {
             entered: vec![false; shared.queues.len()],
             awaited: Vec::new(),
             awaits: false,
-            host_base: self.host.as_ref().map_or(0, |host| host.last),
+            host_base: self.host.as_ref().map_or(0, HostLane::last),
+            handed: vec![false; if self.host.is_some() { prepared.plan.batches.len() } else { 0 }],
+            host_waits: Vec::new(),
+            ahead: chaos.is_none(),
             outcome,
             poll,
             figures,
@@ -107,6 +110,7 @@ impl RunState {
             let batch = order.as_ref().map_or(batch, |order| order[batch.index()]);
             match prepared.batches[batch].queue {
                 Some(queue) => run.batch(self, batch, queue)?,
+                None if run.handed[batch.index()] => {}
                 None => run.host_batch(self, batch)?,
             }
         }
@@ -141,6 +145,12 @@ struct Run<'a, 't> {
     /// Whether all queues wait for some at their first batch.
     awaits: bool,
     host_base: u64,
+    /// Host batches whose passes their thread has.
+    handed: Vec<bool>,
+    /// What these wait for, all together.
+    host_waits: Vec<(vk::Semaphore, u64)>,
+    /// Whether host batches may be handed over before batches that stand earlier in the plan.
+    ahead: bool,
     outcome: Option<Arc<Outcome>>,
     turn: &'a mut Option<MutexGuard<'t, ()>>,
     poll: Option<Poll<'a>>,
@@ -273,7 +283,7 @@ impl Run<'_, '_> {
                         entering.wait(host.semaphore, value, stages);
                         if queue.is_some() {
                             entering.after_host(stages);
-                            self.wait_for_host()?;
+                            self.wait_for_host(state, value)?;
                         }
                     }
                 }

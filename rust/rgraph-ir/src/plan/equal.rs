@@ -1,7 +1,7 @@
 //! When two plans are equal: if they say the same, however their flat arrays are laid out.
 
 use crate::id::Span;
-use crate::plan::{Barriers, Batch, Command, Memory, Plan, PlanPass, PlanResource, Report, Subgraph};
+use crate::plan::{Barriers, Batch, Command, Memory, PassSet, Plan, PlanPass, PlanResource, Report, Subgraph};
 
 impl PartialEq for Plan {
     /// Equal decisions for equal graphs and profiles; how long the bake took does not count. O(plan).
@@ -33,6 +33,9 @@ impl PartialEq for Plan {
             subgraph_passes: _,
             subgraph_roots: _,
             unmerged,
+            sets,
+            set_passes: _,
+            copies,
             report,
         } = self;
         let bytes = [*total, *without_aliasing, *lower_bound];
@@ -50,6 +53,8 @@ impl PartialEq for Plan {
             && *edges == other.edges
             && both(subgraphs, &other.subgraphs, |a, b| self.same_subgraph(a, other, b))
             && *unmerged == other.unmerged
+            && both(sets, &other.sets, |a, b| self.same_set(a, other, b))
+            && *copies == other.copies
             && same_report(report, &other.report)
     }
 }
@@ -85,6 +90,10 @@ impl Plan {
 
     fn same_resource(&self, a: &PlanResource, other: &Self, b: &PlanResource) -> bool {
         PlanResource { aliases: b.aliases, ..*a } == *b && same(&self.aliases, a.aliases, &other.aliases, b.aliases)
+    }
+
+    fn same_set(&self, PassSet { cpu, passes }: &PassSet, other: &Self, b: &PassSet) -> bool {
+        *cpu == b.cpu && same(&self.set_passes, *passes, &other.set_passes, b.passes)
     }
 
     fn same_subgraph(&self, Subgraph { key, passes, roots }: &Subgraph, other: &Self, b: &Subgraph) -> bool {

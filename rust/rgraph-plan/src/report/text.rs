@@ -31,6 +31,8 @@ pub fn listing(plan: &Plan) -> String {
     culled(&mut out, plan);
     unmerged(&mut out, plan);
     subgraphs(&mut out, plan);
+    at_once(&mut out, plan);
+    copies(&mut out, plan);
     if !plan.report.notes.is_empty() {
         out.push_str("\nnotes\n");
         for note in &plan.report.notes {
@@ -433,5 +435,30 @@ fn subgraphs(out: &mut String, plan: &Plan) {
         let mut parts = vec![format!("{:016x}  {passes}", part.key)];
         parts.extend(enumeration("for", roots));
         entry(out, 2, &parts);
+    }
+}
+
+/// Sets of more than one pass, numbered as in [`Plan::set_of`].
+fn at_once(out: &mut String, plan: &Plan) {
+    if plan.sets.iter().all(|set| set.passes.len() < 2) {
+        return;
+    }
+    out.push_str("\nmay run at once\n");
+    let first_of_gpu = plan.sets.iter().position(|set| !set.cpu).unwrap_or(0);
+    for (at, set) in plan.sets.iter().enumerate().filter(|(_, set)| set.passes.len() > 1) {
+        let (on, number) = if set.cpu { ("cpu", at) } else { ("gpu", at - first_of_gpu) };
+        let passes = plan.set_passes[set.passes.range()].iter().map(|pass| plan.pass_name(*pass));
+        entry(out, 2, &enumeration(&format!("{on} {number}"), passes));
+    }
+}
+
+fn copies(out: &mut String, plan: &Plan) {
+    if plan.copies.is_empty() {
+        return;
+    }
+    out.push_str("\ncopies\n");
+    for copy in &plan.copies {
+        let [from, to] = [copy.from, copy.to].map(|resource| quoted(plan.resource_name(resource)));
+        entry(out, 2, &[format!("{}:", quoted(plan.pass_name(copy.pass))), format!("{from} to {to}")]);
     }
 }

@@ -239,6 +239,9 @@ pub fn culled_word(culled: Culled) -> &'static str {
     }]
 }
 
+/// Words for the side on which the passes of a set run.
+pub const SET_WORDS: [&str; 2] = ["cpu", "gpu"];
+
 /// Words for why two neighbours are not one render pass.
 pub const UNMERGED_WORDS: [&str; 11] = [
     "area",

@@ -109,9 +109,9 @@ impl Run<'_, '_> {
             submit.waits.push(WaitFor { semaphore, value: point.value, stages: all });
         }
         self.signal_host(state);
-        if let Some(host) = state.host.as_ref().filter(|host| host.last > self.host_base) {
-            submit.waits.push(WaitFor { semaphore: host.semaphore, value: host.last, stages: all });
-            self.wait_for_host()?;
+        if let Some(host) = state.host.as_ref().filter(|host| host.last() > self.host_base) {
+            submit.waits.push(WaitFor { semaphore: host.semaphore, value: host.last(), stages: all });
+            self.wait_for_host(state, u64::MAX)?;
         }
         self.submit_own(OWN_QUEUE, submit).map(drop)
     }

@@ -6,7 +6,7 @@ use ash::vk;
 use rgraph_plan::access::{Accesses, Stages, Usage};
 use rgraph_plan::error::{GraphError, Mistake};
 use rgraph_plan::id::Id;
-use rgraph_plan::plan::{BatchId, Command, PlanPassId};
+use rgraph_plan::plan::{BatchId, Command, PlanPassId, Wait};
 
 use super::{At, Run};
 use crate::enter::{Entering, Target};
@@ -19,16 +19,18 @@ use crate::state::Region;
 use crate::work::Work;
 
 impl Run<'_, '_> {
-    /// Submits what the host waits for, and waits until its functions so far are done: only what the host wrote before
-    /// a submit is sure to be seen by it. A GPU that keeps the host's memory in its caches (an H200 does) shows the
+    /// Submits what the host waits for, and waits until its semaphore has a value: only what the host wrote before a
+    /// submit is sure to be seen by it. A GPU that keeps the host's memory in its caches (an H200 does) shows the
     /// difference, whatever barrier follows a wait for a signal that came later. Other runs take their turns meanwhile:
-    /// a function may wait for a thread that submits one. What this run uses is reserved for it.
-    pub(super) fn wait_for_host(&mut self) -> Result<(), Error> {
+    /// a function may wait for a thread that submits one. What this run uses is reserved for it. Host batches whose turn
+    /// comes later run meanwhile too, if all that they wait for was submitted.
+    pub(super) fn wait_for_host(&mut self, state: &RunState, value: u64) -> Result<(), Error> {
         self.flush()?;
+        self.hand_ahead(state)?;
         let Some(outcome) = &self.outcome else { return Ok(()) };
         let begin = Instant::now();
         *self.turn = None;
-        let waited = wait_polling(self.poll, |slice| Ok(outcome.wait(slice)));
+        let waited = wait_polling(self.poll, |slice| Ok(outcome.wait_for(value, slice)));
         *self.turn = Some(self.shared.turn());
         waited?;
         self.figures.took("wait", begin);
@@ -36,8 +38,31 @@ impl Run<'_, '_> {
         self.shared.check()
     }
 
+    /// Hands over the next host batches that wait for nothing but what was submitted. They keep their order, since the
+    /// host signals in it.
+    fn hand_ahead(&mut self, state: &RunState) -> Result<(), Error> {
+        let prepared = self.prepared;
+        let plan = &prepared.plan;
+        let host = plan.batches.iter_ids().filter(|(_, batch)| batch.queue.is_none()).map(|(id, _)| id);
+        for batch in host.filter(|_| self.ahead).collect::<Vec<_>>() {
+            if self.handed[batch.index()] {
+                continue;
+            }
+            let submitted = |wait: &Wait| {
+                let lane = wait.queue.map_or(plan.queues.len(), Id::index);
+                let signalled = prepared.signals.get(&(lane, wait.value));
+                wait.previous_run || signalled.is_none_or(|batch| self.now[batch.index()].is_some())
+            };
+            if !plan.waits[plan.batches[batch].waits.range()].iter().all(submitted) {
+                break;
+            }
+            self.host_batch(state, batch)?;
+        }
+        Ok(())
+    }
+
     /// Hands host passes to their thread.
-    pub(super) fn host_batch(&mut self, state: &mut RunState, batch: BatchId) -> Result<(), Error> {
+    pub(super) fn host_batch(&mut self, state: &RunState, batch: BatchId) -> Result<(), Error> {
         self.flush()?;
         let planned = self.prepared.plan.batches[batch];
         let entering = self.waits(state, &self.prepared.plan.waits[planned.waits.range()], None)?;
@@ -49,6 +74,14 @@ impl Run<'_, '_> {
             let edge = &self.prepared.plan.edges[at as usize];
             self.await_on_host(self.prepared.scene.memory[edge.resource], &mut waits);
         }
+        // What an earlier host batch waited for is known on the host, and its passes need not be done.
+        for (semaphore, value) in waits {
+            match self.host_waits.iter_mut().find(|(known, _)| *known == semaphore) {
+                Some((_, known)) => *known = value.max(*known),
+                None => self.host_waits.push((semaphore, value)),
+            }
+        }
+        let waits = self.host_waits.clone();
         let mut calls = Vec::new();
         let on = &state.variant_of(self.context, self.variant).on;
         for command in &self.prepared.plan.commands[planned.commands.range()] {
@@ -62,14 +95,16 @@ impl Run<'_, '_> {
                     Some(sink) => sink.around(&pass_name, work.clone()),
                     None => work.clone(),
                 };
-                calls.push(Call { pass: pass_name, work, seen });
+                let set = self.prepared.host_sets[*pass];
+                calls.push(Call { pass: pass_name, work, seen, set });
             }
         }
         let signal = planned.signal.map(|value| self.host_base + u64::from(value));
-        if let (Some(host), Some(outcome)) = (&mut state.host, &self.outcome) {
+        if let (Some(host), Some(outcome)) = (&state.host, &self.outcome) {
             let (of, outcome) = (self.prepared.clone(), outcome.clone());
-            host.push(Job { of, waits, calls, signal, outcome, chain: Chain::here() });
+            host.push(Job { _of: of, waits, calls, signal, outcome, chain: Chain::here() });
         }
+        self.handed[batch.index()] = true;
         self.now[batch.index()] = signal.map(At::Host);
         Ok(())
     }
@@ -145,14 +180,14 @@ impl Run<'_, '_> {
     }
 
     /// Has the host signal behind its last batch, where no batch of the plan waits for that one.
-    pub(super) fn signal_host(&self, state: &mut RunState) {
+    pub(super) fn signal_host(&self, state: &RunState) {
         let plan = &self.prepared.plan;
         let last = plan.batches.iter().rev().find(|batch| batch.queue.is_none());
         let silent = last.is_some_and(|batch| batch.signal.is_none());
-        if let (true, Some(host), Some(outcome)) = (silent, &mut state.host, &self.outcome) {
-            let signal = Some(host.last + 1);
+        if let (true, Some(host), Some(outcome)) = (silent, &state.host, &self.outcome) {
+            let signal = Some(host.last() + 1);
             let (of, outcome, chain) = (self.prepared.clone(), outcome.clone(), Chain::default());
-            host.push(Job { of, waits: Vec::new(), calls: Vec::new(), signal, outcome, chain });
+            host.push(Job { _of: of, waits: Vec::new(), calls: Vec::new(), signal, outcome, chain });
         }
     }
 }

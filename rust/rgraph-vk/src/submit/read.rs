@@ -134,10 +134,10 @@ impl Run<'_, '_> {
             entering.wait(self.shared.queues[point.queue].semaphore, point.value, all);
         }
         self.signal_host(state);
-        if let Some(host) = state.host.as_ref().filter(|host| host.last > self.host_base) {
-            entering.wait(host.semaphore, host.last, all);
+        if let Some(host) = state.host.as_ref().filter(|host| host.last() > self.host_base) {
+            entering.wait(host.semaphore, host.last(), all);
             entering.after_host(all);
-            self.wait_for_host()?;
+            self.wait_for_host(state, u64::MAX)?;
         }
         let device = &self.shared.raw;
         let family = self.shared.queues[OWN_QUEUE].family;

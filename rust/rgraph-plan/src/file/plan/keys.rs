@@ -1,7 +1,7 @@
 //! The keys of a plan file: what the reader knows, and what the schema is held against.
 
 /// Of a plan file.
-pub(in crate::file) const PLAN: [&str; 12] = [
+pub(in crate::file) const PLAN: [&str; 14] = [
     "rplan",
     "graph",
     "graph_hash",
@@ -13,6 +13,8 @@ pub(in crate::file) const PLAN: [&str; 12] = [
     "edges",
     "subgraphs",
     "unmerged",
+    "sets",
+    "copies",
     "report",
 ];
 /// Of the device profile.
@@ -116,6 +118,10 @@ pub(in crate::file) const STATE: [&str; 4] = ["queue", "stages", "access", "layo
 pub(in crate::file) const SUBGRAPH: [&str; 3] = ["key", "passes", "roots"];
 /// Of a pair of passes that were not merged.
 pub(in crate::file) const UNMERGED: [&str; 5] = ["first", "second", "why", "resource", "reason"];
+/// Of a set of passes.
+pub(in crate::file) const SET: [&str; 2] = ["on", "passes"];
+/// Of a copy.
+pub(in crate::file) const COPY: [&str; 3] = ["pass", "from", "to"];
 /// Of the report.
 pub(in crate::file) const REPORT: [&str; 9] =
     ["bake_us", "barriers", "submits", "frame_us", "one_queue_us", "policy", "optimal", "memory", "notes"];

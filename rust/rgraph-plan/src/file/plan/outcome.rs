@@ -8,12 +8,14 @@ use crate::error::Code;
 use crate::file::json::{Fields, Node, Word};
 use crate::id::Span;
 use crate::plan::{
-    BakeTimes, Edge, Heap, Placement, Plan, PlanKind, PlanPassId, Report, State, Subgraph, Unmerged, UnmergedWhy,
+    BakeTimes, Edge, Heap, PassSet, Placement, Plan, PlanCopy, PlanKind, PlanPassId, Report, State, Subgraph, Unmerged,
+    UnmergedWhy,
 };
-use crate::report::words::{POLICIES, UNMERGED_WORDS};
+use crate::report::words::{POLICIES, SET_WORDS, UNMERGED_WORDS};
 use crate::resource::ResourceId;
 
 position_word!(UnmergedRule, UNMERGED_WORDS, "a reason for not merging");
+position_word!(SetOn, SET_WORDS, "a side that passes run on");
 position_word!(Policy, POLICIES, "a scheduling policy");
 
 pub(super) fn read_memory(node: Node<'_, '_>, counts: &Counts, plan: &mut Plan) -> Option<()> {
@@ -72,6 +74,32 @@ pub(super) fn read_rest<const N: usize>(fields: &Fields<'_, '_, N>, counts: &Cou
     if let Some(pairs) = fields.get("unmerged") {
         pairs.elements(" of pairs", |_, node| plan.unmerged.extend(unmerged(node, counts)));
     }
+    if let Some(sets) = fields.get("sets") {
+        sets.elements(" of sets", |_, node| {
+            set(node, counts, plan);
+        });
+    }
+    if let Some(copies) = fields.get("copies") {
+        copies.elements(" of copies", |_, node| plan.copies.extend(copy(node, counts)));
+    }
+}
+
+fn set(node: Node<'_, '_>, counts: &Counts, plan: &mut Plan) -> Option<()> {
+    let fields = node.fields("a set of passes", &keys::SET)?;
+    let on = fields.need("on").and_then(|on| on.word::<SetOn>());
+    let passes: Vec<PlanPassId> = fields.need("passes")?.list(" of passes", |id| id.id(counts.passes, "passes"))?;
+    let start = plan.set_passes.len();
+    plan.set_passes.extend(passes);
+    plan.sets.push(PassSet { cpu: on?.0 == 0, passes: Span::new(start, plan.set_passes.len()) });
+    Some(())
+}
+
+fn copy(node: Node<'_, '_>, counts: &Counts) -> Option<PlanCopy> {
+    let fields = node.fields("a copy", &keys::COPY)?;
+    let pass = fields.need("pass").and_then(|pass| pass.id(counts.passes, "passes"));
+    let resource = |key| fields.need(key).and_then(|id| id.id(counts.resources, "resources"));
+    let (from, to) = (resource("from"), resource("to"));
+    Some(PlanCopy { pass: pass?, from: from?, to: to? })
 }
 
 fn edge(node: Node<'_, '_>, counts: &Counts, plan: &Plan) -> Option<Edge> {

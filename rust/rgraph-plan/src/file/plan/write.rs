@@ -13,7 +13,8 @@ use crate::plan::{
     Report, Scope, State, Why,
 };
 use crate::report::words::{
-    Positions, culled_sentence, culled_word, hazard_word, life_word, queue_word, unmerged_sentence, unmerged_word,
+    Positions, SET_WORDS, culled_sentence, culled_word, hazard_word, life_word, queue_word, unmerged_sentence,
+    unmerged_word,
 };
 use crate::resource::ResourceId;
 
@@ -69,6 +70,17 @@ fn write(plan: &Plan, timings: bool) -> String {
             row.put("resource", resource.index());
         }
         row.put("reason", unmerged_sentence(plan, pair.reason)).end();
+    });
+    sheet.key("  ", "sets");
+    sheet.list("  ", &plan.sets, |sheet, set| {
+        let mut row = sheet.row();
+        row.put("on", SET_WORDS[usize::from(!set.cpu)]);
+        row.put("passes", indices(&plan.set_passes[set.passes.range()])).end();
+    });
+    sheet.key("  ", "copies");
+    sheet.list("  ", &plan.copies, |sheet, copy| {
+        let mut row = sheet.row();
+        row.put("pass", copy.pass.index()).put("from", copy.from.index()).put("to", copy.to.index()).end();
     });
     report(&mut sheet, &plan.report, timings);
     sheet.text("\n}\n");

@@ -9,7 +9,7 @@ use crate::budget::MemoryBudget;
 use crate::format::Format;
 use crate::plan::{Hazard, PlanLife, QueueWhy};
 use crate::profile::Capabilities;
-use crate::report::words::{CULLED_WORDS, POLICIES, UNMERGED_WORDS};
+use crate::report::words::{CULLED_WORDS, POLICIES, SET_WORDS, UNMERGED_WORDS};
 
 pub(super) fn schema() -> Value {
     object(
@@ -26,6 +26,8 @@ pub(super) fn schema() -> Value {
             ("edges", list(edge())),
             ("subgraphs", list(subgraph())),
             ("unmerged", list(unmerged())),
+            ("sets", list(object(&["on", "passes"], [("on", words_of(&SET_WORDS)), ("passes", list(id()))]))),
+            ("copies", list(object(&["pass", "from", "to"], [("pass", id()), ("from", id()), ("to", id())]))),
             ("report", report()),
         ],
     )

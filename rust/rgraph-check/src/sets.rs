@@ -1,0 +1,266 @@
+//! What a plan says of passes that may run at once, and of passes that only move bytes.
+//!
+//! The order of CPU passes is worked out anew from the declaration and from bytes in common; that of GPU passes from the
+//! plan's barrier calls, events and waits. Functions of one set run on several threads, so a wrong set is a data race.
+
+use std::collections::HashMap;
+
+use rgraph_ir::access::Usage;
+use rgraph_ir::id::{Id, IdVec};
+use rgraph_ir::plan::{Command, Plan, PlanCopy, PlanPassId};
+
+use crate::facts::Facts;
+use crate::finding::{Findings, Rule};
+
+/// Judges sets and copies. A plan without sets promises nothing. O(plan + accesses of subresources).
+pub(crate) fn sets(facts: &Facts, plan: &Plan, declared_of: &[Option<usize>], findings: &mut Findings) {
+    if plan.sets.is_empty() {
+        return;
+    }
+    membership(plan, findings);
+    Cpu::new(facts, plan).walk(declared_of, findings);
+    gpu(plan, findings);
+    copies(facts, plan, declared_of, findings);
+}
+
+/// Passes that the plan runs, in the order of its batches, with whether they run on the CPU.
+fn ran(plan: &Plan) -> impl Iterator<Item = (PlanPassId, bool)> + '_ {
+    plan.batches.iter().flat_map(|batch| {
+        plan.commands[batch.commands.range()].iter().filter_map(|command| match command {
+            Command::Pass { pass, .. } => Some((*pass, batch.queue.is_none())),
+            _ => None,
+        })
+    })
+}
+
+/// Each pass that runs is in exactly one set, of its own side.
+fn membership(plan: &Plan, findings: &mut Findings) {
+    let mut counts = vec![[0u32; 2]; plan.passes.len()];
+    for set in &plan.sets {
+        plan.set_passes[set.passes.range()].iter().for_each(|pass| counts[pass.index()][usize::from(set.cpu)] += 1);
+    }
+    for (pass, cpu) in ran(plan) {
+        let count = std::mem::take(&mut counts[pass.index()]);
+        if count != [u32::from(!cpu), u32::from(cpu)] {
+            let name = plan.pass_name(pass);
+            let side = if cpu { "CPU" } else { "GPU" };
+            let message = format!("pass \"{name}\" of the {side} is in {} sets of it", count[usize::from(cpu)]);
+            findings.add(Rule::Sets, Some(name), None, message);
+        }
+    }
+    for pass in plan.passes.ids().filter(|pass| counts[pass.index()] != [0, 0]) {
+        let name = plan.pass_name(pass);
+        findings.add(Rule::Sets, Some(name), None, format!("pass \"{name}\" is in a set but does not run"));
+    }
+}
+
+/// A use of a subresource or of bytes.
+#[derive(Clone, Copy)]
+struct Past {
+    group: u32,
+    writes: bool,
+    cpu: bool,
+    /// The first set that may come behind it.
+    after: u32,
+}
+
+/// Walks the passes in plan order. A pass of the GPU hands on what it comes behind.
+struct Cpu<'a> {
+    facts: &'a Facts<'a>,
+    plan: &'a Plan,
+    set: IdVec<PlanPassId, Option<u32>>,
+    /// By memory and subresource.
+    past: HashMap<(usize, usize), Vec<Past>>,
+    /// By memory: the first set behind all its uses.
+    behind: Vec<u32>,
+    /// By memory: those that have some of its bytes.
+    shares: Vec<Vec<usize>>,
+    /// By declared pass: those that `after` puts before it.
+    earlier: Vec<Vec<usize>>,
+    /// By declared pass: the first set behind it, once it ran.
+    done: Vec<Option<u32>>,
+}
+
+impl<'a> Cpu<'a> {
+    fn new(facts: &'a Facts<'a>, plan: &'a Plan) -> Self {
+        let mut shares = vec![Vec::new(); facts.memory.len()];
+        for (a, b) in crate::structure::overlaps(facts, plan) {
+            let (a, b) = (facts.memory[a], facts.memory[b]);
+            if a != b {
+                shares[a].push(b);
+                shares[b].push(a);
+            }
+        }
+        let mut earlier = vec![Vec::new(); facts.declared_passes.len()];
+        for (later, before) in facts.graph.orderings() {
+            if let (Some(later), Some(before)) = (facts.place(*later), facts.place(*before)) {
+                earlier[later].push(before);
+            }
+        }
+        Self {
+            facts,
+            plan,
+            earlier,
+            set: plan.set_of(true),
+            past: HashMap::new(),
+            behind: vec![0; facts.memory.len()],
+            shares,
+            done: vec![None; facts.declared_passes.len()],
+        }
+    }
+
+    fn walk(&mut self, declared_of: &[Option<usize>], findings: &mut Findings) {
+        if !ran(self.plan).any(|(_, cpu)| cpu) {
+            return;
+        }
+        for (pass, cpu) in ran(self.plan) {
+            let Some(declared) = declared_of[pass.index()] else { continue };
+            let first = self.first_set(declared, cpu);
+            let said = self.set[pass].filter(|_| cpu);
+            if let Some(said) = said.filter(|said| *said != first) {
+                let name = self.plan.pass_name(pass);
+                let message = match said < first {
+                    true => {
+                        format!("pass \"{name}\" is in set {said} of the CPU, but follows a pass of set {}", first - 1)
+                    }
+                    false => {
+                        format!("pass \"{name}\" is in set {said} of the CPU, but follows no pass of set {}", said - 1)
+                    }
+                };
+                findings.add(Rule::Sets, Some(name), None, message);
+            }
+            self.note(declared, cpu, said.unwrap_or(first) + u32::from(cpu));
+        }
+    }
+
+    /// What a pass uses: memory, subresource, and how. What stands in for a use is read as well.
+    fn uses(&self, declared: usize, cpu: bool, mut each: impl FnMut(usize, usize, Past)) {
+        for (number, at) in self.facts.declared_passes[declared].uses.iter().enumerate() {
+            let memory = self.facts.memory[at.resource];
+            if self.facts.frames_ago[at.resource] > 0 {
+                continue;
+            }
+            for &subresource in &at.subresources {
+                let group = self.facts.key(at.resource, subresource, declared, number).map_or(0, |(_, group)| group);
+                each(memory, subresource, Past { group, writes: at.writes, cpu, after: 0 });
+            }
+            for input in at.fallbacks.iter().map(|one| one.input).chain(at.names.iter().copied()) {
+                let memory = self.facts.memory[input];
+                for subresource in self.facts.grids[memory].subresources(&at.part) {
+                    each(memory, subresource, Past { group: 0, writes: false, cpu, after: 0 });
+                }
+            }
+        }
+    }
+
+    fn first_set(&self, declared: usize, cpu: bool) -> u32 {
+        let mut first = self.earlier[declared].iter().filter_map(|&before| self.done[before]).max().unwrap_or(0);
+        self.uses(declared, cpu, |memory, subresource, now| {
+            let past = self.past.get(&(memory, subresource)).map_or(&[][..], Vec::as_slice);
+            let meets = |past: &&Past| {
+                let commutes = past.group != 0 && past.group == now.group && !(past.cpu && now.cpu);
+                (past.writes || now.writes) && !commutes
+            };
+            let past_uses = past.iter().filter(meets).map(|past| past.after);
+            let bytes = self.shares[memory].iter().map(|&other| self.behind[other]);
+            first = first.max(past_uses.chain(bytes).max().unwrap_or(0));
+        });
+        first
+    }
+
+    fn note(&mut self, declared: usize, cpu: bool, after: u32) {
+        let mut noted = Vec::new();
+        self.uses(declared, cpu, |memory, subresource, now| noted.push((memory, subresource, now)));
+        for (memory, subresource, now) in noted {
+            self.behind[memory] = self.behind[memory].max(after);
+            let list = self.past.entry((memory, subresource)).or_default();
+            let same = |past: &&mut Past| (past.group, past.writes, past.cpu) == (now.group, now.writes, now.cpu);
+            match list.iter_mut().find(same) {
+                Some(past) => past.after = past.after.max(after),
+                None => list.push(Past { after, ..now }),
+            }
+        }
+        self.done[declared] = Some(after);
+    }
+}
+
+/// Sets grow along everything by which the plan orders passes of the GPU.
+fn gpu(plan: &Plan, findings: &mut Findings) {
+    let set = plan.set_of(false);
+    let host = plan.queues.len();
+    // By queue: the first set that may come next, and the first one behind all its passes so far.
+    let mut lanes = vec![(0u32, 0u32); host + 1];
+    let mut signals: HashMap<(usize, u32), u32> = HashMap::new();
+    let mut events: HashMap<usize, u32> = HashMap::new();
+    for batch in &plan.batches {
+        let lane = batch.queue.map_or(host, Id::index);
+        for wait in plan.waits[batch.waits.range()].iter().filter(|wait| !wait.previous_run) {
+            let from = wait.queue.map_or(host, Id::index);
+            let after = signals.get(&(from, wait.value)).copied().unwrap_or(0);
+            lanes[lane].0 = lanes[lane].0.max(after);
+        }
+        for command in &plan.commands[batch.commands.range()] {
+            let (next, behind) = &mut lanes[lane];
+            match command {
+                Command::Barriers(barriers) if barriers.by_region => {}
+                Command::Barriers(_) => *next = (*next).max(*behind),
+                Command::SetEvent(event, _) => {
+                    events.insert(event.index(), (*next).max(*behind));
+                }
+                Command::WaitEvents(event, _) => {
+                    *next = (*next).max(events.get(&event.index()).copied().unwrap_or(0));
+                }
+                Command::Pass { pass, .. } if batch.queue.is_some() => {
+                    let said = set[*pass].unwrap_or(*next);
+                    if said < *next {
+                        let name = plan.pass_name(*pass);
+                        let message = format!(
+                            "pass \"{name}\" is in set {said} of the GPU, but a barrier or wait puts it behind set {}",
+                            *next - 1
+                        );
+                        findings.add(Rule::Sets, Some(name), None, message);
+                    }
+                    *behind = (*behind).max(said.saturating_add(1));
+                }
+                Command::Pass { .. } | Command::BeginRendering { .. } | Command::EndRendering => {}
+            }
+        }
+        if let Some(value) = batch.signal {
+            signals.insert((lane, value), lanes[lane].0.max(lanes[lane].1));
+        }
+    }
+}
+
+/// The copies of a plan are the passes that declare nothing but transfers.
+fn copies(facts: &Facts, plan: &Plan, declared_of: &[Option<usize>], findings: &mut Findings) {
+    let mut wanted = Vec::new();
+    for (pass, _) in ran(plan) {
+        let Some(declared) = declared_of[pass.index()] else { continue };
+        let uses = &facts.declared_passes[declared].uses;
+        if uses.iter().any(|at| !matches!(at.usage, Usage::TransferSrc | Usage::TransferDst)) {
+            continue;
+        }
+        let side = |usage: Usage| uses.iter().filter(move |at| at.usage == usage).map(|at| Id::new(at.resource));
+        for to in side(Usage::TransferDst) {
+            wanted.extend(side(Usage::TransferSrc).map(|from| PlanCopy { pass, from, to }));
+        }
+    }
+    wanted.sort_unstable();
+    wanted.dedup();
+    let mut given = plan.copies.clone();
+    given.sort_unstable();
+    let names = |copy: &PlanCopy| {
+        let [from, to] = [copy.from, copy.to].map(|resource| facts.name(resource.index()).to_owned());
+        (plan.pass_name(copy.pass).to_owned(), from, to)
+    };
+    for copy in wanted.iter().filter(|copy| given.binary_search(copy).is_err()) {
+        let (pass, from, to) = names(copy);
+        let message = format!("pass \"{pass}\" copies \"{from}\" to \"{to}\", which the plan does not list");
+        findings.add(Rule::Copies, Some(&pass), Some(&to), message);
+    }
+    for copy in given.iter().filter(|copy| wanted.binary_search(copy).is_err()) {
+        let (pass, from, to) = names(copy);
+        let message = format!("the plan lists a copy of \"{from}\" to \"{to}\" by pass \"{pass}\", which makes none");
+        findings.add(Rule::Copies, Some(&pass), Some(&to), message);
+    }
+}

@@ -1,0 +1,245 @@
+//! What may run at once: sets of CPU passes by their dependencies, sets of GPU passes by the plan's barriers and waits;
+//! and the passes that only move bytes.
+//!
+//! The set of a pass is the length of the longest chain of passes of its side that come before it, so a set is as early as
+//! it can be. CPU passes have no barriers between them: dependencies order them, through passes of the GPU too, and so do
+//! bytes that they share. Source of the sets: The Machinery, "Render Graphs" (`validate_and_build`).
+
+use super::describe::Input;
+use crate::access::{Accesses, Usage};
+use crate::graph::PassId;
+use crate::id::{Id, Span};
+use crate::plan::{Command, PassSet, Plan, PlanCopy, PlanPassId};
+use crate::resource::ResourceId;
+use crate::stages::resolve::meaning::Effect;
+use crate::stages::resolve::{Origin, ResolvedAccess};
+
+/// No such placement.
+const NONE: u32 = u32::MAX;
+
+/// Memory that finding sets reuses.
+#[derive(Default, Debug)]
+pub struct Scratch {
+    /// By live pass: CPU passes in the longest chain before it; of GPU passes then the like among these.
+    level: Vec<u32>,
+    /// By placement: the least level of what comes after all its uses so far, and the one that its bytes begin with.
+    placed: Vec<[u32; 2]>,
+    /// Uses of the CPU that are not ordered: subresource, whether it writes, what comes after it.
+    unordered: Vec<(u32, bool, u32)>,
+    queues: Vec<Queue>,
+    /// By event: the level of what waits for it.
+    events: Vec<u32>,
+    counts: Vec<u32>,
+    /// Passes and what they copy from.
+    sources: Vec<(PassId, ResourceId)>,
+    pairs: Vec<PlanCopy>,
+}
+
+/// How far a queue has come; the last one is the host.
+#[derive(Default, Debug)]
+struct Queue {
+    /// Level of a pass that comes next.
+    next: u32,
+    /// Level of a pass behind all so far.
+    behind: u32,
+    /// Values signalled, ascending, with the level of what waits for them.
+    signals: Vec<(u32, u32)>,
+}
+
+/// Finds sets and copies of a plan whose commands are there. O(plan + dependencies + accesses).
+pub fn parallel(input: Input<'_>, scratch: &mut Scratch, plan: &mut Plan) {
+    plan.sets.clear();
+    plan.set_passes.clear();
+    let passes = input.frame.schedule.passes.len();
+    scratch.level.clear();
+    scratch.level.resize(passes, 0);
+    let host = input.frame.schedule.host();
+    let is_host = |at: usize| input.frame.schedule.passes[at].queue == host;
+    if (0..passes).any(is_host) {
+        scratch.find_on_cpu(input);
+        scratch.put(plan, true);
+        scratch.level.fill(0);
+    }
+    scratch.find_on_gpu(plan);
+    scratch.put(plan, false);
+    copies(input, scratch, plan);
+}
+
+impl Scratch {
+    fn find_on_cpu(&mut self, input: Input<'_>) {
+        let (schedule, transients) = (input.frame.schedule, input.transients);
+        self.placed.clear();
+        self.placed.resize(transients.placements.len(), [0, NONE]);
+        self.unordered.clear();
+        for at in 0..schedule.passes.len() {
+            crate::cancel::poll();
+            let cpu = schedule.passes[at].queue == schedule.host();
+            let behind = |level: u32, of: usize| level + u32::from(schedule.passes[of].queue == schedule.host());
+            let row = input.deps.deps.preds.row(input.deps.index[schedule.passes[at].pass] as usize);
+            let before = row.iter().map(|&live| input.merged.final_position(live) as usize);
+            let mut level = before.map(|of| behind(self.level[of], of)).max().unwrap_or(0);
+            for access in input.frame.accesses(at) {
+                level = level.max(self.begins(input, access));
+                if cpu && access.group != 0 {
+                    level = level.max(self.commutes_behind(access));
+                }
+            }
+            self.level[at] = level;
+            for access in input.frame.accesses(at) {
+                let placement = placement(input, access);
+                if placement != NONE {
+                    let after = &mut self.placed[placement as usize][0];
+                    *after = (*after).max(behind(level, at));
+                }
+                if cpu && access.group != 0 {
+                    let writes = access.effect != Effect::Read;
+                    self.unordered
+                        .extend(access.subresources().map(|subresource| (subresource as u32, writes, level + 1)));
+                }
+            }
+        }
+    }
+
+    /// The level of what uses a memory, for the uses of the memories whose bytes it takes over.
+    fn begins(&mut self, input: Input<'_>, access: &ResolvedAccess) -> u32 {
+        let placement = placement(input, access);
+        if placement == NONE {
+            return 0;
+        }
+        if self.placed[placement as usize][1] == NONE {
+            let followed = input.transients.followed(placement).iter().filter(|(_, earlier_frame)| !earlier_frame);
+            let begins = followed.map(|(of, _)| self.placed[*of as usize][0]).max().unwrap_or(0);
+            self.placed[placement as usize][1] = begins;
+        }
+        self.placed[placement as usize][1]
+    }
+
+    /// Unordered uses commute, but two functions cannot write the same bytes at once.
+    fn commutes_behind(&self, access: &ResolvedAccess) -> u32 {
+        let writes = access.effect != Effect::Read;
+        let meets = |(subresource, wrote, _): &&(u32, bool, u32)| {
+            (writes || *wrote) && access.subresources().contains(&(*subresource as usize))
+        };
+        self.unordered.iter().filter(meets).map(|(.., after)| *after).max().unwrap_or(0)
+    }
+
+    fn find_on_gpu(&mut self, plan: &Plan) {
+        let host = plan.queues.len();
+        self.queues.resize_with(self.queues.len().max(host + 1), Queue::default);
+        for queue in &mut self.queues {
+            (queue.next, queue.behind) = (0, 0);
+            queue.signals.clear();
+        }
+        self.events.clear();
+        for batch in &plan.batches {
+            crate::cancel::poll();
+            let at = batch.queue.map_or(host, Id::index);
+            for wait in plan.waits[batch.waits.range()].iter().filter(|wait| !wait.previous_run) {
+                let signals = &self.queues[wait.queue.map_or(host, Id::index)].signals;
+                let signal = signals.binary_search_by_key(&wait.value, |(value, _)| *value);
+                let after = signal.map_or(0, |signal| signals[signal].1);
+                self.queues[at].next = self.queues[at].next.max(after);
+            }
+            let queue = &mut self.queues[at];
+            for command in &plan.commands[batch.commands.range()] {
+                match command {
+                    Command::Barriers(barriers) if !barriers.by_region => queue.next = queue.next.max(queue.behind),
+                    Command::SetEvent(event, _) => {
+                        self.events.resize(self.events.len().max(event.index() + 1), 0);
+                        self.events[event.index()] = queue.behind.max(queue.next);
+                    }
+                    Command::WaitEvents(event, _) => {
+                        let after = self.events.get(event.index()).copied().unwrap_or(0);
+                        queue.next = queue.next.max(after);
+                    }
+                    Command::Pass { pass, .. } => {
+                        self.level[pass.index()] = queue.next;
+                        let own = u32::from(batch.queue.is_some());
+                        queue.behind = queue.behind.max(queue.next + own);
+                    }
+                    Command::Barriers(_) | Command::BeginRendering { .. } | Command::EndRendering => {}
+                }
+            }
+            if let Some(value) = batch.signal {
+                queue.signals.push((value, queue.behind.max(queue.next)));
+            }
+        }
+    }
+
+    /// Live passes of one side by level, each set in plan order; levels of no pass are left out.
+    fn put(&mut self, plan: &mut Plan, cpu: bool) {
+        let counts = &mut self.counts;
+        let ours = |plan: &Plan, at: usize| plan.passes[PlanPassId::new(at)].queue.is_none() == cpu;
+        counts.clear();
+        for (at, &level) in self.level.iter().enumerate().filter(|(at, _)| ours(plan, *at)) {
+            debug_assert!(plan.passes[PlanPassId::new(at)].culled.is_none(), "live passes come first");
+            counts.resize(counts.len().max(level as usize + 1), 0);
+            counts[level as usize] += 1;
+        }
+        let mut start = plan.set_passes.len();
+        for count in counts.iter_mut() {
+            let passes = Span::new(start, start + *count as usize);
+            if *count > 0 {
+                plan.sets.push(PassSet { cpu, passes });
+            }
+            *count = passes.start;
+            start = passes.end as usize;
+        }
+        plan.set_passes.resize(start, PlanPassId::new(0));
+        for (at, &level) in self.level.iter().enumerate() {
+            if ours(plan, at) {
+                plan.set_passes[counts[level as usize] as usize] = PlanPassId::new(at);
+                counts[level as usize] += 1;
+            }
+        }
+    }
+}
+
+fn placement(input: Input<'_>, access: &ResolvedAccess) -> u32 {
+    let memory = input.frame.facts.memory[access.resource];
+    input.transients.index.get(memory).copied().unwrap_or(NONE)
+}
+
+/// Passes that do nothing but read and write by transfers. What stands in for a resource is not named.
+fn copies(input: Input<'_>, scratch: &mut Scratch, plan: &mut Plan) {
+    let Scratch { level: pass_of, sources, pairs, .. } = scratch;
+    let (accesses, facts) = (input.frame.graph.accesses(), input.frame.facts);
+    plan.copies.clear();
+    pairs.clear();
+    pass_of.clear();
+    pass_of.resize(input.frame.graph.passes().len(), NONE);
+    for (at, scheduled) in input.frame.schedule.passes.iter().enumerate() {
+        match facts.passes[scheduled.pass].origin {
+            Origin::Declared(pass) => pass_of[pass.index()] = at as u32,
+            Origin::Mip { .. } | Origin::Blit { .. } => {
+                let side = |side| input.frame.accesses(at).iter().filter(move |access| access.kinds.contains(side));
+                for to in side(Accesses::TRANSFER_WRITE) {
+                    let from = side(Accesses::TRANSFER_READ).map(|from| from.resource);
+                    let pass = PlanPassId::new(at);
+                    pairs.extend(from.map(|from| PlanCopy { pass, from, to: to.resource }));
+                }
+            }
+        }
+    }
+    sources.clear();
+    for access in accesses {
+        match access.usage {
+            Usage::TransferSrc => sources.push((access.pass, access.resource)),
+            Usage::TransferDst => {}
+            _ => pass_of[access.pass.index()] = NONE,
+        }
+    }
+    sources.sort_unstable();
+    for to in accesses.iter().filter(|access| access.usage == Usage::TransferDst) {
+        let pass = pass_of[to.pass.index()];
+        if pass != NONE {
+            let first = sources.partition_point(|(of, _)| *of < to.pass);
+            let from = sources[first..].iter().take_while(|(of, _)| *of == to.pass);
+            let pass = PlanPassId::new(pass as usize);
+            pairs.extend(from.map(|&(_, from)| PlanCopy { pass, from, to: to.resource }));
+        }
+    }
+    pairs.sort_unstable();
+    pairs.dedup();
+    plan.copies.extend_from_slice(pairs);
+}
