@@ -16,7 +16,9 @@ from rgraph._records import (
     ChaosReport,
     DeviceInfo,
     DeviceMemory,
+    Exported,
     Finding,
+    Holder,
     HostSpan,
     Memory,
     PassSet,
@@ -197,6 +199,7 @@ __all__ = [
     "Resource",
     "Sampler",
     "Semaphore",
+    "SharedMemory",
     "View",
     "__version__",
     "_capture_graphs",
@@ -431,6 +434,80 @@ class Capture:
     def __enter__(self) -> Capture: ...
     def __exit__(self, *error: object) -> None: ...
 
+@final
+class SharedMemory:
+    """A block of device memory that other devices, processes and APIs can have, too.
+
+    Made by `Device.shared_memory` or `Device.import_memory`. Both sides place images and buffers at equal offsets. One side
+    has a resource at a time: `DeviceResource.release` leaves it to the other, `DeviceResource.acquire` takes it back.
+    """
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+    @property
+    def size(self) -> int:
+        """Bytes."""
+    def image(
+        self,
+        name: str,
+        size: tuple[int, int],
+        format: _Format,
+        *,
+        mips: int = 1,
+        layers: int = 1,
+        offset: int | None = None,
+    ) -> DeviceResource:
+        """Make an image in the block. One in an imported block is held by the exporter until `DeviceResource.acquire`.
+
+        Parameters
+        ----------
+        name
+            Its name in reports and messages.
+        size
+            (width, height) in texels.
+        format
+            Texel format, as in `Module.image`.
+        mips, layers
+            Mip levels and array layers.
+        offset
+            Its first byte in the block; default: the first free bytes. The other side gives `DeviceResource.offset`.
+
+        Returns
+        -------
+        DeviceResource
+            Give it to runs as `inputs={name: resource}`.
+        """
+    def buffer(self, name: str, size: int, *, offset: int | None = None) -> DeviceResource:
+        """Make a buffer in the block. One in an imported block is held by the exporter until `DeviceResource.acquire`.
+
+        Parameters
+        ----------
+        name
+            Its name in reports and messages.
+        size
+            Bytes.
+        offset
+            Its first byte in the block; default: the first free bytes. The other side gives `DeviceResource.offset`.
+
+        Returns
+        -------
+        DeviceResource
+            Give it to runs as `inputs={name: resource}`.
+        """
+    def export(self) -> Exported:
+        """Export the block: a new file descriptor, which is yours to close, and all that an importer must know.
+
+        Send the descriptor to another process with `socket.send_fds`, and the rest as it is. The descriptor and its imports
+        keep the memory alive.
+
+        Returns
+        -------
+        Exported
+            For `Device.import_memory`.
+        """
+
+@final
 class Semaphore:
     """A timeline semaphore of a device: a number that only grows, and that runs wait for and signal.
 
@@ -446,6 +523,19 @@ class Semaphore:
     @property
     def device(self) -> Device:
         """The device."""
+    def export(self) -> Exported:
+        """Export the semaphore: a new file descriptor, which is yours to close, and all that an importer must know.
+
+        Returns
+        -------
+        Exported
+            For `Device.import_semaphore`.
+
+        Raises
+        ------
+        GraphError
+            RG-E225 if it was not made with `shared=True`.
+        """
     def signal(self, value: int) -> None:
         """Set the value from the host.
 
@@ -2935,18 +3025,90 @@ class Device:
         DeviceError
             If the device is closed, or the host has no memory for it.
         """
-    def semaphore(self, value: int = 0) -> Semaphore:
+    def shared_memory(self, name: str, size: int) -> SharedMemory:
+        """Allocate a block of device memory that can be exported to other devices, processes and APIs.
+
+        Parameters
+        ----------
+        name
+            Its name in reports and messages.
+        size
+            Bytes. Share few large blocks: exporting and importing one costs the same at every size.
+
+        Returns
+        -------
+        SharedMemory
+            Make images and buffers in it, and export it.
+
+        Raises
+        ------
+        DeviceError
+            RG-E102 if the driver shares no memory, RG-E110 if there is none left.
+        """
+    def import_memory(self, name: str, exported: Exported) -> SharedMemory:
+        """Import a block of memory that another device, or one of another process, exported.
+
+        Drivers check little: the record must be one of `SharedMemory.export`, with its own descriptor.
+
+        Parameters
+        ----------
+        name
+            Its name in reports and messages.
+        exported
+            What `SharedMemory.export` returned. In another process: `exported._replace(fd=received)`. The descriptor stays
+            yours to close.
+
+        Returns
+        -------
+        SharedMemory
+            Make images and buffers in it, at the exporter's offsets.
+
+        Raises
+        ------
+        DeviceError
+            RG-E131 if another device or driver exported it, RG-E102 if the driver shares no memory.
+        GraphError
+            RG-E225 if the descriptor is closed or is no memory, or the size is wrong.
+        """
+    def import_semaphore(self, exported: Exported) -> Semaphore:
+        """Import a timeline semaphore that another device, or one of another process, exported: to wait for, not to signal.
+
+        Parameters
+        ----------
+        exported
+            What `Semaphore.export` returned. The descriptor stays yours to close.
+
+        Returns
+        -------
+        Semaphore
+            Runs wait for it: `wait=[(semaphore, value)]`.
+
+        Raises
+        ------
+        DeviceError
+            RG-E131 if another device or driver exported it, RG-E102 if the driver shares no timelines.
+        GraphError
+            RG-E225 if the descriptor is closed or is no semaphore.
+        """
+    def semaphore(self, value: int = 0, *, shared: bool = False) -> Semaphore:
         """Make a timeline semaphore, which runs wait for and signal: `device.run(graph, wait=[(semaphore, 1)])`.
 
         Parameters
         ----------
         value
             Its first value.
+        shared
+            If true, it can be exported to other devices, processes and APIs, which then wait for it.
 
         Returns
         -------
         Semaphore
             It is destroyed when nothing that was submitted uses it.
+
+        Raises
+        ------
+        DeviceError
+            RG-E102 if it is to be shared, and the driver shares no timelines.
         """
     def window(
         self,
@@ -3102,6 +3264,50 @@ class DeviceResource:
     @property
     def state(self) -> dict[str, Any]:
         """How it was used last: a dict of `layout`, `stages`, `access`, and `queue` and `family` (None: nobody's)."""
+    @property
+    def offset(self) -> int | None:
+        """First byte in its block of shared memory; None: it lies in none."""
+    @property
+    def holder(self) -> Holder | None:
+        """The user outside of this device who has it, and the value of the semaphore at which that user is done; None: it is
+        this device's.
+        """
+    def release(
+        self, to: str, *, signal: tuple[Semaphore, int] | None = None, until: tuple[Semaphore, int] | None = None
+    ) -> None:
+        """Leave it to another user, behind all that this device does with it; images in layout `general`.
+
+        Parameters
+        ----------
+        to
+            The user's name, for messages.
+        signal
+            `(semaphore, value)`: signalled when it is the other's. The call then waits for nothing; by default it waits until
+            the device is done.
+        until
+            `(semaphore, value)`: the other is done with it. Runs that use it wait for that. By default they refuse it until
+            `acquire`.
+
+        Raises
+        ------
+        GraphError
+            If it lies in no shared memory, or another user has it.
+        """
+    def acquire(self, *, wait: tuple[Semaphore, int] | None = None, discard: bool = False) -> None:
+        """Take it back from its holder, who left images in layout `general`.
+
+        Parameters
+        ----------
+        wait
+            `(semaphore, value)`: runs that use it wait for that. By default the holder is done already.
+        discard
+            If true, drop the contents: nobody wrote any yet.
+
+        Raises
+        ------
+        GraphError
+            If no other user has it.
+        """
     def set_state(self, **state: Any) -> None:
         """Say how foreign Vulkan code left it.
 

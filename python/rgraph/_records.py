@@ -13,8 +13,10 @@ __all__ = [
     "DeviceInfo",
     "DeviceMemory",
     "DomainMemory",
+    "Exported",
     "Finding",
     "HeapMemory",
+    "Holder",
     "HostSpan",
     "Memory",
     "PassSpan",
@@ -240,6 +242,34 @@ class DeviceInfo(NamedTuple):
     """Missing features; empty if it is usable."""
     heaps: tuple[tuple[int, bool], ...]
     """Bytes of each memory heap, and True for device memory."""
+    driver_uuid: str
+    """UUID of its driver: drivers with equal ones share memory and semaphores."""
+
+
+class Exported(NamedTuple):
+    """A block of memory or a semaphore that was exported: its descriptor, and plain data for the importer."""
+
+    kind: str
+    """`"memory"` or `"semaphore"`."""
+    fd: int
+    """The file descriptor, yours to close."""
+    size: int
+    """Bytes of memory."""
+    memory_type: int
+    """Index of the memory type."""
+    device_uuid: str
+    """UUID of the device that exported it; only the same can import it."""
+    driver_uuid: str
+    """UUID of its driver."""
+
+
+class Holder(NamedTuple):
+    """Another user who has a shared resource."""
+
+    name: str
+    """Its name."""
+    until: int | None
+    """Value of the semaphore at which it is done; None: `DeviceResource.acquire` takes the resource back."""
 
 
 class DomainMemory(NamedTuple):

@@ -20,7 +20,7 @@ use rgraph_plan::profile::Profile;
 use rgraph_plan::resource::ResourceId;
 use rgraph_vk::{
     BorrowedHandle, ChaosReport, Compiled, Device, DeviceInfo, Error, Frame, FrameReport, Locked, MemoryReport,
-    Process, Readback, Replay, Resource, ResourceState, Semaphore,
+    Process, Readback, Replay, Resource, ResourceState, Semaphore, SharedMemory, SharedMemoryInfo,
 };
 
 use crate::ending;
@@ -262,6 +262,23 @@ impl Detached<Resource> {
     /// Its Vulkan handle.
     pub fn handle(&self) -> BorrowedHandle {
         self.value.handle()
+    }
+
+    /// First byte in its shared block.
+    pub fn offset(&self) -> Option<u64> {
+        self.value.offset()
+    }
+}
+
+impl Detached<SharedMemory> {
+    /// Its name.
+    pub fn name(&self) -> &str {
+        self.value.name()
+    }
+
+    /// Its size, type and origin.
+    pub fn info(&self) -> SharedMemoryInfo {
+        self.value.info()
     }
 }
 

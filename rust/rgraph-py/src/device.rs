@@ -149,6 +149,7 @@ pub fn info<'py>(py: Python<'py>, info: &DeviceInfo) -> PyResult<Bound<'py, PyAn
         (major, minor, patch),
         PyTuple::new(py, missing)?,
         PyTuple::new(py, heaps)?,
+        info.driver_uuid_text(),
     );
     record!(py, "DeviceInfo", fields)
 }

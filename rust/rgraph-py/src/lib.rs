@@ -66,6 +66,7 @@ mod sampler;
 mod semaphore;
 mod shader;
 mod shape;
+mod share;
 mod show;
 mod source;
 mod state;
@@ -122,6 +123,8 @@ mod core {
     use crate::sampler::PySampler;
     #[pymodule_export]
     use crate::semaphore::PySemaphore;
+    #[pymodule_export]
+    use crate::share::PySharedMemory;
     #[pymodule_export]
     use crate::view::PyView;
     #[pymodule_export]

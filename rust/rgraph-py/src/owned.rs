@@ -33,14 +33,14 @@ pub struct PyDeviceResource {
 }
 
 /// A size in an argument.
-fn size(value: &Bound<'_, PyAny>) -> PyResult<[u32; 2]> {
+pub fn size(value: &Bound<'_, PyAny>) -> PyResult<[u32; 2]> {
     match items(value).transpose()?.as_deref() {
         Some([width, height]) => Ok([width.extract::<Count>()?.0, height.extract::<Count>()?.0]),
         _ => Err(PyTypeError::new_err("size is (width, height) in texels")),
     }
 }
 
-fn format(py: Python<'_>, Text(name): Text<'_>) -> PyResult<Format> {
+pub fn format(py: Python<'_>, Text(name): Text<'_>) -> PyResult<Format> {
     word(py, "format", name, Format::from_name, Format::all().map(Format::name))
 }
 
@@ -159,6 +159,16 @@ impl PyDevice {
 }
 
 impl PyDeviceResource {
+    /// The Python object of a resource.
+    pub fn of(resource: Detached<Resource>, device: u64) -> Self {
+        Self { resource, device }
+    }
+
+    /// The number of its device.
+    pub fn device(&self) -> u64 {
+        self.device
+    }
+
     /// An array of its size, and how it lies in the resource; `what` begins the words for it in messages.
     fn host(&self, array: &Bound<'_, PyAny>, what: &str) -> PyResult<(Host, ArrayLayout)> {
         let what = format!("{what} \"{}\"", self.resource.name());

@@ -33,15 +33,32 @@ impl PyDevice {
     /// ----------
     /// value
     ///     Its first value.
+    /// shared
+    ///     If true, it can be exported to other devices, processes and APIs, which then wait for it.
     ///
     /// Returns
     /// -------
     /// Semaphore
     ///     It is destroyed when nothing that was submitted uses it.
-    #[pyo3(signature = (value = 0))]
-    fn semaphore(slf: &Bound<'_, Self>, value: u64) -> PyResult<PySemaphore> {
-        let semaphore = slf.get().device.make(slf.py(), move |device, _| device.semaphore(value))?;
-        Ok(PySemaphore { semaphore, device: slf.clone().unbind() })
+    ///
+    /// Raises
+    /// ------
+    /// DeviceError
+    ///     RG-E102 if it is to be shared, and the driver shares no timelines.
+    #[pyo3(signature = (value = 0, *, shared = false), text_signature = "($self, value=0, *, shared=False)")]
+    fn semaphore(slf: &Bound<'_, Self>, value: u64, shared: bool) -> PyResult<PySemaphore> {
+        let semaphore = slf.get().device.make(slf.py(), move |device, _| match shared {
+            true => device.shared_semaphore(value),
+            false => device.semaphore(value),
+        })?;
+        Ok(PySemaphore::of(slf, semaphore))
+    }
+}
+
+impl PySemaphore {
+    /// The Python object of a semaphore.
+    pub fn of(device: &Bound<'_, PyDevice>, semaphore: Detached<Semaphore>) -> Self {
+        Self { semaphore, device: device.clone().unbind() }
     }
 }
 

@@ -110,6 +110,8 @@ pub(crate) fn create(context: &Context, device: &Physical, profile: &Profile, wi
     let clock = clock::extension(context, device.raw, &extensions);
     let shown = if windows { window::device_extensions(context, device, &extensions)? } else { Vec::new() };
     let present_wait = shown.contains(&khr::present_wait::NAME);
+    let memory_fd = physical::has_extension(&extensions, khr::external_memory_fd::NAME);
+    let semaphore_fd = physical::has_extension(&extensions, khr::external_semaphore_fd::NAME);
     let mut has11 = vk::PhysicalDeviceVulkan11Features::default();
     let mut has12 = vk::PhysicalDeviceVulkan12Features::default();
     let mut has13 = vk::PhysicalDeviceVulkan13Features::default();
@@ -204,7 +206,12 @@ pub(crate) fn create(context: &Context, device: &Physical, profile: &Profile, wi
             info.queue_priorities(&priorities[..*count])
         })
         .collect();
-    let names = budget.then_some(ext::memory_budget::NAME).into_iter().chain(clock).chain(shown);
+    let offered = [
+        (budget, ext::memory_budget::NAME),
+        (memory_fd, khr::external_memory_fd::NAME),
+        (semaphore_fd, khr::external_semaphore_fd::NAME),
+    ];
+    let names = offered.into_iter().filter(|(has, _)| *has).map(|(_, name)| name).chain(clock).chain(shown);
     let names: Vec<_> = names.map(CStr::as_ptr).collect();
     let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&names);
     let mut info = info.push_next(&mut want);
@@ -223,6 +230,8 @@ pub(crate) fn create(context: &Context, device: &Physical, profile: &Profile, wi
         swapchains: windows,
         present_wait,
         lacks: capability::lacks(&has11, &has12),
+        memory_fd,
+        semaphore_fd,
     };
     Ok(Created { raw, enabled, budget, clock })
 }

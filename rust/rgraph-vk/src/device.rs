@@ -118,6 +118,10 @@ pub(crate) struct Enabled {
     pub present_wait: bool,
     /// Missing features that shaders ask for; of a caller's device nothing is known.
     pub lacks: crate::capability::Lacks,
+    /// `VK_KHR_external_memory_fd`.
+    pub memory_fd: bool,
+    /// `VK_KHR_external_semaphore_fd`.
+    pub semaphore_fd: bool,
 }
 
 /// Handles of a caller's own Vulkan objects.
@@ -444,6 +448,11 @@ impl Shared {
             return Err(DeviceError::new(Code::Lost, "the device was lost before", "close it and open it anew").into());
         }
         Ok(())
+    }
+
+    /// Whether it is the caller's device.
+    pub fn is_borrowed(&self) -> bool {
+        !self.owned
     }
 
     /// Whether this is the process that opened it, and not a fork.

@@ -76,6 +76,7 @@ impl Entering {
     pub fn enter(&mut self, shared: &Shared, store: &Store, region: Region, target: Target) {
         let tracked = store.tracked();
         let family = shared.queues[target.queue].family;
+        let held = store.block().is_some().then(|| store.lent().clone()).flatten();
         tracked.visit(region, |part, state| {
             let own = state.user == target.previous && target.previous.0 != 0;
             let mut src = vk::PipelineStageFlags2::empty();
@@ -98,6 +99,14 @@ impl Entering {
                         src_access |= vk::AccessFlags2::MEMORY_WRITE;
                     }
                 }
+            }
+            // What another device, process or API has, it has until a semaphore says so.
+            let elsewhere = state.family == Some(vk::QUEUE_FAMILY_EXTERNAL);
+            if let Some((until, value)) =
+                held.as_ref().filter(|_| elsewhere).and_then(|lent| lent.holder.until.as_ref())
+            {
+                self.wait(until.raw(), *value, stages);
+                src |= stages;
             }
             let Raw::Image(image) = store.raw else {
                 let moved = moved(shared, store, state.family, family, &mut self.notes);
@@ -137,7 +146,7 @@ impl Entering {
                 None
             } else {
                 match moved(shared, store, state.family, family, &mut self.notes) {
-                    Some([from, _]) if !shared.families().contains(&from) => {
+                    Some([from, _]) if store.block().is_none() && !shared.families().contains(&from) => {
                         self.notes.push(format!(
                             "\"{}\" was left to queue family {from}, which is not this device's: initialised anew",
                             store.name
@@ -179,8 +188,49 @@ impl Entering {
     }
 }
 
+/// Records the release of a shared resource, which is in layout `general`, to a user outside of the device.
+pub(crate) fn release(shared: &Shared, store: &Store, family: u32, commands: vk::CommandBuffer) {
+    let from = if store.concurrent { vk::QUEUE_FAMILY_IGNORED } else { family };
+    let to = vk::QUEUE_FAMILY_EXTERNAL;
+    // All that the device did; the semaphore or the host's wait behind the submit is the second scope.
+    let (stages, access) = (vk::PipelineStageFlags2::ALL_COMMANDS, vk::AccessFlags2::MEMORY_WRITE);
+    let mut info = vk::DependencyInfo::default();
+    let (mut images, mut buffers) = ([vk::ImageMemoryBarrier2::default()], [vk::BufferMemoryBarrier2::default()]);
+    match store.raw {
+        Raw::Image(image) => {
+            images[0] = images[0]
+                .src_stage_mask(stages)
+                .src_access_mask(access)
+                .old_layout(vk::ImageLayout::GENERAL)
+                .new_layout(vk::ImageLayout::GENERAL)
+                .src_queue_family_index(from)
+                .dst_queue_family_index(to)
+                .image(image)
+                .subresource_range(Region::whole(store.kind).subresources());
+            info = info.image_memory_barriers(&images);
+        }
+        Raw::Buffer(buffer) => {
+            buffers[0] = buffers[0]
+                .src_stage_mask(stages)
+                .src_access_mask(access)
+                .src_queue_family_index(from)
+                .dst_queue_family_index(to)
+                .buffer(buffer)
+                .offset(0)
+                .size(vk::WHOLE_SIZE);
+            info = info.buffer_memory_barriers(&buffers);
+        }
+    }
+    // SAFETY: the command buffer is being recorded, outside of a render pass; the handle lives until the submit is done.
+    unsafe { shared.raw.cmd_pipeline_barrier2(commands, &info) };
+}
+
 /// The families between which a resource that belongs to one at a time changes hands.
 fn moved(shared: &Shared, store: &Store, from: Option<u32>, to: u32, notes: &mut Vec<String>) -> Option<[u32; 2]> {
+    if store.block().is_some() && from == Some(vk::QUEUE_FAMILY_EXTERNAL) {
+        let to = if store.concurrent { vk::QUEUE_FAMILY_IGNORED } else { to };
+        return Some([vk::QUEUE_FAMILY_EXTERNAL, to]);
+    }
     let from = from.filter(|from| *from != to && !store.concurrent)?;
     if shared.families().contains(&from) {
         notes.push(format!("\"{}\" is taken over from queue family {from}, whose release is the caller's", store.name));

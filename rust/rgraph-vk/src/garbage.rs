@@ -1,8 +1,11 @@
 //! Deferred deletion: Vulkan objects that are not needed any more, until no queue uses them.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use ash::vk;
 
 use crate::memory::{Allocation, Domain, Memory};
+use crate::share::block::Spans;
 
 /// An object to be destroyed.
 #[derive(Debug)]
@@ -11,6 +14,10 @@ pub(crate) enum Garbage {
     ImageView(vk::ImageView),
     Buffer(vk::Buffer),
     Memory(Allocation, String, Domain),
+    /// A shared block: its name, and its bytes where they count as this device's.
+    Shared(vk::DeviceMemory, String, u64),
+    /// Bytes of a shared block, by the first one.
+    Span(Arc<Mutex<Spans>>, u64),
     CommandPool(vk::CommandPool),
     DescriptorPool(vk::DescriptorPool),
     QueryPool(vk::QueryPool),
@@ -37,6 +44,14 @@ impl Garbage {
                     memory.free(allocation, &name, domain);
                 }
             }
+            Self::Shared(raw, name, bytes) => {
+                // SAFETY: see above; what lay in it was given up before.
+                unsafe { device.free_memory(raw, None) };
+                if let Some(memory) = memory {
+                    memory.uncount_shared(&name, bytes);
+                }
+            }
+            Self::Span(spans, first) => spans.lock().unwrap_or_else(PoisonError::into_inner).free(first),
             // SAFETY: see above.
             Self::CommandPool(raw) => unsafe { device.destroy_command_pool(raw, None) },
             // SAFETY: see above.

@@ -248,7 +248,7 @@ impl Memory {
     }
 
     /// Memory types of a domain among those allowed.
-    fn types(&self, domain: Domain, allowed: u32) -> u32 {
+    pub fn types(&self, domain: Domain, allowed: u32) -> u32 {
         use vk::MemoryPropertyFlags as Flags;
         let count = self.properties.memory_type_count;
         let with = |wanted: Flags, unwanted: Flags| {
@@ -345,12 +345,7 @@ impl Memory {
 
     /// Gives memory back. `name` and `domain` are those it was wanted with.
     pub fn free(&mut self, allocation: Allocation, name: &str, domain: Domain) {
-        if let Some(bytes) = self.owners.get_mut(name) {
-            *bytes = bytes.saturating_sub(allocation.size);
-            if *bytes == 0 {
-                self.owners.remove(name);
-            }
-        }
+        self.disown(name, allocation.size);
         let block = match allocation.part {
             Part::Own(block) => {
                 let own = self.own.entry(domain).or_default();
@@ -365,6 +360,32 @@ impl Memory {
         };
         if let Some(block) = block {
             self.give_back(block);
+        }
+    }
+
+    /// Counts a block that is shared with others, and that its owner frees.
+    pub fn count_shared(&mut self, name: &str, bytes: u64) {
+        let own = self.own.entry(Domain::Device).or_default();
+        (own.0, own.1) = (own.0 + bytes, own.1 + 1);
+        *self.owners.entry(name.to_owned()).or_default() += bytes;
+    }
+
+    /// Takes a shared block out of the count; one of no bytes was never in it.
+    pub fn uncount_shared(&mut self, name: &str, bytes: u64) {
+        if bytes == 0 {
+            return;
+        }
+        let own = self.own.entry(Domain::Device).or_default();
+        (own.0, own.1) = (own.0.saturating_sub(bytes), own.1.saturating_sub(1));
+        self.disown(name, bytes);
+    }
+
+    fn disown(&mut self, name: &str, bytes: u64) {
+        if let Some(owned) = self.owners.get_mut(name) {
+            *owned = owned.saturating_sub(bytes);
+            if *owned == 0 {
+                self.owners.remove(name);
+            }
         }
     }
 

@@ -65,6 +65,8 @@ pub struct DeviceInfo {
     pub kind: DeviceKind,
     /// Its UUID, equal to CUDA's on NVIDIA.
     pub uuid: [u8; 16],
+    /// UUID of its driver: drivers with equal ones share memory and semaphores.
+    pub driver_uuid: [u8; 16],
     /// Its place on the PCI bus, `0000:01:00.0`, where the driver tells.
     pub pci: Option<String>,
     /// Driver name and version.
@@ -82,14 +84,12 @@ pub struct DeviceInfo {
 impl DeviceInfo {
     /// UUID as people write it.
     pub fn uuid_text(&self) -> String {
-        let mut text = String::with_capacity(36);
-        for (at, byte) in self.uuid.iter().enumerate() {
-            if matches!(at, 4 | 6 | 8 | 10) {
-                text.push('-');
-            }
-            text.push_str(&format!("{byte:02x}"));
-        }
-        text
+        uuid_text(&self.uuid)
+    }
+
+    /// UUID of its driver as people write it.
+    pub fn driver_uuid_text(&self) -> String {
+        uuid_text(&self.driver_uuid)
     }
 
     /// Whether rgraph can run on it.
@@ -182,6 +182,18 @@ pub fn choose(devices: Vec<Physical>, selector: Option<&str>) -> Result<Physical
     Ok(found.clone())
 }
 
+/// A UUID as people write it.
+pub(crate) fn uuid_text(uuid: &[u8; 16]) -> String {
+    let mut text = String::with_capacity(36);
+    for (at, byte) in uuid.iter().enumerate() {
+        if matches!(at, 4 | 6 | 8 | 10) {
+            text.push('-');
+        }
+        text.push_str(&format!("{byte:02x}"));
+    }
+    text
+}
+
 fn text(chars: &[std::ffi::c_char]) -> String {
     let bytes: Vec<u8> = chars.iter().take_while(|c| **c != 0).map(|c| *c as u8).collect();
     String::from_utf8_lossy(&bytes).into_owned()
@@ -250,6 +262,7 @@ fn describe(context: &Context, raw: vk::PhysicalDevice) -> Result<DeviceInfo, Er
             _ => DeviceKind::Other,
         },
         uuid: ids.device_uuid,
+        driver_uuid: ids.driver_uuid,
         pci: with_pci
             .then(|| format!("{:04x}:{:02x}:{:02x}.{}", pci.pci_domain, pci.pci_bus, pci.pci_device, pci.pci_function)),
         driver: format!("{} {}", text(&driver.driver_name), text(&driver.driver_info)).trim().to_owned(),

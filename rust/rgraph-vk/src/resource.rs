@@ -20,7 +20,7 @@ use crate::store::{Raw, Store, Usages};
 
 /// An image or buffer of a device. Clones are the same one; it lives as long as anything uses it.
 #[derive(Clone, Debug)]
-pub struct Resource(Arc<Store>);
+pub struct Resource(pub(crate) Arc<Store>);
 
 /// A caller's image or buffer handle.
 #[derive(Clone, Copy, Debug)]
@@ -38,17 +38,8 @@ impl Device {
     /// If the device cannot make it, or is out of memory.
     pub fn image(&self, name: &str, format: Format, size: [u32; 2], mips: u32, layers: u32) -> Result<Resource, Error> {
         self.0.check()?;
-        let [width, height] = size;
-        let kind =
-            PlanKind::Image { format, size: [width, height, 1], mips, layers, samples: 1, volume: false, cube: false };
-        if width == 0 || height == 0 || mips == 0 || layers == 0 {
-            return Err(Error::input(name, format!("image \"{name}\" has no texels"), "give a size of at least 1x1"));
-        }
-        let most = width.max(height).ilog2() + 1;
-        if mips > most {
-            let message = format!("image \"{name}\" of {width}x{height} has {mips} mips");
-            return Err(Error::input(name, message, format!("give it 1 to {most} mips")));
-        }
+        Resource::check_image(name, size, mips, layers)?;
+        let kind = image_kind(format, size, mips, layers);
         let usages = Usages { image: self.0.image_usages(format), ..Usages::default() };
         // Refuses what cannot be made, with the reason.
         let _ = self.0.measure(name, kind, usages, true)?;
@@ -61,19 +52,8 @@ impl Device {
     /// If the size is zero, or the device is out of memory.
     pub fn buffer(&self, name: &str, size: u64) -> Result<Resource, Error> {
         self.0.check()?;
-        if size == 0 || size > self.0.profile.limits.max_buffer {
-            let most = self.0.profile.limits.max_buffer;
-            let message = format!("buffer \"{name}\" has {size} bytes");
-            return Err(Error::input(name, message, format!("give it 1 to {most} bytes")));
-        }
-        let buffer = vk::BufferUsageFlags::TRANSFER_SRC
-            | vk::BufferUsageFlags::TRANSFER_DST
-            | vk::BufferUsageFlags::UNIFORM_BUFFER
-            | vk::BufferUsageFlags::STORAGE_BUFFER
-            | vk::BufferUsageFlags::VERTEX_BUFFER
-            | vk::BufferUsageFlags::INDEX_BUFFER
-            | vk::BufferUsageFlags::INDIRECT_BUFFER;
-        let usages = Usages { buffer, ..Usages::default() };
+        Resource::check_buffer(&self.0, name, size)?;
+        let usages = Usages { buffer: buffer_usages(), ..Usages::default() };
         Store::new(&self.0, name, PlanKind::Buffer { size }, usages, Domain::Device, true).map(Resource)
     }
 
@@ -97,9 +77,25 @@ impl Device {
     }
 }
 
+/// A 2D image of one sample, no cube.
+pub(crate) fn image_kind(format: Format, [width, height]: [u32; 2], mips: u32, layers: u32) -> PlanKind {
+    PlanKind::Image { format, size: [width, height, 1], mips, layers, samples: 1, volume: false, cube: false }
+}
+
+/// Every usage of a buffer.
+pub(crate) fn buffer_usages() -> vk::BufferUsageFlags {
+    vk::BufferUsageFlags::TRANSFER_SRC
+        | vk::BufferUsageFlags::TRANSFER_DST
+        | vk::BufferUsageFlags::UNIFORM_BUFFER
+        | vk::BufferUsageFlags::STORAGE_BUFFER
+        | vk::BufferUsageFlags::VERTEX_BUFFER
+        | vk::BufferUsageFlags::INDEX_BUFFER
+        | vk::BufferUsageFlags::INDIRECT_BUFFER
+}
+
 impl Shared {
     /// Every usage that a format allows.
-    fn image_usages(&self, format: Format) -> vk::ImageUsageFlags {
+    pub(crate) fn image_usages(&self, format: Format) -> vk::ImageUsageFlags {
         // SAFETY: the physical device is of this instance.
         let properties = unsafe {
             let raw = crate::convert::format(format);
@@ -125,6 +121,33 @@ impl Resource {
     /// The resource of a store.
     pub(crate) fn of(store: Arc<Store>) -> Self {
         Self(store)
+    }
+
+    pub(crate) fn store(&self) -> &Arc<Store> {
+        &self.0
+    }
+
+    /// Refuses sizes that no image has.
+    pub(crate) fn check_image(name: &str, [width, height]: [u32; 2], mips: u32, layers: u32) -> Result<(), Error> {
+        if width == 0 || height == 0 || mips == 0 || layers == 0 {
+            return Err(Error::input(name, format!("image \"{name}\" has no texels"), "give a size of at least 1x1"));
+        }
+        let most = width.max(height).ilog2() + 1;
+        if mips > most {
+            let message = format!("image \"{name}\" of {width}x{height} has {mips} mips");
+            return Err(Error::input(name, message, format!("give it 1 to {most} mips")));
+        }
+        Ok(())
+    }
+
+    /// Refuses sizes that no buffer of the device has.
+    pub(crate) fn check_buffer(shared: &Shared, name: &str, size: u64) -> Result<(), Error> {
+        let most = shared.profile.limits.max_buffer;
+        if size == 0 || size > most {
+            let message = format!("buffer \"{name}\" has {size} bytes");
+            return Err(Error::input(name, message, format!("give it 1 to {most} bytes")));
+        }
+        Ok(())
     }
 
     /// Its name.
@@ -256,6 +279,7 @@ impl Resource {
             let message = format!("\"{}\" takes {wanted} bytes, and {} are given", self.0.name, bytes.len());
             return Err(Error::input(&self.0.name, message, packed_help(self.0.kind)));
         }
+        self.0.available()?;
         staged::write(&self.0, bytes, None)?;
         if self.0.is_exposed() {
             shared.wait(&staged::points(&self.0), None)?;
@@ -270,6 +294,7 @@ impl Resource {
     pub fn read(&self) -> Result<Readback, Error> {
         self.0.shared.check()?;
         self.0.shared.outside()?;
+        self.0.available()?;
         let block = staged::read(&self.0)?;
         let (kind, name) = (self.0.kind, self.0.name.clone());
         self.0.shared.sweep()?;
@@ -288,6 +313,7 @@ impl Resource {
             let message = format!("\"{}\" has {held} bytes, and there is room for {}", self.0.name, bytes.len());
             return Err(Error::input(&self.0.name, message, packed_help(self.0.kind)));
         }
+        self.0.available()?;
         staged::read_into(&self.0, bytes)?;
         self.0.shared.sweep()
     }

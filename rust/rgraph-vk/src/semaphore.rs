@@ -6,7 +6,7 @@ use std::time::Duration;
 use ash::vk;
 
 use crate::device::{Device, Shared};
-use crate::error::{Called, Error};
+use crate::error::{Called, Code, DeviceError, Error};
 use crate::external::{SemaphoreSignal, SemaphoreWait};
 use crate::garbage::Garbage;
 
@@ -14,9 +14,20 @@ use crate::garbage::Garbage;
 #[derive(Clone, Debug)]
 pub struct Semaphore(Arc<Owned>);
 
+/// Who else may have a semaphore.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Sharing {
+    Private,
+    /// It can be exported; its maker signals it.
+    Exportable,
+    /// Another device, process or API signals it.
+    Imported,
+}
+
 struct Owned {
     shared: Arc<Shared>,
     raw: vk::Semaphore,
+    sharing: Sharing,
     /// The highest value that it has, and values that runs were asked to signal, ascending; those that it has may be among them.
     known: Mutex<(u64, Vec<u64>)>,
 }
@@ -44,7 +55,7 @@ impl Device {
         let shared = &self.0;
         shared.check()?;
         let raw = shared.create_timeline(value)?;
-        Ok(Semaphore(Arc::new(Owned { shared: shared.clone(), raw, known: Mutex::new((value, Vec::new())) })))
+        Ok(Semaphore::own(shared, raw, value, Sharing::Private))
     }
 }
 
@@ -60,6 +71,28 @@ impl Shared {
 }
 
 impl Semaphore {
+    /// Owns a timeline that has a value.
+    pub(crate) fn own(shared: &Arc<Shared>, raw: vk::Semaphore, value: u64, sharing: Sharing) -> Self {
+        Self(Arc::new(Owned { shared: shared.clone(), raw, sharing, known: Mutex::new((value, Vec::new())) }))
+    }
+
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.0.shared
+    }
+
+    pub(crate) fn sharing(&self) -> Sharing {
+        self.0.sharing
+    }
+
+    /// Refuses a semaphore of another device.
+    pub(crate) fn check_of(&self, shared: &Arc<Shared>) -> Result<(), Error> {
+        if Arc::ptr_eq(&self.0.shared, shared) {
+            return Ok(());
+        }
+        let message = "a semaphore of another device is given";
+        Err(DeviceError::new(Code::Foreign, message, "export it, and import it on this device").into())
+    }
+
     /// Its handle, for foreign code.
     pub fn raw(&self) -> vk::Semaphore {
         self.0.raw
@@ -89,6 +122,7 @@ impl Semaphore {
     /// [`Semaphore::value`].
     pub fn signal(&self, value: u64) -> Result<(), Error> {
         let shared = &self.0.shared;
+        self.check_writer()?;
         let mut known = self.known()?;
         let (has, promised) = &mut *known;
         let next = promised.first().copied().unwrap_or(u64::MAX);
@@ -124,6 +158,7 @@ impl Semaphore {
     /// # Errors
     /// `RG-E225` if the value is not above that which it has and those that runs signal; else as [`Semaphore::value`].
     pub fn promised(&self, value: u64) -> Result<SemaphoreSignal, Error> {
+        self.check_writer()?;
         let mut known = self.known()?;
         let highest = known.1.last().copied().unwrap_or(known.0);
         if value <= highest {
@@ -133,6 +168,15 @@ impl Semaphore {
         known.1.push(value);
         // SAFETY: a timeline; the value is above all others, and it is destroyed behind what was submitted.
         Ok(unsafe { SemaphoreSignal::new(self.0.raw, Some(value)) })
+    }
+
+    /// Refuses signals by anybody but the maker: values only grow, so one timeline has one writer.
+    fn check_writer(&self) -> Result<(), Error> {
+        if self.0.sharing != Sharing::Imported {
+            return Ok(());
+        }
+        let help = "signal a semaphore of your own, and export that to the other side";
+        Err(Error::input("?", "an imported semaphore cannot be signalled: its maker signals it", help))
     }
 
     /// What it has, as the device says, and what is still promised.

@@ -17,10 +17,12 @@ use crate::copy::{Piece, Plane, download, finish, packed_bytes, pieces, upload};
 use crate::device::Shared;
 use crate::enter::{self, Entering};
 use crate::error::Error;
+use crate::external::SemaphoreSignal;
 use crate::host::Reservation;
 use crate::onetime::OneTime;
 use crate::queue::{Point, Submit};
 use crate::run::wait_polling;
+use crate::share::released;
 use crate::staging::{Block, CHUNK};
 use crate::state::{Region, ResourceState};
 use crate::store::Store;
@@ -65,6 +67,8 @@ struct Transfer<'a> {
     region: Region,
     once: OneTime,
     last: Option<Point>,
+    /// The point of a submit that was no copy.
+    left: Option<Point>,
 }
 
 impl<'a> Transfer<'a> {
@@ -81,7 +85,7 @@ impl<'a> Transfer<'a> {
         };
         let queue = queue_for(store);
         let once = known.unwrap_or_default();
-        let mut transfer = Self { shared, store, queue, write, region, once, last: None };
+        let mut transfer = Self { shared, store, queue, write, region, once, last: None, left: None };
         transfer.once.reset(shared)?;
         Ok(transfer)
     }
@@ -127,6 +131,13 @@ impl<'a> Transfer<'a> {
     }
 }
 
+impl Transfer<'_> {
+    /// Gives its command buffers back, without a word on the resource's state.
+    fn leave(mut self, point: Point) {
+        self.left = Some(point);
+    }
+}
+
 impl Drop for Transfer<'_> {
     /// What was submitted is under way, also where a later piece failed.
     fn drop(&mut self) {
@@ -143,7 +154,7 @@ impl Drop for Transfer<'_> {
             };
             self.store.tracked().set(self.region, &state);
         }
-        self.shared.transfers().0.push((std::mem::take(&mut self.once), self.last));
+        self.shared.transfers().0.push((std::mem::take(&mut self.once), self.last.or(self.left)));
     }
 }
 
@@ -270,6 +281,38 @@ fn read_pieces(store: &Arc<Store>, bytes: &mut [u8]) -> Result<(), Error> {
         copies();
         Ok(())
     })
+}
+
+/// Leaves a resource of a shared block to a user outside of the device, behind all uses so far; images in layout
+/// `general`. Returns when that is submitted; the signals follow it.
+///
+/// Source: Vulkan 1.3 specification, "Queue Family Ownership Transfer", of external queue families.
+pub(crate) fn release(store: &Arc<Store>, signals: &[SemaphoreSignal]) -> Result<Point, Error> {
+    const QUEUE: usize = 0;
+    let shared = &store.shared;
+    let _turn = shared.turn_with(std::slice::from_ref(store), None)?;
+    let mut transfer = Transfer::begin(store, false)?;
+    let mut entering = Entering::default();
+    let (stages, access, layout) = (Stages::COPY, Accesses::TRANSFER_READ, Layout::General);
+    let target = enter::Target { queue: QUEUE, stages, access, layout, discard: false, previous: (0, 0) };
+    entering.enter(shared, store, Region::whole(store.kind), target);
+    let queue = &shared.queues[QUEUE];
+    let commands = transfer.once.record(shared, queue.family, |commands| {
+        if !entering.is_empty() {
+            entering.record(&shared.raw, commands);
+        }
+        enter::release(shared, store, queue.family, commands);
+    })?;
+    let signals = signals.iter().map(|signal| (signal.semaphore, signal.value)).collect();
+    let submit = Submit { waits: entering.waits, commands: vec![commands], signals, ..Submit::default() };
+    let point = Point { queue: QUEUE, value: shared.noted(queue.submit(&shared.raw, &[submit]))? };
+    let left = released(QUEUE, point);
+    let mut tracked = store.tracked();
+    let whole = tracked.whole();
+    tracked.set(whole, &left);
+    drop(tracked);
+    transfer.leave(point);
+    Ok(point)
 }
 
 /// Keeps runs away from a resource, once those that have it are over.

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use ash::vk;
 use gpu_allocator::vulkan::AllocationScheme;
-use rgraph_plan::access::Aspects;
+use rgraph_plan::access::{Aspects, Layout};
 use rgraph_plan::format::{Format, Numbers};
 use rgraph_plan::plan::PlanKind;
 use rgraph_shader::Dimension;
@@ -19,6 +19,8 @@ use crate::error::{Called, Code, DeviceError, Error};
 use crate::garbage::Garbage;
 use crate::host::Outcome;
 use crate::memory::{Allocation, Domain, Want};
+use crate::share::block::SharedBlock;
+use crate::share::{HANDLE, Lent, elsewhere};
 use crate::state::Tracked;
 
 /// The handle of an image or a buffer.
@@ -35,6 +37,8 @@ pub(crate) struct Usages {
     pub buffer: vk::BufferUsageFlags,
     /// Whether views of other formats are made.
     pub mutable: bool,
+    /// Whether its memory is shared with other devices, processes or APIs.
+    pub external: bool,
 }
 
 /// A view of an image.
@@ -58,6 +62,10 @@ pub(crate) struct Store {
     /// Whether it was made for transfers into it.
     pub clearable: bool,
     memory: Option<(Allocation, Domain)>,
+    /// The shared block that it lies in, and its first byte there.
+    block: Option<(Arc<SharedBlock>, u64)>,
+    /// Who had it last besides this device.
+    lent: Mutex<Option<Lent>>,
     mapped: Option<Mapped>,
     owned: bool,
     views: Mutex<HashMap<ViewKey, vk::ImageView>>,
@@ -128,6 +136,29 @@ impl Store {
         Ok(Arc::new(store))
     }
 
+    /// Makes an image or buffer in a shared block, at its first free bytes or at `at`. In an imported block the exporter has
+    /// it until it is acquired.
+    pub fn shared(
+        block: &Arc<SharedBlock>,
+        name: &str,
+        kind: PlanKind,
+        usages: Usages,
+        at: Option<u64>,
+    ) -> Result<Arc<Self>, Error> {
+        let mut store = Self::unbound(&block.shared, name, kind, usages, true)?;
+        let (requirements, _) = store.requirements();
+        let offset = block.place(name, requirements, at)?;
+        store.block = Some((block.clone(), offset));
+        store.bind(block.raw, offset)?;
+        store.expose();
+        if block.imported {
+            let tracked = store.tracked.get_mut().unwrap_or_else(PoisonError::into_inner);
+            tracked.set(tracked.whole(), &elsewhere(Layout::General));
+            *store.lent.get_mut().unwrap_or_else(PoisonError::into_inner) = Some(Lent::to("its exporter"));
+        }
+        Ok(Arc::new(store))
+    }
+
     /// Borrows a caller's image or buffer.
     pub fn borrowed(shared: &Arc<Shared>, name: &str, kind: PlanKind, raw: Raw, concurrent: bool) -> Arc<Self> {
         Arc::new(Self {
@@ -138,6 +169,8 @@ impl Store {
             concurrent,
             clearable: false,
             memory: None,
+            block: None,
+            lent: Mutex::default(),
             mapped: None,
             owned: false,
             views: Mutex::default(),
@@ -158,12 +191,16 @@ impl Store {
         let concurrent = concurrent && families.len() > 1;
         let raw = match kind {
             PlanKind::Image { .. } => {
+                let mut external = vk::ExternalMemoryImageCreateInfo::default().handle_types(HANDLE);
                 let info = image_info(kind, usages, concurrent, &families);
+                let info = if usages.external { info.push_next(&mut external) } else { info };
                 // SAFETY: the format and usage were found to be supported.
                 Raw::Image(shared.noted(unsafe { shared.raw.create_image(&info, None) }.called("vkCreateImage"))?)
             }
             PlanKind::Buffer { .. } => {
+                let mut external = vk::ExternalMemoryBufferCreateInfo::default().handle_types(HANDLE);
                 let info = buffer_info(kind, usages, concurrent, &families);
+                let info = if usages.external { info.push_next(&mut external) } else { info };
                 // SAFETY: the size is not zero and below the limit, which validation of graphs has made sure of.
                 Raw::Buffer(shared.noted(unsafe { shared.raw.create_buffer(&info, None) }.called("vkCreateBuffer"))?)
             }
@@ -180,6 +217,8 @@ impl Store {
             concurrent,
             clearable: usages.image.contains(vk::ImageUsageFlags::TRANSFER_DST),
             memory: None,
+            block: None,
+            lent: Mutex::default(),
             mapped: None,
             owned: true,
             views: Mutex::default(),
@@ -286,6 +325,16 @@ impl Store {
         reserved.clone()
     }
 
+    /// The shared block that it lies in, and its first byte there.
+    pub fn block(&self) -> Option<&(Arc<SharedBlock>, u64)> {
+        self.block.as_ref()
+    }
+
+    /// Who had it last besides this device.
+    pub fn lent(&self) -> MutexGuard<'_, Option<Lent>> {
+        self.lent.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Code other than rgraph's gets its handle.
     pub fn expose(&self) {
         self.exposed.store(true, Ordering::Relaxed);
@@ -310,6 +359,8 @@ impl Drop for Store {
         if let Some((allocation, domain)) = self.memory.take() {
             gone.push(Garbage::Memory(allocation, std::mem::take(&mut self.name), domain));
         }
+        // The block itself is buried behind it, when its last part is gone.
+        gone.extend(self.block.as_ref().map(|(block, offset)| Garbage::Span(block.spans.clone(), *offset)));
         self.shared.bury(gone);
     }
 }
@@ -463,12 +514,16 @@ impl Shared {
                     let help = "use another format, fewer samples, or use it in another way";
                     return Err(DeviceError::new(Code::Missing, message, help).of(name).into());
                 }
+                let mut external = vk::ExternalMemoryImageCreateInfo::default().handle_types(HANDLE);
+                let info = if usages.external { info.push_next(&mut external) } else { info };
                 let info = vk::DeviceImageMemoryRequirements::default().create_info(&info);
                 // SAFETY: the image is one that could be made.
                 unsafe { self.raw.get_device_image_memory_requirements(&info, &mut out) };
             }
             PlanKind::Buffer { .. } => {
+                let mut external = vk::ExternalMemoryBufferCreateInfo::default().handle_types(HANDLE);
                 let info = buffer_info(kind, usages, concurrent, &families);
+                let info = if usages.external { info.push_next(&mut external) } else { info };
                 let info = vk::DeviceBufferMemoryRequirements::default().create_info(&info);
                 // SAFETY: the buffer is one that could be made.
                 unsafe { self.raw.get_device_buffer_memory_requirements(&info, &mut out) };

@@ -114,6 +114,9 @@ impl RunState {
                 self.rebound += 1;
             }
         }
+        for store in prepared.imports.iter().filter_map(|import| self.imports[import.home].as_ref()) {
+            store.available()?;
+        }
         if self.distinct != self.rebound {
             self.check_distinct(prepared)?;
             self.distinct = self.rebound;
