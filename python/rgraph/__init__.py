@@ -86,6 +86,7 @@ from rgraph._records import (
 
 if TYPE_CHECKING:
     from rgraph import batch as batch
+    from rgraph import cuda as cuda
     from rgraph import importers as importers
     from rgraph import passes as passes
     from rgraph import window as window
@@ -168,7 +169,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """Modules of rgraph that are loaded when they are first asked for, and `rgraph.show`."""
-    if name in ("batch", "importers", "passes", "show", "window"):
+    if name in ("batch", "cuda", "importers", "passes", "show", "window"):
         from importlib import import_module
 
         module = import_module("rgraph.window" if name == "show" else f"rgraph.{name}")
@@ -177,4 +178,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), "batch", "importers", "passes", "show", "window"})
+    return sorted({*globals(), "batch", "cuda", "importers", "passes", "show", "window"})

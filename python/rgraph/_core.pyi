@@ -38,6 +38,11 @@ class _Arrayed(Protocol):
     @property
     def __array_interface__(self) -> dict[str, Any]: ...
 
+class _Tensor(Protocol):
+    """A tensor of CUDA, for what `rgraph.cuda` imports."""
+
+    def __dlpack_device__(self) -> tuple[Any, Any]: ...
+
 _Memory: TypeAlias = CBuffer | _Arrayed
 #: What `numpy.dtype` takes: a name, a scalar type, a dtype, or fields.
 _Dtype: TypeAlias = str | type | Mapping[str, Any] | Sequence[Any] | Any
@@ -202,9 +207,13 @@ __all__ = [
     "SharedMemory",
     "View",
     "__version__",
+    "_arena_close",
+    "_arena_open",
     "_capture_graphs",
     "_counts",
+    "_dlpack_capsule",
     "_end",
+    "_lend",
     "_max_file_bytes",
     "_panic",
     "_read_file",
@@ -457,6 +466,8 @@ class SharedMemory:
         mips: int = 1,
         layers: int = 1,
         offset: int | None = None,
+        overlap: bool = False,
+        holder: str | None = None,
     ) -> DeviceResource:
         """Make an image in the block. One in an imported block is held by the exporter until `DeviceResource.acquire`.
 
@@ -472,13 +483,20 @@ class SharedMemory:
             Mip levels and array layers.
         offset
             Its first byte in the block; default: the first free bytes. The other side gives `DeviceResource.offset`.
+        overlap
+            If true, it may share bytes with other resources: the caller keeps their uses apart in time.
+        holder
+            Name of the user outside of this device who has it at first; default: this device, or the exporter of an imported
+            block.
 
         Returns
         -------
         DeviceResource
             Give it to runs as `inputs={name: resource}`.
         """
-    def buffer(self, name: str, size: int, *, offset: int | None = None) -> DeviceResource:
+    def buffer(
+        self, name: str, size: int, *, offset: int | None = None, overlap: bool = False, holder: str | None = None
+    ) -> DeviceResource:
         """Make a buffer in the block. One in an imported block is held by the exporter until `DeviceResource.acquire`.
 
         Parameters
@@ -487,8 +505,8 @@ class SharedMemory:
             Its name in reports and messages.
         size
             Bytes.
-        offset
-            Its first byte in the block; default: the first free bytes. The other side gives `DeviceResource.offset`.
+        offset, overlap, holder
+            As of `image`.
 
         Returns
         -------
@@ -2806,7 +2824,7 @@ class Device:
         self,
         graph: Graph | Plan | Compiled,
         *,
-        inputs: Mapping[Any, _Memory | DeviceResource] | None = None,
+        inputs: Mapping[Any, _Memory | _Tensor | DeviceResource] | None = None,
         into: Mapping[Any, _Memory] | None = None,
         flags: Mapping[str, bool] | None = None,
         params: Mapping[Any, _Data] | None = None,
@@ -2925,7 +2943,7 @@ class Device:
         seed: int = 1,
         seeds: int = 1,
         frames: int | None = None,
-        inputs: Mapping[Any, _Memory | DeviceResource] | None = None,
+        inputs: Mapping[Any, _Memory | _Tensor | DeviceResource] | None = None,
         flags: Mapping[str, bool] | None = None,
         params: Mapping[Any, _Data] | None = None,
     ) -> ChaosReport:
@@ -3401,7 +3419,7 @@ class Compiled:
     def run(
         self,
         *,
-        inputs: Mapping[Any, _Memory | DeviceResource] | None = None,
+        inputs: Mapping[Any, _Memory | _Tensor | DeviceResource] | None = None,
         into: Mapping[Any, _Memory] | None = None,
         flags: Mapping[str, bool] | None = None,
         params: Mapping[Any, _Data] | None = None,
@@ -3770,7 +3788,13 @@ def reflect(shader: _Shader | tuple[_Shader, _Shader], *, entry: str | None = No
     (8, 8, 1)
     """
 
+def _arena_close(base: int) -> bool: ...
+def _arena_open(device: int, base: int, size: int) -> None: ...
 def _counts() -> dict[str, int]: ...
+def _dlpack_capsule(
+    owner: object, pointer: int, shape: Sequence[int], code: int, bits: int, device: int, versioned: bool
+) -> object: ...
+def _lend(resource: Resource, lender: object) -> None: ...
 def _end() -> None: ...
 def _capture_graphs(path: str | PathLike[str]) -> list[tuple[str, str, str | None]]: ...
 def _max_file_bytes() -> int: ...

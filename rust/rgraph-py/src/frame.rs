@@ -29,6 +29,8 @@ pub struct PyFrame {
     frame: Detached<Frame>,
     /// Results that were asked for, so that asking again gives the same.
     arrays: Mutex<Vec<(Key, Py<PyArray>)>>,
+    /// Results that are no arrays in the host's memory: tensors.
+    tensors: Vec<(ResourceId, Py<PyAny>)>,
 }
 
 /// A resource, and which part of it.
@@ -36,8 +38,12 @@ type Key = (ResourceId, Ranges);
 
 impl PyFrame {
     /// The Python object of a frame.
-    pub fn object<'py>(compiled: &Bound<'py, PyCompiled>, frame: Detached<Frame>) -> PyResult<Bound<'py, Self>> {
-        let this = Self { compiled: compiled.clone().unbind(), frame, arrays: Mutex::default() };
+    pub fn object<'py>(
+        compiled: &Bound<'py, PyCompiled>,
+        frame: Detached<Frame>,
+        tensors: Vec<(ResourceId, Py<PyAny>)>,
+    ) -> PyResult<Bound<'py, Self>> {
+        let this = Self { compiled: compiled.clone().unbind(), frame, arrays: Mutex::default(), tensors };
         Bound::new(compiled.py(), this)
     }
 
@@ -75,9 +81,24 @@ impl PyFrame {
         self.compiled.get().find(name)
     }
 
+    /// What has results: arrays, then tensors.
+    fn keyed(&self) -> impl Iterator<Item = ResourceId> {
+        let tensors = self.tensors.iter().map(|(id, _)| *id);
+        self.frame.readable().filter(|id| !self.tensors.iter().any(|(known, _)| known == id)).chain(tensors)
+    }
+
+    /// A result: a tensor at once, an array when the frame is done.
+    fn result<'py>(&self, py: Python<'py>, key: Key) -> PyResult<Bound<'py, PyAny>> {
+        let tensor = self.tensors.iter().find(|(id, _)| (*id, Ranges::default()) == key);
+        tensor.map_or_else(
+            || self.array(py, key).map(Bound::into_any),
+            |(_, tensor)| Ok(tensor.clone_ref(py).into_bound(py)),
+        )
+    }
+
     fn names(&self) -> Vec<&str> {
         let graph = &self.compiled.get().load.graph;
-        self.frame.readable().map(|id| graph.resource_name(id)).collect()
+        self.keyed().map(|id| graph.resource_name(id)).collect()
     }
 }
 
@@ -129,19 +150,19 @@ impl PyFrame {
     /// What a root held at the end of the frame, or a part of it that was read back (`frame[image.mip(2)]`); waits for the
     /// frame.
     ///
-    /// The same object each time.
-    fn __getitem__<'py>(&self, py: Python<'py>, name: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray>> {
+    /// The same object each time. What `rgraph.cuda` exports is a tensor, and the host waits for nothing.
+    fn __getitem__<'py>(&self, py: Python<'py>, name: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let key = self.compiled.get().find_part(name)?;
-        self.array(py, key)
+        self.result(py, key)
     }
 
     /// All that was read back, in the order of `keys()`; waits for the frame.
-    fn values<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyArray>>> {
-        self.frame.readable().map(|id| self.array(py, (id, Ranges::default()))).collect()
+    fn values<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        self.keyed().map(|id| self.result(py, (id, Ranges::default()))).collect()
     }
 
     /// Names and what was read back, as of a dict; waits for the frame.
-    fn items<'py>(&self, py: Python<'py>) -> PyResult<Vec<(&str, Bound<'py, PyArray>)>> {
+    fn items<'py>(&self, py: Python<'py>) -> PyResult<Vec<(&str, Bound<'py, PyAny>)>> {
         Ok(self.names().into_iter().zip(self.values(py)?).collect())
     }
 
@@ -153,7 +174,7 @@ impl PyFrame {
         default: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         match slf.get().__contains__(name) {
-            true => slf.get().__getitem__(slf.py(), name).map(|array| Some(array.into_any())),
+            true => slf.get().__getitem__(slf.py(), name).map(Some),
             false => Ok(default),
         }
     }
@@ -165,7 +186,7 @@ impl PyFrame {
 
     fn __contains__(&self, name: &Bound<'_, PyAny>) -> bool {
         let found = self.compiled.get().find_part(name);
-        found.is_ok_and(|(id, _)| self.frame.readable().any(|readable| readable == id))
+        found.is_ok_and(|(id, _)| self.keyed().any(|known| known == id))
     }
 
     fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
@@ -173,7 +194,7 @@ impl PyFrame {
     }
 
     fn __len__(&self) -> usize {
-        self.frame.readable().count()
+        self.keyed().count()
     }
 
     /// Pictures of what was read back, for notebooks; waits for the frame.
@@ -186,6 +207,7 @@ impl PyFrame {
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
-        visit.call(&self.compiled)
+        visit.call(&self.compiled)?;
+        self.tensors.iter().try_for_each(|(_, tensor)| visit.call(tensor))
     }
 }

@@ -27,6 +27,7 @@ use crate::frame::PyFrame;
 use crate::graph::PyGraph;
 use crate::host::Host;
 use crate::hosted::{attached, outside};
+use crate::lease::{self, Leases, Lent};
 use crate::options::Measuring;
 use crate::owned::PyDeviceResource;
 use crate::pass::PyPass;
@@ -256,6 +257,7 @@ struct Given {
     states: Vec<Packed>,
     reset: bool,
     inputs: Inputs<'static>,
+    leases: Leases,
 }
 
 fn gather<'py>(
@@ -267,11 +269,23 @@ fn gather<'py>(
     outside(py, this.device.get().number)?;
     let Arguments { inputs: given, into, flags, params, read, statistics, measure, chaos: _, wait, signal } =
         *arguments;
-    let (mut uploads, mut states) = (Vec::new(), Vec::new());
+    let (mut uploads, mut states, mut lent) = (Vec::new(), Vec::new(), Vec::new());
+    let mut arrays = Vec::new();
+    for (id, array) in this.arrays(origin) {
+        let array = array.into_bound(py);
+        match lease::is_lender(&array)? {
+            true => lent.push(Lent { id, lender: array, given: None }),
+            false => arrays.push((id, array)),
+        }
+    }
     for (key, array) in given.iter().flat_map(|given| given.iter()) {
         let id = this.find(&key)?;
         let input = match array.cast::<PyDeviceResource>() {
             Ok(owned) => Input::Owned(owned.get().resource.clone()),
+            Err(_) if lent.iter().any(|lent| lent.id == id) => {
+                lent.iter_mut().filter(|lent| lent.id == id).for_each(|lent| lent.given = Some(array.clone()));
+                continue;
+            }
             Err(_) if this.lasts(id) && !this.imports(id) => {
                 states.push(this.state(id, &array)?);
                 continue;
@@ -280,11 +294,12 @@ fn gather<'py>(
         };
         uploads.push((id, input));
     }
-    for (id, array) in this.arrays(origin) {
+    for (id, array) in arrays {
         if !uploads.iter().any(|(known, _)| *known == id) {
-            uploads.push((id, this.input(id, array.bind(py), "the array of")?));
+            uploads.push((id, this.input(id, &array, "the array of")?));
         }
     }
+    lent.retain(|lent| !uploads.iter().any(|(known, _)| *known == lent.id));
     for (id, picture) in this.pictures(origin) {
         if !uploads.iter().any(|(known, _)| *known == id) {
             uploads.push((id, Input::File(picture)));
@@ -328,12 +343,16 @@ fn gather<'py>(
         wanted.dedup();
         inputs.read = Some(wanted);
     }
+    inputs.unread = lent.iter().map(|lent| lent.id).collect();
     semaphore::given(this, wait, signal, &mut inputs)?;
     let pending = this.pending();
     let set = |id: &ResourceId| states.iter().any(|(known, _)| known == id);
     let before: Vec<_> = pending.states.iter().filter(|(id, _)| !set(id)).cloned().collect();
     states.splice(0..0, before);
-    Ok(Given { uploads, targets, states, reset: pending.reset, inputs })
+    // Last of all: whatever fails after it has to give back.
+    let (leases, resources) = Leases::take(py, &this.device, lent)?;
+    uploads.extend(resources.into_iter().map(|(id, resource)| (id, Input::Owned(resource))));
+    Ok(Given { uploads, targets, states, reset: pending.reset, inputs, leases })
 }
 
 /// Looks whether a signal (Ctrl-C) has come.
@@ -352,8 +371,11 @@ pub fn chaos<'py>(
     options: ChaosOptions,
 ) -> PyResult<ChaosReport> {
     let (py, this) = (slf.py(), slf.get());
-    let Given { uploads, inputs, states, .. } = gather(py, this, origin, arguments)?;
-    tried(py, this, (&uploads, &states), &inputs, options)
+    let Given { uploads, inputs, states, leases, .. } = gather(py, this, origin, arguments)?;
+    match tried(py, this, (&uploads, &states), &inputs, options) {
+        Ok(report) => leases.ran(py).map(|_| report),
+        Err(error) => Err(leases.failed(py, error)),
+    }
 }
 
 fn tried(
@@ -388,10 +410,14 @@ pub fn run<'py>(
     arguments: &Arguments<'_, 'py>,
 ) -> PyResult<Bound<'py, PyFrame>> {
     let (py, this) = (slf.py(), slf.get());
-    let Given { uploads, targets, states, reset, mut inputs } = gather(py, this, origin, arguments)?;
+    let Given { uploads, targets, states, reset, mut inputs, leases } = gather(py, this, origin, arguments)?;
     if let Some(seed) = arguments.chaos {
-        let report = tried(py, this, (&uploads, &states), &inputs, ChaosOptions { seed, ..ChaosOptions::default() })?;
-        report.check().map_err(|error| graph_error(py, &error))?;
+        let options = ChaosOptions { seed, ..ChaosOptions::default() };
+        let report = tried(py, this, (&uploads, &states), &inputs, options);
+        let checked = report.and_then(|report| report.check().map_err(|error| graph_error(py, &error)));
+        if let Err(error) = checked {
+            return Err(leases.failed(py, error));
+        }
     }
     this.restore(&mut inputs);
     let mut inputs: Inputs<'_> = inputs;
@@ -402,9 +428,13 @@ pub fn run<'py>(
     let frame = this.compiled.make(py, |compiled, free| {
         let uploads = uploads.iter().map(|(id, input)| Ok((*id, input.upload(free)?)));
         compiled.run(&Inputs { uploads: uploads.collect::<Result<_, Error>>()?, ..inputs })
-    })?;
+    });
+    let frame = match frame {
+        Ok(frame) => frame,
+        Err(error) => return Err(leases.failed(py, error)),
+    };
     this.done(reset, &states);
-    let frame = PyFrame::object(slf, frame)?;
+    let frame = PyFrame::object(slf, frame, leases.ran(py)?)?;
     for (id, mut host, layout) in targets {
         let array = frame.get().array(py, (id, Ranges::default()))?;
         let bytes = array.get().bytes();

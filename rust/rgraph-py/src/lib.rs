@@ -6,6 +6,7 @@
 
 mod access;
 mod anew;
+mod arena;
 mod array;
 mod array_layout;
 mod beside;
@@ -22,6 +23,7 @@ mod detached;
 mod details;
 mod device;
 mod diagnose;
+mod dlpack;
 mod draft;
 mod draw;
 mod dtype;
@@ -36,6 +38,7 @@ mod imports;
 mod inputs;
 mod judge;
 mod keywords;
+mod lease;
 mod link;
 mod locked;
 mod logging;
@@ -84,6 +87,8 @@ use pyo3::prelude::*;
 #[pymodule(name = "_core")]
 mod core {
     #[pymodule_export]
+    use crate::arena::{_arena_close, _arena_open};
+    #[pymodule_export]
     use crate::array::PyArray;
     #[pymodule_export]
     use crate::capture::{_capture_graphs, PyCapture};
@@ -96,11 +101,15 @@ mod core {
     #[pymodule_export]
     use crate::diagnose::diagnose;
     #[pymodule_export]
+    use crate::dlpack::_dlpack_capsule;
+    #[pymodule_export]
     use crate::frame::PyFrame;
     #[pymodule_export]
     use crate::graph::PyGraph;
     #[pymodule_export]
     use crate::judge::{fuzz, generate, shrink};
+    #[pymodule_export]
+    use crate::lease::_lend;
     #[pymodule_export]
     use crate::module::PyGraphModule;
     #[pymodule_export]

@@ -4,7 +4,7 @@ use std::os::fd::{BorrowedFd, IntoRawFd, OwnedFd};
 
 use pyo3::prelude::*;
 use rgraph_plan::error::Code;
-use rgraph_vk::{Error, Holder, Origin, Semaphore, SharedMemory, SharedMemoryInfo};
+use rgraph_vk::{Error, Holder, Origin, Semaphore, SharedMemory, SharedMemoryInfo, SharedPlace};
 
 use crate::convert::{Bytes, Count, Text};
 use crate::detached::{Detached, Free, Plain, call};
@@ -45,6 +45,10 @@ fn exported<'py>(
     // The caller's from here on.
     let fd = fd.into_raw_fd();
     record!(py, "Exported", (kind, fd, size, memory_type, text(&origin.device), text(&origin.driver)))
+}
+
+fn place<'a>(offset: Option<Bytes>, overlap: bool, holder: Option<&Text<'a>>) -> SharedPlace<'a> {
+    SharedPlace { offset: offset.map(|Bytes(offset)| offset), overlap, holder: holder.map(|Text(name)| *name) }
 }
 
 /// A record that is imported: its descriptor and origin.
@@ -206,13 +210,19 @@ impl PySharedMemory {
     ///     Mip levels and array layers.
     /// offset
     ///     Its first byte in the block; default: the first free bytes. The other side gives `DeviceResource.offset`.
+    /// overlap
+    ///     If true, it may share bytes with other resources: the caller keeps their uses apart in time.
+    /// holder
+    ///     Name of the user outside of this device who has it at first; default: this device, or the exporter of an imported
+    ///     block.
     ///
     /// Returns
     /// -------
     /// DeviceResource
     ///     Give it to runs as `inputs={name: resource}`.
-    #[pyo3(signature = (name, size, format, *, mips = Count(1), layers = Count(1), offset = None),
-           text_signature = "($self, name, size, format, *, mips=1, layers=1, offset=None)")]
+    #[pyo3(signature = (name, size, format, *, mips = Count(1), layers = Count(1), offset = None, overlap = false,
+                        holder = None),
+           text_signature = "($self, name, size, format, *, mips=1, layers=1, offset=None, overlap=False, holder=None)")]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
     fn image(
         &self,
@@ -223,10 +233,12 @@ impl PySharedMemory {
         mips: Count,
         layers: Count,
         offset: Option<Bytes>,
+        overlap: bool,
+        holder: Option<Text<'_>>,
     ) -> PyResult<PyDeviceResource> {
         let (size, format) = (owned::size(size)?, owned::format(py, format)?);
-        let offset = offset.map(|Bytes(offset)| offset);
-        let made = self.memory.make(py, |memory, _| memory.image(name.0, format, size, mips.0, layers.0, offset))?;
+        let place = place(offset, overlap, holder.as_ref());
+        let made = self.memory.make(py, |memory, _| memory.image(name.0, format, size, mips.0, layers.0, place))?;
         Ok(PyDeviceResource::of(made, self.device))
     }
 
@@ -238,17 +250,26 @@ impl PySharedMemory {
     ///     Its name in reports and messages.
     /// size
     ///     Bytes.
-    /// offset
-    ///     Its first byte in the block; default: the first free bytes. The other side gives `DeviceResource.offset`.
+    /// offset, overlap, holder
+    ///     As of `image`.
     ///
     /// Returns
     /// -------
     /// DeviceResource
     ///     Give it to runs as `inputs={name: resource}`.
-    #[pyo3(signature = (name, size, *, offset = None), text_signature = "($self, name, size, *, offset=None)")]
-    fn buffer(&self, py: Python<'_>, name: Text<'_>, size: Bytes, offset: Option<Bytes>) -> PyResult<PyDeviceResource> {
-        let offset = offset.map(|Bytes(offset)| offset);
-        let made = self.memory.make(py, |memory, _| memory.buffer(name.0, size.0, offset))?;
+    #[pyo3(signature = (name, size, *, offset = None, overlap = false, holder = None),
+           text_signature = "($self, name, size, *, offset=None, overlap=False, holder=None)")]
+    fn buffer(
+        &self,
+        py: Python<'_>,
+        name: Text<'_>,
+        size: Bytes,
+        offset: Option<Bytes>,
+        overlap: bool,
+        holder: Option<Text<'_>>,
+    ) -> PyResult<PyDeviceResource> {
+        let place = place(offset, overlap, holder.as_ref());
+        let made = self.memory.make(py, |memory, _| memory.buffer(name.0, size.0, place))?;
         Ok(PyDeviceResource::of(made, self.device))
     }
 

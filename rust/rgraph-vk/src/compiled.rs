@@ -54,6 +54,8 @@ pub struct Inputs<'a> {
     pub flags: Vec<(String, bool)>,
     /// Roots to be read back; `None`: all of them.
     pub read: Option<Vec<ResourceId>>,
+    /// Roots that are not read back by default.
+    pub unread: Vec<ResourceId>,
     /// Parts of roots to be read back beside: one mip, some layers, some bytes.
     pub parts: Vec<(ResourceId, Ranges)>,
     /// Which GPU times are measured.

@@ -92,6 +92,6 @@ pub use raw::{RawBuffer, RawContext, RawImage, RawRendering, RawView, RawWork};
 pub use report::{FrameReport, HostSpan, PassTime};
 pub use resource::{BorrowedHandle, Resource};
 pub use semaphore::Semaphore;
-pub use share::{Holder, Origin, SharedMemory, SharedMemoryInfo};
+pub use share::{Holder, Origin, SharedMemory, SharedMemoryInfo, SharedPlace};
 pub use state::ResourceState;
 pub use window::{Color, Fit, PresentMode, Shown, Surface, Window, WindowInfo, WindowOptions};

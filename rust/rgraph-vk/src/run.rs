@@ -397,7 +397,10 @@ impl RunState {
                 let parted = |root: &usize| inputs.parts.iter().any(|(id, _)| prepared.roots[*root].declared == *id);
                 ((0..prepared.roots.len()).filter(|root| !parted(root)).map(whole).collect(), &[])
             }
-            None => ((0..prepared.roots.len()).map(whole).collect(), &[]),
+            None => {
+                let roots = prepared.roots.iter().zip(0..).filter(|(root, _)| !inputs.unread.contains(&root.declared));
+                (roots.map(|(_, at)| whole(at)).collect(), &[])
+            }
             Some(read) => (Vec::new(), read),
         };
         let parts = inputs.parts.iter().map(|(declared, ranges)| (declared, *ranges));

@@ -19,6 +19,7 @@ use crate::error::{Called, Code, DeviceError, Error};
 use crate::garbage::Garbage;
 use crate::host::Outcome;
 use crate::memory::{Allocation, Domain, Want};
+use crate::share::SharedPlace;
 use crate::share::block::SharedBlock;
 use crate::share::{HANDLE, Lent, elsewhere};
 use crate::state::Tracked;
@@ -64,6 +65,8 @@ pub(crate) struct Store {
     memory: Option<(Allocation, Domain)>,
     /// The shared block that it lies in, and its first byte there.
     block: Option<(Arc<SharedBlock>, u64)>,
+    /// Whether the bytes there are its own.
+    spans: bool,
     /// Who had it last besides this device.
     lent: Mutex<Option<Lent>>,
     mapped: Option<Mapped>,
@@ -136,25 +139,25 @@ impl Store {
         Ok(Arc::new(store))
     }
 
-    /// Makes an image or buffer in a shared block, at its first free bytes or at `at`. In an imported block the exporter has
-    /// it until it is acquired.
+    /// Makes an image or buffer in a shared block. A holder has it until it is acquired.
     pub fn shared(
         block: &Arc<SharedBlock>,
         name: &str,
         kind: PlanKind,
         usages: Usages,
-        at: Option<u64>,
+        place: SharedPlace<'_>,
     ) -> Result<Arc<Self>, Error> {
         let mut store = Self::unbound(&block.shared, name, kind, usages, true)?;
         let (requirements, _) = store.requirements();
-        let offset = block.place(name, requirements, at)?;
+        let offset = block.place(name, requirements, place)?;
+        store.spans = !(place.overlap && place.offset.is_some());
         store.block = Some((block.clone(), offset));
         store.bind(block.raw, offset)?;
         store.expose();
-        if block.imported {
+        if let Some(holder) = place.holder.or(block.imported.then_some("its exporter")) {
             let tracked = store.tracked.get_mut().unwrap_or_else(PoisonError::into_inner);
             tracked.set(tracked.whole(), &elsewhere(Layout::General));
-            *store.lent.get_mut().unwrap_or_else(PoisonError::into_inner) = Some(Lent::to("its exporter"));
+            *store.lent.get_mut().unwrap_or_else(PoisonError::into_inner) = Some(Lent::to(holder));
         }
         Ok(Arc::new(store))
     }
@@ -170,6 +173,7 @@ impl Store {
             clearable: false,
             memory: None,
             block: None,
+            spans: false,
             lent: Mutex::default(),
             mapped: None,
             owned: false,
@@ -218,6 +222,7 @@ impl Store {
             clearable: usages.image.contains(vk::ImageUsageFlags::TRANSFER_DST),
             memory: None,
             block: None,
+            spans: false,
             lent: Mutex::default(),
             mapped: None,
             owned: true,
@@ -360,7 +365,8 @@ impl Drop for Store {
             gone.push(Garbage::Memory(allocation, std::mem::take(&mut self.name), domain));
         }
         // The block itself is buried behind it, when its last part is gone.
-        gone.extend(self.block.as_ref().map(|(block, offset)| Garbage::Span(block.spans.clone(), *offset)));
+        let own = self.block.as_ref().filter(|_| self.spans);
+        gone.extend(own.map(|(block, offset)| Garbage::Span(block.spans.clone(), *offset)));
         self.shared.bury(gone);
     }
 }

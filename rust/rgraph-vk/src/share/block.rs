@@ -31,6 +31,17 @@ pub struct SharedMemoryInfo {
     pub memory_type: u32,
 }
 
+/// Where a resource lies in a block, and who has it at first.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SharedPlace<'a> {
+    /// First byte; `None`: the first free bytes.
+    pub offset: Option<u64>,
+    /// Whether it may share bytes with other resources. The caller keeps their uses apart in time.
+    pub overlap: bool,
+    /// The user outside of this device who has it; `None`: this device, or the exporter of an imported block.
+    pub holder: Option<&'a str>,
+}
+
 /// See [`SharedMemory`].
 pub(crate) struct SharedBlock {
     pub shared: Arc<Shared>,
@@ -270,8 +281,7 @@ impl SharedMemory {
         Ok(unsafe { OwnedFd::from_raw_fd(fd) })
     }
 
-    /// Makes an image in the block: one sample, no cube. `offset` is its first byte; `None`: the first free bytes. An image
-    /// in an imported block is held by the exporter until [`Resource::acquire`].
+    /// Makes an image in the block: one sample, no cube. Another user's is refused by runs until [`Resource::acquire`].
     ///
     /// # Errors
     /// If the driver does not share such images, the bytes are not free or not aligned, or the block is too small.
@@ -282,34 +292,35 @@ impl SharedMemory {
         size: [u32; 2],
         mips: u32,
         layers: u32,
-        offset: Option<u64>,
+        place: SharedPlace<'_>,
     ) -> Result<Resource, Error> {
         let kind = image_kind(format, size, mips, layers);
         self.0.shared.check()?;
         Resource::check_image(name, size, mips, layers)?;
         let usages = self.0.shared.shared_image(name, kind)?;
         let _ = self.0.shared.measure(name, kind, usages, true)?;
-        self.place(name, kind, usages, offset)
+        self.place(name, kind, usages, place)
     }
 
     /// Makes a buffer of `size` bytes in the block; see [`SharedMemory::image`].
     ///
     /// # Errors
     /// As [`SharedMemory::image`].
-    pub fn buffer(&self, name: &str, size: u64, offset: Option<u64>) -> Result<Resource, Error> {
+    pub fn buffer(&self, name: &str, size: u64, place: SharedPlace<'_>) -> Result<Resource, Error> {
         self.0.shared.check()?;
         Resource::check_buffer(&self.0.shared, name, size)?;
-        self.place(name, PlanKind::Buffer { size }, shared_buffer(), offset)
+        self.place(name, PlanKind::Buffer { size }, shared_buffer(), place)
     }
 
-    fn place(&self, name: &str, kind: PlanKind, usages: Usages, offset: Option<u64>) -> Result<Resource, Error> {
-        Store::shared(&self.0, name, kind, usages, offset).map(Resource::of_store)
+    fn place(&self, name: &str, kind: PlanKind, usages: Usages, at: SharedPlace<'_>) -> Result<Resource, Error> {
+        Store::shared(&self.0, name, kind, usages, at).map(Resource::of_store)
     }
 }
 
 impl SharedBlock {
     /// Bytes for a resource.
-    pub fn place(&self, name: &str, needs: vk::MemoryRequirements, at: Option<u64>) -> Result<u64, Error> {
+    pub fn place(&self, name: &str, needs: vk::MemoryRequirements, place: SharedPlace<'_>) -> Result<u64, Error> {
+        let SharedPlace { offset: at, overlap, .. } = place;
         let Self { shared, name: block, info, .. } = self;
         let refuse = |message: String, help: String| Err(Error::input(name, message, help));
         if needs.memory_type_bits & 1 << info.memory_type == 0 {
@@ -317,12 +328,16 @@ impl SharedBlock {
             return refuse(message, "share a buffer, and copy to and from it".to_owned());
         }
         // Images and buffers may share a page of this size only if the driver knows both.
-        let alignment = needs.alignment.max(shared.limits.buffer_image_granularity);
+        let granularity = if overlap { 1 } else { shared.limits.buffer_image_granularity };
+        let alignment = needs.alignment.max(granularity);
         if let Some(offset) = at.filter(|offset| !offset.is_multiple_of(alignment)) {
             let message = format!("\"{name}\" at byte {offset} of \"{block}\" is not aligned to {alignment} bytes");
             return refuse(message, format!("give a multiple of {alignment}"));
         }
-        let taken = self.spans().take(needs.size, alignment, at, info.size);
+        let taken = match at {
+            Some(at) if overlap => at.checked_add(needs.size).is_some_and(|end| end <= info.size).then_some(at),
+            at => self.spans().take(needs.size, alignment, at, info.size),
+        };
         taken.map_or_else(
             || {
                 let place = at.map_or_else(String::new, |at| format!(" at byte {at}"));

@@ -98,14 +98,11 @@ impl Resource {
         shared.check()?;
         shared.outside()?;
         let name = &store.name;
-        let refuse = |message: String, help: &str| Err(Error::input(name, message, help));
         if store.block().is_none() {
-            return refuse(format!("\"{name}\" lies in no shared memory"), "make it with SharedMemory");
+            let message = format!("\"{name}\" lies in no shared memory");
+            return Err(Error::input(name, message, "make it with SharedMemory"));
         }
-        if let Some(lent) = store.holder() {
-            let message = format!("\"{name}\" is held by {}, so it cannot be released", lent.holder.name);
-            return refuse(message, "acquire and use it first");
-        }
+        store.available()?;
         for (semaphore, _) in signal.iter().chain(&until) {
             semaphore.check_of(shared)?;
         }

@@ -23,7 +23,7 @@ use crate::device::Shared;
 use crate::error::{Code, DeviceError, Error};
 use crate::physical::uuid_text;
 
-pub use block::{SharedMemory, SharedMemoryInfo};
+pub use block::{SharedMemory, SharedMemoryInfo, SharedPlace};
 pub use holder::Holder;
 pub(crate) use holder::{Lent, elsewhere, released};
 

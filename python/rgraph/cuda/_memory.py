@@ -1,0 +1,116 @@
+"""Blocks of memory and timelines that the device and CUDA share, and buffers on loan."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes as c
+import os
+import weakref
+from typing import TYPE_CHECKING, NamedTuple
+
+from rgraph._core import DeviceResource, Semaphore
+from rgraph._errors import DeviceError
+from rgraph.cuda._driver import (
+    OPAQUE_FD,
+    TIMELINE_FD,
+    Driver,
+    MemoryHandle,
+    MemoryRange,
+    SemaphoreHandle,
+)
+
+if TYPE_CHECKING:
+    from rgraph.cuda._session import Session
+
+__all__ = ["BLOCK", "HOLDER", "Block", "Part", "Slot", "Timeline"]
+
+HOLDER = "CUDA"
+BLOCK = 64 << 20
+"""Least bytes of a block; what is larger has one of its own."""
+
+
+class Timeline:
+    """A timeline semaphore that both sides have."""
+
+    def __init__(self, driver: Driver, semaphore: Semaphore) -> None:
+        self.semaphore = semaphore
+        self.last = 0
+        exported = semaphore.export()
+        handle = SemaphoreHandle(kind=TIMELINE_FD, fd=exported.fd)
+        try:
+            self.imported = driver.handle("cuImportExternalSemaphore", c.byref(handle))
+        except BaseException:
+            # A driver that refuses a descriptor leaves it to the caller.
+            os.close(exported.fd)
+            raise
+
+
+class Block:
+    """A block of shared memory, mapped for CUDA."""
+
+    def __init__(self, session: Session, size: int) -> None:
+        driver = session._driver
+        self.size = size
+        self.memory = session.device.shared_memory(HOLDER, size)
+        exported = self.memory.export()
+        handle = MemoryHandle(kind=OPAQUE_FD, fd=exported.fd, size=size)
+        try:
+            imported = driver.handle("cuImportExternalMemory", c.byref(handle))
+        except BaseException:
+            os.close(exported.fd)
+            raise
+        base = c.c_uint64()
+        try:
+            driver("cuExternalMemoryGetMappedBuffer", c.byref(base), imported, c.byref(MemoryRange(size=size)))
+        except BaseException:
+            driver("cuDestroyExternalMemory", imported)
+            raise
+        self.base: int = base.value
+        # The process's end unmaps by itself, and CUDA may be gone by then.
+        weakref.finalize(self, _unmap, driver, session._context, imported, self.base).atexit = False
+
+    def offset(self, pointer: int, size: int) -> int | None:
+        """Where bytes lie in it; None: elsewhere."""
+        inside = self.base <= pointer and pointer + size <= self.base + self.size
+        return pointer - self.base if inside else None
+
+
+def _unmap(driver: Driver, context: c.c_void_p, imported: c.c_void_p, base: int) -> None:
+    with contextlib.suppress(DeviceError), driver.current(context):
+        # Freeing the address is what unmaps; it waits for work that uses it.
+        driver("cuMemFree_v2", base)
+        driver("cuDestroyExternalMemory", imported)
+
+
+class Slot(NamedTuple):
+    """A buffer of the device, its address for CUDA, and the block that keeps both."""
+
+    resource: DeviceResource
+    pointer: int
+    block: Block
+
+
+class Part:
+    """A buffer on loan: to a tensor, or to one run. It goes back when nothing uses it."""
+
+    def __init__(self, session: Session, slot: Slot, size: int, until: int) -> None:
+        self.session, self.slot, self.size = session, slot, size
+        self.until = until
+        """Value of CUDA's timeline after which CUDA is done with it."""
+        self.streams: set[int] = set()
+        """Streams of CUDA that use it."""
+
+    @property
+    def pointer(self) -> int:
+        """Address of its first byte for CUDA."""
+        return self.slot.pointer
+
+    @property
+    def resource(self) -> DeviceResource:
+        """The buffer."""
+        return self.slot.resource
+
+    def __del__(self) -> None:
+        # A device that was lost or closed meanwhile needs nothing back.
+        with contextlib.suppress(DeviceError):
+            self.session._give_back(self)
