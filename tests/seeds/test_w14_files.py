@@ -220,3 +220,21 @@ def read(path: Path) -> np.ndarray:
 
     width, height, channels, _, samples = decode(path.read_bytes())
     return np.frombuffer(samples, np.uint8).reshape(height, width, channels)
+
+
+@pytest.mark.parametrize("package", [True, False])
+def test_w14_lookup_textures_are_the_same_with_and_without_pillow(player, tmp_path, monkeypatch, package):
+    if package:
+        pytest.importorskip("PIL")
+    else:
+        monkeypatch.setattr("rgraph.importers._lookup.find_spec", lambda name: None)
+    pixels = picture(9, 7, 5)
+    pixels[..., 3] = pixels[..., 0]
+    png(tmp_path / "rgba.png", pixels)
+    png(tmp_path / "rgb.png", pixels[..., :3])
+    body = "FragColor = texture(A, vTexCoord) * 0.5 + texture(B, vTexCoord) * 0.5;"
+    shader(tmp_path, "look", body, textures="A B")
+    path = preset(tmp_path, "shaders = 1", "shader0 = look.slang", 'textures = "A;B"', "A = rgba.png", "B = rgb.png")
+    (got,) = rendered(player, slangp(path, size=(9, 7)), [pixels])
+    opaque = np.concatenate([pixels[..., :3], np.full((7, 9, 1), 255, np.uint8)], -1)
+    close(got, np.round(pixels / 2.0 + opaque / 2.0).astype(np.uint8))
