@@ -34,7 +34,7 @@ def plan(deferred: Path, tmp_path: Path) -> Path:
 
 
 def test_bake_prints_the_listing_or_writes_what_the_suffix_says(deferred: Path, tmp_path: Path):
-    done = run("bake", deferred, "--profile", "single_queue")
+    done = run("bake", deferred, "--profile", "single_queue", "--text")
     assert done.returncode == 0
     baked = rgraph.Graph.load(deferred).bake("single_queue")
     assert done.stdout.decode() == str(baked)
@@ -43,6 +43,37 @@ def test_bake_prints_the_listing_or_writes_what_the_suffix_says(deferred: Path, 
     assert rgraph.Plan.load(tmp_path / "plan.json") == rgraph.Graph.load(deferred).bake()
     assert (tmp_path / "plan.dot").read_text().startswith("digraph")
     assert len(list(tmp_path.iterdir())) == 3
+
+
+def test_bake_prints_a_summary_that_fits_a_screen(tmp_path: Path):
+    graph = rgraph.Graph("long")
+    previous = graph.import_image("first", (64, 64), "rgba8unorm")
+    for number in range(200):
+        image = graph.image(f"a/rather/long/prefix/of/image{number}", (64 * (number % 7 + 1), 64), "rgba8unorm")
+        graph.add_pass(f"a/rather/long/prefix/of/pass{number}").sampled(previous).color(image, load="discard")
+        previous = image
+    for number in range(9):
+        graph.add_pass(f"stray{number}").color(graph.image(f"stray{number}", (8, 8), "rgba8unorm"))
+    graph.root(previous)
+    graph.save(tmp_path / "long.rgraph.json")
+    done = run("bake", tmp_path / "long.rgraph.json", env=os.environ | {"COLUMNS": "80"})
+    lines = done.stdout.decode().splitlines()
+    assert done.returncode == 0
+    assert 8 <= len(lines) <= 24
+    assert max(map(len, lines)) <= 80
+    text = "\n".join(lines)
+    for words in (
+        "200 of 209 passes",
+        "  graphics  ",
+        "  memory ",
+        "  at peak ",
+        "  longest ",
+        "  culled ",
+        "and 6 more",
+    ):
+        assert words in text
+    assert "image" in text
+    assert "█" in text
 
 
 def test_bake_reads_standard_input_and_writes_standard_output(deferred: Path):
@@ -278,6 +309,30 @@ def test_check_writes_a_certificate_and_verifies_it(plan: Path, deferred: Path, 
     assert b"RG-E505" in done.stderr
     changed.write_text("no JSON")
     assert run("check", plan, "--graph", deferred, "--verify", changed).returncode == 2
+
+
+def test_diff_groups_changes_by_pass_with_the_largest_first(tmp_path: Path):
+    for name, width in (("a", 64), ("b", 4096)):
+        graph = rgraph.Graph("frame")
+        small, large = graph.image("small", (64, 65), "rgba8unorm"), graph.image("large", (width, 64), "rgba8unorm")
+        graph.add_pass("first").color(small, clear=(0, 0, 0, 0))
+        graph.add_pass("second").sampled(small).color(large, load="discard")
+        if name == "b":
+            graph.add_pass("third", side_effects=True).sampled(large)
+        graph.root(large)
+        graph.bake().save(tmp_path / f"{name}.rplan.json")
+    done = run("diff", tmp_path / "a.rplan.json", tmp_path / "b.rplan.json")
+    lines = done.stdout.decode().splitlines()
+    assert "passes 2 → 3" in lines[0]
+    heads = [line for line in lines[1:] if line.startswith("  ") and not line.startswith("    ")]
+    assert heads[0] == "  plan"
+    assert heads[1] in ("  pass second", "  resource large")
+    assert "  pass third" in heads
+    assert len(heads) == len(set(heads))
+    assert not re.search(r"\d\.\d{3}", "\n".join(lines))
+    everything = run("diff", "--all", tmp_path / "a.rplan.json", tmp_path / "b.rplan.json").stdout.decode()
+    plans = [rgraph.Plan.load(tmp_path / f"{name}.rplan.json") for name in "ab"]
+    assert everything.rstrip() == plans[0].diff(plans[1]).rstrip()
 
 
 def test_diff_as_page_and_as_exit_status(plan: Path, deferred: Path, tmp_path: Path):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from rgraph.cli import UsageError
 from rgraph.cli._files import STANDARD, baked, plan_suffix
 from rgraph.cli._parser import planning
+from rgraph.cli._summary import summary
 from rgraph.cli._terminal import say
 
 if TYPE_CHECKING:
@@ -17,15 +18,15 @@ if TYPE_CHECKING:
 __all__ = ["MORE", "add_arguments", "main"]
 
 MORE = """\
-Without an option it prints the listing of the plan. The suffix of -o chooses the form: .json (a plan file), .html (the
-viewer), .svg, .dot, .trace.json (for Perfetto), .txt; -o may be repeated.
+Without an option it prints a summary: figures, a timeline, memory, the longest passes. The suffix of -o chooses the
+form: .json (a plan file), .html (the viewer), .svg, .dot, .trace.json (for Perfetto), .txt; -o may be repeated.
 
   rgraph bake frame.rgraph.json
   rgraph bake frame.rgraph.json -o frame.rplan.json -o frame.html
   rgraph bake frame.rgraph.json --profile h200.rprofile.json --json"""
 
 _FORMS = {
-    "text": "the listing (default)",
+    "text": "the listing: every pass, barrier and wait",
     "json": "the plan file",
     "dot": "the graph as DOT, for Graphviz",
     "svg": "the timeline as a picture (SVG)",
@@ -91,6 +92,8 @@ def main(arguments: argparse.Namespace) -> int:
             plan.save(output)
     if STANDARD in outputs:
         say(plan.to_json())
-    elif arguments.form or not outputs:
-        say(_text(plan, arguments.form or "text"))
+    elif arguments.form:
+        say(_text(plan, arguments.form))
+    elif not outputs:
+        say("\n".join(summary(plan)))
     return 0

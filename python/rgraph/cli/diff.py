@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING
 from rgraph._core import _write_file
 from rgraph.cli import UsageError
 from rgraph.cli._files import load_plan, one_standard
+from rgraph.cli._summary import differences
 from rgraph.cli._terminal import as_json, say
 
 if TYPE_CHECKING:
     import argparse
+
+    from rgraph import Plan
 
 __all__ = ["MORE", "add_arguments", "main"]
 
@@ -32,7 +35,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("after", metavar="B", help="a plan file")
     parser.add_argument("-o", "--output", metavar="FILE.html", help="write both as one page of the viewer")
     parser.add_argument("--exit-code", action="store_true", help="exit status 1 if they differ")
+    parser.add_argument("--all", action="store_true", help="print every change, in the order of the plan")
     parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def _grouped(before: Plan, after: Plan) -> str:
+    """The figures that changed, then the changes by pass, the largest first."""
+    head = before.diff(after).partition("\n")[0]
+    # The figures are in the first line, if any changed.
+    figures = [] if head.startswith(("+ ", "- ", "~ ", "> ")) else [head]
+    return "\n".join([*figures, *differences(before.diff_dict(after))])
 
 
 def main(arguments: argparse.Namespace) -> int:
@@ -59,5 +71,5 @@ def main(arguments: argparse.Namespace) -> int:
     if arguments.json:
         say(as_json(before.diff_dict(after)))
     elif output is None:
-        say(before.diff(after))
+        say(before.diff(after) if arguments.all else _grouped(before, after))
     return 1 if arguments.exit_code and before != after else 0

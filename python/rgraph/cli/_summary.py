@@ -1,0 +1,165 @@
+"""Plans and their differences on one screen: what takes time, what takes memory, what changed most."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from rgraph.cli._terminal import columns, paint, size
+
+if TYPE_CHECKING:
+    from rgraph import Plan
+
+__all__ = ["differences", "summary"]
+
+_BARS = " ▁▂▃▄▅▆▇█"
+_LINES = 8
+_LEAST = 16
+_MARKS = {"added": ("+", "green"), "removed": ("-", "red"), "moved": (">", "blue"), "changed": ("~", "yellow")}
+_VALUE = re.compile(r"([-+]?\d+(?:\.\d+)?(?:e-?\d+)?) (µs|ms|B|KiB|MiB|GiB)")
+_SCALE = {"µs": 1.0, "ms": 1e3, "B": 1.0, "KiB": 2.0**10, "MiB": 2.0**20, "GiB": 2.0**30}
+
+
+def _microseconds(value: float) -> str:
+    return f"{value / 1000:.2f} ms" if value >= 1000 else f"{value:.1f} µs"
+
+
+def _short(name: str, most: int) -> str:
+    """A name that keeps its end, which tells names of one prefix apart."""
+    return name if len(name) <= most else f"{name[: most // 3]}…{name[len(name) - (most - most // 3 - 1) :]}"
+
+
+def _listed(items: list[tuple[str, str]]) -> str:
+    """The first one to three names with their figures, as many as a line takes."""
+    room = columns() - 13
+    shown = items[: min(max(room // 32, 1), 3)]
+    most = max(room // max(len(shown), 1) - 14, _LEAST)
+    return " · ".join(f"{_short(name, most)} {figure}" for name, figure in shown)
+
+
+def _bar(fraction: float) -> str:
+    return _BARS[min(max(round(fraction * (len(_BARS) - 1)), 1 if fraction > 0 else 0), len(_BARS) - 1)]
+
+
+def _timeline(plan: Plan, width: int) -> list[str]:
+    """A line per queue: how busy it is in each part of the modelled frame."""
+    frame = max((one.start_us + one.duration_us for one in plan.passes), default=0.0)
+    if frame <= 0:
+        return []
+    lines = []
+    for queue in dict.fromkeys(one.queue for one in plan.passes):
+        busy = [0.0] * width
+        for one in plan.passes:
+            if one.queue != queue:
+                continue
+            begin, end = one.start_us / frame * width, (one.start_us + one.duration_us) / frame * width
+            for at in range(int(begin), min(int(end) + 1, width)):
+                busy[at] += max(0.0, min(end, at + 1) - max(begin, at))
+        bars = "".join(_bar(min(one, 1.0)) for one in busy)
+        lines.append(f"  {queue or 'host':9.9} {paint(bars, 'cyan')}")
+    return [*lines, f"  {'':9} 0{_microseconds(frame):>{width - 1}}"]
+
+
+def _memory(values: dict[str, Any], width: int) -> list[str]:
+    """The bytes alive at each pass, and the resources alive at the peak."""
+    placed = {one["resource"]: one["size"] for one in values["memory"]["placements"]}
+    lives = [
+        (one["lifetime"]["first"], one["lifetime"]["last"], placed[one["id"]], one["name"])
+        for one in values["resources"]
+        if one["id"] in placed and one.get("lifetime")
+    ]
+    count = max((last for _, last, _, _ in lives), default=-1) + 1
+    alive = [sum(bytes_ for first, last, bytes_, _ in lives if first <= at <= last) for at in range(count)]
+    peak = max(alive, default=0)
+    if not peak:
+        return []
+    width = min(width, count)
+    bars = "".join(
+        _bar(max(alive[at * count // width : max((at + 1) * count // width, at * count // width + 1)]) / peak)
+        for at in range(width)
+    )
+    where = alive.index(peak)
+    there = sorted((one for one in lives if one[0] <= where <= one[1]), key=lambda one: -one[2])
+    held = _listed([(name, size(bytes_)) for _, _, bytes_, name in there])
+    return [f"  {'memory':9} {paint(bars, 'yellow')} {size(peak)}", f"  {'at peak':9} {held}"]
+
+
+def summary(plan: Plan) -> list[str]:
+    """A plan on less than a screen: figures, a timeline, memory, the longest passes, culled ones.
+
+    Parameters
+    ----------
+    plan
+        The plan.
+    """
+    head, *rest = str(plan).splitlines()
+    lines = [paint(head, "bold"), *(line for line in rest[:3] if line.strip())]
+    width = max(columns() - 24, _LEAST)
+    lines += _timeline(plan, width) + _memory(plan.to_dict(), width)
+    slow = sorted(plan.passes, key=lambda one: -one.duration_us)
+    if slow and slow[0].duration_us > 0:
+        lines.append(f"  {'longest':9} {_listed([(one.name, _microseconds(one.duration_us)) for one in slow])}")
+    culled = list(plan.culled.items())
+    most = max(columns() - 14, _LEAST)
+    lines += [f"  {'culled':9} {_short(f'{name}: {reason}', most)}" for name, reason in culled[:3]]
+    if len(culled) > 3:
+        lines.append(f"  {'':9} and {len(culled) - 3} more")
+    return [*lines, "  --text prints the listing, -o FILE.html writes the viewer"]
+
+
+def _quantity(text: str | None) -> tuple[float, str] | None:
+    """A number in its smallest unit, and whether it is time or bytes."""
+    found = _VALUE.fullmatch(text or "")
+    return None if found is None else (float(found[1]) * _SCALE[found[2]], found[2][-1])
+
+
+def _weight(change: dict[str, Any]) -> float:
+    """How much a change matters: microseconds of a duration, MiB of a size, 1 for any other; noise is 0."""
+    before, after = _quantity(change["before"]), _quantity(change["after"])
+    if before is None or after is None:
+        return 1.0
+    difference = abs(after[0] - before[0])
+    if difference <= 1e-3 * max(before[0], after[0]):
+        return 0.0
+    return difference if before[1] == "s" else difference / 2**20
+
+
+def _said(change: dict[str, Any]) -> str:
+    mark, color = _MARKS.get(change["kind"], ("~", "yellow"))
+    before, after = change["before"], change["after"]
+    first, second = _quantity(before), _quantity(after)
+    if first is not None and second is not None and first[1] == "s":
+        before, after = _microseconds(first[0]), _microseconds(second[0])
+    value = f"{before} → {after}" if before is not None and after is not None else after or before or ""
+    text = ": ".join(word for word in (change["aspect"], value) if word)
+    return f"    {paint(mark, color)} {text or change['kind']}"
+
+
+def differences(values: dict[str, Any]) -> list[str]:
+    """The differences of two plans by pass and resource, the largest first; those of the plan as a whole before them.
+
+    Durations that differ by less than a thousandth are left out.
+
+    Parameters
+    ----------
+    values
+        What `Plan.diff_dict` returns.
+    """
+    groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    noise = 0
+    for change in values["changes"]:
+        if _weight(change) == 0.0:
+            noise += 1
+        else:
+            groups.setdefault((change["what"], change["name"]), []).append(change)
+    lines = []
+    order = sorted(groups.items(), key=lambda item: (item[0][0] != "plan", -sum(map(_weight, item[1]))))
+    for (what, name), changes in order:
+        changes.sort(key=lambda one: -_weight(one))
+        lines.append(f"  {what} {paint(name, 'bold')}" if name else f"  {what}")
+        lines += [_said(one) for one in changes[:_LINES]]
+        if len(changes) > _LINES:
+            lines.append(f"    … and {len(changes) - _LINES} more: --all prints them")
+    if noise:
+        lines.append(f"  {noise} changes below a thousandth are left out: --all prints them")
+    return lines
