@@ -296,6 +296,10 @@ impl Inner {
         for _ in 0..ATTEMPTS {
             self.current(state)?;
             let Some(chain) = &state.chain else { return Ok(Err(Shown::Minimised)) };
+            if state.slots.is_empty() {
+                let acquired = self.semaphore()?;
+                state.slots.push(Slot { acquired, ..Slot::default() });
+            }
             let slot = state.next;
             if !self.shared.wait(&state.slots[slot].points, Some(PATIENCE))? {
                 return Ok(Err(Shown::Late));

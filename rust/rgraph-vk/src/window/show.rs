@@ -217,6 +217,8 @@ impl Window {
         let memory = prepared.scene.memory[resource];
         let mut edges = prepared.plan.edges.iter().filter(|edge| prepared.scene.memory[edge.resource] == memory);
         let leaves = edges.clone().count() > 0 && edges.all(|edge| edge.exit.layout == Layout::PresentSrc);
+        // A read-back follows the graph, and leaves another layout.
+        let leaves = leaves && !reads(prepared, &inputs, memory);
         let bound = Resource::of(image.clone());
         let mut inputs = inputs;
         inputs.uploads.push((target, Upload::Resource(&bound)));
@@ -246,6 +248,20 @@ impl Window {
             }
         }
     }
+}
+
+/// Whether a run reads a memory back.
+fn reads(prepared: &Prepared, inputs: &Inputs<'_>, memory: ResourceId) -> bool {
+    let is = |declared: &ResourceId| {
+        let resource = prepared.scene.resource_of.get(*declared);
+        resource.is_some_and(|resource| prepared.scene.memory[*resource] == memory)
+    };
+    let parts = inputs.parts.iter().any(|(declared, _)| is(declared));
+    parts
+        || match &inputs.read {
+            None => prepared.roots.iter().any(|root| is(&root.declared)),
+            Some(read) => read.iter().any(is),
+        }
 }
 
 /// Brings an image that a graph left in another layout into that of the screen, behind the frame.
