@@ -54,6 +54,7 @@ test-python: build
 
 # Tests that run plans, on the other drivers and layers: see scripts/with-layers.
 test-matrix: build
+	cargo check --manifest-path examples/winit/Cargo.toml --locked
 	scripts/driver.sh && scripts/swiftshader.sh
 	scripts/with-layers B cargo test --package rgraph-vk --locked
 	scripts/with-layers C cargo test --package rgraph-vk --locked

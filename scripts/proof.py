@@ -202,6 +202,18 @@ CAMPAIGNS = (
         (r"frames, (\d+ bakes)",),
     ),
     Campaign(
+        "resizes",
+        "Sizes of a real X window under the validation layer, each with a swapchain and a frame; screenshots compared",
+        "1,000 sizes",
+        "env RGRAPH_RESIZES={n} scripts/with-layers A "
+        "cargo test --package rgraph-vk --locked --test window -- --nocapture",
+        100,
+        1000,
+        r"(\d+) sizes of a window",
+        "sizes",
+        FAILED,
+    ),
+    Campaign(
         "mutation",
         "Mutants of the planner's source that some test kills (cargo-mutants)",
         "at least 95 % killed, survivors listed",
