@@ -424,11 +424,20 @@ def test_exception_of_a_setup_function_arrives_as_it_was_raised():
     assert graph.hash == before
 
 
-def test_resource_declared_while_a_setup_function_runs_is_not_part_of_that_bake():
+def test_resource_that_a_setup_function_declares_is_part_of_that_bake_alone():
     graph = rgraph.Graph()
-    graph.add_pass("p", setup=lambda p: p.color(graph.image("new")))
+    kept: list[rgraph.Image] = []
+
+    def setup(p: rgraph.Pass) -> None:
+        kept.append(graph.image("new"))
+        p.color(kept[-1])
+
+    graph.add_pass("p", setup=setup)
+    assert "new" in graph.to_json()
+    assert len(kept) == 1
+    other = graph.add_pass("other")
     with pytest.raises(rgraph.GraphError, match="after this bake had begun"):
-        graph.to_json()
+        other.color(kept[0])
 
 
 def test_pass_kept_by_a_setup_function_cannot_be_changed_afterwards():

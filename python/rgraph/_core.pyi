@@ -958,7 +958,7 @@ class Module:
             Passes that must come first, or their names.
         setup
             Called with the pass when the graph is baked, to declare its accesses; if it declares none, the pass is
-            culled.
+            culled. Images and buffers that it declares on the graph are part of that bake alone.
         execute
             The work of the pass: called with a `Commands` as in `callback`, or on queue `"cpu"` with views as
             in `cpu`. Kept as `Pass.execute`.
@@ -3337,7 +3337,9 @@ class DeviceResource:
         Parameters
         ----------
         **state
-            As `state` has it; what is left out is nobody's use: the layout `"undefined"`, no stages, no access.
+            As `state` has it; what is left out is nobody's use: the layout `"undefined"`, no stages, no access. A resource
+            that one family owns, and another one uses next, keeps its contents only with `released=True`: that says that
+            foreign code recorded the release. Otherwise it is initialised anew, and the frame's notes say so.
         """
     def write(self, array: _Memory) -> None:
         """Write an array to it: mip 0 of all layers, or a buffer's bytes.

@@ -276,7 +276,7 @@ class DomainMemory(NamedTuple):
     """Memory of one kind that a device holds."""
 
     domain: str
-    """`"device"`, `"host"`, `"cached host"` or `"linked device-host"`."""
+    """`"device"`, `"host"`, `"cached host"`, `"device-local host"` or `"lazily allocated"`: what the memory is."""
     held: int
     """Bytes held."""
     live: int

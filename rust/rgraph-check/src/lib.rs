@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod agree;
+mod attachment;
 mod barrier;
 pub mod certificate;
 mod clock;
@@ -58,6 +59,7 @@ pub fn check(graph: &Graph, plan: &Plan) -> Vec<Finding> {
     }
     if structure::is_well_formed(&facts, plan, &mut findings) {
         let declared_of = structure::passes(&facts, plan, &mut findings);
+        attachment::transient(&facts, plan, &declared_of, &mut findings);
         structure::scopes(plan, &mut findings);
         structure::places(&facts, plan, &declared_of, &mut findings);
         agree::resources(&facts, plan, &declared_of, &mut findings);

@@ -204,6 +204,8 @@ pub struct PlanResource {
     pub life: PlanLife,
     /// Inserted by the planner.
     pub inserted: bool,
+    /// An attachment of one render pass, neither loaded nor stored: tiles may hold all that it ever has.
+    pub transient_attachment: bool,
 }
 
 /// How long a planned resource's contents live.

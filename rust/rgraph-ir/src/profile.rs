@@ -103,6 +103,9 @@ pub struct Profile {
     pub width: u64,
 }
 
+/// The class of memory that a device need not back: transient attachments go there.
+pub const LAZY_MEMORY: &str = "lazy";
+
 impl Profile {
     /// A profile of the given queues with default limits, memory and costs.
     pub fn new(name: &str, queues: Vec<Queue>) -> Self {

@@ -27,6 +27,7 @@ use crate::options::Budget;
 use crate::pass::PyPass;
 use crate::plan::PyPlan;
 use crate::resource::PyResource;
+use crate::setup::UnderWay;
 use crate::state::{Setup, State};
 use crate::{files, keywords, options};
 
@@ -176,9 +177,11 @@ impl PyGraph {
         let py = slf.py();
         let forebears = slf.get().state().forebears.clone();
         let working = Self::with(py, slf.get().identity, State { forebears, ..State::new(copy) })?;
+        let under_way = UnderWay::of(&working);
         for setup in setups {
             setup.function.call1(py, (PyPass::handle(&working, setup.pass, setup.prefix)?,))?;
         }
+        drop(under_way);
         let whole = working.get().change(|state| {
             state.settle();
             let missing = state.missing();

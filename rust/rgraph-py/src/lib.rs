@@ -67,6 +67,7 @@ mod resource;
 mod running;
 mod sampler;
 mod semaphore;
+mod setup;
 mod shader;
 mod shape;
 mod share;

@@ -20,7 +20,7 @@ use crate::pass::PyPass;
 use crate::passes::{Named, PassArguments};
 use crate::resource::{PyBuffer, PyImage, PyResource};
 use crate::state::{Late, Setup, SizeOf, Want, find_outwards};
-use crate::{imports, keywords, source, typed};
+use crate::{imports, keywords, setup, source, typed};
 
 /// A part of a graph with names of its own.
 ///
@@ -77,7 +77,7 @@ impl PyGraphModule {
         resource: Resource,
         links: Links<'_>,
     ) -> PyResult<(Bound<'py, PyGraph>, rgraph_plan::resource::ResourceId)> {
-        let graph = Self::graph(slf)?;
+        let graph = setup::working(Self::graph(slf)?);
         let place = source::place(slf.py());
         let (module, full) = (slf.get(), slf.get().full(name));
         let scope = (graph.get().identity, &module.prefix);
@@ -429,7 +429,7 @@ impl PyGraphModule {
     ///     Passes that must come first, or their names.
     /// setup
     ///     Called with the pass when the graph is baked, to declare its accesses; if it declares none, the pass is
-    ///     culled.
+    ///     culled. Images and buffers that it declares on the graph are part of that bake alone.
     /// execute
     ///     The work of the pass: called with a `Commands` as in `callback`, or on queue `"cpu"` with views as
     ///     in `cpu`. Kept as `Pass.execute`.

@@ -221,6 +221,7 @@ impl PyDeviceResource {
         said.set_item("access", state.access.names().collect::<Vec<_>>())?;
         said.set_item("queue", state.queue)?;
         said.set_item("family", state.family)?;
+        said.set_item("released", state.released)?;
         Ok(said)
     }
 
@@ -234,12 +235,14 @@ impl PyDeviceResource {
     /// Parameters
     /// ----------
     /// **state
-    ///     As `state` has it; what is left out is nobody's use: the layout `"undefined"`, no stages, no access.
+    ///     As `state` has it; what is left out is nobody's use: the layout `"undefined"`, no stages, no access. A resource
+    ///     that one family owns, and another one uses next, keeps its contents only with `released=True`: that says that
+    ///     foreign code recorded the release. Otherwise it is initialised anew, and the frame's notes say so.
     #[pyo3(signature = (**state), text_signature = "($self, **state)")]
     fn set_state(&self, py: Python<'_>, state: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
         let mut said = ResourceState::default();
         if let Some(state) = state {
-            only(state, &["layout", "stages", "access", "queue", "family"])?;
+            only(state, &["layout", "stages", "access", "queue", "family", "released"])?;
             let of = |name| Ok::<_, PyErr>(state.get_item(name)?.filter(|value| !value.is_none()));
             if let Some(value) = of("layout")? {
                 let known = Layout::ALL.iter().map(|layout| layout.name());
@@ -250,6 +253,7 @@ impl PyDeviceResource {
             said.queue = of("queue")?.map(|value| value.extract()).transpose()?;
             said.family =
                 of("family")?.map(|value| value.extract::<Count>().map(|Count(family)| family)).transpose()?;
+            said.released = of("released")?.map(|value| value.extract()).transpose()?.unwrap_or(false);
         }
         outside(py, self.device)?;
         // SAFETY: an own image keeps its layout, which `set_state` checks; what holds for the image of foreign code is

@@ -283,7 +283,7 @@ impl State {
                 }
                 let known = self.graph.as_ref().is_some_and(|graph| id.index() < graph.resources().len());
                 known.then_some(Target::Known(id)).ok_or_else(|| {
-                    let help = "declare resources before bake(), not in setup functions";
+                    let help = "declare resources before bake(), or on this graph in the setup function itself";
                     refusal(Code::UnknownName, "a resource was declared after this bake had begun", help)
                 })
             }

@@ -3,7 +3,7 @@
 use std::ffi::CStr;
 
 use ash::{ext, khr, vk};
-use rgraph_plan::profile::{Capabilities, Limits, MemoryType, Profile, Queue as ProfileQueue};
+use rgraph_plan::profile::{Capabilities, LAZY_MEMORY, Limits, MemoryType, Profile, Queue as ProfileQueue};
 use rgraph_plan::stages::validate::queues::expanded_queues;
 
 use crate::capability;
@@ -48,6 +48,10 @@ pub(crate) fn profile(context: &Context, device: &Physical, most: u32) -> Profil
     // Where the device's memory is the host's too, what the host uses may lie beside what it does not.
     if !is_unified(&memory) {
         kinds.push(MemoryType { name: "host".to_owned(), heap_size: None });
+    }
+    let lazy = |one: &vk::MemoryType| one.property_flags.contains(vk::MemoryPropertyFlags::LAZILY_ALLOCATED);
+    if memory.memory_types_as_slice().iter().any(lazy) {
+        kinds.push(MemoryType { name: LAZY_MEMORY.to_owned(), heap_size: None });
     }
     Profile {
         buffer_image_granularity: limits.buffer_image_granularity.max(1),

@@ -110,6 +110,11 @@ impl Entering {
             }
             let Raw::Image(image) = store.raw else {
                 let moved = moved(shared, store, state.family, family, &mut self.notes);
+                let lost = |[from, to]: [u32; 2]| is_lost(from, to, state.released, &shared.families());
+                if moved.is_some_and(lost) {
+                    self.notes.push(lost_note(&store.name));
+                }
+                let moved = moved.filter(|families| !lost(*families));
                 if src.is_empty() && moved.is_none() {
                     return;
                 }
@@ -151,6 +156,11 @@ impl Entering {
                             "\"{}\" was left to queue family {from}, which is not this device's: initialised anew",
                             store.name
                         ));
+                        old = Layout::Undefined;
+                        None
+                    }
+                    Some([from, to]) if is_lost(from, to, state.released, &shared.families()) => {
+                        self.notes.push(lost_note(&store.name));
                         old = Layout::Undefined;
                         None
                     }
@@ -233,7 +243,35 @@ fn moved(shared: &Shared, store: &Store, from: Option<u32>, to: u32, notes: &mut
     }
     let from = from.filter(|from| *from != to && !store.concurrent)?;
     if shared.families().contains(&from) {
-        notes.push(format!("\"{}\" is taken over from queue family {from}, whose release is the caller's", store.name));
+        notes.push(format!(
+            "\"{}\" is taken from queue family {from}: its contents stay if that family released it",
+            store.name
+        ));
     }
     Some([from, to])
+}
+
+/// Whether contents are lost on the way from one family of the device to another: if the first did not release them.
+fn is_lost(from: u32, to: u32, released: bool, known: &[u32]) -> bool {
+    from != to && !released && known.contains(&from)
+}
+
+fn lost_note(name: &str) -> String {
+    format!(
+        "\"{name}\" was left to another queue family and not released: initialised anew, its contents are undefined"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_lost;
+
+    #[test]
+    fn m02_what_nobody_released_is_not_acquired() {
+        let known = [0, 1, 2];
+        assert!(is_lost(1, 0, false, &known));
+        assert!(!is_lost(1, 0, true, &known));
+        assert!(!is_lost(0, 0, false, &known));
+        assert!(!is_lost(99, 0, false, &known), "users outside of the device have their own rules");
+    }
 }

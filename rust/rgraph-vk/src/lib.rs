@@ -41,6 +41,7 @@ mod onetime;
 mod open;
 mod physical;
 mod pipeline;
+mod place;
 mod prepared;
 mod process;
 mod queue;

@@ -21,30 +21,41 @@ pub enum Domain {
     Device,
     /// The host's, written by the CPU: uploads.
     Host,
-    /// The host's, read by the CPU through its caches.
+    /// The host's, read by the CPU through its caches, which the device's writes reach by themselves.
     Cached,
+    /// As `Cached`, for those who flush what the CPU wrote and invalidate what the device wrote.
+    Staging,
     /// The device's own that the CPU can write (a resizable BAR, unified memory); the host's where there is none.
     Linked,
+    /// Memory that the device need not back while tiles hold what it would; the device's own where there is none.
+    Lazy,
 }
 
 impl Domain {
-    const ALL: [Self; 4] = [Self::Device, Self::Host, Self::Cached, Self::Linked];
+    /// Those that reports have.
+    const ALL: [Self; 5] = [Self::Device, Self::Host, Self::Cached, Self::Linked, Self::Lazy];
 
     /// Its name in reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Device => "device",
             Self::Host => "host",
-            Self::Cached => "cached host",
-            Self::Linked => "linked device-host",
+            Self::Cached | Self::Staging => "cached host",
+            Self::Linked => "device-local host",
+            Self::Lazy => "lazily allocated",
         }
     }
 
-    fn location(self) -> MemoryLocation {
-        match self {
-            Self::Device => MemoryLocation::GpuOnly,
-            Self::Host | Self::Linked => MemoryLocation::CpuToGpu,
-            Self::Cached => MemoryLocation::GpuToCpu,
+    /// The domain that memory of some properties is in, whatever it was wanted for.
+    fn of(flags: vk::MemoryPropertyFlags) -> Self {
+        use vk::MemoryPropertyFlags as Flags;
+        let has = |wanted| flags.contains(wanted);
+        match (has(Flags::DEVICE_LOCAL), has(Flags::HOST_VISIBLE)) {
+            _ if has(Flags::LAZILY_ALLOCATED) => Self::Lazy,
+            (true, true) => Self::Linked,
+            (false, true) if has(Flags::HOST_CACHED) => Self::Cached,
+            (false, true) => Self::Host,
+            (_, false) => Self::Device,
         }
     }
 }
@@ -74,6 +85,9 @@ pub struct Allocation {
     /// Bytes.
     pub size: u64,
     mapped: Option<Mapped>,
+    /// Whether what one of CPU and device writes reaches the other without flushing or invalidating.
+    coherent: bool,
+    domain: Domain,
     part: Part,
 }
 
@@ -87,17 +101,35 @@ unsafe impl Send for Mapped {}
 unsafe impl Sync for Mapped {}
 
 impl Allocation {
-    /// Its first byte, if the host can see it; memory stays mapped as long as it is held.
+    /// Its first byte, if the host can see it and needs neither flush nor invalidate; memory stays mapped as long as it is
+    /// held.
     pub fn mapped(&self) -> Option<NonNull<u8>> {
+        self.staged().filter(|_| self.coherent)
+    }
+
+    /// Its first byte, if the host can see it: for those who flush and invalidate unless it is coherent.
+    pub fn staged(&self) -> Option<NonNull<u8>> {
         self.mapped.map(|mapped| mapped.0)
     }
 
-    /// The domain that reports count it in, where it was wanted in another.
-    pub fn counted_in(&self, wanted: Domain) -> Domain {
-        match &self.part {
-            Part::Chunk(key, _) => key.domain,
-            Part::Own(_) => wanted,
-        }
+    /// Whether nothing needs to be flushed or invalidated.
+    pub fn is_coherent(&self) -> bool {
+        self.coherent
+    }
+
+    /// The domain that its memory is in.
+    pub fn domain(&self) -> Domain {
+        self.domain
+    }
+
+    /// Some of its bytes for `vkFlushMappedMemoryRanges`, grown to whole atoms, of which an allocation that is not coherent
+    /// has a whole number.
+    ///
+    /// # Source
+    /// Vulkan 1.3 specification, valid usage of `VkMappedMemoryRange`.
+    pub fn atoms(&self, [first, end]: [u64; 2], atom: u64) -> vk::MappedMemoryRange<'static> {
+        let (first, end) = (first / atom * atom, end.next_multiple_of(atom).min(self.size));
+        vk::MappedMemoryRange::default().memory(self.memory).offset(self.offset + first).size(end - first)
     }
 }
 
@@ -109,9 +141,9 @@ enum Part {
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 struct Key {
-    domain: Domain,
     linear: bool,
-    types: u32,
+    /// The memory type.
+    index: u32,
 }
 
 #[derive(Debug)]
@@ -187,6 +219,8 @@ impl std::fmt::Display for MemoryReport {
 pub struct Memory {
     allocator: Allocator,
     properties: vk::PhysicalDeviceMemoryProperties,
+    /// `nonCoherentAtomSize` in bytes.
+    atom: u64,
     pools: HashMap<Key, Pool>,
     own: HashMap<Domain, (u64, usize)>,
     owners: HashMap<String, u64>,
@@ -221,6 +255,8 @@ impl Memory {
     pub fn new(instance: &ash::Instance, physical: vk::PhysicalDevice, device: &ash::Device) -> Result<Self, Error> {
         // SAFETY: the physical device is of this instance.
         let properties = unsafe { instance.get_physical_device_memory_properties(physical) };
+        // SAFETY: as above.
+        let limits = unsafe { instance.get_physical_device_properties(physical) }.limits;
         let mut debug_settings = AllocatorDebugSettings::default();
         debug_settings.log_leaks_on_shutdown = false;
         let allocator = Allocator::new(&AllocatorCreateDesc {
@@ -233,7 +269,8 @@ impl Memory {
             allocation_sizes: AllocationSizes::new(LEAST, LEAST),
         })
         .map_err(|error| DeviceError::new(Code::Failed, format!("gpu-allocator: {error}"), ""))?;
-        Ok(Self { allocator, properties, pools: HashMap::new(), own: HashMap::new(), owners: HashMap::new() })
+        let atom = limits.non_coherent_atom_size.max(1);
+        Ok(Self { allocator, properties, atom, pools: HashMap::new(), own: HashMap::new(), owners: HashMap::new() })
     }
 
     /// Bytes of a chunk of some memory types: an eighth of the smallest heap among them, and at most 64 MiB; of the host's
@@ -254,8 +291,10 @@ impl Memory {
         let with = |wanted: Flags, unwanted: Flags| {
             (0..count).fold(0, |mask, at| {
                 let flags = self.properties.memory_types[at as usize].property_flags;
-                let fits =
-                    flags.contains(wanted) && !flags.intersects(unwanted | Flags::PROTECTED | Flags::LAZILY_ALLOCATED);
+                let lazy =
+                    if wanted.contains(Flags::LAZILY_ALLOCATED) { Flags::empty() } else { Flags::LAZILY_ALLOCATED };
+                let unwanted = unwanted | Flags::PROTECTED | lazy;
+                let fits = flags.contains(wanted) && !flags.intersects(unwanted);
                 mask | u32::from(fits && allowed & 1 << at != 0) << at
             })
         };
@@ -264,7 +303,15 @@ impl Memory {
             Domain::Device => [(Flags::DEVICE_LOCAL, Flags::HOST_VISIBLE), (Flags::DEVICE_LOCAL, Flags::empty())],
             Domain::Host => [(visible, Flags::DEVICE_LOCAL), (visible, Flags::empty())],
             Domain::Cached => [(visible | Flags::HOST_CACHED, Flags::empty()), (visible, Flags::empty())],
+            Domain::Staging if with(visible | Flags::HOST_CACHED, Flags::empty()) == 0 => {
+                [(Flags::HOST_VISIBLE | Flags::HOST_CACHED, Flags::empty()), (visible, Flags::empty())]
+            }
+            Domain::Staging => [(visible | Flags::HOST_CACHED, Flags::empty()), (visible, Flags::empty())],
             Domain::Linked => [(visible | Flags::DEVICE_LOCAL, Flags::empty()), (visible, Flags::empty())],
+            Domain::Lazy => {
+                let lazy = Flags::DEVICE_LOCAL | Flags::LAZILY_ALLOCATED;
+                [(lazy, Flags::empty()), (Flags::DEVICE_LOCAL, Flags::empty())]
+            }
         };
         let found = tries.into_iter().map(|(wanted, unwanted)| with(wanted, unwanted)).find(|mask| *mask != 0);
         found.unwrap_or_else(|| with(Flags::empty(), Flags::empty()))
@@ -281,10 +328,22 @@ impl Memory {
     /// RG-E110 if there is none: what was asked for, what is held, what would help.
     pub fn allocate(&mut self, want: Want<'_>) -> Result<Allocation, Error> {
         let types = self.types(want.domain, want.requirements.memory_type_bits);
-        let requirements = vk::MemoryRequirements { memory_type_bits: types, ..want.requirements };
-        // Domains that have one memory type in common are one pool.
-        let domain = if types.is_power_of_two() { Domain::Device } else { want.domain };
-        let key = Key { domain, linear: want.linear, types };
+        if types == 0 {
+            return Err(self.out_of_memory(want, AllocationError::NoCompatibleMemoryTypeFound));
+        }
+        // The first of the best.
+        let index = types.trailing_zeros();
+        let types = 1 << index;
+        let mut requirements = vk::MemoryRequirements { memory_type_bits: types, ..want.requirements };
+        let flags = self.properties.memory_types[index as usize].property_flags;
+        let coherent = flags.contains(vk::MemoryPropertyFlags::HOST_COHERENT);
+        let domain = Domain::of(flags);
+        if flags.contains(vk::MemoryPropertyFlags::HOST_VISIBLE) && !coherent {
+            // Two allocations share no atom: flushing one would write old bytes of the other.
+            requirements.alignment = requirements.alignment.max(self.atom);
+            requirements.size = requirements.size.next_multiple_of(self.atom);
+        }
+        let key = Key { linear: want.linear, index };
         let chunk = self.chunk(types);
         if want.dedicated.is_none() && requirements.size <= chunk {
             let Self { pools, allocator, .. } = self;
@@ -316,6 +375,8 @@ impl Memory {
                         offset: block.offset() + range.offset(),
                         size: range.size(),
                         mapped,
+                        coherent,
+                        domain,
                         part: Part::Chunk(key, range),
                     });
                 }
@@ -329,7 +390,7 @@ impl Memory {
             Ok(block) => block,
             Err(error) => return Err(self.out_of_memory(want, error)),
         };
-        let own = self.own.entry(want.domain).or_default();
+        let own = self.own.entry(domain).or_default();
         (own.0, own.1) = (own.0 + block.size(), own.1 + 1);
         *self.owners.entry(want.name.to_owned()).or_default() += block.size();
         // SAFETY: the memory object lives as long as the block, which the allocation holds.
@@ -339,6 +400,8 @@ impl Memory {
             offset: block.offset(),
             size: block.size(),
             mapped: block.mapped_ptr().map(|start| Mapped(start.cast())),
+            coherent,
+            domain,
             part: Part::Own(Box::new(block)),
         })
     }
@@ -414,7 +477,8 @@ impl Memory {
         for domain in Domain::ALL {
             let (mut held, mut blocks) = self.own.get(&domain).copied().unwrap_or_default();
             let mut live = held;
-            for (_, pool) in self.pools.iter().filter(|(key, _)| key.domain == domain) {
+            let flags = |key: &Key| self.properties.memory_types[key.index as usize].property_flags;
+            for (_, pool) in self.pools.iter().filter(|(key, _)| Domain::of(flags(key)) == domain) {
                 held += pool.heap.held();
                 live += pool.heap.live();
                 blocks += pool.chunks.iter().flatten().count();
@@ -463,7 +527,8 @@ fn block(
     allocator.allocate(&AllocationCreateDesc {
         name: want.name,
         requirements,
-        location: want.domain.location(),
+        // The requirements name one memory type.
+        location: MemoryLocation::Unknown,
         linear: want.linear,
         allocation_scheme,
     })

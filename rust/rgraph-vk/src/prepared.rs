@@ -7,11 +7,10 @@ use std::ffi::CString;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use ash::vk;
 use rgraph_plan::bake::{Measured, Options, Scratch, bake_measured};
-use rgraph_plan::graph::{Graph, PassId};
+use rgraph_plan::graph::PassId;
 use rgraph_plan::id::{Id, IdVec, Span};
-use rgraph_plan::plan::{BatchId, Command, HeapId, Plan, PlanKind, PlanLife, PlanPassId, PlanQueue};
+use rgraph_plan::plan::{BatchId, Command, Hazard, Plan, PlanKind, PlanPassId, PlanQueue};
 use rgraph_plan::profile::{Capabilities, Profile};
 use rgraph_plan::resource::{Life, ResourceId};
 use rgraph_plan::stages::size::{ShapeScratch, shapes};
@@ -23,10 +22,11 @@ use crate::chunk::{Again, BatchInfo, Chunk, split};
 use crate::context::c_string;
 use crate::device::Shared;
 use crate::error::{Code, Error};
-use crate::memory::{Domain, Want};
+use crate::memory::Domain;
+use crate::place::Placer;
 use crate::raw::RawWork;
 use crate::rendering::Renderings;
-use crate::scene::{Scene, final_states, memories, usages, used_by_batches};
+use crate::scene::{Scene, final_states, memories, usages};
 use crate::state::Tracked;
 use crate::store::{Arena, Store, Usages};
 use crate::subpass;
@@ -109,6 +109,8 @@ pub(crate) struct Prepared {
     /// The batch that signals a value of a queue of the plan (the host after the last).
     pub signals: HashMap<(usize, u32), BatchId>,
     pub events: u32,
+    /// By edge of the plan: whether it is left released to another queue family.
+    pub released: Vec<bool>,
     pub notes: Vec<String>,
     pub bake_us: f64,
     /// What a chaos run does otherwise.
@@ -264,6 +266,7 @@ impl Prepared {
             _ => None,
         });
         let events = events.max().unwrap_or(0);
+        let released = released(&plan);
         let import = |(home, place): (ResourceId, &Place)| {
             let life = scene.declared[home].map(|declared| workload.graph.resources()[declared].life);
             let defined = matches!(life, Some(Life::Imported(imported)) if imported.defined);
@@ -294,6 +297,7 @@ impl Prepared {
             labels,
             signals,
             events,
+            released,
             chaos,
             notes,
             bake_us,
@@ -350,6 +354,15 @@ impl Drop for Prepared {
     }
 }
 
+/// By edge: whether a barrier of the plan releases it to the queue family that the declaration leaves it to.
+fn released(plan: &Plan) -> Vec<bool> {
+    let left = |families: Option<[u32; 2]>, hazard: Hazard| families.is_some() && hazard == Hazard::Leave;
+    let images = plan.image_barriers.iter().filter(|one| left(one.families, one.why.hazard)).map(|one| one.resource);
+    let buffers = plan.buffer_barriers.iter().filter(|one| left(one.families, one.why.hazard)).map(|one| one.resource);
+    let released: std::collections::BTreeSet<ResourceId> = images.chain(buffers).collect();
+    plan.edges.iter().map(|edge| released.contains(&edge.resource)).collect()
+}
+
 fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
@@ -384,189 +397,4 @@ fn map_queues(
         out.push(index);
     }
     Ok(out)
-}
-
-/// Makes images and buffers.
-struct Placer<'a> {
-    shared: &'a Arc<Shared>,
-    workload: &'a Workload,
-    plan: &'a Plan,
-    scene: &'a Scene,
-    notes: &'a mut Vec<String>,
-    /// Memories that a pass or barrier uses under any of their names.
-    used: IdVec<ResourceId, bool>,
-    /// Memories that are roots under any of their names.
-    rooted: IdVec<ResourceId, bool>,
-    /// Whether images are made such that they can be cleared.
-    clears: bool,
-}
-
-type Placed = (IdVec<ResourceId, Place>, Vec<Arc<Arena>>);
-
-impl<'a> Placer<'a> {
-    fn new(
-        shared: &'a Arc<Shared>,
-        workload: &'a Workload,
-        plan: &'a Plan,
-        scene: &'a Scene,
-        notes: &'a mut Vec<String>,
-    ) -> Self {
-        let mut used = IdVec::filled(false, plan.resources.len());
-        let mut rooted = used.clone();
-        for memory in used_by_batches(plan, scene).into_iter().flatten() {
-            used[memory] = true;
-        }
-        for &root in workload.graph.roots() {
-            rooted[scene.memory[scene.resource_of[root]]] = true;
-        }
-        Self { shared, workload, plan, scene, notes, used, rooted, clears: false }
-    }
-
-    fn place(&mut self) -> Result<Placed, Error> {
-        let (plan, scene, graph) = (self.plan, self.scene, &self.workload.graph);
-        let used = self.usages(graph);
-        let mut places: IdVec<ResourceId, Place> = plan.resources.ids().map(|_| Place::Unused).collect();
-        let mut memories: Vec<(ResourceId, u32, u64, u64)> = Vec::new();
-        // A memory may be placed under any of its names, all of one size.
-        let mut placed: IdVec<ResourceId, bool> = IdVec::filled(false, plan.resources.len());
-        for placement in &plan.memory.placements {
-            let memory = scene.memory[placement.resource];
-            if self.used[memory] && !std::mem::replace(&mut placed[memory], true) {
-                memories.push((memory, placement.heap.index() as u32, placement.offset, placement.size));
-            }
-        }
-        let mut seen: IdVec<ResourceId, bool> = IdVec::filled(false, plan.resources.len());
-        for pass in plan.live().filter(|pass| plan.passes[*pass].queue.is_none()) {
-            scene.of(pass).iter().for_each(|access| seen[scene.memory[access.resource]] = true);
-        }
-        // What remembers lies in the ring of what it remembers.
-        for (id, resource) in graph.resources().iter_ids() {
-            if let Life::History(history) = resource.life {
-                let home = scene.memory[scene.resource_of[history.of]];
-                seen[home] |= seen[scene.memory[scene.resource_of[id]]];
-            }
-        }
-        let host = |memory: ResourceId| seen[memory];
-        // Where the host cannot see the device's memory, only a heap of the host's holds what both use.
-        let apart = |memory: ResourceId, heap: HeapId| {
-            host(memory) && !self.shared.unified && !plan.memory.heaps[heap].memory_type.contains("host")
-        };
-        let mut arenas: Vec<Option<Arc<Arena>>> = Vec::new();
-        for heap in plan.memory.heaps.ids() {
-            let here = |one: &&(ResourceId, u32, u64, u64)| one.1 as usize == heap.index() && !apart(one.0, heap);
-            let here: Vec<_> = memories.iter().filter(here).copied().collect();
-            let arena = self.arena(heap, &here, &used, here.iter().any(|one| host(one.0)))?;
-            arenas.push(arena);
-        }
-        for &(memory, heap, offset, size) in &memories {
-            let name = plan.resource_name(memory);
-            let kind = plan.resources[memory].kind;
-            let concurrent = self.concurrent(memory);
-            let needs = self.shared.measure(name, kind, used[memory], concurrent)?;
-            let fits = needs.size <= size
-                && offset % needs.alignment.max(1) == 0
-                && !apart(memory, HeapId::new(heap as usize));
-            let arena = arenas[heap as usize].as_ref().filter(|arena| fits && arena.allows(needs.memory_type_bits));
-            let store = match arena {
-                Some(arena) => Store::placed(self.shared, name, kind, used[memory], concurrent, arena, offset)?,
-                None => {
-                    self.notes
-                        .push(format!("\"{name}\" has memory of its own: the plan's place does not suit the device"));
-                    let domain = if host(memory) { Domain::Cached } else { Domain::Device };
-                    Store::new(self.shared, name, kind, used[memory], domain, concurrent)?
-                }
-            };
-            places[memory] = Place::Fixed(store);
-        }
-        for (memory, life) in plan.resources.iter_ids().map(|(id, resource)| (id, resource.life)) {
-            if scene.memory[memory] != memory || !self.used[memory] && scene.remembered[memory] == 0 {
-                continue;
-            }
-            let history = scene.declared[memory].and_then(|declared| match graph.resources()[declared].life {
-                Life::History(history) => Some(history),
-                _ => None,
-            });
-            // Those that remember lie in the ring of what they remember.
-            if history.is_some() || matches!(life, PlanLife::Transient | PlanLife::Root) {
-                continue;
-            }
-            let domain = if host(memory) { Domain::Cached } else { Domain::Device };
-            let concurrent = life != PlanLife::Fresh || self.concurrent(memory);
-            let make = |suffix: &str| {
-                let name = format!("{}{suffix}", plan.resource_name(memory));
-                Store::new(self.shared, &name, plan.resources[memory].kind, used[memory], domain, concurrent)
-            };
-            places[memory] = match scene.remembered[memory] {
-                0 if life == PlanLife::Fresh => {
-                    let contexts = 0..self.shared.frames_in_flight;
-                    Place::PerContext(contexts.map(|at| make(&format!("[{at}]"))).collect::<Result<_, _>>()?)
-                }
-                0 if life == PlanLife::Imported => Place::Import(used[memory], domain),
-                0 => Place::Fixed(make("")?),
-                frames => {
-                    let ring = (0..=frames).map(|at| make(&format!("[{at}]"))).collect::<Result<_, _>>()?;
-                    Place::Ring(ring)
-                }
-            };
-        }
-        Ok((places, arenas.into_iter().flatten().collect()))
-    }
-
-    /// Usages by the plan's memories.
-    fn usages(&self, graph: &Graph) -> IdVec<ResourceId, Usages> {
-        let kind = |id: ResourceId| self.plan.resources[self.scene.resource_of[id]].kind;
-        let memory = memories(graph, kind);
-        let used = usages(graph, &memory, kind);
-        let mut out = IdVec::filled(Usages::default(), self.plan.resources.len());
-        for (id, memory) in memory.iter_ids() {
-            out[self.scene.resource_of[id]] = used[*memory];
-        }
-        if self.clears {
-            let kinds = self.plan.resources.iter();
-            out.iter_mut().zip(kinds).for_each(|(used, of)| allow_clears(self.shared, of.kind, used));
-        }
-        out
-    }
-
-    /// Whether queue families share it: as planned, and what outlives the frame always, since it has no next owner yet.
-    fn concurrent(&self, memory: ResourceId) -> bool {
-        use rgraph_plan::access::Sharing;
-        let resource = &self.plan.resources[memory];
-        resource.sharing == Sharing::Concurrent
-            || !matches!(resource.life, PlanLife::Transient | PlanLife::Fresh)
-            || self.rooted[memory]
-    }
-
-    /// Memory for all that is placed in a heap of the plan, of a type that suits all; `None` if there is no such type.
-    fn arena(
-        &mut self,
-        heap: HeapId,
-        here: &[(ResourceId, u32, u64, u64)],
-        used: &IdVec<ResourceId, Usages>,
-        host: bool,
-    ) -> Result<Option<Arc<Arena>>, Error> {
-        let mut types = u32::MAX;
-        let mut alignment = self.shared.limits.buffer_image_granularity.max(256);
-        let mut end = 0;
-        for &(memory, _, offset, size) in here {
-            let name = self.plan.resource_name(memory);
-            let needs =
-                self.shared.measure(name, self.plan.resources[memory].kind, used[memory], self.concurrent(memory))?;
-            if needs.size <= size && types & needs.memory_type_bits != 0 {
-                types &= needs.memory_type_bits;
-                alignment = alignment.max(needs.alignment);
-                end = end.max(offset + size);
-            }
-        }
-        if end == 0 {
-            return Ok(None);
-        }
-        let granularity = self.shared.limits.buffer_image_granularity.max(1);
-        let size = end.next_multiple_of(granularity);
-        let requirements = vk::MemoryRequirements { size, alignment, memory_type_bits: types };
-        let name = format!("{} transients ({})", self.plan.graph, self.plan.memory.heaps[heap].memory_type);
-        let domain = if host { Domain::Cached } else { Domain::Device };
-        let want = Want { name: &name, requirements, domain, linear: false, dedicated: None };
-        Arena::new(self.shared, want, types).map(Some)
-    }
 }

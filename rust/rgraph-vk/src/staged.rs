@@ -150,6 +150,7 @@ impl Drop for Transfer<'_> {
                 access,
                 layout,
                 points: vec![point],
+                released: false,
                 user: (0, 0),
             };
             self.store.tracked().set(self.region, &state);
@@ -164,10 +165,11 @@ pub(crate) fn write(store: &Arc<Store>, bytes: &[u8], poll: Option<Poll<'_>>) ->
     let shared = &store.shared;
     let _reservation = reserve(store, poll)?;
     if let Some((block, offset)) = locked(shared, bytes) {
+        block.flush([offset, offset + bytes.len() as u64])?;
         let point = Transfer::begin(store, true)?.submit(&Piece::whole(store.kind), &block, offset)?;
         return shared.wait_for_bytes(point, bytes.len() as u64, poll);
     }
-    if let (PlanKind::Buffer { .. }, Some(mapped), true) = (store.kind, store.mapped(), shared.unified) {
+    if let (PlanKind::Buffer { .. }, Some(mapped)) = (store.kind, store.mapped()) {
         let points = points(store);
         wait_polling(poll, |slice| shared.wait(&points, slice))?;
         // SAFETY: the buffer is that large; no queue uses it, and whoever would waits for the reservation.
@@ -203,6 +205,7 @@ pub(crate) fn read_plane(store: &Arc<Store>, plane: Plane) -> Result<Vec<u8>, Er
     let _reservation = reserve(store, None)?;
     let point = Transfer::begin_in(store, false, around(store, plane))?.submit(&piece, &block, 0)?;
     store.shared.wait_for_bytes(point, length, None)?;
+    block.invalidate([0, length])?;
     // SAFETY: the block is that large, the device is done with it, and nobody else borrows it.
     Ok(unsafe { std::slice::from_raw_parts(block.start().as_ptr(), length as usize) }.to_vec())
 }
@@ -215,6 +218,7 @@ pub(crate) fn write_plane(store: &Arc<Store>, plane: Plane, bytes: &[u8]) -> Res
     let block = store.shared.lend(bytes.len() as u64, None)?;
     // SAFETY: the block is that large and nobody else borrows it.
     unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), block.start().as_ptr(), bytes.len()) };
+    block.flush([0, bytes.len() as u64])?;
     Transfer::begin_in(store, true, around(store, plane))?.submit(&piece, &block, 0).map(|_| ())
 }
 
@@ -271,6 +275,7 @@ fn read_pieces(store: &Arc<Store>, bytes: &mut [u8]) -> Result<(), Error> {
             }
             let Some((to, block, point)) = under_way.pop_front() else { break };
             shared.wait_for_bytes(point, to.len() as u64, None)?;
+            block.invalidate([0, to.len() as u64])?;
             if helpers == 0 {
                 copy(to, &block);
             } else {
@@ -324,7 +329,9 @@ fn reserve(store: &Arc<Store>, poll: Option<Poll<'_>>) -> Result<Reservation, Er
 
 fn read_to(store: &Arc<Store>, block: &Block, offset: u64) -> Result<(), Error> {
     let point = Transfer::begin(store, false)?.submit(&Piece::whole(store.kind), block, offset)?;
-    store.shared.wait_for_bytes(point, packed_bytes(store.kind), None)
+    let bytes = packed_bytes(store.kind);
+    store.shared.wait_for_bytes(point, bytes, None)?;
+    block.invalidate([offset, offset + bytes])
 }
 
 /// Writes a reserved resource piece by piece, each through a block; several threads fill those of a large one.
@@ -336,6 +343,7 @@ fn write_pieces(store: &Arc<Store>, bytes: &[u8], poll: Option<Poll<'_>>) -> Res
         let block = store.shared.lend(from.len() as u64, poll)?;
         // SAFETY: the block is that large and nobody else borrows it.
         unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), block.start().as_ptr(), from.len()) };
+        block.flush([0, from.len() as u64])?;
         transfer.lock().unwrap_or_else(PoisonError::into_inner).submit(piece, &block, 0).map(|_| ())
     };
     let work = |poll: Option<Poll<'_>>| -> Result<(), Error> {

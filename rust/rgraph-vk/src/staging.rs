@@ -102,7 +102,7 @@ impl Staging {
 
     /// Bytes that nobody borrows, and the domains that reports count them in.
     pub fn idle(&self) -> impl Iterator<Item = (Domain, u64)> {
-        self.free.iter().map(|free| (free.parts.memory.counted_in(Domain::Cached), free.parts.memory.size))
+        self.free.iter().map(|free| (free.parts.memory.domain(), free.parts.memory.size))
     }
 
     /// Takes out blocks that nobody borrowed for a while; all of them where `all`.
@@ -115,7 +115,8 @@ impl Staging {
 
 impl Parts {
     fn garbage(self) -> [Garbage; 2] {
-        [Garbage::Buffer(self.buffer), Garbage::Memory(self.memory, NAME.to_owned(), Domain::Cached)]
+        let domain = self.memory.domain();
+        [Garbage::Buffer(self.buffer), Garbage::Memory(self.memory, NAME.to_owned(), domain)]
     }
 }
 
@@ -137,6 +138,36 @@ impl Block {
     /// First byte.
     pub fn start(&self) -> NonNull<u8> {
         self.parts().start.0
+    }
+
+    /// Lets the device see what the CPU wrote to some of its bytes; to be called before the submit that reads them. Nothing
+    /// happens in coherent memory.
+    ///
+    /// # Errors
+    /// If the driver has no memory for it.
+    pub fn flush(&self, bytes: [u64; 2]) -> Result<(), Error> {
+        let Some(range) = self.range(bytes) else { return Ok(()) };
+        // SAFETY: the memory is mapped, and the range lies in it in whole atoms.
+        let flushed = unsafe { self.shared.raw.flush_mapped_memory_ranges(&[range]) };
+        self.shared.noted(flushed.called("vkFlushMappedMemoryRanges"))
+    }
+
+    /// Lets the CPU see what the device wrote to some of its bytes; to be called after waiting for it. Nothing happens in
+    /// coherent memory.
+    ///
+    /// # Errors
+    /// If the driver has no memory for it.
+    pub fn invalidate(&self, bytes: [u64; 2]) -> Result<(), Error> {
+        let Some(range) = self.range(bytes) else { return Ok(()) };
+        // SAFETY: as above; the device is done with the bytes, and nobody writes them on the CPU.
+        let seen = unsafe { self.shared.raw.invalidate_mapped_memory_ranges(&[range]) };
+        self.shared.noted(seen.called("vkInvalidateMappedMemoryRanges"))
+    }
+
+    fn range(&self, bytes: [u64; 2]) -> Option<vk::MappedMemoryRange<'static>> {
+        let memory = &self.parts().memory;
+        (!memory.is_coherent() && bytes[0] < bytes[1])
+            .then(|| memory.atoms(bytes, self.shared.limits.non_coherent_atom_size.max(1)))
     }
 
     /// A queue uses it up to a point. To be said while the block is borrowed.
@@ -232,19 +263,20 @@ impl Shared {
         // SAFETY: the buffer was just made.
         let needs = unsafe { self.raw.get_buffer_memory_requirements(buffer) };
         let requirements = vk::MemoryRequirements { alignment: needs.alignment.max(ALIGNMENT), ..needs };
-        let want = Want { name: NAME, requirements, domain: Domain::Cached, linear: true, dedicated: None };
+        let want = Want { name: NAME, requirements, domain: Domain::Staging, linear: true, dedicated: None };
         let memory = self.allocate(want).map_err(discard)?;
         // SAFETY: size, alignment and type were asked from the driver; bound once.
         let bound = unsafe { self.raw.bind_buffer_memory(buffer, memory.memory, memory.offset) };
         let bound = self.noted(bound.called("vkBindBufferMemory"));
-        let start = memory.mapped().map(Start).ok_or_else(|| {
+        let start = memory.staged().map(Start).ok_or_else(|| {
             DeviceError::new(Code::Missing, "the device has no memory that the host can see", "use another device")
                 .into()
         });
         match bound.and(start) {
             Ok(start) => Ok(Parts { buffer, memory, size, start }),
             Err(error) => {
-                let garbage = [Garbage::Buffer(buffer), Garbage::Memory(memory, NAME.to_owned(), Domain::Cached)];
+                let domain = memory.domain();
+                let garbage = [Garbage::Buffer(buffer), Garbage::Memory(memory, NAME.to_owned(), domain)];
                 self.bury(garbage);
                 Err(error)
             }

@@ -16,6 +16,8 @@ pub struct ResourceState {
     pub queue: Option<usize>,
     /// Its queue family, where the resource belongs to one at a time.
     pub family: Option<u32>,
+    /// Whether that family released it to the one that uses it next (Vulkan 1.3, "Queue Family Ownership Transfer").
+    pub released: bool,
     /// The stages that used it.
     pub stages: Stages,
     /// How.
@@ -68,6 +70,7 @@ impl Default for ResourceState {
         Self {
             queue: None,
             family: None,
+            released: false,
             stages: Stages::empty(),
             access: Accesses::empty(),
             layout: Layout::Undefined,

@@ -114,6 +114,7 @@ impl Store {
         let allocation = shared.allocate(want)?;
         let (memory, offset) = (allocation.memory, allocation.offset);
         store.mapped = allocation.mapped().map(Mapped);
+        let domain = allocation.domain();
         store.memory = Some((allocation, domain));
         store.bind(memory, offset)?;
         Ok(Arc::new(store))
@@ -385,7 +386,8 @@ impl Arena {
     /// Memory of one of the types `types`.
     pub fn new(shared: &Arc<Shared>, want: Want<'_>, types: u32) -> Result<Arc<Self>, Error> {
         let allocation = Some(shared.allocate(want)?);
-        let (name, domain) = (want.name.to_owned(), want.domain);
+        let domain = allocation.as_ref().map_or(want.domain, Allocation::domain);
+        let name = want.name.to_owned();
         Ok(Arc::new(Self { shared: shared.clone(), name, domain, types, allocation }))
     }
 
@@ -480,9 +482,15 @@ impl Shared {
         usages: Usages,
         concurrent: bool,
     ) -> Result<vk::MemoryRequirements, Error> {
+        self.needs(name, kind, usages, concurrent).map(|needs| needs.memory)
+    }
+
+    /// As [`Self::measure`], with whether the driver wants memory for it alone.
+    pub(crate) fn needs(&self, name: &str, kind: PlanKind, usages: Usages, concurrent: bool) -> Result<Needs, Error> {
         let families = self.families();
         let concurrent = concurrent && families.len() > 1;
-        let mut out = vk::MemoryRequirements2::default();
+        let mut dedicated = vk::MemoryDedicatedRequirements::default();
+        let mut out = vk::MemoryRequirements2::default().push_next(&mut dedicated);
         match kind {
             PlanKind::Image { format, size, mips, layers, samples, volume, .. } => {
                 let info = image_info(kind, usages, concurrent, &families);
@@ -535,8 +543,24 @@ impl Shared {
                 unsafe { self.raw.get_device_buffer_memory_requirements(&info, &mut out) };
             }
         }
-        Ok(out.memory_requirements)
+        let memory = out.memory_requirements;
+        Ok(Needs {
+            memory,
+            prefers_dedicated: dedicated.prefers_dedicated_allocation == vk::TRUE,
+            requires_dedicated: dedicated.requires_dedicated_allocation == vk::TRUE,
+        })
     }
+}
+
+/// What a driver requires of an image or buffer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Needs {
+    /// Size, alignment and memory types.
+    pub memory: vk::MemoryRequirements,
+    /// Memory for it alone is faster.
+    pub prefers_dedicated: bool,
+    /// It can have no other.
+    pub requires_dedicated: bool,
 }
 
 /// The view type of a binding.

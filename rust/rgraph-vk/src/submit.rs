@@ -245,6 +245,7 @@ impl Run<'_, '_> {
             access: Accesses::TRANSFER_WRITE,
             layout: Layout::TransferDst,
             points: vec![point],
+            released: false,
             user: (0, 0),
         };
         for (store, _) in &prologue.clears {
@@ -344,7 +345,7 @@ impl Run<'_, '_> {
     /// What outlives the run carries the state that the plan leaves it in.
     fn leave(&self, state: &RunState) {
         let points = self.points();
-        for edge in &self.prepared.plan.edges {
+        for (edge, &released) in self.prepared.plan.edges.iter().zip(&self.prepared.released) {
             let Some(store) = self.prepared.store(edge.resource, state.run, &state.imports) else { continue };
             let queue = edge.exit.queue.map(|queue| self.prepared.queues[queue.index()]);
             let region = Region::of_edge(edge);
@@ -355,6 +356,7 @@ impl Run<'_, '_> {
                 access: edge.exit.access,
                 layout: edge.exit.layout,
                 points: points.clone(),
+                released,
                 user: (self.prepared.id, state.run + 1),
             };
             store.tracked().set(region, &left);

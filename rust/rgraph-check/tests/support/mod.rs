@@ -328,6 +328,7 @@ impl Naive<'_> {
                 sharing: resource.sharing.unwrap_or(Sharing::Exclusive),
                 life,
                 inserted: false,
+                transient_attachment: false,
             });
             if life == PlanLife::Transient {
                 let first = memory(graph, id);

@@ -162,6 +162,7 @@ pub fn resources(input: Input<'_>, scratch: &mut Scratch, plan: &mut Plan) {
             sharing: input.read_groups.sharing[memory],
             life,
             inserted: false,
+            transient_attachment: input.transients.is_transient_attachment(memory),
         });
     }
     for at in 0..schedule.passes.len() {

@@ -1,12 +1,15 @@
 //! Transients and roots as things to be placed: one item a memory, alive from the first physical pass that uses it to
 //! the last (a root to the end of the frame), one arena a class of memory; and who hands bytes to whom.
 
+use crate::access::Usage;
 use crate::id::IdVec;
 use crate::plan::PlanKind;
-use crate::profile::Profile;
+use crate::profile::{LAZY_MEMORY, Profile};
 use crate::resource::ResourceId;
 use crate::stages::alias::place::{Item, Overflow, Peak, PlaceScratch, place};
 use crate::stages::alias::walk::{HandOffs, Placed, WalkScratch, hand_offs};
+use crate::stages::resolve::meaning::Effect;
+use crate::stages::resolve::{ResolvedAccess, is_attachment};
 use crate::stages::synchronize::clock::Clocks;
 use crate::stages::synchronize::read_group::Frame;
 
@@ -26,6 +29,8 @@ pub struct Placement {
     pub size: u64,
     /// First and last physical pass.
     pub physical_passes: [u32; 2],
+    /// Whether it is an attachment of one render pass, neither loaded nor stored.
+    pub transient_attachment: bool,
 }
 
 /// Where everything is, and who follows whom there.
@@ -52,6 +57,8 @@ pub struct Transients {
     row: Vec<u32>,
     happens: Happens,
     used_by_host: Vec<bool>,
+    /// By subresource: whether an access was seen.
+    seen: Vec<bool>,
     items: Vec<Item>,
     change: Vec<(u32, i64)>,
     offsets: Vec<u64>,
@@ -238,10 +245,13 @@ impl Transients {
     fn find_uses(&mut self, frame: Frame<'_>, profile: &Profile, one_queue: bool) {
         let host = frame.schedule.host();
         let host_class = profile.memory.iter().position(|m| m.name.contains("host")).unwrap_or(0) as u32;
+        let lazy_class = profile.memory.iter().position(|m| m.name == LAZY_MEMORY).unwrap_or(0) as u32;
         let lanes = frame.schedule.queues + 1;
         self.index.refill(NONE, frame.shapes.len());
         self.placements.clear();
         self.used_by_host.clear();
+        self.seen.clear();
+        self.seen.resize(frame.facts.subresources.count(), false);
         self.uses.clear();
         for (at, scheduled) in frame.schedule.passes.iter().enumerate() {
             crate::cancel::poll();
@@ -255,13 +265,26 @@ impl Transients {
                     *index = self.placements.len() as u32;
                     let size = frame.shapes[memory].bytes;
                     let physical_passes = [scheduled.physical; 2];
-                    self.placements.push(Placement { memory, class: 0, offset: 0, size, physical_passes });
+                    let transient_attachment = frame.is_image(memory);
+                    self.placements.push(Placement {
+                        memory,
+                        class: 0,
+                        offset: 0,
+                        size,
+                        physical_passes,
+                        transient_attachment,
+                    });
                     self.used_by_host.push(false);
                     if !one_queue {
                         self.uses.resize(self.placements.len() * lanes, [NONE; 2]);
                     }
                 }
-                self.placements[*index as usize].physical_passes[1] = scheduled.physical;
+                let placement = &mut self.placements[*index as usize];
+                placement.physical_passes[1] = scheduled.physical;
+                placement.transient_attachment &= placement.physical_passes[0] == scheduled.physical
+                    && is_drawn(frame, access)
+                    && (access.effect == Effect::Replace || self.seen[access.subresources()].iter().all(|seen| *seen));
+                self.seen[access.subresources()].fill(true);
                 if !one_queue {
                     self.used_by_host[*index as usize] |= scheduled.queue == host;
                     let used = &mut self.uses[*index as usize * lanes + usize::from(scheduled.queue)];
@@ -273,10 +296,16 @@ impl Transients {
         for &root in frame.graph.roots() {
             if let Some(placement) = self.placements.get_mut(self.index[frame.facts.memory[root]] as usize) {
                 placement.physical_passes[1] = end;
+                placement.transient_attachment = false;
             }
         }
         for (placement, &by_host) in self.placements.iter_mut().zip(&self.used_by_host) {
-            placement.class = if by_host { host_class } else { 0 };
+            placement.transient_attachment &= frame.graph.resources()[placement.memory].leave.is_none();
+            placement.class = match by_host {
+                true => host_class,
+                false if placement.transient_attachment => lazy_class,
+                false => 0,
+            };
         }
         self.placements.sort_unstable_by_key(|p| (p.class, p.memory));
         self.row.clear();
@@ -285,11 +314,23 @@ impl Transients {
         }
     }
 
+    /// Whether a memory is an attachment of one render pass, neither loaded nor stored.
+    pub fn is_transient_attachment(&self, memory: ResourceId) -> bool {
+        self.placements.get(self.index[memory] as usize).is_some_and(|placement| placement.transient_attachment)
+    }
+
     /// Memories whose bytes a placement takes over, and whether it does so from the frame before.
     pub fn followed(&self, placement: u32) -> &[(u32, bool)] {
         let at = placement as usize;
         &self.followed[self.followed_start[at] as usize..self.followed_start[at + 1] as usize]
     }
+}
+
+/// Whether an access is one of tiles: an attachment, drawn to, tested or read in place. What samples are resolved to is
+/// written to memory.
+fn is_drawn(frame: Frame<'_>, access: &ResolvedAccess) -> bool {
+    let declared = frame.graph.accesses().get(access.declared as usize);
+    declared.is_some_and(|declared| is_attachment(declared.usage) && declared.usage != Usage::ResolveAttachment)
 }
 
 /// Where buffers and images share an arena, images keep whole pages of the granularity to themselves; whether that

@@ -119,6 +119,7 @@ fn resources(plan: &mut Plan) {
             sharing: if at == HDR { Sharing::Concurrent } else { Sharing::Exclusive },
             life,
             inserted: at == HISTORY,
+            transient_attachment: at == ALBEDO,
         });
     }
 }

@@ -53,6 +53,7 @@ impl Prologue {
         unsafe {
             std::ptr::copy_nonoverlapping(bytes.as_ptr(), block.start().as_ptr().add(offset as usize), bytes.len());
         }
+        block.flush([offset, offset + length])?;
         self.open = Some((block.clone(), (offset + length).next_multiple_of(256)));
         self.uploads.push((store, block, offset));
         Ok(())

@@ -157,6 +157,7 @@ impl Run<'_, '_> {
             access: Accesses::TRANSFER_READ,
             layout: Layout::TransferSrc,
             points: vec![point],
+            released: false,
             user: (0, 0),
         };
         copies.iter().for_each(|(.., block)| block.used_until(point));

@@ -126,6 +126,7 @@ impl Frame {
                 access: Accesses::TRANSFER_READ,
                 layout: Layout::TransferSrc,
                 points: vec![point],
+                released: false,
                 user: (0, 0),
             };
             store.tracked().set(region, &left);

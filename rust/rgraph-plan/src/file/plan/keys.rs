@@ -43,9 +43,23 @@ pub(in crate::file) const PASS_WHY: [&str; 4] = ["queue", "after", "start_us", "
 /// Of an access of an inserted pass.
 pub(in crate::file) const ACCESS: [&str; 6] = ["resource", "stages", "access", "layout", "mips", "layers"];
 /// Of a resource.
-pub(in crate::file) const RESOURCE: [&str; 15] = [
-    "id", "name", "kind", "bytes", "lifetime", "aliases", "sharing", "life", "format", "size", "mips", "layers",
-    "samples", "cube", "inserted",
+pub(in crate::file) const RESOURCE: [&str; 16] = [
+    "id",
+    "name",
+    "kind",
+    "bytes",
+    "lifetime",
+    "aliases",
+    "sharing",
+    "life",
+    "format",
+    "size",
+    "mips",
+    "layers",
+    "samples",
+    "cube",
+    "inserted",
+    "transient_attachment",
 ];
 /// Of a lifetime.
 pub(in crate::file) const LIFETIME: [&str; 2] = ["first", "last"];

@@ -281,6 +281,7 @@ fn resource(
         sharing: fields.get("sharing").map_or(Some(Sharing::Exclusive), |sharing| sharing.word())?,
         life: fields.get("life").map_or(Some(PlanLife::Transient), |life| life.word())?,
         inserted: fields.flag("inserted"),
+        transient_attachment: fields.flag("transient_attachment"),
     })
 }
 

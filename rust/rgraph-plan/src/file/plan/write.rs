@@ -172,7 +172,7 @@ fn resource(sheet: &mut Sheet, plan: &Plan, id: ResourceId) {
             row.put("size", size);
         }
     }
-    row.flag("inserted", resource.inserted).end();
+    row.flag("inserted", resource.inserted).flag("transient_attachment", resource.transient_attachment).end();
 }
 
 fn batch(sheet: &mut Sheet, plan: &Plan, id: BatchId, batch: &Batch) {

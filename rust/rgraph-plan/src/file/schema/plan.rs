@@ -126,6 +126,7 @@ fn resource() -> Value {
             ("samples", positive(64)),
             ("cube", boolean()),
             ("inserted", boolean()),
+            ("transient_attachment", boolean()),
         ],
     );
     schema["if"] = json!({"properties": {"kind": {"const": "image"}}});

@@ -11,6 +11,7 @@ mod calls;
 mod counted;
 mod ledger;
 mod notes;
+mod pretend;
 mod procs;
 mod small;
 
@@ -19,6 +20,7 @@ use std::sync::{LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use ash::vk;
 
+pub use pretend::{Asked, Pretended};
 pub use small::SmallWorld;
 
 use ledger::Ledger;
@@ -34,6 +36,8 @@ struct State {
     counts: BTreeMap<&'static str, usize>,
     ledger: Ledger,
     small: SmallWorld,
+    pretended: Pretended,
+    asked: Asked,
 }
 
 /// A call that is going to fail.
@@ -136,6 +140,16 @@ impl Faults {
     /// Narrows what the driver says of itself, for devices made from now on.
     pub fn shrink(&self, small: SmallWorld) {
         state().small = small;
+    }
+
+    /// Makes the driver have other memory types and wishes, for devices made from now on.
+    pub fn pretend(&self, pretended: Pretended) {
+        state().pretended = pretended;
+    }
+
+    /// What the driver was asked about memory since the last time that this was asked.
+    pub fn take_asked(&self) -> Asked {
+        std::mem::take(&mut state().asked)
     }
 
     /// What is wrong with the ledger once everything should be closed; `None` if nothing is.

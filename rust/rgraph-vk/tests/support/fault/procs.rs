@@ -11,6 +11,8 @@ use ash::vk::{self, Handle};
 use super::calls::{Call, Function, Outcome, calls, gone, slot};
 use super::counted::counted;
 use super::notes::{freed, settled};
+use super::pretend::pretended;
+use super::small::Narrow;
 use super::{loader, state};
 
 unsafe extern "system" fn vkFreeCommandBuffers(
@@ -65,7 +67,10 @@ macro_rules! narrowed {
                 // SAFETY: the caller's arguments are passed on as they are.
                 unsafe { real($device, $out) };
                 // SAFETY: the real call filled it.
-                state().small.narrow(unsafe { &mut *$out });
+                let answer = unsafe { &mut *$out };
+                let state = state();
+                state.small.narrow(answer);
+                answer.pretend(&state.pretended);
             }
         )*
     };
@@ -148,7 +153,11 @@ calls! { by_hand;
 }
 
 fn find(symbol: &CStr) -> Option<&'static Call> {
-    [slot::ALL, gone::ALL, counted::ALL, by_hand::ALL].into_iter().flatten().find(|call| call.symbol == symbol).copied()
+    [pretended::ALL, slot::ALL, gone::ALL, counted::ALL, by_hand::ALL]
+        .into_iter()
+        .flatten()
+        .find(|call| call.symbol == symbol)
+        .copied()
 }
 
 /// An entry whose functions are the table's.

@@ -2,6 +2,8 @@
 
 use ash::vk;
 
+use super::pretend::Pretended;
+
 /// What to narrow; the default narrows nothing.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct SmallWorld {
@@ -34,6 +36,9 @@ impl SmallWorld {
 pub trait Narrow {
     /// Narrows it.
     fn narrow(&mut self, to: &SmallWorld);
+
+    /// Puts what is pretended in its place.
+    fn pretend(&mut self, _to: &Pretended) {}
 }
 
 impl Narrow for vk::PhysicalDeviceProperties {
@@ -59,11 +64,19 @@ impl Narrow for vk::PhysicalDeviceMemoryProperties {
             heap.size = to.heap.unwrap_or(heap.size);
         }
     }
+
+    fn pretend(&mut self, to: &Pretended) {
+        to.memory(self);
+    }
 }
 
 impl Narrow for vk::PhysicalDeviceMemoryProperties2<'_> {
     fn narrow(&mut self, to: &SmallWorld) {
         self.memory_properties.narrow(to);
+    }
+
+    fn pretend(&mut self, to: &Pretended) {
+        self.memory_properties.pretend(to);
     }
 }
 

@@ -1,0 +1,142 @@
+//! Rows G2, G4 and G5 behind a function table that pretends other memory types: which memory is allocated for what, and
+//! what is flushed and invalidated.
+
+mod support {
+    pub mod demand;
+    pub mod example;
+    pub mod fault;
+}
+
+use ash::vk;
+use rgraph_plan::access::PassQueue;
+use rgraph_plan::bake::Options;
+use rgraph_plan::format::Format;
+use rgraph_plan::graph::Graph;
+use rgraph_vk::work::Workload;
+use rgraph_vk::{Device, DeviceOptions, EntryTable, Inputs, Upload};
+
+use support::demand::demand;
+use support::example::{example, photo};
+use support::fault::{Faults, Pretended};
+
+const LOCAL: vk::MemoryPropertyFlags = vk::MemoryPropertyFlags::DEVICE_LOCAL;
+const VISIBLE: vk::MemoryPropertyFlags = vk::MemoryPropertyFlags::HOST_VISIBLE;
+const COHERENT: vk::MemoryPropertyFlags = vk::MemoryPropertyFlags::HOST_COHERENT;
+const CACHED: vk::MemoryPropertyFlags = vk::MemoryPropertyFlags::HOST_CACHED;
+const LAZY: vk::MemoryPropertyFlags = vk::MemoryPropertyFlags::LAZILY_ALLOCATED;
+
+/// A device behind the table, where there is one at all.
+fn device(pretended: Pretended) -> Option<(Faults, Device)> {
+    demand(Faults::new().and_then(|faults| {
+        faults.pretend(pretended);
+        let options = DeviceOptions { entry: Some(EntryTable(faults.entry())), ..DeviceOptions::default() };
+        Device::new(&options).map(|device| (faults, device)).map_err(|error| error.to_string())
+    }))
+}
+
+fn discrete() -> Pretended {
+    let types = vec![LOCAL, VISIBLE | COHERENT, VISIBLE | CACHED, LOCAL | LAZY];
+    Pretended { types, ..Pretended::default() }
+}
+
+/// Depth of its own beside a root: the depth lives within one render pass.
+fn drawn() -> Workload {
+    let mut graph = Graph::new("drawn", [64, 64]);
+    let out = graph.image("out", Format::Rgba8unorm);
+    let depth = graph.image("depth", Format::Depth32float);
+    graph.pass("draw", PassQueue::Graphics).color(out).depth(depth);
+    graph.root(out);
+    Workload::new(graph)
+}
+
+#[test]
+fn g04_cached_memory_that_is_not_coherent_is_flushed_and_invalidated() {
+    let Some((faults, device)) = device(discrete()) else { return };
+    // SAFETY: the instance and the device live.
+    let properties = unsafe { device.raw_instance().get_physical_device_properties(device.raw_physical_device()) };
+    let atom = properties.limits.non_coherent_atom_size.max(1);
+    let example = example();
+    let compiled = device.compile(example.workload.clone(), &Options::default()).expect("the example compiles");
+    faults.take_names();
+    faults.take_asked();
+    for color in [[1, 2, 3, 4], [9, 8, 7, 6]] {
+        let texels = photo(color);
+        let uploads = vec![(example.photo, Upload::Bytes(&texels))];
+        let frame = compiled.run(&Inputs { uploads, ..Inputs::default() }).expect("it runs");
+        let out = frame.read(example.out).expect("it is read");
+        assert_eq!(out.bytes(), &texels[..]);
+        let pixels = frame.read(example.pixels).expect("it is read");
+        assert_eq!(pixels.bytes()[..texels.len()], texels);
+        assert_eq!(frame.read(example.tally).expect("it is read").bytes().len(), 256);
+        let names = faults.take_names();
+        let position = |wanted: &str| names.iter().position(|name| *name == wanted);
+        let flush = position("vkFlushMappedMemoryRanges").expect("what the CPU wrote is flushed");
+        let submit = position("vkQueueSubmit2").expect("it submits");
+        let seen = position("vkInvalidateMappedMemoryRanges").expect("what the device wrote is invalidated");
+        assert!(flush < submit && submit < seen, "{names:?}");
+    }
+    let asked = faults.take_asked();
+    assert!(asked.allocated.iter().any(|one| one.index == 2), "staging is cached: {:?}", asked.allocated);
+    assert!(!asked.ranges.is_empty() && asked.ranges.iter().flatten().all(|at| at % atom == 0), "{:?}", asked.ranges);
+    let report = device.memory();
+    let held = |domain: &str| report.domains.iter().any(|one| one.domain == domain && one.held > 0);
+    assert!(held("device") && held("cached host"), "{report}");
+    let word = device.buffer("words", 1024).expect("a buffer");
+    word.write(&[7; 1024]).expect("written");
+    assert_eq!(word.read().expect("read").bytes(), &[7; 1024]);
+}
+
+#[test]
+fn g04_coherent_memory_is_neither_flushed_nor_invalidated() {
+    let types = vec![LOCAL, VISIBLE | COHERENT | CACHED];
+    let Some((faults, device)) = device(Pretended { types, ..Pretended::default() }) else { return };
+    let words = device.buffer("words", 1024).expect("a buffer");
+    words.write(&[7; 1024]).expect("written");
+    assert_eq!(words.read().expect("read").bytes(), &[7; 1024]);
+    assert!(faults.take_asked().ranges.is_empty());
+}
+
+#[test]
+fn g05_a_depth_of_one_render_pass_is_lazily_allocated() {
+    for lazy in [true, false] {
+        let types = if lazy { discrete().types } else { discrete().types[..3].to_vec() };
+        let Some((faults, device)) = device(Pretended { types, ..Pretended::default() }) else { return };
+        faults.take_asked();
+        let compiled = device.compile(drawn(), &Options::default()).expect("it compiles");
+        let asked = faults.take_asked();
+        let transient = vk::ImageUsageFlags::TRANSIENT_ATTACHMENT;
+        let depth: Vec<_> = asked.images.iter().filter(|usage| usage.contains(transient)).collect();
+        assert_eq!(depth, [&(vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT | transient)]);
+        assert_eq!(asked.allocated.iter().any(|one| one.index == 3), lazy, "{:?}", asked.allocated);
+        let of = |name: &str| {
+            let plan = compiled.plan();
+            let id = plan.resources.ids().find(|id| plan.resource_name(*id) == name).expect("it is in the plan");
+            plan.resources[id].transient_attachment
+        };
+        assert!(of("depth") && !of("out"));
+        compiled.run(&Inputs::default()).expect("it runs").wait(None).expect("it ends");
+    }
+}
+
+#[test]
+fn g02_images_of_a_graph_are_allocated_as_the_driver_wants() {
+    for (prefers, requires) in [(false, false), (true, false), (false, true)] {
+        let wanted = Pretended { prefers_dedicated: prefers, requires_dedicated: requires, ..Pretended::default() };
+        let Some((faults, device)) = device(wanted) else { return };
+        faults.take_asked();
+        let example = example();
+        let compiled = device.compile(example.workload.clone(), &Options::default()).expect("it compiles");
+        let dedicated = faults.take_asked().allocated.iter().filter(|one| one.dedicated).count();
+        let plan = compiled.plan();
+        let images = plan.memory.placements.iter().map(|place| &plan.resources[place.resource]);
+        let images = images.filter(|one| matches!(one.kind, rgraph_plan::plan::PlanKind::Image { .. }));
+        let alone = images.clone().filter(|one| one.aliases.is_empty()).count();
+        let lasting = 2; // Both images of the ring that "before" remembers.
+        let expected = match (prefers, requires) {
+            (_, true) => images.count() + lasting,
+            (true, false) => alone + lasting,
+            _ => 0,
+        };
+        assert_eq!(dedicated, expected, "prefers {prefers}, requires {requires}");
+    }
+}
