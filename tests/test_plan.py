@@ -226,7 +226,7 @@ def test_bad_options_are_refused(options: dict):
 
 
 def test_every_policy_and_split_gives_a_plan_that_checks_clean():
-    for policy in ("auto", "declared", "overlap", "weighted", "exact"):
+    for policy in ("auto", "declared", "overlap", "weighted", "exact", "box_tree"):
         for split in ("never", "distance", "always"):
             plan = frame(policy=policy, split_barriers=split)
             assert plan.check(declared()) == []

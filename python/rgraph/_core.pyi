@@ -66,7 +66,7 @@ _Signals: TypeAlias = Sequence[tuple["Semaphore", int] | tuple[int, int | None]]
 _Blend: TypeAlias = str | Mapping[str, Sequence[str]]
 
 _Queue: TypeAlias = Literal["graphics", "compute", "async_compute", "transfer", "cpu", "any"]
-_Policy: TypeAlias = Literal["auto", "declared", "overlap", "weighted", "exact"]
+_Policy: TypeAlias = Literal["auto", "declared", "overlap", "weighted", "exact", "box_tree"]
 _Split: TypeAlias = Literal["never", "distance", "always"]
 _Load: TypeAlias = Literal["load", "clear", "discard"]
 _Filter: TypeAlias = Literal["linear", "nearest"]
@@ -1627,7 +1627,8 @@ class Graph(Module):
         profile
             The device: a `Profile`, the name of a built-in one, or the path of a profile file; default: `discrete`.
         policy
-            How the order of passes is chosen: `"auto"`, `"declared"`, `"overlap"`, `"weighted"` or `"exact"`.
+            How the order of passes is chosen: `"auto"`, `"declared"`, `"overlap"`, `"weighted"`, `"exact"` or
+            `"box_tree"`.
         split_barriers
             Where barriers are split into events: `"never"`, `"distance"` (where there is work between) or `"always"`.
         timings

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Parser", "count", "named_file", "natural", "option", "pair", "planning", "positive"]
 
-_POLICIES = ("auto", "declared", "overlap", "weighted", "exact")
+_POLICIES = ("auto", "declared", "overlap", "weighted", "exact", "box_tree")
 _BUDGETS = ("least", "balanced", "fast")
 _SPLITS = ("never", "distance", "always")
 

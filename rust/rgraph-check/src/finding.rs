@@ -71,6 +71,8 @@ rules! {
     Sets = "sets",
     /// The list of copies differs from the passes that copy.
     Copies = "copies",
+    /// Modelled times contradict each other, the order, or the bound of the frame.
+    Time = "time",
     /// The plan is too large to be judged.
     TooLarge = "too_large",
 }

@@ -31,6 +31,7 @@ pub mod shrink;
 mod structure;
 mod subresource;
 mod tables;
+mod time;
 
 pub use finding::{Finding, Rule};
 pub use minimal::{
@@ -65,6 +66,7 @@ pub fn check(graph: &Graph, plan: &Plan) -> Vec<Finding> {
         agree::resources(&facts, plan, &declared_of, &mut findings);
         agree::render_passes(&facts, plan, &declared_of, &mut findings);
         sets::sets(&facts, plan, &declared_of, &mut findings);
+        time::judge(&facts, plan, &declared_of, &mut findings);
         if !plan.queues.is_empty() || plan.batches.is_empty() {
             machine::Machine::new(&facts, plan, &declared_of, &mut findings).walk();
         }

@@ -643,6 +643,10 @@ pub struct Report {
     pub frame_us: f64,
     /// Modelled time of the same order on the graphics queue alone, in microseconds; `None` if no other queue is used.
     pub one_queue_us: Option<f64>,
+    /// What no plan of the graph for the profile beats in the model; `None` in files of writers that do not know it.
+    pub bound: Option<FrameBound>,
+    /// The passes of the longest path through the dependencies, in order; empty where `bound` is `None`.
+    pub critical_path: Vec<PlanPassId>,
     /// What the schedule is: the policy that made it, and whether it is proven best.
     pub policy: &'static str,
     /// Whether the order is proven optimal (policy `exact`).
@@ -651,6 +655,17 @@ pub struct Report {
     pub memory: Option<MemoryBudget>,
     /// What could not be done as asked.
     pub notes: Vec<String>,
+}
+
+/// A lower bound of the modelled frame of every plan, in microseconds.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct FrameBound {
+    /// The greater one of the other two.
+    pub us: f64,
+    /// The longest path through the dependencies, with the barrier calls, submits and hops that it cannot avoid.
+    pub critical_path_us: f64,
+    /// The work of the passes that may run on no other queues than some, shared out evenly among these.
+    pub load_us: f64,
 }
 
 /// Microseconds of each stage.

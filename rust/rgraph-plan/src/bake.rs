@@ -18,7 +18,12 @@
 //! # Ok::<(), GraphError>(())
 //! ```
 
+mod bounds;
 mod fit;
+mod orders;
+pub mod propose;
+
+pub use orders::Orders;
 
 use std::borrow::Cow;
 
@@ -32,6 +37,7 @@ use crate::plan::{BakeTimes, Plan, PlanKind, PlanPassId, PlanQueue};
 use crate::profile::Profile;
 use crate::resource::ResourceId;
 use crate::stages::alias::place::{Overflow, Peak};
+use crate::stages::bound;
 use crate::stages::cull::{Live, cull};
 use crate::stages::depend::{Dependencies, depend};
 use crate::stages::interval_cuts::IntervalCuts;
@@ -121,6 +127,9 @@ pub struct Scratch {
     weights: Weights,
     ordering: schedule::Scratch,
     order: Order,
+    bound: bound::Scratch,
+    /// An order from outside, that takes the place of a search.
+    proposal: Option<propose::Given>,
     lanes: Vec<u8>,
     merge: merge::Scratch,
     schedule: Schedule,
@@ -205,6 +214,11 @@ pub fn bake_into(
     bake_with(graph, profile, options, None, scratch, plan)
 }
 
+/// A graph without modules and extension points.
+pub(crate) fn flat(graph: &Graph) -> Cow<'_, Graph> {
+    graph.flattened().map_or(Cow::Borrowed(graph), Cow::Owned)
+}
+
 fn bake_with(
     graph: &Graph,
     profile: &Profile,
@@ -213,7 +227,7 @@ fn bake_with(
     scratch: &mut Scratch,
     plan: &mut Plan,
 ) -> Result<(), GraphError> {
-    let flat = graph.flattened().map_or(Cow::Borrowed(graph), Cow::Owned);
+    let flat = flat(graph);
     let mut watch = Watch::new(options.clock);
     let mut times = BakeTimes::default();
     scratch.validate(&flat, profile)?;
@@ -280,13 +294,17 @@ impl Scratch {
         }
     }
 
-    fn schedule(&mut self, graph: &Graph, profile: &Profile, options: &Options) {
+    fn find_queues(&mut self, profile: &Profile) {
         if self.profile.as_ref() != Some(profile) {
             self.profile = Some(profile.clone());
             self.queues = expanded_queues(profile);
             self.families = self.queues.iter().map(|queue| queue.family).collect();
             self.stages = self.queues.iter().map(|queue| common_stages(queue.capabilities)).collect();
         }
+    }
+
+    fn schedule(&mut self, graph: &Graph, profile: &Profile, options: &Options) {
+        self.find_queues(profile);
         depend(&self.facts, &self.live, &mut self.deps);
         poll_now();
         let instance = self.weights.instance(weigh::Input {
@@ -301,6 +319,9 @@ impl Scratch {
         });
         let made = schedule(&instance, options.policy, options.effort, &mut self.ordering, &mut self.order);
         assert!(made.is_ok(), "dependencies follow the serial order, so they have no cycle");
+        if let Some((passes, queue)) = &self.proposal {
+            schedule::given(&instance, passes, queue, &mut self.ordering, &mut self.order);
+        }
         self.take_lanes();
     }
 
@@ -506,6 +527,7 @@ impl Scratch {
             profile,
             deps: &self.deps,
             order: &self.order,
+            weight_us: &self.weights.weight_us,
             merged: &self.merge,
             read_groups,
             transients,
@@ -531,6 +553,7 @@ impl Scratch {
         let [frame_us, serial_us] = play(plan, profile, size, &mut self.play);
         plan.report.frame_us = frame_us;
         plan.report.one_queue_us = self.order.one_queue_us;
+        self.describe_bound(graph, profile, plan);
         plan.report.policy = self.order.policy.name();
         plan.report.memory = Some(options.memory);
         plan.report.optimal = self.order.optimal && serial_us <= self.order.frame_us;

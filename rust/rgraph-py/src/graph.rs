@@ -353,7 +353,8 @@ impl PyGraph {
     /// profile
     ///     The device: a `Profile`, the name of a built-in one, or the path of a profile file; default: `discrete`.
     /// policy
-    ///     How the order of passes is chosen: `"auto"`, `"declared"`, `"overlap"`, `"weighted"` or `"exact"`.
+    ///     How the order of passes is chosen: `"auto"`, `"declared"`, `"overlap"`, `"weighted"`, `"exact"` or
+    ///     `"box_tree"`.
     /// split_barriers
     ///     Where barriers are split into events: `"never"`, `"distance"` (where there is work between) or `"always"`.
     /// timings

@@ -15,7 +15,7 @@ use crate::error::bad;
 use crate::files;
 use crate::profile::PyProfile;
 
-const POLICIES: [&str; 5] = ["auto", "declared", "overlap", "weighted", "exact"];
+const POLICIES: [&str; 6] = Policy::NAMES;
 
 /// A profile from an argument: a `Profile`, a built-in one's name, a path; `None` means `discrete`.
 pub fn profile(py: Python<'_>, value: Option<&Bound<'_, PyAny>>) -> PyResult<Profile> {

@@ -74,9 +74,22 @@ fn same<T: PartialEq>(a: &[T], at: Span, b: &[T], bt: Span) -> bool {
 }
 
 fn same_report(a: &Report, b: &Report) -> bool {
-    let Report { bake_us: _, barriers, submits, frame_us, one_queue_us, policy, optimal, memory, notes } = a;
+    let Report {
+        bake_us: _,
+        barriers,
+        submits,
+        frame_us,
+        one_queue_us,
+        bound,
+        critical_path,
+        policy,
+        optimal,
+        memory,
+        notes,
+    } = a;
     (*barriers, *submits, *frame_us, *policy, *optimal) == (b.barriers, b.submits, b.frame_us, b.policy, b.optimal)
         && (*one_queue_us, *memory, notes) == (b.one_queue_us, b.memory, &b.notes)
+        && (*bound, critical_path) == (b.bound, &b.critical_path)
 }
 
 impl Plan {

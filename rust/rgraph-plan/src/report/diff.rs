@@ -163,6 +163,7 @@ fn figures(a: &Plan, b: &Plan) -> Vec<Figure> {
         figure("memory bound", |plan| plan.memory.lower_bound as f64),
         figure("memory without aliasing", |plan| plan.memory.without_aliasing as f64),
         figure("frame", |plan| plan.report.frame_us),
+        figure("frame bound", |plan| plan.report.bound.map_or(0.0, |bound| bound.us)),
     ]
 }
 
@@ -428,7 +429,7 @@ impl fmt::Display for Diff {
 impl fmt::Display for Figure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let show = |value: f64| match self.what {
-            "frame" => format!("{value:.1} µs"),
+            "frame" | "frame bound" => format!("{value:.1} µs"),
             what if what.starts_with("memory") => bytes_phrase(value as u64),
             _ => value.to_string(),
         };

@@ -117,7 +117,9 @@ fn header(out: &mut String, plan: &Plan) {
         let optimal = if plan.report.optimal { ", proven optimal" } else { "" };
         let time = plan.report.frame_us;
         let alone = plan.report.one_queue_us.map_or_else(String::new, |us| format!(", {us:.1} µs on one queue"));
-        line(out, format_args!("  schedule {}{optimal} · frame {time:.1} µs (modelled){alone}", plan.report.policy));
+        let bound = plan.report.bound.map_or_else(String::new, |bound| format!(" · bound {:.1} µs", bound.us));
+        let policy = plan.report.policy;
+        line(out, format_args!("  schedule {policy}{optimal} · frame {time:.1} µs (modelled){alone}{bound}"));
     }
     if let Some(times) = plan.report.bake_us {
         let stages = [

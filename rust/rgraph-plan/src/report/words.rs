@@ -8,7 +8,7 @@ use crate::plan::{Culled, Hazard, Plan, PlanLife, PlanPassId, QueueId, QueueWhy,
 use crate::resource::ResourceId;
 
 /// Scheduling policies, as [`Report::policy`](crate::plan::Report::policy) names them.
-pub const POLICIES: [&str; 5] = ["auto", "declared", "overlap", "weighted", "exact"];
+pub const POLICIES: [&str; 7] = ["auto", "declared", "overlap", "weighted", "exact", "box_tree", "proposed"];
 
 /// Every hazard, its word, and what a barrier against it is for: `{from}` and `{to}` stand for the passes, `{what}` for
 /// the resource, `{of}` for the resource in parentheses where the barrier does not name it itself.

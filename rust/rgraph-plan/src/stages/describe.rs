@@ -40,6 +40,8 @@ pub struct Input<'a> {
     pub deps: &'a Dependencies,
     /// Their schedule.
     pub order: &'a Order,
+    /// Their durations alone, in microseconds.
+    pub weight_us: &'a [f32],
     /// Where merging put them.
     pub merged: &'a merge::Scratch,
     /// Read groups.
@@ -63,10 +65,13 @@ pub fn passes(input: Input<'_>, live: &mut Live, plan: &mut Plan) {
             Origin::Declared(planned) => (planned.index(), Some(planned.index() as u32), None),
             origin => {
                 insert_accesses(input, at, plan);
-                (plan.pass_names.push(&inserted_name(graph, origin)), None, origin.owner())
+                (plan.pass_names.push(&name_of(graph, origin)), None, origin.owner())
             }
         };
         let chosen = input.order.why_queue[index];
+        let (begin, end, alone) = (input.order.start_us[index], input.order.finish_us[index], input.weight_us[index]);
+        // The difference of two times of a long frame is off by their rounding.
+        let rounded = (end - begin - alone).abs() <= 2.0 * f32::EPSILON * end;
         plan.passes.push(PlanPass {
             name: name as u32,
             declared,
@@ -79,8 +84,8 @@ pub fn passes(input: Input<'_>, live: &mut Live, plan: &mut Plan) {
             why: PassWhy {
                 queue: queue_why(input.profile, facts, scheduled.pass, chosen),
                 after: latest.map(|at| PlanPassId::new(at as usize)),
-                start_us: input.order.start_us[index],
-                duration_us: input.order.finish_us[index] - input.order.start_us[index],
+                start_us: begin,
+                duration_us: if rounded { alone } else { end - begin },
             },
         });
     }
@@ -102,7 +107,8 @@ pub fn passes(input: Input<'_>, live: &mut Live, plan: &mut Plan) {
     plan.passes.as_vec_mut()[schedule.passes.len()..].sort_unstable_by_key(|planned| planned.declared);
 }
 
-fn inserted_name(graph: &Graph, origin: Origin) -> String {
+/// The name of a pass in plans.
+pub fn name_of(graph: &Graph, origin: Origin) -> String {
     match origin {
         Origin::Declared(pass) => graph.pass_name(pass).to_owned(),
         Origin::Mip { pass, resource, level } => {

@@ -1,6 +1,7 @@
 //! The verbs, one module each, in the order in which `bake` runs them.
 
 pub mod alias;
+pub mod bound;
 pub mod cull;
 pub mod depend;
 pub mod describe;

@@ -25,7 +25,8 @@ const LEAST_US: f32 = 3.0;
 /// Memory that an [`Instance`] borrows.
 #[derive(Default, Debug)]
 pub struct Weights {
-    weight_us: Vec<f32>,
+    /// Microseconds of each live pass.
+    pub weight_us: Vec<f32>,
     /// The part of the device that each live pass fills, above 0 and up to 1.
     pub size: Vec<f32>,
     measured: bool,
@@ -37,6 +38,8 @@ pub struct Weights {
     kept: Vec<bool>,
     users: Csr,
     uses: Csr,
+    /// The memories that each live pass uses as attachments, ascending.
+    pub attached: Csr,
     index: IdVec<ResourceId, u32>,
     drawn: IdVec<ResourceId, u32>,
     by_kind: Vec<Option<usize>>,
@@ -69,6 +72,11 @@ impl Weights {
         self.weigh(input);
         self.find_bytes(input);
         self.find_merges(input);
+        self.view(input)
+    }
+
+    /// The live passes as they were described last.
+    pub fn view<'a>(&'a self, input: Input<'a>) -> Instance<'a> {
         Instance {
             deps: &input.deps.deps,
             weight_us: &self.weight_us,
@@ -128,18 +136,22 @@ impl Weights {
     fn queues_of(&self, input: Input<'_>, pass: &ResolvedPass) -> u32 {
         match pass.queue {
             PassQueue::Cpu => 1 << HOST,
-            PassQueue::Any => {
-                let mut needs = Needs::empty();
-                for access in &input.facts.accesses[pass.accesses.range()] {
-                    let declared_access = &input.graph.accesses()[access.declared as usize];
-                    needs |= access_needs(declared_access, &input.shapes[access.resource]) | stage_needs(access.stages);
-                }
-                let able = |queue: &PlanQueue| needs.met_by(queue.capabilities);
-                let queues = input.plan_queues.iter().enumerate();
-                queues.filter(|(_, queue)| able(queue)).map(|(at, _)| 1 << at).sum()
-            }
+            PassQueue::Any => self.able(input, pass),
             kind => 1 << self.by_kind[kind as usize].expect("validation refuses queues that the profile lacks"),
         }
+    }
+
+    /// A bit for each queue that can do the work of a pass, whatever queue it names.
+    pub fn able(&self, input: Input<'_>, pass: &ResolvedPass) -> u32 {
+        let mut needs = Needs::empty();
+        for access in &input.facts.accesses[pass.accesses.range()] {
+            // Inserted passes are blits.
+            let Some(declared_access) = input.graph.accesses().get(access.declared as usize) else { return 0 };
+            needs |= access_needs(declared_access, &input.shapes[access.resource]) | stage_needs(access.stages);
+        }
+        let able = |queue: &PlanQueue| needs.met_by(queue.capabilities);
+        let queues = input.plan_queues.iter().enumerate();
+        queues.filter(|(_, queue)| able(queue)).map(|(at, _)| 1 << at).sum()
     }
 
     fn find_bytes(&mut self, input: Input<'_>) {
@@ -175,15 +187,18 @@ impl Weights {
     /// Raster passes that draw to what another raster pass drew to just before.
     fn find_merges(&mut self, input: Input<'_>) {
         self.merges.clear();
+        self.attached.clear();
         self.drawn.refill(u32::MAX, input.shapes.len());
         for (at, &id) in input.live.passes.iter().enumerate() {
             crate::cancel::poll();
             let pass = &input.facts.passes[id];
             for access in &input.facts.accesses[pass.accesses.range()] {
-                let drawn = &mut self.drawn[input.facts.memory[access.resource]];
+                let memory = input.facts.memory[access.resource];
+                let drawn = &mut self.drawn[memory];
                 let usage =
                     input.graph.accesses().get(access.declared as usize).map(|declared_access| declared_access.usage);
                 if usage.is_some_and(is_attachment) && pass.conditional.is_none() {
+                    self.attached.push(memory.index() as u32);
                     let earlier = std::mem::replace(drawn, at as u32);
                     if earlier != u32::MAX && earlier != at as u32 && self.queues[earlier as usize] == self.queues[at] {
                         self.merges.push((earlier, at as u32));
@@ -192,6 +207,7 @@ impl Weights {
                     *drawn = u32::MAX;
                 }
             }
+            self.attached.end_row_sorted();
         }
         self.merges.sort_unstable();
         self.merges.dedup();

@@ -429,6 +429,8 @@ pub fn plan() -> Plan {
         submits: 3,
         frame_us: 561.0,
         one_queue_us: Some(700.5),
+        bound: Some(FrameBound { us: 412.5, critical_path_us: 412.5, load_us: 88.0 }),
+        critical_path: vec![id(0), id(2)],
         policy: "weighted",
         optimal: true,
         memory: Some(rgraph_plan::budget::MemoryBudget::Bytes(77)),

@@ -137,7 +137,20 @@ pub(in crate::file) const SET: [&str; 2] = ["on", "passes"];
 /// Of a copy.
 pub(in crate::file) const COPY: [&str; 3] = ["pass", "from", "to"];
 /// Of the report.
-pub(in crate::file) const REPORT: [&str; 9] =
-    ["bake_us", "barriers", "submits", "frame_us", "one_queue_us", "policy", "optimal", "memory", "notes"];
+pub(in crate::file) const REPORT: [&str; 13] = [
+    "bake_us",
+    "barriers",
+    "submits",
+    "frame_us",
+    "one_queue_us",
+    "bound_us",
+    "critical_path_us",
+    "load_us",
+    "critical_path",
+    "policy",
+    "optimal",
+    "memory",
+    "notes",
+];
 /// Of times of stages.
 pub(in crate::file) const TIMES: [&str; 6] = ["validate", "cull", "schedule", "merge", "alias", "synchronize"];

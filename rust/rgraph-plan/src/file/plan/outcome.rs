@@ -8,8 +8,8 @@ use crate::error::Code;
 use crate::file::json::{Fields, Node, Word};
 use crate::id::Span;
 use crate::plan::{
-    BakeTimes, Edge, Heap, PassSet, Placement, Plan, PlanCopy, PlanKind, PlanPassId, Report, State, Subgraph, Unmerged,
-    UnmergedWhy,
+    BakeTimes, Edge, FrameBound, Heap, PassSet, Placement, Plan, PlanCopy, PlanKind, PlanPassId, Report, State,
+    Subgraph, Unmerged, UnmergedWhy,
 };
 use crate::report::words::{POLICIES, SET_WORDS, UNMERGED_WORDS};
 use crate::resource::ResourceId;
@@ -169,10 +169,11 @@ fn unmerged(node: Node<'_, '_>, counts: &Counts) -> Option<Unmerged> {
     Some(Unmerged { first: first?, second: second?, reason })
 }
 
-pub(super) fn read_report(node: Node<'_, '_>) -> Option<Report> {
+pub(super) fn read_report(node: Node<'_, '_>, counts: &Counts) -> Option<Report> {
     let fields = node.fields("a report", &keys::REPORT)?;
     let bake_us = fields.given("bake_us").map_or(Some(None), |times| bake_times(times).map(Some));
     let count = |key| fields.get(key).map_or(Some(0), |count| count.u32());
+    let time = |key| fields.given(key).map_or(Some(0.0), |time| time.number());
     let notes = fields.get("notes").map_or(Some(Vec::new()), |notes| {
         notes.list(" of sentences", |note| note.text().map(|note| note.into_owned()))
     });
@@ -182,6 +183,17 @@ pub(super) fn read_report(node: Node<'_, '_>) -> Option<Report> {
         submits: count("submits")?,
         frame_us: fields.given("frame_us").map_or(Some(0.0), |time| time.number())?,
         one_queue_us: fields.given("one_queue_us").map_or(Some(None), |time| time.number().map(Some))?,
+        bound: match fields.given("bound_us") {
+            None => None,
+            Some(us) => Some(FrameBound {
+                us: us.number()?,
+                critical_path_us: time("critical_path_us")?,
+                load_us: time("load_us")?,
+            }),
+        },
+        critical_path: fields
+            .given("critical_path")
+            .map_or(Some(Vec::new()), |path| path.list(" of passes", |id| id.id(counts.passes, "passes")))?,
         policy: fields.given("policy").map_or(Some(""), |policy| policy.word::<Policy>().map(|at| POLICIES[at.0]))?,
         optimal: fields.flag("optimal"),
         memory: fields.given("memory").map_or(Some(None), |budget| memory_budget(budget).map(Some))?,

@@ -144,7 +144,7 @@ fn plan(root: Node<'_, '_>) -> Option<Plan> {
         }
         read_rest(&fields, &counts, &mut plan);
     }
-    if let Some(report) = fields.get("report").and_then(read_report) {
+    if let Some(report) = fields.get("report").and_then(|report| read_report(report, &counts)) {
         plan.report = report;
     }
     Some(plan)

@@ -345,6 +345,10 @@ fn report(sheet: &mut Sheet, report: &Report, timings: bool) {
     }
     row.put("barriers", report.barriers).put("submits", report.submits).put("frame_us", report.frame_us);
     row.some("one_queue_us", report.one_queue_us);
+    if let Some(bound) = report.bound {
+        row.put("bound_us", bound.us).put("critical_path_us", bound.critical_path_us).put("load_us", bound.load_us);
+        row.put("critical_path", report.critical_path.iter().map(|pass| pass.index()).collect::<Vec<_>>());
+    }
     row.some("policy", Some(report.policy).filter(|policy| !policy.is_empty())).flag("optimal", report.optimal);
     match report.memory {
         Some(MemoryBudget::Bytes(bytes)) => row.put("memory", bytes),

@@ -92,6 +92,8 @@ pub struct Meta {
     pub optimal: bool,
     /// Modelled microseconds of the frame.
     pub frame_us: f64,
+    /// What no plan beats, in modelled microseconds; 0: unknown.
+    pub bound_us: f64,
     /// Barrier calls.
     pub barrier_calls: u32,
     /// Submits.

@@ -66,6 +66,7 @@ fn meta(plan: &Plan, declared: bool) -> Meta {
         policy: plan.report.policy.to_owned(),
         optimal: plan.report.optimal,
         frame_us: plan.report.frame_us,
+        bound_us: plan.report.bound.map_or(0.0, |bound| bound.us),
         barrier_calls: plan.report.barriers,
         submits: plan.report.submits,
         memory: plan.memory.total,

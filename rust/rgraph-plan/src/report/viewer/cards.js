@@ -315,7 +315,7 @@ function wholeCard() {
     facts(
       ['For', shown(meta.profile)], ['Passes', `${number(plan.live)} run${culled ? `, ${number(culled)} culled` : ''}`],
       ['Schedule', meta.policy + (meta.optimal ? ', proven optimal' : '')],
-      meta.frame_us > 0 && ['Frame', `${micros(meta.frame_us)} (modelled)`],
+      meta.frame_us > 0 && ['Frame', `${micros(meta.frame_us)} (modelled)${meta.bound_us > 0 ? `; bound ${micros(meta.bound_us)}` : ''}`],
       plan.scales.measured && ['Measured', micros(plan.scales.measured.took)],
       ['Submits', number(meta.submits)], ['Barriers', `${number(plan.barriers.of.length)} in ${count(meta.barrier_calls, 'call')}`],
       ['Memory', `${bytes(meta.memory)}; bound ${bytes(meta.memory_bound)}; ${bytes(meta.memory_plain)} without aliasing`],

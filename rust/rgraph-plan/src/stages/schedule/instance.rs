@@ -97,6 +97,11 @@ pub enum Policy {
         /// Most partial schedules that the search may open.
         nodes: u32,
     },
+    /// The tree of all permitted orders, flattened: boxes stay together, the heaviest first, each node where it ends
+    /// first. At worst O(nodes³ / 64).
+    BoxTree,
+    /// An order from outside; without one as `Auto`.
+    Proposed,
     /// A random permitted order on random permitted queues, for comparing results: a correct graph computes the same
     /// in each of them.
     Random {
@@ -112,7 +117,7 @@ impl Policy {
     /// Partial schedules that `exact` may open if nothing else is said.
     pub const DEFAULT_EXACT_NODES: u32 = 200_000;
 
-    /// The policy of that name; `Random` has parameters of its own, so no name stands for it.
+    /// The policy of that name; `Random` and `Proposed` need more than a name.
     pub fn from_name(name: &str) -> Option<Self> {
         Some(match name {
             "auto" => Self::Auto,
@@ -120,6 +125,7 @@ impl Policy {
             "overlap" => Self::Overlap,
             "weighted" => Self::Weighted,
             "exact" => Self::Exact { nodes: Self::DEFAULT_EXACT_NODES },
+            "box_tree" => Self::BoxTree,
             _ => return None,
         })
     }
@@ -132,12 +138,14 @@ impl Policy {
             Self::Overlap => "overlap",
             Self::Weighted => "weighted",
             Self::Exact { .. } => "exact",
+            Self::BoxTree => "box_tree",
+            Self::Proposed => "proposed",
             Self::Random { .. } => "random",
         }
     }
 
     /// Names of the policies that have one.
-    pub const NAMES: [&str; 5] = ["auto", "declared", "overlap", "weighted", "exact"];
+    pub const NAMES: [&str; 6] = ["auto", "declared", "overlap", "weighted", "exact", "box_tree"];
 }
 
 /// A schedule.

@@ -412,6 +412,14 @@ impl Scratch {
             if policy == Policy::Declared || (weighted && several) {
                 self.try_list(instance, &ranked, true);
             }
+            if policy == Policy::BoxTree {
+                if self.overlap_order.is_empty() {
+                    let tree = BoxTree::new(instance.deps)
+                        .expect("the dependencies were ordered before, so they have no cycle");
+                    self.overlap_order.extend(tree.flatten(instance.weight_us));
+                }
+                self.try_list(instance, &ranked, false);
+            }
             if policy == Policy::Overlap || (weighted && !several) {
                 self.find_overlap_order(instance, effort);
                 self.try_list(instance, &ranked, false);
@@ -501,8 +509,8 @@ pub fn schedule(
         return Ok(());
     }
     let (policy, stays) = match policy {
-        Policy::Auto if scratch.subsets.open() => scratch.search_sure(instance, effort),
-        Policy::Auto => (scratch.search_auto(instance, effort), false),
+        Policy::Auto | Policy::Proposed if scratch.subsets.open() => scratch.search_sure(instance, effort),
+        Policy::Auto | Policy::Proposed => (scratch.search_auto(instance, effort), false),
         named => {
             scratch.search_all(instance, named, effort);
             (named, false)
@@ -519,6 +527,17 @@ pub fn schedule(
         open.for_each(|why| *why = QueueWhy::NoGain);
     }
     Ok(())
+}
+
+/// Fills an [`Order`] with passes and queues that are given: each pass once, after what it depends on, on a queue that
+/// may run it. O(passes + edges).
+pub fn given(instance: &Instance<'_>, passes: &[u32], queue: &[u8], scratch: &mut Scratch, out: &mut Order) {
+    scratch.best.passes.clear();
+    scratch.best.passes.extend_from_slice(passes);
+    scratch.best.queue.clear();
+    scratch.best.queue.extend_from_slice(queue);
+    (out.optimal, out.nodes_explored) = (false, 0);
+    finish(instance, Policy::Proposed, scratch, out);
 }
 
 fn finish(instance: &Instance<'_>, policy: Policy, scratch: &mut Scratch, out: &mut Order) {

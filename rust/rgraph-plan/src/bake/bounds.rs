@@ -1,0 +1,62 @@
+//! The lower bound of the frame that a plan holds, and the one of a graph whose passes may leave their queues.
+
+use super::Scratch;
+use crate::access::PassQueue;
+use crate::graph::Graph;
+use crate::id::Id;
+use crate::plan::{FrameBound, Plan, PlanPassId};
+use crate::profile::Profile;
+use crate::stages::bound::{Bound, bound};
+use crate::stages::schedule::Instance;
+use crate::stages::weigh;
+
+impl Scratch {
+    /// What the scheduler knows of the graph of the last bake.
+    pub(super) fn instance_of<'a>(
+        &'a self,
+        graph: &'a Graph,
+        profile: &'a Profile,
+        memory: crate::budget::MemoryBudget,
+    ) -> (weigh::Input<'a>, Instance<'a>) {
+        let input = weigh::Input {
+            graph,
+            profile,
+            plan_queues: &self.queues,
+            shapes: &self.shapes,
+            facts: &self.facts,
+            live: &self.live,
+            deps: &self.deps,
+            memory,
+        };
+        (input, self.weights.view(input))
+    }
+
+    /// Writes down which frame no plan of the graph beats, and the longest path.
+    pub(super) fn describe_bound(&mut self, graph: &Graph, profile: &Profile, plan: &mut Plan) {
+        let mut scratch = std::mem::take(&mut self.bound);
+        let (_, instance) = self.instance_of(graph, profile, crate::budget::MemoryBudget::default());
+        let parts = bound(&instance, &self.order.passes, &self.weights.attached, &mut scratch);
+        let Bound { critical_path_us, load_us } = parts;
+        let report = &mut plan.report;
+        report.bound = Some(FrameBound { us: parts.us(), critical_path_us, load_us });
+        report.critical_path.clear();
+        let at = |&live: &u32| PlanPassId::new(self.merge.final_position(live) as usize);
+        report.critical_path.extend(scratch.path.iter().map(at));
+        self.bound = scratch;
+    }
+
+    /// What the bound would be if every pass could run on each queue that can do its work, whatever queue it names.
+    pub(crate) fn free_bound_us(&mut self, graph: &Graph, profile: &Profile) -> f64 {
+        let mut scratch = std::mem::take(&mut self.bound);
+        let (input, instance) = self.instance_of(graph, profile, crate::budget::MemoryBudget::default());
+        let free = |(&id, &named): (&_, &u32)| match self.facts.passes[id].queue {
+            PassQueue::Cpu => named,
+            _ => named | self.weights.able(input, &self.facts.passes[id]),
+        };
+        let queues: Vec<u32> = self.live.passes.iter().zip(instance.queues).map(free).collect();
+        let instance = Instance { queues: &queues, ..instance };
+        let us = bound(&instance, &self.order.passes, &self.weights.attached, &mut scratch).us();
+        self.bound = scratch;
+        us
+    }
+}

@@ -1,0 +1,133 @@
+//! All permitted orders of a graph's passes, as a tree of boxes with names: counted, sampled, flattened, printed.
+
+use std::fmt;
+
+use super::{Scratch, flat};
+use crate::budget::MemoryBudget;
+use crate::error::GraphError;
+use crate::graph::Graph;
+use crate::id::Id;
+use crate::profile::Profile;
+use crate::stages::cull::cull;
+use crate::stages::depend::depend;
+use crate::stages::describe::name_of;
+use crate::stages::schedule::{BoxKind, BoxTree};
+use crate::stages::weigh;
+
+/// The permitted orders of the passes that run.
+#[derive(Clone, Debug)]
+pub struct Orders {
+    /// The tree, over positions in `passes`.
+    pub tree: BoxTree,
+    /// Names of the passes, inserted ones too, in an order in which they may run alone.
+    pub passes: Vec<String>,
+    /// Their durations in microseconds: measured, declared or guessed.
+    pub weight_us: Vec<f32>,
+    /// By pass: the passes that it depends on, each with the resources through which it does; none: `after` says so.
+    pub after: Vec<Vec<(u32, Vec<String>)>>,
+}
+
+impl Orders {
+    /// Sets of passes that counting may look at in each prime box.
+    pub const BUDGET: usize = 100_000;
+
+    /// Takes a graph apart. See [`BoxTree::new`] for the cost.
+    ///
+    /// # Errors
+    /// What is wrong with the declaration.
+    pub fn new(graph: &Graph, profile: &Profile, scratch: &mut Scratch) -> Result<Self, GraphError> {
+        let graph = &*flat(graph);
+        scratch.validate(graph, profile)?;
+        cull(graph, &scratch.facts, true, &mut scratch.live);
+        scratch.find_queues(profile);
+        depend(&scratch.facts, &scratch.live, &mut scratch.deps);
+        let Scratch { facts, live, deps, weights, .. } = scratch;
+        let instance = weights.instance(weigh::Input {
+            graph,
+            profile,
+            plan_queues: &scratch.queues,
+            shapes: &scratch.shapes,
+            facts,
+            live,
+            deps,
+            memory: MemoryBudget::default(),
+        });
+        let memories = |pass: u32| {
+            let accesses = facts.accesses[facts.passes[live.passes[pass as usize]].accesses.range()].iter();
+            accesses.map(|access| facts.memory[access.resource])
+        };
+        let through = |pass: u32, earlier: u32| {
+            let mut shared: Vec<_> =
+                memories(pass).filter(|&one| memories(earlier).any(|other| other == one)).collect();
+            shared.sort_unstable_by_key(|id| id.index());
+            shared.dedup();
+            shared.into_iter().map(|id| graph.resource_name(id).to_owned()).collect()
+        };
+        let count = live.passes.len() as u32;
+        let after = |pass: u32| {
+            instance.deps.preds.row(pass as usize).iter().map(|&pred| (pred, through(pass, pred))).collect()
+        };
+        Ok(Self {
+            tree: BoxTree::new(instance.deps).expect("dependencies follow the serial order, so they have no cycle"),
+            passes: live.passes.iter().map(|&id| name_of(graph, facts.passes[id].origin)).collect(),
+            weight_us: instance.weight_us.to_vec(),
+            after: (0..count).map(after).collect(),
+        })
+    }
+
+    /// How many orders there are; `None` if they are too many to be counted.
+    pub fn count(&self) -> Option<u128> {
+        self.tree.count_orders(Self::BUDGET)
+    }
+
+    /// A random order, by names: the same for the same seed.
+    pub fn sample(&self, seed: u64) -> Vec<&str> {
+        self.named(self.tree.sample(seed, Self::BUDGET))
+    }
+
+    /// The order that keeps boxes together, the heaviest first: the policy `box_tree` on one queue.
+    pub fn flatten(&self) -> Vec<&str> {
+        self.named(self.tree.flatten(&self.weight_us))
+    }
+
+    fn named(&self, order: Vec<u32>) -> Vec<&str> {
+        order.into_iter().map(|pass| self.passes[pass as usize].as_str()).collect()
+    }
+
+    fn line(&self, f: &mut fmt::Formatter<'_>, at: usize) -> fmt::Result {
+        let tree = &self.tree;
+        let BoxKind::Pass(pass) = tree.kind(at) else {
+            let kind = match tree.kind(at) {
+                BoxKind::Sequence => "sequence",
+                BoxKind::Parallel => "parallel",
+                BoxKind::Pass(_) | BoxKind::Prime => "prime",
+            };
+            return writeln!(f, "{kind}, {} passes", tree.passes(at));
+        };
+        let pass = pass as usize;
+        write!(f, "{}  {:.1} µs", self.passes[pass], self.weight_us[pass])?;
+        for (number, (earlier, through)) in self.after[pass].iter().enumerate() {
+            let through = if through.is_empty() { "after".to_owned() } else { through.join(", ") };
+            let lead = if number == 0 { "  ← " } else { "; " };
+            write!(f, "{lead}{} ({through})", self.passes[*earlier as usize])?;
+        }
+        writeln!(f)
+    }
+}
+
+impl fmt::Display for Orders {
+    /// The tree, a box per line; a pass with its duration, the passes that it depends on, and the resources between them.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Not recursive: a box may be as deep as there are passes.
+        let mut stack = if self.tree.is_empty() { Vec::new() } else { vec![(0, String::new(), String::new())] };
+        while let Some((at, lead, indent)) = stack.pop() {
+            f.write_str(&lead)?;
+            self.line(f, at)?;
+            for (number, &child) in self.tree.children(at).iter().rev().enumerate() {
+                let [branch, more] = if number == 0 { ['└', ' '] } else { ['├', '│'] };
+                stack.push((child as usize, format!("{indent}{branch} "), format!("{indent}{more} ")));
+            }
+        }
+        Ok(())
+    }
+}
