@@ -30,6 +30,7 @@ from rgraph._records import (
     ReplayReport,
     ShaderReflection,
     Subgraph,
+    Tried,
 )
 
 class _Arrayed(Protocol):
@@ -54,6 +55,7 @@ _Shader: TypeAlias = str | bytes | PathLike[str]
 _Part: TypeAlias = Resource | View | str
 _Uses: TypeAlias = _Part | Sequence[_Part] | Mapping[Any, str]
 _Data: TypeAlias = Mapping[str, Any] | Sequence[Any] | float | _Memory
+_Weights: TypeAlias = Report | Mapping[Any, Any] | str | PathLike[str]
 _Measure: TypeAlias = Literal["off", "batches", "passes"]
 _PresentMode: TypeAlias = Literal["fifo", "fifo_relaxed", "mailbox", "immediate"]
 _Waits: TypeAlias = Sequence[
@@ -1615,6 +1617,8 @@ class Graph(Module):
         timings: bool = False,
         effort: int | None = None,
         memory: str | int = "balanced",
+        weights: _Weights | None = None,
+        propose: Callable[[dict[str, Any], list[Tried]], Mapping[str, Any] | None] | None = None,
     ) -> Plan:
         """Plan the frame for a device.
 
@@ -1641,6 +1645,14 @@ class Graph(Module):
             How many bytes of transients are worth a barrier call. `"least"`: as many as the declared order keeps alive.
             `"balanced"` (default): a sixteenth more, or 16 MiB where that is more. `"fast"`: all bytes of the heap. A
             number: so many bytes, if an order that is tried fits; otherwise as few as any takes, with a note.
+        weights
+            Durations of passes: the `Report` of a measured frame, `{pass: microseconds}`, or the path of a saved report.
+        propose
+            A function that proposes orders and queues: `propose(problem, tried)` returns `{"order": [passes], "queue":
+            {pass: queue}}` (what is left out is the planner's own), or None if it has no other proposal. `problem` has the
+            passes with durations, permitted queues and dependencies, `tried` the verdicts so far. Each proposal is checked
+            and planned; the plan with the shortest modelled frame is returned, with all verdicts in `Plan.tried`. At most
+            256 proposals.
 
         Returns
         -------
@@ -1651,6 +1663,35 @@ class Graph(Module):
         ------
         GraphError
             If anything is wrong with the declaration: `GraphError.mistakes` has all of it. The graph is unchanged.
+        """
+    def box_tree(self, profile: Profile | str | PathLike[str] | None = None) -> BoxTree:
+        """All permitted orders of the passes that run, as a tree of boxes.
+
+        Parameters
+        ----------
+        profile
+            The device: see `bake`.
+
+        Returns
+        -------
+        BoxTree
+            It counts, samples, flattens and prints them.
+
+        Raises
+        ------
+        GraphError
+            If anything is wrong with the declaration.
+
+        Examples
+        --------
+        >>> import rgraph
+        >>> g = rgraph.Graph()
+        >>> for name in ("a", "b"):
+        ...     image = g.image(name, format="r8unorm")
+        ...     _ = g.add_pass(f"draw {name}", weight_us=10).color(image)
+        ...     g.root(image)
+        >>> g.box_tree().count()
+        2
         """
     def interpret(self) -> list[dict[str, str | None]]:
         """Result of the frame by symbolic execution in declared order, without a plan.
@@ -2702,6 +2743,67 @@ class Plan:
     def one_queue_us(self) -> float | None:
         """Modelled time in microseconds of the same order on the graphics queue alone; `None` if no other queue is used."""
     @property
+    def bound_us(self) -> float | None:
+        """Lower bound in microseconds: no plan of the graph for the profile has a shorter modelled frame; `None` in files that
+        do not have it.
+        """
+    @property
+    def critical_path(self) -> list[str]:
+        """Names of the passes on the longest path through the dependencies, in order."""
+    @property
+    def critical_path_us(self) -> float | None:
+        """Modelled time of the longest path through the dependencies in microseconds; `None` in files that do not have it."""
+    @property
+    def load_us(self) -> float | None:
+        """Greatest load of a set of queues in microseconds: the work of passes that may run on no other queue, shared out
+        evenly; `None` in files that do not have it.
+        """
+    @property
+    def tried(self) -> list[Tried]:
+        """Verdicts on what `propose=` of `Graph.bake` proposed, in order: `Tried` records."""
+    def what_if(
+        self,
+        *,
+        queue: Mapping[Any, _Queue] | None = None,
+        weights: _Weights | None = None,
+        drop: Pass | str | Sequence[Pass | str] | None = None,
+        heap_limit: int | None = None,
+        policy: _Policy | None = None,
+        memory: str | int | None = None,
+        graph: Graph | None = None,
+        profile: Profile | str | PathLike[str] | None = None,
+    ) -> WhatIf:
+        """What the frame would be under other choices: planned anew in milliseconds, without a device.
+
+        Parameters
+        ----------
+        queue
+            Queues of passes: `{"ssao": "async_compute"}`.
+        weights
+            Durations of passes: a `Report` with GPU times, `{pass: microseconds}`, or the path of a saved report.
+        drop
+            Passes that are left out. What only they write counts as imported, so its readers stay.
+        heap_limit
+            Bytes of the heap that transients are in.
+        policy, memory
+            See `Graph.bake`.
+        graph
+            Its graph; default: the graph it was baked from, as it was then.
+        profile
+            Its profile; default: the one it was baked for.
+
+        Returns
+        -------
+        WhatIf
+            The new plan with its times, bytes and bounds, the differences, and an upper bound of what other queues could
+            gain.
+
+        Raises
+        ------
+        GraphError
+            If the graph has no such pass (the message offers the nearest name), or the changed graph cannot be baked.
+        """
+    @property
     def policy(self) -> str:
         """The policy that made the order."""
     @property
@@ -2790,7 +2892,7 @@ class Device:
         split_barriers: _Split = "never",
         effort: int | None = None,
         memory: str | int = "balanced",
-        weights: Report | None = None,
+        weights: _Weights | None = None,
         measure: _Measure | None = None,
         sample: int | None = None,
     ) -> Compiled:
@@ -2805,7 +2907,7 @@ class Device:
         policy, split_barriers, effort, memory
             See `Graph.bake`; for graphs.
         weights
-            The `Report` of a measured frame: its times are the passes' weights.
+            See `Graph.bake`; for graphs.
         measure, sample
             Which GPU times its runs measure that do not say it, and one run in how many; default: as of the device.
 
@@ -3614,6 +3716,66 @@ class Array:
         def __release_buffer__(self, view: memoryview, /) -> None: ...
 
 @final
+class BoxTree:
+    """The tree of boxes that stands for all permitted orders of a graph's passes. `str(tree)` draws it.
+
+    A sequence runs its parts one after the other, a parallel box in any way, interleaved too; a prime box keeps an order
+    that is neither. Immutable. Made by `Graph.box_tree`.
+    """
+
+    def count(self) -> int | None:
+        """Number of permitted orders; `None` if they are too many to be counted."""
+    def sample(self, seed: int = 0) -> list[str]:
+        """A random permitted order: names of passes. Uniform among all orders where these can be counted.
+
+        Parameters
+        ----------
+        seed
+            Equal seeds give equal orders.
+        """
+    def flatten(self) -> list[str]:
+        """The order of the policy `"box_tree"` on one queue: boxes stay together, the heaviest first."""
+    @property
+    def passes(self) -> list[str]:
+        """Names of the passes, in an order in which they may run alone."""
+
+@final
+class WhatIf:
+    """The plan of a graph under other choices, beside the plan before. `str(answer)` is a table.
+
+    Immutable. Made by `Plan.what_if`.
+    """
+
+    @property
+    def before(self) -> Plan:
+        """The plan before."""
+    @property
+    def plan(self) -> Plan:
+        """The plan under the other choices. It can be compiled and run as any other one."""
+    @property
+    def notes(self) -> list[str]:
+        """The changes, and what follows from them, as sentences."""
+    @property
+    def gain_us(self) -> float:
+        """Microseconds that the modelled frame is shorter; below 0: longer."""
+    @property
+    def one_queue_us(self) -> float | None:
+        """Modelled time in microseconds with all work of the device on the graphics queue; `None` if that queue cannot do it."""
+    @property
+    def queue_bound_us(self) -> float:
+        """Lower bound in microseconds of the modelled frame with every pass on any queue that can do its work."""
+    @property
+    def queue_gain_us(self) -> float | None:
+        """Upper bound in microseconds of what other queues than the graphics queue could gain; `None` if that queue cannot do
+        all work.
+        """
+    @property
+    def diff(self) -> str:
+        """Differences of the plans, as text."""
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as plain values; times in microseconds, memory in bytes."""
+
+@final
 class Report:
     """What a frame took: GPU time of each pass, CPU time, memory, barriers, submits. `str(report)` is a table."""
 
@@ -3670,6 +3832,17 @@ def devices(*, loader: str | PathLike[str] | None = None) -> list[DeviceInfo]:
     ------
     DeviceError
         If there is no loader or no driver.
+    """
+
+def history() -> list[Plan]:
+    """The plans of the last bakes of this process, the latest first; a plan that was baked several times is listed once.
+
+    At most 32 bakes are kept, and fewer of large graphs. `rgraph bake --keep` keeps plans on disk.
+
+    Returns
+    -------
+    list of Plan
+        `history()[0].diff(history()[1])` compares the last two.
     """
 
 def diagnose(*, loader: str | PathLike[str] | None = None) -> dict[str, Any]:

@@ -33,6 +33,7 @@ __all__ = [
     "ShaderStage",
     "ShaderVarying",
     "Subgraph",
+    "Tried",
     "Wait",
 ]
 
@@ -63,6 +64,17 @@ class PlannedPass(NamedTuple):
     """Modelled duration in microseconds."""
     owner: int | None
     """For an inserted mip level the declared position of the pass that generates it, else None."""
+
+
+class Tried(NamedTuple):
+    """A proposal of a hook, judged: see `propose=` of `Graph.bake`."""
+
+    frame_us: float | None
+    """Modelled time of its frame in microseconds; None: it is not permitted."""
+    kept: bool
+    """Whether its plan was the best so far."""
+    refused: str
+    """Why it is not permitted; empty if it is."""
 
 
 class Wait(NamedTuple):

@@ -30,6 +30,7 @@ _COMMANDS = {
         "explain": "say why a pass runs where and when it does; what an error is",
         "view": "write the viewer: one page with all of a plan",
         "diff": "say what differs between two plans",
+        "what-if": "plan under other choices: queues, times, fewer passes, less memory",
     },
     "Run": {
         "run": "run a graph: pictures in, pictures out",
@@ -44,7 +45,7 @@ _COMMANDS = {
         "schema": "print the JSON Schema of a file format",
     },
 }
-_ELSEWHERE = {"demo": "rgraph.demo"}
+_ELSEWHERE = {"what-if": "rgraph.cli.what_if", "demo": "rgraph.demo"}
 # Codes of errors: no loader or driver, no device that will do, none of that name, no validation layer, no windows.
 NO_DEVICE = ("RG-E101", "RG-E102", "RG-E103", "RG-E106", "RG-E107")
 

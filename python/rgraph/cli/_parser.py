@@ -202,6 +202,70 @@ def option(parser: argparse._ActionsContainer, *names: str, kind: Callable[[str]
     parser.add_argument(*names, type=kind, action="append", default=[], **more)
 
 
+def _profile(group: argparse._ActionsContainer) -> None:
+    group.add_argument(
+        "--profile",
+        default="discrete",
+        metavar="NAME|FILE",
+        help="the device: minimal, single_queue, discrete (default), or a file of rgraph doctor --profile",
+    )
+    hidden = argparse.SUPPRESS
+    group.add_argument("--device-profile", dest="profile", metavar="NAME|FILE", default=hidden, help=hidden)
+
+
+def _effort(group: argparse._ActionsContainer) -> None:
+    group.add_argument(
+        "--effort",
+        type=natural,
+        metavar="N",
+        help="search effort: 0 one pass, 1 about twice that (default), each further one up to four times as much",
+    )
+
+
+def _option(group: argparse._ActionsContainer) -> None:
+    option(
+        group,
+        "--option",
+        kind=pair,
+        metavar="NAME=VALUE",
+        help="an option of the graph file; may be repeated",
+    )
+
+
+def choose_policy(group: argparse._ActionsContainer, default: str | None = None) -> None:
+    """Add the option that names a policy.
+
+    Parameters
+    ----------
+    group
+        Where.
+    default
+        What it is if it is not given.
+    """
+    said = f" (default: {default})" if default else ""
+    group.add_argument(
+        "--policy",
+        default=default,
+        choices=_POLICIES,
+        metavar="NAME",
+        help=f"policy for the order of passes: {', '.join(_POLICIES)}{said}",
+    )
+
+
+def profile_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of a graph and its device, without those that say how it is baked.
+
+    Parameters
+    ----------
+    parser
+        Where.
+    """
+    group = parser.add_argument_group("planning")
+    _profile(group)
+    _effort(group)
+    _option(group)
+
+
 def planning(parser: argparse.ArgumentParser, *, profile: bool = True) -> None:
     """Add the options that say how a graph is baked.
 
@@ -214,21 +278,8 @@ def planning(parser: argparse.ArgumentParser, *, profile: bool = True) -> None:
     """
     group = parser.add_argument_group("planning")
     if profile:
-        group.add_argument(
-            "--profile",
-            default="discrete",
-            metavar="NAME|FILE",
-            help="the device: minimal, single_queue, discrete (default), or a file of rgraph doctor --profile",
-        )
-        hidden = argparse.SUPPRESS
-        group.add_argument("--device-profile", dest="profile", metavar="NAME|FILE", default=hidden, help=hidden)
-    group.add_argument(
-        "--policy",
-        default="auto",
-        choices=_POLICIES,
-        metavar="NAME",
-        help=f"policy for the order of passes: {', '.join(_POLICIES)} (default: auto)",
-    )
+        _profile(group)
+    choose_policy(group, default="auto")
     group.add_argument(
         "--split",
         default="never",
@@ -236,12 +287,7 @@ def planning(parser: argparse.ArgumentParser, *, profile: bool = True) -> None:
         metavar="WHERE",
         help=f"barriers to split into events: {', '.join(_SPLITS)} (default: never)",
     )
-    group.add_argument(
-        "--effort",
-        type=natural,
-        metavar="N",
-        help="search effort: 0 one pass, 1 about twice that (default), each further one up to four times as much",
-    )
+    _effort(group)
     group.add_argument(
         "--memory",
         type=budget,
@@ -249,10 +295,4 @@ def planning(parser: argparse.ArgumentParser, *, profile: bool = True) -> None:
         metavar="WORD|BYTES",
         help="how many bytes a barrier call is worth: least, balanced (default), fast, or at most so many bytes",
     )
-    option(
-        group,
-        "--option",
-        kind=pair,
-        metavar="NAME=VALUE",
-        help="an option of the graph file; may be repeated",
-    )
+    _option(group)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rgraph.cli import UsageError
-from rgraph.cli._files import STANDARD, baked, plan_suffix
+from rgraph.cli._files import STANDARD, baked, exists, plan_suffix
 from rgraph.cli._parser import planning
 from rgraph.cli._summary import summary
 from rgraph.cli._terminal import say
@@ -23,6 +23,7 @@ form: .json (a plan file), .html (the viewer), .svg, .dot, .trace.json (for Perf
 
   rgraph bake frame.rgraph.json
   rgraph bake frame.rgraph.json -o frame.rplan.json -o frame.html
+  rgraph bake frame.rgraph.json --keep --weights times.json
   rgraph bake frame.rgraph.json --profile h200.rprofile.json --json"""
 
 _FORMS = {
@@ -51,6 +52,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     forms = output.add_mutually_exclusive_group()
     for form, words in _FORMS.items():
         forms.add_argument(f"--{form}", dest="form", action="store_const", const=form, help=f"print {words}")
+    output.add_argument("--keep", action="store_true", help="keep the plan for rgraph diff HEAD~1, in .rgraph/plans")
+    output.add_argument("--weights", metavar="FILE.json", help="durations of passes: a saved report, or {pass: µs}")
     output.add_argument("--timings", action="store_true", help="write the time of each stage")
     planning(parser)
 
@@ -86,7 +89,13 @@ def main(arguments: argparse.Namespace) -> int:
             plan_suffix(output)
     if STANDARD in outputs and arguments.form not in (None, "json"):
         raise UsageError("-o - prints the plan file: leave it out to print another form")
-    plan = baked(arguments, timings=arguments.timings)
+    if arguments.weights is not None:
+        exists(arguments.weights)
+    plan = baked(arguments, timings=arguments.timings, weights=arguments.weights)
+    if arguments.keep:
+        from rgraph.cli._kept import keep
+
+        keep(plan)
     for output in outputs:
         if output != STANDARD:
             plan.save(output)

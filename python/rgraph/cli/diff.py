@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from rgraph._core import _write_file
 from rgraph.cli import UsageError
 from rgraph.cli._files import load_plan, one_standard
+from rgraph.cli._kept import find, is_kept
 from rgraph.cli._summary import differences
 from rgraph.cli._terminal import as_json, say
 
@@ -20,6 +21,9 @@ __all__ = ["MORE", "add_arguments", "main"]
 MORE = """\
 The exit status is 0 even if they differ; with --exit-code it is then 1.
 
+HEAD is the plan that rgraph bake --keep kept last, HEAD~3 the third one of the same graph before it.
+
+  rgraph diff HEAD~3
   rgraph diff before.rplan.json after.rplan.json -o changes.html"""
 
 
@@ -31,8 +35,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser
         Where.
     """
-    parser.add_argument("before", metavar="A", help="a plan file")
-    parser.add_argument("after", metavar="B", help="a plan file")
+    parser.add_argument("before", metavar="A", help="a plan file, or HEAD~N: N kept plans of its graph ago")
+    parser.add_argument("after", metavar="B", nargs="?", default="HEAD", help="another one (default: HEAD)")
     parser.add_argument("-o", "--output", metavar="FILE.html", help="write both as one page of the viewer")
     parser.add_argument("--exit-code", action="store_true", help="exit status 1 if they differ")
     parser.add_argument("--all", action="store_true", help="print every change, in the order of the plan")
@@ -45,6 +49,10 @@ def _grouped(before: Plan, after: Plan) -> str:
     # The figures are in the first line, if any changed.
     figures = [] if head.startswith(("+ ", "- ", "~ ", "> ")) else [head]
     return "\n".join([*figures, *differences(before.diff_dict(after))])
+
+
+def _read(name: str) -> Plan:
+    return find(name) if is_kept(name) else load_plan(name)
 
 
 def main(arguments: argparse.Namespace) -> int:
@@ -61,10 +69,12 @@ def main(arguments: argparse.Namespace) -> int:
         The exit status.
     """
     one_standard(arguments.before, arguments.after)
+    if arguments.after == "HEAD" and not is_kept(arguments.before):
+        raise UsageError("the second plan is missing", "rgraph diff A B, or rgraph diff HEAD~3")
     output: str | None = arguments.output
     if output is not None and not output.endswith(".html"):
         raise UsageError(f"{output}: differences are written to .html, or printed")
-    before, after = load_plan(arguments.before), load_plan(arguments.after)
+    before, after = _read(arguments.before), _read(arguments.after)
     if output is not None:
         page = before.to_html(against=after)
         _write_file(output, page.encode())

@@ -67,7 +67,8 @@ fn the_judge_finds_a_wrong_bound_by_its_own_computation() {
     assert!(bound.us >= 150.0 && bound.critical_path_us >= 150.0, "{bound:?}");
     let path: Vec<_> = plan.report.critical_path.iter().map(|&pass| plan.pass_name(pass)).collect();
     assert_eq!(path, ["first", "second"]);
-    let wrong: [(&str, fn(&mut Plan)); 5] = [
+    type Change = (&'static str, fn(&mut Plan));
+    let wrong: [Change; 5] = [
         ("above the frame", |plan| plan.report.bound.as_mut().unwrap().us = plan.report.frame_us + 1.0),
         ("below the declared path", |plan| plan.report.bound.as_mut().unwrap().us = 149.0),
         ("a frame below the path", |plan| plan.report.frame_us = 149.0),

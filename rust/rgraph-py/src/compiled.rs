@@ -25,11 +25,11 @@ use crate::graph::PyGraph;
 use crate::host::Host;
 use crate::hosted::Function;
 use crate::options::Measuring;
-use crate::plan::PyPlan;
+use crate::plan::{Asked, PyPlan};
 use crate::remembered::refuse;
-use crate::report::PyReport;
 use crate::states::{self, Packed, Pending};
-use crate::{inputs, keywords};
+use crate::weights::Weights;
+use crate::{history, inputs, keywords};
 
 /// A graph made ready for a device: planned, with its pipelines and memory.
 ///
@@ -46,6 +46,8 @@ pub struct PyCompiled {
     pub origin: Option<Py<PyGraph>>,
     /// The functions of its passes.
     held: Vec<Arc<Function>>,
+    /// What its plan was baked for.
+    asked: Asked,
     /// What runs measure that do not say it themselves.
     pub measuring: Measuring,
     /// What the runs so far gave other data than the declaration.
@@ -85,7 +87,7 @@ impl PyCompiled {
         device: &Bound<'py, PyDevice>,
         value: &Bound<'py, PyAny>,
         of: Option<&Bound<'py, PyGraph>>,
-        weights: Option<&Bound<'py, PyReport>>,
+        weights: Option<&Bound<'py, PyAny>>,
         options: (&Options, Measuring),
     ) -> PyResult<Bound<'py, Self>> {
         Bound::new(device.py(), Self::make(device, value, of, weights, options)?)
@@ -95,7 +97,7 @@ impl PyCompiled {
         device: &Bound<'py, PyDevice>,
         value: &Bound<'py, PyAny>,
         of: Option<&Bound<'py, PyGraph>>,
-        weights: Option<&Bound<'py, PyReport>>,
+        weights: Option<&Bound<'py, PyAny>>,
         (options, measuring): (&Options, Measuring),
     ) -> PyResult<Self> {
         GRAPHS_COMPILED.add(1);
@@ -118,7 +120,7 @@ impl PyCompiled {
                 let graph = value.cast::<PyGraph>().map_err(|_| refuse(value))?;
                 let mut whole = PyGraph::resolved(graph)?;
                 if let Some(weights) = weights {
-                    weights.get().weigh(py, &mut whole)?;
+                    Weights::of(weights)?.apply(py, &mut whole)?;
                 }
                 let load = PyGraph::workload(graph, Arc::new(whole), device.get().number);
                 let (whole, options) = (load.0.clone(), *options);
@@ -130,9 +132,14 @@ impl PyCompiled {
         let seen = states::seen(&load, bound);
         let idle = states::idle(&load, compiled.plan());
         let first = states::first((&load, compiled.plan()), bound, &seen)?;
+        let asked = Asked { profile: device.get().device.profile().clone(), options: *options };
+        let asked = value.cast::<PyPlan>().ok().and_then(|plan| plan.get().asked().cloned()).unwrap_or(asked);
+        if !value.is_instance_of::<PyPlan>() {
+            history::keep(compiled.plan(), &Arc::new(load.graph.clone()), &asked);
+        }
         let device = device.clone().unbind();
         let (load, changed, pending) = (Arc::new(load), Mutex::default(), Mutex::default());
-        Ok(Self { device, compiled, load, origin, held, measuring, changed, seen, first, pending, idle })
+        Ok(Self { device, compiled, load, origin, held, asked, measuring, changed, seen, first, pending, idle })
     }
 
     /// What the next run changes of what lives from run to run. No Python code may run while it is locked.
@@ -193,7 +200,7 @@ impl PyCompiled {
     #[getter]
     fn plan<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyPlan>> {
         let graph = Some(Arc::new(self.load.graph.clone()));
-        PyPlan::shared(py, Arc::clone(self.compiled.plan()), graph, self.origin.as_ref())
+        PyPlan::shared(py, Arc::clone(self.compiled.plan()), graph, self.origin.as_ref(), Some(self.asked.clone()))
     }
 
     /// Run a frame.

@@ -23,7 +23,6 @@ use crate::options::{Budget, Measuring};
 use crate::profile::PyProfile;
 use crate::record::record;
 use crate::remembered::{Remembered, Snapshot, What};
-use crate::report::PyReport;
 use crate::running::raised;
 use crate::{inputs, keywords, options, reads};
 
@@ -272,7 +271,7 @@ impl PyDevice {
     /// policy, split_barriers, effort, memory
     ///     See `Graph.bake`; for graphs.
     /// weights
-    ///     The `Report` of a measured frame: its times are the passes' weights.
+    ///     See `Graph.bake`; for graphs.
     /// measure, sample
     ///     Which GPU times its runs measure that do not say it, and one run in how many; default: as of the device.
     ///
@@ -300,7 +299,7 @@ impl PyDevice {
         split_barriers: Text<'_>,
         effort: Option<Count>,
         memory: Budget,
-        weights: Option<&Bound<'py, PyReport>>,
+        weights: Option<&Bound<'py, PyAny>>,
         measure: Option<Text<'_>>,
         sample: Option<Count>,
         unknown: Option<&Bound<'py, PyDict>>,

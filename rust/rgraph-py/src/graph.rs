@@ -9,9 +9,9 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::pyclass::{PyTraverseError, PyVisit};
 use pyo3::types::{PyDict, PyList};
+use rgraph_plan::bake::propose::bake_proposals;
 use rgraph_plan::error::Code;
 use rgraph_plan::graph::Graph;
-use rgraph_plan::prelude::{Options, Profile};
 use rgraph_vk::file::{Callbacks, Loaded};
 
 use crate::array_layout::Seen;
@@ -25,10 +25,12 @@ use crate::made::{Key, keep_scratch, take_scratch};
 use crate::module::PyGraphModule;
 use crate::options::Budget;
 use crate::pass::PyPass;
-use crate::plan::PyPlan;
+use crate::plan::{Asked, PyPlan};
+use crate::propose::{self, Hook};
 use crate::resource::PyResource;
 use crate::setup::UnderWay;
 use crate::state::{Setup, State};
+use crate::weights::Weights;
 use crate::{files, keywords, options};
 
 static IDENTITIES: AtomicU64 = AtomicU64::new(1);
@@ -211,22 +213,29 @@ impl PyGraph {
 
     fn baked<'py>(
         slf: &Bound<'py, Self>,
-        key: Key,
         whole: Graph,
-        profile: Profile,
-        options: Options,
+        asked: Asked,
+        hook: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyPlan>> {
         let py = slf.py();
         let mut scratch = take_scratch();
-        let (baked, whole, scratch) = guarded(py, move || {
-            let baked = rgraph_plan::prelude::bake(&whole, &profile, &options, &mut scratch);
-            (baked, whole, scratch)
+        let mut hook = hook.map(Hook::new);
+        let (baked, whole, asked, scratch, hook) = guarded(py, move || {
+            let Asked { profile, options } = &asked;
+            let baked = match &mut hook {
+                Some(hook) => bake_proposals(&whole, profile, options, hook, propose::MOST, &mut scratch),
+                None => {
+                    rgraph_plan::prelude::bake(&whole, profile, options, &mut scratch).map(|plan| (plan, Vec::new()))
+                }
+            };
+            (baked, whole, asked, scratch, hook)
         })?;
         keep_scratch(scratch);
-        let plan = PyPlan::object(py, baked.map_err(|error| graph_error(py, &error))?, Some((slf, Arc::new(whole))))?;
-        let forgotten = slf.get().state().made.remember(key, plan.clone().unbind());
-        drop(forgotten);
-        Ok(plan)
+        if let Some(raised) = hook.and_then(|hook| hook.raised) {
+            return Err(raised);
+        }
+        let (plan, tried) = baked.map_err(|error| graph_error(py, &error))?;
+        PyPlan::baked(slf, plan, Arc::new(whole), asked, tried)
     }
 }
 
@@ -367,6 +376,14 @@ impl PyGraph {
     ///     How many bytes of transients are worth a barrier call. `"least"`: as many as the declared order keeps alive.
     ///     `"balanced"` (default): a sixteenth more, or 16 MiB where that is more. `"fast"`: all bytes of the heap. A
     ///     number: so many bytes, if an order that is tried fits; otherwise as few as any takes, with a note.
+    /// weights
+    ///     Durations of passes: the `Report` of a measured frame, `{pass: microseconds}`, or the path of a saved report.
+    /// propose
+    ///     A function that proposes orders and queues: `propose(problem, tried)` returns `{"order": [passes], "queue":
+    ///     {pass: queue}}` (what is left out is the planner's own), or None if it has no other proposal. `problem` has the
+    ///     passes with durations, permitted queues and dependencies, `tried` the verdicts so far. Each proposal is checked
+    ///     and planned; the plan with the shortest modelled frame is returned, with all verdicts in `Plan.tried`. At most
+    ///     256 proposals.
     ///
     /// Returns
     /// -------
@@ -378,9 +395,9 @@ impl PyGraph {
     /// GraphError
     ///     If anything is wrong with the declaration: `GraphError.mistakes` has all of it. The graph is unchanged.
     #[pyo3(signature = (profile = None, *, policy = Text("auto"), split_barriers = Text("never"), timings = false, effort = None,
-                        memory = Budget::default(), **unknown),
+                        memory = Budget::default(), weights = None, propose = None, **unknown),
            text_signature = "($self, profile=None, *, policy='auto', split_barriers='never', timings=False, effort=None, \
-                             memory='balanced')")]
+                             memory='balanced', weights=None, propose=None)")]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
     fn bake<'py>(
         slf: &Bound<'py, Self>,
@@ -390,12 +407,25 @@ impl PyGraph {
         timings: bool,
         effort: Option<Count>,
         memory: Budget,
+        weights: Option<&Bound<'py, PyAny>>,
+        propose: Option<&Bound<'py, PyAny>>,
         unknown: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyPlan>> {
         let py = slf.py();
         keywords::refuse_in(slf.as_any(), "bake", unknown)?;
         let profile = options::profile(py, profile)?;
         let options = options::options(py, policy, split_barriers, timings, effort, memory)?;
+        let weights = weights.map(Weights::of).transpose()?;
+        if propose.is_some_and(|hook| !hook.is_callable()) {
+            return Err(PyTypeError::new_err("propose is a function of a problem and of the verdicts so far"));
+        }
+        if weights.is_some() || propose.is_some() {
+            let mut whole = Self::resolved(slf)?;
+            if let Some(weights) = weights {
+                weights.apply(py, &mut whole)?;
+            }
+            return Self::baked(slf, whole, Asked { profile, options }, propose.map(|hook| hook.clone().unbind()));
+        }
         let settled = slf.get().settled_hash();
         if let Some(hash) = settled {
             let key = Key::new(hash, &profile, &options);
@@ -405,7 +435,10 @@ impl PyGraph {
         }
         let whole = Self::resolved(slf)?;
         let key = Key::new(settled.unwrap_or_else(|| whole.content_hash()), &profile, &options);
-        Self::baked(slf, key, whole, profile, options)
+        let plan = Self::baked(slf, whole, Asked { profile, options }, None)?;
+        let forgotten = slf.get().state().made.remember(key, plan.clone().unbind());
+        drop(forgotten);
+        Ok(plan)
     }
 
     /// Result of the frame by symbolic execution in declared order, without a plan.

@@ -12,6 +12,7 @@ mod array_layout;
 mod beside;
 mod bind;
 mod borrowed;
+mod box_tree;
 mod capture;
 mod commands;
 mod compiled;
@@ -32,6 +33,7 @@ mod error;
 mod files;
 mod frame;
 mod graph;
+mod history;
 mod host;
 mod hosted;
 mod imports;
@@ -56,6 +58,7 @@ mod picture;
 mod plan;
 mod preview;
 mod profile;
+mod propose;
 mod raster;
 mod raster_state;
 mod reads;
@@ -79,6 +82,8 @@ mod transfer;
 mod typed;
 mod value;
 mod view;
+mod weights;
+mod what_if;
 mod window;
 mod words;
 mod workload;
@@ -91,6 +96,8 @@ mod core {
     use crate::arena::{_arena_close, _arena_open};
     #[pymodule_export]
     use crate::array::PyArray;
+    #[pymodule_export]
+    use crate::box_tree::PyBoxTree;
     #[pymodule_export]
     use crate::capture::{_capture_graphs, PyCapture};
     #[pymodule_export]
@@ -107,6 +114,8 @@ mod core {
     use crate::frame::PyFrame;
     #[pymodule_export]
     use crate::graph::PyGraph;
+    #[pymodule_export]
+    use crate::history::history;
     #[pymodule_export]
     use crate::judge::{fuzz, generate, shrink};
     #[pymodule_export]
@@ -137,6 +146,8 @@ mod core {
     use crate::share::PySharedMemory;
     #[pymodule_export]
     use crate::view::PyView;
+    #[pymodule_export]
+    use crate::what_if::PyWhatIf;
     #[pymodule_export]
     use crate::window::PyWindow;
     use std::collections::BTreeMap;

@@ -9,9 +9,11 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::pyclass::{PyTraverseError, PyVisit};
 use pyo3::types::{PyDict, PyList};
+use rgraph_plan::bake::propose::Tried;
 use rgraph_plan::budget::MemoryBudget;
 use rgraph_plan::graph::Graph;
 use rgraph_plan::plan::Plan;
+use rgraph_plan::prelude::{Options, Profile};
 use rgraph_plan::report;
 
 use crate::convert::{Count, FileText, Text, word};
@@ -19,7 +21,7 @@ use crate::error::{graph_error, guarded};
 use crate::graph::PyGraph;
 use crate::pass::PyPass;
 use crate::state::State;
-use crate::{files, judge, parts};
+use crate::{files, history, judge, parts, propose};
 
 /// What a bake decided: the order and queues of passes, barriers, memory, and why.
 ///
@@ -31,7 +33,26 @@ pub struct PyPlan {
     graph: Option<Arc<Graph>>,
     /// The Python graph, if it knows what passes do.
     origin: Option<Py<PyGraph>>,
+    /// What it was baked for; `None`: it was read.
+    asked: Option<Asked>,
+    /// Verdicts on the proposals of a hook.
+    tried: Vec<Tried>,
     hash: OnceLock<u128>,
+}
+
+/// What a plan was baked for.
+#[derive(Clone)]
+pub struct Asked {
+    /// The device.
+    pub profile: Profile,
+    /// How it was baked.
+    pub options: Options,
+}
+
+impl Default for Asked {
+    fn default() -> Self {
+        Self { profile: Profile::discrete(), options: Options::default() }
+    }
 }
 
 impl PyPlan {
@@ -43,7 +64,33 @@ impl PyPlan {
     ) -> PyResult<Bound<'py, Self>> {
         let (origin, graph) = of.unzip();
         let origin = origin.filter(|graph| graph.get().read(State::works)).map(|graph| graph.clone().unbind());
-        Bound::new(py, Self { plan: Arc::new(plan), graph, origin, hash: OnceLock::new() })
+        let (asked, tried) = (None, Vec::new());
+        Bound::new(py, Self { plan: Arc::new(plan), graph, origin, asked, tried, hash: OnceLock::new() })
+    }
+
+    /// The Python object of a plan that was baked, which the process remembers.
+    pub fn baked<'py>(
+        of: &Bound<'py, PyGraph>,
+        plan: Plan,
+        graph: Arc<Graph>,
+        asked: Asked,
+        tried: Vec<Tried>,
+    ) -> PyResult<Bound<'py, Self>> {
+        let plan = Arc::new(plan);
+        history::keep(&plan, &graph, &asked);
+        let origin = of.get().read(State::works).then(|| of.clone().unbind());
+        let (graph, asked) = (Some(graph), Some(asked));
+        Bound::new(of.py(), Self { plan, graph, origin, asked, tried, hash: OnceLock::new() })
+    }
+
+    /// The Python object of the plan of a changed graph, whose passes do what those of this plan's graph do.
+    pub fn of_changed<'py>(
+        before: &Bound<'py, Self>,
+        plan: Arc<Plan>,
+        graph: Arc<Graph>,
+        asked: Asked,
+    ) -> PyResult<Bound<'py, Self>> {
+        Self::shared(before.py(), plan, Some(graph), before.get().origin.as_ref(), Some(asked))
     }
 
     /// The Python object of a plan that others hold too.
@@ -52,9 +99,15 @@ impl PyPlan {
         plan: Arc<Plan>,
         graph: Option<Arc<Graph>>,
         origin: Option<&Py<PyGraph>>,
+        asked: Option<Asked>,
     ) -> PyResult<Bound<'py, Self>> {
         let origin = origin.map(|origin| origin.clone_ref(py));
-        Bound::new(py, Self { plan, graph, origin, hash: OnceLock::new() })
+        Bound::new(py, Self { plan, graph, origin, asked, tried: Vec::new(), hash: OnceLock::new() })
+    }
+
+    /// What it was baked for; `None`: it was read.
+    pub fn asked(&self) -> Option<&Asked> {
+        self.asked.as_ref()
     }
 
     /// What was decided.
@@ -86,7 +139,7 @@ impl PyPlan {
     }
 
     /// The graph that the plan is checked against.
-    fn graph_or_own(&self, graph: Option<&Bound<'_, PyGraph>>) -> PyResult<Arc<Graph>> {
+    pub fn graph_or_own(&self, graph: Option<&Bound<'_, PyGraph>>) -> PyResult<Arc<Graph>> {
         self.declaration(graph)?
             .ok_or_else(|| PyTypeError::new_err("a plan that was read knows no graph: give it as graph="))
     }
@@ -430,6 +483,38 @@ impl PyPlan {
     #[getter]
     fn one_queue_us(&self) -> Option<f64> {
         self.plan.report.one_queue_us
+    }
+
+    /// Lower bound in microseconds: no plan of the graph for the profile has a shorter modelled frame; `None` in files that
+    /// do not have it.
+    #[getter]
+    fn bound_us(&self) -> Option<f64> {
+        self.plan.report.bound.map(|bound| bound.us)
+    }
+
+    /// Names of the passes on the longest path through the dependencies, in order.
+    #[getter]
+    fn critical_path(&self) -> Vec<&str> {
+        self.plan.report.critical_path.iter().map(|&pass| self.plan.pass_name(pass)).collect()
+    }
+
+    /// Modelled time of the longest path through the dependencies in microseconds; `None` in files that do not have it.
+    #[getter]
+    fn critical_path_us(&self) -> Option<f64> {
+        self.plan.report.bound.map(|bound| bound.critical_path_us)
+    }
+
+    /// Greatest load of a set of queues in microseconds: the work of passes that may run on no other queue, shared out
+    /// evenly; `None` in files that do not have it.
+    #[getter]
+    fn load_us(&self) -> Option<f64> {
+        self.plan.report.bound.map(|bound| bound.load_us)
+    }
+
+    /// Verdicts on what `propose=` of `Graph.bake` proposed, in order: `Tried` records.
+    #[getter]
+    fn tried<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        propose::tried(py, &self.tried)
     }
 
     /// The policy that made the order.

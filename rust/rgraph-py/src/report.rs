@@ -3,7 +3,6 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 use rgraph_plan::error::Code;
-use rgraph_plan::graph::Graph;
 use rgraph_vk::{ChaosReport, Finding, FrameReport, HostSpan, Measure, MemoryReport, PassTime};
 
 use crate::error::bad;
@@ -14,21 +13,16 @@ use crate::record::record;
 pub struct PyReport(pub FrameReport);
 
 impl PyReport {
-    /// Makes the measured times the weights of a graph's passes.
+    /// The measured times in microseconds, by pass.
     ///
     /// # Errors
     /// RG-E225 if it has none.
-    pub fn weigh(&self, py: Python<'_>, graph: &mut Graph) -> PyResult<()> {
+    pub fn times(&self, py: Python<'_>) -> PyResult<Vec<(String, f64)>> {
         if self.0.measure == Measure::Off {
             let message = format!("the report of frame {} of \"{}\" has no GPU times", self.0.run, self.0.graph);
             return Err(bad(py, Code::BadInput, message, "run the frame with measure=\"passes\""));
         }
-        for (name, us) in self.0.weights() {
-            if let Some(pass) = graph.find_pass(name) {
-                graph.pass_mut(pass).weight_us = Some(us);
-            }
-        }
-        Ok(())
+        Ok(self.0.weights().map(|(name, us)| (name.to_owned(), us)).collect())
     }
 }
 
