@@ -53,6 +53,8 @@ from rgraph._errors import (
     explain,
 )
 from rgraph._formats import FormatInfo, formats
+from rgraph._layers import Layer
+from rgraph._modules import ModuleValue, module
 from rgraph._records import (
     Barrier,
     Batch,
@@ -127,9 +129,11 @@ __all__ = [
     "HostSpan",
     "Image",
     "InternalError",
+    "Layer",
     "Memory",
     "Mistake",
     "Module",
+    "ModuleValue",
     "Pass",
     "PassSet",
     "PassSpan",
@@ -169,6 +173,7 @@ __all__ = [
     "explain",
     "formats",
     "history",
+    "module",
     "reflect",
     "schema",
     "set_source_tracking",

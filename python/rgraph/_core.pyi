@@ -10,6 +10,7 @@ from typing import Any, Literal, Protocol, Self, TypeAlias, final, overload
 from typing_extensions import Buffer as CBuffer
 from typing_extensions import disjoint_base
 
+from rgraph._layers import Layer
 from rgraph._records import (
     Barrier,
     Batch,
@@ -1495,6 +1496,50 @@ class Module:
         -------
         Module
             Declare in it, now or later: its passes stand where it was declared.
+        """
+    @property
+    def _layers(self) -> dict[str, Any]: ...
+    def _layer_place(self, name: str, order: int) -> Module: ...
+    def _place(self, numbers: Sequence[int], names: Module) -> Module: ...
+    def layer(
+        self,
+        name: str,
+        color: _Part | Sequence[_Part | None] | None = None,
+        depth: _Part | None = None,
+        *,
+        order: int = 0,
+        clear: _Color | Sequence[_Color | None] | None = None,
+        clear_depth: float | tuple[float, int] | None = None,
+    ) -> Layer:
+        """Open a layer: a pass with attachments that others add draws to; or find one.
+
+        Layers stand where the first of them is opened in this module, sorted by `order`, and at equal order as they are
+        opened. `Layer.draw` adds a pass to it from anywhere, in the order of keys. The planner merges them into one
+        render pass; only a demand of `Layer.behind` interrupts it.
+
+        Parameters
+        ----------
+        name
+            Its name: that of the pass that clears its attachments.
+        color
+            Colour targets by location, as in `raster`. Without any target: the layer of that name which was opened in this
+            module or around it.
+        depth
+            Depth (and stencil) attachment.
+        order
+            Where it stands among the layers of this module.
+        clear, clear_depth
+            Clear values, as in `raster`. Without any, nothing is cleared and the layer has no pass of its own.
+
+        Returns
+        -------
+        Layer
+            Its methods add passes to it.
+
+        Raises
+        ------
+        GraphError
+            RG-E201 if a layer of that name is open already, RG-E202 if none is.
         """
     def extension_point(self, name: str) -> None:
         """Declare an extension point here: a place in the order of passes where other modules append.

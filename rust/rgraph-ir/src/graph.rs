@@ -4,6 +4,7 @@
 mod edit;
 mod file_order;
 mod hash;
+mod keyed;
 
 use std::fmt;
 use std::sync::Arc;

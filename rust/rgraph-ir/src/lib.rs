@@ -11,6 +11,7 @@ pub mod error;
 pub mod format;
 pub mod graph;
 pub mod id;
+pub mod module;
 mod names;
 pub mod plan;
 pub mod profile;

@@ -9,7 +9,7 @@ pub mod report;
 pub mod stages;
 pub mod what_if;
 
-pub use rgraph_ir::{access, budget, cancel, declare, error, format, graph, id, plan, profile, resource};
+pub use rgraph_ir::{access, budget, cancel, declare, error, format, graph, id, module, plan, profile, resource};
 
 /// What most users of the crate need.
 pub mod prelude {

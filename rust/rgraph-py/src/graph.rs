@@ -597,6 +597,7 @@ impl PyGraph {
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
         // A held lock means that the graph is in use, so it is no garbage.
         let Ok(state) = self.state.try_lock() else { return Ok(()) };
+        visit.call(&state.layers)?;
         for setup in &state.setups {
             visit.call(&setup.function)?;
         }
@@ -615,6 +616,7 @@ impl PyGraph {
                 std::mem::take(&mut state.drafts),
                 std::mem::take(&mut state.arrays),
                 std::mem::take(&mut state.made),
+                std::mem::take(&mut state.layers),
             )
         };
         drop(dropped);

@@ -64,8 +64,13 @@ impl PyGraphModule {
     }
 
     fn inside<'py>(slf: &Bound<'py, Self>, prefix: String, slot: SlotId) -> PyResult<Bound<'py, Self>> {
+        Self::at(slf, prefix.into(), Some(slot))
+    }
+
+    /// A module of that prefix whose passes stand at a place.
+    pub fn at<'py>(slf: &Bound<'py, Self>, prefix: Arc<str>, slot: Option<SlotId>) -> PyResult<Bound<'py, Self>> {
         let graph = Some(Self::graph(slf)?.unbind());
-        Bound::new(slf.py(), Self { graph, prefix: prefix.into(), slot: Some(slot) })
+        Bound::new(slf.py(), Self { graph, prefix, slot })
     }
 }
 

@@ -14,7 +14,9 @@ use crate::array_layout::{Kept, Seen};
 use crate::draft::Draft;
 use crate::error::{Refusal, refusal};
 use crate::made::Made;
+use crate::places::Places;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use rgraph_plan::error::{Code, Mistake};
 use rgraph_plan::file::nearest::nearest;
 use rgraph_plan::graph::{Graph, PassId, Place, SlotId, Use};
@@ -190,6 +192,10 @@ pub struct State {
     pub files: Vec<PathBuf>,
     /// Extension points by full name, and whether they were declared or only extended so far.
     pub points: BTreeMap<Box<str>, (SlotId, bool)>,
+    /// Places of layers.
+    pub places: Places,
+    /// Layers by full name, as `rgraph/_layers.py` keeps them.
+    pub layers: Option<Py<PyDict>>,
     /// The last plans.
     pub made: Made,
     /// The declaration's hash, until something is declared.
@@ -228,6 +234,8 @@ impl State {
             seen: self.seen.clone(),
             first: self.first.clone(),
             points: self.points.clone(),
+            places: self.places.clone(),
+            layers: None,
             made: Made::default(),
             hash: self.hash,
             open: self.open,

@@ -66,6 +66,11 @@ impl HostWork for Taped {
     }
 }
 
+/// Recorded data do not fit the pass that they are of.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(super) struct Unfit(String);
+
 /// Writes the bytes that a host function wrote when it was captured.
 pub(super) struct HostReplay {
     pub pass: String,
@@ -83,7 +88,7 @@ impl HostWork for HostReplay {
             let found = written.iter().find(|(of, at, bytes)| of == name && *at == first && bytes.len() == to.len());
             let Some((.., bytes)) = found else {
                 let message = format!("the capture has no bytes of \"{name}\" that pass \"{}\" wrote", self.pass);
-                return Err(message.into());
+                return Err(Box::new(Unfit(message)));
             };
             to.copy_from_slice(bytes);
         }

@@ -12,7 +12,7 @@ use rgraph_plan::graph::{PassId, Ranges};
 use rgraph_plan::resource::ResourceId;
 
 use super::bad;
-use super::function::{HostReplay, RecordReplay};
+use super::function::{HostReplay, RecordReplay, Unfit};
 use super::model::{Bytes, Captured, CapturedFrame, Content, Model, Outcome};
 use super::read::CaptureFile;
 use super::tape::{carried, lasting};
@@ -311,7 +311,7 @@ fn run(
         poll: options.poll,
         ..Inputs::default()
     };
-    let done = compiled.run_plainly(&inputs)?;
+    let done = compiled.run_plainly(&inputs).map_err(unfit)?;
     crate::run::wait_polling(options.poll, |slice| done.wait(slice))?;
     let mut compared = 0;
     for (id, ranges, outcome) in &wanted {
@@ -337,6 +337,14 @@ fn whole(compiled: &Compiled, id: ResourceId, planes: &[&Content]) -> Result<Res
         staged::write_plane(&store, plane(&store, content)?, &content.bytes)?;
     }
     Ok(Resource::of_store(store))
+}
+
+/// Data that do not fit their pass are a fault of the file.
+fn unfit(error: Error) -> Error {
+    match error {
+        Error::Callback(error) if error.is::<Unfit>() => bad(error.to_string(), "capture it anew"),
+        other => other,
+    }
 }
 
 fn difference(frame: Option<usize>, resource: &str, captured: &[u8], found: &[u8]) -> Option<Difference> {

@@ -60,6 +60,7 @@ pub fn read(bytes: &[u8], path: Option<&Path>, settings: &Settings) -> Result<Lo
 
 /// A file being read: its folder, shaders and samplers.
 struct Entered {
+    identity: String,
     folder: Option<PathBuf>,
     name: String,
     shaders: Shaders,
@@ -99,7 +100,10 @@ impl Extras for Loader {
             false => Path::new(identity).parent().map(Path::to_owned),
         };
         let name = fields.node().source().file().to_string();
-        let (mut shaders, mut samplers) = (Shaders::new(), Samplers::new());
+        // A module that a file declares knows the shaders and samplers of the file.
+        let around = self.entered.last().filter(|around| whole && around.identity == identity);
+        let (mut shaders, mut samplers) =
+            around.map_or_else(Default::default, |around| (around.shaders.clone(), around.samplers.clone()));
         if whole {
             let none = Shaders::new();
             let mut library = Library { shaders: &none, folder: folder.as_deref(), files: &mut self.files };
@@ -120,7 +124,7 @@ impl Extras for Loader {
                 });
             }
         }
-        self.entered.push(Entered { folder, name, shaders, samplers });
+        self.entered.push(Entered { identity: identity.to_owned(), folder, name, shaders, samplers });
     }
 
     fn leave(&mut self) {

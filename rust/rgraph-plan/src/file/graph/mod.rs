@@ -1,5 +1,8 @@
 //! Graph files (`*.rgraph.json`): what the user declares.
 
+mod include;
+mod inline;
+mod layer;
 mod options;
 mod part;
 mod read;

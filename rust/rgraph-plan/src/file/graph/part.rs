@@ -2,10 +2,11 @@
 //! for names of resources, for what the resources are, and for passes.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
 
-use super::options::{Setting, Settings, holds, setting};
-use super::read::{Extras, GRAPH_KEYS, GraphFields, Included, PASS_KEYS, PassFields, access, few, own_options};
+use super::inline::Inlines;
+use super::layer::Layers;
+use super::options::{Settings, holds};
+use super::read::{Extras, GraphFields, Included, PASS_KEYS, PassFields, access, few};
 use super::resource::{BUFFER_KEYS, IMAGE_KEYS, read_buffer, read_image};
 use super::scope::{Here, Scope};
 use crate::access::PassQueue;
@@ -22,8 +23,6 @@ const MOST: usize = 1 << 20;
 pub(super) const MOST_WORDS: usize = 4096;
 /// Most modules and included files, each time that they are.
 const MOST_PARTS: usize = 4096;
-/// How deep files may include each other.
-const DEEPEST: usize = 32;
 
 /// What a part is gone through for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -39,7 +38,7 @@ pub(super) struct Part<'a, 'p> {
     buffers: Option<Node<'a, 'p>>,
     passes: Option<Node<'a, 'p>>,
     roots: Option<Node<'a, 'p>>,
-    options: &'p Settings,
+    pub(super) options: &'p Settings,
     /// Whether its text has modules, includes or extension points at all.
     nested: bool,
 }
@@ -48,7 +47,7 @@ impl<'a, 'p> Part<'a, 'p> {
     /// A whole file.
     pub fn of_file(fields: &'p GraphFields<'a, 'p>, options: &'p Settings) -> Self {
         let text = fields.node().source().whole();
-        let nested = ["\"include\"", "\"module\"", "\"extension_point\"", "\"extend\""];
+        let nested = ["\"include\"", "\"module\"", "\"extension_point\"", "\"extend\"", "\"use\"", "\"layer\""];
         Self {
             images: fields.get("images"),
             buffers: fields.get("buffers"),
@@ -61,9 +60,8 @@ impl<'a, 'p> Part<'a, 'p> {
 }
 
 const MODULE_KEYS: [&str; 6] = ["module", "images", "buffers", "passes", "roots", "if"];
-const EXTEND_KEYS: [&str; 6] = ["extend", "images", "buffers", "passes", "roots", "if"];
+const EXTEND_KEYS: [&str; 8] = ["extend", "key", "behind", "images", "buffers", "passes", "roots", "if"];
 const POINT_KEYS: [&str; 2] = ["extension_point", "if"];
-const INCLUDE_KEYS: [&str; 5] = ["include", "as", "with", "resources", "if"];
 
 /// What an entry of `passes` is.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -73,6 +71,8 @@ enum Entry {
     Extend,
     Point,
     Include,
+    Use,
+    Layer,
 }
 
 /// A pass that comes after another, by name; resolved when all passes are known.
@@ -90,8 +90,11 @@ pub(super) struct Reader<'e> {
     pub extras: &'e mut dyn Extras,
     pub phase: Phase,
     /// The file being read and those that include it: identities and names.
-    files: Vec<(String, String)>,
-    known: HashMap<String, Included>,
+    pub(super) files: Vec<(String, String)>,
+    /// The modules that they declare.
+    pub(super) inlines: Inlines,
+    pub(super) layers: Layers,
+    pub(super) known: HashMap<String, Included>,
     orderings: Vec<Ordering>,
     /// Resources by the order of their names.
     next: usize,
@@ -110,6 +113,8 @@ impl<'e> Reader<'e> {
             extras,
             phase: Phase::Names,
             files: vec![(identity.to_owned(), name.to_owned())],
+            inlines: Vec::new(),
+            layers: Layers::default(),
             known: HashMap::new(),
             orderings: Vec::new(),
             next: 0,
@@ -140,6 +145,8 @@ impl<'e> Reader<'e> {
                 Entry::Extend => self.extend(node, part, scope),
                 Entry::Point => self.point(node, part, scope),
                 Entry::Include => self.include(node, part, scope),
+                Entry::Use => self.instance(node, part, scope),
+                Entry::Layer => self.layer(node, part, scope),
             }
             node.source().about_pass(None);
         });
@@ -207,7 +214,7 @@ impl<'e> Reader<'e> {
     }
 
     /// Says what declaring `count` of something found wrong, right after the last of them. Bad names were said already.
-    fn declared(&mut self, node: &Node<'_, '_>, count: usize, what: &str) {
+    pub(super) fn declared(&mut self, node: &Node<'_, '_>, count: usize, what: &str) {
         let mistakes = self.graph.mistakes();
         for mistake in mistakes.iter().skip(self.seen).filter(|mistake| mistake.code != Code::BadName) {
             node.source().push(mistake.clone());
@@ -235,7 +242,7 @@ impl<'e> Reader<'e> {
         let shown = name.map_or_else(|| format!("passes[{}]", id.index()), |name| scope.full(&name));
         node.source().about_pass(Some(&shown));
         let pass = self.said(&fields, scope);
-        self.graph.add_pass(&shown, pass, place);
+        self.graph.add_pass(&shown, pass, place.clone());
         self.after(id, &fields, scope);
         if let Some(fallback) = fields.get("fallback") {
             fallback.entries(": {OUTPUT: INPUT}", |output, input| {
@@ -257,6 +264,9 @@ impl<'e> Reader<'e> {
                     self.graph.access(id, resource, &how, place);
                 }
             });
+        }
+        for (resource, how) in self.inherited(&fields, scope) {
+            self.graph.access(id, resource, &how, place.clone());
         }
         self.extras.work(&mut self.graph, scope, id, &fields);
         self.declared(&node, self.graph.passes().len(), "passes");
@@ -368,6 +378,7 @@ impl<'e> Reader<'e> {
             outer: Some(scope),
             given: HashMap::new(),
             slot: scope.slot,
+            layer: None,
         };
         self.block(&fields, part, &inner);
     }
@@ -394,6 +405,13 @@ impl<'e> Reader<'e> {
             return;
         }
         let Some(name) = fields.need("extend").and_then(|name| name.name()) else { return };
+        let key = fields.get("key");
+        if fields.get("behind").is_some() && key.is_none() {
+            return node.mistake(Code::BadFile, "has \"behind\" without \"key\"", "say where in the layer: \"key\": 0");
+        }
+        if let Some(key) = key {
+            return self.extend_layer(&node, (&fields, &key), &name, part, scope);
+        }
         let mut slot = scope.slot;
         if self.phase == Phase::Passes {
             let known = scope.find(&name, |full| self.points.get(full).map(|(slot, ..)| *slot));
@@ -403,8 +421,31 @@ impl<'e> Reader<'e> {
                 slot
             }));
         }
-        let inner = Scope { prefix: scope.prefix.clone(), outer: scope.outer, given: scope.given.clone(), slot };
-        self.block(&fields, part, &inner);
+        self.block(&fields, part, &same_names(scope, slot, None));
+    }
+
+    /// An extension of a layer: what stands behind its passes, and the passes, which draw to the layer's attachments.
+    fn extend_layer(
+        &mut self,
+        node: &Node<'_, '_>,
+        (fields, key): (&Fields<'_, '_, { EXTEND_KEYS.len() }>, &Node<'_, '_>),
+        name: &str,
+        part: &Part<'_, '_>,
+        scope: &Scope<'_>,
+    ) {
+        let mut slots = [scope.slot; 2];
+        let mut layer = None;
+        if self.phase == Phase::Passes {
+            let Some(key) = key.u64() else { return };
+            let Some(found) = self.keyed(node, name, key, scope) else { return };
+            (slots, layer) = (found.map(Some), self.layer_of(name, scope));
+        }
+        let [behind, drawn] = slots;
+        self.block(fields, part, &same_names(scope, drawn, layer));
+        if let Some(passes) = fields.get("behind") {
+            let inner = Part { images: None, buffers: None, passes: Some(passes), roots: None, ..*part };
+            self.part(&Part { nested: true, ..inner }, &same_names(scope, behind, None));
+        }
     }
 
     fn point(&mut self, node: Node<'_, '_>, part: &Part<'_, '_>, scope: &Scope<'_>) {
@@ -437,7 +478,7 @@ impl<'e> Reader<'e> {
     }
 
     /// Whether there may be one more part.
-    fn may(&mut self, node: &Node<'_, '_>) -> bool {
+    pub(super) fn may(&mut self, node: &Node<'_, '_>) -> bool {
         self.parts += usize::from(self.phase == Phase::Names);
         if self.parts > MOST_PARTS {
             let problem = format!("is one of more than {MOST_PARTS} modules and includes");
@@ -447,104 +488,11 @@ impl<'e> Reader<'e> {
         }
         true
     }
+}
 
-    fn include(&mut self, node: Node<'_, '_>, part: &Part<'_, '_>, scope: &Scope<'_>) {
-        let Some(fields) = node.fields("an include", &INCLUDE_KEYS) else { return };
-        if !holds(fields.get("if"), part.options) || !self.may(&node) {
-            return;
-        }
-        let Some(name) = fields.need("include") else { return };
-        let Some(file) = name.name() else { return };
-        let Some(included) = self.opened(&name, &file) else { return };
-        if let Some(first) = self.files.iter().position(|(identity, _)| *identity == included.identity) {
-            let chain = self.files[first..].iter().map(|(_, name)| name.as_str()).chain([included.name.as_str()]);
-            let problem = format!("includes itself: {}", chain.collect::<Vec<_>>().join(" → "));
-            return name.mistake(Code::Cycle, problem, "take one of these includes out");
-        }
-        if self.files.len() >= DEEPEST {
-            let problem = format!("is included more than {DEEPEST} files deep");
-            return name.mistake(Code::TooLarge, problem, "include fewer files in each other");
-        }
-        let stem = file.rsplit('/').next().and_then(|name| name.split('.').next()).unwrap_or("").to_owned();
-        let prefix = fields.get("as").map_or(Some(stem), |name| name.name().map(|name| name.into_owned()));
-        let Some(prefix) = prefix.filter(|prefix| !prefix.is_empty()) else {
-            return name.mistake(Code::BadName, "has no name of its own", "name the module: \"as\": \"…\"");
-        };
-        let inner = Scope {
-            prefix: scope.full(&format!("{prefix}/")),
-            outer: Some(scope),
-            given: self.given(fields.get("resources"), scope),
-            slot: scope.slot,
-        };
-        let settings = with(fields.get("with"));
-        self.files.push((included.identity.clone(), included.name.clone()));
-        let done = self.file(&included, &settings, &inner);
-        self.files.pop();
-        match done {
-            Ok(mistakes) => mistakes.into_iter().for_each(|mistake| node.source().push(mistake)),
-            Err(mistake) => fields.get("with").unwrap_or(node).mistake(mistake.code, mistake.message, mistake.help),
-        }
-    }
-
-    /// The bytes of an included file, read once.
-    fn opened(&mut self, node: &Node<'_, '_>, file: &str) -> Option<Included> {
-        let from = &self.files[self.files.len() - 1].0;
-        let key = format!("{from}\n{file}");
-        if let Some(known) = self.known.get(&key) {
-            return Some(known.clone());
-        }
-        match self.extras.include(file) {
-            Ok(included) => {
-                self.known.insert(key, included.clone());
-                Some(included)
-            }
-            Err((problem, help)) => {
-                node.mistake(Code::BadFile, problem, help);
-                None
-            }
-        }
-    }
-
-    /// The resources that names of an included file stand for.
-    fn given(&self, node: Option<Node<'_, '_>>, scope: &Scope<'_>) -> HashMap<String, String> {
-        let mut given = HashMap::new();
-        if let Some(node) = node.filter(|_| self.phase != Phase::Names || node.is_some()) {
-            node.entries(": {NAME THERE: NAME HERE}", |inner, outer| {
-                let full = match self.phase {
-                    // Not all names are known yet; that it is one of the module around it is enough.
-                    Phase::Names => outer.text().map(|name| scope.full(&name)),
-                    _ => {
-                        let here = Here { graph: &self.graph, scope };
-                        here.resource(&outer).map(|id| self.graph.resource_name(id).to_owned())
-                    }
-                };
-                given.insert(inner.to_owned(), full.unwrap_or_default());
-            });
-        }
-        given
-    }
-
-    /// Goes through an included file; what is wrong with it, or with the options that it is given.
-    fn file(&mut self, file: &Included, settings: &Settings, scope: &Scope<'_>) -> Result<Vec<Mistake>, Box<Mistake>> {
-        let bytes: Arc<[u8]> = Arc::clone(&file.bytes);
-        let mut source = match Source::open(&bytes, &file.name) {
-            Ok(source) => source,
-            Err(error) => return Ok(error.mistakes().to_vec()),
-        };
-        if source.root().version("rgraph", "a graph").is_none() {
-            return Ok(source.take_mistakes());
-        }
-        let Some(options) = own_options(&source, settings)? else { return Ok(source.take_mistakes()) };
-        source.set_options(options.iter().map(|(name, value)| (name.clone(), value.json())).collect());
-        let found = source.count();
-        if let Some(fields) = source.root().fields("a graph", &GRAPH_KEYS) {
-            source.forget_repeated(found);
-            self.extras.enter(&file.identity, &fields, self.phase == Phase::Passes);
-            self.part(&Part::of_file(&fields, &options), scope);
-            self.extras.leave();
-        }
-        Ok(source.take_mistakes())
-    }
+/// A scope with the names of another, for passes that stand elsewhere.
+fn same_names<'o>(scope: &Scope<'o>, slot: Option<SlotId>, layer: Option<String>) -> Scope<'o> {
+    Scope { prefix: scope.prefix.clone(), outer: scope.outer, given: scope.given.clone(), slot, layer }
 }
 
 fn file_of<const N: usize>(fields: &Fields<'_, '_, N>) -> bool {
@@ -561,23 +509,12 @@ fn entry(node: &Node<'_, '_>) -> Entry {
                 "extend" => Entry::Extend,
                 "extension_point" => Entry::Point,
                 "include" => Entry::Include,
+                "use" => Entry::Use,
+                "layer" => Entry::Layer,
                 _ => return key != "name",
             };
             false
         });
     }
     entry
-}
-
-/// The options that an included file is read with.
-fn with(node: Option<Node<'_, '_>>) -> Settings {
-    let mut settings = BTreeMap::<String, Setting>::new();
-    if let Some(node) = node {
-        node.entries(" of options of the file", |name, value| {
-            if let Some(value) = setting(&value) {
-                settings.insert(name.to_owned(), value);
-            }
-        });
-    }
-    settings
 }

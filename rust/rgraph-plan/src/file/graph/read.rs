@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use super::inline;
 use super::options::{Settings, alone, holds, options};
 use super::part::{MOST_WORDS, Part, Phase, Reader};
 use super::scope::{Here, Scope};
@@ -14,8 +15,19 @@ use crate::graph::{Clear, Details, Graph, PassId, Ranges, Use};
 use crate::resource::{Resource, ResourceId};
 
 /// Keys of a graph file.
-pub const GRAPH_KEYS: [&str; 10] =
-    ["rgraph", "name", "reference_size", "options", "shaders", "samplers", "images", "buffers", "passes", "roots"];
+pub const GRAPH_KEYS: [&str; 11] = [
+    "rgraph",
+    "name",
+    "reference_size",
+    "options",
+    "shaders",
+    "samplers",
+    "modules",
+    "images",
+    "buffers",
+    "passes",
+    "roots",
+];
 /// Keys of a pass.
 pub const PASS_KEYS: [&str; 20] = [
     "name",
@@ -166,6 +178,7 @@ fn graph(source: &Source<'_>, identity: &str, options: Settings, extras: &mut dy
     let size = fields.get("reference_size").and_then(|node| reference_size(&node)).unwrap_or(REFERENCE_SIZE);
     let graph = Graph::new(name.as_deref().unwrap_or(""), size);
     let mut reader = Reader::new(graph, (identity, source.file()), extras);
+    reader.inlines.push(inline::declared(&fields, identity));
     let scope = Scope::default();
     let part = Part::of_file(&fields, &options);
     for phase in [Phase::Names, Phase::Resources, Phase::Passes] {

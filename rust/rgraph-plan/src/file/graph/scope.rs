@@ -17,6 +17,8 @@ pub struct Scope<'o> {
     pub given: HashMap<String, String>,
     /// The extension point that its passes stand at.
     pub slot: Option<SlotId>,
+    /// Full name of the layer that its passes are added to.
+    pub layer: Option<String>,
 }
 
 impl Scope<'_> {

@@ -19,14 +19,17 @@ pub(super) fn schema() -> Value {
             ("options", map(any_of([boolean(), number(), json!({"type": "string"})]))),
             ("shaders", map(work::source())),
             ("samplers", map(work::sampler())),
+            ("modules", map(reference("module"))),
             ("images", map(image())),
             ("buffers", map(buffer())),
             ("passes", list(reference("entry"))),
             ("roots", list(root())),
         ],
     );
-    let entry = any_of([pass(), module(), extension(), extension_point(), include()]);
-    schema["$defs"] = json!({"entry": entry, "condition": condition()});
+    let entry = any_of([pass(), module(), extension(), extension_point(), include(), instance(), layer()]);
+    let mut inline = schema.clone();
+    inline["required"] = json!([]);
+    schema["$defs"] = json!({"entry": entry, "condition": condition(), "module": inline});
     or_option(&mut schema);
     schema
 }
@@ -120,12 +123,35 @@ fn extension() -> Value {
         &["extend"],
         [
             ("extend", name()),
+            ("key", json!({"type": "integer", "minimum": 0, "maximum": u64::MAX})),
+            ("behind", list(reference("entry"))),
             ("images", map(image())),
             ("buffers", map(buffer())),
             ("passes", list(reference("entry"))),
             ("roots", list(root())),
             ("if", reference("condition")),
         ],
+    )
+}
+
+fn instance() -> Value {
+    let setting = any_of([boolean(), number(), json!({"type": "string"})]);
+    object(
+        &["use"],
+        [
+            ("use", name()),
+            ("as", name()),
+            ("with", map(setting)),
+            ("resources", map(name())),
+            ("if", reference("condition")),
+        ],
+    )
+}
+
+fn layer() -> Value {
+    object(
+        &["layer", "accesses"],
+        [("layer", name()), ("order", u32()), ("accesses", list(access())), ("if", reference("condition"))],
     )
 }
 

@@ -1,0 +1,34 @@
+//! Places in the order of passes that stand by numbers: layers by their order, passes in them by their keys.
+
+use std::collections::HashMap;
+
+use rgraph_plan::graph::{Graph, SlotId};
+
+/// The places of a graph's layers.
+#[derive(Clone, Default)]
+pub struct Places {
+    /// The place of all layers of a module.
+    groups: HashMap<Option<SlotId>, SlotId>,
+    /// Layers by full name.
+    layers: HashMap<Box<str>, SlotId>,
+    keyed: HashMap<(SlotId, u32), SlotId>,
+}
+
+impl Places {
+    /// The place that stands at a number within another one.
+    pub fn at(&mut self, graph: &mut Graph, parent: SlotId, at: u32) -> SlotId {
+        *self.keyed.entry((parent, at)).or_insert_with(|| graph.add_slot_at("", parent, at))
+    }
+
+    /// The place of a layer among those of a module; the same again for the same name.
+    pub fn layer(&mut self, graph: &mut Graph, module: Option<SlotId>, name: &str, order: u32) -> SlotId {
+        if let Some(known) = self.layers.get(name) {
+            return *known;
+        }
+        let group = *self.groups.entry(module).or_insert_with(|| graph.add_slot("", module));
+        let parent = self.at(graph, group, order);
+        let slot = graph.add_slot(name, Some(parent));
+        self.layers.insert(name.into(), slot);
+        slot
+    }
+}
