@@ -511,6 +511,7 @@ impl Scratch {
         let scene = Scene { frame, read_groups, clocks, batches, transients, after: &self.after };
         wait_stages.clear();
         wait_stages.resize(clocks.waits.len(), Stages::empty());
+        hazards.calls.apart = options.split != Split::Never;
         hazards.walk(scene, wait_stages);
         poll_now();
         repeats.complete(scene, hazards, wait_stages);

@@ -26,11 +26,22 @@ pub enum CallSite {
 pub struct Call {
     /// Where it stands.
     pub site: CallSite,
-    /// Physical pass after which its last dependency begins, or [`NONE`].
-    pub latest_source: u32,
-    /// Whether it could be split into a set and a wait.
-    pub splittable: bool,
     memory: u32,
+}
+
+/// Where a barrier's dependency begins.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Source {
+    /// The physical pass of its queue after which it begins, or [`NONE`].
+    pub physical: u32,
+    /// Whether it could be an event, set there. It could not if it follows a wait or a run before, or stands at the end
+    /// of a batch or in a render pass.
+    pub splits: bool,
+}
+
+impl Source {
+    /// Of what is never split.
+    pub const WHOLE: Self = Self { physical: NONE, splits: false };
 }
 
 /// What a barrier is about.
@@ -57,6 +68,8 @@ pub struct Barrier {
     pub families: Option<[u32; 2]>,
     /// Why it is there.
     pub why: Why,
+    /// Where its dependency begins.
+    pub source: Source,
     /// Another barrier of its call about memory.
     next: u32,
 }
@@ -68,6 +81,8 @@ pub struct Calls {
     pub calls: Vec<Call>,
     /// Barriers in the order they were made.
     pub barriers: Vec<Barrier>,
+    /// Whether barriers whose dependencies begin in different places stay apart, so that each can be an event.
+    pub apart: bool,
 }
 
 impl Calls {
@@ -79,26 +94,27 @@ impl Calls {
 
     /// A new call.
     pub fn open(&mut self, site: CallSite) -> u32 {
-        self.calls.push(Call { site, latest_source: NONE, splittable: true, memory: NONE });
+        self.calls.push(Call { site, memory: NONE });
         self.calls.len() as u32 - 1
     }
 
     /// Adds a barrier about memory in general, or widens one of the same call with the same source, or the same
     /// destination. Returns it.
-    pub fn memory(&mut self, call: u32, scope: Scope, why: Why) -> u32 {
+    pub fn memory(&mut self, call: u32, source: Source, scope: Scope, why: Why) -> u32 {
+        let apart = self.apart;
         let mut at = self.calls[call as usize].memory;
         while at != NONE {
             let known = &mut self.barriers[at as usize];
             let same_source = known.scope.src_stages == scope.src_stages && known.scope.src_access == scope.src_access;
             let same_target = known.scope.dst_stages == scope.dst_stages && known.scope.dst_access == scope.dst_access;
-            if same_source || same_target {
+            if (same_source || same_target) && (!apart || known.source == source) {
                 widen(&mut known.scope, scope);
                 return at;
             }
             at = known.next;
         }
         let next = self.calls[call as usize].memory;
-        self.barriers.push(Barrier { call, about: About::Memory, scope, families: None, why, next });
+        self.barriers.push(Barrier { call, about: About::Memory, scope, families: None, why, source, next });
         let at = self.barriers.len() as u32 - 1;
         self.calls[call as usize].memory = at;
         at
@@ -106,16 +122,26 @@ impl Calls {
 
     /// Adds a barrier about an image or a buffer, or lets the last one of the same call reach over the next
     /// subresource.
-    pub fn about(&mut self, call: u32, about: About, scope: Scope, families: Option<[u32; 2]>, why: Why) -> u32 {
+    pub fn about(
+        &mut self,
+        call: u32,
+        source: Source,
+        about: About,
+        scope: Scope,
+        families: Option<[u32; 2]>,
+        why: Why,
+    ) -> u32 {
+        let apart = self.apart;
         if let Some(last) = self.barriers.last_mut()
             && last.call == call
             && last.scope == scope
             && last.families == families
+            && (!apart || last.source == source)
             && let Some(joined) = joined(&last.about, &about)
         {
             last.about = joined;
         } else {
-            self.barriers.push(Barrier { call, about, scope, families, why, next: NONE });
+            self.barriers.push(Barrier { call, about, scope, families, why, source, next: NONE });
         }
         self.barriers.len() as u32 - 1
     }
@@ -134,16 +160,9 @@ impl Calls {
         scope.dst_access |= access;
     }
 
-    /// Keeps the call of a barrier that follows a wait from being split: an event would be set before the wait.
+    /// Keeps a barrier that follows a wait from being split: an event would be set before the wait.
     pub fn keep_whole(&mut self, barrier: u32) {
-        let call = self.barriers[barrier as usize].call;
-        self.calls[call as usize].splittable = false;
-    }
-
-    /// Notes that a dependency of `call` begins after `physical`.
-    pub fn begins_after(&mut self, call: u32, physical: u32) {
-        let call = &mut self.calls[call as usize];
-        call.latest_source = if call.latest_source == NONE { physical } else { call.latest_source.max(physical) };
+        self.barriers[barrier as usize].source.splits = false;
     }
 }
 

@@ -1,7 +1,7 @@
 //! What outlives the frame: the state in which the declaration wants it left, and, subresource by subresource, how the
 //! frame first uses it and how it leaves it.
 
-use super::call::About;
+use super::call::{About, Source};
 use super::hazard::{Hazards, Scene, Used};
 use super::read_group::NONE;
 use crate::access::{Accesses, Layout, Sharing, Stages};
@@ -118,6 +118,6 @@ fn leave_as(
     };
     let from = Some(PlanPassId::new(last.last as usize));
     let why = Why { hazard: Hazard::Leave, from, to: None, resource: part.memory };
-    hazards.calls.about(call, about, scope, families, why);
+    hazards.calls.about(call, Source::WHOLE, about, scope, families, why);
     left
 }

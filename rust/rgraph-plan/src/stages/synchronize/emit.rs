@@ -2,7 +2,7 @@
 //! operations, passes with the layouts they find, waits and signals.
 
 use super::batch::Batches;
-use super::call::{About, Call, NONE};
+use super::call::{About, Barrier, NONE};
 use super::hazard::{Hazards, Scene};
 use super::repeat::Repeats;
 use crate::access::{Aspects, Layout, Load, Stages, Store, Usage};
@@ -48,10 +48,14 @@ pub struct Scratch {
     /// Barriers by call.
     of_call: Vec<Span>,
     sorted: Vec<u32>,
-    /// By physical pass: the call whose event is set after it, as a list.
+    /// Barriers that are split, by event.
+    events: Vec<Event>,
+    /// Of the call that is looked at: where dependencies begin, and whether events there are worth it.
+    worth: Vec<(u32, bool)>,
+    /// By call: its events.
+    events_of: Vec<Span>,
+    /// By physical pass: the first event that is set after it.
     set_after: Vec<u32>,
-    next_set: Vec<u32>,
-    event_of: Vec<Option<EventId>>,
     /// By position in the linear order: its first use.
     visit_of: Vec<u32>,
     /// By batch: the value that it signals.
@@ -60,6 +64,15 @@ pub struct Scratch {
     physical: Vec<Option<PhysicalPassId>>,
     /// By attachment of the render pass: the aspects that its passes use.
     attached: Vec<Aspects>,
+}
+
+/// Barriers of a call whose dependencies begin after one physical pass.
+#[derive(Clone, Copy, Debug)]
+struct Event {
+    /// In the sorted barriers.
+    barriers: Span,
+    /// Another event that is set after the same physical pass.
+    next: u32,
 }
 
 /// What emission reads.
@@ -102,7 +115,7 @@ pub fn emit(input: Input<'_>, scratch: &mut Scratch, plan: &mut Plan) {
         }
         let call = input.hazards.at_end[batch];
         if call != NONE
-            && let Some(barriers) = scratch.barriers(input, call, plan)
+            && let Some(barriers) = scratch.barriers(input, scratch.of_call[call as usize], plan)
         {
             plan.commands.push(Command::Barriers(barriers));
         }
@@ -121,6 +134,22 @@ pub fn emit(input: Input<'_>, scratch: &mut Scratch, plan: &mut Plan) {
 
 fn queue(input: Input<'_>, lane: u8) -> Option<QueueId> {
     (lane != input.scene.frame.schedule.host()).then(|| QueueId::new(usize::from(lane)))
+}
+
+/// Whether there is work between two physical passes of a queue, as much as the policy asks for.
+fn is_worth_an_event(input: Input<'_>, plan: &Plan, source: u32, physical: usize) -> bool {
+    let schedule = input.scene.frame.schedule;
+    let lane = schedule.physical_passes[physical].queue;
+    let mut between = schedule.physical_passes[source as usize + 1..physical].iter().filter(|one| one.queue == lane);
+    if input.split == Split::Always {
+        return between.next().is_some();
+    }
+    let us = |at: usize| f64::from(plan.passes[PlanPassId::new(at)].why.duration_us);
+    let mut left = 2.0 * input.barrier_us;
+    between.any(|one| {
+        left -= one.passes.range().map(us).sum::<f64>();
+        left <= 0.0
+    })
 }
 
 impl Scratch {
@@ -197,41 +226,50 @@ impl Scratch {
         }
     }
 
-    /// Decides which calls become events.
+    /// Decides which barriers become events: those of a call whose dependencies begin after one physical pass, with work
+    /// between. The others of the call stay in `of_call`.
     fn split_calls(&mut self, input: Input<'_>, plan: &Plan) {
         let schedule = input.scene.frame.schedule;
+        let calls = &input.hazards.calls;
+        self.events.clear();
+        self.events_of.clear();
+        self.events_of.resize(calls.calls.len(), Span::default());
         self.set_after.clear();
         self.set_after.resize(schedule.physical_passes.len(), NONE);
-        self.next_set.clear();
-        self.next_set.resize(input.hazards.calls.calls.len(), NONE);
-        self.event_of.clear();
-        self.event_of.resize(input.hazards.calls.calls.len(), None);
         if input.split == Split::Never {
             return;
         }
-        let mut events = 0;
         for (physical, &call) in input.hazards.before_physical.iter().enumerate() {
             crate::cancel::poll();
-            let Some(&Call { latest_source, splittable, .. }) = input.hazards.calls.calls.get(call as usize) else {
-                continue;
+            let Some(&all) = self.of_call.get(call as usize) else { continue };
+            let begins = |at: u32| {
+                let Barrier { source, scope, .. } = &calls.barriers[at as usize];
+                // Events know no host (Vulkan 1.3, `vkCmdSetEvent2`).
+                let host = (scope.src_stages | scope.dst_stages).contains(Stages::HOST);
+                if source.splits && !host { source.physical } else { NONE }
             };
-            if !splittable || latest_source == NONE || self.of_call[call as usize].is_empty() {
-                continue;
+            self.worth.clear();
+            for &at in &self.sorted[all.range()] {
+                let source = begins(at);
+                if source != NONE && self.worth.iter().all(|(known, _)| *known != source) {
+                    self.worth.push((source, is_worth_an_event(input, plan, source, physical)));
+                }
             }
-            let lane = schedule.physical_passes[physical].queue;
-            let between = (latest_source as usize + 1..physical).filter(|&s| schedule.physical_passes[s].queue == lane);
-            let (mut count, mut us) = (0, 0.0);
-            for s in between {
-                count += 1;
-                let passes = schedule.physical_passes[s].passes.range();
-                us += passes.map(|at| f64::from(plan.passes[PlanPassId::new(at)].why.duration_us)).sum::<f64>();
+            let worth = &self.worth;
+            let group = |at: u32| if worth.contains(&(begins(at), true)) { begins(at) } else { NONE };
+            self.sorted[all.range()].sort_unstable_by_key(|&at| (group(at), at));
+            let first = self.events.len();
+            let mut start = all.start;
+            while start < all.end && group(self.sorted[start as usize]) != NONE {
+                let source = group(self.sorted[start as usize]);
+                let rest = &self.sorted[start as usize..all.end as usize];
+                let end = start + rest.iter().take_while(|at| group(**at) == source).count() as u32;
+                self.events.push(Event { barriers: Span { start, end }, next: self.set_after[source as usize] });
+                self.set_after[source as usize] = self.events.len() as u32 - 1;
+                start = end;
             }
-            if count > 0 && (input.split == Split::Always || us >= 2.0 * input.barrier_us) {
-                self.event_of[call as usize] = Some(EventId::new(events));
-                events += 1;
-                self.next_set[call as usize] = self.set_after[latest_source as usize];
-                self.set_after[latest_source as usize] = call;
-            }
+            self.events_of[call as usize] = Span::new(first, self.events.len());
+            self.of_call[call as usize].start = start;
         }
     }
 
@@ -275,13 +313,15 @@ impl Scratch {
     fn write_physical(&mut self, input: Input<'_>, physical: u32, plan: &mut Plan) {
         let frame = input.scene.frame;
         let call = input.hazards.before_physical[physical as usize];
+        for event in self.events_of.get(call as usize).copied().unwrap_or_default().range() {
+            if let Some(barriers) = self.barriers(input, self.events[event].barriers, plan) {
+                plan.commands.push(Command::WaitEvents(EventId::new(event), barriers));
+            }
+        }
         if call != NONE
-            && let Some(barriers) = self.barriers(input, call, plan)
+            && let Some(barriers) = self.barriers(input, self.of_call[call as usize], plan)
         {
-            plan.commands.push(match self.event_of[call as usize] {
-                Some(event) => Command::WaitEvents(event, barriers),
-                None => Command::Barriers(barriers),
-            });
+            plan.commands.push(Command::Barriers(barriers));
         }
         if let Some(physical_pass) = self.physical[physical as usize] {
             let attachments = self.write_attachments(input, physical, plan);
@@ -290,7 +330,7 @@ impl Scratch {
         for at in frame.schedule.physical_passes[physical as usize].passes.range() {
             let call = input.hazards.within[at];
             if call != NONE
-                && let Some(barriers) = self.barriers(input, call, plan)
+                && let Some(barriers) = self.barriers(input, self.of_call[call as usize], plan)
             {
                 plan.commands.push(Command::Barriers(Barriers { by_region: true, ..barriers }));
             }
@@ -300,20 +340,21 @@ impl Scratch {
         if self.physical[physical as usize].is_some() {
             plan.commands.push(Command::EndRendering);
         }
-        let mut call = self.set_after[physical as usize];
-        while call != NONE {
-            if let (Some(event), Some(barriers)) = (self.event_of[call as usize], self.barriers(input, call, plan)) {
-                plan.commands.push(Command::SetEvent(event, barriers));
+        let mut at = self.set_after[physical as usize];
+        while at != NONE {
+            let event = self.events[at as usize];
+            if let Some(barriers) = self.barriers(input, event.barriers, plan) {
+                plan.commands.push(Command::SetEvent(EventId::new(at as usize), barriers));
             }
-            call = self.next_set[call as usize];
+            at = event.next;
         }
     }
 
-    /// Writes the barriers of a call; `None` if it has none.
-    fn barriers(&self, input: Input<'_>, call: u32, plan: &mut Plan) -> Option<Barriers> {
+    /// Writes some of the sorted barriers; `None` if there are none.
+    fn barriers(&self, input: Input<'_>, barriers: Span, plan: &mut Plan) -> Option<Barriers> {
         let (memory, buffers, images) =
             (plan.memory_barriers.len(), plan.buffer_barriers.len(), plan.image_barriers.len());
-        for &at in &self.sorted[self.of_call[call as usize].range()] {
+        for &at in &self.sorted[barriers.range()] {
             let barrier = &input.hazards.calls.barriers[at as usize];
             let (scope, families, why) = (barrier.scope, barrier.families, barrier.why);
             match barrier.about {

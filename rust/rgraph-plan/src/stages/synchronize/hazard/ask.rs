@@ -8,7 +8,7 @@ use crate::plan::{Hazard, PlanPassId, Scope, Why};
 use crate::resource::ResourceId;
 use crate::stages::resolve::ResolvedAccess;
 use crate::stages::resolve::meaning::Effect;
-use crate::stages::synchronize::call::{About, CallSite};
+use crate::stages::synchronize::call::{About, CallSite, Source};
 use crate::stages::synchronize::hazard::{First, Scene};
 use crate::stages::synchronize::read_group::{Frame, NONE, ReadGroup};
 
@@ -67,8 +67,7 @@ impl Hazards {
         let part = *scene.frame.facts.subresources.get(here.subresource as u32);
         let about = About::Image(here.access.resource, part, state.layout, target);
         let why = self.why(here, Hazard::ReadAfterWrite, Some(write.last), None);
-        self.calls.calls[call as usize].splittable = false;
-        self.calls.about(call, about, scope, None, why)
+        self.calls.about(call, Source::WHOLE, about, scope, None, why)
     }
 
     /// Takes a subresource over from another family: a release at the end of the batch that used it last, an acquire
@@ -110,14 +109,13 @@ impl Hazards {
         let batch = scene.batches.batch_of(frame.schedule.passes[last.last as usize].physical);
         let call = self.call_at_end(batch);
         let why = self.why(here, Hazard::Release, Some(last.last), None);
-        self.calls.about(call, about, release, families, why);
+        self.calls.about(call, Source::WHOLE, about, release, families, why);
         let (dst_stages, dst_access) = meets(scene.frame, here.access);
         let acquire =
             Scope { src_stages: here.access.stages | need.stages, src_access: need.writes, dst_stages, dst_access };
-        let call = self.place(scene, here, &need);
-        self.calls.calls[call as usize].splittable = false;
+        let call = self.place(here, &need);
         let why = self.why(here, Hazard::Acquire, Some(last.last), None);
-        self.calls.about(call, about, acquire, families, why)
+        self.calls.about(call, Source::WHOLE, about, acquire, families, why)
     }
 
     /// Stages and accesses of a use within its own render pass: what is only an input attachment was loaded before the
@@ -162,10 +160,11 @@ impl Hazards {
             scope.src_access = need.near_writes;
             (scope.dst_stages, scope.dst_access) = Self::inner_target(scene, here);
             let call = self.call_within(here.at);
-            return self.calls.about(call, about, scope, None, why);
+            return self.calls.about(call, Source::WHOLE, about, scope, None, why);
         }
-        let call = self.place(scene, here, &need);
-        self.calls.about(call, about, scope, None, why)
+        let call = self.place(here, &need);
+        let splits = !need.foreign;
+        self.calls.about(call, Source { splits, ..need.source() }, about, scope, None, why)
     }
 
     /// A barrier that orders this use after earlier ones of its queue, if there are any: memory where something was
@@ -188,8 +187,9 @@ impl Hazards {
         };
         let mut barrier = NONE;
         if !need.stages.is_empty() {
-            let call = self.place(scene, here, &need);
-            barrier = self.calls.memory(call, scope(need.stages, need.writes), why);
+            let call = self.place(here, &need);
+            // What other queues did is behind waits, which have a scope of their own.
+            barrier = self.calls.memory(call, need.source(), scope(need.stages, need.writes), why);
         }
         // Rasterisation order holds within a subpass only: between subpasses every hazard of an attachment needs a
         // dependency (Vulkan 1.3, "Render Pass", subpass dependencies).
@@ -197,13 +197,13 @@ impl Hazards {
             let call = self.call_within(here.at);
             let (dst_stages, dst_access) = Self::inner_target(scene, here);
             let inner = Scope { dst_stages, dst_access, ..scope(need.near_stages, need.near_writes) };
-            barrier = self.calls.memory(call, inner, why);
+            barrier = self.calls.memory(call, Source::WHOLE, inner, why);
         }
         barrier
     }
 
     /// The barrier of the first use of a buffer's bytes; what the frame before left there is added later.
-    pub(super) fn order_first(&mut self, scene: Scene<'_>, here: Here<'_>, need: Need) -> u32 {
+    pub(super) fn order_first(&mut self, here: Here<'_>, need: Need) -> u32 {
         let kind = if need.from_resource.is_some() { Hazard::Alias } else { Hazard::FirstUse };
         let why = self.why(here, kind, need.from, need.from_resource);
         let scope = Scope {
@@ -212,8 +212,9 @@ impl Hazards {
             dst_stages: here.access.stages,
             dst_access: here.access.kinds,
         };
-        let call = self.place(scene, here, &need);
-        self.calls.memory(call, scope, why)
+        let call = self.place(here, &need);
+        let splits = !need.foreign;
+        self.calls.memory(call, Source { splits, ..need.source() }, scope, why)
     }
 
     /// Device writes reach the host by a barrier at the end of the batch that made them.
@@ -259,7 +260,7 @@ impl Hazards {
             dst_access: here.access.kinds,
         };
         let why = self.why(here, Hazard::Host, Some(initializer.first), None);
-        self.calls.memory(call, scope, why);
+        self.calls.memory(call, Source::WHOLE, scope, why);
     }
 
     pub(super) fn show_left_to_host(&mut self, scene: Scene<'_>, here: Here<'_>, left: Left) {
@@ -281,24 +282,15 @@ impl Hazards {
         let batch = scene.batches.batch_of(scene.frame.schedule.passes[left.last as usize].physical);
         let call = self.call_at_end(batch);
         let scope = Scope { src_stages: left.stages, src_access: left.writes, dst_stages: Stages::HOST, dst_access };
-        self.calls.memory(call, scope, why);
+        self.calls.memory(call, Source::WHOLE, scope, why);
     }
 
     /// The call for a need: the last one on its queue if that is late enough, else a new one before its physical pass.
-    pub(super) fn place(&mut self, _scene: Scene<'_>, here: Here<'_>, need: &Need) -> u32 {
+    pub(super) fn place(&mut self, here: Here<'_>, need: &Need) -> u32 {
         let open = self.open[usize::from(here.queue)];
         let physical = if open != NONE && open >= need.earliest { open } else { here.physical };
         self.open[usize::from(here.queue)] = physical;
-        let call = self.call_before(physical);
-        if need.foreign {
-            self.calls.calls[call as usize].splittable = false;
-        }
-        if let Some(source) = need.latest_source {
-            self.calls.begins_after(call, source);
-        } else {
-            self.calls.calls[call as usize].splittable = false;
-        }
-        call
+        self.call_before(physical)
     }
 
     pub(super) fn call_before(&mut self, physical: u32) -> u32 {

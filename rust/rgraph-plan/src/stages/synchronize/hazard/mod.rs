@@ -4,7 +4,7 @@
 mod ask;
 
 use super::batch::Batches;
-use super::call::{About, Barrier, CallSite, Calls};
+use super::call::{About, Barrier, CallSite, Calls, Source};
 use super::clock::{Clocks, Knowledge};
 use super::read_group::{Frame, NONE, ReadGroups};
 use crate::access::{Accesses, Layout, Sharing, Stages};
@@ -180,6 +180,13 @@ struct Need {
     from_resource: Option<ResourceId>,
 }
 
+impl Need {
+    /// Where it begins on its own queue.
+    fn source(&self) -> Source {
+        self.latest_source.map_or(Source::WHOLE, |physical| Source { physical, splits: true })
+    }
+}
+
 /// One use of one subresource.
 #[derive(Clone, Copy)]
 struct Here<'a> {
@@ -324,12 +331,12 @@ impl Hazards {
             let physical = if open != NONE && open > source.physical { open } else { scheduled.physical };
             self.open[usize::from(scheduled.queue)] = physical;
             let call = self.call_before(physical);
-            self.calls.begins_after(call, source.physical);
             let scope =
                 Scope { src_stages, src_access: Accesses::empty(), dst_stages: stages, dst_access: Accesses::empty() };
             let [from, to] = [earlier, at].map(|at| Some(PlanPassId::new(at as usize)));
             let resource = scene.frame.accesses(at as usize)[0].resource;
-            self.calls.memory(call, scope, Why { hazard: Hazard::Ordered, from, to, resource });
+            let source = Source { physical: source.physical, splits: true };
+            self.calls.memory(call, source, scope, Why { hazard: Hazard::Ordered, from, to, resource });
         }
     }
 
@@ -552,7 +559,7 @@ impl Hazards {
             // Fresh bytes: no frame under way and no other resource has them.
             return NONE;
         } else {
-            self.order_first(scene, here, need)
+            self.order_first(here, need)
         };
         if placement == NONE {
             return barrier;
