@@ -82,6 +82,31 @@ def test_bake_reads_standard_input_and_writes_standard_output(deferred: Path):
     assert rgraph.Plan.from_json(done.stdout).policy == "declared"
 
 
+@pytest.mark.parametrize(
+    ("stage", "line"),
+    [
+        ("resolve", "tonemap on graphics"),
+        ("cull", "runs tonemap in part 0"),
+        ("order", "policy weighted"),
+        ("barriers", "call 0 before"),
+    ],
+)
+def test_bake_dumps_what_a_stage_made(stage: str, line: str, deferred: Path):
+    done = run("bake", deferred, "--dump", stage, "--effort", "0")
+    assert done.stdout.decode() == rgraph.Graph.load(deferred).dump(stage, effort=0)  # type: ignore[arg-type]
+    assert any(text.startswith(line) for text in done.stdout.decode().splitlines())
+
+
+def test_dump_refuses_what_is_no_stage_and_a_wrong_declaration(deferred: Path):
+    with pytest.raises(ValueError, match='did you mean "merge"'):
+        rgraph.Graph.load(deferred).dump("merg")  # type: ignore[arg-type]
+    graph = rgraph.Graph()
+    graph.add_pass("reads").sampled("nothing")
+    with pytest.raises(rgraph.GraphError):
+        graph.dump("cull")
+    assert run("bake", deferred, "--dump", "cull", "-o", "-").returncode == 2
+
+
 def test_bake_takes_a_profile_file_and_timings(deferred: Path, tmp_path: Path):
     profile = tmp_path / "device.rprofile.json"
     rgraph.Profile.single_queue().save(profile)

@@ -70,6 +70,7 @@ _Blend: TypeAlias = str | Mapping[str, Sequence[str]]
 
 _Queue: TypeAlias = Literal["graphics", "compute", "async_compute", "transfer", "cpu", "any"]
 _Policy: TypeAlias = Literal["auto", "declared", "overlap", "weighted", "exact", "box_tree"]
+_Stage: TypeAlias = Literal["resolve", "cull", "depend", "order", "merge", "queues", "alias", "barriers"]
 _Split: TypeAlias = Literal["never", "distance", "always"]
 _Load: TypeAlias = Literal["load", "clear", "discard"]
 _Filter: TypeAlias = Literal["linear", "nearest"]
@@ -1653,6 +1654,37 @@ class Graph(Module):
     @property
     def hash(self) -> str:
         """Hash of all that the declaration means, in hexadecimal; source lines do not count, functions are not called."""
+    def dump(
+        self,
+        stage: _Stage,
+        profile: Profile | str | PathLike[str] | None = None,
+        *,
+        policy: _Policy = "auto",
+        split_barriers: _Split = "never",
+        effort: int | None = None,
+        memory: str | int = "balanced",
+    ) -> str:
+        """What one stage of the bake makes, as text, one line per item.
+
+        Parameters
+        ----------
+        stage
+            `"resolve"` (passes and their accesses of subresources), `"cull"`, `"depend"` (what each live pass follows),
+            `"order"` (order and queues), `"merge"` (physical passes and intervals), `"queues"` (batches, waits,
+            sharing), `"alias"` (offsets and alias transitions) or `"barriers"` (barrier calls).
+        profile, policy, split_barriers, effort, memory
+            As `bake` takes them.
+
+        Returns
+        -------
+        str
+            The text; its form may change between versions.
+
+        Raises
+        ------
+        GraphError
+            If anything is wrong with the declaration.
+        """
     def bake(
         self,
         profile: Profile | str | PathLike[str] | None = None,

@@ -295,6 +295,33 @@ def baked(arguments: argparse.Namespace, **more: Any) -> Plan:
     )
 
 
+def dumped(arguments: argparse.Namespace, stage: str) -> str:
+    """What a stage makes of the graph that arguments name, as they say.
+
+    Parameters
+    ----------
+    arguments
+        With `graph`, and what `planning` adds.
+    stage
+        As `Graph.dump` takes it.
+
+    Returns
+    -------
+    str
+        The text.
+    """
+    one_standard(arguments.graph, arguments.profile)
+    profile = load_profile(arguments.profile)
+    return load_graph(arguments.graph, arguments.option).dump(
+        stage,
+        profile,
+        policy=arguments.policy,
+        split_barriers=arguments.split,
+        effort=arguments.effort,
+        memory=arguments.memory,
+    )
+
+
 def is_plan(path: str) -> bool:
     """Whether a file is meant to be a plan rather than a graph.
 

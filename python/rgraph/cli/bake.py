@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rgraph.cli import UsageError
-from rgraph.cli._files import STANDARD, baked, exists, plan_suffix
+from rgraph.cli._files import STANDARD, baked, dumped, exists, plan_suffix
 from rgraph.cli._parser import planning
 from rgraph.cli._summary import summary
 from rgraph.cli._terminal import say
@@ -24,7 +24,8 @@ form: .json (a plan file), .html (the viewer), .svg, .dot, .trace.json (for Perf
   rgraph bake frame.rgraph.json
   rgraph bake frame.rgraph.json -o frame.rplan.json -o frame.html
   rgraph bake frame.rgraph.json --keep --weights times.json
-  rgraph bake frame.rgraph.json --profile h200.rprofile.json --json"""
+  rgraph bake frame.rgraph.json --profile h200.rprofile.json --json
+  rgraph bake frame.rgraph.json --dump barriers"""
 
 _FORMS = {
     "text": "the listing: every pass, barrier and wait",
@@ -34,6 +35,9 @@ _FORMS = {
     "html": "the viewer (HTML)",
     "trace": "a trace, for Perfetto and speedscope",
 }
+
+
+_STAGES = ("resolve", "cull", "depend", "order", "merge", "queues", "alias", "barriers")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -52,6 +56,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     forms = output.add_mutually_exclusive_group()
     for form, words in _FORMS.items():
         forms.add_argument(f"--{form}", dest="form", action="store_const", const=form, help=f"print {words}")
+    forms.add_argument(
+        "--dump", choices=_STAGES, metavar="STAGE", help=f"print what a stage made: {', '.join(_STAGES)}"
+    )
     output.add_argument("--keep", action="store_true", help="keep the plan for rgraph diff HEAD~1, in .rgraph/plans")
     output.add_argument("--weights", metavar="FILE.json", help="durations of passes: a saved report, or {pass: µs}")
     output.add_argument("--timings", action="store_true", help="write the time of each stage")
@@ -89,6 +96,11 @@ def main(arguments: argparse.Namespace) -> int:
             plan_suffix(output)
     if STANDARD in outputs and arguments.form not in (None, "json"):
         raise UsageError("-o - prints the plan file: leave it out to print another form")
+    if arguments.dump:
+        if outputs:
+            raise UsageError("--dump prints a stage: leave out -o, or bake twice")
+        say(dumped(arguments, arguments.dump))
+        return 0
     if arguments.weights is not None:
         exists(arguments.weights)
     plan = baked(arguments, timings=arguments.timings, weights=arguments.weights)

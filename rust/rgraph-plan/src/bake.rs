@@ -19,6 +19,7 @@
 //! ```
 
 mod bounds;
+pub mod dump;
 mod fit;
 mod orders;
 pub mod propose;

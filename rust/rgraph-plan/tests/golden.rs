@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use rgraph_plan::bake::dump::DumpStage;
 use rgraph_plan::bake::{Options, Scratch, bake};
 use rgraph_plan::file::{read_graph, read_plan, write_graph, write_plan};
 use rgraph_plan::graph::Graph;
@@ -103,4 +104,32 @@ fn listings_of_small_graphs_stay_within_a_hundred_columns() {
             assert!(line.chars().count() <= 100, "{name}: {line}");
         }
     }
+}
+
+/// Graphs small enough to read, which among them use every stage.
+const STAGED: [&str; 7] = ["alias", "culled", "merge", "mips", "ownership", "split_barrier", "transfer_queue"];
+
+#[test]
+fn every_stage_makes_what_is_kept_in_its_file() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/stages");
+    let graphs = graphs();
+    let mut changed = Vec::new();
+    for stage in DumpStage::ALL {
+        let mut text = String::new();
+        for name in STAGED {
+            let (_, graph) = graphs.iter().find(|(known, _)| known == name).unwrap_or_else(|| panic!("no {name}"));
+            let mut scratch = Scratch::default();
+            bake(graph, &Profile::discrete(), &Options::default(), &mut scratch).expect("it bakes above");
+            text += &format!("== {name}\n{}\n", scratch.dump(graph, stage));
+        }
+        let path = folder.join(format!("{}.txt", stage.name()));
+        if std::env::var_os("UPDATE_GOLDEN").is_some() {
+            std::fs::create_dir_all(&folder).unwrap();
+            std::fs::write(&path, &text).unwrap();
+        }
+        if std::fs::read_to_string(&path).unwrap_or_default() != text {
+            changed.push(stage.name());
+        }
+    }
+    assert!(changed.is_empty(), "look at these stages, and set UPDATE_GOLDEN=1 if they are right: {changed:?}");
 }

@@ -28,6 +28,7 @@ mod dlpack;
 mod draft;
 mod draw;
 mod dtype;
+mod dump;
 mod ending;
 mod error;
 mod files;
