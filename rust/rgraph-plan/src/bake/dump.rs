@@ -249,7 +249,7 @@ impl Dump<'_> {
                 CallSite::BatchEnd(batch) => format!("at the end of batch {batch}"),
                 CallSite::Within(scheduled) => format!("within the render pass, before {}", self.scheduled(scheduled)),
             };
-            self.line(format!("call {at} {site}{}", if call.splittable { ", splittable" } else { "" }));
+            self.line(format!("call {at} {site}"));
             for barrier in calls.barriers.iter().filter(|barrier| barrier.call == at) {
                 self.line(format!("  {}", self.barrier(barrier)));
             }
