@@ -15,11 +15,11 @@ use rgraph_shader::Program;
 
 use crate::device::Shared;
 use crate::error::Error;
+use crate::physical_resource::ViewKey;
 use crate::pipeline::{Layouts, Targets, descriptor_type};
 use crate::rendering::Renderings;
 use crate::scene::{PassAccess, Scene};
 use crate::state::Region;
-use crate::store::ViewKey;
 use crate::transfer;
 use crate::work::{Bound, Dispatch, Draw, DrawCount, Groups, IndexBuffer, Step, Transfer, VertexBuffer};
 

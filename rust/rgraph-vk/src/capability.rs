@@ -1,4 +1,5 @@
-//! Capabilities of SPIR-V beyond the core features: those that devices have or lack, and those that rgraph never switches on.
+//! Capabilities of SPIR-V beyond the core features: those that devices have or lack, and those that rgraph never
+//! switches on.
 //!
 //! Source: Vulkan specification, "Capabilities" (appendix "Vulkan Environment for SPIR-V").
 

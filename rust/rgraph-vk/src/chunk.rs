@@ -22,7 +22,7 @@ pub(crate) struct Chunk {
     pub batch: BatchId,
     pub commands: Span,
     /// Whether a function says steps or records commands of its passes each time.
-    pub said: bool,
+    pub recorded: bool,
 }
 
 /// Passes from which on a chunk ends at the next place where it may: fewer are recorded sooner than threads wake up.
@@ -44,8 +44,8 @@ pub(crate) fn split(
     queues: &[usize],
     again: Again<'_>,
 ) -> (IdVec<BatchId, BatchInfo>, Vec<Chunk>) {
-    let mut is_said = IdVec::filled(false, plan.passes.len());
-    again.passes.iter().for_each(|pass| is_said[*pass] = true);
+    let mut is_recorded = IdVec::filled(false, plan.passes.len());
+    again.passes.iter().for_each(|pass| is_recorded[*pass] = true);
     let mut batches: IdVec<BatchId, BatchInfo> = IdVec::new();
     let mut chunks: Vec<Chunk> = Vec::new();
     for (id, batch) in plan.batches.iter_ids() {
@@ -53,13 +53,14 @@ pub(crate) fn split(
         let queue = batch.queue.map(|queue| queues[queue.index()]);
         if queue.is_some() {
             let mut start = batch.commands.start;
-            // Passes of the open chunk; where the pass or render pass that is looked at begins, and whether it is said.
-            let (mut passes, mut begin, mut said) = (0, None, false);
+            // Passes of the open chunk; where the pass or render pass that is looked at begins, and whether it is
+            // recorded.
+            let (mut passes, mut begin, mut recorded) = (0, None, false);
             for (command, at) in plan.commands[batch.commands.range()].iter().zip(start..) {
                 match command {
                     Command::BeginRendering { .. } => begin = Some(at),
                     Command::Pass { pass, .. } => {
-                        (passes, said) = (passes + 1, said | is_said[*pass]);
+                        (passes, recorded) = (passes + 1, recorded | is_recorded[*pass]);
                         if begin.is_some() {
                             continue;
                         }
@@ -71,29 +72,29 @@ pub(crate) fn split(
                     continue;
                 }
                 let (segment, end) = (begin.take().unwrap_or(at), at + 1);
-                if std::mem::take(&mut said) {
+                if std::mem::take(&mut recorded) {
                     let alone = |span: &Span| {
                         !plan.commands[span.range()].iter().any(|command| matches!(command, Command::Pass { .. }))
                     };
                     let before = Span { start, end: segment };
                     match chunks[first..].last_mut() {
-                        // Only barriers between two that are said.
-                        Some(last) if last.said && alone(&before) && !again.apart => last.commands.end = end,
+                        // Only barriers between two that are recorded.
+                        Some(last) if last.recorded && alone(&before) && !again.apart => last.commands.end = end,
                         _ => {
                             if start < segment {
-                                chunks.push(Chunk { batch: id, commands: before, said: false });
+                                chunks.push(Chunk { batch: id, commands: before, recorded: false });
                             }
-                            chunks.push(Chunk { batch: id, commands: Span { start: segment, end }, said: true });
+                            chunks.push(Chunk { batch: id, commands: Span { start: segment, end }, recorded: true });
                         }
                     }
                     (start, passes) = (end, 0);
                 } else if passes >= CHUNK_PASSES {
-                    chunks.push(Chunk { batch: id, commands: Span { start, end }, said: false });
+                    chunks.push(Chunk { batch: id, commands: Span { start, end }, recorded: false });
                     (start, passes) = (end, 0);
                 }
             }
             if start < batch.commands.end {
-                chunks.push(Chunk { batch: id, commands: Span { start, end: batch.commands.end }, said: false });
+                chunks.push(Chunk { batch: id, commands: Span { start, end: batch.commands.end }, recorded: false });
             }
         }
         batches.push(BatchInfo { queue, entries: Vec::new(), chunks: Span::new(first, chunks.len()) });

@@ -1,7 +1,8 @@
 //! The device's clock and the host's: when a timestamp was, as the host counts time.
 //!
-//! `VK_KHR_calibrated_timestamps` (or the `EXT` of that name) reads the device's clock now; the host's is read before and
-//! after, and the middle is taken. Both clocks drift apart by some microseconds a second, so a reading is used for a while.
+//! `VK_KHR_calibrated_timestamps` (or the `EXT` of that name) reads the device's clock now; the host's is read before
+//! and after, and the middle is taken. Both clocks drift apart by some microseconds a second, so a reading is used for
+//! a while.
 
 use std::ffi::CStr;
 use std::sync::{Mutex, PoisonError};
@@ -62,7 +63,8 @@ impl DeviceClock {
         Self { device: calls, tick_us: f64::from(period_ns) / 1e3, read: Mutex::default() }
     }
 
-    /// When a timestamp of `bits` bits was that is not older than half of their range; `None` if the driver does not say.
+    /// When a timestamp of `bits` bits was that is not older than half of their range; `None` if the driver does not
+    /// say.
     pub fn when(&self, ticks: u64, bits: u32) -> Option<Instant> {
         let (host, device) = self.reading()?;
         let us = difference(ticks, device, bits) as f64 * self.tick_us;

@@ -39,8 +39,8 @@ pub struct Inputs<'a> {
     pub uploads: Vec<(ResourceId, Upload<'a>)>,
     /// Whether that is an error instead: what an earlier run was given does not count.
     pub anew: bool,
-    /// What persistent resources and histories hold before the first run, and before one with `reset`: packed bytes of mip
-    /// 0, layer by layer, or a buffer's. What is not named begins as it is declared.
+    /// What persistent resources and histories hold before the first run, and before one with `reset`: packed bytes of
+    /// mip 0, layer by layer, or a buffer's. What is not named begins as it is declared.
     pub first: Vec<(ResourceId, &'a [u8])>,
     /// What they hold before this run; all remembered frames of a history.
     pub states: Vec<(ResourceId, &'a [u8])>,
@@ -123,9 +123,9 @@ impl Device {
     /// As [`Device::compile`]; and if a name of the graph or the plan is not in the other.
     ///
     /// # Safety
-    /// [`bake`](rgraph_plan::bake::bake) made the plan of exactly `workload.graph`, for any profile, and nothing changed
-    /// it; or [`rgraph_check::check`] has no finding for the two. Barriers, layouts, places and waits reach the driver
-    /// as the plan has them: a wrong one is undefined behaviour of the device.
+    /// [`bake`](rgraph_plan::bake::bake) made the plan of exactly `workload.graph`, for any profile, and nothing
+    /// changed it; or [`rgraph_check::check`] has no finding for the two. Barriers, layouts, places and waits reach the
+    /// driver as the plan has them: a wrong one is undefined behaviour of the device.
     pub unsafe fn compile_plan_unchecked(&self, plan: Arc<Plan>, workload: Workload) -> Result<Compiled, Error> {
         self.0.check()?;
         foreign::check_graph(&workload.graph, &self.0.profile)?;

@@ -7,12 +7,12 @@ use rgraph_plan::access::Aspects;
 use rgraph_plan::plan::PlanKind;
 
 use crate::convert;
+use crate::physical_resource::{PhysicalResource, Raw};
 use crate::state::Region;
-use crate::store::{Raw, Store};
 use crate::transfer::copied_bytes;
 
-/// Part of what is copied between a buffer and a resource: mip 0 of all layers, tightly packed (of depth-stencil images:
-/// their depth), or a buffer's bytes.
+/// Part of what is copied between a buffer and a resource: mip 0 of all layers, tightly packed (of depth-stencil
+/// images: their depth), or a buffer's bytes.
 #[derive(Clone, Debug)]
 pub(crate) struct Piece {
     /// Which of the packed bytes.
@@ -152,10 +152,10 @@ fn packed(kind: PlanKind) -> Option<vk::BufferImageCopy> {
 }
 
 /// Fills with zeros.
-pub(crate) fn clear(device: &ash::Device, commands: vk::CommandBuffer, store: &Store) {
+pub(crate) fn clear(device: &ash::Device, commands: vk::CommandBuffer, physical: &PhysicalResource) {
     let layout = vk::ImageLayout::TRANSFER_DST_OPTIMAL;
-    let range = Region::whole(store.kind).subresources();
-    match (store.raw, store.kind) {
+    let range = Region::whole(physical.kind).subresources();
+    match (physical.raw, physical.kind) {
         (Raw::Buffer(raw), PlanKind::Buffer { size }) => {
             let words = size & !3;
             if words > 0 {
@@ -195,12 +195,12 @@ pub(crate) fn seen_by_all(device: &ash::Device, commands: vk::CommandBuffer) {
 pub(crate) fn upload(
     device: &ash::Device,
     commands: vk::CommandBuffer,
-    store: &Store,
+    physical: &PhysicalResource,
     piece: &Piece,
     buffer: vk::Buffer,
     offset: u64,
 ) {
-    match (store.raw, piece.image) {
+    match (physical.raw, piece.image) {
         (Raw::Image(image), Some(region)) => {
             let region = vk::BufferImageCopy { buffer_offset: offset, ..region };
             let layout = vk::ImageLayout::TRANSFER_DST_OPTIMAL;
@@ -221,12 +221,12 @@ pub(crate) fn upload(
 pub(crate) fn download(
     device: &ash::Device,
     commands: vk::CommandBuffer,
-    store: &Store,
+    physical: &PhysicalResource,
     piece: &Piece,
     buffer: vk::Buffer,
     offset: u64,
 ) {
-    match (store.raw, piece.image) {
+    match (physical.raw, piece.image) {
         (Raw::Image(image), Some(region)) => {
             let region = vk::BufferImageCopy { buffer_offset: offset, ..region };
             let layout = vk::ImageLayout::TRANSFER_SRC_OPTIMAL;

@@ -83,7 +83,8 @@ fn most_bytes(context: &Context, device: &Physical) -> u64 {
         vk::PhysicalDeviceProperties2::default().push_next(&mut whole).push_next(&mut piece).push_next(&mut driver);
     // SAFETY: the device is of version 1.3, so it knows the structs.
     unsafe { context.raw().get_physical_device_properties2(device.raw, &mut all) };
-    // Mesa's lavapipe (22.3) promises 4 GiB, counts bytes of copies in signed 32 bits, and dies of the first one beyond.
+    // Mesa's lavapipe (22.3) promises 4 GiB, counts bytes of copies in signed 32 bits, and dies of the first one
+    // beyond.
     let counted = if driver.driver_id == vk::DriverId::MESA_LLVMPIPE { i32::MAX as u64 & !3 } else { 4 << 30 };
     let promised = [whole.max_buffer_size, piece.max_memory_allocation_size];
     promised.into_iter().filter(|promised| *promised != 0).fold(counted, u64::min)

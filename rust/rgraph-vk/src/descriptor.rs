@@ -9,9 +9,9 @@ use rgraph_shader::{Binding, BindingKind, Dimension, Program, SampleKind};
 
 use crate::bind::{Binder, Descriptor, Packets};
 use crate::error::Error;
+use crate::physical_resource::{ViewKey, view_type};
 use crate::scene::PassAccess;
 use crate::state::{Region, within};
-use crate::store::{ViewKey, view_type};
 use crate::work::{Sampler, View, What};
 
 impl Binder<'_> {

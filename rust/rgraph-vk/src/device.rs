@@ -13,8 +13,8 @@ use rgraph_plan::stages::validate::queues::expanded_queues;
 use crate::clock::DeviceClock;
 use crate::context::{Context, ContextOptions, EntryTable};
 use crate::create::{Created, create, profile};
+use crate::deferred_deletion::{DeferredDeletion, DeletionQueue};
 use crate::error::{Called, Code, DeviceError, Error};
-use crate::garbage::{Garbage, Graveyard};
 use crate::memory::{Memory, MemoryReport};
 use crate::open;
 use crate::physical::{self, DeviceInfo, Physical};
@@ -88,7 +88,7 @@ pub(crate) struct Shared {
     /// Where the driver reads it.
     pub clock: Option<DeviceClock>,
     memory: Mutex<Option<Memory>>,
-    graveyard: Mutex<Graveyard>,
+    deletion_queue: Mutex<DeletionQueue>,
     staging: Mutex<Staging>,
     transfers: Mutex<Transfers>,
     turn: Mutex<()>,
@@ -126,8 +126,8 @@ pub(crate) struct Enabled {
 
 /// Handles of a caller's own Vulkan objects.
 ///
-/// The device must have been made with `timelineSemaphore`, `synchronization2`, `dynamicRendering`, `maintenance4` and, for
-/// shaders with workgroup variables, `shaderZeroInitializeWorkgroupMemory`.
+/// The device must have been made with `timelineSemaphore`, `synchronization2`, `dynamicRendering`, `maintenance4` and,
+/// for shaders with workgroup variables, `shaderZeroInitializeWorkgroupMemory`.
 #[derive(Clone, Debug)]
 pub struct BorrowedDevice {
     /// The function table that the instance came from.
@@ -251,7 +251,7 @@ impl Device {
             unified: memory.is_unified(),
             pipelines,
             memory: Mutex::new(Some(memory)),
-            graveyard: Mutex::default(),
+            deletion_queue: Mutex::default(),
             staging: Mutex::default(),
             transfers: Mutex::default(),
             turn: Mutex::default(),
@@ -335,14 +335,14 @@ impl Device {
         if waited.as_ref().is_err_and(Error::is_lost) { Ok(()) } else { waited }
     }
 
-    /// Ends the device's use at once: refuses everything from now on, and waits for nothing. The device itself goes with
-    /// the last object made of it.
+    /// Ends the device's use at once: refuses everything from now on, and waits for nothing. The device itself goes
+    /// with the last object made of it.
     pub fn abandon(&self) {
         self.0.closed.store(true, Ordering::Release);
     }
 
-    /// The device's functions, for commands and objects of the caller's. Objects that are made of them are the caller's to
-    /// destroy, before the device goes; queues are used through [`Device::with_queue`].
+    /// The device's functions, for commands and objects of the caller's. Objects that are made of them are the caller's
+    /// to destroy, before the device goes; queues are used through [`Device::with_queue`].
     pub fn raw(&self) -> &ash::Device {
         &self.0.raw
     }
@@ -357,15 +357,15 @@ impl Device {
         self.0.physical
     }
 
-    /// Calls a function with a queue of the device's list and its family, while no thread of rgraph submits to it. `None`:
-    /// there is no such queue. The function must not run graphs of the device: it would wait for itself.
+    /// Calls a function with a queue of the device's list and its family, while no thread of rgraph submits to it.
+    /// `None`: there is no such queue. The function must not run graphs of the device: it would wait for itself.
     pub fn with_queue<T>(&self, queue: usize, function: impl FnOnce(vk::Queue, u32) -> T) -> Option<T> {
         let queue = self.0.queues.get(queue)?;
         Some(queue.alone(|| function(queue.raw, queue.family)))
     }
 
-    /// The timeline semaphore of a queue of the device's list, whose values a [`Point`](crate::Point) names. The caller waits for it, and never
-    /// signals it. `None`: there is no such queue.
+    /// The timeline semaphore of a queue of the device's list, whose values a [`Point`](crate::Point) names. The caller
+    /// waits for it, and never signals it. `None`: there is no such queue.
     pub fn timeline(&self, queue: usize) -> Option<vk::Semaphore> {
         self.0.queues.get(queue).map(|queue| queue.semaphore)
     }
@@ -481,8 +481,8 @@ impl Shared {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn graveyard(&self) -> MutexGuard<'_, Graveyard> {
-        self.graveyard.lock().unwrap_or_else(PoisonError::into_inner)
+    fn deletion_queue(&self) -> MutexGuard<'_, DeletionQueue> {
+        self.deletion_queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub fn staging(&self) -> MutexGuard<'_, Staging> {
@@ -500,31 +500,31 @@ impl Shared {
     }
 
     /// Destroys things when all that was submitted so far is done.
-    pub fn bury(&self, things: impl IntoIterator<Item = Garbage>) {
+    pub fn defer_deletion(&self, things: impl IntoIterator<Item = DeferredDeletion>) {
         if !self.is_ours() {
             std::mem::forget(things.into_iter().collect::<Vec<_>>());
             return;
         }
         let values = self.queues.iter().map(Queue::submitted).collect();
-        self.graveyard().add(values, things);
+        self.deletion_queue().add(values, things);
     }
 
     /// Destroys what nothing on the device uses any more.
     pub fn sweep(&self) -> Result<(), Error> {
-        if self.graveyard().is_empty() {
+        if self.deletion_queue().is_empty() {
             return Ok(());
         }
         let reached = self.queues.iter().map(|queue| self.reached(queue)).collect::<Result<Vec<_>, _>>()?;
-        let dead = self.graveyard().take(&reached);
+        let dead = self.deletion_queue().take(&reached);
         self.destroy(dead);
         Ok(())
     }
 
-    fn destroy(&self, dead: Vec<Garbage>) {
+    fn destroy(&self, dead: Vec<DeferredDeletion>) {
         let _beside = crate::driver::beside();
         let mut memory = self.memory();
-        for garbage in dead {
-            garbage.destroy(&self.raw, memory.as_mut());
+        for deferred in dead {
+            deferred.destroy(&self.raw, memory.as_mut());
         }
     }
 
@@ -586,9 +586,9 @@ impl Drop for Shared {
         if !self.is_ours() {
             // A fork's copy: the handles are the parent's, and a thread that is not here may hold the locks.
             let memory = self.memory.get_mut().unwrap_or_else(PoisonError::into_inner).take();
-            let graveyard = std::mem::take(self.graveyard.get_mut().unwrap_or_else(PoisonError::into_inner));
+            let deletion_queue = std::mem::take(self.deletion_queue.get_mut().unwrap_or_else(PoisonError::into_inner));
             let staging = std::mem::take(self.staging.get_mut().unwrap_or_else(PoisonError::into_inner));
-            std::mem::forget((memory, graveyard, staging));
+            std::mem::forget((memory, deletion_queue, staging));
             return;
         }
         if !self.is_lost() {
@@ -596,8 +596,8 @@ impl Drop for Shared {
         }
         let transfers = self.transfers().take_all();
         self.trim_staging();
-        self.bury(transfers);
-        let dead = self.graveyard().take_all();
+        self.defer_deletion(transfers);
+        let dead = self.deletion_queue().take_all();
         self.destroy(dead);
         let _alone = crate::driver::alone();
         self.pipelines.destroy(&self.raw);

@@ -1,5 +1,5 @@
-//! Files at paths that anybody may have chosen: read up to a limit, replaced whole or not at all. No device node is read,
-//! and nothing but a file is ever replaced; a link stays, and what it names is written.
+//! Files at paths that anybody may have chosen: read up to a limit, replaced whole or not at all. No device node is
+//! read, and nothing but a file is ever replaced; a link stays, and what it names is written.
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
@@ -56,7 +56,8 @@ pub enum Allowed {
 /// If the system refuses, the path names a device, a folder or a socket (or a pipe, where only files are allowed), or
 /// the contents are longer than [`max_file_bytes`].
 pub fn read(path: &Path, allowed: Allowed) -> Result<Vec<u8>, Fault> {
-    // Once before it is opened, since opening a pipe waits and opening a device may act; once after, since paths change.
+    // Once before it is opened, since opening a pipe waits and opening a device may act; once after, since paths
+    // change.
     check(&std::fs::metadata(path)?, allowed)?;
     let file = File::open(path)?;
     check(&file.metadata()?, allowed)?;
@@ -143,7 +144,8 @@ fn target(path: &Path) -> io::Result<std::path::PathBuf> {
     Err(io::Error::other("too many links"))
 }
 
-/// Writes a file as [`replace`] does; into a pipe or a device of characters, as `/dev/stdout`, it writes the bytes as they are.
+/// Writes a file as [`replace`] does; into a pipe or a device of characters, as `/dev/stdout`, it writes the bytes as
+/// they are.
 ///
 /// # Errors
 /// As [`replace`]; a block device is never written.

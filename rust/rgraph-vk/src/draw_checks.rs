@@ -1,5 +1,5 @@
-//! What a draw needs of its pass: an area to draw in, a target for each output, an attribute for each input, and buffers
-//! that the pass declares.
+//! What a draw needs of its pass: an area to draw in, a target for each output, an attribute for each input, and
+//! buffers that the pass declares.
 
 use rgraph_plan::access::Usage;
 use rgraph_plan::format::Numbers;

@@ -1,7 +1,8 @@
 //! Semaphores and fences of the caller's, which a run waits for or signals: presentation engines, other devices, other
 //! queues of an application.
 //!
-//! A frame that draws to an image of a swapchain waits for it before its first use, and signals what presentation waits for:
+//! A frame that draws to an image of a swapchain waits for it before its first use, and signals what presentation waits
+//! for:
 //!
 //! ```no_run
 //! # use ash::vk;
@@ -41,8 +42,8 @@ impl SemaphoreWait {
     /// The run waits for a timeline semaphore to reach `value`, or, with `None`, for a binary one.
     ///
     /// # Safety
-    /// The semaphore is of the run's device, and of the kind that `value` says. A binary one has been signalled, or what
-    /// signals it was submitted. It lives until the frame is done.
+    /// The semaphore is of the run's device, and of the kind that `value` says. A binary one has been signalled, or
+    /// what signals it was submitted. It lives until the frame is done.
     pub unsafe fn new(semaphore: vk::Semaphore, value: Option<u64>) -> Self {
         Self { semaphore, value, resource: None }
     }
@@ -65,8 +66,8 @@ impl SemaphoreSignal {
     /// The run sets a timeline semaphore to `value`, or, with `None`, signals a binary one.
     ///
     /// # Safety
-    /// The semaphore is of the run's device, and of the kind that `value` says. The timeline's value is less until then; a
-    /// binary one is unsignalled, and nothing else is about to signal it. It lives until the frame is done.
+    /// The semaphore is of the run's device, and of the kind that `value` says. The timeline's value is less until
+    /// then; a binary one is unsignalled, and nothing else is about to signal it. It lives until the frame is done.
     pub unsafe fn new(semaphore: vk::Semaphore, value: Option<u64>) -> Self {
         Self { semaphore, value: value.unwrap_or(0) }
     }
@@ -80,7 +81,8 @@ impl RunFence {
     /// The run signals the fence.
     ///
     /// # Safety
-    /// The fence is of the run's device, unsignalled, and not given to another submission. It lives until it is signalled.
+    /// The fence is of the run's device, unsignalled, and not given to another submission. It lives until it is
+    /// signalled.
     pub unsafe fn new(fence: vk::Fence) -> Self {
         Self(fence)
     }

@@ -103,8 +103,8 @@ impl FrameShared {
 }
 
 impl Frame {
-    /// Where it ends on each queue that it uses: when the queue's [timeline](crate::Device::timeline) has reached the value of its
-    /// point, all of the frame on that queue is done.
+    /// Where it ends on each queue that it uses: when the queue's [timeline](crate::Device::timeline) has reached the
+    /// value of its point, all of the frame on that queue is done.
     pub fn points(&self) -> &[Point] {
         &self.0.submitted.points
     }
@@ -219,8 +219,8 @@ fn resource_exists(graph: &rgraph_plan::graph::Graph, resource: ResourceId) -> b
     graph.resources().get(resource).is_some()
 }
 
-/// Bytes that were read back: tightly packed texels of mip 0, layer by layer, or a buffer's bytes. They stay as they are
-/// while this lives.
+/// Bytes that were read back: tightly packed texels of mip 0, layer by layer, or a buffer's bytes. They stay as they
+/// are while this lives.
 #[derive(Clone, Debug)]
 pub struct Readback(pub(crate) Arc<ReadbackShared>);
 

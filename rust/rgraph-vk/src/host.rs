@@ -1,5 +1,5 @@
-//! Passes on the host: functions that run beside the GPU, behind timeline waits, and signal when they are done. Those of
-//! one set of the plan run at once, on the graph's own thread and on helpers of the job pool.
+//! Passes on the host: functions that run beside the GPU, behind timeline waits, and signal when they are done. Those
+//! of one set of the plan run at once, on the graph's own thread and on helpers of the job pool.
 
 use std::collections::VecDeque;
 use std::mem::ManuallyDrop;
@@ -13,20 +13,20 @@ use ash::vk;
 use rgraph_plan::plan::PlanKind;
 use rgraph_plan::resource::ResourceId;
 
+use crate::deferred_deletion::DeferredDeletion;
 use crate::device::Shared;
 use crate::error::{Called, Code, DeviceError, Error};
-use crate::garbage::Garbage;
 use crate::inside::Chain;
 use crate::jobs::help;
+use crate::physical_resource::PhysicalResource;
 use crate::prepared::Prepared;
 use crate::report::Span;
-use crate::store::Store;
 use crate::work::{HostBytes, HostView, HostViews, HostWork};
 
 /// An access of a host pass to a buffer.
 pub(crate) struct Seen {
     /// Keeps the memory mapped.
-    _store: Arc<Store>,
+    _physical: Arc<PhysicalResource>,
     /// In the graph.
     pub resource: ResourceId,
     pub name: String,
@@ -36,19 +36,25 @@ pub(crate) struct Seen {
     start: NonNull<u8>,
 }
 
-// SAFETY: the pointer is into memory that the store keeps mapped; no thread owns it.
+// SAFETY: the pointer is into memory that the physical resource keeps mapped; no thread owns it.
 unsafe impl Send for Seen {}
 // SAFETY: nothing goes through the pointer but `view`, which is called once per run, by the thread that makes the call.
 unsafe impl Sync for Seen {}
 
 impl Seen {
     /// Part of a mapped buffer; `None` where the host cannot see it, or the range does not lie in it.
-    pub fn new(store: &Arc<Store>, resource: ResourceId, name: &str, writable: bool, range: [u64; 2]) -> Option<Self> {
-        let PlanKind::Buffer { size } = store.kind else { return None };
-        let mapped = store.mapped().filter(|_| range[0] <= range[1] && range[1] <= size)?;
-        // SAFETY: the range lies in the buffer, which stays mapped while the store lives.
+    pub fn new(
+        physical: &Arc<PhysicalResource>,
+        resource: ResourceId,
+        name: &str,
+        writable: bool,
+        range: [u64; 2],
+    ) -> Option<Self> {
+        let PlanKind::Buffer { size } = physical.kind else { return None };
+        let mapped = physical.mapped().filter(|_| range[0] <= range[1] && range[1] <= size)?;
+        // SAFETY: the range lies in the buffer, which stays mapped while the physical resource lives.
         let start = unsafe { mapped.add(range[0] as usize) };
-        Some(Self { _store: store.clone(), resource, name: name.to_owned(), writable, range, start })
+        Some(Self { _physical: physical.clone(), resource, name: name.to_owned(), writable, range, start })
     }
 
     fn bytes(&self) -> usize {
@@ -186,9 +192,9 @@ pub(crate) struct Reservation(Arc<Outcome>);
 
 impl Reservation {
     /// Reserves images and buffers, in the turn of the one who does.
-    pub fn of(stores: &[Arc<Store>]) -> Self {
+    pub fn of(physicals: &[Arc<PhysicalResource>]) -> Self {
         let outcome = Arc::new(Outcome::default());
-        stores.iter().for_each(|store| store.reserve(&outcome));
+        physicals.iter().for_each(|physical| physical.reserve(&outcome));
         Self(outcome)
     }
 
@@ -212,15 +218,16 @@ struct Timeline {
 
 impl Drop for Timeline {
     fn drop(&mut self) {
-        self.shared.bury([Garbage::Semaphore(self.raw)]);
+        self.shared.defer_deletion([DeferredDeletion::Semaphore(self.raw)]);
     }
 }
 
 /// The thread that runs a graph's host passes, run after run, the helpers that it asks for, and the semaphore that they
 /// signal.
 ///
-/// No thread joins it. It may be in a function that waits for the very thread that drops the graph (a Python function waits
-/// for the interpreter's lock), or in one that never returns. A job holds what it uses; between jobs the thread holds nothing.
+/// No thread joins it. It may be in a function that waits for the very thread that drops the graph (a Python function
+/// waits for the interpreter's lock), or in one that never returns. A job holds what it uses; between jobs the thread
+/// holds nothing.
 pub(crate) struct HostLane {
     pub semaphore: vk::Semaphore,
     /// The value signalled last, or to be.
@@ -456,10 +463,10 @@ fn end_job(open: Open) {
 fn view(seen: &Seen) -> HostView<'_> {
     let (start, len) = (seen.start.as_ptr(), seen.bytes());
     let bytes = if seen.writable {
-        // SAFETY: the range lies in the buffer, which stays mapped while the store lives. Nobody else has a slice of
-        // it: no other view of the pass shares a byte, functions of one set share none that any of them writes (the judge
-        // says so of plans that were not baked here), others run one after the other, and whoever else uses the buffer
-        // waits until the run is over.
+        // SAFETY: the range lies in the buffer, which stays mapped while the physical resource lives. Nobody else has a
+        // slice of it: no other view of the pass shares a byte, functions of one set share none that any of them writes
+        // (the judge says so of plans that were not baked here), others run one after the other, and whoever else uses
+        // the buffer waits until the run is over.
         HostBytes::Write(unsafe { std::slice::from_raw_parts_mut(start, len) })
     } else {
         // SAFETY: as above; other slices of these bytes are shared ones.

@@ -8,8 +8,8 @@ use std::sync::{Arc, MutexGuard};
 use crate::compiled::Poll;
 use crate::device::Shared;
 use crate::error::{BusyError, Code, Error};
+use crate::physical_resource::PhysicalResource;
 use crate::run::wait_polling;
-use crate::store::Store;
 
 thread_local! {
     static DEVICES: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
@@ -71,10 +71,14 @@ impl Shared {
     }
 
     /// The turn, once no run with host passes has any of these resources.
-    pub fn turn_with(&self, stores: &[Arc<Store>], poll: Option<Poll<'_>>) -> Result<MutexGuard<'_, ()>, Error> {
+    pub fn turn_with(
+        &self,
+        physicals: &[Arc<PhysicalResource>],
+        poll: Option<Poll<'_>>,
+    ) -> Result<MutexGuard<'_, ()>, Error> {
         loop {
             let turn = self.turn();
-            let Some(run) = stores.iter().find_map(|store| store.reserved()) else { return Ok(turn) };
+            let Some(run) = physicals.iter().find_map(|physical| physical.reserved()) else { return Ok(turn) };
             drop(turn);
             wait_polling(poll, |slice| Ok(run.wait_until_over(slice)))?;
         }

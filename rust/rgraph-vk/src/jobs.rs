@@ -1,8 +1,9 @@
-//! The job pool: threads of the process that help with functions of the caller's, beside the thread that waits for them.
+//! The job pool: threads of the process that help with functions of the caller's, beside the thread that waits for
+//! them.
 //!
 //! Nothing waits for a helper: whoever has work also does it, so work goes on where all helpers are taken (by functions
-//! that never return, or that wait for runs on other devices). A helper that finds nothing to do for a while ends; between
-//! tasks it holds nothing.
+//! that never return, or that wait for runs on other devices). A helper that finds nothing to do for a while ends;
+//! between tasks it holds nothing.
 
 use std::collections::VecDeque;
 use std::num::NonZero;

@@ -1,4 +1,5 @@
-//! Page-locked memory of the host for the caller: what lies in it is copied by the device alone, at the rate of the link.
+//! Page-locked memory of the host for the caller: what lies in it is copied by the device alone, at the rate of the
+//! link.
 
 use std::sync::Arc;
 
@@ -6,8 +7,8 @@ use crate::device::Device;
 use crate::error::Error;
 use crate::staging::Block;
 
-/// Page-locked memory that the host reads and writes through its caches, aligned to 64 bytes. It stays mapped as long as
-/// this lives, after the device was closed too.
+/// Page-locked memory that the host reads and writes through its caches, aligned to 64 bytes. It stays mapped as long
+/// as this lives, after the device was closed too.
 #[derive(Debug)]
 pub struct Locked {
     block: Arc<Block>,
@@ -15,8 +16,8 @@ pub struct Locked {
 }
 
 impl Device {
-    /// Makes page-locked memory of `bytes` bytes, which hold anything. Transfers from and to slices of it need no copy by
-    /// the CPU. It costs the system what it costs to keep that much memory from being paged.
+    /// Makes page-locked memory of `bytes` bytes, which hold anything. Transfers from and to slices of it need no copy
+    /// by the CPU. It costs the system what it costs to keep that much memory from being paged.
     ///
     /// # Errors
     /// If the device is closed, or the host has no such memory left.

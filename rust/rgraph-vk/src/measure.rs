@@ -1,8 +1,8 @@
 //! Which GPU times a run measures, and where its timestamps stand.
 //!
-//! A timestamp waits for the commands before it, so passes that could overlap do not where each has its own. Between two
-//! barrier calls of a queue nothing waits for anything: such a group is timed as a whole, with a timestamp where the
-//! device drains anyway, and its time is shared out over its passes by their modelled durations.
+//! A timestamp waits for the commands before it, so passes that could overlap do not where each has its own. Between
+//! two barrier calls of a queue nothing waits for anything: such a group is timed as a whole, with a timestamp where
+//! the device drains anyway, and its time is shared out over its passes by their modelled durations.
 
 use rgraph_plan::id::{Id, Span};
 use rgraph_plan::plan::{BatchId, Command, PlanPassId};
@@ -16,8 +16,8 @@ pub enum Measure {
     /// None: no query exists, and no command of one is recorded.
     #[default]
     Off,
-    /// One timestamp at the start and the end of each batch, and one at each barrier call. Passes between two of them go
-    /// on overlapping; their common time is shared out over them.
+    /// One timestamp at the start and the end of each batch, and one at each barrier call. Passes between two of them
+    /// go on overlapping; their common time is shared out over them.
     Batches,
     /// Two timestamps around each pass. They keep passes from overlapping, so the frame may take several times as long.
     Passes,

@@ -101,8 +101,8 @@ unsafe impl Send for Mapped {}
 unsafe impl Sync for Mapped {}
 
 impl Allocation {
-    /// Its first byte, if the host can see it and needs neither flush nor invalidate; memory stays mapped as long as it is
-    /// held.
+    /// Its first byte, if the host can see it and needs neither flush nor invalidate; memory stays mapped as long as it
+    /// is held.
     pub fn mapped(&self) -> Option<NonNull<u8>> {
         self.staged().filter(|_| self.coherent)
     }
@@ -122,8 +122,8 @@ impl Allocation {
         self.domain
     }
 
-    /// Some of its bytes for `vkFlushMappedMemoryRanges`, grown to whole atoms, of which an allocation that is not coherent
-    /// has a whole number.
+    /// Some of its bytes for `vkFlushMappedMemoryRanges`, grown to whole atoms, of which an allocation that is not
+    /// coherent has a whole number.
     ///
     /// # Source
     /// Vulkan 1.3 specification, valid usage of `VkMappedMemoryRange`.
@@ -273,8 +273,8 @@ impl Memory {
         Ok(Self { allocator, properties, atom, pools: HashMap::new(), own: HashMap::new(), owners: HashMap::new() })
     }
 
-    /// Bytes of a chunk of some memory types: an eighth of the smallest heap among them, and at most 64 MiB; of the host's
-    /// memory less, because page-locking is slow and a device with memory of its own needs little of it.
+    /// Bytes of a chunk of some memory types: an eighth of the smallest heap among them, and at most 64 MiB; of the
+    /// host's memory less, because page-locking is slow and a device with memory of its own needs little of it.
     fn chunk(&self, types: u32) -> u64 {
         let known = self.properties.memory_types_as_slice().iter().zip(0..);
         let allowed = known.filter(|(_, at)| types & 1 << at != 0).map(|(of, _)| of);

@@ -3,9 +3,9 @@
 
 use ash::vk;
 
+use crate::deferred_deletion::DeferredDeletion;
 use crate::device::Shared;
 use crate::error::{Called, Error};
-use crate::garbage::Garbage;
 
 #[derive(Debug)]
 struct Pool {
@@ -77,7 +77,7 @@ impl OneTime {
     }
 
     /// Everything, to be destroyed.
-    pub fn take(&mut self) -> impl Iterator<Item = Garbage> {
-        std::mem::take(&mut self.0).into_iter().map(|pool| Garbage::CommandPool(pool.raw))
+    pub fn take(&mut self) -> impl Iterator<Item = DeferredDeletion> {
+        std::mem::take(&mut self.0).into_iter().map(|pool| DeferredDeletion::CommandPool(pool.raw))
     }
 }

@@ -15,9 +15,9 @@ pub(crate) fn remember(device: &Arc<Shared>) {
     open.push(Arc::downgrade(device));
 }
 
-/// Waits until the devices of this process have done all that was submitted, but no longer than `timeout`. For the end of a
-/// process whose threads still have devices: a driver whose libraries are destroyed while it works crashes. Nothing is
-/// destroyed, and errors are left to those who use the devices.
+/// Waits until the devices of this process have done all that was submitted, but no longer than `timeout`. For the end
+/// of a process whose threads still have devices: a driver whose libraries are destroyed while it works crashes.
+/// Nothing is destroyed, and errors are left to those who use the devices.
 pub fn wait_for_open_devices(timeout: Duration) {
     let begin = Instant::now();
     let open: Vec<_> = {

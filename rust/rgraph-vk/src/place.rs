@@ -1,4 +1,5 @@
-//! Makes the images and buffers of a plan: in arenas where it places them, alone where the driver or their lives want it.
+//! Makes the images and buffers of a plan: in arenas where it places them, alone where the driver or their lives want
+//! it.
 
 use std::sync::Arc;
 
@@ -13,9 +14,9 @@ use crate::chaos::poison::allow_clears;
 use crate::device::Shared;
 use crate::error::Error;
 use crate::memory::{Domain, Want};
+use crate::physical_resource::{Arena, PhysicalResource, Usages};
 use crate::prepared::Place;
 use crate::scene::{Scene, memories, usages, used_by_batches};
-use crate::store::{Arena, Store, Usages};
 use crate::work::Workload;
 
 /// What an image can be used for whose memory exists in tiles only.
@@ -115,8 +116,10 @@ impl<'a> Placer<'a> {
                 && !apart(memory, HeapId::new(heap as usize));
             let shares = |arena: &&Arc<Arena>| fits && !alone[memory] && arena.allows(needs.memory_type_bits);
             let arena = arenas[heap as usize].as_ref().filter(shares);
-            let store = match arena {
-                Some(arena) => Store::placed(self.shared, name, kind, used[memory], concurrent, arena, offset)?,
+            let physical = match arena {
+                Some(arena) => {
+                    PhysicalResource::placed(self.shared, name, kind, used[memory], concurrent, arena, offset)?
+                }
                 None => {
                     if !alone[memory] {
                         let why = "the plan's place does not suit the device";
@@ -127,10 +130,10 @@ impl<'a> Placer<'a> {
                         false if plan.resources[memory].transient_attachment => Domain::Lazy,
                         false => Domain::Device,
                     };
-                    Store::new(self.shared, name, kind, used[memory], domain, concurrent)?
+                    PhysicalResource::new(self.shared, name, kind, used[memory], domain, concurrent)?
                 }
             };
-            places[memory] = Place::Fixed(store);
+            places[memory] = Place::Fixed(physical);
         }
         for (memory, life) in plan.resources.iter_ids().map(|(id, resource)| (id, resource.life)) {
             if scene.memory[memory] != memory || !self.used[memory] && scene.remembered[memory] == 0 {
@@ -148,7 +151,7 @@ impl<'a> Placer<'a> {
             let concurrent = life != PlanLife::Fresh || self.concurrent(memory);
             let make = |suffix: &str| {
                 let name = format!("{}{suffix}", plan.resource_name(memory));
-                Store::new(self.shared, &name, plan.resources[memory].kind, used[memory], domain, concurrent)
+                PhysicalResource::new(self.shared, &name, plan.resources[memory].kind, used[memory], domain, concurrent)
             };
             places[memory] = match scene.remembered[memory] {
                 0 if life == PlanLife::Fresh => {

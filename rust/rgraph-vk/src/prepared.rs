@@ -23,12 +23,12 @@ use crate::context::c_string;
 use crate::device::Shared;
 use crate::error::{Code, Error};
 use crate::memory::Domain;
+use crate::physical_resource::{Arena, PhysicalResource, Usages};
 use crate::place::Placer;
 use crate::raw::RawWork;
 use crate::rendering::Renderings;
 use crate::scene::{Scene, final_states, memories, usages};
 use crate::state::Tracked;
-use crate::store::{Arena, Store, Usages};
 use crate::subpass;
 use crate::work::{Work, Workload};
 
@@ -38,11 +38,11 @@ pub(crate) enum Place {
     /// Nothing uses it.
     Unused,
     /// One image or buffer.
-    Fixed(Arc<Store>),
+    Fixed(Arc<PhysicalResource>),
     /// One for each remembered frame, in turn.
-    Ring(Vec<Arc<Store>>),
+    Ring(Vec<Arc<PhysicalResource>>),
     /// One for each frame context, which nothing uses when the context's next run begins.
-    PerContext(Vec<Arc<Store>>),
+    PerContext(Vec<Arc<PhysicalResource>>),
     /// The caller's, bound when it runs; an image or buffer for its arrays is made so.
     Import(Usages, Domain),
 }
@@ -330,23 +330,28 @@ impl Prepared {
     }
 
     /// The image or buffer that a resource is in a run.
-    pub fn store<'a>(&'a self, resource: ResourceId, run: u64, imports: &'a Imports) -> Option<&'a Arc<Store>> {
+    pub fn physical<'a>(
+        &'a self,
+        resource: ResourceId,
+        run: u64,
+        imports: &'a Imports,
+    ) -> Option<&'a Arc<PhysicalResource>> {
         let (home, back) = self.home(resource);
         match &self.places[home] {
             Place::Unused => None,
-            Place::Fixed(store) => Some(store),
+            Place::Fixed(physical) => Some(physical),
             Place::Ring(ring) => {
                 let length = ring.len() as u64;
                 ring.get(((run % length + length - back % length) % length) as usize)
             }
-            Place::PerContext(stores) => stores.get((run % stores.len() as u64) as usize),
+            Place::PerContext(physicals) => physicals.get((run % physicals.len() as u64) as usize),
             Place::Import(..) => imports[home].as_ref(),
         }
     }
 }
 
 /// What is bound to imported resources, by the plan's memories.
-pub(crate) type Imports = IdVec<ResourceId, Option<Arc<Store>>>;
+pub(crate) type Imports = IdVec<ResourceId, Option<Arc<PhysicalResource>>>;
 
 impl Drop for Prepared {
     fn drop(&mut self) {

@@ -1,5 +1,5 @@
-//! The process that made something. A forked child has a copy of everything but the threads: handles, locks that a thread
-//! of the parent holds for ever, queues of threads that do not exist. It must neither use nor destroy any of it.
+//! The process that made something. A forked child has a copy of everything but the threads: handles, locks that a
+//! thread of the parent holds for ever, queues of threads that do not exist. It must neither use nor destroy any of it.
 
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
@@ -46,8 +46,8 @@ impl Alive {
     /// Counts one more, about to be made.
     ///
     /// # Errors
-    /// RG-E105 in the fork of a process that had one: the loader and the driver have locks that a thread of the parent may
-    /// have held at that moment, and threads that the fork does not have (POSIX, `fork`).
+    /// RG-E105 in the fork of a process that had one: the loader and the driver have locks that a thread of the parent
+    /// may have held at that moment, and threads that the fork does not have (POSIX, `fork`).
     pub fn count() -> Result<Self, Error> {
         let own = u64::from(std::process::id()) << 32;
         let counted = INSTANCES.fetch_update(Ordering::AcqRel, Ordering::Acquire, |known| match known as u32 {
@@ -73,8 +73,8 @@ impl Drop for Alive {
     }
 }
 
-/// A value of the whole process. A forked child gets one of its own: a lock in the parent's may be held by a thread that
-/// the child does not have.
+/// A value of the whole process. A forked child gets one of its own: a lock in the parent's may be held by a thread
+/// that the child does not have.
 pub struct PerProcess<T: 'static> {
     known: AtomicPtr<(Process, T)>,
     make: fn() -> T,

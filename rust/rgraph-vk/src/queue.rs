@@ -163,8 +163,8 @@ impl Shared {
         Ok(true)
     }
 
-    /// Waits until some bytes have gone over the link: sleeps as long as they must take, then looks again and again, since
-    /// what follows is worth more than the processor's time.
+    /// Waits until some bytes have gone over the link: sleeps as long as they must take, then looks again and again,
+    /// since what follows is worth more than the processor's time.
     pub fn wait_for_bytes(&self, point: Point, bytes: u64, poll: Option<Poll<'_>>) -> Result<(), Error> {
         let (begin, least) = (Instant::now(), Duration::from_nanos(bytes / FASTEST_LINK));
         // A sleep takes this much longer than it is told.
@@ -187,7 +187,8 @@ impl Shared {
         if self.is_lost() {
             return self.check().map(|()| true);
         }
-        // A thread that the driver puts to sleep is awake again 50 µs after short work is over, so it is looked at before.
+        // A thread that the driver puts to sleep is awake again 50 µs after short work is over, so it is looked at
+        // before.
         let begin = Instant::now();
         let mut next = Duration::ZERO;
         while timeout.is_none_or(|timeout| !timeout.is_zero()) && begin.elapsed() < AWAKE {

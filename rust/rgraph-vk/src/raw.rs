@@ -1,5 +1,5 @@
-//! Passes that record Vulkan commands themselves: own pipelines and descriptor sets, renderers of others, extensions that
-//! rgraph does not know. The plan culls, orders, aliases and synchronizes them as it does all others.
+//! Passes that record Vulkan commands themselves: own pipelines and descriptor sets, renderers of others, extensions
+//! that rgraph does not know. The plan culls, orders, aliases and synchronizes them as it does all others.
 
 use ash::vk;
 use rgraph_plan::access::{Aspects, Layout, Usage};
@@ -9,35 +9,38 @@ use rgraph_plan::resource::ResourceId;
 
 use crate::convert;
 use crate::error::Error;
+use crate::physical_resource::{Raw, ViewKey};
 use crate::prepared::{Imports, Prepared};
 use crate::record::attachment_layout;
 use crate::rendering::Rendering;
 use crate::scene::PassAccess;
 use crate::state::within;
-use crate::store::{Raw, ViewKey};
 use crate::variant::Variant;
 use crate::work::{CallbackError, View};
 
 /// A function that records a pass's Vulkan commands.
 ///
 /// # Safety
-/// [`record`](RawWork::record) keeps to what its pass declares, since barriers, layouts and memory follow the declaration:
+/// [`record`](RawWork::record) keeps to what its pass declares, since barriers, layouts and memory follow the
+/// declaration:
 ///
 /// - Commands access declared resources only, in the declared ranges, stages and usages, and in the layouts that
-///   [`RawContext::view`] and [`RawContext::layout`] return. Other objects are the caller's, with their own synchronization.
+/// [`RawContext::view`] and [`RawContext::layout`] return. Other objects are the caller's, with their own
+/// synchronization.
 /// - Commands are valid where they are recorded: inside of the render pass that [`RawContext::rendering`] describes, or
-///   outside of any where that is `None`. The function neither begins nor ends that render pass; queries, labels and render
-///   passes that it begins it also ends.
+/// outside of any where that is `None`. The function neither begins nor ends that render pass; queries, labels and
+/// render passes that it begins it also ends.
 /// - The function neither begins, ends, resets nor submits the command buffer, and lets go of it when it returns.
 /// - Objects that commands use live until the frame is done: until a later run gets the same
 ///   [`RawContext::context_index`], or [`Device::wait_idle`](crate::Device::wait_idle) returns.
 pub unsafe trait RawWork: Send + Sync {
-    /// Records the pass. Called with the pipeline, descriptor sets and push data unspecified, viewport and scissor set to
-    /// the render area; rgraph assumes nothing of them afterwards. May be called on any thread, for several passes at once.
-    /// Whatever waits for a run of the same device is refused inside with `RG-E402`.
+    /// Records the pass. Called with the pipeline, descriptor sets and push data unspecified, viewport and scissor set
+    /// to the render area; rgraph assumes nothing of them afterwards. May be called on any thread, for several passes
+    /// at once. Whatever waits for a run of the same device is refused inside with `RG-E402`.
     ///
     /// # Errors
-    /// Whatever it likes: the frame is abandoned and the caller of [`Compiled::run`](crate::Compiled::run) gets the error.
+    /// Whatever it likes: the frame is abandoned and the caller of [`Compiled::run`](crate::Compiled::run) gets the
+    /// error.
     fn record(&self, context: &RawContext<'_>) -> Result<(), CallbackError>;
 
     /// Whether the recorded commands stay right while the graph, its flags and its imports stay the same. rgraph then
@@ -105,8 +108,8 @@ pub struct RawBuffer {
 /// The render pass that commands are recorded in: what a pipeline for it has to be made with.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RawRendering {
-    /// Formats of the colour attachments by shader location; `UNDEFINED` where the pass writes none. Passes that were merged
-    /// share attachments, so these may be more than the pass declares.
+    /// Formats of the colour attachments by shader location; `UNDEFINED` where the pass writes none. Passes that were
+    /// merged share attachments, so these may be more than the pass declares.
     pub colors: Vec<vk::Format>,
     /// Format of the depth attachment; `UNDEFINED` without.
     pub depth: vk::Format,
@@ -155,8 +158,8 @@ impl RawContext<'_> {
         self.run
     }
 
-    /// Index of the frame context, below [`Device::frames_in_flight`](crate::Device::frames_in_flight): the GPU is done with
-    /// all that an earlier run recorded with the same index, so buffers kept one per index can be written.
+    /// Index of the frame context, below [`Device::frames_in_flight`](crate::Device::frames_in_flight): the GPU is done
+    /// with all that an earlier run recorded with the same index, so buffers kept one per index can be written.
     pub fn context_index(&self) -> usize {
         (self.run % self.prepared.shared.frames_in_flight as u64) as usize
     }
@@ -193,8 +196,8 @@ impl RawContext<'_> {
         self.view_as(view, None, None)
     }
 
-    /// A view of an image that the pass declares, of a given type or format. What `view` leaves open is that of the pass's
-    /// access; of depth-stencil images that are not attachments it is depth.
+    /// A view of an image that the pass declares, of a given type or format. What `view` leaves open is that of the
+    /// pass's access; of depth-stencil images that are not attachments it is depth.
     ///
     /// # Errors
     /// `RG-E224` if the pass does not declare it, or it is a buffer; `RG-E1xx` if the driver cannot make the view.
@@ -220,8 +223,8 @@ impl RawContext<'_> {
             (false, _) => vk::ImageViewType::TYPE_2D_ARRAY,
         });
         let key = ViewKey { kind, format: format.unwrap_or(own), aspects, mips, layers };
-        let store = self.prepared.store(resource, self.run, self.imports);
-        let view = store.map_or(Ok(vk::ImageView::null()), |store| store.view(key))?;
+        let physical = self.prepared.physical(resource, self.run, self.imports);
+        let view = physical.map_or(Ok(vk::ImageView::null()), |physical| physical.view(key))?;
         Ok(RawView { view, layout: attachment_layout(layout, self.kind(resource)) })
     }
 
@@ -302,8 +305,8 @@ impl RawContext<'_> {
     }
 
     fn raw(&self, resource: ResourceId) -> Result<Raw, Error> {
-        let store = self.prepared.store(resource, self.run, self.imports);
-        store.map(|store| store.raw).ok_or_else(|| {
+        let physical = self.prepared.physical(resource, self.run, self.imports);
+        physical.map(|physical| physical.raw).ok_or_else(|| {
             let name = self.prepared.plan.resource_name(resource);
             Error::input(name, format!("\"{name}\" is not bound"), "give it to the run")
         })

@@ -16,11 +16,11 @@ use crate::convert;
 use crate::device::Shared;
 use crate::error::{Called, Error};
 use crate::inside::Chain;
+use crate::physical_resource::clear_color;
 use crate::prepared::{Imports, Prepared};
 use crate::queue::Queue;
 use crate::raw::{RawContext, RawWork};
 use crate::rendering::Rendering;
-use crate::store::clear_color;
 use crate::subpass;
 use crate::transfer::{self, Handles};
 use crate::variant::Variant;
@@ -55,7 +55,7 @@ pub(crate) fn record(
     let chain = Chain::here();
     let recorder = Recorder { prepared, variant, push, what };
     let one = |(chunk, &(pool, commands)): (&Chunk, &(vk::CommandPool, vk::CommandBuffer))| {
-        if !what.all && !chunk.said {
+        if !what.all && !chunk.recorded {
             return Ok(());
         }
         let _inside = chain.enter();
@@ -336,8 +336,8 @@ impl Recorder<'_> {
         }
         let own = &self.prepared.packets;
         self.packets(commands, own, own.of_pass[pass], false, rendering, bound);
-        if let Some(span) = self.variant.said.of_pass.get(pass) {
-            self.packets(commands, &self.variant.said, *span, true, rendering, bound);
+        if let Some(span) = self.variant.recorded.of_pass.get(pass) {
+            self.packets(commands, &self.variant.recorded, *span, true, rendering, bound);
         }
         if let Some(Some(work)) = self.prepared.raw.get(pass) {
             self.raw(work.as_ref(), (pass, commands), queue, rendering)?;
@@ -382,7 +382,7 @@ impl Recorder<'_> {
         commands: vk::CommandBuffer,
         packets: &Packets,
         span: Span,
-        said: bool,
+        recorded: bool,
         rendering: Option<&Rendering>,
         bound: &mut Bound,
     ) {
@@ -393,12 +393,12 @@ impl Recorder<'_> {
                     transfer::record(&self.prepared.shared.raw, commands, transfer, self.variant);
                 }
                 Action::Dispatch(_) | Action::DispatchIndirect(..) => {
-                    self.bind(commands, packets, packet, said, vk::PipelineBindPoint::COMPUTE, bound);
+                    self.bind(commands, packets, packet, recorded, vk::PipelineBindPoint::COMPUTE, bound);
                     self.dispatch(commands, &packet.what);
                 }
                 Action::Draw(at) => {
                     let Drawn { count, vertex, index, viewport } = &packets.draws[*at as usize];
-                    self.bind(commands, packets, packet, said, vk::PipelineBindPoint::GRAPHICS, bound);
+                    self.bind(commands, packets, packet, recorded, vk::PipelineBindPoint::GRAPHICS, bound);
                     let own = viewport.zip(rendering.map(|rendering| rendering.area));
                     if let Some((viewport, area)) = own {
                         self.set_viewport(commands, viewport, area);
@@ -417,7 +417,7 @@ impl Recorder<'_> {
         commands: vk::CommandBuffer,
         packets: &Packets,
         packet: &Packet,
-        said: bool,
+        recorded: bool,
         point: vk::PipelineBindPoint,
         bound: &mut Bound,
     ) {
@@ -427,14 +427,14 @@ impl Recorder<'_> {
             unsafe { device.cmd_bind_pipeline(commands, point, packet.pipeline) };
             bound.pipeline = packet.pipeline;
         }
-        if !packet.sets.is_empty() && (bound.layout != packet.layout || bound.sets != Some((said, packet.sets))) {
-            let sets = self.variant.sets(said, packet.sets);
+        if !packet.sets.is_empty() && (bound.layout != packet.layout || bound.sets != Some((recorded, packet.sets))) {
+            let sets = self.variant.sets(recorded, packet.sets);
             // SAFETY: the sets are the variant's, of the layout's set layouts.
             unsafe { device.cmd_bind_descriptor_sets(commands, point, packet.layout, 0, sets, &[]) };
-            (bound.layout, bound.sets) = (packet.layout, Some((said, packet.sets)));
+            (bound.layout, bound.sets) = (packet.layout, Some((recorded, packet.sets)));
         }
         if !packet.push.is_empty() {
-            let data = if said { &packets.push[packet.push.range()] } else { &self.push[packet.push.range()] };
+            let data = if recorded { &packets.push[packet.push.range()] } else { &self.push[packet.push.range()] };
             // SAFETY: the length is the layout's range.
             unsafe { device.cmd_push_constants(commands, packet.layout, packet.push_stages, 0, data) };
         }

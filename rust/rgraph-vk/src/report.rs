@@ -24,8 +24,8 @@ pub struct PassTime {
     pub start_us: Option<f64>,
     /// Microseconds that it took, where that was measured.
     pub us: Option<f64>,
-    /// How many passes were timed as one, this one among them: 1 where it was timed by itself, else `us` is its share of
-    /// the time of all, by modelled durations, and `start_us` stands behind the shares before it.
+    /// How many passes were timed as one, this one among them: 1 where it was timed by itself, else `us` is its share
+    /// of the time of all, by modelled durations, and `start_us` stands behind the shares before it.
     pub group: u32,
     /// Vertices, primitives after clipping, fragment and compute invocations, where they were counted.
     pub statistics: Option<[u64; 4]>,

@@ -13,14 +13,14 @@ use crate::device::{Device, Shared};
 use crate::error::{Code, DeviceError, Error};
 use crate::frame::{Readback, ReadbackShared};
 use crate::memory::Domain;
+use crate::physical_resource::{PhysicalResource, Raw, Usages};
 use crate::queue::{Point, Submit};
 use crate::staged;
 use crate::state::ResourceState;
-use crate::store::{Raw, Store, Usages};
 
 /// An image or buffer of a device. Clones are the same one; it lives as long as anything uses it.
 #[derive(Clone, Debug)]
-pub struct Resource(pub(crate) Arc<Store>);
+pub struct Resource(pub(crate) Arc<PhysicalResource>);
 
 /// A caller's image or buffer handle.
 #[derive(Clone, Copy, Debug)]
@@ -43,7 +43,7 @@ impl Device {
         let usages = Usages { image: self.0.image_usages(format), ..Usages::default() };
         // Refuses what cannot be made, with the reason.
         let _ = self.0.measure(name, kind, usages, true)?;
-        Store::new(&self.0, name, kind, usages, Domain::Device, true).map(Resource)
+        PhysicalResource::new(&self.0, name, kind, usages, Domain::Device, true).map(Resource)
     }
 
     /// Makes a buffer of `size` bytes that holds nothing yet; it can be used in every way.
@@ -54,11 +54,11 @@ impl Device {
         self.0.check()?;
         Resource::check_buffer(&self.0, name, size)?;
         let usages = Usages { buffer: buffer_usages(), ..Usages::default() };
-        Store::new(&self.0, name, PlanKind::Buffer { size }, usages, Domain::Device, true).map(Resource)
+        PhysicalResource::new(&self.0, name, PlanKind::Buffer { size }, usages, Domain::Device, true).map(Resource)
     }
 
-    /// Borrows a caller's image or buffer. Its state is unknown until [`Resource::set_state`] says it; `concurrent` says
-    /// that all queue families share it.
+    /// Borrows a caller's image or buffer. Its state is unknown until [`Resource::set_state`] says it; `concurrent`
+    /// says that all queue families share it.
     ///
     /// # Safety
     /// The handle is of this device, is as `kind` says, has the usages that graphs make of it, and outlives them.
@@ -73,7 +73,7 @@ impl Device {
             BorrowedHandle::Image(raw) => Raw::Image(raw),
             BorrowedHandle::Buffer(raw) => Raw::Buffer(raw),
         };
-        Resource(Store::borrowed(&self.0, name, kind, raw, concurrent))
+        Resource(PhysicalResource::borrowed(&self.0, name, kind, raw, concurrent))
     }
 }
 
@@ -118,12 +118,12 @@ impl Shared {
 }
 
 impl Resource {
-    /// The resource of a store.
-    pub(crate) fn of(store: Arc<Store>) -> Self {
-        Self(store)
+    /// The resource of a physical resource.
+    pub(crate) fn of(physical: Arc<PhysicalResource>) -> Self {
+        Self(physical)
     }
 
-    pub(crate) fn store(&self) -> &Arc<Store> {
+    pub(crate) fn physical(&self) -> &Arc<PhysicalResource> {
         &self.0
     }
 
@@ -174,8 +174,8 @@ impl Resource {
         self.0.tracked().first()
     }
 
-    /// Says how foreign code left it: the layout, and the queue (of the device's list), stages and accesses that used it
-    /// last. The next run of a graph takes over behind all that was submitted to that queue so far, behind the given
+    /// Says how foreign code left it: the layout, and the queue (of the device's list), stages and accesses that used
+    /// it last. The next run of a graph takes over behind all that was submitted to that queue so far, behind the given
     /// points, and behind rgraph's own uses. Waits for a run whose host passes may use it.
     ///
     /// # Safety
@@ -251,13 +251,13 @@ impl Resource {
         })
     }
 
-    /// A resource around a store.
-    pub(crate) fn of_store(store: Arc<Store>) -> Self {
-        Self(store)
+    /// A resource around a physical resource.
+    pub(crate) fn of_physical(physical: Arc<PhysicalResource>) -> Self {
+        Self(physical)
     }
 
-    /// The store, if it is that device's.
-    pub(crate) fn checked(&self, shared: &Arc<Shared>) -> Result<&Arc<Store>, Error> {
+    /// The physical resource, if it is that device's.
+    pub(crate) fn checked(&self, shared: &Arc<Shared>) -> Result<&Arc<PhysicalResource>, Error> {
         if Arc::ptr_eq(&self.0.shared, shared) {
             return Ok(&self.0);
         }
@@ -266,7 +266,8 @@ impl Resource {
     }
 
     /// Writes mip 0 of all layers, tightly packed, or a buffer's bytes. Returns when `bytes` may change; the device may
-    /// still be copying, and what uses the resource next waits for that. Where foreign code has the handle, it waits here.
+    /// still be copying, and what uses the resource next waits for that. Where foreign code has the handle, it waits
+    /// here.
     ///
     /// # Errors
     /// If the number of bytes is not right, or the driver fails; inside of a function of a pass.
@@ -301,7 +302,8 @@ impl Resource {
         Ok(Readback(Arc::new(ReadbackShared { block, bytes: packed_bytes(kind), kind, name })))
     }
 
-    /// As [`Resource::read`], into `bytes`: without a copy by the CPU where they lie in [`Locked`](crate::Locked) memory.
+    /// As [`Resource::read`], into `bytes`: without a copy by the CPU where they lie in [`Locked`](crate::Locked)
+    /// memory.
     ///
     /// # Errors
     /// If the number of bytes is not right, or the driver fails; inside of a function of a pass.

@@ -23,11 +23,11 @@ use crate::host::{HostLane, Outcome, Reservation};
 use crate::jobs;
 use crate::measure::Measure;
 use crate::onetime::OneTime;
+use crate::physical_resource::PhysicalResource;
 use crate::prepared::{Imports, Prepared};
 use crate::queue::Point;
 use crate::record::{Recording, passes_on, record};
 use crate::state::ResourceState;
-use crate::store::Store;
 use crate::submit::{At, Submission, Wanted};
 use crate::timing::Timed;
 use crate::variant::{Ingredients, Key, Variant};
@@ -45,7 +45,7 @@ pub(crate) struct RunState {
     on: IdVec<PlanPassId, bool>,
     pub imports: Imports,
     /// Images and buffers for arrays of the caller's, by the plan's memories.
-    own: IdVec<ResourceId, Vec<Arc<Store>>>,
+    own: IdVec<ResourceId, Vec<Arc<PhysicalResource>>>,
     /// Where each batch of the run before ended.
     pub batches: Vec<Option<At>>,
     pub host: Option<HostLane>,
@@ -74,7 +74,7 @@ pub(crate) struct FrameContext {
     /// Where the times of its last frame go, and the variant that has them.
     timed: Option<(Times, usize, u64)>,
     /// Imports that its last frame uses, and the stamp that they have.
-    kept: (Vec<Arc<Store>>, u64),
+    kept: (Vec<Arc<PhysicalResource>>, u64),
 }
 
 /// GPU times of a frame, once they were read.
@@ -128,7 +128,7 @@ impl RunState {
     pub fn end(&mut self, shared: &Shared) {
         self.host = None;
         for context in &mut self.contexts {
-            shared.bury(context.once.take());
+            shared.defer_deletion(context.once.take());
         }
     }
 
@@ -203,8 +203,8 @@ impl RunState {
         };
         figures.record_us = figures.took("record", begin);
         let begin = Instant::now();
-        let stores = self.lasting(prepared);
-        let turn = prepared.shared.turn_with(&stores, inputs.poll);
+        let physicals = self.lasting(prepared);
+        let turn = prepared.shared.turn_with(&physicals, inputs.poll);
         let mut turn = match turn {
             Ok(turn) => Some(turn),
             Err(error) => {
@@ -212,7 +212,7 @@ impl RunState {
                 return Err(error);
             }
         };
-        let hosted = self.host.is_some().then(|| Reservation::of(&stores));
+        let hosted = self.host.is_some().then(|| Reservation::of(&physicals));
         self.last = hosted.as_ref().map(Reservation::outcome);
         let mut context = std::mem::take(&mut self.contexts[at]);
         let call = Submission { variant: index, prologue: &prologue, wanted: &wanted, external, poll: inputs.poll };
@@ -317,8 +317,8 @@ impl RunState {
         Ok(())
     }
 
-    /// The recorded variant of a context for this run: an earlier one if nothing that it depends on is different. Of that
-    /// one only push data and what functions say may have to be recorded again.
+    /// The recorded variant of a context for this run: an earlier one if nothing that it depends on is different. Of
+    /// that one only push data and what functions say may have to be recorded again.
     fn variant(
         &mut self,
         prepared: &Prepared,
@@ -326,7 +326,7 @@ impl RunState {
         poll: Option<Poll<'_>>,
         figures: &mut Figures,
     ) -> Result<usize, Error> {
-        let said = self.say(prepared, poll)?;
+        let recorded = self.say(prepared, poll)?;
         self.key.phase = self.run % prepared.phases;
         if self.keyed != self.rebound {
             let bound = prepared.imports.iter().filter(|import| import.bound);
@@ -346,7 +346,7 @@ impl RunState {
         };
         let says = !prepared.recorded.is_empty();
         if says {
-            variant.say(from, said)?;
+            variant.say(from, recorded)?;
         }
         let all = variant.push_stamp != *push_stamp;
         if all || prepared.records_again {
@@ -364,11 +364,11 @@ impl RunState {
 
     /// Asks the functions that say steps, several at once.
     fn say(&self, prepared: &Prepared, poll: Option<Poll<'_>>) -> Result<Packets, Error> {
-        let mut said = Packets::default();
+        let mut recorded = Packets::default();
         if prepared.recorded.is_empty() {
-            return Ok(said);
+            return Ok(recorded);
         }
-        said.of_pass = IdVec::filled(Default::default(), prepared.plan.passes.len());
+        recorded.of_pass = IdVec::filled(Default::default(), prepared.plan.passes.len());
         let work = |pass: PlanPassId| match prepared.workload.works.get(&prepared.scene.pass_of[pass]?) {
             Some(Work::Record(work)) => Some((pass, work.clone())),
             _ => None,
@@ -383,9 +383,9 @@ impl RunState {
             if let (Some(sink), Some(declared)) = (&self.sink, prepared.scene.pass_of[pass]) {
                 sink.record(declared, &steps);
             }
-            prepared.binder().add(pass, &steps, &mut said)?;
+            prepared.binder().add(pass, &steps, &mut recorded)?;
         }
-        Ok(said)
+        Ok(recorded)
     }
 
     /// Positions of the roots that are read back.
@@ -425,7 +425,9 @@ impl RunState {
     /// Uploads that did not get through: their resources have to be given again.
     fn unbind(&mut self, prologue: &Prologue) {
         for bound in self.imports.iter_mut() {
-            let lost = |store: &Arc<Store>| prologue.uploads.iter().any(|(upload, ..)| Arc::ptr_eq(upload, store));
+            let lost = |physical: &Arc<PhysicalResource>| {
+                prologue.uploads.iter().any(|(upload, ..)| Arc::ptr_eq(upload, physical))
+            };
             if bound.as_ref().is_some_and(lost) {
                 *bound = None;
                 self.rebound += 1;
@@ -440,25 +442,26 @@ impl RunState {
     }
 
     /// What outlives the run: it may be used by other runs, too.
-    fn lasting(&self, prepared: &Prepared) -> Vec<Arc<Store>> {
-        let mut stores: Vec<Arc<Store>> = Vec::new();
+    fn lasting(&self, prepared: &Prepared) -> Vec<Arc<PhysicalResource>> {
+        let mut physicals: Vec<Arc<PhysicalResource>> = Vec::new();
         for edge in &prepared.plan.edges {
-            if let Some(store) = prepared.store(edge.resource, self.run, &self.imports)
-                && !stores.iter().any(|known| Arc::ptr_eq(known, store))
+            if let Some(physical) = prepared.physical(edge.resource, self.run, &self.imports)
+                && !physicals.iter().any(|known| Arc::ptr_eq(known, physical))
             {
-                stores.push(store.clone());
+                physicals.push(physical.clone());
             }
         }
-        stores
+        physicals
     }
 
-    /// After a run that failed half-way, in its turn: forgets what it left behind. Whoever comes next waits for what was submitted, the
-    /// next run here, other graphs by the points; this does not wait, since an interrupt may be what ended the run.
+    /// After a run that failed half-way, in its turn: forgets what it left behind. Whoever comes next waits for what
+    /// was submitted, the next run here, other graphs by the points; this does not wait, since an interrupt may be what
+    /// ended the run.
     fn abandon(&mut self, prepared: &Prepared, at: usize) {
         let points = prepared.shared.submitted();
         for edge in &prepared.plan.edges {
-            if let Some(store) = prepared.store(edge.resource, self.run, &self.imports) {
-                store
+            if let Some(physical) = prepared.physical(edge.resource, self.run, &self.imports) {
+                physical
                     .tracked()
                     .each(|state| *state = ResourceState { points: points.clone(), ..ResourceState::default() });
             }

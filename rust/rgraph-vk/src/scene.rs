@@ -14,8 +14,8 @@ use rgraph_plan::stages::resolve::part_of;
 use rgraph_plan::stages::size::Shape;
 
 use crate::error::Error;
+use crate::physical_resource::Usages;
 use crate::state::{Region, ResourceState, Tracked};
-use crate::store::Usages;
 
 /// What a pass does with a resource.
 #[derive(Clone, Copy, Debug)]

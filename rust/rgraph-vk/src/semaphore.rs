@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use ash::vk;
 
+use crate::deferred_deletion::DeferredDeletion;
 use crate::device::{Device, Shared};
 use crate::error::{Called, Code, DeviceError, Error};
 use crate::external::{SemaphoreSignal, SemaphoreWait};
-use crate::garbage::Garbage;
 
-/// A timeline semaphore: a number that only grows. Clones are the same one. It is destroyed when nothing submitted uses it.
+/// A timeline semaphore: a number that only grows. Clones are the same one. It is destroyed when nothing submitted uses
+/// it.
 #[derive(Clone, Debug)]
 pub struct Semaphore(Arc<Owned>);
 
@@ -28,7 +29,8 @@ struct Owned {
     shared: Arc<Shared>,
     raw: vk::Semaphore,
     sharing: Sharing,
-    /// The highest value that it has, and values that runs were asked to signal, ascending; those that it has may be among them.
+    /// The highest value that it has, and values that runs were asked to signal, ascending; those that it has may be
+    /// among them.
     known: Mutex<(u64, Vec<u64>)>,
 }
 
@@ -41,7 +43,7 @@ impl std::fmt::Debug for Owned {
 impl Drop for Owned {
     fn drop(&mut self) {
         if self.shared.is_ours() {
-            self.shared.bury([Garbage::Semaphore(self.raw)]);
+            self.shared.defer_deletion([DeferredDeletion::Semaphore(self.raw)]);
         }
     }
 }
@@ -60,7 +62,7 @@ impl Device {
 }
 
 impl Shared {
-    /// Makes a timeline semaphore, which is the caller's to bury.
+    /// Makes a timeline semaphore, which is the caller's to delete later.
     pub(crate) fn create_timeline(&self, value: u64) -> Result<vk::Semaphore, Error> {
         let mut kind =
             vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE).initial_value(value);
@@ -118,8 +120,8 @@ impl Semaphore {
     /// Sets the value from the host.
     ///
     /// # Errors
-    /// `RG-E225` if the value is not above that which it has, or not below those that runs under way will signal; else as
-    /// [`Semaphore::value`].
+    /// `RG-E225` if the value is not above that which it has, or not below those that runs under way will signal; else
+    /// as [`Semaphore::value`].
     pub fn signal(&self, value: u64) -> Result<(), Error> {
         let shared = &self.0.shared;
         self.check_writer()?;
@@ -147,13 +149,15 @@ impl Semaphore {
         self.0.shared.wait_semaphores(&[self.0.raw], &[value], timeout)
     }
 
-    /// Has a run wait until it has a value. Nothing else ends that wait: a value that nobody signals leaves the frame under way.
+    /// Has a run wait until it has a value. Nothing else ends that wait: a value that nobody signals leaves the frame
+    /// under way.
     pub fn reaches(&self, value: u64) -> SemaphoreWait {
         // SAFETY: a timeline; it is destroyed behind what was submitted.
         unsafe { SemaphoreWait::new(self.0.raw, Some(value)) }
     }
 
-    /// Has a run set the value when it is done. A run that gets it and fails signals nothing; a later run may signal more.
+    /// Has a run set the value when it is done. A run that gets it and fails signals nothing; a later run may signal
+    /// more.
     ///
     /// # Errors
     /// `RG-E225` if the value is not above that which it has and those that runs signal; else as [`Semaphore::value`].

@@ -1,4 +1,5 @@
-//! Descriptor sets of a variant: those of the graph's packets, made once, and those of what functions said for a run.
+//! Descriptor sets of a variant: those of the graph's packets, made once, and those of what functions recorded for a
+//! run.
 
 use std::sync::Arc;
 
@@ -10,11 +11,11 @@ use rgraph_plan::resource::ResourceId;
 
 use crate::bind::{Descriptor, Packets};
 use crate::convert;
+use crate::deferred_deletion::DeferredDeletion;
 use crate::error::{Called, Error};
-use crate::garbage::Garbage;
 use crate::memory::Domain;
+use crate::physical_resource::{PhysicalResource, Usages, ViewKey};
 use crate::prepared::Prepared;
-use crate::store::{Store, Usages, ViewKey};
 use crate::transfer::Handles;
 use crate::variant::{Ingredients, Variant};
 
@@ -25,41 +26,42 @@ pub(crate) struct Sets {
     pool: vk::DescriptorPool,
     /// Sets and descriptors of each kind that the pool has room for.
     room: (usize, Vec<vk::DescriptorPoolSize>),
-    pub uniforms: Option<Arc<Store>>,
+    pub uniforms: Option<Arc<PhysicalResource>>,
 }
 
 impl Sets {
     /// The pool, to be destroyed.
-    pub fn take_pool(&mut self) -> Option<Garbage> {
+    pub fn take_pool(&mut self) -> Option<DeferredDeletion> {
         let pool = std::mem::take(&mut self.pool);
-        (pool != vk::DescriptorPool::null()).then_some(Garbage::DescriptorPool(pool))
+        (pool != vk::DescriptorPool::null()).then_some(DeferredDeletion::DescriptorPool(pool))
     }
 }
 
 impl Variant {
-    /// Takes over what functions said for this run. The context must be idle.
-    pub fn say(&mut self, from: Ingredients<'_>, said: Packets) -> Result<(), Error> {
-        let mut sets = std::mem::take(&mut self.said_sets);
-        let made = self.make_sets(from, &said, &mut sets);
-        self.said_sets = sets;
+    /// Takes over what functions recorded for this run. The context must be idle.
+    pub fn say(&mut self, from: Ingredients<'_>, recorded: Packets) -> Result<(), Error> {
+        let mut sets = std::mem::take(&mut self.recorded_sets);
+        let made = self.make_sets(from, &recorded, &mut sets);
+        self.recorded_sets = sets;
         made?;
-        if let Some(mapped) = self.said_sets.uniforms.as_ref().and_then(|store| store.mapped()) {
+        if let Some(mapped) = self.recorded_sets.uniforms.as_ref().and_then(|physical| physical.mapped()) {
             // SAFETY: the buffer was made as large; the GPU is done with this context.
-            unsafe { std::ptr::copy_nonoverlapping(said.data.as_ptr(), mapped.as_ptr(), said.data.len()) };
+            unsafe { std::ptr::copy_nonoverlapping(recorded.data.as_ptr(), mapped.as_ptr(), recorded.data.len()) };
         }
-        self.said = said;
+        self.recorded = recorded;
         Ok(())
     }
 
     /// Sets of packets in place of others, out of the pool of those where it has room.
     pub(crate) fn make_sets(&self, from: Ingredients<'_>, packets: &Packets, sets: &mut Sets) -> Result<(), Error> {
         let data = packets.data.len() as u64;
-        let holds = |store: &Arc<Store>| matches!(store.kind, PlanKind::Buffer { size } if size >= data);
+        let holds =
+            |physical: &Arc<PhysicalResource>| matches!(physical.kind, PlanKind::Buffer { size } if size >= data);
         if data > 0 && !sets.uniforms.as_ref().is_some_and(holds) {
             let usages = Usages { buffer: vk::BufferUsageFlags::UNIFORM_BUFFER, ..Usages::default() };
             let kind = PlanKind::Buffer { size: data };
             let name = format!("{} uniforms", from.prepared.plan.graph);
-            sets.uniforms = Some(Store::new(&self.shared, &name, kind, usages, Domain::Linked, true)?);
+            sets.uniforms = Some(PhysicalResource::new(&self.shared, &name, kind, usages, Domain::Linked, true)?);
         }
         sets.raw.clear();
         if packets.sets.is_empty() {
@@ -82,7 +84,7 @@ impl Variant {
                 unsafe { self.shared.raw.reset_descriptor_pool(sets.pool, vk::DescriptorPoolResetFlags::empty()) };
             self.shared.noted(reset.called("vkResetDescriptorPool"))?;
         } else {
-            self.shared.bury(sets.take_pool());
+            self.shared.defer_deletion(sets.take_pool());
             let info = vk::DescriptorPoolCreateInfo::default().max_sets(packets.sets.len() as u32).pool_sizes(&sizes);
             // SAFETY: the sizes live until the call returns.
             let pool = unsafe { self.shared.raw.create_descriptor_pool(&info, None) };
@@ -97,9 +99,9 @@ impl Variant {
         self.write_sets(from, packets, sets)
     }
 
-    /// Sets of a packet of the graph, or of one that a function said.
-    pub fn sets(&self, said: bool, span: Span) -> &[vk::DescriptorSet] {
-        &(if said { &self.said_sets } else { &self.own }).raw[span.range()]
+    /// Sets of a packet of the graph, or of one that a function recorded.
+    pub fn sets(&self, recorded: bool, span: Span) -> &[vk::DescriptorSet] {
+        &(if recorded { &self.recorded_sets } else { &self.own }).raw[span.range()]
     }
 
     fn write_sets(&self, from: Ingredients<'_>, packets: &Packets, sets: &Sets) -> Result<(), Error> {
@@ -119,8 +121,8 @@ impl Variant {
                         true => layout,
                         false => prepared.binder().layout(write.pass, resource, key.mips, key.layers, key.aspects),
                     };
-                    let store = prepared.store(resource, run, imports);
-                    let view = store.map_or(Ok(vk::ImageView::null()), |store| store.view(key));
+                    let physical = prepared.physical(resource, run, imports);
+                    let view = physical.map_or(Ok(vk::ImageView::null()), |physical| physical.view(key));
                     view.map(|view| (view, convert::layout(layout)))
                 };
                 let is_image = match &write.what {
@@ -130,7 +132,7 @@ impl Variant {
                         false
                     }
                     Descriptor::Data([first, end]) => {
-                        let buffer = sets.uniforms.as_ref().map_or(vk::Buffer::null(), |store| store.buffer());
+                        let buffer = sets.uniforms.as_ref().map_or(vk::Buffer::null(), |physical| physical.buffer());
                         buffers.push(vk::DescriptorBufferInfo { buffer, offset: *first, range: end - first });
                         false
                     }

@@ -15,29 +15,29 @@ use crate::bulk;
 use crate::compiled::Poll;
 use crate::copy::{Piece, Plane, download, finish, packed_bytes, pieces, upload};
 use crate::device::Shared;
-use crate::enter::{self, Entering};
 use crate::error::Error;
 use crate::external::SemaphoreSignal;
 use crate::host::Reservation;
+use crate::initial_barriers::{self, InitialBarriers};
 use crate::onetime::OneTime;
+use crate::physical_resource::PhysicalResource;
 use crate::queue::{Point, Submit};
 use crate::run::wait_polling;
 use crate::share::released;
 use crate::staging::{Block, CHUNK};
 use crate::state::{Region, ResourceState};
-use crate::store::Store;
 
 /// Bytes from which on a buffer is copied on a queue for transfers alone, beside what other queues do. Fewer are there
 /// sooner without the semaphore between two queues.
 const APART: u64 = 256 << 10;
 
-/// The device's queue for transfers of a resource outside of runs. Images go over the graphics queue, which can copy every
-/// format and part.
-fn queue_for(store: &Store) -> usize {
-    let PlanKind::Buffer { size } = store.kind else { return 0 };
-    let queues = &store.shared.queues;
+/// The device's queue for transfers of a resource outside of runs. Images go over the graphics queue, which can copy
+/// every format and part.
+fn queue_for(physical: &PhysicalResource) -> usize {
+    let PlanKind::Buffer { size } = physical.kind else { return 0 };
+    let queues = &physical.shared.queues;
     let apart = queues.iter().position(|queue| {
-        let family = store.concurrent || queue.family == queues[0].family;
+        let family = physical.concurrent || queue.family == queues[0].family;
         let other = Capabilities::GRAPHICS | Capabilities::COMPUTE;
         family && queue.capabilities.contains(Capabilities::TRANSFER) && !queue.capabilities.intersects(other)
     });
@@ -53,7 +53,7 @@ pub(crate) struct Transfers(Vec<(OneTime, Option<Point>)>);
 
 impl Transfers {
     /// Everything, to be destroyed.
-    pub fn take_all(&mut self) -> Vec<crate::garbage::Garbage> {
+    pub fn take_all(&mut self) -> Vec<crate::deferred_deletion::DeferredDeletion> {
         std::mem::take(&mut self.0).into_iter().flat_map(|(mut once, _)| once.take().collect::<Vec<_>>()).collect()
     }
 }
@@ -61,7 +61,7 @@ impl Transfers {
 /// One transfer to or from a resource: takes it over with the first submit, and says at the end how it leaves it.
 struct Transfer<'a> {
     shared: &'a Arc<Shared>,
-    store: &'a Arc<Store>,
+    physical: &'a Arc<PhysicalResource>,
     queue: usize,
     write: bool,
     region: Region,
@@ -72,20 +72,20 @@ struct Transfer<'a> {
 }
 
 impl<'a> Transfer<'a> {
-    fn begin(store: &'a Arc<Store>, write: bool) -> Result<Self, Error> {
-        Self::begin_in(store, write, Region::first_mip(store.kind))
+    fn begin(physical: &'a Arc<PhysicalResource>, write: bool) -> Result<Self, Error> {
+        Self::begin_in(physical, write, Region::first_mip(physical.kind))
     }
 
-    fn begin_in(store: &'a Arc<Store>, write: bool, region: Region) -> Result<Self, Error> {
-        let shared = &store.shared;
+    fn begin_in(physical: &'a Arc<PhysicalResource>, write: bool, region: Region) -> Result<Self, Error> {
+        let shared = &physical.shared;
         let known = {
             let mut transfers = shared.transfers();
             let over = |(_, point): &(OneTime, Option<Point>)| shared.is_over(point).unwrap_or(false);
             transfers.0.iter().position(over).map(|at| transfers.0.swap_remove(at).0)
         };
-        let queue = queue_for(store);
+        let queue = queue_for(physical);
         let once = known.unwrap_or_default();
-        let mut transfer = Self { shared, store, queue, write, region, once, last: None, left: None };
+        let mut transfer = Self { shared, physical, queue, write, region, once, last: None, left: None };
         transfer.once.reset(shared)?;
         Ok(transfer)
     }
@@ -93,28 +93,28 @@ impl<'a> Transfer<'a> {
     /// Submits the copy of one piece between the resource, which is reserved, and a block.
     fn submit(&mut self, piece: &Piece, block: &Block, offset: u64) -> Result<Point, Error> {
         let (access, layout) = self.use_of();
-        let mut entering = Entering::default();
+        let mut initial = InitialBarriers::default();
         if self.last.is_none() {
             let previous = (0, 0);
             let (queue, stages) = (self.queue, Stages::COPY);
             // What one aspect is written into may hold the other.
             let discard = self.write && self.region.aspects.bits().count_ones() <= 1;
-            let target = enter::Target { queue, stages, access, layout, discard, previous };
-            entering.enter(self.shared, self.store, self.region, target);
+            let target = initial_barriers::Target { queue, stages, access, layout, discard, previous };
+            initial.acquire(self.shared, self.physical, self.region, target);
         }
         let (device, queue) = (&self.shared.raw, &self.shared.queues[self.queue]);
         let commands = self.once.record(self.shared, queue.family, |commands| {
-            if !entering.is_empty() {
-                entering.record(device, commands);
+            if !initial.is_empty() {
+                initial.record(device, commands);
             }
             if self.write {
-                upload(device, commands, self.store, piece, block.buffer(), offset);
+                upload(device, commands, self.physical, piece, block.buffer(), offset);
             } else {
-                download(device, commands, self.store, piece, block.buffer(), offset);
+                download(device, commands, self.physical, piece, block.buffer(), offset);
                 finish(device, commands);
             }
         })?;
-        let submit = Submit { waits: entering.waits, commands: vec![commands], ..Submit::default() };
+        let submit = Submit { waits: initial.waits, commands: vec![commands], ..Submit::default() };
         let value = self.shared.noted(queue.submit(device, &[submit]))?;
         let point = Point { queue: self.queue, value };
         block.used_until(point);
@@ -153,92 +153,92 @@ impl Drop for Transfer<'_> {
                 released: false,
                 user: (0, 0),
             };
-            self.store.tracked().set(self.region, &state);
+            self.physical.tracked().set(self.region, &state);
         }
         self.shared.transfers().0.push((std::mem::take(&mut self.once), self.last.or(self.left)));
     }
 }
 
-/// Writes mip 0 of all layers, tightly packed, or a buffer's bytes, as many as that needs. Returns when `bytes` may change:
-/// the device may still be at it, and what uses the resource next waits for that.
-pub(crate) fn write(store: &Arc<Store>, bytes: &[u8], poll: Option<Poll<'_>>) -> Result<(), Error> {
-    let shared = &store.shared;
-    let _reservation = reserve(store, poll)?;
+/// Writes mip 0 of all layers, tightly packed, or a buffer's bytes, as many as that needs. Returns when `bytes` may
+/// change: the device may still be at it, and what uses the resource next waits for that.
+pub(crate) fn write(physical: &Arc<PhysicalResource>, bytes: &[u8], poll: Option<Poll<'_>>) -> Result<(), Error> {
+    let shared = &physical.shared;
+    let _reservation = reserve(physical, poll)?;
     if let Some((block, offset)) = locked(shared, bytes) {
         block.flush([offset, offset + bytes.len() as u64])?;
-        let point = Transfer::begin(store, true)?.submit(&Piece::whole(store.kind), &block, offset)?;
+        let point = Transfer::begin(physical, true)?.submit(&Piece::whole(physical.kind), &block, offset)?;
         return shared.wait_for_bytes(point, bytes.len() as u64, poll);
     }
-    if let (PlanKind::Buffer { .. }, Some(mapped)) = (store.kind, store.mapped()) {
-        let points = points(store);
+    if let (PlanKind::Buffer { .. }, Some(mapped)) = (physical.kind, physical.mapped()) {
+        let points = points(physical);
         wait_polling(poll, |slice| shared.wait(&points, slice))?;
         // SAFETY: the buffer is that large; no queue uses it, and whoever would waits for the reservation.
         bulk::copy(unsafe { std::slice::from_raw_parts_mut(mapped.as_ptr(), bytes.len()) }, bytes);
-        let everything = store.tracked().whole();
-        store.tracked().set(everything, &ResourceState::default());
+        let everything = physical.tracked().whole();
+        physical.tracked().set(everything, &ResourceState::default());
         return Ok(());
     }
-    write_pieces(store, bytes, poll)
+    write_pieces(physical, bytes, poll)
 }
 
 /// Reads mip 0 of all layers, tightly packed, or a buffer's bytes; waits until they are there.
-pub(crate) fn read(store: &Arc<Store>) -> Result<Arc<Block>, Error> {
-    let block = store.shared.lend(packed_bytes(store.kind), None)?;
-    let _reservation = reserve(store, None)?;
-    read_to(store, &block, 0)?;
+pub(crate) fn read(physical: &Arc<PhysicalResource>) -> Result<Arc<Block>, Error> {
+    let block = physical.shared.lend(packed_bytes(physical.kind), None)?;
+    let _reservation = reserve(physical, None)?;
+    read_to(physical, &block, 0)?;
     Ok(block)
 }
 
 /// The layers of one mip; both aspects, which share a layout.
-fn around(store: &Store, plane: Plane) -> Region {
-    match store.kind {
-        PlanKind::Buffer { .. } => Region::whole(store.kind),
-        PlanKind::Image { .. } => Region { mips: [plane.mip, plane.mip + 1], ..Region::whole(store.kind) },
+fn around(physical: &PhysicalResource, plane: Plane) -> Region {
+    match physical.kind {
+        PlanKind::Buffer { .. } => Region::whole(physical.kind),
+        PlanKind::Image { .. } => Region { mips: [plane.mip, plane.mip + 1], ..Region::whole(physical.kind) },
     }
 }
 
 /// The packed bytes of one plane; waits until they are there.
-pub(crate) fn read_plane(store: &Arc<Store>, plane: Plane) -> Result<Vec<u8>, Error> {
-    let piece = plane.piece(store.kind);
+pub(crate) fn read_plane(physical: &Arc<PhysicalResource>, plane: Plane) -> Result<Vec<u8>, Error> {
+    let piece = plane.piece(physical.kind);
     let length = piece.bytes.end;
-    let block = store.shared.lend(length, None)?;
-    let _reservation = reserve(store, None)?;
-    let point = Transfer::begin_in(store, false, around(store, plane))?.submit(&piece, &block, 0)?;
-    store.shared.wait_for_bytes(point, length, None)?;
+    let block = physical.shared.lend(length, None)?;
+    let _reservation = reserve(physical, None)?;
+    let point = Transfer::begin_in(physical, false, around(physical, plane))?.submit(&piece, &block, 0)?;
+    physical.shared.wait_for_bytes(point, length, None)?;
     block.invalidate([0, length])?;
     // SAFETY: the block is that large, the device is done with it, and nobody else borrows it.
     Ok(unsafe { std::slice::from_raw_parts(block.start().as_ptr(), length as usize) }.to_vec())
 }
 
 /// Writes the packed bytes of one plane, as many as it has. The device may still be at it.
-pub(crate) fn write_plane(store: &Arc<Store>, plane: Plane, bytes: &[u8]) -> Result<(), Error> {
-    let piece = plane.piece(store.kind);
+pub(crate) fn write_plane(physical: &Arc<PhysicalResource>, plane: Plane, bytes: &[u8]) -> Result<(), Error> {
+    let piece = plane.piece(physical.kind);
     debug_assert_eq!(piece.bytes.end, bytes.len() as u64, "the caller compared");
-    let _reservation = reserve(store, None)?;
-    let block = store.shared.lend(bytes.len() as u64, None)?;
+    let _reservation = reserve(physical, None)?;
+    let block = physical.shared.lend(bytes.len() as u64, None)?;
     // SAFETY: the block is that large and nobody else borrows it.
     unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), block.start().as_ptr(), bytes.len()) };
     block.flush([0, bytes.len() as u64])?;
-    Transfer::begin_in(store, true, around(store, plane))?.submit(&piece, &block, 0).map(|_| ())
+    Transfer::begin_in(physical, true, around(physical, plane))?.submit(&piece, &block, 0).map(|_| ())
 }
 
 /// As [`read`], into `bytes`, as many as that needs.
-pub(crate) fn read_into(store: &Arc<Store>, bytes: &mut [u8]) -> Result<(), Error> {
-    let shared = &store.shared;
-    let _reservation = reserve(store, None)?;
+pub(crate) fn read_into(physical: &Arc<PhysicalResource>, bytes: &mut [u8]) -> Result<(), Error> {
+    let shared = &physical.shared;
+    let _reservation = reserve(physical, None)?;
     if let Some((block, offset)) = locked(shared, bytes) {
-        return read_to(store, &block, offset);
+        return read_to(physical, &block, offset);
     }
-    read_pieces(store, bytes)
+    read_pieces(physical, bytes)
 }
 
 /// Pieces of a read that are under way before the first of them is waited for.
 const AHEAD: usize = 4;
 
-/// Reads a reserved resource piece by piece, each through a block. One thread waits, since drivers let threads that wait at
-/// once wait for each other; of a large one others copy what has come.
-fn read_pieces(store: &Arc<Store>, bytes: &mut [u8]) -> Result<(), Error> {
-    let shared = &store.shared;
+/// Reads a reserved resource piece by piece, each through a block. One thread waits, since drivers let threads that
+/// wait at once wait for each other; of a large one others copy what has come.
+fn read_pieces(physical: &Arc<PhysicalResource>, bytes: &mut [u8]) -> Result<(), Error> {
+    let shared = &physical.shared;
     let helpers = bulk::threads(bytes.len()) - 1;
     let copy = |to: &mut [u8], block: &Block| {
         // SAFETY: the block is that large, the device is done with it, and nobody else borrows it.
@@ -260,8 +260,8 @@ fn read_pieces(store: &Arc<Store>, bytes: &mut [u8]) -> Result<(), Error> {
         for _ in 0..helpers {
             scope.spawn(copies);
         }
-        let mut transfer = Transfer::begin(store, false)?;
-        let (mut pieces, mut rest, mut under_way) = (pieces(store.kind, CHUNK).into_iter(), bytes, VecDeque::new());
+        let mut transfer = Transfer::begin(physical, false)?;
+        let (mut pieces, mut rest, mut under_way) = (pieces(physical.kind, CHUNK).into_iter(), bytes, VecDeque::new());
         loop {
             while under_way.len() < AHEAD
                 && let Some(piece) = pieces.next()
@@ -292,27 +292,27 @@ fn read_pieces(store: &Arc<Store>, bytes: &mut [u8]) -> Result<(), Error> {
 /// `general`. Returns when that is submitted; the signals follow it.
 ///
 /// Source: Vulkan 1.3 specification, "Queue Family Ownership Transfer", of external queue families.
-pub(crate) fn release(store: &Arc<Store>, signals: &[SemaphoreSignal]) -> Result<Point, Error> {
+pub(crate) fn release(physical: &Arc<PhysicalResource>, signals: &[SemaphoreSignal]) -> Result<Point, Error> {
     const QUEUE: usize = 0;
-    let shared = &store.shared;
-    let _turn = shared.turn_with(std::slice::from_ref(store), None)?;
-    let mut transfer = Transfer::begin(store, false)?;
-    let mut entering = Entering::default();
+    let shared = &physical.shared;
+    let _turn = shared.turn_with(std::slice::from_ref(physical), None)?;
+    let mut transfer = Transfer::begin(physical, false)?;
+    let mut initial = InitialBarriers::default();
     let (stages, access, layout) = (Stages::COPY, Accesses::TRANSFER_READ, Layout::General);
-    let target = enter::Target { queue: QUEUE, stages, access, layout, discard: false, previous: (0, 0) };
-    entering.enter(shared, store, Region::whole(store.kind), target);
+    let target = initial_barriers::Target { queue: QUEUE, stages, access, layout, discard: false, previous: (0, 0) };
+    initial.acquire(shared, physical, Region::whole(physical.kind), target);
     let queue = &shared.queues[QUEUE];
     let commands = transfer.once.record(shared, queue.family, |commands| {
-        if !entering.is_empty() {
-            entering.record(&shared.raw, commands);
+        if !initial.is_empty() {
+            initial.record(&shared.raw, commands);
         }
-        enter::release(shared, store, queue.family, commands);
+        initial_barriers::release(shared, physical, queue.family, commands);
     })?;
     let signals = signals.iter().map(|signal| (signal.semaphore, signal.value)).collect();
-    let submit = Submit { waits: entering.waits, commands: vec![commands], signals, ..Submit::default() };
+    let submit = Submit { waits: initial.waits, commands: vec![commands], signals, ..Submit::default() };
     let point = Point { queue: QUEUE, value: shared.noted(queue.submit(&shared.raw, &[submit]))? };
     let left = released(QUEUE, point);
-    let mut tracked = store.tracked();
+    let mut tracked = physical.tracked();
     let whole = tracked.whole();
     tracked.set(whole, &left);
     drop(tracked);
@@ -321,26 +321,26 @@ pub(crate) fn release(store: &Arc<Store>, signals: &[SemaphoreSignal]) -> Result
 }
 
 /// Keeps runs away from a resource, once those that have it are over.
-fn reserve(store: &Arc<Store>, poll: Option<Poll<'_>>) -> Result<Reservation, Error> {
-    let stores = std::slice::from_ref(store);
-    let _turn = store.shared.turn_with(stores, poll)?;
-    Ok(Reservation::of(stores))
+fn reserve(physical: &Arc<PhysicalResource>, poll: Option<Poll<'_>>) -> Result<Reservation, Error> {
+    let physicals = std::slice::from_ref(physical);
+    let _turn = physical.shared.turn_with(physicals, poll)?;
+    Ok(Reservation::of(physicals))
 }
 
-fn read_to(store: &Arc<Store>, block: &Block, offset: u64) -> Result<(), Error> {
-    let point = Transfer::begin(store, false)?.submit(&Piece::whole(store.kind), block, offset)?;
-    let bytes = packed_bytes(store.kind);
-    store.shared.wait_for_bytes(point, bytes, None)?;
+fn read_to(physical: &Arc<PhysicalResource>, block: &Block, offset: u64) -> Result<(), Error> {
+    let point = Transfer::begin(physical, false)?.submit(&Piece::whole(physical.kind), block, offset)?;
+    let bytes = packed_bytes(physical.kind);
+    physical.shared.wait_for_bytes(point, bytes, None)?;
     block.invalidate([offset, offset + bytes])
 }
 
 /// Writes a reserved resource piece by piece, each through a block; several threads fill those of a large one.
-fn write_pieces(store: &Arc<Store>, bytes: &[u8], poll: Option<Poll<'_>>) -> Result<(), Error> {
-    let pieces = pieces(store.kind, CHUNK);
-    let (next, transfer) = (AtomicUsize::new(0), Mutex::new(Transfer::begin(store, true)?));
+fn write_pieces(physical: &Arc<PhysicalResource>, bytes: &[u8], poll: Option<Poll<'_>>) -> Result<(), Error> {
+    let pieces = pieces(physical.kind, CHUNK);
+    let (next, transfer) = (AtomicUsize::new(0), Mutex::new(Transfer::begin(physical, true)?));
     let write = |piece: &Piece, poll: Option<Poll<'_>>| {
         let from = &bytes[piece.bytes.start as usize..piece.bytes.end as usize];
-        let block = store.shared.lend(from.len() as u64, poll)?;
+        let block = physical.shared.lend(from.len() as u64, poll)?;
         // SAFETY: the block is that large and nobody else borrows it.
         unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), block.start().as_ptr(), from.len()) };
         block.flush([0, from.len() as u64])?;
@@ -368,9 +368,9 @@ fn write_pieces(store: &Arc<Store>, bytes: &[u8], poll: Option<Poll<'_>>) -> Res
 }
 
 /// Moments after which no queue uses a resource.
-pub(crate) fn points(store: &Store) -> Vec<Point> {
+pub(crate) fn points(physical: &PhysicalResource) -> Vec<Point> {
     let mut points = Vec::new();
-    let tracked = store.tracked();
+    let tracked = physical.tracked();
     tracked.visit(tracked.whole(), |_, state| points.extend(&state.points));
     points
 }

@@ -1,5 +1,5 @@
-//! Staging memory of a device: blocks in the host's cached memory that stay mapped and page-locked. Transfers borrow them,
-//! and they are lent again once no queue uses them, so that steady work allocates nothing.
+//! Staging memory of a device: blocks in the host's cached memory that stay mapped and page-locked. Transfers borrow
+//! them, and they are lent again once no queue uses them, so that steady work allocates nothing.
 //!
 //! Cached memory serves both directions: a GPU reads it at the rate of the link, and a CPU writes it faster than
 //! write-combined memory and reads it at all.
@@ -12,12 +12,12 @@ use ash::vk;
 use rgraph_plan::plan::PlanKind;
 
 use crate::compiled::Poll;
+use crate::deferred_deletion::DeferredDeletion;
 use crate::device::Shared;
 use crate::error::{Called, Code, DeviceError, Error};
-use crate::garbage::Garbage;
 use crate::memory::{Allocation, Domain, Want};
+use crate::physical_resource::{Usages, buffer_info};
 use crate::queue::Point;
-use crate::store::{Usages, buffer_info};
 
 /// Bytes of the blocks that large transfers go through, one after the other.
 pub(crate) const CHUNK: u64 = 4 << 20;
@@ -32,8 +32,8 @@ const ALIGNMENT: u64 = 64;
 /// What memory reports call the blocks.
 const NAME: &str = "staging";
 
-/// A lent block: a buffer, its memory, and the moments after which no queue uses it. Dropping the last reference gives it
-/// back.
+/// A lent block: a buffer, its memory, and the moments after which no queue uses it. Dropping the last reference gives
+/// it back.
 #[derive(Debug)]
 pub(crate) struct Block {
     shared: Arc<Shared>,
@@ -84,7 +84,8 @@ enum Found {
 }
 
 impl Staging {
-    /// The block given back last of those that fit and that no queue uses: its bytes are the likeliest to be in a cache.
+    /// The block given back last of those that fit and that no queue uses: its bytes are the likeliest to be in a
+    /// cache.
     fn find(&mut self, bytes: u64, is_over: impl Fn(&[Point]) -> Result<bool, Error>) -> Result<Found, Error> {
         self.loans += 1;
         let fits = |free: &Free| free.parts.size >= bytes && free.parts.size / 2 <= bytes.max(LEAST);
@@ -106,17 +107,17 @@ impl Staging {
     }
 
     /// Takes out blocks that nobody borrowed for a while; all of them where `all`.
-    fn retire(&mut self, all: bool) -> Vec<Garbage> {
+    fn retire(&mut self, all: bool) -> Vec<DeferredDeletion> {
         let loans = self.loans;
         let old = |free: &mut Free| all || free.since + IDLE_LOANS < loans;
-        self.free.extract_if(.., old).flat_map(|free| free.parts.garbage()).collect()
+        self.free.extract_if(.., old).flat_map(|free| free.parts.deferred()).collect()
     }
 }
 
 impl Parts {
-    fn garbage(self) -> [Garbage; 2] {
+    fn deferred(self) -> [DeferredDeletion; 2] {
         let domain = self.memory.domain();
-        [Garbage::Buffer(self.buffer), Garbage::Memory(self.memory, NAME.to_owned(), domain)]
+        [DeferredDeletion::Buffer(self.buffer), DeferredDeletion::Memory(self.memory, NAME.to_owned(), domain)]
     }
 }
 
@@ -140,8 +141,8 @@ impl Block {
         self.parts().start.0
     }
 
-    /// Lets the device see what the CPU wrote to some of its bytes; to be called before the submit that reads them. Nothing
-    /// happens in coherent memory.
+    /// Lets the device see what the CPU wrote to some of its bytes; to be called before the submit that reads them.
+    /// Nothing happens in coherent memory.
     ///
     /// # Errors
     /// If the driver has no memory for it.
@@ -152,8 +153,8 @@ impl Block {
         self.shared.noted(flushed.called("vkFlushMappedMemoryRanges"))
     }
 
-    /// Lets the CPU see what the device wrote to some of its bytes; to be called after waiting for it. Nothing happens in
-    /// coherent memory.
+    /// Lets the CPU see what the device wrote to some of its bytes; to be called after waiting for it. Nothing happens
+    /// in coherent memory.
     ///
     /// # Errors
     /// If the driver has no memory for it.
@@ -196,7 +197,7 @@ impl Drop for Block {
             staging.free.push(Free { parts, points, since });
             staging.retire(self.shared.is_closed())
         };
-        self.shared.bury(retired);
+        self.shared.defer_deletion(retired);
     }
 }
 
@@ -244,7 +245,7 @@ impl Shared {
     /// Gives back every block that nobody borrows.
     pub(crate) fn trim_staging(&self) {
         let retired = self.staging().retire(true);
-        self.bury(retired);
+        self.defer_deletion(retired);
     }
 
     fn make_block(&self, bytes: u64) -> Result<Parts, Error> {
@@ -257,7 +258,7 @@ impl Shared {
         let buffer = self.noted(unsafe { self.raw.create_buffer(&info, None) }.called("vkCreateBuffer"))?;
         self.name(buffer, NAME);
         let discard = |error: Error| {
-            self.bury([Garbage::Buffer(buffer)]);
+            self.defer_deletion([DeferredDeletion::Buffer(buffer)]);
             error
         };
         // SAFETY: the buffer was just made.
@@ -276,8 +277,9 @@ impl Shared {
             Ok(start) => Ok(Parts { buffer, memory, size, start }),
             Err(error) => {
                 let domain = memory.domain();
-                let garbage = [Garbage::Buffer(buffer), Garbage::Memory(memory, NAME.to_owned(), domain)];
-                self.bury(garbage);
+                let deferred =
+                    [DeferredDeletion::Buffer(buffer), DeferredDeletion::Memory(memory, NAME.to_owned(), domain)];
+                self.defer_deletion(deferred);
                 Err(error)
             }
         }

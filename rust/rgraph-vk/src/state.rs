@@ -1,4 +1,4 @@
-//! The state that a resource carries from run to run: who used each part of it last, and how. Entry barriers of the
+//! The state that a resource carries from run to run: who used each part of it last, and how. Initial barriers of the
 //! next run, of whatever graph, are made from it.
 
 use ash::vk;

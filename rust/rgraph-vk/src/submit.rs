@@ -1,4 +1,4 @@
-//! One run to the queues: what is uploaded, entry barriers, the plan's batches in their order, what is read back.
+//! One run to the queues: what is uploaded, initial barriers, the plan's batches in their order, what is read back.
 
 mod external;
 mod host;
@@ -17,16 +17,16 @@ use crate::compiled::Poll;
 use crate::convert;
 use crate::copy::{Piece, clear, seen_by_all, upload};
 use crate::device::Shared;
-use crate::enter::{Entering, Target};
 use crate::error::Error;
 use crate::external::External;
 use crate::frame::{Figures, Reads};
 use crate::host::{HostLane, Outcome};
+use crate::initial_barriers::{InitialBarriers, Target};
+use crate::physical_resource::PhysicalResource;
 use crate::prepared::Prepared;
 use crate::queue::{Point, Submit};
 use crate::run::{FrameContext, Prologue, RunState};
 use crate::state::{Region, ResourceState};
-use crate::store::Store;
 
 use external::Awaited;
 pub(crate) use read::Wanted;
@@ -198,7 +198,7 @@ impl Run<'_, '_> {
         if prologue.clears.is_empty() && prologue.uploads.is_empty() {
             return Ok(());
         }
-        let mut entering = Entering::default();
+        let mut initial = InitialBarriers::default();
         let target = |discard| Target {
             queue: OWN_QUEUE,
             stages: Stages::ALL_TRANSFER,
@@ -207,36 +207,37 @@ impl Run<'_, '_> {
             discard,
             previous: (0, 0),
         };
-        for (store, _) in &prologue.clears {
-            entering.enter(self.shared, store, Region::whole(store.kind), target(true));
+        for (physical, _) in &prologue.clears {
+            initial.acquire(self.shared, physical, Region::whole(physical.kind), target(true));
         }
-        let cleared = |store: &Arc<Store>| prologue.clears.iter().any(|(known, _)| Arc::ptr_eq(known, store));
-        for (store, ..) in prologue.uploads.iter().filter(|(store, ..)| !cleared(store)) {
-            entering.enter(self.shared, store, Region::first_mip(store.kind), target(true));
+        let cleared =
+            |physical: &Arc<PhysicalResource>| prologue.clears.iter().any(|(known, _)| Arc::ptr_eq(known, physical));
+        for (physical, ..) in prologue.uploads.iter().filter(|(physical, ..)| !cleared(physical)) {
+            initial.acquire(self.shared, physical, Region::first_mip(physical.kind), target(true));
         }
         let device = &self.shared.raw;
         let (prepared, queue) = (self.prepared, &self.shared.queues[OWN_QUEUE]);
         let family = queue.family;
         let poison = prepared.chaos.as_deref().map(|chaos| &chaos.spec.poison);
         let commands = self.context.once.record(self.shared, family, |commands| {
-            entering.record(device, commands);
-            for (store, poisoned) in &prologue.clears {
+            initial.record(device, commands);
+            for (physical, poisoned) in &prologue.clears {
                 match (poisoned, poison) {
                     (Some(memory), Some(poison)) => {
-                        Poisoner { prepared, poison, queue, commands }.store(*memory, store);
+                        Poisoner { prepared, poison, queue, commands }.physical(*memory, physical);
                     }
-                    _ => clear(device, commands, store),
+                    _ => clear(device, commands, physical),
                 }
             }
             if !prologue.clears.is_empty() {
                 seen_by_all(device, commands);
             }
-            for (store, block, offset) in &prologue.uploads {
-                upload(device, commands, store, &Piece::whole(store.kind), block.buffer(), *offset);
+            for (physical, block, offset) in &prologue.uploads {
+                upload(device, commands, physical, &Piece::whole(physical.kind), block.buffer(), *offset);
             }
         })?;
-        let submit = Submit { waits: entering.waits, commands: vec![commands], ..Submit::default() };
-        self.figures.notes.append(&mut entering.notes);
+        let submit = Submit { waits: initial.waits, commands: vec![commands], ..Submit::default() };
+        self.figures.notes.append(&mut initial.notes);
         let point = self.submit_own(OWN_QUEUE, submit)?;
         let state = ResourceState {
             queue: Some(OWN_QUEUE),
@@ -248,20 +249,20 @@ impl Run<'_, '_> {
             released: false,
             user: (0, 0),
         };
-        for (store, _) in &prologue.clears {
-            store.tracked().set(Region::whole(store.kind), &state);
+        for (physical, _) in &prologue.clears {
+            physical.tracked().set(Region::whole(physical.kind), &state);
         }
-        for (store, block, _) in &prologue.uploads {
-            store.tracked().set(Region::first_mip(store.kind), &state);
+        for (physical, block, _) in &prologue.uploads {
+            physical.tracked().set(Region::first_mip(physical.kind), &state);
             block.used_until(point);
         }
         Ok(())
     }
 
     /// Waits of a batch: of the plan, for the read-back of the run before, and none twice.
-    fn waits(&mut self, state: &RunState, waits: &[Wait], queue: Option<usize>) -> Result<Entering, Error> {
+    fn waits(&mut self, state: &RunState, waits: &[Wait], queue: Option<usize>) -> Result<InitialBarriers, Error> {
         let plan = &self.prepared.plan;
-        let mut entering = Entering::default();
+        let mut initial = InitialBarriers::default();
         for wait in waits {
             let lane = wait.queue.map_or(plan.queues.len(), Id::index);
             let signalled = self.prepared.signals.get(&(lane, wait.value));
@@ -277,13 +278,13 @@ impl Run<'_, '_> {
             let stages = convert::stages(wait.stages);
             match at {
                 Some(At::Queue(point)) => {
-                    entering.wait(self.shared.queues[point.queue].semaphore, point.value, stages);
+                    initial.wait(self.shared.queues[point.queue].semaphore, point.value, stages);
                 }
                 Some(At::Host(value)) => {
                     if let Some(host) = &state.host {
-                        entering.wait(host.semaphore, value, stages);
+                        initial.wait(host.semaphore, value, stages);
                         if queue.is_some() {
-                            entering.after_host(stages);
+                            initial.after_host(stages);
                             self.wait_for_host(state, value)?;
                         }
                     }
@@ -294,9 +295,9 @@ impl Run<'_, '_> {
         let first = queue.is_none_or(|queue| !std::mem::replace(&mut self.entered[queue], true));
         if let Some(after) = state.after.filter(|after| first && queue != Some(after.queue)) {
             let all = vk::PipelineStageFlags2::ALL_COMMANDS;
-            entering.wait(self.shared.queues[after.queue].semaphore, after.value, all);
+            initial.wait(self.shared.queues[after.queue].semaphore, after.value, all);
         }
-        Ok(entering)
+        Ok(initial)
     }
 
     fn batch(&mut self, state: &RunState, batch: BatchId, queue: usize) -> Result<(), Error> {
@@ -304,32 +305,32 @@ impl Run<'_, '_> {
         if self.open.as_ref().is_some_and(|(open, ..)| *open != queue) {
             self.flush()?;
         }
-        let mut entering = self.waits(state, &self.prepared.plan.waits[planned.waits.range()], Some(queue))?;
-        self.enter_edges(state, batch, queue, &mut entering);
+        let mut initial = self.waits(state, &self.prepared.plan.waits[planned.waits.range()], Some(queue))?;
+        self.acquire_edges(state, batch, queue, &mut initial);
         let info = &self.prepared.batches[batch];
         let mut commands = Vec::with_capacity(info.chunks.len() + 1);
-        if !entering.is_empty() {
+        if !initial.is_empty() {
             let family = self.shared.queues[queue].family;
             let device = &self.shared.raw;
-            commands.push(self.context.once.record(self.shared, family, |commands| entering.record(device, commands))?);
-            self.figures.entry_barriers += entering.len();
+            commands.push(self.context.once.record(self.shared, family, |commands| initial.record(device, commands))?);
+            self.figures.entry_barriers += initial.len();
         }
-        self.figures.notes.append(&mut entering.notes);
+        self.figures.notes.append(&mut initial.notes);
         let recorded = &state.variant_of(self.context, self.variant).chunks[info.chunks.range()];
         commands.extend(recorded.iter().map(|(_, commands)| *commands));
         let (_, submits, batches) = self.open.get_or_insert_with(|| (queue, Vec::new(), Vec::new()));
-        submits.push(Submit { waits: entering.waits, commands, ..Submit::default() });
+        submits.push(Submit { waits: initial.waits, commands, ..Submit::default() });
         batches.push(batch);
         Ok(())
     }
 
     /// Takes over what a batch is the first to use.
-    fn enter_edges(&self, state: &RunState, batch: BatchId, queue: usize, entering: &mut Entering) {
+    fn acquire_edges(&self, state: &RunState, batch: BatchId, queue: usize, initial: &mut InitialBarriers) {
         for &at in &self.prepared.batches[batch].entries {
             let edge = &self.prepared.plan.edges[at as usize];
-            let Some(store) = self.prepared.store(edge.resource, state.run, &state.imports) else { continue };
+            let Some(physical) = self.prepared.physical(edge.resource, state.run, &state.imports) else { continue };
             let region = Region::of_edge(edge);
-            entering.awaited = self.await_entry(edge, entering);
+            initial.awaited = self.await_entry(edge, initial);
             let target = Target {
                 queue,
                 stages: edge.entry.stages,
@@ -338,7 +339,7 @@ impl Run<'_, '_> {
                 discard: false,
                 previous: (self.prepared.id, state.run),
             };
-            entering.enter(self.shared, store, region, target);
+            initial.acquire(self.shared, physical, region, target);
         }
     }
 
@@ -346,7 +347,7 @@ impl Run<'_, '_> {
     fn leave(&self, state: &RunState) {
         let points = self.points();
         for (edge, &released) in self.prepared.plan.edges.iter().zip(&self.prepared.released) {
-            let Some(store) = self.prepared.store(edge.resource, state.run, &state.imports) else { continue };
+            let Some(physical) = self.prepared.physical(edge.resource, state.run, &state.imports) else { continue };
             let queue = edge.exit.queue.map(|queue| self.prepared.queues[queue.index()]);
             let region = Region::of_edge(edge);
             let left = ResourceState {
@@ -359,7 +360,7 @@ impl Run<'_, '_> {
                 released,
                 user: (self.prepared.id, state.run + 1),
             };
-            store.tracked().set(region, &left);
+            physical.tracked().set(region, &left);
         }
     }
 }

@@ -8,9 +8,9 @@ use rgraph_plan::access::{Aspects, Layout, Usage};
 use rgraph_plan::plan::{Attachment, Plan, PlanKind, PlanPassId, Scope};
 
 use crate::convert;
+use crate::deferred_deletion::DeferredDeletion;
 use crate::device::Shared;
 use crate::error::{Called, Error};
-use crate::garbage::Garbage;
 use crate::record::attachment_layout;
 use crate::rendering::{Rendering, Renderings};
 use crate::scene::{PassAccess, Scene};
@@ -36,8 +36,8 @@ pub(crate) fn create(shared: &Shared, plan: &Plan, scene: &Scene, renderings: &m
 pub(crate) fn destroy(shared: &Shared, renderings: &mut Renderings) {
     for rendering in &mut renderings.passes {
         if let Some(pass) = rendering.subpasses.take() {
-            let pipelines = shared.forget_pipelines(pass).into_iter().map(Garbage::Pipeline);
-            shared.bury(pipelines.chain([Garbage::RenderPass(pass)]));
+            let pipelines = shared.forget_pipelines(pass).into_iter().map(DeferredDeletion::Pipeline);
+            shared.defer_deletion(pipelines.chain([DeferredDeletion::RenderPass(pass)]));
         }
     }
 }
@@ -326,8 +326,8 @@ impl Maker<'_> {
         out
     }
 
-    /// The plan's barriers within the render pass: like any barrier command, each orders all subpasses before it and all
-    /// after it. A dependency of Vulkan is about one pair.
+    /// The plan's barriers within the render pass: like any barrier command, each orders all subpasses before it and
+    /// all after it. A dependency of Vulkan is about one pair.
     fn dependencies(&self) -> Vec<((u32, u32), vk::MemoryBarrier2<'static>)> {
         let mut out: Vec<((u32, u32), vk::MemoryBarrier2<'static>)> = Vec::new();
         for (before, memory, images) in &self.rendering.within {
@@ -398,7 +398,8 @@ pub(crate) fn begin(
         .render_area(area)
         .clear_values(clears);
     let contents = vk::SubpassBeginInfo::default().contents(vk::SubpassContents::INLINE);
-    // SAFETY: the framebuffer was made for the render pass; the plan's barriers have brought its images into the layouts.
+    // SAFETY: the framebuffer was made for the render pass; the plan's barriers have brought its images into the
+    // layouts.
     unsafe { device.cmd_begin_render_pass2(commands, &info, &contents) };
 }
 

@@ -1,5 +1,5 @@
-//! A graph in one of its frame contexts: handles, descriptor sets, barriers in Vulkan's terms and, once recorded, command
-//! buffers. It stays as it is while nothing that was recorded changes, and is then submitted again and again.
+//! A graph in one of its frame contexts: handles, descriptor sets, barriers in Vulkan's terms and, once recorded,
+//! command buffers. It stays as it is while nothing that was recorded changes, and is then submitted again and again.
 
 use std::sync::{Arc, Weak};
 
@@ -10,14 +10,14 @@ use rgraph_plan::resource::ResourceId;
 
 use crate::bind::Packets;
 use crate::convert;
+use crate::deferred_deletion::DeferredDeletion;
 use crate::device::Shared;
 use crate::error::{Called, Error};
-use crate::garbage::Garbage;
 use crate::measure::{Measure, Stamps};
+use crate::physical_resource::{PhysicalResource, Raw, ViewKey, attachment_view_type};
 use crate::prepared::{Imports, Prepared};
 use crate::rendering::Rendering;
 use crate::sets::Sets;
-use crate::store::{Raw, Store, ViewKey, attachment_view_type};
 use crate::subpass;
 use crate::transfer::Handles;
 
@@ -31,13 +31,13 @@ pub(crate) struct Key {
     /// Times and statistics.
     pub measured: (Measure, bool),
     /// What is bound to each import of the graph.
-    pub bound: Vec<Option<Weak<Store>>>,
+    pub bound: Vec<Option<Weak<PhysicalResource>>>,
 }
 
 impl PartialEq for Key {
     fn eq(&self, other: &Self) -> bool {
         let Self { phase, off, measured, bound } = self;
-        let same = |(one, two): (&Option<Weak<Store>>, &Option<Weak<Store>>)| match (one, two) {
+        let same = |(one, two): (&Option<Weak<PhysicalResource>>, &Option<Weak<PhysicalResource>>)| match (one, two) {
             (Some(one), Some(two)) => one.ptr_eq(two),
             (one, two) => one.is_none() && two.is_none(),
         };
@@ -49,7 +49,7 @@ impl PartialEq for Key {
 impl Key {
     /// Whether it can come again: all that was bound exists.
     pub fn is_alive(&self) -> bool {
-        self.bound.iter().flatten().all(|store| store.strong_count() > 0)
+        self.bound.iter().flatten().all(|physical| physical.strong_count() > 0)
     }
 }
 
@@ -78,8 +78,8 @@ pub(crate) struct Variant {
     /// Descriptor sets of compiled packets.
     pub(crate) own: Sets,
     /// Packets recorded by callbacks for this run, and their sets.
-    pub said: Packets,
-    pub(crate) said_sets: Sets,
+    pub recorded: Packets,
+    pub(crate) recorded_sets: Sets,
     pub data_stamp: u64,
     pub attachments: Vec<AttachmentViews>,
     pub framebuffers: Vec<vk::Framebuffer>,
@@ -111,8 +111,8 @@ pub(crate) struct Ingredients<'a> {
 }
 
 impl Variant {
-    /// Everything but the recording. What the graph alone decides is taken from a variant that is not needed any more, and
-    /// whose frames are done.
+    /// Everything but the recording. What the graph alone decides is taken from a variant that is not needed any more,
+    /// and whose frames are done.
     pub fn new(from: Ingredients<'_>, old: Option<Self>) -> Result<Self, Error> {
         let prepared = from.prepared;
         let mut variant = Self {
@@ -122,8 +122,8 @@ impl Variant {
             handles: IdVec::new(),
             concurrent: IdVec::new(),
             own: Sets::default(),
-            said: Packets::default(),
-            said_sets: Sets::default(),
+            recorded: Packets::default(),
+            recorded_sets: Sets::default(),
             data_stamp: u64::MAX,
             attachments: Vec::new(),
             framebuffers: Vec::new(),
@@ -138,7 +138,7 @@ impl Variant {
         };
         if let Some(mut old) = old {
             std::mem::swap(&mut variant.own, &mut old.own);
-            std::mem::swap(&mut variant.said_sets, &mut old.said_sets);
+            std::mem::swap(&mut variant.recorded_sets, &mut old.recorded_sets);
             std::mem::swap(&mut variant.events, &mut old.events);
             std::mem::swap(&mut variant.chunks, &mut old.chunks);
         }
@@ -156,9 +156,9 @@ impl Variant {
 
     fn find_handles(&mut self, from: Ingredients<'_>) {
         for resource in from.prepared.plan.resources.ids() {
-            let store = from.prepared.store(resource, from.run, from.imports);
-            self.handles.push(store.map_or(Raw::Buffer(vk::Buffer::null()), |store| store.raw));
-            self.concurrent.push(store.is_some_and(|store| store.concurrent));
+            let physical = from.prepared.physical(resource, from.run, from.imports);
+            self.handles.push(physical.map_or(Raw::Buffer(vk::Buffer::null()), |physical| physical.raw));
+            self.concurrent.push(physical.is_some_and(|physical| physical.concurrent));
         }
     }
 
@@ -271,7 +271,9 @@ impl Variant {
                     let aspects = format.aspects();
                     let kind = attachment_view_type(layers);
                     let key = ViewKey { kind, format, aspects, mips: [mip, mip + 1], layers };
-                    prepared.store(resource, run, imports).map_or(Ok(vk::ImageView::null()), |store| store.view(key))
+                    prepared
+                        .physical(resource, run, imports)
+                        .map_or(Ok(vk::ImageView::null()), |physical| physical.view(key))
                 };
                 self.attachments[at].view = view(attachment.resource, attachment.mip, attachment.layers)?;
                 if let Some(resolve) = resolve {
@@ -327,7 +329,7 @@ impl Variant {
         if std::mem::replace(&mut self.data_stamp, stamp) == stamp {
             return;
         }
-        if let Some(mapped) = self.own.uniforms.as_ref().and_then(|store| store.mapped()) {
+        if let Some(mapped) = self.own.uniforms.as_ref().and_then(|physical| physical.mapped()) {
             // SAFETY: the buffer was made as large; the GPU is done with this context.
             unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), mapped.as_ptr(), data.len()) };
         }
@@ -408,14 +410,14 @@ impl Handles for Variant {
 
 impl Drop for Variant {
     fn drop(&mut self) {
-        let mut gone: Vec<_> = self.chunks.iter().map(|(pool, _)| Garbage::CommandPool(*pool)).collect();
+        let mut gone: Vec<_> = self.chunks.iter().map(|(pool, _)| DeferredDeletion::CommandPool(*pool)).collect();
         gone.extend(self.own.take_pool());
-        gone.extend(self.said_sets.take_pool());
-        gone.extend(self.events.iter().copied().map(Garbage::Event));
+        gone.extend(self.recorded_sets.take_pool());
+        gone.extend(self.events.iter().copied().map(DeferredDeletion::Event));
         let times = self.times.as_ref().map(|times| times.pool);
-        gone.extend([times, self.statistics].into_iter().flatten().map(Garbage::QueryPool));
+        gone.extend([times, self.statistics].into_iter().flatten().map(DeferredDeletion::QueryPool));
         let framebuffers = self.framebuffers.iter().filter(|one| **one != vk::Framebuffer::null());
-        gone.extend(framebuffers.copied().map(Garbage::Framebuffer));
-        self.shared.bury(gone);
+        gone.extend(framebuffers.copied().map(DeferredDeletion::Framebuffer));
+        self.shared.defer_deletion(gone);
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! They are a table of their own, because three components of 32 bits exist here and not among texel formats.
 //!
-//! Source: WebGPU specification, "GPUVertexFormat"; Vulkan specification, "Required Format Support" (each format here must
-//! support vertex buffers).
+//! Source: WebGPU specification, "GPUVertexFormat"; Vulkan specification, "Required Format Support" (each format here
+//! must support vertex buffers).
 
 use ash::vk;
 use rgraph_plan::file::json::Word;
@@ -101,8 +101,8 @@ impl VertexFormat {
         TABLE.iter().find(|row| row.name == name || row.vulkan == vulkan).map(|row| row.format)
     }
 
-    /// The format of an input that is stored as the shader reads it; `None` for three components of 16 bits and for kinds
-    /// of 64 bits, which no device must have.
+    /// The format of an input that is stored as the shader reads it; `None` for three components of 16 bits and for
+    /// kinds of 64 bits, which no device must have.
     pub fn of(input: &VertexInput) -> Option<Self> {
         let kind = match input.scalar {
             Scalar::F32 => "float32",

@@ -59,8 +59,8 @@ pub type CallbackError = Box<dyn StdError + Send + Sync>;
 
 /// A function of the caller's that runs on the host.
 pub trait HostWork: Send + Sync {
-    /// Runs once per frame, on a thread of its graph or of the job pool, when all that the pass reads is there. Passes of
-    /// one of the plan's [`sets`](rgraph_plan::plan::Plan::sets) run at once.
+    /// Runs once per frame, on a thread of its graph or of the job pool, when all that the pass reads is there. Passes
+    /// of one of the plan's [`sets`](rgraph_plan::plan::Plan::sets) run at once.
     ///
     /// Its run waits for it. Whatever waits for a run of the same device ([`Compiled::run`](crate::Compiled::run),
     /// [`Resource::read`](crate::Resource::read) and `write`) is refused inside of it with `RG-E402`. It must not join
@@ -124,7 +124,8 @@ impl std::ops::Deref for HostBytes<'_> {
 /// A function of the caller's that says a pass's steps.
 pub trait RecordWork: Send + Sync {
     /// Adds steps. Called each time that the pass is recorded, on the thread that runs the frame or on one of the job
-    /// pool; those of several passes are called at once. As in [`HostWork::run`], waiting for a run of the same device is refused.
+    /// pool; those of several passes are called at once. As in [`HostWork::run`], waiting for a run of the same device
+    /// is refused.
     ///
     /// # Errors
     /// Whatever it likes: the frame is abandoned and the caller of `run` gets the error.

@@ -78,8 +78,8 @@ pub(super) fn bad(message: impl Into<String>, help: impl Into<String>) -> Error 
 }
 
 impl Device {
-    /// Captures the next `frames` runs of this device, of whatever graphs, into one file. It is written with the last of
-    /// them, or by [`Capture::finish`].
+    /// Captures the next `frames` runs of this device, of whatever graphs, into one file. It is written with the last
+    /// of them, or by [`Capture::finish`].
     ///
     /// # Errors
     /// `RG-E222` if the file has no folder; `RG-E213` if `frames` is 0 or more than [`MOST_FRAMES`].

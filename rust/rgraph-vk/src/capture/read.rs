@@ -1,4 +1,5 @@
-//! Reading a capture file, which may be a stranger's: memory grows with its length, and what its header names lies in it.
+//! Reading a capture file, which may be a stranger's: memory grows with its length, and what its header names lies in
+//! it.
 
 use std::path::Path;
 
@@ -70,8 +71,8 @@ impl CaptureFile {
         (&self.model.device, &self.model.driver)
     }
 
-    /// Name, graph file and plan file of each captured graph. The plan is missing where the graph was not declared in the
-    /// order of its file.
+    /// Name, graph file and plan file of each captured graph. The plan is missing where the graph was not declared in
+    /// the order of its file.
     pub fn graphs(&self) -> impl Iterator<Item = (&str, &[u8], Option<&[u8]>)> {
         self.model.graphs.iter().map(|graph| (&*graph.name, &*graph.graph, graph.plan.as_deref()))
     }

@@ -21,10 +21,10 @@ use crate::copy::Plane;
 use crate::device::Device;
 use crate::error::Error;
 use crate::file;
+use crate::physical_resource::PhysicalResource;
 use crate::prepared::Place;
 use crate::resource::Resource;
 use crate::staged;
-use crate::store::Store;
 use crate::work::{Work, Workload};
 
 /// How a capture is run again.
@@ -222,12 +222,12 @@ fn check_length(name: &str, wanted: u64, given: usize) -> Result<(), Error> {
 }
 
 /// The plane that contents are of.
-fn plane(store: &Store, content: &Content) -> Result<Plane, Error> {
+fn plane(physical: &PhysicalResource, content: &Content) -> Result<Plane, Error> {
     let plane = Plane { mip: content.mip, aspect: content.aspect };
-    if !Plane::all(store.kind).contains(&plane) {
+    if !Plane::all(physical.kind).contains(&plane) {
         return Err(bad(format!("the capture has a part of \"{}\" that it has not", content.resource), ""));
     }
-    check_length(&content.resource, plane.piece(store.kind).bytes.end, content.bytes.len())?;
+    check_length(&content.resource, plane.piece(physical.kind).bytes.end, content.bytes.len())?;
     Ok(plane)
 }
 
@@ -238,14 +238,14 @@ fn restore(compiled: &Compiled, captured: &Captured) -> Result<(), Error> {
     let mut state = compiled.lock();
     state.run = run % prepared.phases.max(1);
     for content in &captured.before {
-        let here = |(home, slot, _): &(ResourceId, u32, &Arc<Store>)| {
+        let here = |(home, slot, _): &(ResourceId, u32, &Arc<PhysicalResource>)| {
             *slot == content.slot && prepared.plan.resource_name(*home) == content.resource
         };
-        let Some((.., store)) = carried(prepared).find(here) else {
+        let Some((.., physical)) = carried(prepared).find(here) else {
             let message = format!("the capture has contents of \"{}\", which nothing carries", content.resource);
             return Err(bad(message, "capture it anew"));
         };
-        staged::write_plane(store, plane(store, content)?, &content.bytes)?;
+        staged::write_plane(physical, plane(physical, content)?, &content.bytes)?;
     }
     state.set_initialised();
     Ok(())
@@ -332,11 +332,11 @@ fn whole(compiled: &Compiled, id: ResourceId, planes: &[&Content]) -> Result<Res
         return Err(bad(format!("the capture has several mips of \"{name}\", which is not imported"), ""));
     };
     let kind = prepared.plan.resources[home].kind;
-    let store = Store::new(&prepared.shared, name, kind, *usages, *domain, true)?;
+    let physical = PhysicalResource::new(&prepared.shared, name, kind, *usages, *domain, true)?;
     for content in planes {
-        staged::write_plane(&store, plane(&store, content)?, &content.bytes)?;
+        staged::write_plane(&physical, plane(&physical, content)?, &content.bytes)?;
     }
-    Ok(Resource::of_store(store))
+    Ok(Resource::of_physical(physical))
 }
 
 /// Data that do not fit their pass are a fault of the file.

@@ -17,10 +17,10 @@ use crate::copy::{Plane, packed_bytes};
 use crate::error::Error;
 use crate::file::{Callbacks, write};
 use crate::frame::{Frame, FrameShared};
+use crate::physical_resource::PhysicalResource;
 use crate::prepared::{Place, Prepared};
 use crate::run::RunState;
 use crate::staged;
-use crate::store::Store;
 use crate::work::{Step, Work, Workload};
 
 /// The runs captured so far.
@@ -54,14 +54,14 @@ pub(super) fn check(prepared: &Prepared) -> Result<(), Error> {
         return Err(Error::work(name, message, "declare its work as draws, dispatches or transfers"));
     }
     let mut lasting = carried(prepared);
-    match lasting.find(|(_, _, store)| samples(store) > 1) {
+    match lasting.find(|(_, _, physical)| samples(physical) > 1) {
         Some((home, ..)) => Err(multisampled(prepared.plan.resource_name(home))),
         None => Ok(()),
     }
 }
 
-fn samples(store: &Store) -> u32 {
-    if let PlanKind::Image { samples, .. } = store.kind { samples } else { 1 }
+fn samples(physical: &PhysicalResource) -> u32 {
+    if let PlanKind::Image { samples, .. } = physical.kind { samples } else { 1 }
 }
 
 fn multisampled(name: &str) -> Error {
@@ -69,35 +69,36 @@ fn multisampled(name: &str) -> Error {
     Error::input(name, message, "resolve it, and keep the result")
 }
 
-/// The images and buffers that carry contents from run to run: memory, position in its ring, store.
-pub(super) fn carried(prepared: &Prepared) -> impl Iterator<Item = (ResourceId, u32, &Arc<Store>)> {
+/// The images and buffers that carry contents from run to run: memory, position in its ring, physical resource.
+pub(super) fn carried(prepared: &Prepared) -> impl Iterator<Item = (ResourceId, u32, &Arc<PhysicalResource>)> {
     prepared.places.iter_ids().flat_map(|(home, place)| {
-        let stores = match place {
-            Place::Fixed(store) if prepared.plan.resources[home].life == PlanLife::Persistent => {
-                std::slice::from_ref(store)
+        let physicals = match place {
+            Place::Fixed(physical) if prepared.plan.resources[home].life == PlanLife::Persistent => {
+                std::slice::from_ref(physical)
             }
             Place::Ring(ring) => ring,
             _ => &[],
         };
-        stores.iter().enumerate().map(move |(slot, store)| (home, slot as u32, store))
+        physicals.iter().enumerate().map(move |(slot, physical)| (home, slot as u32, physical))
     })
 }
 
 /// All contents of an image or buffer.
-fn contents(name: &str, slot: u32, store: &Arc<Store>) -> Result<Vec<Content>, Error> {
-    if samples(store) > 1 {
+fn contents(name: &str, slot: u32, physical: &Arc<PhysicalResource>) -> Result<Vec<Content>, Error> {
+    if samples(physical) > 1 {
         return Err(multisampled(name));
     }
     let read = |plane: Plane| {
-        let bytes = Bytes::from(staged::read_plane(store, plane)?);
+        let bytes = Bytes::from(staged::read_plane(physical, plane)?);
         Ok(Content { resource: name.to_owned(), slot, mip: plane.mip, aspect: plane.aspect, bytes })
     };
-    Plane::all(store.kind).into_iter().map(read).collect()
+    Plane::all(physical.kind).into_iter().map(read).collect()
 }
 
 /// What outlives runs holds now.
 pub(super) fn lasting(prepared: &Prepared) -> Result<Vec<Content>, Error> {
-    let all = carried(prepared).map(|(home, slot, store)| contents(prepared.plan.resource_name(home), slot, store));
+    let all =
+        carried(prepared).map(|(home, slot, physical)| contents(prepared.plan.resource_name(home), slot, physical));
     Ok(all.collect::<Result<Vec<_>, _>>()?.concat())
 }
 
@@ -239,14 +240,14 @@ fn imported(prepared: &Prepared, state: &RunState, inputs: &Inputs<'_>) -> Resul
                 }
             }
             Some((declared, Upload::Resource(given))) => {
-                let store = given.checked(&prepared.shared)?;
+                let physical = given.checked(&prepared.shared)?;
                 if import.defined {
-                    all.extend(contents(prepared.workload.graph.resource_name(*declared), 0, store)?);
+                    all.extend(contents(prepared.workload.graph.resource_name(*declared), 0, physical)?);
                 }
             }
             None => {
-                if let (true, false, Some(store)) = (import.defined, inputs.anew, &state.imports[import.home]) {
-                    all.extend(contents(name, 0, store)?);
+                if let (true, false, Some(physical)) = (import.defined, inputs.anew, &state.imports[import.home]) {
+                    all.extend(contents(name, 0, physical)?);
                 }
             }
         }

@@ -40,7 +40,7 @@ impl Diagnosis<'_> {
     /// Looks for the reason.
     pub fn finding(&self, switch: Switch, seed: u64) -> Result<Finding, Error> {
         let found = match switch {
-            Switch::Poison => self.garbage()?,
+            Switch::Poison => self.deferred()?,
             Switch::Culling => self.needed()?,
             Switch::Order => self.swapped(self.trial.options)?,
             Switch::Queues | Switch::Plan | Switch::PlanOnThree => {
@@ -132,8 +132,8 @@ impl Diagnosis<'_> {
         all.filter(|one| one.pass == pass && one.resource == resource).any(|one| !written || writes(one.usage))
     }
 
-    /// The memory whose garbage reaches a result, and the first pass that reads it there.
-    fn garbage(&self) -> Result<Option<Names>, Error> {
+    /// The memory whose deferred deletions reaches a result, and the first pass that reads it there.
+    fn deferred(&self) -> Result<Option<Names>, Error> {
         let graph = self.graph();
         let top = |mut id: ResourceId| {
             for _ in 0..graph.resources().len() {
@@ -201,8 +201,8 @@ impl Diagnosis<'_> {
         Ok(None)
     }
 
-    /// Two passes whose order matters: on the way from the declared order to the random one neighbours change places, one
-    /// pair at a time, and one of these changes makes the difference.
+    /// Two passes whose order matters: on the way from the declared order to the random one neighbours change places,
+    /// one pair at a time, and one of these changes makes the difference.
     fn swapped(&self, options: Options) -> Result<Option<Names>, Error> {
         let Policy::Random { seed, .. } = options.policy else { return Ok(None) };
         let with = |swaps: u32| {

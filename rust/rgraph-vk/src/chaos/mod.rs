@@ -1,6 +1,6 @@
 //! Chaos runs: one frame many times, each time with something else that the declaration leaves open: another permitted
-//! order, other queues, other garbage in memory, stages of the planner left out. All must compute the same, bit for
-//! bit. What differs was not declared; the finding names the pass, the resource, and the change that shows it.
+//! order, other queues, other deferred deletions in memory, stages of the planner left out. All must compute the same,
+//! bit for bit. What differs was not declared; the finding names the pass, the resource, and the change that shows it.
 
 mod diagnose;
 mod order;

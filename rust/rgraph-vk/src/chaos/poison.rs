@@ -2,8 +2,8 @@
 //! pattern depend on something that no pass wrote.
 //!
 //! Images are cleared within the plan's own barriers: one that changes the layout from `UNDEFINED` throws the contents
-//! away, so it becomes two with a clear between them. Buffers are filled before passes that replace a range, and
-//! all transient ones before each run, when the run before is done. Attachments whose contents are discarded are cleared.
+//! away, so it becomes two with a clear between them. Buffers are filled before passes that replace a range, and all
+//! transient ones before each run, when the run before is done. Attachments whose contents are discarded are cleared.
 
 use ash::vk;
 use rgraph_plan::access::{Load, Usage};
@@ -16,11 +16,11 @@ use rgraph_plan::resource::ResourceId;
 
 use crate::chaos::mix;
 use crate::device::Shared;
+use crate::physical_resource::{PhysicalResource, Raw, Usages};
 use crate::prepared::{Place, Prepared};
 use crate::queue::Queue;
 use crate::scene::Scene;
 use crate::state::Region;
-use crate::store::{Raw, Store, Usages};
 use crate::variant::Variant;
 
 /// The pattern of each memory.
@@ -74,7 +74,7 @@ impl Poison {
         vk::ClearDepthStencilValue { depth: (bits >> 40) as f32 / (1u64 << 24) as f32, stencil: (bits & 0xff) as u32 }
     }
 
-    /// Counts of indirect work stay small, so that garbage ends soon; other words are floats near 1.
+    /// Counts of indirect work stay small, so that deferred deletions ends soon; other words are floats near 1.
     fn word(&self, scene: &Scene, memory: ResourceId, counts: bool) -> u32 {
         let bits = self.bits(scene, memory, 5);
         if counts { (bits % 4) as u32 } else { 0x3f00_0000 | (bits as u32 & 0x00ff_ffff) }
@@ -182,8 +182,8 @@ impl Poisoner<'_> {
         let needs = if format.is_depth_stencil() { Capabilities::GRAPHICS } else { Capabilities::COMPUTE };
         let capable = self.queue.capabilities.intersects(needs | Capabilities::GRAPHICS);
         let clearable = match &self.prepared.places[self.prepared.scene.memory[planned.resource]] {
-            Place::Fixed(store) => store.clearable,
-            Place::PerContext(stores) => stores.iter().all(|store| store.clearable),
+            Place::Fixed(physical) => physical.clearable,
+            Place::PerContext(physicals) => physicals.iter().all(|physical| physical.clearable),
             _ => false,
         };
         capable
@@ -224,11 +224,12 @@ impl Poisoner<'_> {
         self.around(false);
     }
 
-    /// Gives contents to a memory that begins without any and outlives the frame. Images are in the layout of transfers.
-    pub fn store(&self, memory: ResourceId, store: &Store) {
+    /// Gives contents to a memory that begins without any and outlives the frame. Images are in the layout of
+    /// transfers.
+    pub fn physical(&self, memory: ResourceId, physical: &PhysicalResource) {
         let (device, scene) = (&self.prepared.shared.raw, &self.prepared.scene);
-        let (layout, range) = (vk::ImageLayout::TRANSFER_DST_OPTIMAL, [Region::whole(store.kind).subresources()]);
-        match (store.raw, store.kind) {
+        let (layout, range) = (vk::ImageLayout::TRANSFER_DST_OPTIMAL, [Region::whole(physical.kind).subresources()]);
+        match (physical.raw, physical.kind) {
             (Raw::Buffer(raw), PlanKind::Buffer { size }) => self.fill_raw(memory, raw, [0, size & !3]),
             (Raw::Image(raw), PlanKind::Image { format, .. }) if format.is_depth_stencil() => {
                 let value = self.poison.depth(scene, memory);
@@ -261,13 +262,13 @@ impl Poisoner<'_> {
 
     fn fill_one(&self, memory: ResourceId, range: [u64; 2]) {
         // Of all frame contexts: a chaos run waits for those before it.
-        let stores = match &self.prepared.places[memory] {
-            Place::Fixed(store) => std::slice::from_ref(store),
-            Place::PerContext(stores) => stores,
+        let physicals = match &self.prepared.places[memory] {
+            Place::Fixed(physical) => std::slice::from_ref(physical),
+            Place::PerContext(physicals) => physicals,
             _ => &[],
         };
-        for store in stores {
-            if let Raw::Buffer(raw) = store.raw {
+        for physical in physicals {
+            if let Raw::Buffer(raw) = physical.raw {
                 self.fill_raw(memory, raw, range);
             }
         }

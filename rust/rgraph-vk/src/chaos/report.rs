@@ -11,7 +11,7 @@ use rgraph_plan::resource::ResourceId;
 pub enum Switch {
     /// Nothing: the reference once more.
     Again,
-    /// The garbage where nothing was written.
+    /// The deferred deletions where nothing was written.
     Poison,
     /// Passes that no root needs do not run.
     Culling,

@@ -15,7 +15,7 @@ use rgraph_shader::ShaderError;
 use super::picture::Picture;
 use super::sampler::{self, Samplers};
 use super::shader::{Library, Shaders};
-use super::{Failed, Loaded, access, beside};
+use super::{Failed, Loaded, access, sidecar};
 use crate::error::Error;
 use crate::front::{Needs, Who};
 use crate::work::{self, Step, Workload};
@@ -26,10 +26,10 @@ use crate::work::{self, Step, Workload};
 /// # Errors
 /// See [`super::load`].
 pub fn read(bytes: &[u8], path: Option<&Path>, settings: &Settings) -> Result<Loaded, Failed> {
-    let identity = path.map(|path| path.canonicalize().unwrap_or_else(|_| beside::absolute(path)));
+    let identity = path.map(|path| path.canonicalize().unwrap_or_else(|_| sidecar::absolute(path)));
     let path = path.unwrap_or(Path::new("text"));
     let mut loader = Loader {
-        files: identity.iter().map(|_| beside::absolute(path)).collect(),
+        files: identity.iter().map(|_| sidecar::absolute(path)).collect(),
         folder: identity.as_ref().and_then(|identity| identity.parent().map(Path::to_owned)),
         entered: Vec::new(),
         works: Vec::new(),
@@ -83,12 +83,12 @@ impl Extras for Loader {
             let help = "load it from its file, or write what it includes into it";
             return Err(("names a file, but the graph has no folder".to_owned(), help.to_owned()));
         };
-        let looked = beside::absolute(&folder.join(name));
+        let looked = sidecar::absolute(&folder.join(name));
         if !self.files.contains(&looked) {
             self.files.push(looked);
         }
-        let path = beside::find(folder, name)?;
-        let bytes = beside::bytes(&path)?;
+        let path = sidecar::find(folder, name)?;
+        let bytes = sidecar::bytes(&path)?;
         // Called as seen from the outermost file's folder, as the user would type it.
         let shown = Path::new(from).with_file_name("").join(name).to_string_lossy().into_owned();
         Ok(Included { bytes: bytes.into(), name: shown, identity: path.to_string_lossy().into_owned() })
@@ -138,9 +138,9 @@ impl Extras for Loader {
             return node.mistake(Code::BadFile, "names a file, but the graph has no folder", help);
         };
         // A file that is not there yet is one to be looked out for.
-        self.files.push(beside::absolute(&folder.join(&*name)));
-        let read = beside::find(folder, &name).and_then(|path| Ok((beside::bytes(&path)?, path)));
-        let about = |(problem, help): beside::Refused| (format!("names file \"{name}\", which {problem}"), help);
+        self.files.push(sidecar::absolute(&folder.join(&*name)));
+        let read = sidecar::find(folder, &name).and_then(|path| Ok((sidecar::bytes(&path)?, path)));
+        let about = |(problem, help): sidecar::Refused| (format!("names file \"{name}\", which {problem}"), help);
         let read = read.and_then(|(bytes, path)| {
             let picture = Picture::read(&path, bytes).map_err(about)?;
             match &mut resource.kind {

@@ -6,7 +6,6 @@
 
 mod access;
 mod base64;
-mod beside;
 mod compute;
 mod data;
 mod load;
@@ -18,6 +17,7 @@ mod png_file;
 mod raster;
 mod sampler;
 mod shader;
+mod sidecar;
 mod state;
 mod transfer;
 mod write;
@@ -25,11 +25,11 @@ mod write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-pub use beside::name_below;
 pub use load::read;
 pub use picture::Picture;
 pub use rgraph_plan::file::graph::{Setting, Settings};
 pub use shader::included;
+pub use sidecar::name_below;
 pub use write::{Callbacks, write};
 
 use rgraph_plan::resource::ResourceId;
@@ -70,7 +70,7 @@ pub fn load(path: &Path, settings: &Settings) -> Result<Loaded, Failed> {
         Err(fault) => {
             let message = format!("{}: {fault}", path.display());
             let mistake = rgraph_plan::error::Mistake::new(rgraph_plan::error::Code::BadFile, message, fault.help());
-            let files = vec![beside::absolute(path)];
+            let files = vec![sidecar::absolute(path)];
             Err(Failed { error: rgraph_plan::error::GraphError::one(mistake).into(), files })
         }
     }

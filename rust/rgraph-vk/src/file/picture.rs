@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use rgraph_plan::format::{Format, Numbers};
 use rgraph_plan::resource::{Axis, Image, Size};
 
-use super::beside::Refused;
+use super::sidecar::Refused;
 use super::{npy, png_file};
 use crate::texel::{Element, Texel};
 

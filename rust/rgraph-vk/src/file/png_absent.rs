@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use super::beside::Refused;
 use super::picture::Picture;
+use super::sidecar::Refused;
 
 /// Refuses a picture.
 pub fn decode(_: PathBuf, _: &[u8]) -> Result<Picture, Refused> {

@@ -3,8 +3,8 @@
 use std::io::Cursor;
 use std::path::PathBuf;
 
-use super::beside::Refused;
 use super::picture::Picture;
+use super::sidecar::Refused;
 use crate::texel::Element;
 
 /// Most bytes of a picture, decoded.

@@ -8,7 +8,7 @@ use rgraph_plan::error::Code;
 use rgraph_plan::file::json::{Fields, Node, shown};
 use rgraph_shader::{Given, GivenCode, Included, Kind, Language, Program, ShaderError};
 
-use super::{base64, beside};
+use super::{base64, sidecar};
 use crate::front::Who;
 
 /// Keys of a shader.
@@ -95,8 +95,8 @@ impl Library<'_> {
             return None;
         };
         // A file that is not there yet is one to be looked out for.
-        self.files.push(beside::absolute(&folder.join(&*name)));
-        let read = beside::find(folder, &name).and_then(|path| Ok((beside::bytes(&path)?, path)));
+        self.files.push(sidecar::absolute(&folder.join(&*name)));
+        let read = sidecar::find(folder, &name).and_then(|path| Ok((sidecar::bytes(&path)?, path)));
         let (bytes, path) = match read {
             Ok(read) => read,
             Err((problem, help)) => {
@@ -154,8 +154,8 @@ pub fn included(path: &Path, code: &GivenCode, files: &mut Vec<PathBuf>) -> Incl
         return Included::default();
     };
     Included::find(text, |name| {
-        files.push(beside::absolute(&folder.join(name)));
-        String::from_utf8(beside::bytes(&beside::find(folder, name).ok()?).ok()?).ok()
+        files.push(sidecar::absolute(&folder.join(name)));
+        String::from_utf8(sidecar::bytes(&sidecar::find(folder, name).ok()?).ok()?).ok()
     })
 }
 

@@ -13,7 +13,7 @@ use rgraph_shader::{BindingKind, Given, GivenCode, Interface, Language, Program}
 
 use super::raster::INDIRECT;
 use super::shader::{FRAGMENT, VERTEX};
-use super::{base64, beside, data, part, sampler, state};
+use super::{base64, data, part, sampler, sidecar, state};
 use crate::front::{Part, Who, covered};
 use crate::words::{FILTERS, INDICES, name_of};
 use crate::work::{
@@ -32,7 +32,8 @@ pub enum Callbacks {
 
 /// Writes a graph file with its work: the declaration as `rgraph_plan::file::write_graph` does, with all accesses, and
 /// beside it shaders, samplers and what each pass does. Shaders that were read from files below `folder` and did not
-/// change since are named, all others written out. `contents` are names of files that fill resources. Reading it gives the same graph with the same work.
+/// change since are named, all others written out. `contents` are names of files that fill resources. Reading it gives
+/// the same graph with the same work.
 ///
 /// # Errors
 /// `GraphError` with every pass whose work is a function, unless those are skipped.
@@ -175,8 +176,9 @@ impl<'w> Writer<'w> {
     /// The name of a source's file, if it lies below the folder and holds the source.
     fn file(&self, given: &Given) -> Option<String> {
         let path = given.path.as_ref()?;
-        let name = beside::name_below(self.folder?, path)?;
-        (GivenCode::is_shader_file(Path::new(&name)) && beside::bytes(path).ok()? == given.code.bytes()).then_some(name)
+        let name = sidecar::name_below(self.folder?, path)?;
+        (GivenCode::is_shader_file(Path::new(&name)) && sidecar::bytes(path).ok()? == given.code.bytes())
+            .then_some(name)
     }
 
     fn resource(&self, id: ResourceId) -> &'w str {

@@ -15,19 +15,19 @@ use crate::compiled::{Inputs, Poll, Upload};
 use crate::copy::{packed_bytes, packed_help, told};
 use crate::device::Shared;
 use crate::error::{Code, DeviceError, Error};
+use crate::physical_resource::{PhysicalResource, Raw};
 use crate::prepared::{Import, Place, Prepared};
 use crate::staged;
 use crate::staging::Block;
 use crate::state::ResourceState;
-use crate::store::{Raw, Store};
 
 /// What comes before the plan's batches.
 #[derive(Debug, Default)]
 pub(crate) struct Prologue {
     /// Contents that begin with zeros; in chaos runs also memories that begin with poison.
-    pub clears: Vec<(Arc<Store>, Option<ResourceId>)>,
+    pub clears: Vec<(Arc<PhysicalResource>, Option<ResourceId>)>,
     /// Contents that come from staging memory: block and offset there.
-    pub uploads: Vec<(Arc<Store>, Arc<Block>, u64)>,
+    pub uploads: Vec<(Arc<PhysicalResource>, Arc<Block>, u64)>,
     /// The block that small uploads share, and where it is free from.
     open: Option<(Arc<Block>, u64)>,
 }
@@ -40,7 +40,7 @@ impl Prologue {
     pub fn stage(
         &mut self,
         shared: &Arc<Shared>,
-        store: Arc<Store>,
+        physical: Arc<PhysicalResource>,
         bytes: &[u8],
         poll: Option<Poll<'_>>,
     ) -> Result<(), Error> {
@@ -55,7 +55,7 @@ impl Prologue {
         }
         block.flush([offset, offset + length])?;
         self.open = Some((block.clone(), (offset + length).next_multiple_of(256)));
-        self.uploads.push((store, block, offset));
+        self.uploads.push((physical, block, offset));
         Ok(())
     }
 }
@@ -76,12 +76,12 @@ impl RunState {
             for (home, place) in prepared.places.iter_ids() {
                 let life = prepared.plan.resources[home].life;
                 match place {
-                    Place::Fixed(store) if life == PlanLife::Persistent => {
-                        prologue.clears.push((store.clone(), None));
+                    Place::Fixed(physical) if life == PlanLife::Persistent => {
+                        prologue.clears.push((physical.clone(), None));
                     }
                     Place::Ring(ring) if zero[home] || prepared.chaos.is_some() => {
                         let poisoned = (!zero[home]).then_some(home);
-                        prologue.clears.extend(ring.iter().map(|store| (store.clone(), poisoned)));
+                        prologue.clears.extend(ring.iter().map(|physical| (physical.clone(), poisoned)));
                     }
                     _ => {}
                 }
@@ -107,16 +107,16 @@ impl RunState {
                 return Err(Error::input(name, message, format!("give it: inputs={{\"{name}\": …}}")));
             }
             if bound && self.imports[home].is_none() {
-                let store = self.own_store(prepared, home, false)?;
+                let physical = self.own_physical(prepared, home, false)?;
                 if prepared.chaos.is_some() {
-                    prologue.clears.push((store.clone(), Some(home)));
+                    prologue.clears.push((physical.clone(), Some(home)));
                 }
-                self.imports[home] = Some(store);
+                self.imports[home] = Some(physical);
                 self.rebound += 1;
             }
         }
-        for store in prepared.imports.iter().filter_map(|import| self.imports[import.home].as_ref()) {
-            store.available()?;
+        for physical in prepared.imports.iter().filter_map(|import| self.imports[import.home].as_ref()) {
+            physical.available()?;
         }
         if self.distinct != self.rebound {
             self.check_distinct(prepared)?;
@@ -128,7 +128,7 @@ impl RunState {
     /// Refuses one resource under two names: neither knows of the other's uses.
     fn check_distinct(&mut self, prepared: &Prepared) -> Result<(), Error> {
         let mut known: HashMap<Raw, ResourceId> = HashMap::new();
-        let bound = self.imports.iter_ids().filter_map(|(home, store)| Some((home, store.as_ref()?.raw)));
+        let bound = self.imports.iter_ids().filter_map(|(home, physical)| Some((home, physical.as_ref()?.raw)));
         let twice = bound.into_iter().find_map(|(home, raw)| Some((known.insert(raw, home)?, home)));
         let Some((one, two)) = twice else { return Ok(()) };
         let (one, name) = (prepared.plan.resource_name(one), prepared.plan.resource_name(two));
@@ -139,15 +139,22 @@ impl RunState {
         Err(Error::input(name, message, help))
     }
 
-    /// An image or buffer for the caller's array. Where all of it is written each frame in flight has one of its own, so
-    /// that what the next frame reads is uploaded beside the work of this one; else it is the one that is bound.
-    fn own_store(&mut self, prepared: &Prepared, home: ResourceId, replaced: bool) -> Result<Arc<Store>, Error> {
+    /// An image or buffer for the caller's array. Where all of it is written each frame in flight has one of its own,
+    /// so that what the next frame reads is uploaded beside the work of this one; else it is the one that is bound.
+    fn own_physical(
+        &mut self,
+        prepared: &Prepared,
+        home: ResourceId,
+        replaced: bool,
+    ) -> Result<Arc<PhysicalResource>, Error> {
         let Place::Import(usages, domain) = prepared.places[home] else {
             return Err(DeviceError::new(Code::Foreign, "not an imported resource", "").into());
         };
         let kind = prepared.plan.resources[home].kind;
         let own = &mut self.own[home];
-        let bound = |store: &Arc<Store>| self.imports[home].as_ref().is_some_and(|bound| Arc::ptr_eq(bound, store));
+        let bound = |physical: &Arc<PhysicalResource>| {
+            self.imports[home].as_ref().is_some_and(|bound| Arc::ptr_eq(bound, physical))
+        };
         let last = own.iter().position(bound).or((!own.is_empty()).then_some(0));
         let turn = (self.run % self.contexts.len() as u64) as usize;
         let (at, other) = match last {
@@ -157,8 +164,8 @@ impl RunState {
         };
         if at == own.len() {
             let name = prepared.plan.resource_name(home);
-            match (Store::new(&prepared.shared, name, kind, usages, domain, true), other) {
-                (Ok(store), _) => own.push(store),
+            match (PhysicalResource::new(&prepared.shared, name, kind, usages, domain, true), other) {
+                (Ok(physical), _) => own.push(physical),
                 // It goes with fewer, too.
                 (Err(Error::Device(error)), Some(other)) if error.call == Some("vkAllocateMemory") => {
                     return Ok(own[other].clone());
@@ -190,9 +197,9 @@ impl RunState {
         }
         match upload {
             Upload::Resource(given) => {
-                let store = given.checked(&prepared.shared)?;
-                if store.kind != kind {
-                    let message = format!("\"{name}\" is {}, and what is given is {}", told(kind), told(store.kind));
+                let physical = given.checked(&prepared.shared)?;
+                if physical.kind != kind {
+                    let message = format!("\"{name}\" is {}, and what is given is {}", told(kind), told(physical.kind));
                     return Err(Error::input(name, message, "give a resource of the same kind, format and size"));
                 }
                 if !matches!(prepared.places[home], Place::Import(..)) {
@@ -202,9 +209,9 @@ impl RunState {
                     let message = format!("\"{name}\" is remembered from frame to frame, so it takes arrays only");
                     return Err(Error::input(name, message, "give an array"));
                 }
-                let same = self.imports[home].as_ref().is_some_and(|known| Arc::ptr_eq(known, store));
+                let same = self.imports[home].as_ref().is_some_and(|known| Arc::ptr_eq(known, physical));
                 if !same {
-                    self.imports[home] = Some(store.clone());
+                    self.imports[home] = Some(physical.clone());
                     self.rebound += 1;
                 }
                 Ok(())
@@ -215,31 +222,31 @@ impl RunState {
                     let message = format!("\"{name}\" takes {wanted} bytes, and {} are given", bytes.len());
                     return Err(Error::input(name, message, packed_help(kind)));
                 }
-                let store = match &prepared.places[home] {
+                let physical = match &prepared.places[home] {
                     Place::Unused => return Ok(()),
                     Place::Import(..) => {
-                        let store = self.own_store(prepared, home, true)?;
-                        let same = self.imports[home].as_ref().is_some_and(|known| Arc::ptr_eq(known, &store));
+                        let physical = self.own_physical(prepared, home, true)?;
+                        let same = self.imports[home].as_ref().is_some_and(|known| Arc::ptr_eq(known, &physical));
                         if !same {
-                            self.imports[home] = Some(store.clone());
+                            self.imports[home] = Some(physical.clone());
                             self.rebound += 1;
                         }
-                        store
+                        physical
                     }
-                    _ => match prepared.store(home, self.run, &self.imports) {
-                        Some(store) => store.clone(),
+                    _ => match prepared.physical(home, self.run, &self.imports) {
+                        Some(physical) => physical.clone(),
                         None => return Ok(()),
                     },
                 };
-                if write_directly(&prepared.shared, &store, bytes)? {
+                if write_directly(&prepared.shared, &physical, bytes)? {
                     return Ok(());
                 }
                 // What is remembered may be cleared first, in the run's own submit.
                 let bound = matches!(prepared.places[home], Place::Import(..));
                 if bound && (wanted >= ALONE || staged::locked(&prepared.shared, bytes).is_some()) {
-                    return staged::write(&store, bytes, poll);
+                    return staged::write(&physical, bytes, poll);
                 }
-                prologue.stage(&prepared.shared, store, bytes, poll)
+                prologue.stage(&prepared.shared, physical, bytes, poll)
             }
         }
     }
@@ -264,10 +271,10 @@ fn fill(
         let message = format!("\"{name}\" takes {wanted} bytes, and {} are given", bytes.len());
         return Err(Error::input(name, message, packed_help(kind)));
     }
-    let stores = match &prepared.places[home] {
+    let physicals = match &prepared.places[home] {
         Place::Unused => return Ok(()),
-        Place::Fixed(store) if prepared.plan.resources[home].life == PlanLife::Persistent => {
-            std::slice::from_ref(store)
+        Place::Fixed(physical) if prepared.plan.resources[home].life == PlanLife::Persistent => {
+            std::slice::from_ref(physical)
         }
         Place::Ring(ring) => ring,
         Place::Fixed(_) | Place::PerContext(_) | Place::Import(..) => {
@@ -275,10 +282,10 @@ fn fill(
             return Err(Error::input(name, message, "declare it persistent, or remember it with previous()"));
         }
     };
-    for store in stores {
-        // Two copies into one store in one submit would race: the later one counts.
-        prologue.uploads.retain(|(known, ..)| !Arc::ptr_eq(known, store));
-        prologue.stage(&prepared.shared, store.clone(), bytes, poll)?;
+    for physical in physicals {
+        // Two copies into one physical resource in one submit would race: the later one counts.
+        prologue.uploads.retain(|(known, ..)| !Arc::ptr_eq(known, physical));
+        prologue.stage(&prepared.shared, physical.clone(), bytes, poll)?;
     }
     Ok(())
 }
@@ -291,18 +298,19 @@ fn is_covered(kind: PlanKind) -> bool {
     }
 }
 
-/// Bytes from which on an upload is a submit of its own: the device copies the first part while the CPU stages the next.
+/// Bytes from which on an upload is a submit of its own: the device copies the first part while the CPU stages the
+/// next.
 const ALONE: u64 = 1 << 20;
 
 /// Writes into a buffer that the host can see and nobody uses; `false`: it has to be staged.
-fn write_directly(shared: &Shared, store: &Store, bytes: &[u8]) -> Result<bool, Error> {
-    let (PlanKind::Buffer { .. }, Some(mapped)) = (store.kind, store.mapped()) else { return Ok(false) };
-    let idle = shared.wait(&staged::points(store), Some(Duration::ZERO))?;
+fn write_directly(shared: &Shared, physical: &PhysicalResource, bytes: &[u8]) -> Result<bool, Error> {
+    let (PlanKind::Buffer { .. }, Some(mapped)) = (physical.kind, physical.mapped()) else { return Ok(false) };
+    let idle = shared.wait(&staged::points(physical), Some(Duration::ZERO))?;
     if idle {
         // SAFETY: the buffer is that large and no queue uses it; submits make host writes visible.
         bulk::copy(unsafe { std::slice::from_raw_parts_mut(mapped.as_ptr(), bytes.len()) }, bytes);
-        let everything = store.tracked().whole();
-        store.tracked().set(everything, &ResourceState::default());
+        let everything = physical.tracked().whole();
+        physical.tracked().set(everything, &ResourceState::default());
     }
     Ok(idle)
 }

@@ -8,15 +8,15 @@ use rgraph_plan::format::Format;
 use rgraph_plan::plan::PlanKind;
 
 use super::{HANDLE, Origin, check_file, duplicate};
+use crate::deferred_deletion::DeferredDeletion;
 use crate::device::{Device, Shared};
 use crate::error::{Called, Code, DeviceError, Error};
-use crate::garbage::Garbage;
 use crate::memory::{Domain, Memory};
+use crate::physical_resource::{PhysicalResource, Usages};
 use crate::resource::{Resource, buffer_usages, image_kind};
-use crate::store::{Store, Usages};
 
-/// A block of device memory that other devices, processes and APIs can have, too. Clones are the same block; it lives as
-/// long as it or anything in it is used, here or where it was imported.
+/// A block of device memory that other devices, processes and APIs can have, too. Clones are the same block; it lives
+/// as long as it or anything in it is used, here or where it was imported.
 #[derive(Clone, Debug)]
 pub struct SharedMemory(pub(crate) Arc<SharedBlock>);
 
@@ -61,7 +61,7 @@ impl std::fmt::Debug for SharedBlock {
 impl Drop for SharedBlock {
     fn drop(&mut self) {
         let counted = if self.imported { 0 } else { self.info.size };
-        self.shared.bury([Garbage::Shared(self.raw, std::mem::take(&mut self.name), counted)]);
+        self.shared.defer_deletion([DeferredDeletion::Shared(self.raw, std::mem::take(&mut self.name), counted)]);
     }
 }
 
@@ -313,7 +313,7 @@ impl SharedMemory {
     }
 
     fn place(&self, name: &str, kind: PlanKind, usages: Usages, at: SharedPlace<'_>) -> Result<Resource, Error> {
-        Store::shared(&self.0, name, kind, usages, at).map(Resource::of_store)
+        PhysicalResource::shared(&self.0, name, kind, usages, at).map(Resource::of_physical)
     }
 }
 

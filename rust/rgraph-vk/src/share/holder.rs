@@ -3,11 +3,11 @@
 use rgraph_plan::access::{Accesses, Layout, Stages};
 
 use crate::error::Error;
+use crate::physical_resource::PhysicalResource;
 use crate::resource::Resource;
 use crate::semaphore::Semaphore;
 use crate::staged;
 use crate::state::ResourceState;
-use crate::store::Store;
 use ash::vk;
 
 /// Another user of a shared resource.
@@ -39,7 +39,7 @@ pub(crate) fn elsewhere(layout: Layout) -> ResourceState {
     ResourceState { family: Some(vk::QUEUE_FAMILY_EXTERNAL), layout, ..ResourceState::default() }
 }
 
-impl Store {
+impl PhysicalResource {
     /// Whether any part belongs to a user outside of the device.
     fn is_elsewhere(&self) -> bool {
         let (tracked, mut found) = (self.tracked(), false);
@@ -72,17 +72,17 @@ impl Store {
 impl Resource {
     /// First byte in its block; `None` if it lies in no shared block.
     pub fn offset(&self) -> Option<u64> {
-        self.store().block().map(|(_, offset)| *offset)
+        self.physical().block().map(|(_, offset)| *offset)
     }
 
     /// The user outside of this device who has it; `None`: it is this device's.
     pub fn holder(&self) -> Option<Holder> {
-        self.store().holder().filter(|lent| !lent.acquired).map(|lent| lent.holder)
+        self.physical().holder().filter(|lent| !lent.acquired).map(|lent| lent.holder)
     }
 
-    /// Leaves it to another user, `to`, behind all uses so far; images in layout `general`. With `signal` the call returns
-    /// when that is submitted, and the timeline gets the value when it is done; without, it waits. With `until` the next use
-    /// waits for that value of a timeline that the other user signals; without, uses are refused until
+    /// Leaves it to another user, `to`, behind all uses so far; images in layout `general`. With `signal` the call
+    /// returns when that is submitted, and the timeline gets the value when it is done; without, it waits. With `until`
+    /// the next use waits for that value of a timeline that the other user signals; without, uses are refused until
     /// [`Resource::acquire`].
     ///
     /// # Errors
@@ -93,16 +93,16 @@ impl Resource {
         signal: Option<(&Semaphore, u64)>,
         until: Option<(&Semaphore, u64)>,
     ) -> Result<(), Error> {
-        let store = self.store();
-        let shared = &store.shared;
+        let physical = self.physical();
+        let shared = &physical.shared;
         shared.check()?;
         shared.outside()?;
-        let name = &store.name;
-        if store.block().is_none() {
+        let name = &physical.name;
+        if physical.block().is_none() {
             let message = format!("\"{name}\" lies in no shared memory");
             return Err(Error::input(name, message, "make it with SharedMemory"));
         }
-        store.available()?;
+        physical.available()?;
         for (semaphore, _) in signal.iter().chain(&until) {
             semaphore.check_of(shared)?;
         }
@@ -110,9 +110,9 @@ impl Resource {
             Some((semaphore, value)) => vec![semaphore.promised(value)?],
             None => Vec::new(),
         };
-        let point = staged::release(store, &signals)?;
+        let point = staged::release(physical, &signals)?;
         let until = until.map(|(semaphore, value)| (semaphore.clone(), value));
-        *store.lent() = Some(Lent { holder: Holder { name: to.to_owned(), until }, acquired: false });
+        *physical.lent() = Some(Lent { holder: Holder { name: to.to_owned(), until }, acquired: false });
         if signal.is_none() {
             shared.wait(&[point], None)?;
         }
@@ -120,24 +120,29 @@ impl Resource {
     }
 
     /// Takes it back from its holder, who left images in layout `general`. With `after` the next use waits until the
-    /// semaphore has the value; without, the holder is done already. `discard` drops the contents: nobody wrote any yet.
+    /// semaphore has the value; without, the holder is done already. `discard` drops the contents: nobody wrote any
+    /// yet.
     ///
     /// # Errors
     /// If no other user has it, or the semaphore is of another device.
     pub fn acquire(&self, after: Option<(&Semaphore, u64)>, discard: bool) -> Result<(), Error> {
-        let store = self.store();
-        store.shared.check()?;
-        let Some(Lent { holder, .. }) = store.holder() else {
-            let message = format!("\"{}\" is not held by another user", store.name);
-            return Err(Error::input(&store.name, message, "release it first; what this device has needs no acquire"));
+        let physical = self.physical();
+        physical.shared.check()?;
+        let Some(Lent { holder, .. }) = physical.holder() else {
+            let message = format!("\"{}\" is not held by another user", physical.name);
+            return Err(Error::input(
+                &physical.name,
+                message,
+                "release it first; what this device has needs no acquire",
+            ));
         };
         if let Some((semaphore, _)) = after {
-            semaphore.check_of(&store.shared)?;
+            semaphore.check_of(&physical.shared)?;
         }
         let until = after.map(|(semaphore, value)| (semaphore.clone(), value));
-        *store.lent() = Some(Lent { holder: Holder { until, ..holder }, acquired: true });
+        *physical.lent() = Some(Lent { holder: Holder { until, ..holder }, acquired: true });
         if discard {
-            store.tracked().each(|state| state.layout = Layout::Undefined);
+            physical.tracked().each(|state| state.layout = Layout::Undefined);
         }
         Ok(())
     }

@@ -1,5 +1,5 @@
-//! Timeline semaphores that other devices, processes and APIs use, too. A timeline has one writer, since values only grow:
-//! its maker signals it, importers wait for it.
+//! Timeline semaphores that other devices, processes and APIs use, too. A timeline has one writer, since values only
+//! grow: its maker signals it, importers wait for it.
 
 use std::os::fd::{BorrowedFd, FromRawFd, IntoRawFd, OwnedFd};
 
@@ -57,8 +57,8 @@ impl Device {
     /// Imports a timeline semaphore of another device or process, to wait for. The descriptor stays the caller's.
     ///
     /// # Errors
-    /// `RG-E131` if it is of another device or driver, `RG-E102` if the driver shares no timelines; if the descriptor is
-    /// closed, is no semaphore, or is refused by the driver.
+    /// `RG-E131` if it is of another device or driver, `RG-E102` if the driver shares no timelines; if the descriptor
+    /// is closed, is no semaphore, or is refused by the driver.
     ///
     /// # Safety
     /// The descriptor was exported by [`Semaphore::export`] of a semaphore of that origin. Drivers do not check that.

@@ -6,9 +6,9 @@ use rgraph_plan::resource::ResourceId;
 
 use super::{OWN_QUEUE, Run};
 use crate::convert;
-use crate::enter::Entering;
 use crate::error::Error;
 use crate::external::{External, SemaphoreWait};
+use crate::initial_barriers::InitialBarriers;
 use crate::queue::{Point, Submit, WaitFor};
 use crate::run::RunState;
 
@@ -22,19 +22,19 @@ pub(super) struct Awaited {
 }
 
 impl Run<'_, '_> {
-    /// Sorts waits: those before a resource are left to the batches that enter it, those before everything are waited for
-    /// here, and every queue's first batch waits for that point. A binary semaphore can be waited for once, so one before a
-    /// resource that several queues enter, or none, is waited for here, too.
+    /// Sorts waits: those before a resource are left to the batches that enter it, those before everything are waited
+    /// for here, and every queue's first batch waits for that point. A binary semaphore can be waited for once, so one
+    /// before a resource that several queues enter, or none, is waited for here, too.
     pub(super) fn await_all(&mut self, external: &External<'_>) -> Result<Option<Point>, Error> {
         let mut waits: Vec<WaitFor> = Vec::new();
         for wait in external.waits {
             let SemaphoreWait { semaphore, value, resource } = *wait;
             let memory = resource.map(|of| self.prepared.scene.memory[self.prepared.scene.resource_of[of]]);
-            let entering = memory.map_or(0, |memory| self.queues_entering(memory));
+            let initial = memory.map_or(0, |memory| self.queues_initial(memory));
             let (timeline, stages) = (value.is_some(), vk::PipelineStageFlags2::ALL_COMMANDS);
             let value = value.unwrap_or(0);
             match memory {
-                Some(memory) if timeline || entering == 1 => self.awaited.push(Awaited { memory, semaphore, value }),
+                Some(memory) if timeline || initial == 1 => self.awaited.push(Awaited { memory, semaphore, value }),
                 _ => waits.push(WaitFor { semaphore, value, stages }),
             }
         }
@@ -46,18 +46,20 @@ impl Run<'_, '_> {
     }
 
     /// How many batches enter a memory, the host's counted as two: it waits in no submit.
-    fn queues_entering(&self, memory: ResourceId) -> usize {
+    fn queues_initial(&self, memory: ResourceId) -> usize {
         let (plan, scene) = (&self.prepared.plan, &self.prepared.scene);
         let enters = |at: &u32| scene.memory[plan.edges[*at as usize].resource] == memory;
         let batches = self.prepared.batches.iter().filter(|batch| batch.entries.iter().any(enters));
         batches.map(|batch| if batch.queue.is_some() { 1 } else { 2 }).sum()
     }
 
-    /// Waits of a batch for the semaphores before a memory that it enters, at the stages of the entry. Returns those stages if
-    /// the batch waits here or as its queue's first: a change of layout follows the wait only if its barrier begins there.
+    /// Waits of a batch for the semaphores before a memory that it enters, at the stages of the entry. Returns those
+    /// stages if the batch waits here or as its queue's first: a change of layout follows the wait only if its barrier
+    /// begins there.
     ///
-    /// Source: Vulkan 1.3 specification, "Semaphore Waiting" (second synchronization scope), "Execution and Memory Dependencies".
-    pub(super) fn await_entry(&self, edge: &Edge, entering: &mut Entering) -> vk::PipelineStageFlags2 {
+    /// Source: Vulkan 1.3 specification, "Semaphore Waiting" (second synchronization scope), "Execution and Memory
+    /// Dependencies".
+    pub(super) fn await_entry(&self, edge: &Edge, initial: &mut InitialBarriers) -> vk::PipelineStageFlags2 {
         let memory = self.prepared.scene.memory[edge.resource];
         let stages = match convert::stages(edge.entry.stages) {
             none if none.is_empty() => vk::PipelineStageFlags2::ALL_COMMANDS,
@@ -65,7 +67,7 @@ impl Run<'_, '_> {
         };
         let mut waits = self.awaits && self.prepared.plan.resources[memory].life == PlanLife::Imported;
         for awaited in self.awaited.iter().filter(|awaited| awaited.memory == memory) {
-            entering.wait(awaited.semaphore, awaited.value, stages);
+            initial.wait(awaited.semaphore, awaited.value, stages);
             waits = true;
         }
         if waits { stages } else { vk::PipelineStageFlags2::empty() }

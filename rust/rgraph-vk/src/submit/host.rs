@@ -9,9 +9,9 @@ use rgraph_plan::id::Id;
 use rgraph_plan::plan::{BatchId, Command, PlanPassId, Wait};
 
 use super::{At, Run};
-use crate::enter::{Entering, Target};
 use crate::error::{Code, Error};
 use crate::host::{Call, Job, Seen, overlapping};
+use crate::initial_barriers::{InitialBarriers, Target};
 use crate::inside::Chain;
 use crate::queue::{Point, Submit};
 use crate::run::{RunState, wait_polling};
@@ -22,8 +22,8 @@ impl Run<'_, '_> {
     /// Submits what the host waits for, and waits until its semaphore has a value: only what the host wrote before a
     /// submit is sure to be seen by it. A GPU that keeps the host's memory in its caches (an H200 does) shows the
     /// difference, whatever barrier follows a wait for a signal that came later. Other runs take their turns meanwhile:
-    /// a function may wait for a thread that submits one. What this run uses is reserved for it. Host batches whose turn
-    /// comes later run meanwhile too, if all that they wait for was submitted.
+    /// a function may wait for a thread that submits one. What this run uses is reserved for it. Host batches whose
+    /// turn comes later run meanwhile too, if all that they wait for was submitted.
     pub(super) fn wait_for_host(&mut self, state: &RunState, value: u64) -> Result<(), Error> {
         self.flush()?;
         self.hand_ahead(state)?;
@@ -65,9 +65,9 @@ impl Run<'_, '_> {
     pub(super) fn host_batch(&mut self, state: &RunState, batch: BatchId) -> Result<(), Error> {
         self.flush()?;
         let planned = self.prepared.plan.batches[batch];
-        let entering = self.waits(state, &self.prepared.plan.waits[planned.waits.range()], None)?;
-        let mut waits: Vec<_> = entering.waits.iter().map(|wait| (wait.semaphore, wait.value)).collect();
-        for point in self.enter_host(state, batch)? {
+        let initial = self.waits(state, &self.prepared.plan.waits[planned.waits.range()], None)?;
+        let mut waits: Vec<_> = initial.waits.iter().map(|wait| (wait.semaphore, wait.value)).collect();
+        for point in self.acquire_host(state, batch)? {
             waits.push((self.shared.queues[point.queue].semaphore, point.value));
         }
         for &at in &self.prepared.batches[batch].entries {
@@ -113,12 +113,12 @@ impl Run<'_, '_> {
     fn seen(&self, state: &RunState, pass: PlanPassId) -> Result<Vec<Seen>, Error> {
         let mut seen: Vec<Seen> = Vec::new();
         for access in self.prepared.scene.of(pass) {
-            let store = self.prepared.store(access.resource, state.run, &state.imports);
+            let physical = self.prepared.physical(access.resource, state.run, &state.imports);
             let declared = self.prepared.scene.declared[access.resource];
-            let (Some(store), Some(resource)) = (store, declared) else { continue };
+            let (Some(physical), Some(resource)) = (physical, declared) else { continue };
             let name = self.prepared.plan.resource_name(access.resource);
             let writable = access.usage == Usage::HostWrite;
-            let Some(one) = Seen::new(store, resource, name, writable, access.region.range) else {
+            let Some(one) = Seen::new(physical, resource, name, writable, access.region.range) else {
                 let message = format!("\"{name}\" is used by a pass on the host, which cannot see its memory");
                 return Err(Error::input(name, message, "give an array instead of a resource of the device"));
             };
@@ -135,21 +135,23 @@ impl Run<'_, '_> {
     }
 
     /// Makes what earlier runs wrote on the GPU visible to the host; returns what a host batch then waits for.
-    fn enter_host(&mut self, state: &RunState, batch: BatchId) -> Result<Vec<Point>, Error> {
+    fn acquire_host(&mut self, state: &RunState, batch: BatchId) -> Result<Vec<Point>, Error> {
         let mut points = Vec::new();
         for &at in &self.prepared.batches[batch].entries {
             let edge = &self.prepared.plan.edges[at as usize];
-            let Some(store) = self.prepared.store(edge.resource, state.run, &state.imports).cloned() else { continue };
+            let Some(physical) = self.prepared.physical(edge.resource, state.run, &state.imports).cloned() else {
+                continue;
+            };
             let region = Region::of_edge(edge);
             let mut queues: Vec<usize> = Vec::new();
-            store.tracked().visit(region, |_, state| {
+            physical.tracked().visit(region, |_, state| {
                 points.extend(&state.points);
                 queues.extend(state.queue);
             });
             queues.sort_unstable();
             queues.dedup();
             for queue in queues {
-                let mut entering = Entering::default();
+                let mut initial = InitialBarriers::default();
                 let target = Target {
                     queue,
                     stages: Stages::HOST,
@@ -158,21 +160,21 @@ impl Run<'_, '_> {
                     discard: false,
                     previous: (0, 0),
                 };
-                entering.enter(self.shared, &store, region, target);
-                if entering.is_empty() {
+                initial.acquire(self.shared, &physical, region, target);
+                if initial.is_empty() {
                     continue;
                 }
                 // Semaphores cannot be waited for at the host stage by a queue.
-                for wait in &mut entering.waits {
+                for wait in &mut initial.waits {
                     wait.stages = vk::PipelineStageFlags2::ALL_COMMANDS;
                 }
                 let device = &self.shared.raw;
                 let family = self.shared.queues[queue].family;
                 let commands =
-                    self.context.once.record(self.shared, family, |commands| entering.record(device, commands))?;
+                    self.context.once.record(self.shared, family, |commands| initial.record(device, commands))?;
                 points.push(self.submit_own(
                     queue,
-                    Submit { waits: entering.waits, commands: vec![commands], ..Submit::default() },
+                    Submit { waits: initial.waits, commands: vec![commands], ..Submit::default() },
                 )?);
             }
         }

@@ -10,15 +10,15 @@ use rgraph_plan::plan::PlanKind;
 use super::{OWN_QUEUE, Run};
 use crate::convert;
 use crate::copy::{Piece, download, finish, packed_bytes};
-use crate::enter::{Entering, Target};
 use crate::error::Error;
 use crate::frame::{Readback, ReadbackShared, Reads};
+use crate::initial_barriers::{InitialBarriers, Target};
+use crate::physical_resource::{PhysicalResource, Raw};
 use crate::prepared::Root;
 use crate::queue::Submit;
 use crate::run::RunState;
 use crate::staging::Block;
 use crate::state::{Region, ResourceState, within};
-use crate::store::{Raw, Store};
 
 /// A root that is read back, or a part of one.
 #[derive(Clone, Copy, Debug)]
@@ -92,36 +92,38 @@ impl Run<'_, '_> {
     /// Copies roots into host memory behind everything else.
     pub(super) fn read_back(&mut self, state: &mut RunState, wanted: &[Wanted]) -> Result<Reads, Error> {
         state.after = None;
-        let mut entering = Entering::default();
-        let mut copies: Vec<(&Root, Arc<Store>, Part, Arc<Block>)> = Vec::new();
+        let mut initial = InitialBarriers::default();
+        let mut copies: Vec<(&Root, Arc<PhysicalResource>, Part, Arc<Block>)> = Vec::new();
         let mut reads = Vec::new();
         for Wanted { root, ranges } in wanted {
             let root = &self.prepared.roots[*root];
-            let Some(store) = self.prepared.store(root.resource, state.run, &state.imports).cloned() else { continue };
-            if matches!(store.kind, PlanKind::Image { samples, .. } if samples > 1) {
+            let Some(physical) = self.prepared.physical(root.resource, state.run, &state.imports).cloned() else {
+                continue;
+            };
+            if matches!(physical.kind, PlanKind::Image { samples, .. } if samples > 1) {
                 let name = self.prepared.plan.resource_name(root.resource);
                 let note = format!("\"{name}\" is multisampled, so it is not read back; resolve it");
                 self.figures.notes.push(note);
                 continue;
             }
             let name = self.prepared.plan.resource_name(root.resource);
-            let part = Part::of(store.kind, *ranges, name)?;
-            if copies.iter().any(|(_, known, other, _)| Arc::ptr_eq(known, &store) && part.meets(other)) {
+            let part = Part::of(physical.kind, *ranges, name)?;
+            if copies.iter().any(|(_, known, other, _)| Arc::ptr_eq(known, &physical) && part.meets(other)) {
                 let message = format!("parts of \"{name}\" that are read overlap");
                 return Err(Error::input(name, message, "read each mip and layer once"));
             }
             let bytes = packed_bytes(part.kind);
             let block = self.shared.lend(bytes, self.poll)?;
-            self.enter_root(root, &store, part.region, &mut entering);
+            self.acquire_root(root, &physical, part.region, &mut initial);
             let readback = ReadbackShared { block: block.clone(), bytes, kind: part.kind, name: name.to_owned() };
             reads.push((root.declared, *ranges, Readback(Arc::new(readback))));
-            copies.push((root, store, part, block));
+            copies.push((root, physical, part, block));
         }
         if copies.is_empty() {
             return Ok(reads);
         }
         // Buffers that are used again are written again.
-        entering.memory.push(
+        initial.memory.push(
             vk::MemoryBarrier2::default()
                 .src_stage_mask(vk::PipelineStageFlags2::COPY)
                 .src_access_mask(vk::AccessFlags2::TRANSFER_WRITE)
@@ -131,25 +133,25 @@ impl Run<'_, '_> {
         // Behind all that this run does on other queues and on the host.
         let all = vk::PipelineStageFlags2::ALL_COMMANDS;
         for point in self.points().into_iter().filter(|point| point.queue != OWN_QUEUE) {
-            entering.wait(self.shared.queues[point.queue].semaphore, point.value, all);
+            initial.wait(self.shared.queues[point.queue].semaphore, point.value, all);
         }
         self.signal_host(state);
         if let Some(host) = state.host.as_ref().filter(|host| host.last() > self.host_base) {
-            entering.wait(host.semaphore, host.last(), all);
-            entering.after_host(all);
+            initial.wait(host.semaphore, host.last(), all);
+            initial.after_host(all);
             self.wait_for_host(state, u64::MAX)?;
         }
         let device = &self.shared.raw;
         let family = self.shared.queues[OWN_QUEUE].family;
         let commands = self.context.once.record(self.shared, family, |commands| {
-            entering.record(device, commands);
-            for (_, store, part, block) in &copies {
-                download(device, commands, store, &part.piece, block.buffer(), 0);
+            initial.record(device, commands);
+            for (_, physical, part, block) in &copies {
+                download(device, commands, physical, &part.piece, block.buffer(), 0);
             }
             finish(device, commands);
         })?;
-        let point = self
-            .submit_own(OWN_QUEUE, Submit { waits: entering.waits, commands: vec![commands], ..Submit::default() })?;
+        let point =
+            self.submit_own(OWN_QUEUE, Submit { waits: initial.waits, commands: vec![commands], ..Submit::default() })?;
         let left = ResourceState {
             queue: Some(OWN_QUEUE),
             family: Some(family),
@@ -161,15 +163,21 @@ impl Run<'_, '_> {
             user: (0, 0),
         };
         copies.iter().for_each(|(.., block)| block.used_until(point));
-        for (_, store, part, _) in copies.iter().filter(|(root, ..)| root.states.is_none()) {
-            store.tracked().set(part.region, &left);
+        for (_, physical, part, _) in copies.iter().filter(|(root, ..)| root.states.is_none()) {
+            physical.tracked().set(part.region, &left);
         }
         state.after = Some(point);
         Ok(reads)
     }
 
     /// Brings a root into the layout that it is copied from.
-    fn enter_root(&self, root: &Root, store: &Arc<Store>, region: Region, entering: &mut Entering) {
+    fn acquire_root(
+        &self,
+        root: &Root,
+        physical: &Arc<PhysicalResource>,
+        region: Region,
+        initial: &mut InitialBarriers,
+    ) {
         let Some(states) = &root.states else {
             let target = Target {
                 queue: OWN_QUEUE,
@@ -179,12 +187,12 @@ impl Run<'_, '_> {
                 discard: false,
                 previous: (0, 0),
             };
-            entering.enter(self.shared, store, region, target);
+            initial.acquire(self.shared, physical, region, target);
             return;
         };
         let (src, src_access) = (vk::PipelineStageFlags2::ALL_COMMANDS, vk::AccessFlags2::MEMORY_WRITE);
-        let Raw::Image(image) = store.raw else {
-            entering.memory.push(
+        let Raw::Image(image) = physical.raw else {
+            initial.memory.push(
                 vk::MemoryBarrier2::default()
                     .src_stage_mask(src)
                     .src_access_mask(src_access)
@@ -194,7 +202,7 @@ impl Run<'_, '_> {
             return;
         };
         states.visit(region, |part, state| {
-            entering.images.push(
+            initial.images.push(
                 vk::ImageMemoryBarrier2::default()
                     .src_stage_mask(src)
                     .src_access_mask(src_access)

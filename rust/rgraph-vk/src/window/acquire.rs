@@ -24,8 +24,8 @@ const ATTEMPTS: usize = 4;
 
 /// A window in which frames are shown. Clones are the same one. Dropping the last one closes it.
 ///
-/// It is used by one thread at a time; others wait. Closing it waits for the frames that are shown, and destroys swapchain
-/// and surface: the native window may go afterwards.
+/// It is used by one thread at a time; others wait. Closing it waits for the frames that are shown, and destroys
+/// swapchain and surface: the native window may go afterwards.
 #[derive(Clone, Debug)]
 pub struct Window(pub(super) Arc<Inner>);
 
@@ -80,8 +80,8 @@ impl Window {
     /// Opens a window on a surface.
     ///
     /// # Errors
-    /// RG-E107 if no queue of the device shows images on the surface; RG-E122 if the surface is lost; RG-E213 if `latency`
-    /// is not 1 to 8; else what the driver says.
+    /// RG-E107 if no queue of the device shows images on the surface; RG-E122 if the surface is lost; RG-E213 if
+    /// `latency` is not 1 to 8; else what the driver says.
     pub fn new(surface: Surface, options: &WindowOptions) -> Result<Self, Error> {
         let surface = surface.0;
         let shared = surface.shared.clone();
@@ -139,8 +139,8 @@ impl Window {
         Ok(window)
     }
 
-    /// Tells the size in texels after an event of the windowing system; zeros: it is minimised. Surfaces of X11 and Windows
-    /// have a size of their own, which counts. The next frame has it.
+    /// Tells the size in texels after an event of the windowing system; zeros: it is minimised. Surfaces of X11 and
+    /// Windows have a size of their own, which counts. The next frame has it.
     pub fn resize(&self, size: [u32; 2]) {
         let mut state = self.0.lock();
         let has = state.chain.as_ref().map_or([0, 0], |chain| chain.size);
@@ -236,8 +236,8 @@ impl Inner {
 
     /// Destroys a swapchain when the device is done with it, with semaphores whose signal nobody waited for.
     ///
-    /// Source: Vulkan 1.3 specification, "vkQueuePresentKHR": waits of a present are queue operations, so an idle queue has
-    /// done them.
+    /// Source: Vulkan 1.3 specification, "vkQueuePresentKHR": waits of a present are queue operations, so an idle queue
+    /// has done them.
     fn retire(&self, state: &mut State, chain: Option<Chain>) -> Result<(), Error> {
         let Some(chain) = chain else { return Ok(()) };
         let idle = self.wait_idle(state);
@@ -332,7 +332,7 @@ impl Inner {
         let slot = &mut state.slots[acquired.slot];
         slot.points.clear();
         let raw = std::mem::replace(&mut slot.acquired, vk::Semaphore::null());
-        self.shared.bury([crate::garbage::Garbage::Semaphore(raw)]);
+        self.shared.defer_deletion([crate::deferred_deletion::DeferredDeletion::Semaphore(raw)]);
         match self.semaphore() {
             Ok(fresh) => slot.acquired = fresh,
             // Without a semaphore the slot is of no use.
@@ -380,8 +380,8 @@ impl Inner {
         let chain = state.chain.take();
         let done = self.retire(state, chain);
         for slot in &mut state.slots {
-            let semaphore = crate::garbage::Garbage::Semaphore(slot.acquired);
-            self.shared.bury(slot.once.take().chain([semaphore]));
+            let semaphore = crate::deferred_deletion::DeferredDeletion::Semaphore(slot.acquired);
+            self.shared.defer_deletion(slot.once.take().chain([semaphore]));
         }
         state.slots.clear();
         drop(surface);

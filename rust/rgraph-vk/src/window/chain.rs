@@ -11,12 +11,12 @@ use super::{Color, PresentMode, lost};
 use crate::convert;
 use crate::device::Shared;
 use crate::error::{Called, Code, DeviceError, Error};
-use crate::store::{Raw, Store};
+use crate::physical_resource::{PhysicalResource, Raw};
 
 /// A swapchain and its images.
 pub(super) struct Chain {
     pub raw: vk::SwapchainKHR,
-    pub images: Vec<Arc<Store>>,
+    pub images: Vec<Arc<PhysicalResource>>,
     /// For each image: signalled when it may be shown.
     pub rendered: Vec<vk::Semaphore>,
     pub size: [u32; 2],
@@ -122,7 +122,7 @@ fn fill(
         cube: false,
     };
     for raw in raws {
-        chain.images.push(Store::borrowed(shared, "window", kind, Raw::Image(raw), concurrent));
+        chain.images.push(PhysicalResource::borrowed(shared, "window", kind, Raw::Image(raw), concurrent));
         // SAFETY: the device lives.
         let semaphore = unsafe { shared.raw.create_semaphore(&vk::SemaphoreCreateInfo::default(), None) };
         chain.rendered.push(shared.noted(semaphore.called("vkCreateSemaphore"))?);

@@ -1,7 +1,7 @@
 //! Windows: a surface of the application's window, its swapchain, and frames that are shown in it.
 //!
-//! A frame gets into a window in two ways. [`Frame::show`](crate::Frame::show) scales a root of a frame that was submitted
-//! into the next image: the image is acquired behind the whole graph, so only the blit waits for the window.
+//! A frame gets into a window in two ways. [`Frame::show`](crate::Frame::show) scales a root of a frame that was
+//! submitted into the next image: the image is acquired behind the whole graph, so only the blit waits for the window.
 //! [`Window::run`] binds the next image to an import of the graph, so that its last pass writes the window itself: only
 //! passes that use the import wait.
 //!
@@ -90,7 +90,8 @@ pub enum PresentMode {
 /// How texel values become light. Where a surface does not have it, it is [`Color::Automatic`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Color {
-    /// As pictures are saved: values of float and sRGB formats are linear and get encoded, others are shown as they are.
+    /// As pictures are saved: values of float and sRGB formats are linear and get encoded, others are shown as they
+    /// are.
     #[default]
     Automatic,
     /// Values are encoded for the screen already.

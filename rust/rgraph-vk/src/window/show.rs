@@ -13,15 +13,15 @@ use super::acquire::{Acquired, Inner, State, Window};
 use super::{Fit, Shown, chain, closed};
 use crate::compiled::{Compiled, Inputs, Upload};
 use crate::convert;
-use crate::enter::{Entering, Target};
 use crate::error::{Code, DeviceError, Error};
 use crate::external::{SemaphoreSignal, SemaphoreWait};
 use crate::frame::Frame;
+use crate::initial_barriers::{InitialBarriers, Target};
+use crate::physical_resource::PhysicalResource;
 use crate::prepared::{Prepared, Root};
 use crate::queue::{Point, Submit, WaitFor};
 use crate::resource::Resource;
 use crate::state::{Region, ResourceState};
-use crate::store::Store;
 
 /// The device's queue for what the runtime adds.
 const OWN_QUEUE: usize = 0;
@@ -31,8 +31,8 @@ impl Frame {
     /// here, behind the submitted graph, so no pass waits for the window. Mip 0 of layer 0 is shown.
     ///
     /// # Errors
-    /// RG-E225 if it is no root, not an image that can be scaled (integers, depth, several samples, 3D), or a later run of
-    /// the graph has begun; RG-E122 if the window is closed or its surface lost; else what the driver says.
+    /// RG-E225 if it is no root, not an image that can be scaled (integers, depth, several samples, 3D), or a later run
+    /// of the graph has begun; RG-E122 if the window is closed or its surface lost; else what the driver says.
     pub fn show(&self, root: ResourceId, window: &Window) -> Result<Shown, Error> {
         let prepared = self.prepared();
         let shared = &prepared.shared;
@@ -80,19 +80,19 @@ impl Frame {
             let message = format!("\"{name}\" is shown of run {run}, and run {} has begun", runs.run - 1);
             return Err(Error::input(name, message, "show a frame before the graph runs again"));
         }
-        let Some(store) = prepared.store(root.resource, run, &runs.imports).cloned() else {
+        let Some(physical) = prepared.physical(root.resource, run, &runs.imports).cloned() else {
             return Err(Error::input(name, format!("\"{name}\" has no memory in this frame"), "have a pass write it"));
         };
-        let _turn = shared.turn_with(std::slice::from_ref(&store), None)?;
-        let mut entering = Entering::default();
-        let (region, found) = self.enter_shown(root, &store, &mut entering);
+        let _turn = shared.turn_with(std::slice::from_ref(&physical), None)?;
+        let mut initial = InitialBarriers::default();
+        let (region, found) = self.enter_shown(root, &physical, &mut initial);
         for point in self.points().iter().filter(|point| point.queue != OWN_QUEUE) {
             let all = vk::PipelineStageFlags2::ALL_COMMANDS;
-            entering.wait(shared.queues[point.queue].semaphore, point.value, all);
+            initial.wait(shared.queues[point.queue].semaphore, point.value, all);
         }
         let Some(chain) = &state.chain else { return Err(closed()) };
         let blit = Blit {
-            source: store.image(),
+            source: physical.image(),
             size,
             found,
             target: chain.images[acquired.image].image(),
@@ -104,12 +104,12 @@ impl Frame {
         let queue = &shared.queues[OWN_QUEUE];
         let slot = &mut state.slots[acquired.slot];
         let commands = slot.once.record(shared, queue.family, |commands| {
-            if !entering.is_empty() {
-                entering.record(&shared.raw, commands);
+            if !initial.is_empty() {
+                initial.record(&shared.raw, commands);
             }
             blit.record(&shared.raw, commands);
         })?;
-        let mut waits = entering.waits;
+        let mut waits = initial.waits;
         let stages = vk::PipelineStageFlags2::ALL_TRANSFER;
         waits.push(WaitFor { semaphore: slot.acquired, value: 0, stages });
         let submit = Submit { waits, commands: vec![commands], signals: vec![(rendered, 0)], ..Submit::default() };
@@ -129,15 +129,20 @@ impl Frame {
                 released: false,
                 user: (0, 0),
             };
-            store.tracked().set(region, &left);
+            physical.tracked().set(region, &left);
         }
         Ok(point)
     }
 
     /// Brings the root into the layout that it is scaled from. Returns its part, and the layout that it goes back to.
-    fn enter_shown(&self, root: &Root, store: &Arc<Store>, entering: &mut Entering) -> (Region, Layout) {
+    fn enter_shown(
+        &self,
+        root: &Root,
+        physical: &Arc<PhysicalResource>,
+        initial: &mut InitialBarriers,
+    ) -> (Region, Layout) {
         let shared = &self.prepared().shared;
-        let region = Region { mips: [0, 1], layers: [0, 1], ..Region::whole(store.kind) };
+        let region = Region { mips: [0, 1], layers: [0, 1], ..Region::whole(physical.kind) };
         let Some(states) = &root.states else {
             let target = Target {
                 queue: OWN_QUEUE,
@@ -147,7 +152,7 @@ impl Frame {
                 discard: false,
                 previous: (0, 0),
             };
-            entering.enter(shared, store, region, target);
+            initial.acquire(shared, physical, region, target);
             return (region, Layout::TransferSrc);
         };
         let first = |ranges: &Ranges| {
@@ -158,7 +163,7 @@ impl Frame {
         if !read {
             states.visit(region, |_, state| found = state.layout);
         }
-        entering.images.push(
+        initial.images.push(
             vk::ImageMemoryBarrier2::default()
                 .src_stage_mask(vk::PipelineStageFlags2::ALL_COMMANDS)
                 .src_access_mask(vk::AccessFlags2::MEMORY_WRITE)
@@ -168,7 +173,7 @@ impl Frame {
                 .new_layout(vk::ImageLayout::TRANSFER_SRC_OPTIMAL)
                 .src_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
                 .dst_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
-                .image(store.image())
+                .image(physical.image())
                 .subresource_range(region.subresources()),
         );
         (region, found)
@@ -176,13 +181,13 @@ impl Frame {
 }
 
 impl Window {
-    /// Runs a graph that writes the window's next image itself: it is bound to the imported `target`, only passes that use
-    /// that wait for it, and it is handed to the screen behind the run. The import has the size and format that
+    /// Runs a graph that writes the window's next image itself: it is bound to the imported `target`, only passes that
+    /// use that wait for it, and it is handed to the screen behind the run. The import has the size and format that
     /// [`Window::info`] tells; its contents are undefined at first. Declared to be left in `present_src`, it needs no
     /// further submit. Captures leave such runs out.
     ///
-    /// Without a frame nothing ran: [`Shown::Minimised`], [`Shown::Late`], or [`Shown::Resized`] for a window of another
-    /// size or format than the import, for which the graph is declared anew.
+    /// Without a frame nothing ran: [`Shown::Minimised`], [`Shown::Late`], or [`Shown::Resized`] for a window of
+    /// another size or format than the import, for which the graph is declared anew.
     ///
     /// # Errors
     /// RG-E225 if `target` is not an imported image; RG-E122 if the window is closed or its surface lost; else as
@@ -271,7 +276,7 @@ fn leave(
     state: &mut State,
     acquired: Acquired,
     frame: &Frame,
-    image: &Arc<Store>,
+    image: &Arc<PhysicalResource>,
 ) -> Result<Point, Error> {
     let shared = &prepared.shared;
     let Some(chain) = &state.chain else { return Err(closed()) };

@@ -40,12 +40,12 @@ impl Drop for Handle {
 }
 
 impl Surface {
-    /// A surface of a window of winit, SDL, GLFW or another library with raw handles. The surface keeps the window alive:
-    /// give an `Arc` of it.
+    /// A surface of a window of winit, SDL, GLFW or another library with raw handles. The surface keeps the window
+    /// alive: give an `Arc` of it.
     ///
     /// # Errors
-    /// RG-E107 if the device was opened without [`DeviceOptions::windows`](crate::DeviceOptions::windows), or cannot show
-    /// windows of that kind; RG-E122 if the window is gone.
+    /// RG-E107 if the device was opened without [`DeviceOptions::windows`](crate::DeviceOptions::windows), or cannot
+    /// show windows of that kind; RG-E122 if the window is gone.
     pub fn new<W>(device: &Device, window: W) -> Result<Self, Error>
     where
         W: HasDisplayHandle + HasWindowHandle + Send + Sync + 'static,
@@ -131,8 +131,9 @@ impl Surface {
     /// A surface of the caller's, of whatever platform; with `owned` it is destroyed with the window.
     ///
     /// # Safety
-    /// The surface is of the device's instance, is used by nothing else, and lives until the window is closed. The device
-    /// has `VK_KHR_swapchain`: [`DeviceOptions::windows`](crate::DeviceOptions::windows), or a borrowed one's own choice.
+    /// The surface is of the device's instance, is used by nothing else, and lives until the window is closed. The
+    /// device has `VK_KHR_swapchain`: [`DeviceOptions::windows`](crate::DeviceOptions::windows), or a borrowed one's
+    /// own choice.
     pub unsafe fn from_raw(device: &Device, raw: vk::SurfaceKHR, owned: bool) -> Self {
         let shared = device.0.clone();
         let functions = khr::surface::Instance::new(shared.context.entry(), shared.context.raw());

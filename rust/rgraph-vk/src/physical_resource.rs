@@ -14,9 +14,9 @@ use rgraph_plan::plan::PlanKind;
 use rgraph_shader::Dimension;
 
 use crate::convert;
+use crate::deferred_deletion::DeferredDeletion;
 use crate::device::Shared;
 use crate::error::{Called, Code, DeviceError, Error};
-use crate::garbage::Garbage;
 use crate::host::Outcome;
 use crate::memory::{Allocation, Domain, Want};
 use crate::share::SharedPlace;
@@ -53,7 +53,7 @@ pub(crate) struct ViewKey {
 }
 
 /// An image or buffer of the device.
-pub(crate) struct Store {
+pub(crate) struct PhysicalResource {
     pub shared: Arc<Shared>,
     pub name: String,
     pub kind: PlanKind,
@@ -82,18 +82,18 @@ pub(crate) struct Store {
 #[derive(Clone, Copy, Debug)]
 struct Mapped(NonNull<u8>);
 
-// SAFETY: the pointer is into memory that the store keeps mapped; no thread owns it.
+// SAFETY: the pointer is into memory that the physical resource keeps mapped; no thread owns it.
 unsafe impl Send for Mapped {}
-// SAFETY: as above; access to the bytes is ordered by the runs that use the store.
+// SAFETY: as above; access to the bytes is ordered by the runs that use the physical resource.
 unsafe impl Sync for Mapped {}
 
-impl std::fmt::Debug for Store {
+impl std::fmt::Debug for PhysicalResource {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Store").field("name", &self.name).finish_non_exhaustive()
     }
 }
 
-impl Store {
+impl PhysicalResource {
     /// Makes an image or buffer with memory of its own.
     pub fn new(
         shared: &Arc<Shared>,
@@ -103,21 +103,21 @@ impl Store {
         domain: Domain,
         concurrent: bool,
     ) -> Result<Arc<Self>, Error> {
-        let mut store = Self::unbound(shared, name, kind, usages, concurrent)?;
-        let (requirements, dedicated) = store.requirements();
-        let scheme = dedicated.then_some(match store.raw {
+        let mut physical = Self::unbound(shared, name, kind, usages, concurrent)?;
+        let (requirements, dedicated) = physical.requirements();
+        let scheme = dedicated.then_some(match physical.raw {
             Raw::Image(raw) => AllocationScheme::DedicatedImage(raw),
             Raw::Buffer(raw) => AllocationScheme::DedicatedBuffer(raw),
         });
-        let linear = matches!(store.raw, Raw::Buffer(_));
+        let linear = matches!(physical.raw, Raw::Buffer(_));
         let want = Want { name, requirements, domain, linear, dedicated: scheme };
         let allocation = shared.allocate(want)?;
         let (memory, offset) = (allocation.memory, allocation.offset);
-        store.mapped = allocation.mapped().map(Mapped);
+        physical.mapped = allocation.mapped().map(Mapped);
         let domain = allocation.domain();
-        store.memory = Some((allocation, domain));
-        store.bind(memory, offset)?;
-        Ok(Arc::new(store))
+        physical.memory = Some((allocation, domain));
+        physical.bind(memory, offset)?;
+        Ok(Arc::new(physical))
     }
 
     /// Makes an image or buffer in memory that others have too; the memory outlives it.
@@ -130,14 +130,14 @@ impl Store {
         arena: &Arena,
         offset: u64,
     ) -> Result<Arc<Self>, Error> {
-        let mut store = Self::unbound(shared, name, kind, usages, concurrent)?;
+        let mut physical = Self::unbound(shared, name, kind, usages, concurrent)?;
         let allocation = arena.allocation();
-        store.mapped = allocation.mapped().map(|start| {
+        physical.mapped = allocation.mapped().map(|start| {
             // SAFETY: the planner placed it within the arena, which is mapped as a whole.
             Mapped(unsafe { start.add(offset as usize) })
         });
-        store.bind(allocation.memory, allocation.offset + offset)?;
-        Ok(Arc::new(store))
+        physical.bind(allocation.memory, allocation.offset + offset)?;
+        Ok(Arc::new(physical))
     }
 
     /// Makes an image or buffer in a shared block. A holder has it until it is acquired.
@@ -148,19 +148,19 @@ impl Store {
         usages: Usages,
         place: SharedPlace<'_>,
     ) -> Result<Arc<Self>, Error> {
-        let mut store = Self::unbound(&block.shared, name, kind, usages, true)?;
-        let (requirements, _) = store.requirements();
+        let mut physical = Self::unbound(&block.shared, name, kind, usages, true)?;
+        let (requirements, _) = physical.requirements();
         let offset = block.place(name, requirements, place)?;
-        store.spans = !(place.overlap && place.offset.is_some());
-        store.block = Some((block.clone(), offset));
-        store.bind(block.raw, offset)?;
-        store.expose();
+        physical.spans = !(place.overlap && place.offset.is_some());
+        physical.block = Some((block.clone(), offset));
+        physical.bind(block.raw, offset)?;
+        physical.expose();
         if let Some(holder) = place.holder.or(block.imported.then_some("its exporter")) {
-            let tracked = store.tracked.get_mut().unwrap_or_else(PoisonError::into_inner);
+            let tracked = physical.tracked.get_mut().unwrap_or_else(PoisonError::into_inner);
             tracked.set(tracked.whole(), &elsewhere(Layout::General));
-            *store.lent.get_mut().unwrap_or_else(PoisonError::into_inner) = Some(Lent::to(holder));
+            *physical.lent.get_mut().unwrap_or_else(PoisonError::into_inner) = Some(Lent::to(holder));
         }
-        Ok(Arc::new(store))
+        Ok(Arc::new(physical))
     }
 
     /// Borrows a caller's image or buffer.
@@ -352,23 +352,23 @@ impl Store {
     }
 }
 
-impl Drop for Store {
+impl Drop for PhysicalResource {
     fn drop(&mut self) {
         let views = std::mem::take(self.views.get_mut().unwrap_or_else(PoisonError::into_inner));
-        let mut gone: Vec<_> = views.into_values().map(Garbage::ImageView).collect();
+        let mut gone: Vec<_> = views.into_values().map(DeferredDeletion::ImageView).collect();
         if self.owned {
             gone.push(match self.raw {
-                Raw::Image(raw) => Garbage::Image(raw),
-                Raw::Buffer(raw) => Garbage::Buffer(raw),
+                Raw::Image(raw) => DeferredDeletion::Image(raw),
+                Raw::Buffer(raw) => DeferredDeletion::Buffer(raw),
             });
         }
         if let Some((allocation, domain)) = self.memory.take() {
-            gone.push(Garbage::Memory(allocation, std::mem::take(&mut self.name), domain));
+            gone.push(DeferredDeletion::Memory(allocation, std::mem::take(&mut self.name), domain));
         }
-        // The block itself is buried behind it, when its last part is gone.
+        // The block itself is deleted later behind it, when its last part is gone.
         let own = self.block.as_ref().filter(|_| self.spans);
-        gone.extend(own.map(|(block, offset)| Garbage::Span(block.spans.clone(), *offset)));
-        self.shared.bury(gone);
+        gone.extend(own.map(|(block, offset)| DeferredDeletion::Span(block.spans.clone(), *offset)));
+        self.shared.defer_deletion(gone);
     }
 }
 
@@ -403,9 +403,11 @@ impl Arena {
 
 impl Drop for Arena {
     fn drop(&mut self) {
-        let garbage =
-            self.allocation.take().map(|memory| Garbage::Memory(memory, std::mem::take(&mut self.name), self.domain));
-        self.shared.bury(garbage);
+        let deferred = self
+            .allocation
+            .take()
+            .map(|memory| DeferredDeletion::Memory(memory, std::mem::take(&mut self.name), self.domain));
+        self.shared.defer_deletion(deferred);
     }
 }
 

@@ -1,4 +1,4 @@
-//! Taking over resources from whoever used them before: entry barriers and waits, from the state that a resource
+//! Taking over resources from whoever used them before: initial barriers and waits, from the state that a resource
 //! carries to the first use that a plan makes of it.
 
 use ash::vk;
@@ -6,9 +6,9 @@ use rgraph_plan::access::{Accesses, Layout, Stages};
 
 use crate::convert;
 use crate::device::Shared;
+use crate::physical_resource::{PhysicalResource, Raw};
 use crate::queue::WaitFor;
 use crate::state::Region;
-use crate::store::{Raw, Store};
 
 /// A use to come.
 #[derive(Clone, Copy, Debug)]
@@ -27,7 +27,7 @@ pub(crate) struct Target {
 
 /// Barriers and waits that take over resources.
 #[derive(Debug, Default)]
-pub(crate) struct Entering {
+pub(crate) struct InitialBarriers {
     pub waits: Vec<WaitFor>,
     pub memory: Vec<vk::MemoryBarrier2<'static>>,
     pub buffers: Vec<vk::BufferMemoryBarrier2<'static>>,
@@ -37,7 +37,7 @@ pub(crate) struct Entering {
     pub awaited: vk::PipelineStageFlags2,
 }
 
-impl Entering {
+impl InitialBarriers {
     /// Whether nothing has to be recorded.
     pub fn is_empty(&self) -> bool {
         self.memory.is_empty() && self.buffers.is_empty() && self.images.is_empty()
@@ -73,10 +73,10 @@ impl Entering {
     }
 
     /// Takes over part of a resource. O(parts in different states).
-    pub fn enter(&mut self, shared: &Shared, store: &Store, region: Region, target: Target) {
-        let tracked = store.tracked();
+    pub fn acquire(&mut self, shared: &Shared, physical: &PhysicalResource, region: Region, target: Target) {
+        let tracked = physical.tracked();
         let family = shared.queues[target.queue].family;
-        let held = store.block().is_some().then(|| store.lent().clone()).flatten();
+        let held = physical.block().is_some().then(|| physical.lent().clone()).flatten();
         tracked.visit(region, |part, state| {
             let own = state.user == target.previous && target.previous.0 != 0;
             let mut src = vk::PipelineStageFlags2::empty();
@@ -108,17 +108,17 @@ impl Entering {
                 self.wait(until.raw(), *value, stages);
                 src |= stages;
             }
-            let Raw::Image(image) = store.raw else {
-                let moved = moved(shared, store, state.family, family, &mut self.notes);
+            let Raw::Image(image) = physical.raw else {
+                let moved = moved(shared, physical, state.family, family, &mut self.notes);
                 let lost = |[from, to]: [u32; 2]| is_lost(from, to, state.released, &shared.families());
                 if moved.is_some_and(lost) {
-                    self.notes.push(lost_note(&store.name));
+                    self.notes.push(lost_note(&physical.name));
                 }
                 let moved = moved.filter(|families| !lost(*families));
                 if src.is_empty() && moved.is_none() {
                     return;
                 }
-                let Raw::Buffer(buffer) = store.raw else { return };
+                let Raw::Buffer(buffer) = physical.raw else { return };
                 let [from, to] = moved.unwrap_or([vk::QUEUE_FAMILY_IGNORED; 2]);
                 self.buffers.push(
                     vk::BufferMemoryBarrier2::default()
@@ -150,17 +150,17 @@ impl Entering {
             let taken = if old == Layout::Undefined {
                 None
             } else {
-                match moved(shared, store, state.family, family, &mut self.notes) {
-                    Some([from, _]) if store.block().is_none() && !shared.families().contains(&from) => {
+                match moved(shared, physical, state.family, family, &mut self.notes) {
+                    Some([from, _]) if physical.block().is_none() && !shared.families().contains(&from) => {
                         self.notes.push(format!(
                             "\"{}\" was left to queue family {from}, which is not this device's: initialised anew",
-                            store.name
+                            physical.name
                         ));
                         old = Layout::Undefined;
                         None
                     }
                     Some([from, to]) if is_lost(from, to, state.released, &shared.families()) => {
-                        self.notes.push(lost_note(&store.name));
+                        self.notes.push(lost_note(&physical.name));
                         old = Layout::Undefined;
                         None
                     }
@@ -199,14 +199,14 @@ impl Entering {
 }
 
 /// Records the release of a shared resource, which is in layout `general`, to a user outside of the device.
-pub(crate) fn release(shared: &Shared, store: &Store, family: u32, commands: vk::CommandBuffer) {
-    let from = if store.concurrent { vk::QUEUE_FAMILY_IGNORED } else { family };
+pub(crate) fn release(shared: &Shared, physical: &PhysicalResource, family: u32, commands: vk::CommandBuffer) {
+    let from = if physical.concurrent { vk::QUEUE_FAMILY_IGNORED } else { family };
     let to = vk::QUEUE_FAMILY_EXTERNAL;
     // All that the device did; the semaphore or the host's wait behind the submit is the second scope.
     let (stages, access) = (vk::PipelineStageFlags2::ALL_COMMANDS, vk::AccessFlags2::MEMORY_WRITE);
     let mut info = vk::DependencyInfo::default();
     let (mut images, mut buffers) = ([vk::ImageMemoryBarrier2::default()], [vk::BufferMemoryBarrier2::default()]);
-    match store.raw {
+    match physical.raw {
         Raw::Image(image) => {
             images[0] = images[0]
                 .src_stage_mask(stages)
@@ -216,7 +216,7 @@ pub(crate) fn release(shared: &Shared, store: &Store, family: u32, commands: vk:
                 .src_queue_family_index(from)
                 .dst_queue_family_index(to)
                 .image(image)
-                .subresource_range(Region::whole(store.kind).subresources());
+                .subresource_range(Region::whole(physical.kind).subresources());
             info = info.image_memory_barriers(&images);
         }
         Raw::Buffer(buffer) => {
@@ -231,21 +231,28 @@ pub(crate) fn release(shared: &Shared, store: &Store, family: u32, commands: vk:
             info = info.buffer_memory_barriers(&buffers);
         }
     }
-    // SAFETY: the command buffer is being recorded, outside of a render pass; the handle lives until the submit is done.
+    // SAFETY: the command buffer is being recorded, outside of a render pass; the handle lives until the submit is
+    // done.
     unsafe { shared.raw.cmd_pipeline_barrier2(commands, &info) };
 }
 
 /// The families between which a resource that belongs to one at a time changes hands.
-fn moved(shared: &Shared, store: &Store, from: Option<u32>, to: u32, notes: &mut Vec<String>) -> Option<[u32; 2]> {
-    if store.block().is_some() && from == Some(vk::QUEUE_FAMILY_EXTERNAL) {
-        let to = if store.concurrent { vk::QUEUE_FAMILY_IGNORED } else { to };
+fn moved(
+    shared: &Shared,
+    physical: &PhysicalResource,
+    from: Option<u32>,
+    to: u32,
+    notes: &mut Vec<String>,
+) -> Option<[u32; 2]> {
+    if physical.block().is_some() && from == Some(vk::QUEUE_FAMILY_EXTERNAL) {
+        let to = if physical.concurrent { vk::QUEUE_FAMILY_IGNORED } else { to };
         return Some([vk::QUEUE_FAMILY_EXTERNAL, to]);
     }
-    let from = from.filter(|from| *from != to && !store.concurrent)?;
+    let from = from.filter(|from| *from != to && !physical.concurrent)?;
     if shared.families().contains(&from) {
         notes.push(format!(
             "\"{}\" is taken from queue family {from}: its contents stay if that family released it",
-            store.name
+            physical.name
         ));
     }
     Some([from, to])

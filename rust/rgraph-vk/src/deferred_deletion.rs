@@ -9,7 +9,7 @@ use crate::share::block::Spans;
 
 /// An object to be destroyed.
 #[derive(Debug)]
-pub(crate) enum Garbage {
+pub(crate) enum DeferredDeletion {
     Image(vk::Image),
     ImageView(vk::ImageView),
     Buffer(vk::Buffer),
@@ -28,10 +28,10 @@ pub(crate) enum Garbage {
     Pipeline(vk::Pipeline),
 }
 
-impl Garbage {
+impl DeferredDeletion {
     /// Destroys it; nothing on the device may use it any more.
     pub fn destroy(self, device: &ash::Device, memory: Option<&mut Memory>) {
-        // SAFETY, for all of them: made of this device, and the graveyard has waited until no queue uses them.
+        // SAFETY, for all of them: made of this device, and the deletion queue has waited until no queue uses them.
         match self {
             // SAFETY: see above.
             Self::Image(raw) => unsafe { device.destroy_image(raw, None) },
@@ -74,14 +74,14 @@ impl Garbage {
 
 /// Objects that wait for queues, oldest first.
 #[derive(Debug, Default)]
-pub(crate) struct Graveyard {
-    waiting: Vec<(Box<[u64]>, Garbage)>,
+pub(crate) struct DeletionQueue {
+    waiting: Vec<(Box<[u64]>, DeferredDeletion)>,
 }
 
-impl Graveyard {
+impl DeletionQueue {
     /// Keeps things until every queue has reached its value.
-    pub fn add(&mut self, values: Box<[u64]>, things: impl IntoIterator<Item = Garbage>) {
-        self.waiting.extend(things.into_iter().map(|garbage| (values.clone(), garbage)));
+    pub fn add(&mut self, values: Box<[u64]>, things: impl IntoIterator<Item = DeferredDeletion>) {
+        self.waiting.extend(things.into_iter().map(|deferred| (values.clone(), deferred)));
     }
 
     /// Whether nothing waits.
@@ -90,21 +90,21 @@ impl Graveyard {
     }
 
     /// What no queue uses any more, in the order it was given up.
-    pub fn take(&mut self, reached: &[u64]) -> Vec<Garbage> {
+    pub fn take(&mut self, reached: &[u64]) -> Vec<DeferredDeletion> {
         let over = |values: &[u64]| values.iter().zip(reached).all(|(value, reached)| value <= reached);
         let mut dead = Vec::new();
-        for (values, garbage) in std::mem::take(&mut self.waiting) {
+        for (values, deferred) in std::mem::take(&mut self.waiting) {
             if over(&values) {
-                dead.push(garbage);
+                dead.push(deferred);
             } else {
-                self.waiting.push((values, garbage));
+                self.waiting.push((values, deferred));
             }
         }
         dead
     }
 
     /// Everything.
-    pub fn take_all(&mut self) -> Vec<Garbage> {
-        std::mem::take(&mut self.waiting).into_iter().map(|(_, garbage)| garbage).collect()
+    pub fn take_all(&mut self) -> Vec<DeferredDeletion> {
+        std::mem::take(&mut self.waiting).into_iter().map(|(_, deferred)| deferred).collect()
     }
 }
