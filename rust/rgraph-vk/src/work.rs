@@ -11,7 +11,7 @@ use rgraph_plan::graph::{Graph, PassId};
 use rgraph_plan::resource::ResourceId;
 use rgraph_shader::Program;
 
-use crate::raw::RawWork;
+use crate::frame::raw::RawWork;
 use crate::vertex::VertexFormat;
 
 /// A declaration and what its passes do.

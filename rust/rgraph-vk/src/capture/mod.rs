@@ -18,7 +18,7 @@ pub use read::CaptureFile;
 pub use replay::{Difference, Replay, ReplayOptions, ReplayedFrame};
 use rgraph_plan::error::{Code, GraphError, Mistake};
 
-use crate::compiled::{Compiled, Inputs};
+use crate::compile::compiled::{Compiled, Inputs};
 use crate::device::Device;
 use crate::disk;
 use crate::error::Error;

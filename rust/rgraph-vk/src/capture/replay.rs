@@ -16,15 +16,15 @@ use super::function::{HostReplay, RecordReplay, Unfit};
 use super::model::{Bytes, Captured, CapturedFrame, Content, Model, Outcome};
 use super::read::CaptureFile;
 use super::tape::{carried, lasting};
-use crate::compiled::{Compiled, Inputs, Poll, Upload};
-use crate::copy::Plane;
+use crate::compile::compiled::{Compiled, Inputs, Poll, Upload};
+use crate::compile::prepared::Place;
 use crate::device::Device;
 use crate::error::Error;
 use crate::file;
-use crate::physical_resource::PhysicalResource;
-use crate::prepared::Place;
-use crate::resource::Resource;
-use crate::staged;
+use crate::frame::copy::Plane;
+use crate::memory::physical_resource::PhysicalResource;
+use crate::memory::resource::Resource;
+use crate::memory::staged;
 use crate::work::{Work, Workload};
 
 /// How a capture is run again.
@@ -312,7 +312,7 @@ fn run(
         ..Inputs::default()
     };
     let done = compiled.run_plainly(&inputs).map_err(unfit)?;
-    crate::run::wait_polling(options.poll, |slice| done.wait(slice))?;
+    crate::frame::run::wait_polling(options.poll, |slice| done.wait(slice))?;
     let mut compared = 0;
     for (id, ranges, outcome) in &wanted {
         let read = done.read_part(*id, *ranges)?;

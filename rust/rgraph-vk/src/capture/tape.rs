@@ -12,15 +12,15 @@ use rgraph_plan::resource::ResourceId;
 use super::function::{Heard, Sink};
 use super::is_function;
 use super::model::{Bytes, Captured, CapturedFrame, Content, Model, Outcome};
-use crate::compiled::{Compiled, Inputs, Upload};
-use crate::copy::{Plane, packed_bytes};
+use crate::compile::compiled::{Compiled, Inputs, Upload};
+use crate::compile::prepared::{Place, Prepared};
 use crate::error::Error;
 use crate::file::{Callbacks, write};
+use crate::frame::copy::{Plane, packed_bytes};
+use crate::frame::run::RunState;
 use crate::frame::{Frame, FrameShared};
-use crate::physical_resource::PhysicalResource;
-use crate::prepared::{Place, Prepared};
-use crate::run::RunState;
-use crate::staged;
+use crate::memory::physical_resource::PhysicalResource;
+use crate::memory::staged;
 use crate::work::{Step, Work, Workload};
 
 /// The runs captured so far.
@@ -156,7 +156,7 @@ pub(super) fn run(compiled: &Compiled, inputs: &Inputs<'_>, tape: &mut Tape, las
     let all = submitted.reads.clone();
     submitted.reads.retain(|(id, ranges, _)| wanted(inputs, *id, *ranges));
     let done = Frame(Arc::new(FrameShared { compiled: compiled.clone(), submitted, waits: Default::default() }));
-    crate::run::wait_polling(inputs.poll, |slice| done.wait(slice))?;
+    crate::frame::run::wait_polling(inputs.poll, |slice| done.wait(slice))?;
     let graph = &prepared.workload.graph;
     frame.results = all
         .iter()

@@ -15,10 +15,10 @@ use rgraph_plan::graph::PassId;
 use rgraph_plan::plan::{BatchId, Plan};
 use rgraph_plan::prelude::Policy;
 
-use crate::compiled::Inputs;
+use crate::compile::compiled::Inputs;
+use crate::compile::prepared::Prepared;
 use crate::device::Device;
 use crate::error::Error;
-use crate::prepared::Prepared;
 use crate::work::Workload;
 use poison::{Fills, Poison};
 pub use report::{ChaosReport, ChaosRow, Finding, Switch};

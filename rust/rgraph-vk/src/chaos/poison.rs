@@ -15,13 +15,13 @@ use rgraph_plan::profile::Capabilities;
 use rgraph_plan::resource::ResourceId;
 
 use crate::chaos::mix;
+use crate::compile::prepared::{Place, Prepared};
+use crate::compile::scene::Scene;
 use crate::device::Shared;
-use crate::physical_resource::{PhysicalResource, Raw, Usages};
-use crate::prepared::{Place, Prepared};
-use crate::queue::Queue;
-use crate::scene::Scene;
-use crate::state::Region;
-use crate::variant::Variant;
+use crate::device::queue::Queue;
+use crate::frame::variant::Variant;
+use crate::memory::physical_resource::{PhysicalResource, Raw, Usages};
+use crate::memory::state::Region;
 
 /// The pattern of each memory.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

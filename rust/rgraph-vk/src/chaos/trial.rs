@@ -16,11 +16,11 @@ use rgraph_plan::resource::{Life, ResourceId};
 use crate::chaos::poison::Poison;
 use crate::chaos::report::{ChaosReport, Difference};
 use crate::chaos::{ChaosOptions, ChaosSpec};
-use crate::compiled::{Compiled, Inputs, Upload};
+use crate::compile::compiled::{Compiled, Inputs, Upload};
+use crate::compile::prepared::Prepared;
 use crate::device::Device;
 use crate::error::Error;
 use crate::frame::Readback;
-use crate::prepared::Prepared;
 use crate::work::{Work, Workload};
 
 /// The queues that a trial is planned for. What the device has not is folded onto what it has.

@@ -10,10 +10,10 @@ use rgraph_plan::error::{GraphError, Mistake};
 use super::chain::{self, Chain, Wish};
 use super::surface::{Handle, Surface};
 use super::{Color, Shown, WindowInfo, WindowOptions, closed, lost};
+use crate::device::queue::Point;
 use crate::device::{Device, Shared};
 use crate::error::{Called, Code, DeviceError, Error};
-use crate::onetime::OneTime;
-use crate::queue::Point;
+use crate::memory::onetime::OneTime;
 
 /// How long an image is waited for.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -221,7 +221,7 @@ impl Inner {
         let wish = Wish { size: state.size, mode, color: state.color, latency };
         let old = state.chain.take();
         let made = {
-            let _beside = crate::driver::beside();
+            let _beside = crate::device::driver::beside();
             let raw = old.as_ref().map_or(vk::SwapchainKHR::null(), |chain| chain.raw);
             chain::make(&self.functions, surface, raw, wish)
         };
@@ -242,7 +242,7 @@ impl Inner {
         let Some(chain) = chain else { return Ok(()) };
         let idle = self.wait_idle(state);
         state.under_way.clear();
-        let _beside = crate::driver::beside();
+        let _beside = crate::device::driver::beside();
         chain::destroy(&self.functions, &self.shared, chain);
         idle
     }
@@ -332,7 +332,7 @@ impl Inner {
         let slot = &mut state.slots[acquired.slot];
         slot.points.clear();
         let raw = std::mem::replace(&mut slot.acquired, vk::Semaphore::null());
-        self.shared.defer_deletion([crate::deferred_deletion::DeferredDeletion::Semaphore(raw)]);
+        self.shared.defer_deletion([crate::memory::deferred_deletion::DeferredDeletion::Semaphore(raw)]);
         match self.semaphore() {
             Ok(fresh) => slot.acquired = fresh,
             // Without a semaphore the slot is of no use.
@@ -380,7 +380,7 @@ impl Inner {
         let chain = state.chain.take();
         let done = self.retire(state, chain);
         for slot in &mut state.slots {
-            let semaphore = crate::deferred_deletion::DeferredDeletion::Semaphore(slot.acquired);
+            let semaphore = crate::memory::deferred_deletion::DeferredDeletion::Semaphore(slot.acquired);
             self.shared.defer_deletion(slot.once.take().chain([semaphore]));
         }
         state.slots.clear();

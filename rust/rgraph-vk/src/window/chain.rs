@@ -11,7 +11,7 @@ use super::{Color, PresentMode, lost};
 use crate::convert;
 use crate::device::Shared;
 use crate::error::{Called, Code, DeviceError, Error};
-use crate::physical_resource::{PhysicalResource, Raw};
+use crate::memory::physical_resource::{PhysicalResource, Raw};
 
 /// A swapchain and its images.
 pub(super) struct Chain {

@@ -4,9 +4,9 @@ use std::ffi::CStr;
 
 use ash::{ext, khr, vk};
 
-use crate::context::Context;
+use crate::device::context::Context;
+use crate::device::physical::{Physical, has_extension};
 use crate::error::{Code, DeviceError, Error};
-use crate::physical::{Physical, has_extension};
 
 /// Platforms whose windows become surfaces, and colour spaces beyond sRGB.
 const PLATFORMS: [&CStr; 9] = [

@@ -11,17 +11,17 @@ use rgraph_plan::resource::ResourceId;
 
 use super::acquire::{Acquired, Inner, State, Window};
 use super::{Fit, Shown, chain, closed};
-use crate::compiled::{Compiled, Inputs, Upload};
+use crate::compile::compiled::{Compiled, Inputs, Upload};
+use crate::compile::prepared::{Prepared, Root};
 use crate::convert;
+use crate::device::queue::{Point, Submit, WaitFor};
 use crate::error::{Code, DeviceError, Error};
-use crate::external::{SemaphoreSignal, SemaphoreWait};
 use crate::frame::Frame;
-use crate::initial_barriers::{InitialBarriers, Target};
-use crate::physical_resource::PhysicalResource;
-use crate::prepared::{Prepared, Root};
-use crate::queue::{Point, Submit, WaitFor};
-use crate::resource::Resource;
-use crate::state::{Region, ResourceState};
+use crate::frame::external::{SemaphoreSignal, SemaphoreWait};
+use crate::frame::initial_barriers::{InitialBarriers, Target};
+use crate::memory::physical_resource::PhysicalResource;
+use crate::memory::resource::Resource;
+use crate::memory::state::{Region, ResourceState};
 
 /// The device's queue for what the runtime adds.
 const OWN_QUEUE: usize = 0;

@@ -1,0 +1,235 @@
+//! A graph compiled for a device: runs it, as often as wanted, several frames at a time.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use rgraph_plan::bake::Options;
+use rgraph_plan::graph::{PassId, Ranges};
+use rgraph_plan::plan::Plan;
+use rgraph_plan::resource::ResourceId;
+
+use crate::compile::foreign;
+use crate::compile::prepared::Prepared;
+use crate::device::Device;
+use crate::error::Error;
+use crate::frame::external::{RunFence, SemaphoreSignal, SemaphoreWait};
+use crate::frame::host::HostLane;
+use crate::frame::measure::Measure;
+use crate::frame::run::{RunState, wait_polling};
+use crate::frame::{Frame, FrameShared};
+use crate::memory::resource::Resource;
+use crate::work::{CallbackError, Workload};
+
+/// What an imported resource is in a run.
+#[derive(Clone, Copy, Debug)]
+pub enum Upload<'a> {
+    /// Tightly packed texels of mip 0, layer by layer, or a buffer's bytes; copied before `run` returns.
+    Bytes(&'a [u8]),
+    /// A resource of the device.
+    Resource(&'a Resource),
+}
+
+/// Called while a run waits; an error ends the wait and the run.
+pub type Poll<'a> = &'a (dyn Fn() -> Result<(), CallbackError> + Sync);
+
+/// What a run gets.
+#[derive(Default)]
+pub struct Inputs<'a> {
+    /// Imported resources of the graph. What is not given again keeps what it has.
+    pub uploads: Vec<(ResourceId, Upload<'a>)>,
+    /// Whether that is an error instead: what an earlier run was given does not count.
+    pub anew: bool,
+    /// What persistent resources and histories hold before the first run, and before one with `reset`: packed bytes of
+    /// mip 0, layer by layer, or a buffer's. What is not named begins as it is declared.
+    pub first: Vec<(ResourceId, &'a [u8])>,
+    /// What they hold before this run; all remembered frames of a history.
+    pub states: Vec<(ResourceId, &'a [u8])>,
+    /// Whether what lives from run to run begins anew, as before the first run.
+    pub reset: bool,
+    /// New contents of plain-data uniform blocks: pass, position in the program's bindings, bytes.
+    pub data: Vec<(PassId, u32, Vec<u8>)>,
+    /// New push data of all steps of a pass.
+    pub push: Vec<(PassId, Vec<u8>)>,
+    /// Flags of conditional passes; what is not given again stays, at first on.
+    pub flags: Vec<(String, bool)>,
+    /// Roots to be read back; `None`: all of them.
+    pub read: Option<Vec<ResourceId>>,
+    /// Roots that are not read back by default.
+    pub unread: Vec<ResourceId>,
+    /// Parts of roots to be read back beside: one mip, some layers, some bytes.
+    pub parts: Vec<(ResourceId, Ranges)>,
+    /// Which GPU times are measured.
+    pub measure: Measure,
+    /// Measures one run in so many, counted from the graph's first; 0 and 1: each.
+    pub sample: u32,
+    /// Whether vertices, fragments and invocations are counted.
+    pub statistics: bool,
+    /// Semaphores that the run waits for.
+    pub waits: Vec<SemaphoreWait>,
+    /// Semaphores that the run signals.
+    pub signals: Vec<SemaphoreSignal>,
+    /// A fence that the run signals.
+    pub fence: Option<RunFence>,
+    /// Called every 50 ms while waiting.
+    pub poll: Option<Poll<'a>>,
+}
+
+impl std::fmt::Debug for Inputs<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Inputs").field("uploads", &self.uploads.len()).finish_non_exhaustive()
+    }
+}
+
+/// A graph ready to run on a device. Clones are the same one; runs of it take turns.
+#[derive(Clone, Debug)]
+pub struct Compiled(Arc<CompiledShared>);
+
+struct CompiledShared {
+    prepared: Arc<Prepared>,
+    state: Mutex<RunState>,
+}
+
+impl std::fmt::Debug for CompiledShared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Compiled").field(&self.prepared.plan.graph).finish()
+    }
+}
+
+impl Device {
+    /// Bakes a graph for this device, with the sizes that its driver asks for, and makes it ready to run.
+    ///
+    /// # Errors
+    /// What is wrong with the declaration, the work of its passes or its shaders; or that the device cannot do it.
+    pub fn compile(&self, workload: Workload, options: &Options) -> Result<Compiled, Error> {
+        self.0.check()?;
+        Compiled::new(Prepared::bake(&self.0, workload, options)?)
+    }
+
+    /// Judges a plan against the workload's graph and makes it ready. The plan may come from a file or another device:
+    /// queues that this device lacks are folded onto those that it has. [`Device::compile`] bakes and needs no judge.
+    ///
+    /// # Errors
+    /// `RG-E504` with the findings of [`rgraph_check::check`]; else as [`Device::compile`].
+    pub fn compile_plan(&self, plan: Arc<Plan>, workload: Workload) -> Result<Compiled, Error> {
+        self.0.check()?;
+        foreign::check_graph(&workload.graph, &self.0.profile)?;
+        foreign::judge(&workload.graph, &plan)?;
+        Compiled::new(Prepared::new(&self.0, workload, plan, 0.0)?)
+    }
+
+    /// As [`Device::compile_plan`], without the judge.
+    ///
+    /// # Errors
+    /// As [`Device::compile`]; and if a name of the graph or the plan is not in the other.
+    ///
+    /// # Safety
+    /// [`bake`](rgraph_plan::bake::bake) made the plan of exactly `workload.graph`, for any profile, and nothing
+    /// changed it; or [`rgraph_check::check`] has no finding for the two. Barriers, layouts, places and waits reach the
+    /// driver as the plan has them: a wrong one is undefined behaviour of the device.
+    pub unsafe fn compile_plan_unchecked(&self, plan: Arc<Plan>, workload: Workload) -> Result<Compiled, Error> {
+        self.0.check()?;
+        foreign::check_graph(&workload.graph, &self.0.profile)?;
+        Compiled::new(Prepared::new(&self.0, workload, plan, 0.0)?)
+    }
+}
+
+impl Compiled {
+    fn new(prepared: Prepared) -> Result<Self, Error> {
+        let shared = prepared.shared.clone();
+        let host = prepared.plan.batches.iter().any(|batch| batch.queue.is_none());
+        let host = if host { Some(HostLane::new(&shared, &prepared.plan.graph)?) } else { None };
+        let state = Mutex::new(RunState::new(&prepared, host));
+        Ok(Self(Arc::new(CompiledShared { prepared: Arc::new(prepared), state })))
+    }
+
+    /// A trial of a chaos run.
+    pub(crate) fn of_trial(prepared: Prepared) -> Result<Self, Error> {
+        Self::new(prepared)
+    }
+
+    /// Its plan.
+    pub fn plan(&self) -> &Arc<Plan> {
+        &self.0.prepared.plan
+    }
+
+    /// The declaration and work that it was made of.
+    pub fn workload(&self) -> &Workload {
+        &self.0.prepared.workload
+    }
+
+    /// Whether it is of that device.
+    pub fn is_of(&self, device: &Device) -> bool {
+        Arc::ptr_eq(&self.0.prepared.shared, &device.0)
+    }
+
+    /// Runs it once: uploads, records what changed, submits. Returns when everything is submitted and host passes are
+    /// done; the GPU may still be at work.
+    ///
+    /// # Errors
+    /// If an input does not fit, the driver fails, or a function of the caller's does. The next run works, unless the
+    /// device is lost. `RG-E402` inside of a function of a pass that the device runs: it would wait for itself.
+    pub fn run(&self, inputs: &Inputs<'_>) -> Result<Frame, Error> {
+        let prepared = &self.0.prepared;
+        prepared.shared.check()?;
+        prepared.shared.outside()?;
+        match prepared.shared.captures.of(prepared.id) {
+            Some(capture) => self.run_captured(&capture, inputs),
+            None => self.run_plainly(inputs),
+        }
+    }
+
+    /// Runs it once, captured by nobody.
+    pub(crate) fn run_plainly(&self, inputs: &Inputs<'_>) -> Result<Frame, Error> {
+        self.run_lending(inputs, None)
+    }
+
+    /// The same with an import that is lent for this run alone: the next one has to be given it anew.
+    pub(crate) fn run_lending(&self, inputs: &Inputs<'_>, lent: Option<ResourceId>) -> Result<Frame, Error> {
+        let prepared = &self.0.prepared;
+        let submitted = {
+            let mut state = self.lock();
+            let _inside = prepared.shared.enter();
+            let submitted = state.run_once(prepared, inputs).map_err(|error| state.blamed(prepared, error));
+            if let Some(lent) = lent {
+                state.release(lent);
+            }
+            submitted?
+        };
+        let frame = Frame(Arc::new(FrameShared { compiled: self.clone(), submitted, waits: Mutex::default() }));
+        if let Some(host) = &frame.0.submitted.host {
+            let begin = Instant::now();
+            wait_polling(inputs.poll, |slice| Ok(host.wait(slice)))?;
+            frame.0.note_wait(begin, false);
+            if let Some(error) = host.take_error() {
+                return Err(error);
+            }
+        }
+        Ok(frame)
+    }
+
+    pub(crate) fn prepared(&self) -> &Arc<Prepared> {
+        &self.0.prepared
+    }
+
+    /// Reads the times of a run that is done, if its context still has them.
+    pub(crate) fn harvest(&self, run: u64) -> Result<(), Error> {
+        self.0.prepared.shared.outside()?;
+        self.lock().harvest(&self.0.prepared, run)
+    }
+
+    /// The error of a lost device with the passes that were under way.
+    pub(crate) fn blamed(&self, error: Error) -> Error {
+        let knows = error.is_lost() && !self.0.prepared.shared.is_inside();
+        if knows { self.lock().blamed(&self.0.prepared, error) } else { error }
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, RunState> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for CompiledShared {
+    fn drop(&mut self) {
+        self.state.get_mut().unwrap_or_else(PoisonError::into_inner).end(&self.prepared.shared);
+    }
+}

@@ -1,0 +1,18 @@
+//! Everything made once for a graph: plans judged, steps bound to packets, pipelines, render passes, command ranges.
+
+pub(crate) mod bind;
+pub(crate) mod cache;
+pub(crate) mod chunk;
+pub(crate) mod compiled;
+pub(crate) mod descriptor;
+pub(crate) mod draw_checks;
+pub(crate) mod foreign;
+pub(crate) mod pipeline;
+pub(crate) mod place;
+pub(crate) mod prepared;
+pub(crate) mod raster;
+pub(crate) mod rendering;
+pub(crate) mod scene;
+pub(crate) mod spirv;
+pub(crate) mod subpass;
+pub(crate) mod transfer;

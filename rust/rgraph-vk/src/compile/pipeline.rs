@@ -1,0 +1,587 @@
+//! Pipelines, their layouts and samplers: made once per device, shared by every graph, kept until the device goes.
+
+use std::collections::HashMap;
+use std::hash::{Hash, Hasher};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use ash::vk;
+use rgraph_plan::access::{Aspects, Stages};
+use rgraph_plan::format::Format;
+use rgraph_shader::{BindingKind, Interface, Module, Program, Stage};
+
+use crate::compile::cache::CacheFile;
+use crate::compile::raster;
+use crate::compile::spirv::{self, Variables};
+use crate::device::Shared;
+use crate::device::capability::{NEVER, OPTIONAL};
+use crate::device::context::c_string;
+use crate::error::{Called, Code, DeviceError, Error};
+use crate::vertex::VertexFormat;
+use crate::work::{Address, Border, Compare, RasterState, Sampler, VertexBuffer};
+
+/// Most bytes of one variable that each invocation has for itself: what a thread has on NVIDIA's GPUs, which have most
+/// (CUDA C++ Programming Guide, "Maximum amount of local memory per thread"). Vulkan has no limit to ask for.
+const MOST_OWN: u64 = 512 << 10;
+
+/// Layouts of a program.
+#[derive(Clone, Debug)]
+pub(crate) struct Layouts {
+    /// One a group, empty ones between.
+    pub sets: Vec<vk::DescriptorSetLayout>,
+    /// Of the pipeline.
+    pub pipeline: vk::PipelineLayout,
+    /// Stages of push data.
+    pub push: vk::ShaderStageFlags,
+}
+
+/// What a raster pipeline draws to.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Targets {
+    /// Colour formats by shader location; `None`: not written.
+    pub colors: Vec<Option<Format>>,
+    /// Depth and stencil format.
+    pub depth: Option<Format>,
+    /// Which of depth and stencil are attached.
+    pub depth_aspects: Aspects,
+    /// Samples a texel.
+    pub samples: u32,
+    /// The render pass and subpass, where the pass is part of one; else rendering is dynamic.
+    pub subpass: Option<(vk::RenderPass, u32)>,
+    /// What the pass does with depth and stencil.
+    pub depth_use: DepthUse,
+    /// Shader location of each colour output to position among `colors`; empty: the same.
+    pub remap: Vec<u32>,
+}
+
+/// What a raster pass does with depth and stencil.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum DepthUse {
+    Nothing,
+    Test,
+    Write,
+}
+
+/// The code of a program, compared word by word: a hash of 64 bits is easily made to be another program's.
+#[derive(Clone, Debug)]
+struct ProgramKey {
+    hash: u64,
+    modules: Arc<[Module]>,
+}
+
+impl ProgramKey {
+    fn new(program: &Program) -> Self {
+        Self { hash: program.hash, modules: program.modules.clone() }
+    }
+}
+
+impl PartialEq for ProgramKey {
+    fn eq(&self, other: &Self) -> bool {
+        let Self { hash, modules } = self;
+        Arc::ptr_eq(modules, &other.modules) || (*hash == other.hash && *modules == other.modules)
+    }
+}
+
+impl Eq for ProgramKey {}
+
+impl Hash for ProgramKey {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.hash);
+    }
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct RasterKey {
+    program: ProgramKey,
+    state: Arc<RasterState>,
+    targets: Targets,
+    vertex: Vec<VertexKey>,
+}
+
+/// How a vertex buffer is read: the buffer itself does not matter.
+pub(crate) type VertexKey = (u32, bool, Vec<(u32, VertexFormat, u32)>);
+
+#[derive(Default)]
+struct Made {
+    layouts: HashMap<ProgramKey, Arc<Layouts>>,
+    compute: HashMap<ProgramKey, vk::Pipeline>,
+    raster: HashMap<RasterKey, vk::Pipeline>,
+    samplers: HashMap<SamplerKey, vk::Sampler>,
+    made: usize,
+}
+
+type SamplerKey = (bool, bool, bool, [Address; 3], u32, Option<Compare>, [u32; 2], Border);
+
+/// See the module.
+pub(crate) struct Pipelines {
+    made: Mutex<Made>,
+    cache: vk::PipelineCache,
+    file: Option<CacheFile>,
+}
+
+impl Pipelines {
+    pub fn new(
+        device: &ash::Device,
+        properties: &vk::PhysicalDeviceProperties,
+        path: Option<PathBuf>,
+    ) -> Result<Self, Error> {
+        let file = path.map(|path| CacheFile::new(path, properties));
+        let data = file.as_ref().map(CacheFile::read).unwrap_or_default();
+        let info = vk::PipelineCacheCreateInfo::default().initial_data(&data);
+        // SAFETY: the data is empty or was written by this device's driver, as the file's header and sum say.
+        let cache = unsafe { device.create_pipeline_cache(&info, None) }.called("vkCreatePipelineCache")?;
+        Ok(Self { made: Mutex::default(), cache, file })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Made> {
+        self.made.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Writes the cache file if anything was made, and destroys everything.
+    pub fn destroy(&self, device: &ash::Device) {
+        let made = std::mem::take(&mut *self.lock());
+        if let Some(file) = self.file.as_ref().filter(|_| made.made > 0) {
+            // SAFETY: the cache is this device's.
+            match unsafe { device.get_pipeline_cache_data(self.cache) } {
+                Ok(data) => file.write(&data),
+                Err(error) => log::warn!(target: "rgraph", "vkGetPipelineCacheData returned {error:?}"),
+            }
+        }
+        for pipeline in made.compute.into_values().chain(made.raster.into_values()) {
+            // SAFETY: the device is idle and goes.
+            unsafe { device.destroy_pipeline(pipeline, None) };
+        }
+        for layouts in made.layouts.into_values() {
+            // SAFETY: as above.
+            unsafe { device.destroy_pipeline_layout(layouts.pipeline, None) };
+            for &set in &layouts.sets {
+                // SAFETY: as above.
+                unsafe { device.destroy_descriptor_set_layout(set, None) };
+            }
+        }
+        for sampler in made.samplers.into_values() {
+            // SAFETY: as above.
+            unsafe { device.destroy_sampler(sampler, None) };
+        }
+        // SAFETY: as above.
+        unsafe { device.destroy_pipeline_cache(self.cache, None) };
+    }
+}
+
+/// The Vulkan type of a binding's descriptors.
+pub(crate) fn descriptor_type(kind: BindingKind) -> vk::DescriptorType {
+    match kind {
+        BindingKind::Uniform => vk::DescriptorType::UNIFORM_BUFFER,
+        BindingKind::Storage => vk::DescriptorType::STORAGE_BUFFER,
+        BindingKind::Sampled { .. } => vk::DescriptorType::SAMPLED_IMAGE,
+        BindingKind::Combined { .. } => vk::DescriptorType::COMBINED_IMAGE_SAMPLER,
+        BindingKind::Image { .. } => vk::DescriptorType::STORAGE_IMAGE,
+        BindingKind::Sampler { .. } => vk::DescriptorType::SAMPLER,
+        BindingKind::InputAttachment { .. } => vk::DescriptorType::INPUT_ATTACHMENT,
+    }
+}
+
+fn shader_stages(stages: Stages) -> vk::ShaderStageFlags {
+    let mut out = vk::ShaderStageFlags::empty();
+    for (ours, theirs) in [
+        (Stages::VERTEX_SHADER, vk::ShaderStageFlags::VERTEX),
+        (Stages::FRAGMENT_SHADER, vk::ShaderStageFlags::FRAGMENT),
+        (Stages::COMPUTE_SHADER, vk::ShaderStageFlags::COMPUTE),
+    ] {
+        if stages.contains(ours) {
+            out |= theirs;
+        }
+    }
+    out
+}
+
+impl Shared {
+    /// The layouts of a program.
+    pub(crate) fn layouts(&self, program: &Program) -> Result<Arc<Layouts>, Error> {
+        let key = ProgramKey::new(program);
+        if let Some(known) = self.pipelines.lock().layouts.get(&key) {
+            return Ok(known.clone());
+        }
+        let made = Arc::new(self.make_layouts(&program.interface)?);
+        self.name(made.pipeline, &program.name);
+        let mut pipelines = self.pipelines.lock();
+        if let Some(known) = pipelines.layouts.get(&key) {
+            // Another thread was faster.
+            let known = known.clone();
+            drop(pipelines);
+            self.destroy_layouts(&made);
+            return Ok(known);
+        }
+        pipelines.layouts.insert(key, made.clone());
+        Ok(made)
+    }
+
+    fn destroy_layouts(&self, layouts: &Layouts) {
+        // SAFETY: never used.
+        unsafe { self.raw.destroy_pipeline_layout(layouts.pipeline, None) };
+        self.destroy_sets(&layouts.sets);
+    }
+
+    fn destroy_sets(&self, sets: &[vk::DescriptorSetLayout]) {
+        for &set in sets {
+            // SAFETY: never used.
+            unsafe { self.raw.destroy_descriptor_set_layout(set, None) };
+        }
+    }
+
+    fn make_layouts(&self, interface: &Interface) -> Result<Layouts, Error> {
+        let groups = interface.bindings.iter().map(|binding| binding.group + 1).max().unwrap_or(0);
+        if groups > self.limits.max_bound_descriptor_sets {
+            let message = format!(
+                "a shader uses binding group {}, and the device has {}",
+                groups - 1,
+                self.limits.max_bound_descriptor_sets
+            );
+            return Err(DeviceError::new(Code::Missing, message, "use lower group numbers").into());
+        }
+        let mut sets = Vec::new();
+        for group in 0..groups {
+            let bindings: Vec<_> = interface
+                .bindings
+                .iter()
+                .filter(|binding| binding.group == group)
+                .map(|binding| {
+                    vk::DescriptorSetLayoutBinding::default()
+                        .binding(binding.binding)
+                        .descriptor_type(descriptor_type(binding.kind))
+                        .descriptor_count(binding.count)
+                        .stage_flags(shader_stages(binding.stages))
+                })
+                .collect();
+            let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
+            // SAFETY: the bindings live until the call returns.
+            let set = unsafe { self.raw.create_descriptor_set_layout(&info, None) };
+            match set.called("vkCreateDescriptorSetLayout") {
+                Ok(set) => sets.push(set),
+                Err(error) => {
+                    self.destroy_sets(&sets);
+                    return self.noted(Err(error));
+                }
+            }
+        }
+        let push = interface.push.as_ref().map_or(vk::ShaderStageFlags::empty(), |push| shader_stages(push.stages));
+        let range =
+            interface.push.as_ref().map(|data| vk::PushConstantRange { stage_flags: push, offset: 0, size: data.size });
+        let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&sets).push_constant_ranges(range.as_slice());
+        // SAFETY: the sets were just made.
+        match unsafe { self.raw.create_pipeline_layout(&info, None) }.called("vkCreatePipelineLayout") {
+            Ok(pipeline) => Ok(Layouts { sets, pipeline, push }),
+            Err(error) => {
+                self.destroy_sets(&sets);
+                self.noted(Err(error))
+            }
+        }
+    }
+
+    /// The compute pipeline of a program.
+    pub(crate) fn compute_pipeline(&self, program: &Program) -> Result<vk::Pipeline, Error> {
+        let key = ProgramKey::new(program);
+        if let Some(&known) = self.pipelines.lock().compute.get(&key) {
+            return Ok(known);
+        }
+        self.check_capabilities(program)?;
+        self.check_limits(program)?;
+        self.check_sizes(program)?;
+        let layouts = self.layouts(program)?;
+        let stages = ShaderStages::new(self, program, &[])?;
+        let infos = stages.infos();
+        let info = vk::ComputePipelineCreateInfo::default().stage(infos[0]).layout(layouts.pipeline);
+        // SAFETY: module and layout live; the cache is internally synchronised.
+        let made = unsafe { self.raw.create_compute_pipelines(self.pipelines.cache, &[info], None) };
+        let pipeline = self.noted(first_pipeline(made).called("vkCreateComputePipelines"))?;
+        self.name(pipeline, &program.name);
+        let mut pipelines = self.pipelines.lock();
+        pipelines.made += 1;
+        Ok(keep(&self.raw, pipelines.compute.entry(key), pipeline))
+    }
+
+    /// The raster pipeline of a program in a state, for targets.
+    pub(crate) fn raster_pipeline(
+        &self,
+        program: &Program,
+        state: &Arc<RasterState>,
+        targets: &Targets,
+        buffers: &[VertexBuffer],
+    ) -> Result<vk::Pipeline, Error> {
+        let vertex: Vec<VertexKey> =
+            buffers.iter().map(|buffer| (buffer.stride, buffer.per_instance, buffer.attributes.clone())).collect();
+        let key =
+            RasterKey { program: ProgramKey::new(program), state: state.clone(), targets: targets.clone(), vertex };
+        if let Some(&known) = self.pipelines.lock().raster.get(&key) {
+            return Ok(known);
+        }
+        self.check_capabilities(program)?;
+        let layouts = self.layouts(program)?;
+        let stages = ShaderStages::new(self, program, &targets.remap)?;
+        let request = raster::Request {
+            stages: &stages.infos(),
+            layout: layouts.pipeline,
+            state,
+            targets,
+            vertex: &key.vertex,
+            features: &self.enabled.core,
+            outputs: &written(program, &targets.remap),
+        };
+        let pipeline = self.noted(raster::create(&self.raw, self.pipelines.cache, request))?;
+        self.name(pipeline, &program.name);
+        let mut pipelines = self.pipelines.lock();
+        pipelines.made += 1;
+        Ok(keep(&self.raw, pipelines.raster.entry(key), pipeline))
+    }
+
+    /// Forgets pipelines of a render pass that goes; they are destroyed with it.
+    pub(crate) fn forget_pipelines(&self, pass: vk::RenderPass) -> Vec<vk::Pipeline> {
+        let mut pipelines = self.pipelines.lock();
+        let of_pass = |key: &RasterKey| key.targets.subpass.is_some_and(|(of, _)| of == pass);
+        let mut gone = Vec::new();
+        pipelines.raster.retain(|key, pipeline| {
+            let stays = !of_pass(key);
+            if !stays {
+                gone.push(*pipeline);
+            }
+            stays
+        });
+        gone
+    }
+
+    /// A sampler.
+    pub(crate) fn sampler(&self, sampler: &Sampler) -> Result<vk::Sampler, Error> {
+        let key: SamplerKey = (
+            sampler.mag_linear,
+            sampler.min_linear,
+            sampler.mip_linear,
+            sampler.address,
+            sampler.anisotropy.to_bits(),
+            sampler.compare,
+            sampler.lod.map(f32::to_bits),
+            sampler.border,
+        );
+        if let Some(&known) = self.pipelines.lock().samplers.get(&key) {
+            return Ok(known);
+        }
+        let filter = |linear| if linear { vk::Filter::LINEAR } else { vk::Filter::NEAREST };
+        let [u, v, w] = sampler.address.map(|address| match address {
+            Address::Clamp => vk::SamplerAddressMode::CLAMP_TO_EDGE,
+            Address::Repeat => vk::SamplerAddressMode::REPEAT,
+            Address::Mirror => vk::SamplerAddressMode::MIRRORED_REPEAT,
+            Address::Border => vk::SamplerAddressMode::CLAMP_TO_BORDER,
+        });
+        let anisotropic = sampler.anisotropy > 1.0 && self.enabled.core.sampler_anisotropy == vk::TRUE;
+        let mip = if sampler.mip_linear { vk::SamplerMipmapMode::LINEAR } else { vk::SamplerMipmapMode::NEAREST };
+        let info = vk::SamplerCreateInfo::default()
+            .mag_filter(filter(sampler.mag_linear))
+            .min_filter(filter(sampler.min_linear))
+            .mipmap_mode(mip)
+            .address_mode_u(u)
+            .address_mode_v(v)
+            .address_mode_w(w)
+            .anisotropy_enable(anisotropic)
+            .max_anisotropy(sampler.anisotropy.clamp(1.0, self.limits.max_sampler_anisotropy.max(1.0)))
+            .compare_enable(sampler.compare.is_some())
+            .compare_op(sampler.compare.map_or(vk::CompareOp::NEVER, raster::compare))
+            .min_lod(sampler.lod[0])
+            .max_lod(sampler.lod[1].max(sampler.lod[0]))
+            .border_color(match sampler.border {
+                Border::Transparent => vk::BorderColor::FLOAT_TRANSPARENT_BLACK,
+                Border::Black => vk::BorderColor::FLOAT_OPAQUE_BLACK,
+                Border::White => vk::BorderColor::FLOAT_OPAQUE_WHITE,
+            });
+        // SAFETY: anisotropy is asked for only where the device has it.
+        let made = self.noted(unsafe { self.raw.create_sampler(&info, None) }.called("vkCreateSampler"))?;
+        let mut pipelines = self.pipelines.lock();
+        match pipelines.samplers.entry(key) {
+            std::collections::hash_map::Entry::Occupied(known) => {
+                // SAFETY: never used.
+                unsafe { self.raw.destroy_sampler(made, None) };
+                Ok(*known.get())
+            }
+            std::collections::hash_map::Entry::Vacant(place) => Ok(*place.insert(made)),
+        }
+    }
+
+    /// Refuses programs that want more of the device than it has.
+    fn check_capabilities(&self, program: &Program) -> Result<(), Error> {
+        if let Some(open) = program.interface.bindings.iter().find(|binding| binding.count == 0) {
+            let message = format!("\"{}\" of shader \"{}\" is an array of open length", open.name, program.name);
+            return Err(DeviceError::new(Code::Missing, message, "give the array a length in the shader").into());
+        }
+        let core = &self.enabled.core;
+        let yes = |feature: vk::Bool32| feature == vk::TRUE;
+        for module in program.modules.iter() {
+            for capability in spirv::capabilities(&module.spirv) {
+                let (name, has) = match capability {
+                    10 => ("shaderFloat64", yes(core.shader_float64)),
+                    11 => ("shaderInt64", yes(core.shader_int64)),
+                    22 => ("shaderInt16", yes(core.shader_int16)),
+                    9 => ("shaderFloat16", self.enabled.float16),
+                    2 => ("geometryShader", yes(core.geometry_shader)),
+                    3 => ("tessellationShader", yes(core.tessellation_shader)),
+                    25 => ("shaderImageGatherExtended", yes(core.shader_image_gather_extended)),
+                    27 => ("shaderStorageImageMultisample", yes(core.shader_storage_image_multisample)),
+                    32 => ("shaderClipDistance", yes(core.shader_clip_distance)),
+                    35 => ("sampleRateShading", yes(core.sample_rate_shading)),
+                    55 => ("shaderStorageImageReadWithoutFormat", yes(core.shader_storage_image_read_without_format)),
+                    56 => ("shaderStorageImageWriteWithoutFormat", yes(core.shader_storage_image_write_without_format)),
+                    other => match self.capability(other) {
+                        Some(missing) => (missing, false),
+                        None => continue,
+                    },
+                };
+                if !has {
+                    let message = format!("{} has no {name}, which shader \"{}\" needs", self.info.name, program.name);
+                    let help = "write the shader without it, or run on another device";
+                    let error = DeviceError::new(Code::Missing, message, help).note(format!("needs {name} ✗"));
+                    return Err(error.into());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The feature that a capability needs and this device does not have.
+    fn capability(&self, wanted: u32) -> Option<&'static str> {
+        let find = |all: &[(u32, &'static str)]| all.iter().position(|(known, _)| *known == wanted);
+        match find(&OPTIONAL) {
+            Some(at) => self.enabled.lacks[at].then_some(OPTIONAL[at].1),
+            None => find(&NEVER).map(|at| NEVER[at].1),
+        }
+    }
+
+    /// Refuses programs whose variables are larger than the device has place for: drivers end the process over them.
+    fn check_sizes(&self, program: &Program) -> Result<(), Error> {
+        let limit = u64::from(self.limits.max_compute_shared_memory_size);
+        for module in program.modules.iter() {
+            let Variables { workgroup, own } = spirv::variables(&module.spirv);
+            let (bytes, what, most, help) = if workgroup > limit {
+                (workgroup, "workgroup variables", limit, "share less at once, or through a buffer")
+            } else if own > MOST_OWN {
+                (own, "variables of its own", MOST_OWN, "use a buffer for large arrays")
+            } else {
+                continue;
+            };
+            let message = format!(
+                "shader \"{}\" has {bytes} bytes of {what}, and {} allows {most}",
+                program.name, self.info.name
+            );
+            return Err(DeviceError::new(Code::Missing, message, help).into());
+        }
+        Ok(())
+    }
+
+    fn check_limits(&self, program: &Program) -> Result<(), Error> {
+        let size = program.interface.workgroup;
+        let most = self.limits.max_compute_work_group_size;
+        let all = size.iter().map(|axis| u64::from(*axis)).product::<u64>();
+        let limit = u64::from(self.limits.max_compute_work_group_invocations);
+        if size.iter().zip(most).any(|(axis, most)| *axis > most) || all > limit {
+            let message = format!(
+                "shader \"{}\" has workgroups of {size:?}, and {} allows {most:?} and {limit} in all",
+                program.name, self.info.name
+            );
+            return Err(DeviceError::new(Code::Missing, message, "use smaller workgroups").into());
+        }
+        Ok(())
+    }
+}
+
+/// The one pipeline that was asked for.
+pub(crate) fn first_pipeline(
+    made: Result<Vec<vk::Pipeline>, (Vec<vk::Pipeline>, vk::Result)>,
+) -> Result<vk::Pipeline, vk::Result> {
+    made.map(|made| made[0]).map_err(|(_, result)| result)
+}
+
+/// Keeps a pipeline unless another thread was faster, whose one is then taken.
+fn keep<K: Eq + Hash>(
+    device: &ash::Device,
+    entry: std::collections::hash_map::Entry<'_, K, vk::Pipeline>,
+    made: vk::Pipeline,
+) -> vk::Pipeline {
+    match entry {
+        std::collections::hash_map::Entry::Occupied(known) => {
+            // SAFETY: never used.
+            unsafe { device.destroy_pipeline(made, None) };
+            *known.get()
+        }
+        std::collections::hash_map::Entry::Vacant(place) => *place.insert(made),
+    }
+}
+
+/// Positions of the colour targets that a program writes.
+fn written(program: &Program, remap: &[u32]) -> Vec<u32> {
+    let moved = |location: u32| remap.get(location as usize).copied().unwrap_or(location);
+    program.interface.outputs.iter().map(|output| moved(output.location)).collect()
+}
+
+/// Shader modules while a pipeline is made.
+struct ShaderStages<'a> {
+    shared: &'a Shared,
+    modules: Vec<(vk::ShaderStageFlags, std::ffi::CString, vk::ShaderModule)>,
+}
+
+impl<'a> ShaderStages<'a> {
+    fn new(shared: &'a Shared, program: &Program, remap: &[u32]) -> Result<Self, Error> {
+        let mut stages = Self { shared, modules: Vec::new() };
+        let foreign = crate::validate::is_foreign(program);
+        for Module { stage, entry, spirv } in program.modules.iter() {
+            let moved =
+                (*stage == Stage::Fragment && !remap.is_empty()).then(|| spirv::moved_outputs(spirv, entry, remap));
+            let code = moved.as_deref().unwrap_or(spirv);
+            if foreign {
+                crate::validate::validate(&program.name, code)?;
+            }
+            let info = vk::ShaderModuleCreateInfo::default().code(code);
+            // SAFETY: naga wrote the code, or the Khronos validator accepted it.
+            let module = unsafe { shared.raw.create_shader_module(&info, None) };
+            let module = shared.noted(module.called("vkCreateShaderModule"))?;
+            let stage = match stage {
+                Stage::Compute => vk::ShaderStageFlags::COMPUTE,
+                Stage::Vertex => vk::ShaderStageFlags::VERTEX,
+                Stage::Fragment => vk::ShaderStageFlags::FRAGMENT,
+            };
+            stages.modules.push((stage, c_string(entry), module));
+        }
+        Ok(stages)
+    }
+
+    fn infos(&self) -> Vec<vk::PipelineShaderStageCreateInfo<'_>> {
+        let info = |(stage, entry, module): &'_ (_, std::ffi::CString, _)| {
+            // The name lives in `self`, as the result's lifetime says.
+            let name: &std::ffi::CStr = entry;
+            vk::PipelineShaderStageCreateInfo { p_name: name.as_ptr(), ..Default::default() }
+                .stage(*stage)
+                .module(*module)
+        };
+        self.modules.iter().map(info).collect()
+    }
+}
+
+impl Drop for ShaderStages<'_> {
+    fn drop(&mut self) {
+        for (_, _, module) in &self.modules {
+            // SAFETY: pipelines do not need their modules once they are made.
+            unsafe { self.shared.raw.destroy_shader_module(*module, None) };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_of_one_hash_and_other_code_are_two() {
+        let key = |entry: &str, word: u32| {
+            let module = Module { stage: Stage::Compute, entry: entry.to_owned(), spirv: vec![word] };
+            ProgramKey { hash: 7, modules: Arc::new([module]) }
+        };
+        let known: HashMap<ProgramKey, u32> = [(key("main", 1), 1), (key("main", 2), 2), (key("other", 1), 3)].into();
+        assert_eq!(known.len(), 3);
+        assert_eq!((known[&key("main", 1)], known[&key("main", 2)], known[&key("other", 1)]), (1, 2, 3));
+    }
+}

@@ -1,0 +1,253 @@
+//! Makes the images and buffers of a plan: in arenas where it places them, alone where the driver or their lives want
+//! it.
+
+use std::sync::Arc;
+
+use ash::vk;
+use rgraph_plan::graph::Graph;
+use rgraph_plan::id::{Id, IdVec};
+use rgraph_plan::plan::{HeapId, Plan, PlanKind, PlanLife};
+use rgraph_plan::profile::LAZY_MEMORY;
+use rgraph_plan::resource::{Life, ResourceId};
+
+use crate::chaos::poison::allow_clears;
+use crate::compile::prepared::Place;
+use crate::compile::scene::{Scene, memories, usages, used_by_batches};
+use crate::device::Shared;
+use crate::error::Error;
+use crate::memory::physical_resource::{Arena, PhysicalResource, Usages};
+use crate::memory::{Domain, Want};
+use crate::work::Workload;
+
+/// What an image can be used for whose memory exists in tiles only.
+///
+/// Source: Vulkan 1.3 specification, valid usage of `VkImageCreateInfo` (`VK_IMAGE_USAGE_TRANSIENT_ATTACHMENT_BIT`).
+const TILE_USAGES: vk::ImageUsageFlags = vk::ImageUsageFlags::from_raw(
+    vk::ImageUsageFlags::COLOR_ATTACHMENT.as_raw()
+        | vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT.as_raw()
+        | vk::ImageUsageFlags::INPUT_ATTACHMENT.as_raw(),
+);
+
+/// Makes images and buffers.
+pub(crate) struct Placer<'a> {
+    shared: &'a Arc<Shared>,
+    workload: &'a Workload,
+    plan: &'a Plan,
+    scene: &'a Scene,
+    notes: &'a mut Vec<String>,
+    /// Memories that a pass or barrier uses under any of their names.
+    used: IdVec<ResourceId, bool>,
+    /// Memories that are roots under any of their names.
+    rooted: IdVec<ResourceId, bool>,
+    /// Whether images are made such that they can be cleared.
+    pub clears: bool,
+}
+
+pub(crate) type Placed = (IdVec<ResourceId, Place>, Vec<Arc<Arena>>);
+
+impl<'a> Placer<'a> {
+    pub fn new(
+        shared: &'a Arc<Shared>,
+        workload: &'a Workload,
+        plan: &'a Plan,
+        scene: &'a Scene,
+        notes: &'a mut Vec<String>,
+    ) -> Self {
+        let mut used = IdVec::filled(false, plan.resources.len());
+        let mut rooted = used.clone();
+        for memory in used_by_batches(plan, scene).into_iter().flatten() {
+            used[memory] = true;
+        }
+        for &root in workload.graph.roots() {
+            rooted[scene.memory[scene.resource_of[root]]] = true;
+        }
+        Self { shared, workload, plan, scene, notes, used, rooted, clears: false }
+    }
+
+    pub fn place(&mut self) -> Result<Placed, Error> {
+        let (plan, scene, graph) = (self.plan, self.scene, &self.workload.graph);
+        let used = self.usages(graph);
+        let mut places: IdVec<ResourceId, Place> = plan.resources.ids().map(|_| Place::Unused).collect();
+        let mut memories: Vec<(ResourceId, u32, u64, u64)> = Vec::new();
+        // A memory may be placed under any of its names, all of one size.
+        let mut placed: IdVec<ResourceId, bool> = IdVec::filled(false, plan.resources.len());
+        for placement in &plan.memory.placements {
+            let memory = scene.memory[placement.resource];
+            if self.used[memory] && !std::mem::replace(&mut placed[memory], true) {
+                memories.push((memory, placement.heap.index() as u32, placement.offset, placement.size));
+            }
+        }
+        let mut seen: IdVec<ResourceId, bool> = IdVec::filled(false, plan.resources.len());
+        for pass in plan.live().filter(|pass| plan.passes[*pass].queue.is_none()) {
+            scene.of(pass).iter().for_each(|access| seen[scene.memory[access.resource]] = true);
+        }
+        // What remembers lies in the ring of what it remembers.
+        for (id, resource) in graph.resources().iter_ids() {
+            if let Life::History(history) = resource.life {
+                let home = scene.memory[scene.resource_of[history.of]];
+                seen[home] |= seen[scene.memory[scene.resource_of[id]]];
+            }
+        }
+        let host = |memory: ResourceId| seen[memory];
+        // Where the host cannot see the device's memory, only a heap of the host's holds what both use.
+        let apart = |memory: ResourceId, heap: HeapId| {
+            host(memory) && !self.shared.unified && !plan.memory.heaps[heap].memory_type.contains("host")
+        };
+        let mut alone: IdVec<ResourceId, bool> = IdVec::filled(false, plan.resources.len());
+        for &(memory, ..) in &memories {
+            alone[memory] = self.is_dedicated(memory, used[memory])?;
+        }
+        let mut arenas: Vec<Option<Arc<Arena>>> = Vec::new();
+        for heap in plan.memory.heaps.ids() {
+            let here = |one: &&(ResourceId, u32, u64, u64)| {
+                one.1 as usize == heap.index() && !apart(one.0, heap) && !alone[one.0]
+            };
+            let here: Vec<_> = memories.iter().filter(here).copied().collect();
+            let arena = self.arena(heap, &here, &used, here.iter().any(|one| host(one.0)))?;
+            arenas.push(arena);
+        }
+        for &(memory, heap, offset, size) in &memories {
+            let name = plan.resource_name(memory);
+            let kind = plan.resources[memory].kind;
+            let concurrent = self.concurrent(memory);
+            let needs = self.shared.measure(name, kind, used[memory], concurrent)?;
+            let fits = needs.size <= size
+                && offset % needs.alignment.max(1) == 0
+                && !apart(memory, HeapId::new(heap as usize));
+            let shares = |arena: &&Arc<Arena>| fits && !alone[memory] && arena.allows(needs.memory_type_bits);
+            let arena = arenas[heap as usize].as_ref().filter(shares);
+            let physical = match arena {
+                Some(arena) => {
+                    PhysicalResource::placed(self.shared, name, kind, used[memory], concurrent, arena, offset)?
+                }
+                None => {
+                    if !alone[memory] {
+                        let why = "the plan's place does not suit the device";
+                        self.notes.push(format!("\"{name}\" has memory of its own: {why}"));
+                    }
+                    let domain = match host(memory) {
+                        true => Domain::Cached,
+                        false if plan.resources[memory].transient_attachment => Domain::Lazy,
+                        false => Domain::Device,
+                    };
+                    PhysicalResource::new(self.shared, name, kind, used[memory], domain, concurrent)?
+                }
+            };
+            places[memory] = Place::Fixed(physical);
+        }
+        for (memory, life) in plan.resources.iter_ids().map(|(id, resource)| (id, resource.life)) {
+            if scene.memory[memory] != memory || !self.used[memory] && scene.remembered[memory] == 0 {
+                continue;
+            }
+            let history = scene.declared[memory].and_then(|declared| match graph.resources()[declared].life {
+                Life::History(history) => Some(history),
+                _ => None,
+            });
+            // Those that remember lie in the ring of what they remember.
+            if history.is_some() || matches!(life, PlanLife::Transient | PlanLife::Root) {
+                continue;
+            }
+            let domain = if host(memory) { Domain::Cached } else { Domain::Device };
+            let concurrent = life != PlanLife::Fresh || self.concurrent(memory);
+            let make = |suffix: &str| {
+                let name = format!("{}{suffix}", plan.resource_name(memory));
+                PhysicalResource::new(self.shared, &name, plan.resources[memory].kind, used[memory], domain, concurrent)
+            };
+            places[memory] = match scene.remembered[memory] {
+                0 if life == PlanLife::Fresh => {
+                    let contexts = 0..self.shared.frames_in_flight;
+                    Place::PerContext(contexts.map(|at| make(&format!("[{at}]"))).collect::<Result<_, _>>()?)
+                }
+                0 if life == PlanLife::Imported => Place::Import(used[memory], domain),
+                0 => Place::Fixed(make("")?),
+                frames => {
+                    let ring = (0..=frames).map(|at| make(&format!("[{at}]"))).collect::<Result<_, _>>()?;
+                    Place::Ring(ring)
+                }
+            };
+        }
+        Ok((places, arenas.into_iter().flatten().collect()))
+    }
+
+    /// Usages by the plan's memories.
+    fn usages(&self, graph: &Graph) -> IdVec<ResourceId, Usages> {
+        let kind = |id: ResourceId| self.plan.resources[self.scene.resource_of[id]].kind;
+        let memory = memories(graph, kind);
+        let used = usages(graph, &memory, kind);
+        let mut out = IdVec::filled(Usages::default(), self.plan.resources.len());
+        for (id, memory) in memory.iter_ids() {
+            out[self.scene.resource_of[id]] = used[*memory];
+        }
+        for (id, resource) in self.plan.resources.iter_ids().filter(|(_, one)| one.transient_attachment) {
+            // No pass that runs uses it in another way.
+            let used = &mut out[self.scene.memory[id]].image;
+            if matches!(resource.kind, PlanKind::Image { .. }) && !self.clears {
+                *used = (*used & TILE_USAGES) | vk::ImageUsageFlags::TRANSIENT_ATTACHMENT;
+            }
+        }
+        if self.clears {
+            let kinds = self.plan.resources.iter();
+            out.iter_mut().zip(kinds).for_each(|(used, of)| allow_clears(self.shared, of.kind, used));
+        }
+        out
+    }
+
+    /// Whether queue families share it: as planned, and what outlives the frame always, since it has no next owner yet.
+    fn concurrent(&self, memory: ResourceId) -> bool {
+        use rgraph_plan::access::Sharing;
+        let resource = &self.plan.resources[memory];
+        resource.sharing == Sharing::Concurrent
+            || !matches!(resource.life, PlanLife::Transient | PlanLife::Fresh)
+            || self.rooted[memory]
+    }
+
+    /// Whether a placed memory is allocated alone: if the driver requires that, or prefers it and no other resource has
+    /// bytes of it.
+    fn is_dedicated(&self, memory: ResourceId, used: Usages) -> Result<bool, Error> {
+        let resource = &self.plan.resources[memory];
+        if !matches!(resource.kind, PlanKind::Image { .. }) {
+            return Ok(false);
+        }
+        let name = self.plan.resource_name(memory);
+        let needs = self.shared.needs(name, resource.kind, used, self.concurrent(memory))?;
+        Ok(needs.requires_dedicated || needs.prefers_dedicated && resource.aliases.is_empty())
+    }
+
+    /// Memory for all that is placed in a heap of the plan, of a type that suits all; `None` if there is no such type.
+    fn arena(
+        &mut self,
+        heap: HeapId,
+        here: &[(ResourceId, u32, u64, u64)],
+        used: &IdVec<ResourceId, Usages>,
+        host: bool,
+    ) -> Result<Option<Arc<Arena>>, Error> {
+        let mut types = u32::MAX;
+        let mut alignment = self.shared.limits.buffer_image_granularity.max(256);
+        let mut end = 0;
+        for &(memory, _, offset, size) in here {
+            let name = self.plan.resource_name(memory);
+            let needs =
+                self.shared.measure(name, self.plan.resources[memory].kind, used[memory], self.concurrent(memory))?;
+            if needs.size <= size && types & needs.memory_type_bits != 0 {
+                types &= needs.memory_type_bits;
+                alignment = alignment.max(needs.alignment);
+                end = end.max(offset + size);
+            }
+        }
+        if end == 0 {
+            return Ok(None);
+        }
+        let granularity = self.shared.limits.buffer_image_granularity.max(1);
+        let size = end.next_multiple_of(granularity);
+        let requirements = vk::MemoryRequirements { size, alignment, memory_type_bits: types };
+        let name = format!("{} transients ({})", self.plan.graph, self.plan.memory.heaps[heap].memory_type);
+        let lazy = self.plan.memory.heaps[heap].memory_type == LAZY_MEMORY;
+        let domain = match host {
+            true => Domain::Cached,
+            false if lazy => Domain::Lazy,
+            false => Domain::Device,
+        };
+        let want = Want { name: &name, requirements, domain, linear: false, dedicated: None };
+        Arena::new(self.shared, want, types).map(Some)
+    }
+}

@@ -1,0 +1,406 @@
+//! A graph made ready for a device: its plan, its images and buffers at their places, its packets. Made once; runs only
+//! read it.
+
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::ffi::CString;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rgraph_plan::bake::{Measured, Options, Scratch, bake_measured};
+use rgraph_plan::graph::PassId;
+use rgraph_plan::id::{Id, IdVec, Span};
+use rgraph_plan::plan::{BatchId, Command, Hazard, Plan, PlanKind, PlanPassId, PlanQueue};
+use rgraph_plan::profile::{Capabilities, Profile};
+use rgraph_plan::resource::{Life, ResourceId};
+use rgraph_plan::stages::size::{ShapeScratch, shapes};
+
+use crate::chaos::poison::{allow_clears, fills};
+use crate::chaos::{Chaos, ChaosSpec};
+use crate::compile::bind::{Binder, Packets};
+use crate::compile::chunk::{Again, BatchInfo, Chunk, split};
+use crate::compile::place::Placer;
+use crate::compile::rendering::Renderings;
+use crate::compile::scene::{Scene, final_states, memories, usages};
+use crate::compile::subpass;
+use crate::device::Shared;
+use crate::device::context::c_string;
+use crate::error::{Code, Error};
+use crate::frame::raw::RawWork;
+use crate::memory::Domain;
+use crate::memory::physical_resource::{Arena, PhysicalResource, Usages};
+use crate::memory::state::Tracked;
+use crate::work::{Work, Workload};
+
+/// Where a memory of the plan is.
+#[derive(Debug)]
+pub(crate) enum Place {
+    /// Nothing uses it.
+    Unused,
+    /// One image or buffer.
+    Fixed(Arc<PhysicalResource>),
+    /// One for each remembered frame, in turn.
+    Ring(Vec<Arc<PhysicalResource>>),
+    /// One for each frame context, which nothing uses when the context's next run begins.
+    PerContext(Vec<Arc<PhysicalResource>>),
+    /// The caller's, bound when it runs; an image or buffer for its arrays is made so.
+    Import(Usages, Domain),
+}
+
+/// A resource that the caller gives, and that something uses.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Import {
+    /// Its place.
+    pub home: ResourceId,
+    /// Whether it is bound, not copied into what is remembered.
+    pub bound: bool,
+    /// Whether the graph reads what it holds.
+    pub defined: bool,
+}
+
+/// A root that can be read back.
+#[derive(Debug)]
+pub(crate) struct Root {
+    /// In the plan.
+    pub resource: ResourceId,
+    /// In the graph.
+    pub declared: ResourceId,
+    /// The layouts that the plan leaves it in, if it lives within the frame.
+    pub states: Option<Tracked>,
+}
+
+thread_local! {
+    /// What the last bake of this thread left behind; `None` while a bake has it, and after one that was given up.
+    static SCRATCH: Cell<Option<Box<Scratch>>> = const { Cell::new(None) };
+}
+
+/// See the module.
+pub(crate) struct Prepared {
+    pub shared: Arc<Shared>,
+    /// Tells compiled graphs of this process apart; from 1 on.
+    pub id: u64,
+    pub workload: Workload,
+    pub plan: Arc<Plan>,
+    pub scene: Scene,
+    pub renderings: Renderings,
+    pub packets: Packets,
+    /// Passes whose steps a function says each time.
+    pub recorded: Vec<PlanPassId>,
+    /// Functions that record commands of passes themselves; empty without any.
+    pub raw: IdVec<PlanPassId, Option<Arc<dyn RawWork>>>,
+    /// Sets of the CPU's passes; a set each where the plan names none.
+    pub host_sets: IdVec<PlanPassId, u32>,
+    /// Whether some chunks are recorded in each run.
+    pub records_again: bool,
+    /// Where the plan's passes stand, by declaration.
+    pub planned: HashMap<PassId, PlanPassId>,
+    pub places: IdVec<ResourceId, Place>,
+    /// What the caller gives.
+    pub imports: Vec<Import>,
+    pub batches: IdVec<BatchId, BatchInfo>,
+    pub chunks: Vec<Chunk>,
+    pub roots: Vec<Root>,
+    /// Device queue of each queue of the plan.
+    pub queues: Vec<usize>,
+    /// Runs after which rings are where they were.
+    pub phases: u64,
+    /// Names of passes for debuggers.
+    pub labels: IdVec<PlanPassId, CString>,
+    /// The batch that signals a value of a queue of the plan (the host after the last).
+    pub signals: HashMap<(usize, u32), BatchId>,
+    pub events: u32,
+    /// By edge of the plan: whether it is left released to another queue family.
+    pub released: Vec<bool>,
+    pub notes: Vec<String>,
+    pub bake_us: f64,
+    /// What a chaos run does otherwise.
+    pub chaos: Option<Box<Chaos>>,
+    #[allow(dead_code, reason = "keeps the memory of placed images and buffers")]
+    arenas: Vec<Arc<Arena>>,
+}
+
+impl std::fmt::Debug for Prepared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Prepared").field("graph", &self.plan.graph).finish_non_exhaustive()
+    }
+}
+
+static NEXT: AtomicU64 = AtomicU64::new(1);
+
+impl Prepared {
+    /// Bakes a graph with the driver's sizes and makes it ready.
+    pub fn bake(shared: &Arc<Shared>, workload: Workload, options: &Options) -> Result<Self, Error> {
+        Self::bake_for(shared, workload, (&shared.profile, options), None)
+    }
+
+    /// Bakes a graph with the driver's sizes for queues that may be others than the device's, and makes it ready.
+    pub fn bake_for(
+        shared: &Arc<Shared>,
+        workload: Workload,
+        (profile, options): (&Profile, &Options),
+        chaos: Option<ChaosSpec>,
+    ) -> Result<Self, Error> {
+        let begin = std::time::Instant::now();
+        let graph = &workload.graph;
+        let (mut kinds, mut sized, mut problems) = (IdVec::new(), ShapeScratch::default(), Vec::new());
+        shapes(graph, profile, &mut kinds, &mut sized, &mut problems);
+        let used = if problems.is_empty() && graph.ids_fit() {
+            let kind = |id: ResourceId| kinds[id].kind;
+            let memory = memories(graph, kind);
+            let mut used = usages(graph, &memory, kind);
+            if chaos.is_some() {
+                used.iter_mut().zip(kinds.iter()).for_each(|(used, of)| allow_clears(shared, of.kind, used));
+            }
+            memory.iter().map(|memory| used[*memory]).collect::<IdVec<ResourceId, _>>()
+        } else {
+            // The bake says what is wrong.
+            IdVec::filled(Usages::default(), graph.resources().len())
+        };
+        let refused = std::cell::RefCell::new(None);
+        let measure =
+            |id: ResourceId, kind: &PlanKind| match shared.measure(graph.resource_name(id), *kind, used[id], true) {
+                Ok(needs) => Some(Measured { bytes: needs.size, align: needs.alignment }),
+                Err(error) => {
+                    refused.borrow_mut().get_or_insert(error);
+                    None
+                }
+            };
+        let mut scratch = SCRATCH.take().unwrap_or_default();
+        let plan = bake_measured(graph, profile, options, &measure, &mut scratch);
+        SCRATCH.set(Some(scratch));
+        if let Some(error) = refused.into_inner() {
+            return Err(error);
+        }
+        let plan = Arc::new(plan?);
+        let bake_us = begin.elapsed().as_secs_f64() * 1e6;
+        Self::with(shared, workload, plan, bake_us, chaos)
+    }
+
+    /// Makes a graph and a plan of it ready, which may have been baked for another device.
+    pub fn new(shared: &Arc<Shared>, workload: Workload, plan: Arc<Plan>, bake_us: f64) -> Result<Self, Error> {
+        Self::with(shared, workload, plan, bake_us, None)
+    }
+
+    /// Makes a graph and a plan of it ready, maybe for a chaos run.
+    pub fn with(
+        shared: &Arc<Shared>,
+        workload: Workload,
+        plan: Arc<Plan>,
+        bake_us: f64,
+        chaos: Option<ChaosSpec>,
+    ) -> Result<Self, Error> {
+        if workload.works.keys().any(|pass| workload.graph.passes().get(*pass).is_none()) {
+            let message = "work is given for a pass of another graph";
+            return Err(Error::work("?", message, "use the handles of the workload's own graph"));
+        }
+        let scene = Scene::new(&workload.graph, &plan)?;
+        let mut notes = Vec::new();
+        let queues = map_queues(shared, &plan.queues, &mut notes)?;
+        let mut renderings = Renderings::new(&workload.graph, &plan, &scene);
+        renderings.check(&plan, shared.limits.max_color_attachments)?;
+        subpass::create(shared, &plan, &scene, &mut renderings)?;
+        let mut placer = Placer::new(shared, &workload, &plan, &scene, &mut notes);
+        placer.clears = chaos.is_some();
+        let (places, arenas) = placer.place()?;
+        let binder = Binder { shared, graph: &workload.graph, plan: &plan, scene: &scene, renderings: &renderings };
+        let mut packets = Packets { of_pass: IdVec::filled(Span::default(), plan.passes.len()), ..Packets::default() };
+        let mut recorded = Vec::new();
+        let mut raw: IdVec<PlanPassId, Option<Arc<dyn RawWork>>> = IdVec::new();
+        for pass in plan.live() {
+            let Some(declared) = scene.pass_of[pass] else {
+                binder.add_inserted(pass, &mut packets);
+                continue;
+            };
+            match workload.works.get(&declared) {
+                None => {}
+                Some(Work::Steps(steps)) => binder.add(pass, steps, &mut packets)?,
+                Some(Work::Record(_)) => recorded.push(pass),
+                Some(Work::Raw(_)) if plan.passes[pass].queue.is_none() => {
+                    return binder.wrong(
+                        pass,
+                        "records Vulkan commands, and its queue is the CPU's",
+                        "use another queue",
+                    );
+                }
+                Some(Work::Raw(work)) => {
+                    if raw.is_empty() {
+                        raw = IdVec::filled(None, plan.passes.len());
+                    }
+                    raw[pass] = Some(work.clone());
+                }
+                Some(Work::Host(_)) if plan.passes[pass].queue.is_some() => {
+                    return binder.wrong(
+                        pass,
+                        "has a host function, and its queue is not the CPU's",
+                        "use queue \"cpu\"",
+                    );
+                }
+                Some(Work::Host(_)) => {}
+            }
+        }
+        let planned = scene.pass_of.iter_ids().filter_map(|(id, declared)| Some(((*declared)?, id))).collect();
+        let changing = raw.iter_ids().filter(|(_, work)| work.as_ref().is_some_and(|work| !work.is_static()));
+        let again: Vec<PlanPassId> = recorded.iter().copied().chain(changing.map(|(pass, _)| pass)).collect();
+        let (batches, chunks) =
+            split(&plan, &scene, &queues, Again { passes: &again, apart: again.len() > recorded.len() });
+        let host_sets = plan.set_of(true).iter_ids().map(|(pass, set)| set.unwrap_or(pass.index() as u32)).collect();
+        let roots = workload.graph.roots().iter().map(|&declared| {
+            let resource = scene.resource_of[declared];
+            let states = scene.begins_empty(&plan, resource).then(|| final_states(&plan, &scene, resource));
+            Root { resource, declared, states }
+        });
+        let roots = roots.collect();
+        let phases = scene.remembered.iter().filter(|frames| **frames > 0).fold(1, |all, frames| {
+            let length = u64::from(*frames) + 1;
+            all / gcd(all, length) * length
+        });
+        let labels = plan.passes.ids().map(|pass| c_string(plan.pass_name(pass))).collect();
+        let mut signals = HashMap::new();
+        for (id, batch) in plan.batches.iter_ids() {
+            if let Some(value) = batch.signal {
+                signals.insert((batch.queue.map_or(plan.queues.len(), Id::index), value), id);
+            }
+        }
+        let events = plan.commands.iter().filter_map(|command| match command {
+            Command::SetEvent(event, _) => Some(event.index() as u32 + 1),
+            _ => None,
+        });
+        let events = events.max().unwrap_or(0);
+        let released = released(&plan);
+        let import = |(home, place): (ResourceId, &Place)| {
+            let life = scene.declared[home].map(|declared| workload.graph.resources()[declared].life);
+            let defined = matches!(life, Some(Life::Imported(imported)) if imported.defined);
+            let bound = matches!(place, Place::Import(..));
+            (bound || defined && !matches!(place, Place::Unused)).then_some(Import { home, bound, defined })
+        };
+        let imports = places.iter_ids().filter_map(import).collect();
+        let chaos = chaos.map(|spec| Box::new(Chaos { spec, fills: fills(&workload.graph, &plan, &scene) }));
+        Ok(Self {
+            shared: shared.clone(),
+            id: NEXT.fetch_add(1, Ordering::Relaxed),
+            plan,
+            scene,
+            renderings,
+            packets,
+            recorded,
+            raw,
+            host_sets,
+            records_again: !again.is_empty(),
+            planned,
+            imports,
+            places,
+            batches,
+            chunks,
+            roots,
+            queues,
+            phases,
+            labels,
+            signals,
+            events,
+            released,
+            chaos,
+            notes,
+            bake_us,
+            arenas,
+            workload,
+        })
+    }
+
+    /// What steps are turned into packets with.
+    pub fn binder(&self) -> Binder<'_> {
+        Binder {
+            shared: &self.shared,
+            graph: &self.workload.graph,
+            plan: &self.plan,
+            scene: &self.scene,
+            renderings: &self.renderings,
+        }
+    }
+
+    /// The memory whose place a resource has: its own, or that of what it remembers; and how many runs ago.
+    pub fn home(&self, resource: ResourceId) -> (ResourceId, u64) {
+        let memory = self.scene.memory[resource];
+        let life = self.scene.declared[memory].map(|declared| self.workload.graph.resources()[declared].life);
+        match life {
+            Some(Life::History(history)) => {
+                (self.scene.memory[self.scene.resource_of[history.of]], u64::from(history.frames))
+            }
+            _ => (memory, 0),
+        }
+    }
+
+    /// The image or buffer that a resource is in a run.
+    pub fn physical<'a>(
+        &'a self,
+        resource: ResourceId,
+        run: u64,
+        imports: &'a Imports,
+    ) -> Option<&'a Arc<PhysicalResource>> {
+        let (home, back) = self.home(resource);
+        match &self.places[home] {
+            Place::Unused => None,
+            Place::Fixed(physical) => Some(physical),
+            Place::Ring(ring) => {
+                let length = ring.len() as u64;
+                ring.get(((run % length + length - back % length) % length) as usize)
+            }
+            Place::PerContext(physicals) => physicals.get((run % physicals.len() as u64) as usize),
+            Place::Import(..) => imports[home].as_ref(),
+        }
+    }
+}
+
+/// What is bound to imported resources, by the plan's memories.
+pub(crate) type Imports = IdVec<ResourceId, Option<Arc<PhysicalResource>>>;
+
+impl Drop for Prepared {
+    fn drop(&mut self) {
+        subpass::destroy(&self.shared, &mut self.renderings);
+    }
+}
+
+/// By edge: whether a barrier of the plan releases it to the queue family that the declaration leaves it to.
+fn released(plan: &Plan) -> Vec<bool> {
+    let left = |families: Option<[u32; 2]>, hazard: Hazard| families.is_some() && hazard == Hazard::Leave;
+    let images = plan.image_barriers.iter().filter(|one| left(one.families, one.why.hazard)).map(|one| one.resource);
+    let buffers = plan.buffer_barriers.iter().filter(|one| left(one.families, one.why.hazard)).map(|one| one.resource);
+    let released: std::collections::BTreeSet<ResourceId> = images.chain(buffers).collect();
+    plan.edges.iter().map(|edge| released.contains(&edge.resource)).collect()
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// The device's queue for each queue of a plan: the one that was planned for, else one that can do as much.
+fn map_queues(
+    shared: &Shared,
+    planned: &IdVec<rgraph_plan::plan::QueueId, PlanQueue>,
+    notes: &mut Vec<String>,
+) -> Result<Vec<usize>, Error> {
+    let mut out = Vec::new();
+    for (at, queue) in planned.iter().enumerate() {
+        let can =
+            |one: &crate::device::queue::Queue| one.capabilities.contains(queue.capabilities - Capabilities::TRANSFER);
+        let same = |one: &crate::device::queue::Queue| one.name == queue.name && one.family == queue.family && can(one);
+        let free = |index: usize| !out.contains(&index);
+        let queues = || shared.queues.iter().enumerate();
+        let found = (shared.queues.get(at).is_some_and(same) && free(at))
+            .then_some(at)
+            .or_else(|| queues().find(|(index, one)| same(one) && free(*index)).map(|(index, _)| index))
+            .or_else(|| {
+                queues().find(|(index, one)| can(one) && free(*index) && one.name == queue.name).map(|(index, _)| index)
+            })
+            .or_else(|| queues().find(|(_, one)| can(one)).map(|(index, _)| index));
+        let Some(index) = found else {
+            let message = format!("{} has no queue for \"{}\" of the plan", shared.info.name, queue.name);
+            return Err(crate::error::DeviceError::new(Code::Missing, message, "run the graph itself").into());
+        };
+        if shared.queues[index].name != queue.name {
+            notes
+                .push(format!("queue \"{}\" of the plan is folded onto \"{}\"", queue.name, shared.queues[index].name));
+        }
+        out.push(index);
+    }
+    Ok(out)
+}

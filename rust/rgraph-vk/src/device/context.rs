@@ -1,0 +1,362 @@
+//! The loader, the instance, its messages, and the devices that it knows.
+
+use std::ffi::{CStr, CString, c_char, c_void};
+use std::mem::ManuallyDrop;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use ash::{ext, vk};
+
+use crate::device::process::{Alive, Process};
+use crate::error::{Called, Code, DeviceError, Error};
+use crate::window;
+
+/// Most messages kept; later ones still go to the log.
+const MOST_MESSAGES: usize = 1000;
+
+/// Most bytes of a path that Linux opens: `PATH_MAX` with its terminator.
+const LONGEST_PATH: usize = 4095;
+
+/// Name of the validation layer.
+const LAYER: &CStr = c"VK_LAYER_KHRONOS_validation";
+
+/// Warnings and errors so far.
+#[derive(Default, Debug)]
+pub struct Messages {
+    said: Mutex<Vec<String>>,
+    loader: Mutex<Vec<String>>,
+}
+
+impl Messages {
+    /// Those of layers and drivers.
+    pub fn all(&self) -> Vec<String> {
+        self.said.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Those of the loader: drivers and layers that it looked at and could not use.
+    pub fn of_loader(&self) -> Vec<String> {
+        self.loader.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+fn push(to: &Mutex<Vec<String>>, message: String) {
+    let mut kept = to.lock().unwrap_or_else(PoisonError::into_inner);
+    if kept.len() < MOST_MESSAGES {
+        kept.push(message);
+    }
+}
+
+/// A Vulkan function table of the caller's.
+#[derive(Clone)]
+pub struct EntryTable(pub ash::Entry);
+
+impl EntryTable {
+    /// That of the Vulkan loader at `path`, or of a driver itself; `None`: the system's loader.
+    ///
+    /// # Errors
+    /// RG-E101 if it cannot be opened.
+    pub fn load(path: Option<&Path>) -> Result<Self, Error> {
+        load(path).map(Self)
+    }
+}
+
+impl std::fmt::Debug for EntryTable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("EntryTable")
+    }
+}
+
+/// How an instance is made.
+#[derive(Clone, Default)]
+pub struct ContextOptions {
+    /// The Vulkan loader, or a driver itself; `None`: the system's.
+    pub loader: Option<PathBuf>,
+    /// A function table of the caller's instead of a loader.
+    pub entry: Option<ash::Entry>,
+    /// Whether the validation layer watches.
+    pub validation: bool,
+    /// Whether surfaces of windows are made of the instance.
+    pub windows: bool,
+}
+
+impl std::fmt::Debug for ContextOptions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ContextOptions")
+            .field("loader", &self.loader)
+            .field("entry", &self.entry.is_some())
+            .field("validation", &self.validation)
+            .field("windows", &self.windows)
+            .finish()
+    }
+}
+
+/// An instance, its messages, and the library that it came from.
+pub struct Context {
+    /// Keeps the library loaded.
+    entry: ManuallyDrop<ash::Entry>,
+    raw: ash::Instance,
+    debug: Option<(ext::debug_utils::Instance, vk::DebugUtilsMessengerEXT)>,
+    messages: Arc<Messages>,
+    /// Whether debug names and labels can be given.
+    pub labels: bool,
+    /// Extensions for surfaces that the instance was made with.
+    pub surfaces: Vec<&'static CStr>,
+    owned: bool,
+    /// The process whose objects all of its objects are.
+    pub process: Process,
+    /// Of an instance of its own.
+    _alive: Option<Alive>,
+}
+
+impl std::fmt::Debug for Context {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Context")
+    }
+}
+
+impl Context {
+    /// Makes an instance of Vulkan 1.3; for surfaces of windows only if they are asked for.
+    ///
+    /// # Errors
+    /// RG-E101 if there is no loader or it refuses; RG-E105 in the fork of a process that had an instance; RG-E106 if
+    /// validation is asked for and the layer is missing; RG-E107 if windows are, and there is no driver for them.
+    pub fn new(options: &ContextOptions) -> Result<Arc<Self>, Error> {
+        let entry = match &options.entry {
+            Some(entry) => entry.clone(),
+            None => load(options.loader.as_deref())?,
+        };
+        Self::of_entry(entry, options.validation, options.windows, Arc::default()).map_err(refused)
+    }
+
+    /// The same of a loader that is open; errors of calls as they are.
+    ///
+    /// # Errors
+    /// As [`Context::new`], but of `vkCreateInstance` as it failed.
+    pub fn of_entry(
+        entry: ash::Entry,
+        validation: bool,
+        windows: bool,
+        messages: Arc<Messages>,
+    ) -> Result<Arc<Self>, Error> {
+        let alive = Some(Alive::count()?);
+        // SAFETY: the entry is loaded.
+        let version = unsafe { entry.try_enumerate_instance_version() }.called("vkEnumerateInstanceVersion")?;
+        if version.is_none_or(|version| version < vk::API_VERSION_1_1) {
+            let error =
+                DeviceError::new(Code::NoDriver, "the Vulkan loader is older than 1.1", "install a newer libvulkan1");
+            return Err(error.into());
+        }
+        // SAFETY: no layer is named, so this asks the loader itself.
+        let extensions = unsafe { entry.enumerate_instance_extension_properties(None) };
+        let extensions = extensions.called("vkEnumerateInstanceExtensionProperties")?;
+        let labels = extensions.iter().any(|one| one.extension_name_as_c_str() == Ok(ext::debug_utils::NAME));
+        let mut layers: Vec<*const c_char> = Vec::new();
+        if validation {
+            // SAFETY: the entry is loaded.
+            let known = unsafe { entry.enumerate_instance_layer_properties() };
+            let known = known.called("vkEnumerateInstanceLayerProperties")?;
+            if !known.iter().any(|one| one.layer_name_as_c_str() == Ok(LAYER)) {
+                let help = "apt-get install -y --no-install-recommends vulkan-validationlayers";
+                let message = "validation was asked for, but the layer VK_LAYER_KHRONOS_validation is not installed";
+                return Err(DeviceError::new(Code::NoLayer, message, help).into());
+            }
+            layers.push(LAYER.as_ptr());
+        }
+        let surfaces = if windows { window::instance_extensions(&extensions)? } else { Vec::new() };
+        let named = labels.then_some(ext::debug_utils::NAME).into_iter().chain(surfaces.iter().copied());
+        let names: Vec<_> = named.map(CStr::as_ptr).collect();
+        let application = vk::ApplicationInfo::default()
+            .application_name(c"rgraph")
+            .engine_name(c"rgraph")
+            .api_version(vk::API_VERSION_1_3);
+        let mut messenger = messenger_info(&messages);
+        let enabled = [vk::ValidationFeatureEnableEXT::SYNCHRONIZATION_VALIDATION];
+        let mut features = vk::ValidationFeaturesEXT::default().enabled_validation_features(&enabled);
+        let mut info = vk::InstanceCreateInfo::default()
+            .application_info(&application)
+            .enabled_layer_names(&layers)
+            .enabled_extension_names(&names);
+        if validation {
+            info = info.push_next(&mut features);
+        }
+        if labels {
+            info = info.push_next(&mut messenger);
+        }
+        let alone = crate::device::driver::alone();
+        // SAFETY: everything that the info points to lives until the call returns; `messages` outlives the instance.
+        let raw = unsafe { entry.create_instance(&info, None) }.called("vkCreateInstance")?;
+        drop(alone);
+        let entry = ManuallyDrop::new(entry);
+        let process = Process::current();
+        let mut context =
+            Self { entry, raw, debug: None, messages, labels, surfaces, owned: true, process, _alive: alive };
+        if labels {
+            let debug = ext::debug_utils::Instance::new(&context.entry, &context.raw);
+            let info = messenger_info(&context.messages);
+            // SAFETY: the instance was created with the extension.
+            let messenger = unsafe { debug.create_debug_utils_messenger(&info, None) };
+            context.debug = Some((debug, messenger.called("vkCreateDebugUtilsMessengerEXT")?));
+        }
+        Ok(Arc::new(context))
+    }
+
+    /// Borrows an instance of the caller's.
+    ///
+    /// # Safety
+    /// `instance` belongs to `entry`, was made for Vulkan 1.3, and outlives the context and everything made of it.
+    pub unsafe fn borrow(entry: ash::Entry, instance: vk::Instance, labels: bool) -> Arc<Self> {
+        // SAFETY: the caller says that the handle is valid and of this entry.
+        let raw = unsafe { ash::Instance::load(entry.static_fn(), instance) };
+        let (entry, process) = (ManuallyDrop::new(entry), Process::current());
+        Arc::new(Self {
+            entry,
+            raw,
+            debug: None,
+            messages: Arc::default(),
+            labels,
+            surfaces: Vec::new(),
+            owned: false,
+            process,
+            _alive: None,
+        })
+    }
+
+    /// The loader's functions.
+    pub fn entry(&self) -> &ash::Entry {
+        &self.entry
+    }
+
+    /// The instance.
+    pub fn raw(&self) -> &ash::Instance {
+        &self.raw
+    }
+
+    /// Warnings and errors of layers and drivers so far.
+    pub fn messages(&self) -> Vec<String> {
+        self.messages.all()
+    }
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        if !self.process.is_current() {
+            // A fork's copy: the instance is the parent's, and the driver's threads are not here.
+            return;
+        }
+        let _alone = crate::device::driver::alone();
+        if let Some((debug, messenger)) = self.debug.take() {
+            // SAFETY: made of this instance, which is still there.
+            unsafe { debug.destroy_debug_utils_messenger(messenger, None) };
+        }
+        if self.owned {
+            // SAFETY: devices hold the context, so none is left.
+            unsafe { self.raw.destroy_instance(None) };
+        }
+        // SAFETY: dropped here only, and nothing of it is used any more.
+        unsafe { ManuallyDrop::drop(&mut self.entry) };
+    }
+}
+
+/// Opens the loader (or a driver itself).
+///
+/// # Errors
+/// RG-E101 if it cannot be opened; RG-E105 in the fork of a process that had an instance.
+pub fn load(path: Option<&Path>) -> Result<ash::Entry, Error> {
+    // Before the dynamic linker, which has a lock of its own.
+    drop(Alive::count()?);
+    // The dynamic linker keeps the name on its stack.
+    if let Some(path) = path.filter(|path| path.as_os_str().len() > LONGEST_PATH) {
+        let message = format!("the loader's path has {} bytes", path.as_os_str().len());
+        let help = format!("give a path of at most {LONGEST_PATH} bytes");
+        return Err(DeviceError::new(Code::NoDriver, message, help).into());
+    }
+    let entry = match path {
+        // SAFETY: loading a Vulkan loader runs its initialisers, as every Vulkan program does.
+        Some(path) => unsafe { ash::Entry::load_from(path) },
+        // SAFETY: as above.
+        None => unsafe { ash::Entry::load() },
+    };
+    entry.map_err(|error| {
+        let named = path.map_or_else(|| "libvulkan.so.1".to_owned(), |path| path.display().to_string());
+        DeviceError::new(Code::NoDriver, "no Vulkan driver found (planning still works)", INSTALL)
+            .note(format!("loader: {named}: {error}"))
+            .into()
+    })
+}
+
+/// The line that gives a machine without a GPU a driver.
+pub const INSTALL: &str = "apt-get install -y --no-install-recommends mesa-vulkan-drivers";
+
+fn refused(error: Error) -> Error {
+    let Error::Device(failed) = error else { return error };
+    match (failed.call, failed.result) {
+        // What loaders of 1.3.239 and around make of a driver's manifest that is no JSON.
+        (Some("vkEnumerateInstanceExtensionProperties"), Some(vk::Result::ERROR_OUT_OF_HOST_MEMORY)) => DeviceError {
+            code: Code::NoDriver,
+            message: "the loader cannot list its drivers; the manifest of one may be damaged".to_owned(),
+            help: "`rgraph doctor` names the damaged manifest".to_owned(),
+            ..*failed
+        }
+        .into(),
+        (
+            Some("vkCreateInstance"),
+            Some(result @ (vk::Result::ERROR_INCOMPATIBLE_DRIVER | vk::Result::ERROR_INITIALIZATION_FAILED)),
+        ) => DeviceError::new(Code::NoDriver, "no Vulkan driver found (planning still works)", INSTALL)
+            .note(format!("loader: found; drivers: none that answers (vkCreateInstance: {result:?})"))
+            .into(),
+        _ => Error::Device(failed),
+    }
+}
+
+fn messenger_info(messages: &Arc<Messages>) -> vk::DebugUtilsMessengerCreateInfoEXT<'static> {
+    use vk::{DebugUtilsMessageSeverityFlagsEXT as Severity, DebugUtilsMessageTypeFlagsEXT as Kind};
+    vk::DebugUtilsMessengerCreateInfoEXT::default()
+        .message_severity(Severity::WARNING | Severity::ERROR)
+        .message_type(Kind::GENERAL | Kind::VALIDATION | Kind::PERFORMANCE)
+        .pfn_user_callback(Some(on_message))
+        .user_data(Arc::as_ptr(messages).cast_mut().cast())
+}
+
+/// Hands a message to the log and keeps it.
+unsafe extern "system" fn on_message(
+    severity: vk::DebugUtilsMessageSeverityFlagsEXT,
+    kind: vk::DebugUtilsMessageTypeFlagsEXT,
+    data: *const vk::DebugUtilsMessengerCallbackDataEXT<'_>,
+    user: *mut c_void,
+) -> vk::Bool32 {
+    let text = |text: *const c_char| {
+        if text.is_null() {
+            return String::new();
+        }
+        // SAFETY: Vulkan hands over terminated strings.
+        unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
+    };
+    // SAFETY: Vulkan hands over valid callback data.
+    let Some(data) = (unsafe { data.as_ref() }) else { return vk::FALSE };
+    let (id, message) = (text(data.p_message_id_name), text(data.p_message));
+    if id == "Loader Message" || kind == vk::DebugUtilsMessageTypeFlagsEXT::GENERAL && id.is_empty() {
+        log::debug!(target: "rgraph", "{message}");
+        // SAFETY: the context keeps the messages while the instance and its messenger live.
+        if let Some(messages) = unsafe { user.cast::<Messages>().as_ref() } {
+            push(&messages.loader, message);
+        }
+        return vk::FALSE;
+    }
+    let level = if severity.contains(vk::DebugUtilsMessageSeverityFlagsEXT::ERROR) {
+        log::Level::Error
+    } else {
+        log::Level::Warn
+    };
+    log::log!(target: "rgraph", level, "{id}: {message}");
+    // SAFETY: the context keeps the messages while the instance and its messenger live.
+    if let Some(messages) = unsafe { user.cast::<Messages>().as_ref() } {
+        push(&messages.said, format!("{id}: {message}"));
+    }
+    vk::FALSE
+}
+
+/// A name for the driver; bytes after a NUL are dropped.
+pub(crate) fn c_string(name: &str) -> CString {
+    let end = name.find('\0').unwrap_or(name.len());
+    CString::new(&name[..end]).unwrap_or_default()
+}

@@ -1,0 +1,21 @@
+//! One lock of the process, for what drivers do not do beside each other although Vulkan says that they may.
+//!
+//! NVIDIA's driver (580.159 on Linux) locks up inside when one thread destroys a device while another frees objects of
+//! another device. Devices and instances therefore come and go alone; frees and allocations of memory share the lock.
+//! Neither happens in a steady frame.
+
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use crate::device::process::PerProcess;
+
+static LOCK: PerProcess<RwLock<()>> = PerProcess::new(RwLock::default);
+
+/// Beside others that do the like.
+pub(crate) fn beside() -> RwLockReadGuard<'static, ()> {
+    LOCK.get().read().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Alone.
+pub(crate) fn alone() -> RwLockWriteGuard<'static, ()> {
+    LOCK.get().write().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,626 @@
+//! A logical device: its queues, features and profile, its memory, and what waits to be destroyed.
+
+pub(crate) mod capability;
+pub(crate) mod context;
+pub(crate) mod create;
+pub(crate) mod diagnose;
+pub(crate) mod driver;
+pub(crate) mod inside;
+pub(crate) mod open;
+pub(crate) mod physical;
+pub(crate) mod process;
+pub(crate) mod queue;
+pub(crate) mod semaphore;
+
+use std::ffi::CStr;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use ash::{ext, vk};
+use rgraph_plan::profile::{Capabilities, Profile, Queue as ProfileQueue};
+use rgraph_plan::stages::validate::queues::expanded_queues;
+
+use crate::compile::pipeline::Pipelines;
+use crate::device::context::{Context, ContextOptions, EntryTable};
+use crate::device::create::{Created, create, profile};
+use crate::device::physical::{DeviceInfo, Physical};
+use crate::device::queue::Queue;
+use crate::error::{Called, Code, DeviceError, Error};
+use crate::frame::clock::DeviceClock;
+use crate::memory::deferred_deletion::{DeferredDeletion, DeletionQueue};
+use crate::memory::staged::Transfers;
+use crate::memory::staging::Staging;
+use crate::memory::{Memory, MemoryReport};
+
+/// How a device is opened.
+#[derive(Clone, Debug, Default)]
+pub struct DeviceOptions {
+    /// `uuid:…`, `pci:…`, `name:…` or an index; `None`: the environment's `RGRAPH_DEVICE`, else the first usable one.
+    pub device: Option<String>,
+    /// The Vulkan loader, or a driver itself; `None`: the system's.
+    pub loader: Option<PathBuf>,
+    /// Whether the validation layer watches; `None`: the environment's `RGRAPH_VALIDATE`.
+    pub validation: Option<bool>,
+    /// Frames that may be under way at once, 1 to 8; 0: two.
+    pub frames_in_flight: u32,
+    /// A file that keeps compiled pipelines; `None`: they are kept in memory only.
+    pub cache: Option<PathBuf>,
+    /// Most queues of each kind; 0: one.
+    pub queues: u32,
+    /// Whether passes carry labels for debuggers and captures; `None`: where the driver has them.
+    pub labels: Option<bool>,
+    /// A function table of the caller's instead of a loader.
+    pub entry: Option<EntryTable>,
+    /// Whether [windows](crate::Window) are made of the device: it then needs a driver that can show them.
+    pub windows: bool,
+}
+
+impl DeviceOptions {
+    fn context(&self) -> ContextOptions {
+        let from_environment = || std::env::var("RGRAPH_VALIDATE").is_ok_and(|value| !matches!(&*value, "" | "0"));
+        ContextOptions {
+            loader: self.loader.clone(),
+            entry: self.entry.as_ref().map(|table| table.0.clone()),
+            validation: self.validation.unwrap_or_else(from_environment),
+            windows: self.windows,
+        }
+    }
+}
+
+/// The devices that exist, usable or not.
+///
+/// # Errors
+/// If there is no loader or driver, or it fails.
+pub fn devices(options: &DeviceOptions) -> Result<Vec<DeviceInfo>, Error> {
+    let context = Context::new(&options.context())?;
+    Ok(physical::list(&context)?.into_iter().map(|device| device.info).collect())
+}
+
+/// A device and everything that belongs to it. Clones are the same device.
+#[derive(Clone, Debug)]
+pub struct Device(pub(crate) Arc<Shared>);
+
+/// See [`Device`].
+pub(crate) struct Shared {
+    pub raw: ash::Device,
+    pub physical: vk::PhysicalDevice,
+    pub info: DeviceInfo,
+    pub profile: Profile,
+    pub limits: vk::PhysicalDeviceLimits,
+    pub enabled: Enabled,
+    pub queues: Vec<Queue>,
+    pub frames_in_flight: usize,
+    /// Whether the device's own memory is the host's too.
+    pub unified: bool,
+    pub labels: Option<ext::debug_utils::Device>,
+    pub pipelines: Pipelines,
+    /// Where the driver reads it.
+    pub clock: Option<DeviceClock>,
+    memory: Mutex<Option<Memory>>,
+    deletion_queue: Mutex<DeletionQueue>,
+    staging: Mutex<Staging>,
+    transfers: Mutex<Transfers>,
+    turn: Mutex<()>,
+    pub captures: crate::capture::Captures,
+    lost: AtomicBool,
+    closed: AtomicBool,
+    budget: bool,
+    drops_edge_barriers: bool,
+    owned: bool,
+    pub context: Arc<Context>,
+}
+
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Device").field("name", &self.info.name).finish_non_exhaustive()
+    }
+}
+
+/// Features that are switched on.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Enabled {
+    pub core: vk::PhysicalDeviceFeatures,
+    pub float16: bool,
+    pub host_query_reset: bool,
+    /// Whether it has swapchains, and whether it can wait until an image of one is shown.
+    pub swapchains: bool,
+    pub present_wait: bool,
+    /// Missing features that shaders ask for; of a caller's device nothing is known.
+    pub lacks: capability::Lacks,
+    /// `VK_KHR_external_memory_fd`.
+    pub memory_fd: bool,
+    /// `VK_KHR_external_semaphore_fd`.
+    pub semaphore_fd: bool,
+}
+
+/// Handles of a caller's own Vulkan objects.
+///
+/// The device must have been made with `timelineSemaphore`, `synchronization2`, `dynamicRendering`, `maintenance4` and,
+/// for shaders with workgroup variables, `shaderZeroInitializeWorkgroupMemory`.
+#[derive(Clone, Debug)]
+pub struct BorrowedDevice {
+    /// The function table that the instance came from.
+    pub entry: EntryTable,
+    /// The instance, made for Vulkan 1.3.
+    pub instance: vk::Instance,
+    /// The physical device.
+    pub physical: vk::PhysicalDevice,
+    /// The device.
+    pub device: vk::Device,
+    /// Family and handle of each queue that rgraph may submit to.
+    pub queues: Vec<(u32, vk::Queue)>,
+    /// Features that the device was made with.
+    pub features: vk::PhysicalDeviceFeatures,
+    /// Whether the instance was made with `VK_EXT_debug_utils`.
+    pub labels: bool,
+}
+
+impl Device {
+    /// Opens a device.
+    ///
+    /// # Errors
+    /// RG-E101 to RG-E107 if there is none that fits; else what the driver says.
+    pub fn new(options: &DeviceOptions) -> Result<Self, Error> {
+        let context = Context::new(&options.context())?;
+        let selector = options.device.clone().or_else(|| std::env::var("RGRAPH_DEVICE").ok());
+        let chosen = physical::choose(physical::list(&context)?, selector.as_deref())?;
+        let profile = profile(&context, &chosen, options.queues.max(1));
+        let Created { raw, enabled, budget, clock } = create(&context, &chosen, &profile, options.windows)?;
+        let mut taken = vec![0; chosen.info.families.len()];
+        let mut handles = Vec::new();
+        for queue in expanded_queues(&profile) {
+            let index = &mut taken[queue.family as usize];
+            // SAFETY: the device was made with that many queues of the family.
+            let handle = unsafe { raw.get_device_queue(queue.family, *index) };
+            *index += 1;
+            handles.push((queue.name, queue.family, queue.capabilities, handle));
+        }
+        Self::assemble(Parts { context, chosen, profile, raw, enabled, budget, clock, handles, owned: true }, options)
+    }
+
+    /// Uses the caller's device, whose queues are then rgraph's to submit to: the caller does not use them at the same
+    /// time from another thread.
+    ///
+    /// # Errors
+    /// If a queue family does not exist, or the driver fails.
+    ///
+    /// # Safety
+    /// All handles are valid and belong together, and outlive the device and everything made of it.
+    pub unsafe fn borrow(borrowed: &BorrowedDevice, options: &DeviceOptions) -> Result<Self, Error> {
+        let BorrowedDevice { entry, instance, physical, device, queues, features, labels } = borrowed;
+        // SAFETY: the caller says so.
+        let context = unsafe { Context::borrow(entry.0.clone(), *instance, *labels) };
+        let Some(chosen) = physical::list(&context)?.into_iter().find(|one| one.raw == *physical) else {
+            let error = DeviceError::new(Code::NoSuchDevice, "the physical device is not one of the instance", "");
+            return Err(error.into());
+        };
+        // SAFETY: the caller says that the device is of this instance.
+        let raw = unsafe { ash::Device::load(context.raw().fp_v1_0(), *device) };
+        let mut handles = Vec::new();
+        for (at, (family, handle)) in queues.iter().enumerate() {
+            let Some(known) = chosen.info.families.get(*family as usize) else {
+                let message = format!("queue family {family} does not exist");
+                return Err(DeviceError::new(Code::NoSuchDevice, message, "").into());
+            };
+            let name = match (at, known.capabilities) {
+                (0, _) => "graphics".to_owned(),
+                (at, has) if has.contains(Capabilities::COMPUTE) => format!("compute{at}"),
+                (at, _) => format!("transfer{at}"),
+            };
+            handles.push((name, *family, known.capabilities, *handle));
+        }
+        let queues = handles.iter().map(|(name, family, capabilities, _)| ProfileQueue {
+            name: name.clone(),
+            family: *family,
+            count: 1,
+            capabilities: *capabilities,
+        });
+        let profile = Profile { queues: queues.collect(), ..profile(&context, &chosen, 1) };
+        let enabled = Enabled { core: *features, ..Enabled::default() };
+        let (budget, clock) = (false, None);
+        Self::assemble(Parts { context, chosen, profile, raw, enabled, budget, clock, handles, owned: false }, options)
+    }
+
+    fn assemble(parts: Parts, options: &DeviceOptions) -> Result<Self, Error> {
+        let Parts { context, chosen, profile, raw, enabled, budget, clock, handles, owned } = parts;
+        // From here on the device is destroyed if anything fails.
+        let mut guard = Guard { raw: &raw, owned, semaphores: Vec::new(), armed: true };
+        let mut queues = Vec::new();
+        for (name, family, capabilities, handle) in handles {
+            let mut kind = vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE);
+            let info = vk::SemaphoreCreateInfo::default().push_next(&mut kind);
+            // SAFETY: timeline semaphores are enabled.
+            let semaphore = unsafe { raw.create_semaphore(&info, None) }.called("vkCreateSemaphore")?;
+            guard.semaphores.push(semaphore);
+            let bits = chosen.info.families[family as usize].timestamp_bits;
+            queues.push(Queue::new(handle, name, family, capabilities, bits, semaphore));
+        }
+        let memory = Memory::new(context.raw(), chosen.raw, &raw)?;
+        // SAFETY: the physical device is of this instance.
+        let properties = unsafe { context.raw().get_physical_device_properties(chosen.raw) };
+        let pipelines = Pipelines::new(&raw, &properties, options.cache.clone())?;
+        guard.armed = false;
+        drop(guard);
+        let labels = context.labels && options.labels.unwrap_or(true);
+        let shared = Shared {
+            clock: clock.map(|name| DeviceClock::new(&context, &raw, name, properties.limits.timestamp_period)),
+            labels: labels.then(|| ext::debug_utils::Device::new(context.raw(), &raw)),
+            raw,
+            physical: chosen.raw,
+            drops_edge_barriers: chosen.info.driver.starts_with("llvmpipe"),
+            info: chosen.info,
+            profile,
+            limits: properties.limits,
+            enabled,
+            queues,
+            frames_in_flight: match options.frames_in_flight {
+                0 => 2,
+                frames => frames.min(8) as usize,
+            },
+            unified: memory.is_unified(),
+            pipelines,
+            memory: Mutex::new(Some(memory)),
+            deletion_queue: Mutex::default(),
+            staging: Mutex::default(),
+            transfers: Mutex::default(),
+            turn: Mutex::default(),
+            captures: Default::default(),
+            lost: AtomicBool::new(false),
+            closed: AtomicBool::new(false),
+            budget,
+            owned,
+            context,
+        };
+        for queue in &shared.queues {
+            shared.name(queue.semaphore, &format!("{} timeline", queue.name));
+        }
+        let shared = Arc::new(shared);
+        open::remember(&shared);
+        Ok(Self(shared))
+    }
+
+    /// What it is.
+    pub fn info(&self) -> &DeviceInfo {
+        &self.0.info
+    }
+
+    /// The device as the planner sees it.
+    pub fn profile(&self) -> &Profile {
+        &self.0.profile
+    }
+
+    /// Warnings and errors of layers and drivers so far.
+    pub fn messages(&self) -> Vec<String> {
+        self.0.context.messages()
+    }
+
+    /// Frames that may be under way at once.
+    pub fn frames_in_flight(&self) -> usize {
+        self.0.frames_in_flight
+    }
+
+    /// Whether debug names and labels reach the driver.
+    pub fn has_labels(&self) -> bool {
+        self.0.labels.is_some()
+    }
+
+    /// What is held, live, by whom.
+    pub fn memory(&self) -> MemoryReport {
+        self.0.memory_report()
+    }
+
+    /// Waits until the device has nothing to do, and frees all that waited for that.
+    ///
+    /// # Errors
+    /// If the device is lost, closed, or was opened by another process.
+    pub fn wait_idle(&self) -> Result<(), Error> {
+        self.0.check()?;
+        self.0.wait_idle()
+    }
+
+    /// Whether the device has nothing to do, after waiting for that for a while.
+    ///
+    /// # Errors
+    /// As [`Device::wait_idle`].
+    pub fn is_idle_within(&self, timeout: Duration) -> Result<bool, Error> {
+        self.0.check()?;
+        self.0.wait(&self.0.submitted(), Some(timeout))
+    }
+
+    /// Ends the device's use: waits, frees what waited, and refuses everything from now on. The device itself goes
+    /// with the last object made of it. Closing twice is once.
+    ///
+    /// # Errors
+    /// Never for a lost device: closing it does not wait.
+    pub fn close(&self) -> Result<(), Error> {
+        if self.0.closed.swap(true, Ordering::AcqRel) || !self.0.is_ours() {
+            return Ok(());
+        }
+        if self.0.is_lost() {
+            return Ok(());
+        }
+        self.0.trim_staging();
+        let waited = self.0.wait_idle();
+        if waited.as_ref().is_err_and(Error::is_lost) { Ok(()) } else { waited }
+    }
+
+    /// Ends the device's use at once: refuses everything from now on, and waits for nothing. The device itself goes
+    /// with the last object made of it.
+    pub fn abandon(&self) {
+        self.0.closed.store(true, Ordering::Release);
+    }
+
+    /// The device's functions, for commands and objects of the caller's. Objects that are made of them are the caller's
+    /// to destroy, before the device goes; queues are used through [`Device::with_queue`].
+    pub fn raw(&self) -> &ash::Device {
+        &self.0.raw
+    }
+
+    /// The instance's functions.
+    pub fn raw_instance(&self) -> &ash::Instance {
+        self.0.context.raw()
+    }
+
+    /// The physical device.
+    pub fn raw_physical_device(&self) -> vk::PhysicalDevice {
+        self.0.physical
+    }
+
+    /// Calls a function with a queue of the device's list and its family, while no thread of rgraph submits to it.
+    /// `None`: there is no such queue. The function must not run graphs of the device: it would wait for itself.
+    pub fn with_queue<T>(&self, queue: usize, function: impl FnOnce(vk::Queue, u32) -> T) -> Option<T> {
+        let queue = self.0.queues.get(queue)?;
+        Some(queue.alone(|| function(queue.raw, queue.family)))
+    }
+
+    /// The timeline semaphore of a queue of the device's list, whose values a [`Point`](crate::Point) names. The caller
+    /// waits for it, and never signals it. `None`: there is no such queue.
+    pub fn timeline(&self, queue: usize) -> Option<vk::Semaphore> {
+        self.0.queues.get(queue).map(|queue| queue.semaphore)
+    }
+
+    /// Whether it is the caller's device.
+    pub fn is_borrowed(&self) -> bool {
+        !self.0.owned
+    }
+
+    /// Whether dropping it would wait: nothing else was made of it, and it is at work.
+    pub fn drop_waits(&self) -> bool {
+        let over = || self.0.is_lost() || self.0.wait(&self.0.submitted(), Some(Duration::ZERO)).unwrap_or(true);
+        Arc::strong_count(&self.0) == 1 && self.0.is_ours() && !over()
+    }
+
+    /// Whether it was closed.
+    pub fn is_closed(&self) -> bool {
+        self.0.is_closed()
+    }
+
+    /// Refuses a device that is closed, lost, or of another process.
+    ///
+    /// # Errors
+    /// `RG-E130`, `RG-E120`, `RG-E105`.
+    pub fn check(&self) -> Result<(), Error> {
+        self.0.check()
+    }
+
+    /// Whether both are the same device.
+    pub fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+struct Parts {
+    context: Arc<Context>,
+    chosen: Physical,
+    profile: Profile,
+    raw: ash::Device,
+    enabled: Enabled,
+    budget: bool,
+    clock: Option<&'static CStr>,
+    handles: Vec<(String, u32, Capabilities, vk::Queue)>,
+    owned: bool,
+}
+
+/// Destroys a half-made device.
+struct Guard<'a> {
+    raw: &'a ash::Device,
+    owned: bool,
+    semaphores: Vec<vk::Semaphore>,
+    armed: bool,
+}
+
+impl Drop for Guard<'_> {
+    fn drop(&mut self) {
+        if !self.armed {
+            return;
+        }
+        for &semaphore in &self.semaphores {
+            // SAFETY: made of this device, never used.
+            unsafe { self.raw.destroy_semaphore(semaphore, None) };
+        }
+        if self.owned {
+            let _alone = driver::alone();
+            // SAFETY: nothing else was made of it.
+            unsafe { self.raw.destroy_device(None) };
+        }
+    }
+}
+
+impl Shared {
+    /// Refuses a device that is closed, lost, or of another process.
+    pub fn check(&self) -> Result<(), Error> {
+        self.context.process.check()?;
+        if self.is_closed() {
+            return Err(DeviceError::new(Code::Closed, "the device is closed", "open another one").into());
+        }
+        if self.is_lost() {
+            return Err(DeviceError::new(Code::Lost, "the device was lost before", "close it and open it anew").into());
+        }
+        Ok(())
+    }
+
+    /// Whether it is the caller's device.
+    pub fn is_borrowed(&self) -> bool {
+        !self.owned
+    }
+
+    /// Whether this is the process that opened it, and not a fork.
+    pub fn is_ours(&self) -> bool {
+        self.context.process.is_current()
+    }
+
+    /// Whether it was closed: nothing new is made of it.
+    pub fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Acquire)
+    }
+
+    pub fn is_lost(&self) -> bool {
+        self.lost.load(Ordering::Acquire)
+    }
+
+    /// Remembers a lost device; any error passes through.
+    pub fn noted<T>(&self, result: Result<T, Error>) -> Result<T, Error> {
+        if result.as_ref().is_err_and(Error::is_lost) {
+            self.lost.store(true, Ordering::Release);
+        }
+        result
+    }
+
+    pub fn memory(&self) -> MutexGuard<'_, Option<Memory>> {
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn deletion_queue(&self) -> MutexGuard<'_, DeletionQueue> {
+        self.deletion_queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn staging(&self) -> MutexGuard<'_, Staging> {
+        self.staging.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn transfers(&self) -> MutexGuard<'_, Transfers> {
+        self.transfers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whose turn it is to submit a run: resources go from one run to the next whole. Nobody who has it waits for a
+    /// function of the caller's.
+    pub fn turn(&self) -> MutexGuard<'_, ()> {
+        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Destroys things when all that was submitted so far is done.
+    pub fn defer_deletion(&self, things: impl IntoIterator<Item = DeferredDeletion>) {
+        if !self.is_ours() {
+            std::mem::forget(things.into_iter().collect::<Vec<_>>());
+            return;
+        }
+        let values = self.queues.iter().map(Queue::submitted).collect();
+        self.deletion_queue().add(values, things);
+    }
+
+    /// Destroys what nothing on the device uses any more.
+    pub fn sweep(&self) -> Result<(), Error> {
+        if self.deletion_queue().is_empty() {
+            return Ok(());
+        }
+        let reached = self.queues.iter().map(|queue| self.reached(queue)).collect::<Result<Vec<_>, _>>()?;
+        let dead = self.deletion_queue().take(&reached);
+        self.destroy(dead);
+        Ok(())
+    }
+
+    fn destroy(&self, dead: Vec<DeferredDeletion>) {
+        let _beside = driver::beside();
+        let mut memory = self.memory();
+        for deferred in dead {
+            deferred.destroy(&self.raw, memory.as_mut());
+        }
+    }
+
+    /// Waits for all that was submitted, then frees all that waited for it.
+    pub fn wait_idle(&self) -> Result<(), Error> {
+        self.wait(&self.submitted(), None)?;
+        self.sweep()?;
+        if let Some(memory) = self.memory().as_mut() {
+            let _beside = driver::beside();
+            memory.trim();
+        }
+        Ok(())
+    }
+
+    /// Keeps barriers at the ends of a command buffer: recorded first and last in it.
+    ///
+    /// Lavapipe leaves out a barrier that is the first or the last command of a command buffer, since each ends with
+    /// a flush anyway (Mesa, `lvp_execute_cmd_buffer`); but that flush does not wait, and what is still being drawn
+    /// writes over what takes its memory. A state that nothing here uses is a command too.
+    pub fn edge(&self, commands: vk::CommandBuffer) {
+        if self.drops_edge_barriers {
+            // SAFETY: the command buffer is being recorded, for lavapipe's one family; a width of 1 is always allowed.
+            unsafe { self.raw.cmd_set_line_width(commands, 1.0) };
+        }
+    }
+
+    /// Gives an object a name that debuggers and the validation layer show.
+    pub fn name<T: vk::Handle>(&self, object: T, name: &str) {
+        if let Some(labels) = &self.labels {
+            let name = context::c_string(name);
+            let info = vk::DebugUtilsObjectNameInfoEXT::default().object_handle(object).object_name(&name);
+            // SAFETY: the object is one of this device's, just made. A name that is refused is no harm.
+            let _ = unsafe { labels.set_debug_utils_object_name(&info) };
+        }
+    }
+
+    pub fn memory_report(&self) -> MemoryReport {
+        let mut report = self.memory().as_ref().map(Memory::report).unwrap_or_default();
+        // How many blocks there are depends on what met; those that nobody borrows are held, and not in use.
+        for (domain, bytes) in self.staging().idle() {
+            let counted = report.domains.iter_mut().find(|report| report.domain == domain.name());
+            counted.into_iter().for_each(|report| report.live = report.live.saturating_sub(bytes));
+        }
+        if self.budget {
+            let mut budget = vk::PhysicalDeviceMemoryBudgetPropertiesEXT::default();
+            let mut properties = vk::PhysicalDeviceMemoryProperties2::default().push_next(&mut budget);
+            // SAFETY: the device has the extension.
+            unsafe { self.context.raw().get_physical_device_memory_properties2(self.physical, &mut properties) };
+            for (at, heap) in report.heaps.iter_mut().enumerate() {
+                (heap.used, heap.budget) = (Some(budget.heap_usage[at]), Some(budget.heap_budget[at]));
+            }
+        }
+        report
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        if !self.is_ours() {
+            // A fork's copy: the handles are the parent's, and a thread that is not here may hold the locks.
+            let memory = self.memory.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+            let deletion_queue = std::mem::take(self.deletion_queue.get_mut().unwrap_or_else(PoisonError::into_inner));
+            let staging = std::mem::take(self.staging.get_mut().unwrap_or_else(PoisonError::into_inner));
+            std::mem::forget((memory, deletion_queue, staging));
+            return;
+        }
+        if !self.is_lost() {
+            let _ = self.wait_idle();
+        }
+        let transfers = self.transfers().take_all();
+        self.trim_staging();
+        self.defer_deletion(transfers);
+        let dead = self.deletion_queue().take_all();
+        self.destroy(dead);
+        let _alone = driver::alone();
+        self.pipelines.destroy(&self.raw);
+        // Frees all memory objects.
+        drop(self.memory().take());
+        for queue in &self.queues {
+            // SAFETY: nothing is under way any more.
+            unsafe { self.raw.destroy_semaphore(queue.semaphore, None) };
+        }
+        if self.owned {
+            // SAFETY: everything made of it is gone.
+            unsafe { self.raw.destroy_device(None) };
+        }
+    }
+}

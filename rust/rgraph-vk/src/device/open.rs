@@ -1,0 +1,35 @@
+//! Devices of this process that are open.
+
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+use crate::device::Shared;
+use crate::device::process::PerProcess;
+
+static OPEN: PerProcess<Mutex<Vec<Weak<Shared>>>> = PerProcess::new(Mutex::default);
+
+/// Remembers a device as long as it is open.
+pub(crate) fn remember(device: &Arc<Shared>) {
+    let mut open = OPEN.get().lock().unwrap_or_else(PoisonError::into_inner);
+    open.retain(|one| one.strong_count() > 0);
+    open.push(Arc::downgrade(device));
+}
+
+/// Waits until the devices of this process have done all that was submitted, but no longer than `timeout`. For the end
+/// of a process whose threads still have devices: a driver whose libraries are destroyed while it works crashes.
+/// Nothing is destroyed, and errors are left to those who use the devices.
+pub fn wait_for_open_devices(timeout: Duration) {
+    let begin = Instant::now();
+    let open: Vec<_> = {
+        let open = OPEN.get().lock().unwrap_or_else(PoisonError::into_inner);
+        open.iter().filter_map(Weak::upgrade).collect()
+    };
+    for device in open {
+        if !device.is_lost() {
+            // A lost device is found out by its users.
+            let _ = device.wait(&device.submitted(), Some(timeout.saturating_sub(begin.elapsed())));
+        }
+        // Its last owner may have gone meanwhile: what is left is the end of the process.
+        std::mem::forget(device);
+    }
+}

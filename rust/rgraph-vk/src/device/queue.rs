@@ -1,0 +1,240 @@
+//! Queues with one timeline semaphore each: every submit signals the next value, and whoever waits names a queue and a
+//! value. Nothing ever waits for a value that was not submitted.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use ash::vk;
+use rgraph_plan::profile::Capabilities;
+
+use crate::compile::compiled::Poll;
+use crate::device::Shared;
+use crate::error::{Called, Error};
+use crate::frame::run::wait_polling;
+
+/// A moment on a queue: all that was submitted up to a value is done.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Point {
+    /// Position of the queue in the device's list.
+    pub queue: usize,
+    /// The value of its timeline semaphore.
+    pub value: u64,
+}
+
+/// A wait at the start of a submit.
+#[derive(Clone, Copy, Debug)]
+pub struct WaitFor {
+    /// A timeline semaphore.
+    pub semaphore: vk::Semaphore,
+    /// Its value.
+    pub value: u64,
+    /// Stages that wait.
+    pub stages: vk::PipelineStageFlags2,
+}
+
+/// One submit: waits, command buffers, and stages after which the queue's next value is signalled.
+#[derive(Clone, Debug, Default)]
+pub struct Submit {
+    /// What it waits for.
+    pub waits: Vec<WaitFor>,
+    /// What it runs, in this order.
+    pub commands: Vec<vk::CommandBuffer>,
+    /// Semaphores of the caller's and their values, signalled beside the queue's own.
+    pub signals: Vec<(vk::Semaphore, u64)>,
+    /// A fence of the caller's; of several submits in one call only the last has one.
+    pub fence: vk::Fence,
+}
+
+/// A queue of a device.
+#[derive(Debug)]
+pub struct Queue {
+    /// Its handle.
+    pub raw: vk::Queue,
+    /// Its name in plans.
+    pub name: String,
+    /// Its family.
+    pub family: u32,
+    /// What it can do.
+    pub capabilities: Capabilities,
+    /// Bits of its timestamps.
+    pub timestamp_bits: u32,
+    /// Its timeline semaphore.
+    pub semaphore: vk::Semaphore,
+    submitted: Mutex<u64>,
+}
+
+impl Queue {
+    /// A queue that nothing was submitted to.
+    pub(crate) fn new(
+        raw: vk::Queue,
+        name: String,
+        family: u32,
+        capabilities: Capabilities,
+        timestamp_bits: u32,
+        semaphore: vk::Semaphore,
+    ) -> Self {
+        Self { raw, name, family, capabilities, timestamp_bits, semaphore, submitted: Mutex::new(0) }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, u64> {
+        self.submitted.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Calls a function while no other thread submits.
+    pub(crate) fn alone<T>(&self, function: impl FnOnce() -> T) -> T {
+        let _submitted = self.lock();
+        function()
+    }
+
+    /// The value that is signalled when all submitted so far is done.
+    pub fn submitted(&self) -> u64 {
+        *self.lock()
+    }
+
+    /// Submits in one call; returns the value of the last one. The first one's is that minus their number, plus one.
+    ///
+    /// # Errors
+    /// If the driver refuses; then nothing was submitted.
+    pub(crate) fn submit(&self, device: &ash::Device, submits: &[Submit]) -> Result<u64, Error> {
+        let mut waits: Vec<vk::SemaphoreSubmitInfo<'_>> = Vec::new();
+        let mut commands: Vec<vk::CommandBufferSubmitInfo<'_>> = Vec::new();
+        for submit in submits {
+            waits.extend(submit.waits.iter().map(|wait| {
+                vk::SemaphoreSubmitInfo::default().semaphore(wait.semaphore).value(wait.value).stage_mask(wait.stages)
+            }));
+            commands
+                .extend(submit.commands.iter().map(|raw| vk::CommandBufferSubmitInfo::default().command_buffer(*raw)));
+        }
+        // Held over the call: values are signalled in the order of submission.
+        let mut last = self.lock();
+        let signal = |semaphore, value| {
+            let all = vk::PipelineStageFlags2::ALL_COMMANDS;
+            vk::SemaphoreSubmitInfo::default().semaphore(semaphore).value(value).stage_mask(all)
+        };
+        let mut signals: Vec<vk::SemaphoreSubmitInfo<'_>> = Vec::new();
+        for (submit, own) in submits.iter().zip(*last + 1..) {
+            signals.push(signal(self.semaphore, own));
+            signals.extend(submit.signals.iter().map(|(semaphore, value)| signal(*semaphore, *value)));
+        }
+        let (mut wait, mut command, mut first) = (0, 0, 0);
+        let infos: Vec<_> = submits
+            .iter()
+            .map(|submit| {
+                let end = first + 1 + submit.signals.len();
+                let info = vk::SubmitInfo2::default()
+                    .wait_semaphore_infos(&waits[wait..wait + submit.waits.len()])
+                    .command_buffer_infos(&commands[command..command + submit.commands.len()])
+                    .signal_semaphore_infos(&signals[first..end]);
+                first = end;
+                wait += submit.waits.len();
+                command += submit.commands.len();
+                info
+            })
+            .collect();
+        let fence = submits.last().map_or(vk::Fence::null(), |submit| submit.fence);
+        // SAFETY: handles live until the values signalled here are reached; the lock keeps other threads out.
+        unsafe { device.queue_submit2(self.raw, &infos, fence) }.called("vkQueueSubmit2")?;
+        *last += submits.len() as u64;
+        Ok(*last)
+    }
+}
+
+/// How long a wait looks again and again before it sleeps.
+const AWAKE: Duration = Duration::from_micros(50);
+/// Bytes that no link moves faster than in a nanosecond.
+const FASTEST_LINK: u64 = 64;
+
+impl Shared {
+    /// The value that a queue has reached.
+    pub fn reached(&self, queue: &Queue) -> Result<u64, Error> {
+        self.context.process.check()?;
+        // SAFETY: the semaphore lives as long as the device.
+        let value = unsafe { self.raw.get_semaphore_counter_value(queue.semaphore) };
+        self.noted(value.called("vkGetSemaphoreCounterValue"))
+    }
+
+    /// Whether queues have reached points.
+    pub fn is_over<'a>(&self, points: impl IntoIterator<Item = &'a Point>) -> Result<bool, Error> {
+        for point in points {
+            if self.reached(&self.queues[point.queue])? < point.value {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Waits until some bytes have gone over the link: sleeps as long as they must take, then looks again and again,
+    /// since what follows is worth more than the processor's time.
+    pub fn wait_for_bytes(&self, point: Point, bytes: u64, poll: Option<Poll<'_>>) -> Result<(), Error> {
+        let (begin, least) = (Instant::now(), Duration::from_nanos(bytes / FASTEST_LINK));
+        // A sleep takes this much longer than it is told.
+        std::thread::sleep(least.saturating_sub(AWAKE * 2));
+        while begin.elapsed() < least * 2 + AWAKE {
+            if self.is_over([&point])? {
+                return Ok(());
+            }
+            std::thread::yield_now();
+        }
+        wait_polling(poll, |slice| self.wait(&[point], slice))
+    }
+
+    /// Waits for points on queues; `false`: the time was over first.
+    pub fn wait(&self, points: &[Point], timeout: Option<Duration>) -> Result<bool, Error> {
+        let points: Vec<_> = points.iter().filter(|point| point.value > 0).collect();
+        if points.is_empty() {
+            return Ok(true);
+        }
+        if self.is_lost() {
+            return self.check().map(|()| true);
+        }
+        // A thread that the driver puts to sleep is awake again 50 µs after short work is over, so it is looked at
+        // before.
+        let begin = Instant::now();
+        let mut next = Duration::ZERO;
+        while timeout.is_none_or(|timeout| !timeout.is_zero()) && begin.elapsed() < AWAKE {
+            if begin.elapsed() < next {
+                std::hint::spin_loop();
+            } else if self.is_over(points.iter().copied())? {
+                return Ok(true);
+            } else {
+                next = begin.elapsed().mul_f64(1.25);
+            }
+        }
+        let semaphores: Vec<_> = points.iter().map(|point| self.queues[point.queue].semaphore).collect();
+        let values: Vec<_> = points.iter().map(|point| point.value).collect();
+        self.wait_semaphores(&semaphores, &values, timeout)
+    }
+
+    /// Waits for timeline semaphores; `false`: the time was over first.
+    pub fn wait_semaphores(
+        &self,
+        semaphores: &[vk::Semaphore],
+        values: &[u64],
+        timeout: Option<Duration>,
+    ) -> Result<bool, Error> {
+        let info = vk::SemaphoreWaitInfo::default().semaphores(semaphores).values(values);
+        self.context.process.check()?;
+        // A time that no clock reaches is none.
+        let end = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        loop {
+            // Drivers differ in how they take very long times, so long waits are many of a second.
+            let left = end.map_or(Duration::from_secs(1), |end| end.saturating_duration_since(Instant::now()));
+            let slice = left.min(Duration::from_secs(1)).as_nanos() as u64;
+            // SAFETY: the semaphores live as long as the device.
+            match unsafe { self.raw.wait_semaphores(&info, slice) } {
+                Ok(()) => return Ok(true),
+                Err(vk::Result::TIMEOUT) => {
+                    if end.is_some_and(|end| Instant::now() >= end) {
+                        return Ok(false);
+                    }
+                }
+                Err(result) => return self.noted(Err(result).called("vkWaitSemaphores")),
+            }
+        }
+    }
+
+    /// The end of all that was submitted.
+    pub fn submitted(&self) -> Vec<Point> {
+        self.queues.iter().enumerate().map(|(queue, of)| Point { queue, value: of.submitted() }).collect()
+    }
+}

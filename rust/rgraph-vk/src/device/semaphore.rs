@@ -1,0 +1,194 @@
+//! Timeline semaphores of a device that runs wait for and signal, in safe code.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use ash::vk;
+
+use crate::device::{Device, Shared};
+use crate::error::{Called, Code, DeviceError, Error};
+use crate::frame::external::{SemaphoreSignal, SemaphoreWait};
+use crate::memory::deferred_deletion::DeferredDeletion;
+
+/// A timeline semaphore: a number that only grows. Clones are the same one. It is destroyed when nothing submitted uses
+/// it.
+#[derive(Clone, Debug)]
+pub struct Semaphore(Arc<Owned>);
+
+/// Who else may have a semaphore.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Sharing {
+    Private,
+    /// It can be exported; its maker signals it.
+    Exportable,
+    /// Another device, process or API signals it.
+    Imported,
+}
+
+struct Owned {
+    shared: Arc<Shared>,
+    raw: vk::Semaphore,
+    sharing: Sharing,
+    /// The highest value that it has, and values that runs were asked to signal, ascending; those that it has may be
+    /// among them.
+    known: Mutex<(u64, Vec<u64>)>,
+}
+
+impl std::fmt::Debug for Owned {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Semaphore").field(&self.raw).finish()
+    }
+}
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        if self.shared.is_ours() {
+            self.shared.defer_deletion([DeferredDeletion::Semaphore(self.raw)]);
+        }
+    }
+}
+
+impl Device {
+    /// Makes a timeline semaphore.
+    ///
+    /// # Errors
+    /// If the device is closed or lost, or the driver fails.
+    pub fn semaphore(&self, value: u64) -> Result<Semaphore, Error> {
+        let shared = &self.0;
+        shared.check()?;
+        let raw = shared.create_timeline(value)?;
+        Ok(Semaphore::own(shared, raw, value, Sharing::Private))
+    }
+}
+
+impl Shared {
+    /// Makes a timeline semaphore, which is the caller's to delete later.
+    pub(crate) fn create_timeline(&self, value: u64) -> Result<vk::Semaphore, Error> {
+        let mut kind =
+            vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE).initial_value(value);
+        let info = vk::SemaphoreCreateInfo::default().push_next(&mut kind);
+        // SAFETY: timeline semaphores are enabled.
+        self.noted(unsafe { self.raw.create_semaphore(&info, None) }.called("vkCreateSemaphore"))
+    }
+}
+
+impl Semaphore {
+    /// Owns a timeline that has a value.
+    pub(crate) fn own(shared: &Arc<Shared>, raw: vk::Semaphore, value: u64, sharing: Sharing) -> Self {
+        Self(Arc::new(Owned { shared: shared.clone(), raw, sharing, known: Mutex::new((value, Vec::new())) }))
+    }
+
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.0.shared
+    }
+
+    pub(crate) fn sharing(&self) -> Sharing {
+        self.0.sharing
+    }
+
+    /// Refuses a semaphore of another device.
+    pub(crate) fn check_of(&self, shared: &Arc<Shared>) -> Result<(), Error> {
+        if Arc::ptr_eq(&self.0.shared, shared) {
+            return Ok(());
+        }
+        let message = "a semaphore of another device is given";
+        Err(DeviceError::new(Code::Foreign, message, "export it, and import it on this device").into())
+    }
+
+    /// Its handle, for foreign code.
+    pub fn raw(&self) -> vk::Semaphore {
+        self.0.raw
+    }
+
+    /// Whether it is of that device.
+    pub fn is_of(&self, device: &Device) -> bool {
+        Arc::ptr_eq(&self.0.shared, &device.0)
+    }
+
+    /// The value that it has now.
+    ///
+    /// # Errors
+    /// If the device is closed or lost.
+    pub fn value(&self) -> Result<u64, Error> {
+        let shared = &self.0.shared;
+        shared.check()?;
+        // SAFETY: the semaphore lives.
+        let value = unsafe { shared.raw.get_semaphore_counter_value(self.0.raw) };
+        shared.noted(value.called("vkGetSemaphoreCounterValue"))
+    }
+
+    /// Sets the value from the host.
+    ///
+    /// # Errors
+    /// `RG-E225` if the value is not above that which it has, or not below those that runs under way will signal; else
+    /// as [`Semaphore::value`].
+    pub fn signal(&self, value: u64) -> Result<(), Error> {
+        let shared = &self.0.shared;
+        self.check_writer()?;
+        let mut known = self.known()?;
+        let (has, promised) = &mut *known;
+        let next = promised.first().copied().unwrap_or(u64::MAX);
+        if value <= *has || value >= next {
+            let below = if promised.is_empty() { String::new() } else { format!(", and a run signals {next}") };
+            let message = format!("a semaphore cannot be signalled with {value}: it has {has}{below}");
+            let help = "values only grow: signal one above that which it has, and below those that runs signal";
+            return Err(Error::input("?", message, help));
+        }
+        *has = value;
+        let info = vk::SemaphoreSignalInfo::default().semaphore(self.0.raw).value(value);
+        // SAFETY: the value is above that which it has and below those to come, and the lock keeps other threads out.
+        shared.noted(unsafe { shared.raw.signal_semaphore(&info) }.called("vkSignalSemaphore"))
+    }
+
+    /// Waits on the host until it has a value; `false`: the time was over first.
+    ///
+    /// # Errors
+    /// As [`Semaphore::value`].
+    pub fn wait(&self, value: u64, timeout: Option<Duration>) -> Result<bool, Error> {
+        self.0.shared.check()?;
+        self.0.shared.wait_semaphores(&[self.0.raw], &[value], timeout)
+    }
+
+    /// Has a run wait until it has a value. Nothing else ends that wait: a value that nobody signals leaves the frame
+    /// under way.
+    pub fn reaches(&self, value: u64) -> SemaphoreWait {
+        // SAFETY: a timeline; it is destroyed behind what was submitted.
+        unsafe { SemaphoreWait::new(self.0.raw, Some(value)) }
+    }
+
+    /// Has a run set the value when it is done. A run that gets it and fails signals nothing; a later run may signal
+    /// more.
+    ///
+    /// # Errors
+    /// `RG-E225` if the value is not above that which it has and those that runs signal; else as [`Semaphore::value`].
+    pub fn promised(&self, value: u64) -> Result<SemaphoreSignal, Error> {
+        self.check_writer()?;
+        let mut known = self.known()?;
+        let highest = known.1.last().copied().unwrap_or(known.0);
+        if value <= highest {
+            let message = format!("a run cannot signal a semaphore with {value}: it has or will have {highest}");
+            return Err(Error::input("?", message, format!("signal a value above {highest}")));
+        }
+        known.1.push(value);
+        // SAFETY: a timeline; the value is above all others, and it is destroyed behind what was submitted.
+        Ok(unsafe { SemaphoreSignal::new(self.0.raw, Some(value)) })
+    }
+
+    /// Refuses signals by anybody but the maker: values only grow, so one timeline has one writer.
+    fn check_writer(&self) -> Result<(), Error> {
+        if self.0.sharing != Sharing::Imported {
+            return Ok(());
+        }
+        let help = "signal a semaphore of your own, and export that to the other side";
+        Err(Error::input("?", "an imported semaphore cannot be signalled: its maker signals it", help))
+    }
+
+    /// What it has, as the device says, and what is still promised.
+    fn known(&self) -> Result<MutexGuard<'_, (u64, Vec<u64>)>, Error> {
+        let mut known = self.0.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let has = self.value()?;
+        known.0 = has;
+        known.1.retain(|promised| *promised > has);
+        Ok(known)
+    }
+}

@@ -1,0 +1,284 @@
+//! Taking over resources from whoever used them before: initial barriers and waits, from the state that a resource
+//! carries to the first use that a plan makes of it.
+
+use ash::vk;
+use rgraph_plan::access::{Accesses, Layout, Stages};
+
+use crate::convert;
+use crate::device::Shared;
+use crate::device::queue::WaitFor;
+use crate::memory::physical_resource::{PhysicalResource, Raw};
+use crate::memory::state::Region;
+
+/// A use to come.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Target {
+    /// The device's queue.
+    pub queue: usize,
+    pub stages: Stages,
+    pub access: Accesses,
+    /// The layout that an image must be in; `Undefined`: the first barrier of the batch does the transition.
+    pub layout: Layout,
+    /// Whether old contents do not matter.
+    pub discard: bool,
+    /// The compiled graph and the run before this one, whose uses on other queues the plan itself waits for.
+    pub previous: (u64, u64),
+}
+
+/// Barriers and waits that take over resources.
+#[derive(Debug, Default)]
+pub(crate) struct InitialBarriers {
+    pub waits: Vec<WaitFor>,
+    pub memory: Vec<vk::MemoryBarrier2<'static>>,
+    pub buffers: Vec<vk::BufferMemoryBarrier2<'static>>,
+    pub images: Vec<vk::ImageMemoryBarrier2<'static>>,
+    pub notes: Vec<String>,
+    /// Stages that wait for a semaphore of the caller's: barriers follow it.
+    pub awaited: vk::PipelineStageFlags2,
+}
+
+impl InitialBarriers {
+    /// Whether nothing has to be recorded.
+    pub fn is_empty(&self) -> bool {
+        self.memory.is_empty() && self.buffers.is_empty() && self.images.is_empty()
+    }
+
+    /// Number of barriers.
+    pub fn len(&self) -> u32 {
+        (self.memory.len() + self.buffers.len() + self.images.len()) as u32
+    }
+
+    /// Adds a wait, one a semaphore.
+    pub fn wait(&mut self, semaphore: vk::Semaphore, value: u64, stages: vk::PipelineStageFlags2) {
+        match self.waits.iter_mut().find(|known| known.semaphore == semaphore) {
+            Some(known) => {
+                known.value = known.value.max(value);
+                known.stages |= stages;
+            }
+            None => self.waits.push(WaitFor { semaphore, value, stages }),
+        }
+    }
+
+    /// Makes visible what the host wrote before its signal.
+    ///
+    /// Source: Vulkan 1.3 specification, "Host Write Ordering Guarantees".
+    pub fn after_host(&mut self, stages: vk::PipelineStageFlags2) {
+        self.memory.push(
+            vk::MemoryBarrier2::default()
+                .src_stage_mask(vk::PipelineStageFlags2::HOST | stages)
+                .src_access_mask(vk::AccessFlags2::HOST_WRITE)
+                .dst_stage_mask(stages)
+                .dst_access_mask(vk::AccessFlags2::MEMORY_READ | vk::AccessFlags2::MEMORY_WRITE),
+        );
+    }
+
+    /// Takes over part of a resource. O(parts in different states).
+    pub fn acquire(&mut self, shared: &Shared, physical: &PhysicalResource, region: Region, target: Target) {
+        let tracked = physical.tracked();
+        let family = shared.queues[target.queue].family;
+        let held = physical.block().is_some().then(|| physical.lent().clone()).flatten();
+        tracked.visit(region, |part, state| {
+            let own = state.user == target.previous && target.previous.0 != 0;
+            let mut src = vk::PipelineStageFlags2::empty();
+            let mut src_access = vk::AccessFlags2::empty();
+            let stages = convert::stages(target.stages);
+            for point in &state.points {
+                if point.queue != target.queue {
+                    if !own {
+                        self.wait(shared.queues[point.queue].semaphore, point.value, stages);
+                    }
+                    // The barrier follows the wait (of an own run: the plan's wait for the run before).
+                    src |= stages;
+                } else if state.queue == Some(target.queue) {
+                    src |= convert::stages(state.stages);
+                    src_access |= convert::accesses(state.access & Accesses::WRITES);
+                } else if !own {
+                    src |= vk::PipelineStageFlags2::ALL_COMMANDS;
+                    // Of a run that failed half-way nobody knows the last use.
+                    if state.queue.is_none() {
+                        src_access |= vk::AccessFlags2::MEMORY_WRITE;
+                    }
+                }
+            }
+            // What another device, process or API has, it has until a semaphore says so.
+            let elsewhere = state.family == Some(vk::QUEUE_FAMILY_EXTERNAL);
+            if let Some((until, value)) =
+                held.as_ref().filter(|_| elsewhere).and_then(|lent| lent.holder.until.as_ref())
+            {
+                self.wait(until.raw(), *value, stages);
+                src |= stages;
+            }
+            let Raw::Image(image) = physical.raw else {
+                let moved = moved(shared, physical, state.family, family, &mut self.notes);
+                let lost = |[from, to]: [u32; 2]| is_lost(from, to, state.released, &shared.families());
+                if moved.is_some_and(lost) {
+                    self.notes.push(lost_note(&physical.name));
+                }
+                let moved = moved.filter(|families| !lost(*families));
+                if src.is_empty() && moved.is_none() {
+                    return;
+                }
+                let Raw::Buffer(buffer) = physical.raw else { return };
+                let [from, to] = moved.unwrap_or([vk::QUEUE_FAMILY_IGNORED; 2]);
+                self.buffers.push(
+                    vk::BufferMemoryBarrier2::default()
+                        .src_stage_mask(src | self.awaited)
+                        .src_access_mask(src_access)
+                        .dst_stage_mask(stages)
+                        .dst_access_mask(convert::visible_to(target.access))
+                        .src_queue_family_index(from)
+                        .dst_queue_family_index(to)
+                        .buffer(buffer)
+                        .offset(part.range[0])
+                        .size(part.range[1] - part.range[0]),
+                );
+                return;
+            };
+            if target.layout == Layout::Undefined {
+                if !src.is_empty() {
+                    self.memory.push(
+                        vk::MemoryBarrier2::default()
+                            .src_stage_mask(src | self.awaited)
+                            .src_access_mask(src_access)
+                            .dst_stage_mask(stages)
+                            .dst_access_mask(convert::visible_to(target.access)),
+                    );
+                }
+                return;
+            }
+            let mut old = if target.discard { Layout::Undefined } else { state.layout };
+            let taken = if old == Layout::Undefined {
+                None
+            } else {
+                match moved(shared, physical, state.family, family, &mut self.notes) {
+                    Some([from, _]) if physical.block().is_none() && !shared.families().contains(&from) => {
+                        self.notes.push(format!(
+                            "\"{}\" was left to queue family {from}, which is not this device's: initialised anew",
+                            physical.name
+                        ));
+                        old = Layout::Undefined;
+                        None
+                    }
+                    Some([from, to]) if is_lost(from, to, state.released, &shared.families()) => {
+                        self.notes.push(lost_note(&physical.name));
+                        old = Layout::Undefined;
+                        None
+                    }
+                    moved => moved,
+                }
+            };
+            if src.is_empty() && old == target.layout && taken.is_none() {
+                return;
+            }
+            let [from, to] = taken.unwrap_or([vk::QUEUE_FAMILY_IGNORED; 2]);
+            self.images.push(
+                vk::ImageMemoryBarrier2::default()
+                    .src_stage_mask(src | self.awaited)
+                    .src_access_mask(src_access)
+                    .dst_stage_mask(stages)
+                    .dst_access_mask(convert::visible_to(target.access))
+                    .old_layout(convert::layout(old))
+                    .new_layout(convert::layout(target.layout))
+                    .src_queue_family_index(from)
+                    .dst_queue_family_index(to)
+                    .image(image)
+                    .subresource_range(part.subresources()),
+            );
+        });
+    }
+
+    /// Records the barriers.
+    pub fn record(&self, device: &ash::Device, commands: vk::CommandBuffer) {
+        let info = vk::DependencyInfo::default()
+            .memory_barriers(&self.memory)
+            .buffer_memory_barriers(&self.buffers)
+            .image_memory_barriers(&self.images);
+        // SAFETY: handles live until the run is done; layouts are those that the resources carry.
+        unsafe { device.cmd_pipeline_barrier2(commands, &info) };
+    }
+}
+
+/// Records the release of a shared resource, which is in layout `general`, to a user outside of the device.
+pub(crate) fn release(shared: &Shared, physical: &PhysicalResource, family: u32, commands: vk::CommandBuffer) {
+    let from = if physical.concurrent { vk::QUEUE_FAMILY_IGNORED } else { family };
+    let to = vk::QUEUE_FAMILY_EXTERNAL;
+    // All that the device did; the semaphore or the host's wait behind the submit is the second scope.
+    let (stages, access) = (vk::PipelineStageFlags2::ALL_COMMANDS, vk::AccessFlags2::MEMORY_WRITE);
+    let mut info = vk::DependencyInfo::default();
+    let (mut images, mut buffers) = ([vk::ImageMemoryBarrier2::default()], [vk::BufferMemoryBarrier2::default()]);
+    match physical.raw {
+        Raw::Image(image) => {
+            images[0] = images[0]
+                .src_stage_mask(stages)
+                .src_access_mask(access)
+                .old_layout(vk::ImageLayout::GENERAL)
+                .new_layout(vk::ImageLayout::GENERAL)
+                .src_queue_family_index(from)
+                .dst_queue_family_index(to)
+                .image(image)
+                .subresource_range(Region::whole(physical.kind).subresources());
+            info = info.image_memory_barriers(&images);
+        }
+        Raw::Buffer(buffer) => {
+            buffers[0] = buffers[0]
+                .src_stage_mask(stages)
+                .src_access_mask(access)
+                .src_queue_family_index(from)
+                .dst_queue_family_index(to)
+                .buffer(buffer)
+                .offset(0)
+                .size(vk::WHOLE_SIZE);
+            info = info.buffer_memory_barriers(&buffers);
+        }
+    }
+    // SAFETY: the command buffer is being recorded, outside of a render pass; the handle lives until the submit is
+    // done.
+    unsafe { shared.raw.cmd_pipeline_barrier2(commands, &info) };
+}
+
+/// The families between which a resource that belongs to one at a time changes hands.
+fn moved(
+    shared: &Shared,
+    physical: &PhysicalResource,
+    from: Option<u32>,
+    to: u32,
+    notes: &mut Vec<String>,
+) -> Option<[u32; 2]> {
+    if physical.block().is_some() && from == Some(vk::QUEUE_FAMILY_EXTERNAL) {
+        let to = if physical.concurrent { vk::QUEUE_FAMILY_IGNORED } else { to };
+        return Some([vk::QUEUE_FAMILY_EXTERNAL, to]);
+    }
+    let from = from.filter(|from| *from != to && !physical.concurrent)?;
+    if shared.families().contains(&from) {
+        notes.push(format!(
+            "\"{}\" is taken from queue family {from}: its contents stay if that family released it",
+            physical.name
+        ));
+    }
+    Some([from, to])
+}
+
+/// Whether contents are lost on the way from one family of the device to another: if the first did not release them.
+fn is_lost(from: u32, to: u32, released: bool, known: &[u32]) -> bool {
+    from != to && !released && known.contains(&from)
+}
+
+fn lost_note(name: &str) -> String {
+    format!(
+        "\"{name}\" was left to another queue family and not released: initialised anew, its contents are undefined"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_lost;
+
+    #[test]
+    fn m02_what_nobody_released_is_not_acquired() {
+        let known = [0, 1, 2];
+        assert!(is_lost(1, 0, false, &known));
+        assert!(!is_lost(1, 0, true, &known));
+        assert!(!is_lost(0, 0, false, &known));
+        assert!(!is_lost(99, 0, false, &known), "users outside of the device have their own rules");
+    }
+}

@@ -1,0 +1,170 @@
+//! Which GPU times a run measures, and where its timestamps stand.
+//!
+//! A timestamp waits for the commands before it, so passes that could overlap do not where each has its own. Between
+//! two barrier calls of a queue nothing waits for anything: such a group is timed as a whole, with a timestamp where
+//! the device drains anyway, and its time is shared out over its passes by their modelled durations.
+
+use rgraph_plan::id::{Id, Span};
+use rgraph_plan::plan::{BatchId, Command, PlanPassId};
+
+use crate::compile::prepared::Prepared;
+use crate::compile::rendering::Rendering;
+
+/// Which GPU times a run measures. Measuring costs GPU time, so nothing is measured unless it is asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Measure {
+    /// None: no query exists, and no command of one is recorded.
+    #[default]
+    Off,
+    /// One timestamp at the start and the end of each batch, and one at each barrier call. Passes between two of them
+    /// go on overlapping; their common time is shared out over them.
+    Batches,
+    /// Two timestamps around each pass. They keep passes from overlapping, so the frame may take several times as long.
+    Passes,
+}
+
+impl Measure {
+    /// All of them, in the order of their cost.
+    pub const ALL: [Self; 3] = [Self::Off, Self::Batches, Self::Passes];
+
+    /// Its word.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::Batches => "batches",
+            Self::Passes => "passes",
+        }
+    }
+
+    /// The one with that word.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|measure| measure.name() == name)
+    }
+}
+
+/// Passes of one queue between two timestamps.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Timed {
+    /// Their batch.
+    pub batch: BatchId,
+    /// Query of the timestamp before them.
+    pub begin: u32,
+    /// Query of the timestamp behind them.
+    pub end: u32,
+    /// The plan's commands among which they are.
+    pub commands: Span,
+}
+
+impl Timed {
+    /// The passes, whether their flags are on or off.
+    pub fn passes<'a>(&self, prepared: &'a Prepared) -> impl Iterator<Item = PlanPassId> + use<'a> {
+        prepared.plan.commands[self.commands.range()].iter().filter_map(|command| match command {
+            Command::Pass { pass, .. } => Some(*pass),
+            _ => None,
+        })
+    }
+}
+
+/// Where the timestamps of a frame stand.
+#[derive(Debug)]
+pub(crate) struct Stamps {
+    /// How many queries there are.
+    pub queries: u32,
+    /// What is timed.
+    pub timed: Vec<Timed>,
+    /// Barrier calls that have a timestamp before them, ascending by command, and its query.
+    calls: Vec<(u32, u32)>,
+    measure: Measure,
+}
+
+impl Stamps {
+    /// Finds the places. O(commands).
+    pub fn new(prepared: &Prepared, measure: Measure) -> Self {
+        let mut stamps = Self { queries: 0, timed: Vec::new(), calls: Vec::new(), measure };
+        for (id, info) in prepared.batches.iter_ids() {
+            let has_clock = info.queue.is_some_and(|queue| prepared.shared.queues[queue].timestamp_bits > 0);
+            match measure {
+                Measure::Passes if has_clock => stamps.around_passes(prepared, id),
+                Measure::Batches if has_clock => stamps.at_calls(prepared, id),
+                _ => {}
+            }
+        }
+        // Plans of others may list their batches in another order than their commands.
+        stamps.calls.sort_unstable();
+        if measure == Measure::Passes {
+            stamps.timed.sort_unstable_by_key(|timed| timed.commands.start);
+        }
+        stamps
+    }
+
+    fn query(&mut self) -> u32 {
+        self.queries += 1;
+        self.queries - 1
+    }
+
+    fn around_passes(&mut self, prepared: &Prepared, batch: BatchId) {
+        let commands = prepared.plan.batches[batch].commands;
+        for at in commands.start..commands.end {
+            if let Command::Pass { .. } = prepared.plan.commands[at as usize] {
+                let (begin, end) = (self.query(), self.query());
+                self.timed.push(Timed { batch, begin, end, commands: Span { start: at, end: at + 1 } });
+            }
+        }
+    }
+
+    fn at_calls(&mut self, prepared: &Prepared, batch: BatchId) {
+        let commands = prepared.plan.batches[batch].commands;
+        let mut open = Timed { batch, begin: self.query(), end: 0, commands: Span { start: commands.start, end: 0 } };
+        let mut rendering: Option<&Rendering> = None;
+        let mut passes = 0;
+        for at in commands.start..commands.end {
+            match &prepared.plan.commands[at as usize] {
+                Command::Pass { .. } => passes += 1,
+                Command::BeginRendering { .. } => {
+                    rendering = prepared.renderings.begun_at(at).map(|at| &prepared.renderings.passes[at]);
+                }
+                Command::EndRendering => rendering = None,
+                // Between subpasses a dependency of the render pass stands for the call.
+                Command::Barriers(_) | Command::WaitEvents(..) if rendering.is_none() && passes > 0 => {
+                    let query = self.query();
+                    self.calls.push((at, query));
+                    self.timed.push(Timed { end: query, commands: Span { end: at, ..open.commands }, ..open });
+                    open = Timed { begin: query, commands: Span { start: at, end: 0 }, ..open };
+                    passes = 0;
+                }
+                _ => {}
+            }
+        }
+        let end = self.query();
+        self.timed.push(Timed { end, commands: Span { end: commands.end, ..open.commands }, ..open });
+    }
+
+    /// The query at the first command of a batch.
+    pub fn begin_of(&self, batch: BatchId) -> Option<u32> {
+        let at = self.timed.partition_point(|timed| timed.batch.index() < batch.index());
+        let first = self.timed.get(at).filter(|timed| timed.batch == batch && self.measure == Measure::Batches);
+        first.map(|timed| timed.begin)
+    }
+
+    /// The query behind the last command of a batch.
+    pub fn end_of(&self, batch: BatchId) -> Option<u32> {
+        let end = self.timed.partition_point(|timed| timed.batch.index() <= batch.index());
+        let last = self.timed.get(end.checked_sub(1)?);
+        last.filter(|timed| timed.batch == batch && self.measure == Measure::Batches).map(|timed| timed.end)
+    }
+
+    /// The query before a barrier call.
+    pub fn before(&self, command: u32) -> Option<u32> {
+        let at = self.calls.binary_search_by_key(&command, |(command, _)| *command).ok()?;
+        Some(self.calls[at].1)
+    }
+
+    /// The queries around a pass, which is that command.
+    pub fn around(&self, command: u32) -> Option<[u32; 2]> {
+        if self.measure != Measure::Passes {
+            return None;
+        }
+        let at = self.timed.binary_search_by_key(&command, |timed| timed.commands.start).ok()?;
+        Some([self.timed[at].begin, self.timed[at].end])
+    }
+}

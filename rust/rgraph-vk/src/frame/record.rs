@@ -1,0 +1,538 @@
+//! Commands of a plan into command buffers: one walk over flat arrays, nothing looked up by name, nothing allocated.
+//! Chunks are recorded by as many threads as there are, each into a pool of its own, where there are many commands or
+//! functions of the caller's record some.
+
+use ash::vk;
+use rayon::prelude::*;
+use rgraph_plan::access::{Aspects, Layout, Load, Store};
+use rgraph_plan::graph::Clear;
+use rgraph_plan::id::{Id, IdVec, Span};
+use rgraph_plan::plan::{Attachment, Barriers, Command, PlanKind, PlanPassId};
+
+use crate::chaos::poison::{Fills, Poisoner};
+use crate::compile::bind::{Action, Drawn, Packet, Packets};
+use crate::compile::chunk::Chunk;
+use crate::compile::prepared::{Imports, Prepared};
+use crate::compile::rendering::Rendering;
+use crate::compile::subpass;
+use crate::compile::transfer::{self, Handles};
+use crate::convert;
+use crate::device::Shared;
+use crate::device::inside::Chain;
+use crate::device::queue::Queue;
+use crate::error::{Called, Error};
+use crate::frame::raw::{RawContext, RawWork};
+use crate::frame::variant::Variant;
+use crate::memory::physical_resource::clear_color;
+use crate::work::{DrawCount, IndexBuffer};
+
+/// Commands from which on several threads record faster than one.
+const PARALLEL_COMMANDS: usize = 4096;
+
+/// What is recorded, of which run.
+#[derive(Clone, Copy)]
+pub(crate) struct Recording<'a> {
+    pub run: u64,
+    pub imports: &'a Imports,
+    /// All chunks, or those with passes whose steps or commands a function makes each time.
+    pub all: bool,
+}
+
+/// Records chunks of a variant, whose old command buffers are not in use.
+pub(crate) fn record(
+    prepared: &Prepared,
+    variant: &mut Variant,
+    push: &[u8],
+    what: Recording<'_>,
+) -> Result<(), Error> {
+    let shared = &prepared.shared;
+    while variant.chunks.len() < prepared.chunks.len() {
+        let chunk = &prepared.chunks[variant.chunks.len()];
+        let queue = prepared.batches[chunk.batch].queue.unwrap_or(0);
+        let made = command_pool(shared, shared.queues[queue].family)?;
+        variant.chunks.push(made);
+    }
+    let chain = Chain::here();
+    let recorder = Recorder { prepared, variant, push, what };
+    let one = |(chunk, &(pool, commands)): (&Chunk, &(vk::CommandPool, vk::CommandBuffer))| {
+        if !what.all && !chunk.recorded {
+            return Ok(());
+        }
+        let _inside = chain.enter();
+        // SAFETY: the context is idle, so none of the pool's buffers is in use; each thread has pools of its own.
+        let reset = unsafe { shared.raw.reset_command_pool(pool, vk::CommandPoolResetFlags::empty()) };
+        reset.called("vkResetCommandPool")?;
+        recorder.chunk(chunk, commands)
+    };
+    let many = prepared.plan.commands.len() >= PARALLEL_COMMANDS || !prepared.raw.is_empty();
+    let done = if prepared.chunks.len() > 1 && many {
+        prepared.chunks.par_iter().zip(&variant.chunks).map(one).collect::<Result<(), Error>>()
+    } else {
+        prepared.chunks.iter().zip(&variant.chunks).try_for_each(one)
+    };
+    shared.noted(done)
+}
+
+/// A pool with one command buffer.
+pub(crate) fn command_pool(shared: &Shared, family: u32) -> Result<(vk::CommandPool, vk::CommandBuffer), Error> {
+    let info = vk::CommandPoolCreateInfo::default().queue_family_index(family);
+    // SAFETY: the family is one of the device's.
+    let pool = unsafe { shared.raw.create_command_pool(&info, None) };
+    let pool = shared.noted(pool.called("vkCreateCommandPool"))?;
+    let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
+    // SAFETY: the pool was just made.
+    match unsafe { shared.raw.allocate_command_buffers(&info) }.called("vkAllocateCommandBuffers") {
+        Ok(made) => Ok((pool, made[0])),
+        Err(error) => {
+            // SAFETY: never used.
+            unsafe { shared.raw.destroy_command_pool(pool, None) };
+            shared.noted(Err(error))
+        }
+    }
+}
+
+struct Recorder<'a> {
+    prepared: &'a Prepared,
+    variant: &'a Variant,
+    push: &'a [u8],
+    what: Recording<'a>,
+}
+
+/// What is bound, so that equal packets in a row bind nothing twice.
+#[derive(Default)]
+struct Bound {
+    pipeline: vk::Pipeline,
+    layout: vk::PipelineLayout,
+    sets: Option<(bool, Span)>,
+}
+
+impl Recorder<'_> {
+    fn chunk(&self, chunk: &Chunk, commands: vk::CommandBuffer) -> Result<(), Error> {
+        let device = &self.prepared.shared.raw;
+        let info = vk::CommandBufferBeginInfo::default();
+        // SAFETY: the pool was just reset.
+        unsafe { device.begin_command_buffer(commands, &info) }.called("vkBeginCommandBuffer")?;
+        self.prepared.shared.edge(commands);
+        let queue = self.prepared.batches[chunk.batch].queue.unwrap_or(0);
+        let queue = &self.prepared.shared.queues[queue];
+        let plan = &self.prepared.plan;
+        let stamps = self.variant.times.as_ref().map(|times| &times.stamps);
+        if chunk.commands.start == plan.batches[chunk.batch].commands.start {
+            let begin = stamps.and_then(|stamps| stamps.begin_of(chunk.batch));
+            self.stamp(commands, vk::PipelineStageFlags2::TOP_OF_PIPE, begin);
+        }
+        let mut bound = Bound::default();
+        let mut rendering: Option<(&Rendering, usize)> = None;
+        let mut skipped = false;
+        for (command, at) in plan.commands[chunk.commands.range()].iter().zip(chunk.commands.start..) {
+            if let Command::Barriers(_) | Command::WaitEvents(..) = command {
+                let before = stamps.and_then(|stamps| stamps.before(at));
+                self.stamp(commands, vk::PipelineStageFlags2::ALL_COMMANDS, before);
+            }
+            match command {
+                Command::Barriers(_) if rendering.is_some_and(|(rendering, _)| rendering.subpasses.is_some()) => {
+                    // The dependency is part of the render pass.
+                }
+                Command::Barriers(barriers) => match self.poisoner(queue, commands) {
+                    None => self.barriers(commands, barriers),
+                    Some((poisoner, _)) => poisoner.barriers(self.variant, barriers),
+                },
+                Command::BeginRendering { .. } => {
+                    let Some(position) = self.prepared.renderings.begun_at(at) else { continue };
+                    let next = &self.prepared.renderings.passes[position];
+                    if let Some((poisoner, fills)) = self.poisoner(queue, commands) {
+                        poisoner.fill(self.variant, fills, next.passes.iter());
+                    }
+                    skipped = next.passes.iter().all(|pass| !self.variant.on[*pass]);
+                    if !skipped {
+                        self.begin_rendering(commands, next, position);
+                        rendering = Some((next, 0));
+                    }
+                }
+                Command::Pass { pass, .. } => {
+                    if let Some((open, position)) = &mut rendering {
+                        if open.subpasses.is_some() && *position > 0 {
+                            subpass::next(device, commands);
+                        }
+                        *position += 1;
+                    } else if let Some((poisoner, fills)) = self.poisoner(queue, commands) {
+                        poisoner.fill(self.variant, fills, [pass].into_iter());
+                    }
+                    if !skipped && self.variant.on[*pass] {
+                        self.pass(commands, (*pass, at), queue, rendering.map(|(open, _)| open), &mut bound)?;
+                    }
+                }
+                Command::EndRendering => {
+                    skipped = false;
+                    match rendering.take() {
+                        Some((open, _)) if open.subpasses.is_some() => subpass::end(device, commands),
+                        // SAFETY: dynamic rendering was begun in this command buffer.
+                        Some(_) => unsafe { device.cmd_end_rendering(commands) },
+                        None => {}
+                    }
+                }
+                Command::SetEvent(event, barriers) => {
+                    let info = self.dependency(barriers);
+                    // SAFETY: the event is the variant's, reset before each submit.
+                    unsafe { device.cmd_set_event2(commands, self.variant.events[event.index()], &info) };
+                }
+                Command::WaitEvents(event, barriers) => {
+                    let info = self.dependency(barriers);
+                    // SAFETY: set earlier on the same queue, with the same dependency.
+                    unsafe { device.cmd_wait_events2(commands, &[self.variant.events[event.index()]], &[info]) };
+                }
+            }
+        }
+        if chunk.commands.end == plan.batches[chunk.batch].commands.end {
+            let end = stamps.and_then(|stamps| stamps.end_of(chunk.batch));
+            self.stamp(commands, vk::PipelineStageFlags2::ALL_COMMANDS, end);
+        }
+        self.prepared.shared.edge(commands);
+        // SAFETY: recording was begun above.
+        unsafe { device.end_command_buffer(commands) }.called("vkEndCommandBuffer")
+    }
+
+    /// Writes a timestamp, if there is a query for it.
+    fn stamp(&self, commands: vk::CommandBuffer, stage: vk::PipelineStageFlags2, query: Option<u32>) {
+        if let (Some(times), Some(query)) = (&self.variant.times, query) {
+            // SAFETY: the queue has timestamps; the queries were reset by the host before the submit.
+            unsafe { self.prepared.shared.raw.cmd_write_timestamp2(commands, stage, times.pool, query) };
+        }
+    }
+
+    /// What a chaos run clears an attachment with whose old contents are discarded.
+    fn poison_of(
+        &self,
+        attachment: &Attachment,
+        (load, store): (Load, Store),
+        layout: Layout,
+    ) -> Option<vk::ClearValue> {
+        let chaos = self.prepared.chaos.as_deref()?;
+        let written = matches!(layout, Layout::ColorAttachment | Layout::DepthStencilAttachment | Layout::General);
+        let wanted = load == Load::Discard && store == Store::Store && written;
+        wanted.then(|| chaos.spec.poison.attachment(self.prepared, attachment.resource)).flatten()
+    }
+
+    /// Records poison, in chaos runs.
+    fn poisoner<'a>(&'a self, queue: &'a Queue, commands: vk::CommandBuffer) -> Option<(Poisoner<'a>, &'a Fills)> {
+        let chaos = self.prepared.chaos.as_deref()?;
+        let (prepared, poison) = (self.prepared, &chaos.spec.poison);
+        Some((Poisoner { prepared, poison, queue, commands }, &chaos.fills))
+    }
+
+    fn dependency(&self, barriers: &Barriers) -> vk::DependencyInfo<'_> {
+        vk::DependencyInfo::default()
+            .memory_barriers(&self.variant.memory[barriers.memory.range()])
+            .buffer_memory_barriers(&self.variant.buffers[barriers.buffers.range()])
+            .image_memory_barriers(&self.variant.images[barriers.images.range()])
+    }
+
+    fn barriers(&self, commands: vk::CommandBuffer, barriers: &Barriers) {
+        let info = self.dependency(barriers);
+        // SAFETY: outside of a render pass; the barriers are the plan's: baked here, or judged by `foreign`.
+        unsafe { self.prepared.shared.raw.cmd_pipeline_barrier2(commands, &info) };
+    }
+
+    fn begin_rendering(&self, commands: vk::CommandBuffer, rendering: &Rendering, position: usize) {
+        let (device, plan) = (&self.prepared.shared.raw, &self.prepared.plan);
+        let attachments = &plan.attachments[rendering.attachments.range()];
+        let views = self.variant.views(rendering);
+        let [width, height] = rendering.area;
+        let area = vk::Rect2D { offset: vk::Offset2D::default(), extent: vk::Extent2D { width, height } };
+        if let Some(pass) = rendering.subpasses {
+            let clears: Vec<_> = attachments.iter().map(|attachment| clear_value(self.prepared, attachment)).collect();
+            subpass::begin(device, commands, pass, self.variant.framebuffers[position], area, &clears);
+        } else {
+            let info = |at: u32, stencil: bool| {
+                let at = at as usize;
+                let (attachment, view) = (&attachments[at], views[at]);
+                let (load, store) = match attachment.stencil.filter(|_| stencil) {
+                    Some(stencil) => stencil,
+                    None => (attachment.load, attachment.store),
+                };
+                let kind = plan.resources[attachment.resource].kind;
+                let poison = self.poison_of(attachment, (load, store), rendering.layouts[at][usize::from(stencil)]);
+                let mut info = vk::RenderingAttachmentInfo::default()
+                    .image_view(view.view)
+                    .image_layout(attachment_layout(rendering.layouts[at][usize::from(stencil)], kind))
+                    .load_op(poison.map_or(convert::load(load), |_| vk::AttachmentLoadOp::CLEAR))
+                    .store_op(convert::store(store))
+                    .clear_value(poison.unwrap_or_else(|| clear_value(self.prepared, attachment)));
+                if let Some(resolve) = &rendering.resolves[at] {
+                    info = info
+                        .resolve_mode(resolve.mode)
+                        .resolve_image_view(view.resolve)
+                        .resolve_image_layout(convert::layout(resolve.layout));
+                }
+                info
+            };
+            // Eight targets at most, so these live on the stack.
+            let mut colors = [vk::RenderingAttachmentInfo::default(); 8];
+            let count = rendering.colors.len().min(colors.len());
+            for (color, &at) in colors.iter_mut().zip(&rendering.colors) {
+                *color = info(at, false);
+            }
+            let mut begin = vk::RenderingInfo::default()
+                .render_area(area)
+                .layer_count(rendering.layers)
+                .color_attachments(&colors[..count]);
+            let (mut depth, mut stencil) =
+                (vk::RenderingAttachmentInfo::default(), vk::RenderingAttachmentInfo::default());
+            if let Some(at) = rendering.depth {
+                let attached = attachments[at as usize].aspects;
+                if attached.contains(Aspects::DEPTH) {
+                    depth = info(at, false);
+                    begin = begin.depth_attachment(&depth);
+                }
+                if attached.contains(Aspects::STENCIL) {
+                    stencil = info(at, true);
+                    begin = begin.stencil_attachment(&stencil);
+                }
+            }
+            // SAFETY: views and layouts are the plan's; the formats fit the pipelines made for these targets.
+            unsafe { device.cmd_begin_rendering(commands, &begin) };
+            let _ = (&depth, &stencil);
+        }
+        self.set_viewport(commands, [0.0, 0.0, width as f32, height as f32], [width, height]);
+    }
+
+    /// Sets a viewport, and the scissor to what of it lies in the area that is rendered.
+    fn set_viewport(&self, commands: vk::CommandBuffer, [x, y, width, height]: [f32; 4], area: [u32; 2]) {
+        let device = &self.prepared.shared.raw;
+        let viewport = vk::Viewport { x, y, width, height, min_depth: 0.0, max_depth: 1.0 };
+        let [left, right] = clipped([x, x + width], area[0]);
+        let [top, bottom] = clipped([y, y + height], area[1]);
+        let offset = vk::Offset2D { x: left as i32, y: top as i32 };
+        let extent = vk::Extent2D { width: right - left, height: bottom - top };
+        // SAFETY: the size was checked when the step was bound, or is an attachment's.
+        unsafe { device.cmd_set_viewport(commands, 0, &[viewport]) };
+        // SAFETY: as above.
+        unsafe { device.cmd_set_scissor(commands, 0, &[vk::Rect2D { offset, extent }]) };
+    }
+
+    fn pass(
+        &self,
+        commands: vk::CommandBuffer,
+        (pass, at): (PlanPassId, u32),
+        queue: &Queue,
+        rendering: Option<&Rendering>,
+        bound: &mut Bound,
+    ) -> Result<(), Error> {
+        let shared = &self.prepared.shared;
+        if let Some(labels) = &shared.labels {
+            let label = vk::DebugUtilsLabelEXT::default().label_name(&self.prepared.labels[pass]);
+            // SAFETY: the name lives as long as the graph.
+            unsafe { labels.cmd_begin_debug_utils_label(commands, &label) };
+        }
+        let around = self.variant.times.as_ref().and_then(|times| times.stamps.around(at));
+        self.stamp(commands, vk::PipelineStageFlags2::TOP_OF_PIPE, around.map(|[begin, _]| begin));
+        let counts = self
+            .variant
+            .statistics
+            .filter(|_| queue.capabilities.contains(rgraph_plan::profile::Capabilities::GRAPHICS));
+        if let Some(pool) = counts {
+            // SAFETY: the host reset the queries; begun and ended on one side of a render pass.
+            unsafe { shared.raw.cmd_begin_query(commands, pool, pass.index() as u32, vk::QueryControlFlags::empty()) };
+        }
+        let own = &self.prepared.packets;
+        self.packets(commands, own, own.of_pass[pass], false, rendering, bound);
+        if let Some(span) = self.variant.recorded.of_pass.get(pass) {
+            self.packets(commands, &self.variant.recorded, *span, true, rendering, bound);
+        }
+        if let Some(Some(work)) = self.prepared.raw.get(pass) {
+            self.raw(work.as_ref(), (pass, commands), queue, rendering)?;
+            *bound = Bound::default();
+        }
+        if let Some(pool) = counts {
+            // SAFETY: begun above.
+            unsafe { shared.raw.cmd_end_query(commands, pool, pass.index() as u32) };
+        }
+        self.stamp(commands, vk::PipelineStageFlags2::ALL_COMMANDS, around.map(|[_, end]| end));
+        if let Some(labels) = &shared.labels {
+            // SAFETY: begun above.
+            unsafe { labels.cmd_end_debug_utils_label(commands) };
+        }
+        Ok(())
+    }
+
+    /// Lets a function record a pass, in the device's name: it cannot wait for a run of the device.
+    fn raw(
+        &self,
+        work: &dyn RawWork,
+        (pass, commands): (PlanPassId, vk::CommandBuffer),
+        queue: &Queue,
+        rendering: Option<&Rendering>,
+    ) -> Result<(), Error> {
+        let (prepared, variant) = (self.prepared, self.variant);
+        let Recording { run, imports, .. } = self.what;
+        let _inside = prepared.shared.enter();
+        let context = RawContext { prepared, variant, imports, run, pass, commands, family: queue.family, rendering };
+        work.record(&context).map_err(|error| match error.downcast::<Error>() {
+            Ok(own) => *own,
+            Err(error) => Error::Callback(error),
+        })?;
+        if let Some(Rendering { area: area @ [width, height], .. }) = rendering {
+            self.set_viewport(commands, [0.0, 0.0, *width as f32, *height as f32], *area);
+        }
+        Ok(())
+    }
+
+    fn packets(
+        &self,
+        commands: vk::CommandBuffer,
+        packets: &Packets,
+        span: Span,
+        recorded: bool,
+        rendering: Option<&Rendering>,
+        bound: &mut Bound,
+    ) {
+        for packet in &packets.packets[span.range()] {
+            match &packet.what {
+                Action::Transfer(at) => {
+                    let transfer = &packets.transfers[*at as usize];
+                    transfer::record(&self.prepared.shared.raw, commands, transfer, self.variant);
+                }
+                Action::Dispatch(_) | Action::DispatchIndirect(..) => {
+                    self.bind(commands, packets, packet, recorded, vk::PipelineBindPoint::COMPUTE, bound);
+                    self.dispatch(commands, &packet.what);
+                }
+                Action::Draw(at) => {
+                    let Drawn { count, vertex, index, viewport } = &packets.draws[*at as usize];
+                    self.bind(commands, packets, packet, recorded, vk::PipelineBindPoint::GRAPHICS, bound);
+                    let own = viewport.zip(rendering.map(|rendering| rendering.area));
+                    if let Some((viewport, area)) = own {
+                        self.set_viewport(commands, viewport, area);
+                    }
+                    self.draw(commands, packets, count, *vertex, index.as_ref());
+                    if let Some((_, area @ [width, height])) = own {
+                        self.set_viewport(commands, [0.0, 0.0, width as f32, height as f32], area);
+                    }
+                }
+            }
+        }
+    }
+
+    fn bind(
+        &self,
+        commands: vk::CommandBuffer,
+        packets: &Packets,
+        packet: &Packet,
+        recorded: bool,
+        point: vk::PipelineBindPoint,
+        bound: &mut Bound,
+    ) {
+        let device = &self.prepared.shared.raw;
+        if bound.pipeline != packet.pipeline {
+            // SAFETY: pipelines live as long as the device.
+            unsafe { device.cmd_bind_pipeline(commands, point, packet.pipeline) };
+            bound.pipeline = packet.pipeline;
+        }
+        if !packet.sets.is_empty() && (bound.layout != packet.layout || bound.sets != Some((recorded, packet.sets))) {
+            let sets = self.variant.sets(recorded, packet.sets);
+            // SAFETY: the sets are the variant's, of the layout's set layouts.
+            unsafe { device.cmd_bind_descriptor_sets(commands, point, packet.layout, 0, sets, &[]) };
+            (bound.layout, bound.sets) = (packet.layout, Some((recorded, packet.sets)));
+        }
+        if !packet.push.is_empty() {
+            let data = if recorded { &packets.push[packet.push.range()] } else { &self.push[packet.push.range()] };
+            // SAFETY: the length is the layout's range.
+            unsafe { device.cmd_push_constants(commands, packet.layout, packet.push_stages, 0, data) };
+        }
+    }
+
+    fn dispatch(&self, commands: vk::CommandBuffer, what: &Action) {
+        let device = &self.prepared.shared.raw;
+        match *what {
+            // SAFETY: a compute pipeline and its sets are bound; the counts are within the limits.
+            Action::Dispatch([x, y, z]) => unsafe { device.cmd_dispatch(commands, x, y, z) },
+            // SAFETY: as above; the buffer holds three counts there.
+            Action::DispatchIndirect(buffer, offset) => unsafe {
+                device.cmd_dispatch_indirect(commands, self.variant.buffer(buffer), offset);
+            },
+            _ => {}
+        }
+    }
+
+    fn draw(
+        &self,
+        commands: vk::CommandBuffer,
+        packets: &Packets,
+        count: &DrawCount,
+        vertex: Span,
+        index: Option<&IndexBuffer>,
+    ) {
+        let device = &self.prepared.shared.raw;
+        for (&(buffer, offset), at) in packets.vertex[vertex.range()].iter().zip(0..) {
+            let raw = [self.variant.buffer(buffer)];
+            // SAFETY: the buffer has the usage, the offset lies in it.
+            unsafe { device.cmd_bind_vertex_buffers(commands, at, &raw, &[offset]) };
+        }
+        if let Some(index) = index {
+            let kind = if index.wide { vk::IndexType::UINT32 } else { vk::IndexType::UINT16 };
+            // SAFETY: as above.
+            unsafe { device.cmd_bind_index_buffer(commands, self.variant.buffer(index.buffer), index.offset, kind) };
+        }
+        match (*count, index.is_some()) {
+            (DrawCount::Direct { vertices, instances, first_vertex, first_instance, .. }, false) => {
+                // SAFETY: a raster pipeline and all that it needs is bound; robust access guards the buffers.
+                unsafe { device.cmd_draw(commands, vertices, instances, first_vertex, first_instance) };
+            }
+            (DrawCount::Direct { vertices, instances, first_vertex, first_instance, vertex_offset }, true) => {
+                // SAFETY: as above.
+                unsafe {
+                    device.cmd_draw_indexed(commands, vertices, instances, first_vertex, vertex_offset, first_instance);
+                }
+            }
+            (DrawCount::Indirect { buffer, offset, draws, stride }, false) => {
+                // SAFETY: as above; the parameters lie in the buffer.
+                unsafe { device.cmd_draw_indirect(commands, self.variant.buffer(buffer), offset, draws, stride) };
+            }
+            (DrawCount::Indirect { buffer, offset, draws, stride }, true) => {
+                // SAFETY: as above.
+                unsafe {
+                    device.cmd_draw_indexed_indirect(commands, self.variant.buffer(buffer), offset, draws, stride)
+                };
+            }
+        }
+    }
+}
+
+/// The texels that a range touches, as far as there are so many.
+fn clipped([first, end]: [f32; 2], most: u32) -> [u32; 2] {
+    let first = (first.max(0.0).floor() as u32).min(most);
+    [first, (end.max(0.0).ceil() as u32).clamp(first, most)]
+}
+
+/// The clear value of an attachment in the numbers of its format.
+pub(crate) fn clear_value(prepared: &Prepared, attachment: &Attachment) -> vk::ClearValue {
+    let PlanKind::Image { format, .. } = prepared.plan.resources[attachment.resource].kind else {
+        return vk::ClearValue::default();
+    };
+    match attachment.clear {
+        Some(Clear::Depth(depth, stencil)) => vk::ClearValue {
+            depth_stencil: vk::ClearDepthStencilValue { depth: depth as f32, stencil: stencil.unwrap_or(0) },
+        },
+        Some(Clear::Color(color)) => vk::ClearValue { color: clear_color(format, color) },
+        None => vk::ClearValue::default(),
+    }
+}
+
+/// The layout that an attachment is named with. Depth without stencil (and the reverse) has the common layouts too.
+pub(crate) fn attachment_layout(layout: Layout, kind: PlanKind) -> vk::ImageLayout {
+    let depth = matches!(kind, PlanKind::Image { format, .. } if !format.aspects().contains(Aspects::COLOR));
+    match layout {
+        // What is tested against and sampled at once.
+        Layout::ShaderReadOnly if depth => vk::ImageLayout::DEPTH_STENCIL_READ_ONLY_OPTIMAL,
+        other => convert::layout(other),
+    }
+}
+
+/// The passes that run with the flags that are off.
+pub(crate) fn passes_on(prepared: &Prepared, off: &[bool]) -> IdVec<PlanPassId, bool> {
+    let on = |flag: Option<rgraph_plan::graph::FlagId>| flag.is_none_or(|flag| !off[flag.index()]);
+    let runs = |pass: PlanPassId| match prepared.chaos.as_deref() {
+        None => true,
+        Some(chaos) => prepared.scene.pass_of[pass].is_none_or(|declared| !chaos.spec.idle.contains(&declared)),
+    };
+    prepared.scene.flag_of.iter_ids().map(|(pass, flag)| on(*flag) && runs(pass)).collect()
+}

@@ -1,0 +1,316 @@
+//! What a run is given: imports that are bound, arrays that are copied into staging memory.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rgraph_plan::access::Aspects;
+use rgraph_plan::id::IdVec;
+use rgraph_plan::plan::{PlanKind, PlanLife};
+use rgraph_plan::resource::{Life, ResourceId};
+
+use super::RunState;
+use crate::bulk;
+use crate::compile::compiled::{Inputs, Poll, Upload};
+use crate::compile::prepared::{Import, Place, Prepared};
+use crate::device::Shared;
+use crate::error::{Code, DeviceError, Error};
+use crate::frame::copy::{packed_bytes, packed_help, told};
+use crate::memory::physical_resource::{PhysicalResource, Raw};
+use crate::memory::staged;
+use crate::memory::staging::Block;
+use crate::memory::state::ResourceState;
+
+/// What comes before the plan's batches.
+#[derive(Debug, Default)]
+pub(crate) struct Prologue {
+    /// Contents that begin with zeros; in chaos runs also memories that begin with poison.
+    pub clears: Vec<(Arc<PhysicalResource>, Option<ResourceId>)>,
+    /// Contents that come from staging memory: block and offset there.
+    pub uploads: Vec<(Arc<PhysicalResource>, Arc<Block>, u64)>,
+    /// The block that small uploads share, and where it is free from.
+    open: Option<(Arc<Block>, u64)>,
+}
+
+/// Least bytes of a block that uploads share.
+const SHARED_BLOCK: u64 = 1 << 20;
+
+impl Prologue {
+    /// Copies bytes into staging memory, from where the run copies them into a resource.
+    pub fn stage(
+        &mut self,
+        shared: &Arc<Shared>,
+        physical: Arc<PhysicalResource>,
+        bytes: &[u8],
+        poll: Option<Poll<'_>>,
+    ) -> Result<(), Error> {
+        let length = bytes.len() as u64;
+        let (block, offset) = match self.open.take() {
+            Some((block, free)) if free + length <= block.size() => (block, free),
+            _ => (shared.lend(length.max(SHARED_BLOCK), poll)?, 0),
+        };
+        // SAFETY: the range lies in the block, which nobody else borrows, behind what was staged before.
+        unsafe {
+            std::ptr::copy_nonoverlapping(bytes.as_ptr(), block.start().as_ptr().add(offset as usize), bytes.len());
+        }
+        block.flush([offset, offset + length])?;
+        self.open = Some((block.clone(), (offset + length).next_multiple_of(256)));
+        self.uploads.push((physical, block, offset));
+        Ok(())
+    }
+}
+
+impl RunState {
+    /// Binds imports and copies what is uploaded into staging memory.
+    pub(super) fn prologue(&mut self, prepared: &Prepared, inputs: &Inputs<'_>) -> Result<Prologue, Error> {
+        let mut prologue = Prologue::default();
+        let graph = &prepared.workload.graph;
+        self.initialised &= !inputs.reset;
+        if !self.initialised {
+            let mut zero: IdVec<ResourceId, bool> = IdVec::filled(false, prepared.places.len());
+            for resource in graph.resources() {
+                if let Life::History(history) = resource.life {
+                    zero[prepared.scene.memory[prepared.scene.resource_of[history.of]]] |= history.zero_first;
+                }
+            }
+            for (home, place) in prepared.places.iter_ids() {
+                let life = prepared.plan.resources[home].life;
+                match place {
+                    Place::Fixed(physical) if life == PlanLife::Persistent => {
+                        prologue.clears.push((physical.clone(), None));
+                    }
+                    Place::Ring(ring) if zero[home] || prepared.chaos.is_some() => {
+                        let poisoned = (!zero[home]).then_some(home);
+                        prologue.clears.extend(ring.iter().map(|physical| (physical.clone(), poisoned)));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        let first = if self.initialised { &[][..] } else { &inputs.first };
+        for (declared, bytes) in first.iter().chain(&inputs.states) {
+            fill(prepared, *declared, bytes, inputs.poll, &mut prologue)?;
+        }
+        let mut uploaded = Vec::with_capacity(inputs.uploads.len());
+        for (declared, upload) in &inputs.uploads {
+            let Some(resource) = prepared.scene.resource_of.get(*declared).copied() else {
+                return Err(Error::input("?", "an input is a resource of another graph", "use this graph's handles"));
+            };
+            uploaded.push(prepared.home(resource).0);
+            self.upload(prepared, resource, upload, inputs.poll, &mut prologue)?;
+        }
+        for &Import { home, bound, defined } in &prepared.imports {
+            let known = !inputs.anew || uploaded.contains(&home);
+            if defined && !(known && (!bound || self.imports[home].is_some())) {
+                let name = prepared.plan.resource_name(home);
+                let message = format!("imported \"{name}\" has nothing bound to it in this run");
+                return Err(Error::input(name, message, format!("give it: inputs={{\"{name}\": …}}")));
+            }
+            if bound && self.imports[home].is_none() {
+                let physical = self.own_physical(prepared, home, false)?;
+                if prepared.chaos.is_some() {
+                    prologue.clears.push((physical.clone(), Some(home)));
+                }
+                self.imports[home] = Some(physical);
+                self.rebound += 1;
+            }
+        }
+        for physical in prepared.imports.iter().filter_map(|import| self.imports[import.home].as_ref()) {
+            physical.available()?;
+        }
+        if self.distinct != self.rebound {
+            self.check_distinct(prepared)?;
+            self.distinct = self.rebound;
+        }
+        Ok(prologue)
+    }
+
+    /// Refuses one resource under two names: neither knows of the other's uses.
+    fn check_distinct(&mut self, prepared: &Prepared) -> Result<(), Error> {
+        let mut known: HashMap<Raw, ResourceId> = HashMap::new();
+        let bound = self.imports.iter_ids().filter_map(|(home, physical)| Some((home, physical.as_ref()?.raw)));
+        let twice = bound.into_iter().find_map(|(home, raw)| Some((known.insert(raw, home)?, home)));
+        let Some((one, two)) = twice else { return Ok(()) };
+        let (one, name) = (prepared.plan.resource_name(one), prepared.plan.resource_name(two));
+        self.imports[two] = None;
+        self.rebound += 1;
+        let message = format!("imports \"{one}\" and \"{name}\" are bound to one resource");
+        let help = "give each one of its own; or declare one import, and let all passes use that";
+        Err(Error::input(name, message, help))
+    }
+
+    /// An image or buffer for the caller's array. Where all of it is written each frame in flight has one of its own,
+    /// so that what the next frame reads is uploaded beside the work of this one; else it is the one that is bound.
+    fn own_physical(
+        &mut self,
+        prepared: &Prepared,
+        home: ResourceId,
+        replaced: bool,
+    ) -> Result<Arc<PhysicalResource>, Error> {
+        let Place::Import(usages, domain) = prepared.places[home] else {
+            return Err(DeviceError::new(Code::Foreign, "not an imported resource", "").into());
+        };
+        let kind = prepared.plan.resources[home].kind;
+        let own = &mut self.own[home];
+        let bound = |physical: &Arc<PhysicalResource>| {
+            self.imports[home].as_ref().is_some_and(|bound| Arc::ptr_eq(bound, physical))
+        };
+        let last = own.iter().position(bound).or((!own.is_empty()).then_some(0));
+        let turn = (self.run % self.contexts.len() as u64) as usize;
+        let (at, other) = match last {
+            Some(last) if replaced && is_covered(kind) => (turn.min(own.len()), Some(last)),
+            Some(last) => (last, None),
+            None => (0, None),
+        };
+        if at == own.len() {
+            let name = prepared.plan.resource_name(home);
+            match (PhysicalResource::new(&prepared.shared, name, kind, usages, domain, true), other) {
+                (Ok(physical), _) => own.push(physical),
+                // It goes with fewer, too.
+                (Err(Error::Device(error)), Some(other)) if error.call == Some("vkAllocateMemory") => {
+                    return Ok(own[other].clone());
+                }
+                (Err(error), _) => return Err(error),
+            }
+        }
+        Ok(own[at].clone())
+    }
+
+    fn upload(
+        &mut self,
+        prepared: &Prepared,
+        resource: ResourceId,
+        upload: &Upload<'_>,
+        poll: Option<Poll<'_>>,
+        prologue: &mut Prologue,
+    ) -> Result<(), Error> {
+        let name = prepared.plan.resource_name(resource);
+        let (home, _) = prepared.home(resource);
+        let kind = prepared.plan.resources[resource].kind;
+        let imported = prepared.plan.resources[prepared.scene.memory[resource]].life == PlanLife::Imported
+            || prepared.scene.declared[home].is_some_and(|declared| {
+                matches!(prepared.workload.graph.resources()[declared].life, Life::Imported(_))
+            });
+        if !imported {
+            let message = format!("\"{name}\" is not imported, so it takes no input");
+            return Err(Error::input(name, message, "import it: import_array, import_image or import_buffer"));
+        }
+        match upload {
+            Upload::Resource(given) => {
+                let physical = given.checked(&prepared.shared)?;
+                if physical.kind != kind {
+                    let message = format!("\"{name}\" is {}, and what is given is {}", told(kind), told(physical.kind));
+                    return Err(Error::input(name, message, "give a resource of the same kind, format and size"));
+                }
+                if !matches!(prepared.places[home], Place::Import(..)) {
+                    if matches!(prepared.places[home], Place::Unused) {
+                        return Ok(());
+                    }
+                    let message = format!("\"{name}\" is remembered from frame to frame, so it takes arrays only");
+                    return Err(Error::input(name, message, "give an array"));
+                }
+                let same = self.imports[home].as_ref().is_some_and(|known| Arc::ptr_eq(known, physical));
+                if !same {
+                    self.imports[home] = Some(physical.clone());
+                    self.rebound += 1;
+                }
+                Ok(())
+            }
+            Upload::Bytes(bytes) => {
+                let wanted = packed_bytes(kind);
+                if bytes.len() as u64 != wanted {
+                    let message = format!("\"{name}\" takes {wanted} bytes, and {} are given", bytes.len());
+                    return Err(Error::input(name, message, packed_help(kind)));
+                }
+                let physical = match &prepared.places[home] {
+                    Place::Unused => return Ok(()),
+                    Place::Import(..) => {
+                        let physical = self.own_physical(prepared, home, true)?;
+                        let same = self.imports[home].as_ref().is_some_and(|known| Arc::ptr_eq(known, &physical));
+                        if !same {
+                            self.imports[home] = Some(physical.clone());
+                            self.rebound += 1;
+                        }
+                        physical
+                    }
+                    _ => match prepared.physical(home, self.run, &self.imports) {
+                        Some(physical) => physical.clone(),
+                        None => return Ok(()),
+                    },
+                };
+                if write_directly(&prepared.shared, &physical, bytes)? {
+                    return Ok(());
+                }
+                // What is remembered may be cleared first, in the run's own submit.
+                let bound = matches!(prepared.places[home], Place::Import(..));
+                if bound && (wanted >= ALONE || staged::locked(&prepared.shared, bytes).is_some()) {
+                    return staged::write(&physical, bytes, poll);
+                }
+                prologue.stage(&prepared.shared, physical, bytes, poll)
+            }
+        }
+    }
+}
+
+/// Stages what a persistent resource or every remembered frame of a history holds.
+fn fill(
+    prepared: &Prepared,
+    declared: ResourceId,
+    bytes: &[u8],
+    poll: Option<Poll<'_>>,
+    prologue: &mut Prologue,
+) -> Result<(), Error> {
+    let Some(resource) = prepared.scene.resource_of.get(declared).copied() else {
+        return Err(Error::input("?", "a state is a resource of another graph", "use this graph's handles"));
+    };
+    let name = prepared.plan.resource_name(resource);
+    let (home, _) = prepared.home(resource);
+    let kind = prepared.plan.resources[resource].kind;
+    let wanted = packed_bytes(kind);
+    if bytes.len() as u64 != wanted {
+        let message = format!("\"{name}\" takes {wanted} bytes, and {} are given", bytes.len());
+        return Err(Error::input(name, message, packed_help(kind)));
+    }
+    let physicals = match &prepared.places[home] {
+        Place::Unused => return Ok(()),
+        Place::Fixed(physical) if prepared.plan.resources[home].life == PlanLife::Persistent => {
+            std::slice::from_ref(physical)
+        }
+        Place::Ring(ring) => ring,
+        Place::Fixed(_) | Place::PerContext(_) | Place::Import(..) => {
+            let message = format!("\"{name}\" does not live from frame to frame, so it has no state");
+            return Err(Error::input(name, message, "declare it persistent, or remember it with previous()"));
+        }
+    };
+    for physical in physicals {
+        // Two copies into one physical resource in one submit would race: the later one counts.
+        prologue.uploads.retain(|(known, ..)| !Arc::ptr_eq(known, physical));
+        prologue.stage(&prepared.shared, physical.clone(), bytes, poll)?;
+    }
+    Ok(())
+}
+
+/// Whether an upload replaces everything that a resource holds.
+fn is_covered(kind: PlanKind) -> bool {
+    match kind {
+        PlanKind::Buffer { .. } => true,
+        PlanKind::Image { format, mips, .. } => mips == 1 && !format.aspects().contains(Aspects::STENCIL),
+    }
+}
+
+/// Bytes from which on an upload is a submit of its own: the device copies the first part while the CPU stages the
+/// next.
+const ALONE: u64 = 1 << 20;
+
+/// Writes into a buffer that the host can see and nobody uses; `false`: it has to be staged.
+fn write_directly(shared: &Shared, physical: &PhysicalResource, bytes: &[u8]) -> Result<bool, Error> {
+    let (PlanKind::Buffer { .. }, Some(mapped)) = (physical.kind, physical.mapped()) else { return Ok(false) };
+    let idle = shared.wait(&staged::points(physical), Some(Duration::ZERO))?;
+    if idle {
+        // SAFETY: the buffer is that large and no queue uses it; submits make host writes visible.
+        bulk::copy(unsafe { std::slice::from_raw_parts_mut(mapped.as_ptr(), bytes.len()) }, bytes);
+        let everything = physical.tracked().whole();
+        physical.tracked().set(everything, &ResourceState::default());
+    }
+    Ok(idle)
+}

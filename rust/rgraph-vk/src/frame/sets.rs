@@ -1,0 +1,220 @@
+//! Descriptor sets of a variant: those of the graph's packets, made once, and those of what functions recorded for a
+//! run.
+
+use std::sync::Arc;
+
+use ash::vk;
+use rgraph_plan::access::Layout;
+use rgraph_plan::id::Span;
+use rgraph_plan::plan::{PlanKind, PlanPassId};
+use rgraph_plan::resource::ResourceId;
+
+use crate::compile::bind::{Descriptor, Packets};
+use crate::compile::prepared::Prepared;
+use crate::compile::transfer::Handles;
+use crate::convert;
+use crate::error::{Called, Error};
+use crate::frame::variant::{Ingredients, Variant};
+use crate::memory::Domain;
+use crate::memory::deferred_deletion::DeferredDeletion;
+use crate::memory::physical_resource::{PhysicalResource, Usages, ViewKey};
+
+/// Descriptor sets, the pool that they are of, and the buffer of their plain data.
+#[derive(Debug, Default)]
+pub(crate) struct Sets {
+    raw: Vec<vk::DescriptorSet>,
+    pool: vk::DescriptorPool,
+    /// Sets and descriptors of each kind that the pool has room for.
+    room: (usize, Vec<vk::DescriptorPoolSize>),
+    pub uniforms: Option<Arc<PhysicalResource>>,
+}
+
+impl Sets {
+    /// The pool, to be destroyed.
+    pub fn take_pool(&mut self) -> Option<DeferredDeletion> {
+        let pool = std::mem::take(&mut self.pool);
+        (pool != vk::DescriptorPool::null()).then_some(DeferredDeletion::DescriptorPool(pool))
+    }
+}
+
+impl Variant {
+    /// Takes over what functions recorded for this run. The context must be idle.
+    pub fn say(&mut self, from: Ingredients<'_>, recorded: Packets) -> Result<(), Error> {
+        let mut sets = std::mem::take(&mut self.recorded_sets);
+        let made = self.make_sets(from, &recorded, &mut sets);
+        self.recorded_sets = sets;
+        made?;
+        if let Some(mapped) = self.recorded_sets.uniforms.as_ref().and_then(|physical| physical.mapped()) {
+            // SAFETY: the buffer was made as large; the GPU is done with this context.
+            unsafe { std::ptr::copy_nonoverlapping(recorded.data.as_ptr(), mapped.as_ptr(), recorded.data.len()) };
+        }
+        self.recorded = recorded;
+        Ok(())
+    }
+
+    /// Sets of packets in place of others, out of the pool of those where it has room.
+    pub(crate) fn make_sets(&self, from: Ingredients<'_>, packets: &Packets, sets: &mut Sets) -> Result<(), Error> {
+        let data = packets.data.len() as u64;
+        let holds =
+            |physical: &Arc<PhysicalResource>| matches!(physical.kind, PlanKind::Buffer { size } if size >= data);
+        if data > 0 && !sets.uniforms.as_ref().is_some_and(holds) {
+            let usages = Usages { buffer: vk::BufferUsageFlags::UNIFORM_BUFFER, ..Usages::default() };
+            let kind = PlanKind::Buffer { size: data };
+            let name = format!("{} uniforms", from.prepared.plan.graph);
+            sets.uniforms = Some(PhysicalResource::new(&self.shared, &name, kind, usages, Domain::Linked, true)?);
+        }
+        sets.raw.clear();
+        if packets.sets.is_empty() {
+            return Ok(());
+        }
+        let mut sizes: Vec<vk::DescriptorPoolSize> = Vec::new();
+        for write in &packets.writes {
+            match sizes.iter_mut().find(|size| size.ty == write.kind) {
+                Some(size) => size.descriptor_count += 1,
+                None => sizes.push(vk::DescriptorPoolSize { ty: write.kind, descriptor_count: 1 }),
+            }
+        }
+        let (most, room) = &sets.room;
+        let fits = |size: &vk::DescriptorPoolSize| {
+            room.iter().any(|room| room.ty == size.ty && room.descriptor_count >= size.descriptor_count)
+        };
+        if *most >= packets.sets.len() && sizes.iter().all(fits) {
+            // SAFETY: the context is idle, so no set of the pool is in use.
+            let reset =
+                unsafe { self.shared.raw.reset_descriptor_pool(sets.pool, vk::DescriptorPoolResetFlags::empty()) };
+            self.shared.noted(reset.called("vkResetDescriptorPool"))?;
+        } else {
+            self.shared.defer_deletion(sets.take_pool());
+            let info = vk::DescriptorPoolCreateInfo::default().max_sets(packets.sets.len() as u32).pool_sizes(&sizes);
+            // SAFETY: the sizes live until the call returns.
+            let pool = unsafe { self.shared.raw.create_descriptor_pool(&info, None) };
+            sets.pool = self.shared.noted(pool.called("vkCreateDescriptorPool"))?;
+            sets.room = (packets.sets.len(), sizes);
+        }
+        let layouts: Vec<_> = packets.sets.iter().map(|set| set.layout).collect();
+        let info = vk::DescriptorSetAllocateInfo::default().descriptor_pool(sets.pool).set_layouts(&layouts);
+        // SAFETY: the pool has room for these, and no others are made of it.
+        let made = unsafe { self.shared.raw.allocate_descriptor_sets(&info) };
+        sets.raw = self.shared.noted(made.called("vkAllocateDescriptorSets"))?;
+        self.write_sets(from, packets, sets)
+    }
+
+    /// Sets of a packet of the graph, or of one that a function recorded.
+    pub fn sets(&self, recorded: bool, span: Span) -> &[vk::DescriptorSet] {
+        &(if recorded { &self.recorded_sets } else { &self.own }).raw[span.range()]
+    }
+
+    fn write_sets(&self, from: Ingredients<'_>, packets: &Packets, sets: &Sets) -> Result<(), Error> {
+        let Ingredients { prepared, run, imports, .. } = from;
+        // Infos first, so that they do not move while writes point to them.
+        let mut images = Vec::with_capacity(packets.writes.len());
+        let mut buffers = Vec::with_capacity(packets.writes.len());
+        let mut targets = Vec::with_capacity(packets.writes.len());
+        for (set, &raw) in packets.sets.iter().zip(&sets.raw) {
+            for write in &packets.writes[set.writes.range()] {
+                let image =
+                    |sampler, view, layout| vk::DescriptorImageInfo { sampler, image_view: view, image_layout: layout };
+                // The view, and the layout that its image is in: what stands in may be in another.
+                let view = |declared: ResourceId, key: ViewKey, layout: Layout| {
+                    let resource = self.stand_in(prepared, write.pass, declared);
+                    let layout = match resource == declared {
+                        true => layout,
+                        false => prepared.binder().layout(write.pass, resource, key.mips, key.layers, key.aspects),
+                    };
+                    let physical = prepared.physical(resource, run, imports);
+                    let view = physical.map_or(Ok(vk::ImageView::null()), |physical| physical.view(key));
+                    view.map(|view| (view, convert::layout(layout)))
+                };
+                let is_image = match &write.what {
+                    Descriptor::Buffer(resource, [first, end]) => {
+                        let buffer = self.buffer(self.stand_in(prepared, write.pass, *resource));
+                        buffers.push(vk::DescriptorBufferInfo { buffer, offset: *first, range: end - first });
+                        false
+                    }
+                    Descriptor::Data([first, end]) => {
+                        let buffer = sets.uniforms.as_ref().map_or(vk::Buffer::null(), |physical| physical.buffer());
+                        buffers.push(vk::DescriptorBufferInfo { buffer, offset: *first, range: end - first });
+                        false
+                    }
+                    Descriptor::Image(resource, key, layout) => {
+                        let (view, layout) = view(*resource, *key, *layout)?;
+                        images.push(image(vk::Sampler::null(), view, layout));
+                        true
+                    }
+                    Descriptor::Combined(resource, key, layout, sampler) => {
+                        let (view, layout) = view(*resource, *key, *layout)?;
+                        images.push(image(*sampler, view, layout));
+                        true
+                    }
+                    Descriptor::Sampler(sampler) => {
+                        images.push(image(*sampler, vk::ImageView::null(), vk::ImageLayout::UNDEFINED));
+                        true
+                    }
+                };
+                let at = if is_image { images.len() } else { buffers.len() } - 1;
+                targets.push((raw, write, is_image, at));
+            }
+        }
+        let writes: Vec<_> = targets
+            .iter()
+            .map(|&(raw, write, is_image, at)| {
+                let out = vk::WriteDescriptorSet::default()
+                    .dst_set(raw)
+                    .dst_binding(write.binding)
+                    .dst_array_element(write.element)
+                    .descriptor_type(write.kind);
+                if is_image {
+                    out.image_info(std::slice::from_ref(&images[at]))
+                } else {
+                    out.buffer_info(std::slice::from_ref(&buffers[at]))
+                }
+            })
+            .collect();
+        // SAFETY: the sets are new, so nothing uses them; views and buffers live as long as the variant.
+        unsafe { self.shared.raw.update_descriptor_sets(&writes, &[]) };
+        Ok(())
+    }
+
+    /// What a pass reads instead of the output of a pass that is switched off.
+    pub(crate) fn stand_in(&self, prepared: &Prepared, pass: PlanPassId, resource: ResourceId) -> ResourceId {
+        let (graph, scene) = (&prepared.workload.graph, &prepared.scene);
+        let mut resource = resource;
+        let is_output = |of: ResourceId| graph.fallbacks().iter().any(|one| scene.resource_of[one.output] == of);
+        // A pass that is off reads nothing, and what would stand in need not be there.
+        if !self.on[pass] || !is_output(resource) {
+            return resource;
+        }
+        for _ in 0..=graph.fallbacks().len() {
+            let writes = |other: &PlanPassId| {
+                scene.of(*other).iter().any(|access| {
+                    use rgraph_plan::access::Usage;
+                    access.resource == resource
+                        && matches!(
+                            access.usage,
+                            Usage::ColorAttachment
+                                | Usage::DepthStencilAttachment
+                                | Usage::StorageWrite
+                                | Usage::StorageReadWrite
+                                | Usage::TransferDst
+                                | Usage::ResolveAttachment
+                                | Usage::HostWrite
+                        )
+                })
+            };
+            let before = |other: &PlanPassId| *other < pass;
+            let Some(last) = prepared.plan.live().filter(before).filter(writes).last() else { return resource };
+            if self.on[last] {
+                return resource;
+            }
+            let fallback = graph
+                .fallbacks()
+                .iter()
+                .find(|one| scene.pass_of[last] == Some(one.pass) && scene.resource_of[one.output] == resource);
+            match fallback {
+                Some(fallback) => resource = scene.resource_of[fallback.input],
+                None => return resource,
+            }
+        }
+        resource
+    }
+}

@@ -1,0 +1,366 @@
+//! One run to the queues: what is uploaded, initial barriers, the plan's batches in their order, what is read back.
+
+mod external;
+mod host;
+mod read;
+
+use std::sync::{Arc, MutexGuard};
+
+use ash::vk;
+use rgraph_plan::access::{Accesses, Layout, Stages};
+use rgraph_plan::id::Id;
+use rgraph_plan::plan::{BatchId, Wait};
+
+use crate::chaos::Chaos;
+use crate::chaos::poison::Poisoner;
+use crate::compile::compiled::Poll;
+use crate::compile::prepared::Prepared;
+use crate::convert;
+use crate::device::Shared;
+use crate::device::queue::{Point, Submit};
+use crate::error::Error;
+use crate::frame::copy::{Piece, clear, seen_by_all, upload};
+use crate::frame::external::External;
+use crate::frame::host::{HostLane, Outcome};
+use crate::frame::initial_barriers::{InitialBarriers, Target};
+use crate::frame::run::{FrameContext, Prologue, RunState};
+use crate::frame::{Figures, Reads};
+use crate::memory::physical_resource::PhysicalResource;
+use crate::memory::state::{Region, ResourceState};
+
+use external::Awaited;
+pub(crate) use read::Wanted;
+
+/// Where a batch ended.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum At {
+    Queue(Point),
+    /// A value of the host's semaphore.
+    Host(u64),
+}
+
+/// What is submitted.
+#[derive(Clone, Copy)]
+pub(crate) struct Submission<'a> {
+    /// Position of the recorded variant in its context.
+    pub variant: usize,
+    pub prologue: &'a Prologue,
+    /// Positions of the roots that are read back.
+    pub wanted: &'a [Wanted],
+    pub external: External<'a>,
+    pub poll: Option<Poll<'a>>,
+}
+
+/// A run that was submitted.
+pub(crate) struct Done {
+    pub points: Vec<Point>,
+    pub reads: Reads,
+    pub host: Option<Arc<Outcome>>,
+}
+
+/// The device's queue for what the runtime adds: the graphics queue, which can do everything.
+const OWN_QUEUE: usize = 0;
+
+impl RunState {
+    /// Submits a run in its turn, which it lets go of while it waits for the host and then takes again. What was
+    /// submitted before an error is not taken back.
+    pub(crate) fn submit<'a, 't>(
+        &mut self,
+        prepared: &'t Arc<Prepared>,
+        context: &'a mut FrameContext,
+        Submission { variant, prologue, wanted, external, poll }: Submission<'a>,
+        turn: &'a mut Option<MutexGuard<'t, ()>>,
+        figures: &'a mut Figures,
+    ) -> Result<Done, Error> {
+        let outcome = self.last.clone().filter(|_| self.host.is_some());
+        let shared = &prepared.shared;
+        let chaos = prepared.chaos.as_deref();
+        let mut run = Run {
+            shared,
+            prepared,
+            context,
+            variant,
+            turn,
+            now: vec![None; prepared.plan.batches.len()],
+            open: None,
+            last: vec![0; shared.queues.len()],
+            entered: vec![false; shared.queues.len()],
+            awaited: Vec::new(),
+            awaits: false,
+            host_base: self.host.as_ref().map_or(0, HostLane::last),
+            handed: vec![false; if self.host.is_some() { prepared.plan.batches.len() } else { 0 }],
+            host_waits: Vec::new(),
+            ahead: chaos.is_none(),
+            outcome,
+            poll,
+            figures,
+        };
+        if let Some(chaos) = chaos {
+            self.after = Some(run.poison(chaos)?);
+        }
+        if let Some(awaited) = run.await_all(&external)? {
+            self.after = Some(awaited);
+        }
+        run.prologue(prologue)?;
+        if !prologue.clears.is_empty() || !prologue.uploads.is_empty() {
+            self.set_initialised();
+        }
+        let order = chaos.and_then(|chaos| chaos.order(prepared, self.run));
+        for batch in prepared.plan.batches.ids() {
+            let batch = order.as_ref().map_or(batch, |order| order[batch.index()]);
+            match prepared.batches[batch].queue {
+                Some(queue) => run.batch(self, batch, queue)?,
+                None if run.handed[batch.index()] => {}
+                None => run.host_batch(self, batch)?,
+            }
+        }
+        run.signal_all(self, &external)?;
+        run.flush()?;
+        run.leave(self);
+        self.set_initialised();
+        let reads = run.read_back(self, wanted)?;
+        run.signal_fence(self, &external)?;
+        let points = run.points();
+        let Run { now, outcome, .. } = run;
+        self.batches = now;
+        Ok(Done { points, reads, host: outcome })
+    }
+}
+
+struct Run<'a, 't> {
+    shared: &'t Arc<Shared>,
+    prepared: &'t Arc<Prepared>,
+    context: &'a mut FrameContext,
+    variant: usize,
+    /// Where each batch of this run ends.
+    now: Vec<Option<At>>,
+    /// Batches that go to one queue in one call.
+    open: Option<(usize, Vec<Submit>, Vec<BatchId>)>,
+    /// The last value of each queue in this run; 0: it was not used.
+    last: Vec<u64>,
+    /// Queues that have waited for the read-back of the run before.
+    entered: Vec<bool>,
+    /// Semaphores of the caller's that are waited for where resources are entered.
+    awaited: Vec<Awaited>,
+    /// Whether all queues wait for some at their first batch.
+    awaits: bool,
+    host_base: u64,
+    /// Host batches whose passes their thread has.
+    handed: Vec<bool>,
+    /// What these wait for, all together.
+    host_waits: Vec<(vk::Semaphore, u64)>,
+    /// Whether host batches may be handed over before batches that stand earlier in the plan.
+    ahead: bool,
+    outcome: Option<Arc<Outcome>>,
+    turn: &'a mut Option<MutexGuard<'t, ()>>,
+    poll: Option<Poll<'a>>,
+    figures: &'a mut Figures,
+}
+
+impl Run<'_, '_> {
+    fn points(&self) -> Vec<Point> {
+        let used = self.last.iter().enumerate().filter(|(_, value)| **value > 0);
+        used.map(|(queue, &value)| Point { queue, value }).collect()
+    }
+
+    /// Submits what is open.
+    fn flush(&mut self) -> Result<(), Error> {
+        let Some((queue, submits, batches)) = self.open.take() else { return Ok(()) };
+        let last = self.shared.noted(self.shared.queues[queue].submit(&self.shared.raw, &submits))?;
+        self.figures.submits += submits.len() as u32;
+        for (batch, value) in batches.into_iter().zip(last + 1 - submits.len() as u64..) {
+            self.now[batch.index()] = Some(At::Queue(Point { queue, value }));
+        }
+        self.last[queue] = last;
+        Ok(())
+    }
+
+    /// Submits one thing of our own.
+    fn submit_own(&mut self, queue: usize, submit: Submit) -> Result<Point, Error> {
+        self.flush()?;
+        let value = self.shared.noted(self.shared.queues[queue].submit(&self.shared.raw, &[submit]))?;
+        self.figures.submits += 1;
+        self.last[queue] = value;
+        Ok(Point { queue, value })
+    }
+
+    /// Fills transient buffers with poison, behind the runs before; all queues wait for it.
+    fn poison(&mut self, chaos: &Chaos) -> Result<Point, Error> {
+        let (prepared, queue) = (self.prepared, &self.shared.queues[OWN_QUEUE]);
+        let commands = self.context.once.record(self.shared, queue.family, |commands| {
+            Poisoner { prepared, poison: &chaos.spec.poison, queue, commands }.fill_all();
+        })?;
+        self.submit_own(OWN_QUEUE, Submit { commands: vec![commands], ..Submit::default() })
+    }
+
+    /// Clears and uploads, on a queue that can do both.
+    fn prologue(&mut self, prologue: &Prologue) -> Result<(), Error> {
+        if prologue.clears.is_empty() && prologue.uploads.is_empty() {
+            return Ok(());
+        }
+        let mut initial = InitialBarriers::default();
+        let target = |discard| Target {
+            queue: OWN_QUEUE,
+            stages: Stages::ALL_TRANSFER,
+            access: Accesses::TRANSFER_WRITE,
+            layout: Layout::TransferDst,
+            discard,
+            previous: (0, 0),
+        };
+        for (physical, _) in &prologue.clears {
+            initial.acquire(self.shared, physical, Region::whole(physical.kind), target(true));
+        }
+        let cleared =
+            |physical: &Arc<PhysicalResource>| prologue.clears.iter().any(|(known, _)| Arc::ptr_eq(known, physical));
+        for (physical, ..) in prologue.uploads.iter().filter(|(physical, ..)| !cleared(physical)) {
+            initial.acquire(self.shared, physical, Region::first_mip(physical.kind), target(true));
+        }
+        let device = &self.shared.raw;
+        let (prepared, queue) = (self.prepared, &self.shared.queues[OWN_QUEUE]);
+        let family = queue.family;
+        let poison = prepared.chaos.as_deref().map(|chaos| &chaos.spec.poison);
+        let commands = self.context.once.record(self.shared, family, |commands| {
+            initial.record(device, commands);
+            for (physical, poisoned) in &prologue.clears {
+                match (poisoned, poison) {
+                    (Some(memory), Some(poison)) => {
+                        Poisoner { prepared, poison, queue, commands }.physical(*memory, physical);
+                    }
+                    _ => clear(device, commands, physical),
+                }
+            }
+            if !prologue.clears.is_empty() {
+                seen_by_all(device, commands);
+            }
+            for (physical, block, offset) in &prologue.uploads {
+                upload(device, commands, physical, &Piece::whole(physical.kind), block.buffer(), *offset);
+            }
+        })?;
+        let submit = Submit { waits: initial.waits, commands: vec![commands], ..Submit::default() };
+        self.figures.notes.append(&mut initial.notes);
+        let point = self.submit_own(OWN_QUEUE, submit)?;
+        let state = ResourceState {
+            queue: Some(OWN_QUEUE),
+            family: Some(family),
+            stages: Stages::ALL_TRANSFER,
+            access: Accesses::TRANSFER_WRITE,
+            layout: Layout::TransferDst,
+            points: vec![point],
+            released: false,
+            user: (0, 0),
+        };
+        for (physical, _) in &prologue.clears {
+            physical.tracked().set(Region::whole(physical.kind), &state);
+        }
+        for (physical, block, _) in &prologue.uploads {
+            physical.tracked().set(Region::first_mip(physical.kind), &state);
+            block.used_until(point);
+        }
+        Ok(())
+    }
+
+    /// Waits of a batch: of the plan, for the read-back of the run before, and none twice.
+    fn waits(&mut self, state: &RunState, waits: &[Wait], queue: Option<usize>) -> Result<InitialBarriers, Error> {
+        let plan = &self.prepared.plan;
+        let mut initial = InitialBarriers::default();
+        for wait in waits {
+            let lane = wait.queue.map_or(plan.queues.len(), Id::index);
+            let signalled = self.prepared.signals.get(&(lane, wait.value));
+            let Some(&batch) = signalled else { continue };
+            let at = if wait.previous_run {
+                state.batches[batch.index()]
+            } else {
+                if self.now[batch.index()].is_none() {
+                    self.flush()?;
+                }
+                self.now[batch.index()]
+            };
+            let stages = convert::stages(wait.stages);
+            match at {
+                Some(At::Queue(point)) => {
+                    initial.wait(self.shared.queues[point.queue].semaphore, point.value, stages);
+                }
+                Some(At::Host(value)) => {
+                    if let Some(host) = &state.host {
+                        initial.wait(host.semaphore, value, stages);
+                        if queue.is_some() {
+                            initial.after_host(stages);
+                            self.wait_for_host(state, value)?;
+                        }
+                    }
+                }
+                None => {}
+            }
+        }
+        let first = queue.is_none_or(|queue| !std::mem::replace(&mut self.entered[queue], true));
+        if let Some(after) = state.after.filter(|after| first && queue != Some(after.queue)) {
+            let all = vk::PipelineStageFlags2::ALL_COMMANDS;
+            initial.wait(self.shared.queues[after.queue].semaphore, after.value, all);
+        }
+        Ok(initial)
+    }
+
+    fn batch(&mut self, state: &RunState, batch: BatchId, queue: usize) -> Result<(), Error> {
+        let planned = &self.prepared.plan.batches[batch];
+        if self.open.as_ref().is_some_and(|(open, ..)| *open != queue) {
+            self.flush()?;
+        }
+        let mut initial = self.waits(state, &self.prepared.plan.waits[planned.waits.range()], Some(queue))?;
+        self.acquire_edges(state, batch, queue, &mut initial);
+        let info = &self.prepared.batches[batch];
+        let mut commands = Vec::with_capacity(info.chunks.len() + 1);
+        if !initial.is_empty() {
+            let family = self.shared.queues[queue].family;
+            let device = &self.shared.raw;
+            commands.push(self.context.once.record(self.shared, family, |commands| initial.record(device, commands))?);
+            self.figures.entry_barriers += initial.len();
+        }
+        self.figures.notes.append(&mut initial.notes);
+        let recorded = &state.variant_of(self.context, self.variant).chunks[info.chunks.range()];
+        commands.extend(recorded.iter().map(|(_, commands)| *commands));
+        let (_, submits, batches) = self.open.get_or_insert_with(|| (queue, Vec::new(), Vec::new()));
+        submits.push(Submit { waits: initial.waits, commands, ..Submit::default() });
+        batches.push(batch);
+        Ok(())
+    }
+
+    /// Takes over what a batch is the first to use.
+    fn acquire_edges(&self, state: &RunState, batch: BatchId, queue: usize, initial: &mut InitialBarriers) {
+        for &at in &self.prepared.batches[batch].entries {
+            let edge = &self.prepared.plan.edges[at as usize];
+            let Some(physical) = self.prepared.physical(edge.resource, state.run, &state.imports) else { continue };
+            let region = Region::of_edge(edge);
+            initial.awaited = self.await_entry(edge, initial);
+            let target = Target {
+                queue,
+                stages: edge.entry.stages,
+                access: edge.entry.access,
+                layout: edge.entry.layout,
+                discard: false,
+                previous: (self.prepared.id, state.run),
+            };
+            initial.acquire(self.shared, physical, region, target);
+        }
+    }
+
+    /// What outlives the run carries the state that the plan leaves it in.
+    fn leave(&self, state: &RunState) {
+        let points = self.points();
+        for (edge, &released) in self.prepared.plan.edges.iter().zip(&self.prepared.released) {
+            let Some(physical) = self.prepared.physical(edge.resource, state.run, &state.imports) else { continue };
+            let queue = edge.exit.queue.map(|queue| self.prepared.queues[queue.index()]);
+            let region = Region::of_edge(edge);
+            let left = ResourceState {
+                queue,
+                family: queue.map(|queue| self.shared.queues[queue].family),
+                stages: edge.exit.stages,
+                access: edge.exit.access,
+                layout: edge.exit.layout,
+                points: points.clone(),
+                released,
+                user: (self.prepared.id, state.run + 1),
+            };
+            physical.tracked().set(region, &left);
+        }
+    }
+}

@@ -1,0 +1,423 @@
+//! A graph in one of its frame contexts: handles, descriptor sets, barriers in Vulkan's terms and, once recorded,
+//! command buffers. It stays as it is while nothing that was recorded changes, and is then submitted again and again.
+
+use std::sync::{Arc, Weak};
+
+use ash::vk;
+use rgraph_plan::id::{Id, IdVec, Span};
+use rgraph_plan::plan::{Batch, Command, PlanKind, PlanPassId, Scope};
+use rgraph_plan::resource::ResourceId;
+
+use crate::compile::bind::Packets;
+use crate::compile::prepared::{Imports, Prepared};
+use crate::compile::rendering::Rendering;
+use crate::compile::subpass;
+use crate::compile::transfer::Handles;
+use crate::convert;
+use crate::device::Shared;
+use crate::error::{Called, Error};
+use crate::frame::measure::{Measure, Stamps};
+use crate::frame::sets::Sets;
+use crate::memory::deferred_deletion::DeferredDeletion;
+use crate::memory::physical_resource::{PhysicalResource, Raw, ViewKey, attachment_view_type};
+
+/// What handles, sets and barriers depend on: where all of it is equal, nothing is made anew.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Key {
+    /// Where the rings of histories are.
+    pub phase: u64,
+    /// The flags that are off.
+    pub off: Vec<bool>,
+    /// Times and statistics.
+    pub measured: (Measure, bool),
+    /// What is bound to each import of the graph.
+    pub bound: Vec<Option<Weak<PhysicalResource>>>,
+}
+
+impl PartialEq for Key {
+    fn eq(&self, other: &Self) -> bool {
+        let Self { phase, off, measured, bound } = self;
+        let same = |(one, two): (&Option<Weak<PhysicalResource>>, &Option<Weak<PhysicalResource>>)| match (one, two) {
+            (Some(one), Some(two)) => one.ptr_eq(two),
+            (one, two) => one.is_none() && two.is_none(),
+        };
+        (phase, off, measured, bound.len()) == (&other.phase, &other.off, &other.measured, other.bound.len())
+            && bound.iter().zip(&other.bound).all(same)
+    }
+}
+
+impl Key {
+    /// Whether it can come again: all that was bound exists.
+    pub fn is_alive(&self) -> bool {
+        self.bound.iter().flatten().all(|physical| physical.strong_count() > 0)
+    }
+}
+
+/// Views and handles of an attachment.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct AttachmentViews {
+    pub view: vk::ImageView,
+    pub resolve: vk::ImageView,
+}
+
+/// Queries for timestamps.
+pub(crate) struct Times {
+    pub pool: vk::QueryPool,
+    pub stamps: Stamps,
+}
+
+/// See the module.
+pub(crate) struct Variant {
+    pub shared: Arc<Shared>,
+    pub key: Key,
+    /// The push data that was recorded.
+    pub push_stamp: u64,
+    handles: IdVec<ResourceId, Raw>,
+    /// Whether all queue families share a resource.
+    concurrent: IdVec<ResourceId, bool>,
+    /// Descriptor sets of compiled packets.
+    pub(crate) own: Sets,
+    /// Packets recorded by callbacks for this run, and their sets.
+    pub recorded: Packets,
+    pub(crate) recorded_sets: Sets,
+    pub data_stamp: u64,
+    pub attachments: Vec<AttachmentViews>,
+    pub framebuffers: Vec<vk::Framebuffer>,
+    pub memory: Vec<vk::MemoryBarrier2<'static>>,
+    pub buffers: Vec<vk::BufferMemoryBarrier2<'static>>,
+    pub images: Vec<vk::ImageMemoryBarrier2<'static>>,
+    pub events: Vec<vk::Event>,
+    pub times: Option<Times>,
+    pub statistics: Option<vk::QueryPool>,
+    pub chunks: Vec<(vk::CommandPool, vk::CommandBuffer)>,
+    /// Passes that run with these flags.
+    pub on: IdVec<PlanPassId, bool>,
+}
+
+impl std::fmt::Debug for Variant {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Variant").field("key", &self.key).finish_non_exhaustive()
+    }
+}
+
+/// What a variant is made of.
+#[derive(Clone, Copy)]
+pub(crate) struct Ingredients<'a> {
+    pub prepared: &'a Prepared,
+    pub run: u64,
+    pub key: &'a Key,
+    pub imports: &'a Imports,
+    pub on: &'a IdVec<PlanPassId, bool>,
+}
+
+impl Variant {
+    /// Everything but the recording. What the graph alone decides is taken from a variant that is not needed any more,
+    /// and whose frames are done.
+    pub fn new(from: Ingredients<'_>, old: Option<Self>) -> Result<Self, Error> {
+        let prepared = from.prepared;
+        let mut variant = Self {
+            shared: prepared.shared.clone(),
+            key: from.key.clone(),
+            push_stamp: u64::MAX,
+            handles: IdVec::new(),
+            concurrent: IdVec::new(),
+            own: Sets::default(),
+            recorded: Packets::default(),
+            recorded_sets: Sets::default(),
+            data_stamp: u64::MAX,
+            attachments: Vec::new(),
+            framebuffers: Vec::new(),
+            memory: Vec::new(),
+            buffers: Vec::new(),
+            images: Vec::new(),
+            events: Vec::new(),
+            times: None,
+            statistics: None,
+            chunks: Vec::new(),
+            on: from.on.clone(),
+        };
+        if let Some(mut old) = old {
+            std::mem::swap(&mut variant.own, &mut old.own);
+            std::mem::swap(&mut variant.recorded_sets, &mut old.recorded_sets);
+            std::mem::swap(&mut variant.events, &mut old.events);
+            std::mem::swap(&mut variant.chunks, &mut old.chunks);
+        }
+        variant.find_handles(from);
+        variant.write_barriers(prepared);
+        variant.make_views(from)?;
+        let mut own = std::mem::take(&mut variant.own);
+        let made = variant.make_sets(from, &prepared.packets, &mut own);
+        variant.own = own;
+        made?;
+        variant.make_events(prepared)?;
+        variant.make_queries(prepared)?;
+        Ok(variant)
+    }
+
+    fn find_handles(&mut self, from: Ingredients<'_>) {
+        for resource in from.prepared.plan.resources.ids() {
+            let physical = from.prepared.physical(resource, from.run, from.imports);
+            self.handles.push(physical.map_or(Raw::Buffer(vk::Buffer::null()), |physical| physical.raw));
+            self.concurrent.push(physical.is_some_and(|physical| physical.concurrent));
+        }
+    }
+
+    /// The plan's barriers, one by one. A change of owner that the resource does not need (all families share it, or
+    /// both queues became one) is left to the acquiring half, which then is an ordinary barrier.
+    fn write_barriers(&mut self, prepared: &Prepared) {
+        let plan = &prepared.plan;
+        let stages = |scope: Scope| {
+            (
+                convert::stages(scope.src_stages),
+                convert::accesses(scope.src_access),
+                convert::stages(scope.dst_stages),
+                convert::visible_to(scope.dst_access),
+            )
+        };
+        self.memory.extend(plan.memory_barriers.iter().map(|barrier| {
+            let (src, src_access, dst, dst_access) = stages(barrier.scope);
+            vk::MemoryBarrier2::default()
+                .src_stage_mask(src)
+                .src_access_mask(src_access)
+                .dst_stage_mask(dst)
+                .dst_access_mask(dst_access)
+        }));
+        let owned = |resource: ResourceId, families: Option<[u32; 2]>, batch: usize| {
+            let Some([from, to]) = families else { return Change::None };
+            let queue = prepared.plan.batches.as_slice()[batch].queue;
+            let family = queue.map(|queue| plan.queues[queue].family);
+            let real = |planned: u32| {
+                let at = plan.queues.iter().position(|queue| queue.family == planned);
+                at.map_or(planned, |at| prepared.shared.queues[prepared.queues[at]].family)
+            };
+            let shared = self.concurrent[prepared.scene.memory[resource]];
+            match (shared || real(from) == real(to), family == Some(from)) {
+                (true, true) => Change::Released,
+                (true, false) => Change::None,
+                (false, _) => Change::Moves(real(from), real(to)),
+            }
+        };
+        let (batch_of_buffer, batch_of_image) = batches_of_barriers(prepared);
+        let buffers = plan
+            .buffer_barriers
+            .iter()
+            .zip(batch_of_buffer)
+            .map(|(barrier, batch)| {
+                let (src, src_access, dst, dst_access) = stages(barrier.scope);
+                let [offset, end] = barrier.range;
+                let out = vk::BufferMemoryBarrier2::default()
+                    .src_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
+                    .dst_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
+                    .buffer(self.buffer(barrier.resource))
+                    .offset(offset)
+                    .size(end - offset);
+                let scoped =
+                    out.src_stage_mask(src).src_access_mask(src_access).dst_stage_mask(dst).dst_access_mask(dst_access);
+                match owned(barrier.resource, barrier.families, batch) {
+                    Change::None => scoped,
+                    Change::Released => out,
+                    Change::Moves(from, to) => scoped.src_queue_family_index(from).dst_queue_family_index(to),
+                }
+            })
+            .collect();
+        let images = plan
+            .image_barriers
+            .iter()
+            .zip(batch_of_image)
+            .map(|(barrier, batch)| {
+                let (src, src_access, dst, dst_access) = stages(barrier.scope);
+                let (old, new) = (convert::layout(barrier.old_layout), convert::layout(barrier.new_layout));
+                let out = vk::ImageMemoryBarrier2::default()
+                    .src_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
+                    .dst_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
+                    .image(self.image(barrier.resource))
+                    .subresource_range(vk::ImageSubresourceRange {
+                        aspect_mask: convert::aspects(barrier.aspects),
+                        base_mip_level: barrier.mips[0],
+                        level_count: barrier.mips[1] - barrier.mips[0],
+                        base_array_layer: barrier.layers[0],
+                        layer_count: barrier.layers[1] - barrier.layers[0],
+                    });
+                let scoped = out
+                    .src_stage_mask(src)
+                    .src_access_mask(src_access)
+                    .dst_stage_mask(dst)
+                    .dst_access_mask(dst_access)
+                    .old_layout(old)
+                    .new_layout(new);
+                match owned(barrier.resource, barrier.families, batch) {
+                    Change::None => scoped,
+                    // Nothing changes here; an undefined layout cannot stay, so its change is made at once.
+                    Change::Released if old == vk::ImageLayout::UNDEFINED => scoped,
+                    Change::Released => out.old_layout(old).new_layout(old),
+                    Change::Moves(from, to) => scoped.src_queue_family_index(from).dst_queue_family_index(to),
+                }
+            })
+            .collect();
+        (self.buffers, self.images) = (buffers, images);
+    }
+
+    fn make_views(&mut self, from: Ingredients<'_>) -> Result<(), Error> {
+        let Ingredients { prepared, run, imports, .. } = from;
+        let plan = &prepared.plan;
+        self.attachments = vec![AttachmentViews::default(); plan.attachments.len()];
+        for rendering in &prepared.renderings.passes {
+            for (at, resolve) in rendering.attachments.range().zip(&rendering.resolves) {
+                let attachment = &plan.attachments[at];
+                let view = |resource: ResourceId, mip: u32, layers: [u32; 2]| {
+                    let PlanKind::Image { format, .. } = plan.resources[resource].kind else {
+                        return Ok(vk::ImageView::null());
+                    };
+                    let aspects = format.aspects();
+                    let kind = attachment_view_type(layers);
+                    let key = ViewKey { kind, format, aspects, mips: [mip, mip + 1], layers };
+                    prepared
+                        .physical(resource, run, imports)
+                        .map_or(Ok(vk::ImageView::null()), |physical| physical.view(key))
+                };
+                self.attachments[at].view = view(attachment.resource, attachment.mip, attachment.layers)?;
+                if let Some(resolve) = resolve {
+                    let region = resolve.access.region;
+                    self.attachments[at].resolve = view(resolve.access.resource, region.mips[0], region.layers)?;
+                }
+            }
+            let framebuffer = match rendering.subpasses {
+                Some(pass) => subpass::framebuffer(&self.shared, pass, rendering, &self.attachments)?,
+                None => vk::Framebuffer::null(),
+            };
+            self.framebuffers.push(framebuffer);
+        }
+        Ok(())
+    }
+
+    fn make_events(&mut self, prepared: &Prepared) -> Result<(), Error> {
+        for _ in self.events.len()..prepared.events as usize {
+            let info = vk::EventCreateInfo::default();
+            // SAFETY: nothing is pointed to.
+            let event = unsafe { self.shared.raw.create_event(&info, None) }.called("vkCreateEvent");
+            self.events.push(self.shared.noted(event)?);
+        }
+        Ok(())
+    }
+
+    fn make_queries(&mut self, prepared: &Prepared) -> Result<(), Error> {
+        let passes = prepared.plan.passes.len() as u32;
+        let pool = |kind, count, statistics| {
+            let info =
+                vk::QueryPoolCreateInfo::default().query_type(kind).query_count(count).pipeline_statistics(statistics);
+            // SAFETY: statistics are asked for only where the device has them.
+            self.shared.noted(unsafe { self.shared.raw.create_query_pool(&info, None) }.called("vkCreateQueryPool"))
+        };
+        let can = self.shared.enabled.host_query_reset && passes > 0;
+        let (measure, statistics) = self.key.measured;
+        if can && measure != Measure::Off {
+            let stamps = Stamps::new(prepared, measure);
+            if stamps.queries > 0 {
+                let none = vk::QueryPipelineStatisticFlags::empty();
+                self.times = Some(Times { pool: pool(vk::QueryType::TIMESTAMP, stamps.queries, none)?, stamps });
+            }
+        }
+        if can && statistics && self.shared.enabled.core.pipeline_statistics_query == vk::TRUE {
+            let statistics = pool(vk::QueryType::PIPELINE_STATISTICS, passes, STATISTICS)?;
+            self.statistics = Some(statistics);
+        }
+        Ok(())
+    }
+
+    /// Copies uniform data into the buffer that the recorded commands read. The context must be idle.
+    pub fn set_data(&mut self, data: &[u8], stamp: u64) {
+        if std::mem::replace(&mut self.data_stamp, stamp) == stamp {
+            return;
+        }
+        if let Some(mapped) = self.own.uniforms.as_ref().and_then(|physical| physical.mapped()) {
+            // SAFETY: the buffer was made as large; the GPU is done with this context.
+            unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), mapped.as_ptr(), data.len()) };
+        }
+    }
+
+    /// Makes the variant ready to be submitted again. The context must be idle.
+    pub fn rearm(&self, prepared: &Prepared) -> Result<(), Error> {
+        let passes = prepared.plan.passes.len() as u32;
+        if let Some(Times { pool, stamps }) = &self.times {
+            // SAFETY: host reset is enabled; the GPU is done with the queries.
+            unsafe { self.shared.raw.reset_query_pool(*pool, 0, stamps.queries) };
+        }
+        if let Some(statistics) = self.statistics {
+            // SAFETY: as above.
+            unsafe { self.shared.raw.reset_query_pool(statistics, 0, passes) };
+        }
+        for &event in &self.events {
+            // SAFETY: the GPU is done with the event.
+            self.shared.noted(unsafe { self.shared.raw.reset_event(event) }.called("vkResetEvent"))?;
+        }
+        Ok(())
+    }
+
+    /// The clear value, views and so on of a rendering's attachments lie here.
+    pub fn views(&self, rendering: &Rendering) -> &[AttachmentViews] {
+        &self.attachments[rendering.attachments.range()]
+    }
+}
+
+/// The statistics that are counted, in the order of their bits.
+pub(crate) const STATISTICS: vk::QueryPipelineStatisticFlags = vk::QueryPipelineStatisticFlags::from_raw(
+    vk::QueryPipelineStatisticFlags::INPUT_ASSEMBLY_VERTICES.as_raw()
+        | vk::QueryPipelineStatisticFlags::CLIPPING_PRIMITIVES.as_raw()
+        | vk::QueryPipelineStatisticFlags::FRAGMENT_SHADER_INVOCATIONS.as_raw()
+        | vk::QueryPipelineStatisticFlags::COMPUTE_SHADER_INVOCATIONS.as_raw(),
+);
+
+enum Change {
+    None,
+    Released,
+    Moves(u32, u32),
+}
+
+/// The batch that each buffer barrier and each image barrier of a plan stands in.
+fn batches_of_barriers(prepared: &Prepared) -> (Vec<usize>, Vec<usize>) {
+    let plan = &prepared.plan;
+    let mut buffers = vec![0; plan.buffer_barriers.len()];
+    let mut images = vec![0; plan.image_barriers.len()];
+    let set = |out: &mut Vec<usize>, span: Span, batch: usize| out[span.range()].fill(batch);
+    for (id, Batch { commands, .. }) in plan.batches.iter_ids() {
+        for command in &plan.commands[commands.range()] {
+            if let Command::Barriers(barriers) | Command::SetEvent(_, barriers) | Command::WaitEvents(_, barriers) =
+                command
+            {
+                set(&mut buffers, barriers.buffers, id.index());
+                set(&mut images, barriers.images, id.index());
+            }
+        }
+    }
+    (buffers, images)
+}
+
+impl Handles for Variant {
+    fn image(&self, resource: ResourceId) -> vk::Image {
+        match self.handles[resource] {
+            Raw::Image(raw) => raw,
+            Raw::Buffer(_) => vk::Image::null(),
+        }
+    }
+
+    fn buffer(&self, resource: ResourceId) -> vk::Buffer {
+        match self.handles[resource] {
+            Raw::Buffer(raw) => raw,
+            Raw::Image(_) => vk::Buffer::null(),
+        }
+    }
+}
+
+impl Drop for Variant {
+    fn drop(&mut self) {
+        let mut gone: Vec<_> = self.chunks.iter().map(|(pool, _)| DeferredDeletion::CommandPool(*pool)).collect();
+        gone.extend(self.own.take_pool());
+        gone.extend(self.recorded_sets.take_pool());
+        gone.extend(self.events.iter().copied().map(DeferredDeletion::Event));
+        let times = self.times.as_ref().map(|times| times.pool);
+        gone.extend([times, self.statistics].into_iter().flatten().map(DeferredDeletion::QueryPool));
+        let framebuffers = self.framebuffers.iter().filter(|one| **one != vk::Framebuffer::null());
+        gone.extend(framebuffers.copied().map(DeferredDeletion::Framebuffer));
+        self.shared.defer_deletion(gone);
+    }
+}

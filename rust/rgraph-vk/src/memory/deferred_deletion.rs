@@ -1,0 +1,110 @@
+//! Deferred deletion: Vulkan objects that are not needed any more, until no queue uses them.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use ash::vk;
+
+use crate::memory::share::block::Spans;
+use crate::memory::{Allocation, Domain, Memory};
+
+/// An object to be destroyed.
+#[derive(Debug)]
+pub(crate) enum DeferredDeletion {
+    Image(vk::Image),
+    ImageView(vk::ImageView),
+    Buffer(vk::Buffer),
+    Memory(Allocation, String, Domain),
+    /// A shared block: its name, and its bytes where they count as this device's.
+    Shared(vk::DeviceMemory, String, u64),
+    /// Bytes of a shared block, by the first one.
+    Span(Arc<Mutex<Spans>>, u64),
+    CommandPool(vk::CommandPool),
+    DescriptorPool(vk::DescriptorPool),
+    QueryPool(vk::QueryPool),
+    Event(vk::Event),
+    Semaphore(vk::Semaphore),
+    RenderPass(vk::RenderPass),
+    Framebuffer(vk::Framebuffer),
+    Pipeline(vk::Pipeline),
+}
+
+impl DeferredDeletion {
+    /// Destroys it; nothing on the device may use it any more.
+    pub fn destroy(self, device: &ash::Device, memory: Option<&mut Memory>) {
+        // SAFETY, for all of them: made of this device, and the deletion queue has waited until no queue uses them.
+        match self {
+            // SAFETY: see above.
+            Self::Image(raw) => unsafe { device.destroy_image(raw, None) },
+            // SAFETY: see above.
+            Self::ImageView(raw) => unsafe { device.destroy_image_view(raw, None) },
+            // SAFETY: see above.
+            Self::Buffer(raw) => unsafe { device.destroy_buffer(raw, None) },
+            Self::Memory(allocation, name, domain) => {
+                if let Some(memory) = memory {
+                    memory.free(allocation, &name, domain);
+                }
+            }
+            Self::Shared(raw, name, bytes) => {
+                // SAFETY: see above; what lay in it was given up before.
+                unsafe { device.free_memory(raw, None) };
+                if let Some(memory) = memory {
+                    memory.uncount_shared(&name, bytes);
+                }
+            }
+            Self::Span(spans, first) => spans.lock().unwrap_or_else(PoisonError::into_inner).free(first),
+            // SAFETY: see above.
+            Self::CommandPool(raw) => unsafe { device.destroy_command_pool(raw, None) },
+            // SAFETY: see above.
+            Self::DescriptorPool(raw) => unsafe { device.destroy_descriptor_pool(raw, None) },
+            // SAFETY: see above.
+            Self::QueryPool(raw) => unsafe { device.destroy_query_pool(raw, None) },
+            // SAFETY: see above.
+            Self::Event(raw) => unsafe { device.destroy_event(raw, None) },
+            // SAFETY: see above.
+            Self::Semaphore(raw) => unsafe { device.destroy_semaphore(raw, None) },
+            // SAFETY: see above.
+            Self::RenderPass(raw) => unsafe { device.destroy_render_pass(raw, None) },
+            // SAFETY: see above.
+            Self::Framebuffer(raw) => unsafe { device.destroy_framebuffer(raw, None) },
+            // SAFETY: see above.
+            Self::Pipeline(raw) => unsafe { device.destroy_pipeline(raw, None) },
+        }
+    }
+}
+
+/// Objects that wait for queues, oldest first.
+#[derive(Debug, Default)]
+pub(crate) struct DeletionQueue {
+    waiting: Vec<(Box<[u64]>, DeferredDeletion)>,
+}
+
+impl DeletionQueue {
+    /// Keeps things until every queue has reached its value.
+    pub fn add(&mut self, values: Box<[u64]>, things: impl IntoIterator<Item = DeferredDeletion>) {
+        self.waiting.extend(things.into_iter().map(|deferred| (values.clone(), deferred)));
+    }
+
+    /// Whether nothing waits.
+    pub fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// What no queue uses any more, in the order it was given up.
+    pub fn take(&mut self, reached: &[u64]) -> Vec<DeferredDeletion> {
+        let over = |values: &[u64]| values.iter().zip(reached).all(|(value, reached)| value <= reached);
+        let mut dead = Vec::new();
+        for (values, deferred) in std::mem::take(&mut self.waiting) {
+            if over(&values) {
+                dead.push(deferred);
+            } else {
+                self.waiting.push((values, deferred));
+            }
+        }
+        dead
+    }
+
+    /// Everything.
+    pub fn take_all(&mut self) -> Vec<DeferredDeletion> {
+        std::mem::take(&mut self.waiting).into_iter().map(|(_, deferred)| deferred).collect()
+    }
+}

@@ -1,0 +1,83 @@
+//! One-time command buffers of a frame context, from one linear pool a queue family: taken in order, all given back at
+//! once when the frame is done.
+
+use ash::vk;
+
+use crate::device::Shared;
+use crate::error::{Called, Error};
+use crate::memory::deferred_deletion::DeferredDeletion;
+
+#[derive(Debug)]
+struct Pool {
+    family: u32,
+    raw: vk::CommandPool,
+    buffers: Vec<vk::CommandBuffer>,
+    used: usize,
+}
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(crate) struct OneTime(Vec<Pool>);
+
+impl OneTime {
+    /// Starts from the front again; the frame that used them is done.
+    pub fn reset(&mut self, shared: &Shared) -> Result<(), Error> {
+        for pool in self.0.iter_mut().filter(|pool| pool.used > 0) {
+            // SAFETY: the context is idle.
+            let reset = unsafe { shared.raw.reset_command_pool(pool.raw, vk::CommandPoolResetFlags::empty()) };
+            shared.noted(reset.called("vkResetCommandPool"))?;
+            pool.used = 0;
+        }
+        Ok(())
+    }
+
+    /// Records a command buffer for a family.
+    pub fn record(
+        &mut self,
+        shared: &Shared,
+        family: u32,
+        record: impl FnOnce(vk::CommandBuffer),
+    ) -> Result<vk::CommandBuffer, Error> {
+        let commands = self.next(shared, family)?;
+        let info = vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
+        // SAFETY: the buffer is new, or its pool was reset.
+        let begun = unsafe { shared.raw.begin_command_buffer(commands, &info) };
+        shared.noted(begun.called("vkBeginCommandBuffer"))?;
+        shared.edge(commands);
+        record(commands);
+        shared.edge(commands);
+        // SAFETY: begun above.
+        shared.noted(unsafe { shared.raw.end_command_buffer(commands) }.called("vkEndCommandBuffer"))?;
+        Ok(commands)
+    }
+
+    fn next(&mut self, shared: &Shared, family: u32) -> Result<vk::CommandBuffer, Error> {
+        let at = match self.0.iter().position(|pool| pool.family == family) {
+            Some(at) => at,
+            None => {
+                let info = vk::CommandPoolCreateInfo::default()
+                    .flags(vk::CommandPoolCreateFlags::TRANSIENT)
+                    .queue_family_index(family);
+                // SAFETY: the family is one of the device's.
+                let raw = unsafe { shared.raw.create_command_pool(&info, None) };
+                let raw = shared.noted(raw.called("vkCreateCommandPool"))?;
+                self.0.push(Pool { family, raw, buffers: Vec::new(), used: 0 });
+                self.0.len() - 1
+            }
+        };
+        let pool = &mut self.0[at];
+        if pool.used == pool.buffers.len() {
+            let info = vk::CommandBufferAllocateInfo::default().command_pool(pool.raw).command_buffer_count(1);
+            // SAFETY: the pool is this context's.
+            let made = unsafe { shared.raw.allocate_command_buffers(&info) };
+            pool.buffers.extend(shared.noted(made.called("vkAllocateCommandBuffers"))?);
+        }
+        pool.used += 1;
+        Ok(pool.buffers[pool.used - 1])
+    }
+
+    /// Everything, to be destroyed.
+    pub fn take(&mut self) -> impl Iterator<Item = DeferredDeletion> {
+        std::mem::take(&mut self.0).into_iter().map(|pool| DeferredDeletion::CommandPool(pool.raw))
+    }
+}

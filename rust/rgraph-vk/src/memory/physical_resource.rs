@@ -1,0 +1,593 @@
+//! Images and buffers on the device: raw object, memory, views, and the state that they carry from run to run.
+
+use std::collections::HashMap;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use ash::vk;
+use gpu_allocator::vulkan::AllocationScheme;
+use rgraph_plan::access::{Aspects, Layout};
+use rgraph_plan::format::{Format, Numbers};
+use rgraph_plan::plan::PlanKind;
+use rgraph_shader::Dimension;
+
+use crate::convert;
+use crate::device::Shared;
+use crate::error::{Called, Code, DeviceError, Error};
+use crate::frame::host::Outcome;
+use crate::memory::deferred_deletion::DeferredDeletion;
+use crate::memory::share::SharedPlace;
+use crate::memory::share::block::SharedBlock;
+use crate::memory::share::{HANDLE, Lent, elsewhere};
+use crate::memory::state::Tracked;
+use crate::memory::{Allocation, Domain, Want};
+
+/// The handle of an image or a buffer.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Raw {
+    Image(vk::Image),
+    Buffer(vk::Buffer),
+}
+
+/// How an image or buffer will be used: what its creation must say.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Usages {
+    pub image: vk::ImageUsageFlags,
+    pub buffer: vk::BufferUsageFlags,
+    /// Whether views of other formats are made.
+    pub mutable: bool,
+    /// Whether its memory is shared with other devices, processes or APIs.
+    pub external: bool,
+}
+
+/// A view of an image.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct ViewKey {
+    pub kind: vk::ImageViewType,
+    pub format: Format,
+    pub aspects: Aspects,
+    pub mips: [u32; 2],
+    pub layers: [u32; 2],
+}
+
+/// An image or buffer of the device.
+pub(crate) struct PhysicalResource {
+    pub shared: Arc<Shared>,
+    pub name: String,
+    pub kind: PlanKind,
+    pub raw: Raw,
+    /// Whether all queue families share it.
+    pub concurrent: bool,
+    /// Whether it was made for transfers into it.
+    pub clearable: bool,
+    memory: Option<(Allocation, Domain)>,
+    /// The shared block that it lies in, and its first byte there.
+    block: Option<(Arc<SharedBlock>, u64)>,
+    /// Whether the bytes there are its own.
+    spans: bool,
+    /// Who had it last besides this device.
+    lent: Mutex<Option<Lent>>,
+    mapped: Option<Mapped>,
+    owned: bool,
+    views: Mutex<HashMap<ViewKey, vk::ImageView>>,
+    tracked: Mutex<Tracked>,
+    /// The last run whose host passes may use it.
+    reserved: Mutex<Option<Arc<Outcome>>>,
+    /// Whether code other than rgraph's may have its handle.
+    exposed: AtomicBool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Mapped(NonNull<u8>);
+
+// SAFETY: the pointer is into memory that the physical resource keeps mapped; no thread owns it.
+unsafe impl Send for Mapped {}
+// SAFETY: as above; access to the bytes is ordered by the runs that use the physical resource.
+unsafe impl Sync for Mapped {}
+
+impl std::fmt::Debug for PhysicalResource {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Store").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl PhysicalResource {
+    /// Makes an image or buffer with memory of its own.
+    pub fn new(
+        shared: &Arc<Shared>,
+        name: &str,
+        kind: PlanKind,
+        usages: Usages,
+        domain: Domain,
+        concurrent: bool,
+    ) -> Result<Arc<Self>, Error> {
+        let mut physical = Self::unbound(shared, name, kind, usages, concurrent)?;
+        let (requirements, dedicated) = physical.requirements();
+        let scheme = dedicated.then_some(match physical.raw {
+            Raw::Image(raw) => AllocationScheme::DedicatedImage(raw),
+            Raw::Buffer(raw) => AllocationScheme::DedicatedBuffer(raw),
+        });
+        let linear = matches!(physical.raw, Raw::Buffer(_));
+        let want = Want { name, requirements, domain, linear, dedicated: scheme };
+        let allocation = shared.allocate(want)?;
+        let (memory, offset) = (allocation.memory, allocation.offset);
+        physical.mapped = allocation.mapped().map(Mapped);
+        let domain = allocation.domain();
+        physical.memory = Some((allocation, domain));
+        physical.bind(memory, offset)?;
+        Ok(Arc::new(physical))
+    }
+
+    /// Makes an image or buffer in memory that others have too; the memory outlives it.
+    pub fn placed(
+        shared: &Arc<Shared>,
+        name: &str,
+        kind: PlanKind,
+        usages: Usages,
+        concurrent: bool,
+        arena: &Arena,
+        offset: u64,
+    ) -> Result<Arc<Self>, Error> {
+        let mut physical = Self::unbound(shared, name, kind, usages, concurrent)?;
+        let allocation = arena.allocation();
+        physical.mapped = allocation.mapped().map(|start| {
+            // SAFETY: the planner placed it within the arena, which is mapped as a whole.
+            Mapped(unsafe { start.add(offset as usize) })
+        });
+        physical.bind(allocation.memory, allocation.offset + offset)?;
+        Ok(Arc::new(physical))
+    }
+
+    /// Makes an image or buffer in a shared block. A holder has it until it is acquired.
+    pub fn shared(
+        block: &Arc<SharedBlock>,
+        name: &str,
+        kind: PlanKind,
+        usages: Usages,
+        place: SharedPlace<'_>,
+    ) -> Result<Arc<Self>, Error> {
+        let mut physical = Self::unbound(&block.shared, name, kind, usages, true)?;
+        let (requirements, _) = physical.requirements();
+        let offset = block.place(name, requirements, place)?;
+        physical.spans = !(place.overlap && place.offset.is_some());
+        physical.block = Some((block.clone(), offset));
+        physical.bind(block.raw, offset)?;
+        physical.expose();
+        if let Some(holder) = place.holder.or(block.imported.then_some("its exporter")) {
+            let tracked = physical.tracked.get_mut().unwrap_or_else(PoisonError::into_inner);
+            tracked.set(tracked.whole(), &elsewhere(Layout::General));
+            *physical.lent.get_mut().unwrap_or_else(PoisonError::into_inner) = Some(Lent::to(holder));
+        }
+        Ok(Arc::new(physical))
+    }
+
+    /// Borrows a caller's image or buffer.
+    pub fn borrowed(shared: &Arc<Shared>, name: &str, kind: PlanKind, raw: Raw, concurrent: bool) -> Arc<Self> {
+        Arc::new(Self {
+            shared: shared.clone(),
+            name: name.to_owned(),
+            kind,
+            raw,
+            concurrent,
+            clearable: false,
+            memory: None,
+            block: None,
+            spans: false,
+            lent: Mutex::default(),
+            mapped: None,
+            owned: false,
+            views: Mutex::default(),
+            tracked: Mutex::new(Tracked::new(kind)),
+            reserved: Mutex::default(),
+            exposed: AtomicBool::new(true),
+        })
+    }
+
+    fn unbound(
+        shared: &Arc<Shared>,
+        name: &str,
+        kind: PlanKind,
+        usages: Usages,
+        concurrent: bool,
+    ) -> Result<Self, Error> {
+        let families = shared.families();
+        let concurrent = concurrent && families.len() > 1;
+        let raw = match kind {
+            PlanKind::Image { .. } => {
+                let mut external = vk::ExternalMemoryImageCreateInfo::default().handle_types(HANDLE);
+                let info = image_info(kind, usages, concurrent, &families);
+                let info = if usages.external { info.push_next(&mut external) } else { info };
+                // SAFETY: the format and usage were found to be supported.
+                Raw::Image(shared.noted(unsafe { shared.raw.create_image(&info, None) }.called("vkCreateImage"))?)
+            }
+            PlanKind::Buffer { .. } => {
+                let mut external = vk::ExternalMemoryBufferCreateInfo::default().handle_types(HANDLE);
+                let info = buffer_info(kind, usages, concurrent, &families);
+                let info = if usages.external { info.push_next(&mut external) } else { info };
+                // SAFETY: the size is not zero and below the limit, which validation of graphs has made sure of.
+                Raw::Buffer(shared.noted(unsafe { shared.raw.create_buffer(&info, None) }.called("vkCreateBuffer"))?)
+            }
+        };
+        match raw {
+            Raw::Image(raw) => shared.name(raw, name),
+            Raw::Buffer(raw) => shared.name(raw, name),
+        }
+        Ok(Self {
+            shared: shared.clone(),
+            name: name.to_owned(),
+            kind,
+            raw,
+            concurrent,
+            clearable: usages.image.contains(vk::ImageUsageFlags::TRANSFER_DST),
+            memory: None,
+            block: None,
+            spans: false,
+            lent: Mutex::default(),
+            mapped: None,
+            owned: true,
+            views: Mutex::default(),
+            tracked: Mutex::new(Tracked::new(kind)),
+            reserved: Mutex::default(),
+            exposed: AtomicBool::new(false),
+        })
+    }
+
+    fn requirements(&self) -> (vk::MemoryRequirements, bool) {
+        let mut dedicated = vk::MemoryDedicatedRequirements::default();
+        let mut out = vk::MemoryRequirements2::default().push_next(&mut dedicated);
+        match self.raw {
+            Raw::Image(image) => {
+                let info = vk::ImageMemoryRequirementsInfo2::default().image(image);
+                // SAFETY: the image was just made.
+                unsafe { self.shared.raw.get_image_memory_requirements2(&info, &mut out) };
+            }
+            Raw::Buffer(buffer) => {
+                let info = vk::BufferMemoryRequirementsInfo2::default().buffer(buffer);
+                // SAFETY: the buffer was just made.
+                unsafe { self.shared.raw.get_buffer_memory_requirements2(&info, &mut out) };
+            }
+        }
+        let requirements = out.memory_requirements;
+        let wants =
+            dedicated.prefers_dedicated_allocation == vk::TRUE || dedicated.requires_dedicated_allocation == vk::TRUE;
+        (requirements, wants)
+    }
+
+    fn bind(&self, memory: vk::DeviceMemory, offset: u64) -> Result<(), Error> {
+        let device = &self.shared.raw;
+        self.shared.noted(match self.raw {
+            // SAFETY: size, alignment and type were asked from the driver; bound once.
+            Raw::Image(raw) => unsafe { device.bind_image_memory(raw, memory, offset) }.called("vkBindImageMemory"),
+            // SAFETY: as above.
+            Raw::Buffer(raw) => unsafe { device.bind_buffer_memory(raw, memory, offset) }.called("vkBindBufferMemory"),
+        })
+    }
+
+    /// The image. Callers know from the kind that it is one.
+    pub fn image(&self) -> vk::Image {
+        match self.raw {
+            Raw::Image(raw) => raw,
+            Raw::Buffer(_) => vk::Image::null(),
+        }
+    }
+
+    /// The buffer. Callers know from the kind that it is one.
+    pub fn buffer(&self) -> vk::Buffer {
+        match self.raw {
+            Raw::Buffer(raw) => raw,
+            Raw::Image(_) => vk::Buffer::null(),
+        }
+    }
+
+    /// First byte of its memory, if the host can see it.
+    pub fn mapped(&self) -> Option<NonNull<u8>> {
+        self.mapped.map(|mapped| mapped.0)
+    }
+
+    /// A view, made once.
+    pub fn view(&self, key: ViewKey) -> Result<vk::ImageView, Error> {
+        let mut views = self.views.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(&known) = views.get(&key) {
+            return Ok(known);
+        }
+        let range = vk::ImageSubresourceRange {
+            aspect_mask: convert::aspects(key.aspects),
+            base_mip_level: key.mips[0],
+            level_count: key.mips[1] - key.mips[0],
+            base_array_layer: key.layers[0],
+            layer_count: key.layers[1] - key.layers[0],
+        };
+        let info = vk::ImageViewCreateInfo::default()
+            .image(self.image())
+            .view_type(key.kind)
+            .format(convert::format(key.format))
+            .subresource_range(range);
+        // SAFETY: the range lies in the image, as validation of graphs and work has made sure of.
+        let view = unsafe { self.shared.raw.create_image_view(&info, None) };
+        let view = self.shared.noted(view.called("vkCreateImageView"))?;
+        self.shared.name(view, &self.name);
+        views.insert(key, view);
+        Ok(view)
+    }
+
+    /// The state that it carries from run to run.
+    pub fn tracked(&self) -> MutexGuard<'_, Tracked> {
+        self.tracked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps all other runs away until a run with host passes is over.
+    pub fn reserve(&self, run: &Arc<Outcome>) {
+        *self.reserved.lock().unwrap_or_else(PoisonError::into_inner) = Some(run.clone());
+    }
+
+    /// The run that it is reserved for, unless that is over.
+    pub fn reserved(&self) -> Option<Arc<Outcome>> {
+        let mut reserved = self.reserved.lock().unwrap_or_else(PoisonError::into_inner);
+        if reserved.as_ref().is_some_and(|run| run.wait_until_over(Some(Duration::ZERO))) {
+            *reserved = None;
+        }
+        reserved.clone()
+    }
+
+    /// The shared block that it lies in, and its first byte there.
+    pub fn block(&self) -> Option<&(Arc<SharedBlock>, u64)> {
+        self.block.as_ref()
+    }
+
+    /// Who had it last besides this device.
+    pub fn lent(&self) -> MutexGuard<'_, Option<Lent>> {
+        self.lent.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Code other than rgraph's gets its handle.
+    pub fn expose(&self) {
+        self.exposed.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether code other than rgraph's may have used it.
+    pub fn is_exposed(&self) -> bool {
+        self.exposed.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for PhysicalResource {
+    fn drop(&mut self) {
+        let views = std::mem::take(self.views.get_mut().unwrap_or_else(PoisonError::into_inner));
+        let mut gone: Vec<_> = views.into_values().map(DeferredDeletion::ImageView).collect();
+        if self.owned {
+            gone.push(match self.raw {
+                Raw::Image(raw) => DeferredDeletion::Image(raw),
+                Raw::Buffer(raw) => DeferredDeletion::Buffer(raw),
+            });
+        }
+        if let Some((allocation, domain)) = self.memory.take() {
+            gone.push(DeferredDeletion::Memory(allocation, std::mem::take(&mut self.name), domain));
+        }
+        // The block itself is deleted later behind it, when its last part is gone.
+        let own = self.block.as_ref().filter(|_| self.spans);
+        gone.extend(own.map(|(block, offset)| DeferredDeletion::Span(block.spans.clone(), *offset)));
+        self.shared.defer_deletion(gone);
+    }
+}
+
+/// Memory that several images and buffers lie in.
+#[derive(Debug)]
+pub(crate) struct Arena {
+    shared: Arc<Shared>,
+    name: String,
+    domain: Domain,
+    types: u32,
+    allocation: Option<Allocation>,
+}
+
+impl Arena {
+    /// Memory of one of the types `types`.
+    pub fn new(shared: &Arc<Shared>, want: Want<'_>, types: u32) -> Result<Arc<Self>, Error> {
+        let allocation = Some(shared.allocate(want)?);
+        let domain = allocation.as_ref().map_or(want.domain, Allocation::domain);
+        let name = want.name.to_owned();
+        Ok(Arc::new(Self { shared: shared.clone(), name, domain, types, allocation }))
+    }
+
+    /// Whether what needs one of `types` may lie in it: every type that it may have been made of is one.
+    pub fn allows(&self, types: u32) -> bool {
+        self.types & !types == 0
+    }
+
+    fn allocation(&self) -> &Allocation {
+        self.allocation.as_ref().expect("taken only when dropped")
+    }
+}
+
+impl Drop for Arena {
+    fn drop(&mut self) {
+        let deferred = self
+            .allocation
+            .take()
+            .map(|memory| DeferredDeletion::Memory(memory, std::mem::take(&mut self.name), self.domain));
+        self.shared.defer_deletion(deferred);
+    }
+}
+
+fn image_info<'a>(kind: PlanKind, usages: Usages, concurrent: bool, families: &'a [u32]) -> vk::ImageCreateInfo<'a> {
+    let PlanKind::Image { format, size, mips, layers, samples, volume, cube } = kind else {
+        return vk::ImageCreateInfo::default();
+    };
+    let mut flags = vk::ImageCreateFlags::empty();
+    if cube {
+        flags |= vk::ImageCreateFlags::CUBE_COMPATIBLE;
+    }
+    if usages.mutable {
+        flags |= vk::ImageCreateFlags::MUTABLE_FORMAT;
+    }
+    let info = vk::ImageCreateInfo::default()
+        .flags(flags)
+        .image_type(if volume { vk::ImageType::TYPE_3D } else { vk::ImageType::TYPE_2D })
+        .format(convert::format(format))
+        .extent(vk::Extent3D { width: size[0], height: size[1], depth: size[2] })
+        .mip_levels(mips)
+        .array_layers(layers)
+        .samples(convert::samples(samples))
+        .tiling(vk::ImageTiling::OPTIMAL)
+        .usage(usages.image)
+        .initial_layout(vk::ImageLayout::UNDEFINED);
+    if concurrent { info.sharing_mode(vk::SharingMode::CONCURRENT).queue_family_indices(families) } else { info }
+}
+
+pub(crate) fn buffer_info<'a>(
+    kind: PlanKind,
+    usages: Usages,
+    concurrent: bool,
+    families: &'a [u32],
+) -> vk::BufferCreateInfo<'a> {
+    let PlanKind::Buffer { size } = kind else { return vk::BufferCreateInfo::default() };
+    let info = vk::BufferCreateInfo::default().size(size).usage(usages.buffer);
+    if concurrent { info.sharing_mode(vk::SharingMode::CONCURRENT).queue_family_indices(families) } else { info }
+}
+
+impl Shared {
+    /// Families of the device's queues, each once.
+    pub(crate) fn families(&self) -> Vec<u32> {
+        let mut families: Vec<_> = self.queues.iter().map(|queue| queue.family).collect();
+        families.sort_unstable();
+        families.dedup();
+        families
+    }
+
+    /// Memory; where there is none, what waits to be destroyed is waited for, and the driver is asked once more.
+    pub(crate) fn allocate(&self, want: Want<'_>) -> Result<Allocation, Error> {
+        let attempt = || {
+            let _beside = crate::device::driver::beside();
+            match self.memory().as_mut() {
+                Some(memory) => memory.allocate(want),
+                None => Err(DeviceError::new(Code::Closed, "the device is closed", "open another one").into()),
+            }
+        };
+        let first = match attempt() {
+            Ok(allocation) => return Ok(allocation),
+            Err(error) => error,
+        };
+        self.trim_staging();
+        if self.wait_idle().is_err() {
+            return Err(first);
+        }
+        attempt()
+    }
+
+    /// What a driver requires of an image or buffer that is not made yet; an error where it cannot be made at all.
+    pub(crate) fn measure(
+        &self,
+        name: &str,
+        kind: PlanKind,
+        usages: Usages,
+        concurrent: bool,
+    ) -> Result<vk::MemoryRequirements, Error> {
+        self.needs(name, kind, usages, concurrent).map(|needs| needs.memory)
+    }
+
+    /// As [`Self::measure`], with whether the driver wants memory for it alone.
+    pub(crate) fn needs(&self, name: &str, kind: PlanKind, usages: Usages, concurrent: bool) -> Result<Needs, Error> {
+        let families = self.families();
+        let concurrent = concurrent && families.len() > 1;
+        let mut dedicated = vk::MemoryDedicatedRequirements::default();
+        let mut out = vk::MemoryRequirements2::default().push_next(&mut dedicated);
+        match kind {
+            PlanKind::Image { format, size, mips, layers, samples, volume, .. } => {
+                let info = image_info(kind, usages, concurrent, &families);
+                // SAFETY: the physical device is of this instance.
+                let properties = unsafe {
+                    self.context.raw().get_physical_device_image_format_properties(
+                        self.physical,
+                        info.format,
+                        info.image_type,
+                        info.tiling,
+                        info.usage,
+                        info.flags,
+                    )
+                };
+                let most = match properties {
+                    Err(vk::Result::ERROR_FORMAT_NOT_SUPPORTED) => None,
+                    other => Some(other.called("vkGetPhysicalDeviceImageFormatProperties")?),
+                };
+                let fits = most.is_some_and(|most| {
+                    let vk::Extent3D { width, height, depth } = most.max_extent;
+                    size[0] <= width
+                        && size[1] <= height
+                        && size[2] <= depth
+                        && mips <= most.max_mip_levels
+                        && layers <= most.max_array_layers
+                        && most.sample_counts.contains(convert::samples(samples))
+                });
+                if !fits {
+                    let shape = if volume { "3D image" } else { "image" };
+                    let message = format!(
+                        "{} cannot make {shape} \"{name}\": {format}, {}x{}x{}, {layers} layers, {mips} mips, {samples} \
+                         samples, used as {:?}",
+                        self.info.name, size[0], size[1], size[2], usages.image
+                    );
+                    let help = "use another format, fewer samples, or use it in another way";
+                    return Err(DeviceError::new(Code::Missing, message, help).of(name).into());
+                }
+                let mut external = vk::ExternalMemoryImageCreateInfo::default().handle_types(HANDLE);
+                let info = if usages.external { info.push_next(&mut external) } else { info };
+                let info = vk::DeviceImageMemoryRequirements::default().create_info(&info);
+                // SAFETY: the image is one that could be made.
+                unsafe { self.raw.get_device_image_memory_requirements(&info, &mut out) };
+            }
+            PlanKind::Buffer { .. } => {
+                let mut external = vk::ExternalMemoryBufferCreateInfo::default().handle_types(HANDLE);
+                let info = buffer_info(kind, usages, concurrent, &families);
+                let info = if usages.external { info.push_next(&mut external) } else { info };
+                let info = vk::DeviceBufferMemoryRequirements::default().create_info(&info);
+                // SAFETY: the buffer is one that could be made.
+                unsafe { self.raw.get_device_buffer_memory_requirements(&info, &mut out) };
+            }
+        }
+        let memory = out.memory_requirements;
+        Ok(Needs {
+            memory,
+            prefers_dedicated: dedicated.prefers_dedicated_allocation == vk::TRUE,
+            requires_dedicated: dedicated.requires_dedicated_allocation == vk::TRUE,
+        })
+    }
+}
+
+/// What a driver requires of an image or buffer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Needs {
+    /// Size, alignment and memory types.
+    pub memory: vk::MemoryRequirements,
+    /// Memory for it alone is faster.
+    pub prefers_dedicated: bool,
+    /// It can have no other.
+    pub requires_dedicated: bool,
+}
+
+/// The view type of a binding.
+pub(crate) fn view_type(dimension: Dimension, arrayed: bool) -> vk::ImageViewType {
+    match (dimension, arrayed) {
+        (Dimension::D1, false) => vk::ImageViewType::TYPE_1D,
+        (Dimension::D1, true) => vk::ImageViewType::TYPE_1D_ARRAY,
+        (Dimension::D2, false) => vk::ImageViewType::TYPE_2D,
+        (Dimension::D2, true) => vk::ImageViewType::TYPE_2D_ARRAY,
+        (Dimension::D3, _) => vk::ImageViewType::TYPE_3D,
+        (Dimension::Cube, false) => vk::ImageViewType::CUBE,
+        (Dimension::Cube, true) => vk::ImageViewType::CUBE_ARRAY,
+    }
+}
+
+/// The view type of an attachment.
+pub(crate) fn attachment_view_type(layers: [u32; 2]) -> vk::ImageViewType {
+    if layers[1] - layers[0] > 1 { vk::ImageViewType::TYPE_2D_ARRAY } else { vk::ImageViewType::TYPE_2D }
+}
+
+/// A clear colour in the numbers of a format.
+pub(crate) fn clear_color(format: Format, value: [f64; 4]) -> vk::ClearColorValue {
+    match format.numbers() {
+        Numbers::Uint => vk::ClearColorValue { uint32: value.map(|v| v as u32) },
+        Numbers::Sint => vk::ClearColorValue { int32: value.map(|v| v as i32) },
+        _ => vk::ClearColorValue { float32: value.map(|v| v as f32) },
+    }
+}

@@ -1,0 +1,322 @@
+//! Images and buffers that are the caller's: bound to imported resources of several graphs in turn, and used by foreign
+//! Vulkan code in between.
+
+use std::sync::Arc;
+
+use ash::vk;
+use rgraph_plan::access::Layout;
+use rgraph_plan::format::Format;
+use rgraph_plan::plan::PlanKind;
+
+use crate::device::queue::{Point, Submit};
+use crate::device::{Device, Shared};
+use crate::error::{Code, DeviceError, Error};
+use crate::frame::copy::{packed_bytes, packed_help};
+use crate::frame::{Readback, ReadbackShared};
+use crate::memory::Domain;
+use crate::memory::physical_resource::{PhysicalResource, Raw, Usages};
+use crate::memory::staged;
+use crate::memory::state::ResourceState;
+
+/// An image or buffer of a device. Clones are the same one; it lives as long as anything uses it.
+#[derive(Clone, Debug)]
+pub struct Resource(pub(crate) Arc<PhysicalResource>);
+
+/// A caller's image or buffer handle.
+#[derive(Clone, Copy, Debug)]
+pub enum BorrowedHandle {
+    /// An image.
+    Image(vk::Image),
+    /// A buffer.
+    Buffer(vk::Buffer),
+}
+
+impl Device {
+    /// Makes an image that holds nothing yet; one sample, no cube. It can be used in every way that its format allows.
+    ///
+    /// # Errors
+    /// If the device cannot make it, or is out of memory.
+    pub fn image(&self, name: &str, format: Format, size: [u32; 2], mips: u32, layers: u32) -> Result<Resource, Error> {
+        self.0.check()?;
+        Resource::check_image(name, size, mips, layers)?;
+        let kind = image_kind(format, size, mips, layers);
+        let usages = Usages { image: self.0.image_usages(format), ..Usages::default() };
+        // Refuses what cannot be made, with the reason.
+        let _ = self.0.measure(name, kind, usages, true)?;
+        PhysicalResource::new(&self.0, name, kind, usages, Domain::Device, true).map(Resource)
+    }
+
+    /// Makes a buffer of `size` bytes that holds nothing yet; it can be used in every way.
+    ///
+    /// # Errors
+    /// If the size is zero, or the device is out of memory.
+    pub fn buffer(&self, name: &str, size: u64) -> Result<Resource, Error> {
+        self.0.check()?;
+        Resource::check_buffer(&self.0, name, size)?;
+        let usages = Usages { buffer: buffer_usages(), ..Usages::default() };
+        PhysicalResource::new(&self.0, name, PlanKind::Buffer { size }, usages, Domain::Device, true).map(Resource)
+    }
+
+    /// Borrows a caller's image or buffer. Its state is unknown until [`Resource::set_state`] says it; `concurrent`
+    /// says that all queue families share it.
+    ///
+    /// # Safety
+    /// The handle is of this device, is as `kind` says, has the usages that graphs make of it, and outlives them.
+    pub unsafe fn borrow_resource(
+        &self,
+        name: &str,
+        kind: PlanKind,
+        handle: BorrowedHandle,
+        concurrent: bool,
+    ) -> Resource {
+        let raw = match handle {
+            BorrowedHandle::Image(raw) => Raw::Image(raw),
+            BorrowedHandle::Buffer(raw) => Raw::Buffer(raw),
+        };
+        Resource(PhysicalResource::borrowed(&self.0, name, kind, raw, concurrent))
+    }
+}
+
+/// A 2D image of one sample, no cube.
+pub(crate) fn image_kind(format: Format, [width, height]: [u32; 2], mips: u32, layers: u32) -> PlanKind {
+    PlanKind::Image { format, size: [width, height, 1], mips, layers, samples: 1, volume: false, cube: false }
+}
+
+/// Every usage of a buffer.
+pub(crate) fn buffer_usages() -> vk::BufferUsageFlags {
+    vk::BufferUsageFlags::TRANSFER_SRC
+        | vk::BufferUsageFlags::TRANSFER_DST
+        | vk::BufferUsageFlags::UNIFORM_BUFFER
+        | vk::BufferUsageFlags::STORAGE_BUFFER
+        | vk::BufferUsageFlags::VERTEX_BUFFER
+        | vk::BufferUsageFlags::INDEX_BUFFER
+        | vk::BufferUsageFlags::INDIRECT_BUFFER
+}
+
+impl Shared {
+    /// Every usage that a format allows.
+    pub(crate) fn image_usages(&self, format: Format) -> vk::ImageUsageFlags {
+        // SAFETY: the physical device is of this instance.
+        let properties = unsafe {
+            let raw = crate::convert::format(format);
+            self.context.raw().get_physical_device_format_properties(self.physical, raw)
+        };
+        let has = properties.optimal_tiling_features;
+        let mut usages = vk::ImageUsageFlags::TRANSFER_SRC | vk::ImageUsageFlags::TRANSFER_DST;
+        for (feature, usage) in [
+            (vk::FormatFeatureFlags::SAMPLED_IMAGE, vk::ImageUsageFlags::SAMPLED),
+            (vk::FormatFeatureFlags::STORAGE_IMAGE, vk::ImageUsageFlags::STORAGE),
+            (vk::FormatFeatureFlags::COLOR_ATTACHMENT, vk::ImageUsageFlags::COLOR_ATTACHMENT),
+            (vk::FormatFeatureFlags::DEPTH_STENCIL_ATTACHMENT, vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT),
+        ] {
+            if has.contains(feature) {
+                usages |= usage;
+            }
+        }
+        usages
+    }
+}
+
+impl Resource {
+    /// The resource of a physical resource.
+    pub(crate) fn of(physical: Arc<PhysicalResource>) -> Self {
+        Self(physical)
+    }
+
+    pub(crate) fn physical(&self) -> &Arc<PhysicalResource> {
+        &self.0
+    }
+
+    /// Refuses sizes that no image has.
+    pub(crate) fn check_image(name: &str, [width, height]: [u32; 2], mips: u32, layers: u32) -> Result<(), Error> {
+        if width == 0 || height == 0 || mips == 0 || layers == 0 {
+            return Err(Error::input(name, format!("image \"{name}\" has no texels"), "give a size of at least 1x1"));
+        }
+        let most = width.max(height).ilog2() + 1;
+        if mips > most {
+            let message = format!("image \"{name}\" of {width}x{height} has {mips} mips");
+            return Err(Error::input(name, message, format!("give it 1 to {most} mips")));
+        }
+        Ok(())
+    }
+
+    /// Refuses sizes that no buffer of the device has.
+    pub(crate) fn check_buffer(shared: &Shared, name: &str, size: u64) -> Result<(), Error> {
+        let most = shared.profile.limits.max_buffer;
+        if size == 0 || size > most {
+            let message = format!("buffer \"{name}\" has {size} bytes");
+            return Err(Error::input(name, message, format!("give it 1 to {most} bytes")));
+        }
+        Ok(())
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// What it is.
+    pub fn kind(&self) -> PlanKind {
+        self.0.kind
+    }
+
+    /// Its Vulkan handle. Who uses it says with [`Resource::set_state`] how it was left.
+    pub fn handle(&self) -> BorrowedHandle {
+        self.0.expose();
+        match self.0.raw {
+            Raw::Image(raw) => BorrowedHandle::Image(raw),
+            Raw::Buffer(raw) => BorrowedHandle::Buffer(raw),
+        }
+    }
+
+    /// How it was used last (of a resource whose parts differ: its first part).
+    pub fn state(&self) -> ResourceState {
+        self.0.tracked().first()
+    }
+
+    /// Says how foreign code left it: the layout, and the queue (of the device's list), stages and accesses that used
+    /// it last. The next run of a graph takes over behind all that was submitted to that queue so far, behind the given
+    /// points, and behind rgraph's own uses. Waits for a run whose host passes may use it.
+    ///
+    /// # Safety
+    /// An image is in that layout, and belongs to that queue family, when everything that the next run waits for is
+    /// done; nothing else uses the resource from then on.
+    ///
+    /// ```compile_fail,E0133
+    /// fn safe(image: &rgraph_vk::Resource) {
+    ///     let _ = image.set_state(&rgraph_vk::ResourceState::default());
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// If the queue or the family does not exist, a point was never submitted, the image is rgraph's own and in another
+    /// layout, or the driver fails.
+    pub unsafe fn set_state(&self, state: &ResourceState) -> Result<(), Error> {
+        let shared = &self.0.shared;
+        shared.check()?;
+        shared.outside()?;
+        if let Some((message, help)) = self.fault(state) {
+            return Err(Error::input(&self.0.name, message, help));
+        }
+        let _turn = shared.turn_with(std::slice::from_ref(&self.0), None)?;
+        let mut state = state.clone();
+        if let Some(queue) = state.queue {
+            // An empty submit signals a value behind the foreign work, for whoever comes on another queue.
+            let value = shared.noted(shared.queues[queue].submit(&shared.raw, &[Submit::default()]))?;
+            state.points.push(Point { queue, value });
+        }
+        let mut tracked = self.0.tracked();
+        let whole = tracked.whole();
+        tracked.visit(whole, |_, known| state.points.extend(&known.points));
+        state.points.sort_unstable();
+        // Of each queue the last value implies all before it.
+        state.points.reverse();
+        state.points.dedup_by_key(|point| point.queue);
+        tracked.set(whole, &state);
+        Ok(())
+    }
+
+    /// What cannot be so in a state that is said, and the help.
+    fn fault(&self, state: &ResourceState) -> Option<(String, String)> {
+        let shared = &self.0.shared;
+        let (name, queues, families) = (&self.0.name, shared.queues.len(), shared.info.families.len());
+        // What Vulkan reserves for other devices and other APIs is no index.
+        let elsewhere = [vk::QUEUE_FAMILY_EXTERNAL, vk::QUEUE_FAMILY_FOREIGN_EXT];
+        if let Some(family) = state.family.filter(|family| *family as usize >= families && !elsewhere.contains(family))
+        {
+            let message = format!("\"{name}\" was left to queue family {family}, and the device has {families}");
+            return Some((message, "count the device's queue families from 0".to_owned()));
+        }
+        let used = state.queue.into_iter().chain(state.points.iter().map(|point| point.queue));
+        if let Some(queue) = used.into_iter().find(|queue| *queue >= queues) {
+            let message = format!("\"{name}\" was left on queue {queue}, and the device has {queues}");
+            return Some((message, "count the device's queues from 0".to_owned()));
+        }
+        let early = |point: &&Point| point.value > shared.queues[point.queue].submitted();
+        if let Some(Point { queue, value }) = state.points.iter().find(early) {
+            let last = shared.queues[*queue].submitted();
+            let message = format!("\"{name}\" waits for value {value} of queue {queue}, which has submitted {last}");
+            return Some((message, "give points that rgraph returned".to_owned()));
+        }
+        let mut other = None;
+        if !self.0.is_exposed() && state.layout != Layout::Undefined {
+            let tracked = self.0.tracked();
+            tracked.visit(tracked.whole(), |_, known| {
+                other = other.or((known.layout != state.layout).then_some(known.layout));
+            });
+        }
+        other.map(|layout| {
+            let message = format!("\"{name}\" is in layout {layout}, but no other program can have used it");
+            (message, "give \"undefined\" to drop its contents".to_owned())
+        })
+    }
+
+    /// A resource around a physical resource.
+    pub(crate) fn of_physical(physical: Arc<PhysicalResource>) -> Self {
+        Self(physical)
+    }
+
+    /// The physical resource, if it is that device's.
+    pub(crate) fn checked(&self, shared: &Arc<Shared>) -> Result<&Arc<PhysicalResource>, Error> {
+        if Arc::ptr_eq(&self.0.shared, shared) {
+            return Ok(&self.0);
+        }
+        let message = format!("\"{}\" belongs to another device", self.0.name);
+        Err(DeviceError::new(Code::Foreign, message, "make it on the device that runs the graph").into())
+    }
+
+    /// Writes mip 0 of all layers, tightly packed, or a buffer's bytes. Returns when `bytes` may change; the device may
+    /// still be copying, and what uses the resource next waits for that. Where foreign code has the handle, it waits
+    /// here.
+    ///
+    /// # Errors
+    /// If the number of bytes is not right, or the driver fails; inside of a function of a pass.
+    pub fn write(&self, bytes: &[u8]) -> Result<(), Error> {
+        let shared = &self.0.shared;
+        shared.check()?;
+        shared.outside()?;
+        let wanted = packed_bytes(self.0.kind);
+        if bytes.len() as u64 != wanted {
+            let message = format!("\"{}\" takes {wanted} bytes, and {} are given", self.0.name, bytes.len());
+            return Err(Error::input(&self.0.name, message, packed_help(self.0.kind)));
+        }
+        self.0.available()?;
+        staged::write(&self.0, bytes, None)?;
+        if self.0.is_exposed() {
+            shared.wait(&staged::points(&self.0), None)?;
+        }
+        shared.sweep()
+    }
+
+    /// Reads mip 0 of all layers, tightly packed, or a buffer's bytes; waits until it is done.
+    ///
+    /// # Errors
+    /// If the driver fails; inside of a function of a pass.
+    pub fn read(&self) -> Result<Readback, Error> {
+        self.0.shared.check()?;
+        self.0.shared.outside()?;
+        self.0.available()?;
+        let block = staged::read(&self.0)?;
+        let (kind, name) = (self.0.kind, self.0.name.clone());
+        self.0.shared.sweep()?;
+        Ok(Readback(Arc::new(ReadbackShared { block, bytes: packed_bytes(kind), kind, name })))
+    }
+
+    /// As [`Resource::read`], into `bytes`: without a copy by the CPU where they lie in [`Locked`](crate::Locked)
+    /// memory.
+    ///
+    /// # Errors
+    /// If the number of bytes is not right, or the driver fails; inside of a function of a pass.
+    pub fn read_into(&self, bytes: &mut [u8]) -> Result<(), Error> {
+        self.0.shared.check()?;
+        self.0.shared.outside()?;
+        let held = packed_bytes(self.0.kind);
+        if bytes.len() as u64 != held {
+            let message = format!("\"{}\" has {held} bytes, and there is room for {}", self.0.name, bytes.len());
+            return Err(Error::input(&self.0.name, message, packed_help(self.0.kind)));
+        }
+        self.0.available()?;
+        staged::read_into(&self.0, bytes)?;
+        self.0.shared.sweep()
+    }
+}

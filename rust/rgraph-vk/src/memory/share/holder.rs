@@ -1,0 +1,160 @@
+//! Who has a resource of a shared block, and until when.
+
+use rgraph_plan::access::{Accesses, Layout, Stages};
+
+use crate::device::semaphore::Semaphore;
+use crate::error::Error;
+use crate::memory::physical_resource::PhysicalResource;
+use crate::memory::resource::Resource;
+use crate::memory::staged;
+use crate::memory::state::ResourceState;
+use ash::vk;
+
+/// Another user of a shared resource.
+#[derive(Clone, Debug)]
+pub struct Holder {
+    /// Its name.
+    pub name: String,
+    /// It is done when the semaphore has the value. `None`: it tells by other means.
+    pub until: Option<(Semaphore, u64)>,
+}
+
+/// A resource that another user has, or had until it was acquired.
+#[derive(Clone, Debug)]
+pub(crate) struct Lent {
+    pub holder: Holder,
+    /// Whether the caller knows that the holder is done.
+    pub acquired: bool,
+}
+
+impl Lent {
+    /// Held by another until it is acquired.
+    pub fn to(name: &str) -> Self {
+        Self { holder: Holder { name: name.to_owned(), until: None }, acquired: false }
+    }
+}
+
+/// The state of what another user has.
+pub(crate) fn elsewhere(layout: Layout) -> ResourceState {
+    ResourceState { family: Some(vk::QUEUE_FAMILY_EXTERNAL), layout, ..ResourceState::default() }
+}
+
+impl PhysicalResource {
+    /// Whether any part belongs to a user outside of the device.
+    fn is_elsewhere(&self) -> bool {
+        let (tracked, mut found) = (self.tracked(), false);
+        tracked.visit(tracked.whole(), |_, state| found |= state.family == Some(vk::QUEUE_FAMILY_EXTERNAL));
+        found
+    }
+
+    /// The user outside of the device who has it.
+    pub(crate) fn holder(&self) -> Option<Lent> {
+        let lent = self.lent().clone()?;
+        self.is_elsewhere().then_some(lent)
+    }
+
+    /// Refuses what another user has for a time that nobody knows.
+    pub(crate) fn available(&self) -> Result<(), Error> {
+        if self.block().is_none() {
+            return Ok(());
+        }
+        match self.holder() {
+            Some(Lent { holder: Holder { name, until: None }, acquired: false }) => {
+                let message = format!("\"{}\" is held by {name}", self.name);
+                let help = "acquire it when its holder is done, or release it with until=(semaphore, value)";
+                Err(Error::input(&self.name, message, help))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Resource {
+    /// First byte in its block; `None` if it lies in no shared block.
+    pub fn offset(&self) -> Option<u64> {
+        self.physical().block().map(|(_, offset)| *offset)
+    }
+
+    /// The user outside of this device who has it; `None`: it is this device's.
+    pub fn holder(&self) -> Option<Holder> {
+        self.physical().holder().filter(|lent| !lent.acquired).map(|lent| lent.holder)
+    }
+
+    /// Leaves it to another user, `to`, behind all uses so far; images in layout `general`. With `signal` the call
+    /// returns when that is submitted, and the timeline gets the value when it is done; without, it waits. With `until`
+    /// the next use waits for that value of a timeline that the other user signals; without, uses are refused until
+    /// [`Resource::acquire`].
+    ///
+    /// # Errors
+    /// If it lies in no shared block, another user has it, a semaphore is of another device, or the driver fails.
+    pub fn release(
+        &self,
+        to: &str,
+        signal: Option<(&Semaphore, u64)>,
+        until: Option<(&Semaphore, u64)>,
+    ) -> Result<(), Error> {
+        let physical = self.physical();
+        let shared = &physical.shared;
+        shared.check()?;
+        shared.outside()?;
+        let name = &physical.name;
+        if physical.block().is_none() {
+            let message = format!("\"{name}\" lies in no shared memory");
+            return Err(Error::input(name, message, "make it with SharedMemory"));
+        }
+        physical.available()?;
+        for (semaphore, _) in signal.iter().chain(&until) {
+            semaphore.check_of(shared)?;
+        }
+        let signals = match signal {
+            Some((semaphore, value)) => vec![semaphore.promised(value)?],
+            None => Vec::new(),
+        };
+        let point = staged::release(physical, &signals)?;
+        let until = until.map(|(semaphore, value)| (semaphore.clone(), value));
+        *physical.lent() = Some(Lent { holder: Holder { name: to.to_owned(), until }, acquired: false });
+        if signal.is_none() {
+            shared.wait(&[point], None)?;
+        }
+        shared.sweep()
+    }
+
+    /// Takes it back from its holder, who left images in layout `general`. With `after` the next use waits until the
+    /// semaphore has the value; without, the holder is done already. `discard` drops the contents: nobody wrote any
+    /// yet.
+    ///
+    /// # Errors
+    /// If no other user has it, or the semaphore is of another device.
+    pub fn acquire(&self, after: Option<(&Semaphore, u64)>, discard: bool) -> Result<(), Error> {
+        let physical = self.physical();
+        physical.shared.check()?;
+        let Some(Lent { holder, .. }) = physical.holder() else {
+            let message = format!("\"{}\" is not held by another user", physical.name);
+            return Err(Error::input(
+                &physical.name,
+                message,
+                "release it first; what this device has needs no acquire",
+            ));
+        };
+        if let Some((semaphore, _)) = after {
+            semaphore.check_of(&physical.shared)?;
+        }
+        let until = after.map(|(semaphore, value)| (semaphore.clone(), value));
+        *physical.lent() = Some(Lent { holder: Holder { until, ..holder }, acquired: true });
+        if discard {
+            physical.tracked().each(|state| state.layout = Layout::Undefined);
+        }
+        Ok(())
+    }
+}
+
+/// How a resource is left to a user outside of the device.
+pub(crate) fn released(queue: usize, point: crate::device::queue::Point) -> ResourceState {
+    ResourceState {
+        queue: Some(queue),
+        stages: Stages::COPY,
+        access: Accesses::empty(),
+        points: vec![point],
+        ..elsewhere(Layout::General)
+    }
+}
