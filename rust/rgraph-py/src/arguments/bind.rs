@@ -1,0 +1,227 @@
+//! What is bound to a shader's variables: keyword arguments as what graph files say too.
+
+use std::sync::Arc;
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyString, PyTuple};
+use rgraph_plan::file::nearest::nearest;
+use rgraph_shader::{Binding, BindingKind, Program};
+use rgraph_vk::Error;
+use rgraph_vk::front::{self, Elements, Given, Who};
+use rgraph_vk::work::{Bound as BoundTo, Sampler};
+
+use crate::arguments::convert::{ByteRange, Range, aspects};
+use crate::arguments::declare::{given, only};
+use crate::arguments::keywords;
+use crate::arguments::value::value;
+use crate::classes::passes::{Argument, Arguments, Work, text};
+use crate::classes::sampler::PySampler;
+use crate::classes::view::{Part, PyView};
+use crate::run::error::{graph_error, shader_error};
+use crate::run::runtime_errors::raised;
+
+/// The Python exception of work that does not fit its shader.
+pub fn misfit(py: Python<'_>, error: Error, who: Who<'_>) -> PyErr {
+    match error {
+        Error::Graph(error) => graph_error(py, &error),
+        Error::Shader(error) => shader_error(py, &error, Some(who)),
+        other => raised(py, other),
+    }
+}
+
+/// The values of bindings: those left over of the keyword arguments, and those of `bindings=`.
+pub fn values<'py>(arguments: Arguments<'py>) -> PyResult<Vec<Argument<'py>>> {
+    let more = arguments.take("bindings")?;
+    let mut values = arguments.rest();
+    if let Some(more) = more {
+        for (name, value) in more.cast::<PyDict>()?.iter() {
+            values.push((text(&name)?, value));
+        }
+    }
+    Ok(values)
+}
+
+/// Matches values with the variables of a program, and notes in `work` how they are used.
+///
+/// # Errors
+/// See [`front::bind`].
+pub fn bind(
+    py: Python<'_>,
+    who: Who<'_>,
+    program: &Arc<Program>,
+    values: Vec<Argument<'_>>,
+    work: &mut Work,
+) -> PyResult<Arc<[BoundTo]>> {
+    let mut all = std::mem::take(&mut work.values);
+    for (name, value) in &values {
+        let binding = program.interface.find(name).map(|(_, binding)| binding);
+        let given = match binding {
+            Some(binding) if !value.is_none() && binding.count == 1 => Some(Elements::One(one(value, binding, work)?)),
+            Some(binding) if !value.is_none() => {
+                let items = crate::arguments::convert::one_or_many(value)?;
+                Some(Elements::Many(items.iter().map(|item| one(item, binding, work)).collect::<PyResult<_>>()?))
+            }
+            _ => None,
+        };
+        all.push(given);
+    }
+    if let Some(mistyped) = mistyped(program, &values) {
+        return Err(mistyped);
+    }
+    let names = values.iter().map(|(name, _)| &**name);
+    let bound = front::bind(who, program, names, &all, &mut work.needs);
+    all.clear();
+    work.values = all;
+    bound.map_err(|error| misfit(py, error, who))
+}
+
+/// A keyword argument that is no binding, is like none, and is like another keyword argument.
+fn mistyped(program: &Program, values: &[Argument<'_>]) -> Option<PyErr> {
+    let bindings = || program.interface.bindings.iter().map(|binding| binding.name.as_str());
+    let unused = |name: &str| program.interface.unused.iter().any(|unused| unused == name);
+    let stranger = |name: &&str| !bindings().any(|known| known == *name) && !unused(name);
+    let name =
+        values.iter().map(|(name, _)| &**name).filter(stranger).find(|name| nearest(name, bindings()).is_none())?;
+    let (function, known) = match program.interface.workgroup != [0; 3] {
+        true => ("compute", &COMPUTE[..]),
+        false => ("raster", &RASTER[..]),
+    };
+    let known: Vec<String> = known.iter().chain(&keywords::OF_PASSES).map(|name| (*name).to_owned()).collect();
+    let near = nearest(name, known.iter().map(String::as_str))?.to_owned();
+    Some(keywords::unexpected(function, name, &[near]))
+}
+
+/// Keyword arguments of dispatches and of draws.
+const COMPUTE: [&str; 4] = ["groups", "push", "entry", "bindings"];
+const RASTER: [&str; 29] = [
+    "color",
+    "depth",
+    "vertices",
+    "instances",
+    "push",
+    "entry",
+    "vertex_buffers",
+    "index",
+    "index_format",
+    "indirect",
+    "draws",
+    "stride",
+    "clear",
+    "load",
+    "clear_depth",
+    "load_depth",
+    "resolve",
+    "resolve_mode",
+    "blend",
+    "write_mask",
+    "cull",
+    "front",
+    "topology",
+    "wireframe",
+    "depth_test",
+    "depth_write",
+    "viewport",
+    "stencil",
+    "bindings",
+];
+
+/// A sampler: an `rgraph.Sampler`, or its arguments as a graph file has them.
+fn sampler(value: &Bound<'_, PyAny>) -> PyResult<Option<Sampler>> {
+    if let Ok(sampler) = value.cast::<PySampler>() {
+        return Ok(Some(sampler.get().0));
+    }
+    let Ok(arguments) = value.cast::<PyDict>() else { return Ok(None) };
+    let made = value.py().get_type::<PySampler>().call((), Some(arguments))?;
+    Ok(Some(made.cast::<PySampler>()?.get().0))
+}
+
+/// Part of a resource, and its sampler, as a graph file has them: `{"resource": …, "mip": 1, "sampler": …}`.
+fn described(dict: &Bound<'_, PyDict>, work: &mut Work) -> PyResult<Given> {
+    only(dict, &["resource", "mip", "mips", "layer", "layers", "aspects", "range", "sampler"])?;
+    let of = |name| dict.get_item(name);
+    let Some(resource) = of("resource")? else {
+        return Err(PyTypeError::new_err("a binding given as a dict has a \"resource\""));
+    };
+    let (resource, mut part) = match PyView::of(&resource) {
+        Some((of, part)) => (of.into_any(), part),
+        None => (resource, Part::default()),
+    };
+    for (one, many) in [("mip", "mips"), ("layer", "layers")] {
+        let range = match (of(one)?, of(many)?) {
+            (Some(_), Some(_)) => return Err(PyTypeError::new_err(format!("a binding has {one} or {many}, not both"))),
+            (Some(value), None) | (None, Some(value)) => value.extract::<Range>()?.0,
+            (None, None) => continue,
+        };
+        match one {
+            "mip" => part.ranges.mips = Some(range),
+            _ => part.ranges.layers = Some(range),
+        }
+    }
+    if let Some(range) = of("range")? {
+        part.ranges.bytes = Some(range.extract::<ByteRange>()?.0);
+    }
+    if let Some(names) = of("aspects")? {
+        part.aspects = aspects(&names)?;
+    }
+    let sampler = of("sampler")?.map(|value| sampler(&value)).transpose()?.flatten();
+    Ok(Given::Part(work.table.add(given(&resource)?.owned()), part, sampler))
+}
+
+fn one(value: &Bound<'_, PyAny>, binding: &Binding, work: &mut Work) -> PyResult<Given> {
+    let samples = matches!(binding.kind, BindingKind::Sampler { .. });
+    if let Ok(sampler) = value.cast::<PySampler>() {
+        return Ok(Given::Sampler(sampler.get().0));
+    }
+    if samples && let Some(sampler) = sampler(value)? {
+        return Ok(Given::Sampler(sampler));
+    }
+    if let Ok(dict) = value.cast::<PyDict>()
+        && binding.kind != BindingKind::Uniform
+        && dict.contains("resource")?
+    {
+        return described(dict, work);
+    }
+    // An image together with its sampler.
+    let (value, sampler) = match value.cast::<PyTuple>() {
+        Ok(pair) if pair.len() == 2 && pair.get_item(1)?.is_instance_of::<PySampler>() => {
+            (pair.get_item(0)?, Some(pair.get_item(1)?.cast::<PySampler>()?.get().0))
+        }
+        _ => (value.clone(), None),
+    };
+    let part = PyView::of(&value).map(|(resource, part)| (resource.into_any(), part));
+    let part = part.or_else(|| value.is_instance_of::<PyString>().then(|| (value.clone(), Part::default())));
+    match part {
+        Some((resource, part)) => Ok(Given::Part(work.table.add(given(&resource)?.owned()), part, sampler)),
+        None if binding.kind == BindingKind::Uniform => crate::arguments::value::value(&value).map(Given::Data),
+        None => {
+            let (got, help) = data_words(&value, binding)?;
+            Ok(Given::Other(got, help))
+        }
+    }
+}
+
+fn data_words(value: &Bound<'_, PyAny>, binding: &Binding) -> PyResult<(String, String)> {
+    let kind = value.get_type().name()?.to_string();
+    let help = match binding.kind {
+        BindingKind::Storage => "import it: g.import_array(name, array, as_buffer=True)",
+        BindingKind::Sampler { .. } => "bind an rgraph.Sampler",
+        _ if value.is_instance_of::<PyList>() => "bind one image, or make it an array in the shader",
+        _ => "import it: g.import_array(name, array)",
+    };
+    Ok((format!("plain data ({kind})"), help.to_owned()))
+}
+
+/// The push data of a program.
+///
+/// # Errors
+/// See [`front::push`].
+pub fn push(py: Python<'_>, who: Who<'_>, program: &Program, given: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<u8>> {
+    let given = match (given, &program.interface.push) {
+        (Some(given), Some(_)) => Some(value(given)?),
+        // Whatever it is: the shader reads none.
+        (Some(_), None) => Some(rgraph_shader::Value::Bool(false)),
+        (None, _) => None,
+    };
+    front::push(who, program, given.as_ref()).map_err(|error| misfit(py, error, who))
+}

@@ -1,0 +1,226 @@
+//! Python values into the planner's: text, whole numbers, ranges, names of enumerations. A wrong type is a
+//! `TypeError`; a number or a name that cannot be is a `GraphError`.
+
+use pyo3::exceptions::{PyOverflowError, PyTypeError, PyUnicodeError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyString};
+use rgraph_plan::access::{Accesses, Aspects, Stages};
+use rgraph_plan::error::Code;
+use rgraph_plan::file::nearest::nearest;
+use rgraph_plan::graph::Clear;
+
+use crate::run::error::bad;
+
+/// Text that is valid UTF-8.
+#[derive(Clone, Copy)]
+pub struct Text<'a>(pub &'a str);
+
+impl<'a, 'py> FromPyObject<'a, 'py> for Text<'a> {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        value.extract::<&'a str>().map(Self).map_err(|error| {
+            if error.is_instance_of::<PyUnicodeError>(value.py()) {
+                let help = "names are Unicode text without surrogates";
+                return bad(value.py(), Code::BadName, "a name cannot be written as UTF-8", help);
+            }
+            error
+        })
+    }
+}
+
+/// The bytes of a file, given as text or as bytes.
+#[derive(Clone, Copy)]
+pub struct FileText<'a>(pub &'a [u8]);
+
+impl<'a, 'py> FromPyObject<'a, 'py> for FileText<'a> {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        if value.is_instance_of::<PyString>() {
+            return value.extract::<Text<'a>>().map(|Text(text)| Self(text.as_bytes()));
+        }
+        Ok(Self(value.extract::<&'a [u8]>()?))
+    }
+}
+
+/// A whole number of 32 bits: a size, a count, an index.
+#[derive(Clone, Copy)]
+pub struct Count(pub u32);
+
+/// A whole number of 64 bits: bytes.
+#[derive(Clone, Copy)]
+pub struct Bytes(pub u64);
+
+/// A floating-point number; whether it may be NaN or negative is for validation to say.
+#[derive(Clone, Copy)]
+pub struct Number(pub f64);
+
+fn out_of_range(value: &Bound<'_, PyAny>, error: PyErr, limit: &str) -> PyErr {
+    let py = value.py();
+    if !error.is_instance_of::<PyOverflowError>(py) {
+        return error;
+    }
+    let shown: String = value.to_string().chars().take(40).collect();
+    bad(py, Code::BadNumber, format!("{shown} is out of range"), &format!("numbers here go {limit}"))
+}
+
+fn refuse_bool(value: &Bound<'_, PyAny>) -> PyResult<()> {
+    if value.is_instance_of::<PyBool>() {
+        return Err(PyTypeError::new_err("expected a number, not a bool"));
+    }
+    Ok(())
+}
+
+impl<'a, 'py> FromPyObject<'a, 'py> for Count {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        refuse_bool(&value)?;
+        // The largest value is kept free: it would stand for "not said" in places.
+        match value.extract::<u32>() {
+            Ok(u32::MAX) => {
+                Err(bad(value.py(), Code::BadNumber, "4294967295 is out of range", "numbers here go up to 4294967294"))
+            }
+            Ok(number) => Ok(Self(number)),
+            Err(error) => Err(out_of_range(&value, error, "from 0 to 4294967294")),
+        }
+    }
+}
+
+impl<'a, 'py> FromPyObject<'a, 'py> for Bytes {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        refuse_bool(&value)?;
+        let number = value.extract::<u64>().map_err(|error| out_of_range(&value, error, "from 0 to 2^64 - 1"))?;
+        Ok(Self(number))
+    }
+}
+
+impl<'a, 'py> FromPyObject<'a, 'py> for Number {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        refuse_bool(&value)?;
+        let number = value.extract::<f64>().map_err(|error| out_of_range(&value, error, "up to 1.8e308"))?;
+        Ok(Self(number))
+    }
+}
+
+/// A half-open range of levels or layers: `(first, end)`, or one number for one of them.
+#[derive(Clone, Copy)]
+pub struct Range(pub [u32; 2]);
+
+impl<'a, 'py> FromPyObject<'a, 'py> for Range {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        match items(&value) {
+            Some(items) => match items?.as_slice() {
+                [first, end] => Ok(Self([first.extract::<Count>()?.0, end.extract::<Count>()?.0])),
+                other => Err(PyTypeError::new_err(format!("expected (first, end), got {} numbers", other.len()))),
+            },
+            None => value.extract::<Count>().map(|Count(first)| Self([first, first + 1])),
+        }
+    }
+}
+
+/// A half-open range of bytes: `(offset, end)`.
+#[derive(Clone, Copy)]
+pub struct ByteRange(pub [u64; 2]);
+
+impl<'a, 'py> FromPyObject<'a, 'py> for ByteRange {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        match items(&value).transpose()?.as_deref() {
+            Some([first, end]) => Ok(Self([first.extract::<Bytes>()?.0, end.extract::<Bytes>()?.0])),
+            _ => Err(PyTypeError::new_err("expected (offset, end) in bytes")),
+        }
+    }
+}
+
+/// The items of a sequence that is neither text nor a dict, or `None` if the value is not one.
+pub fn items<'py>(value: &Bound<'py, PyAny>) -> Option<PyResult<Vec<Bound<'py, PyAny>>>> {
+    if value.is_instance_of::<PyString>()
+        || value.is_instance_of::<PyDict>()
+        || !value.hasattr("__getitem__").unwrap_or(false)
+    {
+        return None;
+    }
+    let length = value.len().ok()?;
+    Some((0..length).map(|at| value.get_item(at)).collect())
+}
+
+/// A value, or each item of a sequence of values.
+pub fn one_or_many<'py>(value: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    items(value).unwrap_or_else(|| Ok(vec![value.clone()]))
+}
+
+/// The value that a name stands for; a name that stands for none is a `GraphError` that offers the nearest.
+pub fn word<T>(
+    py: Python<'_>,
+    what: &str,
+    name: &str,
+    from_name: impl Fn(&str) -> Option<T>,
+    known: impl Iterator<Item = &'static str>,
+) -> PyResult<T> {
+    from_name(name).ok_or_else(|| unknown(py, what, name, known))
+}
+
+fn unknown(py: Python<'_>, what: &str, name: &str, known: impl Iterator<Item = &'static str>) -> PyErr {
+    let known: Vec<_> = known.collect();
+    let shown: String = name.chars().take(60).collect();
+    let help = match nearest(name, known.iter().copied()) {
+        Some(near) => format!("did you mean \"{near}\"?"),
+        None if known.len() <= 48 => format!("there are {}", known.join(", ")),
+        None => format!("use a name that the manual lists under \"Conventions\", such as {}", known[0]),
+    };
+    bad(py, Code::UnknownName, format!("there is no {what} called \"{shown}\""), &help)
+}
+
+/// Stages from a name or names.
+pub fn stages(value: &Bound<'_, PyAny>) -> PyResult<Stages> {
+    let mut all = Stages::empty();
+    for item in one_or_many(value)? {
+        let known = rgraph_plan::access::DECLARED_STAGE_NAMES.into_iter();
+        all |= word(value.py(), "stage", item.extract::<Text>()?.0, Stages::from_word, known)?;
+    }
+    Ok(all)
+}
+
+/// Access kinds from a name or names.
+pub fn accesses(value: &Bound<'_, PyAny>) -> PyResult<Accesses> {
+    let mut all = Accesses::empty();
+    for item in one_or_many(value)? {
+        let known = rgraph_plan::access::ACCESS_NAMES.into_iter();
+        all |= word(value.py(), "access", item.extract::<Text>()?.0, Accesses::from_word, known)?;
+    }
+    Ok(all)
+}
+
+/// Aspects from a name or names.
+pub fn aspects(value: &Bound<'_, PyAny>) -> PyResult<Aspects> {
+    let mut all = Aspects::empty();
+    for item in one_or_many(value)? {
+        let known = Aspects::all().names().collect::<Vec<_>>().into_iter();
+        all |= word(value.py(), "aspect", item.extract::<Text>()?.0, Aspects::from_word, known)?;
+    }
+    Ok(all)
+}
+
+/// A clear value: four numbers of a colour, or depth, or depth and stencil.
+pub fn clear(value: &Bound<'_, PyAny>) -> PyResult<Clear> {
+    let number = |item: &Bound<'_, PyAny>| item.extract::<Number>().map(|Number(number)| number);
+    match items(value).transpose()?.as_deref() {
+        None => Ok(Clear::Depth(number(value)?, None)),
+        Some([depth]) => Ok(Clear::Depth(number(depth)?, None)),
+        Some([depth, stencil]) => Ok(Clear::Depth(number(depth)?, Some(stencil.extract::<Count>()?.0))),
+        Some([r, g, b, a]) => Ok(Clear::Color([number(r)?, number(g)?, number(b)?, number(a)?])),
+        Some(other) => Err(PyTypeError::new_err(format!(
+            "a clear value is (red, green, blue, alpha), depth or (depth, stencil), got {} numbers",
+            other.len()
+        ))),
+    }
+}

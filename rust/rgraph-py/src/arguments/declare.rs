@@ -1,0 +1,406 @@
+//! Arguments of a resource's declaration, and the declaration itself.
+
+use std::sync::Arc;
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyString};
+use rgraph_plan::access::{Layout, PassQueue, Sharing};
+use rgraph_plan::error::Code;
+use rgraph_plan::format::Format;
+use rgraph_plan::graph::Place;
+use rgraph_plan::resource::{History, Image, Imported, Kind, Leave, Life, Mips, Resource, ResourceId, Round};
+
+use crate::arguments::convert::{Count, Number, Text, accesses, items, stages, word};
+use crate::arguments::host_arrays::Host;
+use crate::classes::array_layout::{Kept, Seen};
+use crate::classes::resource::PyResource;
+use crate::run::error::{Refusal, bad};
+use rgraph_vk::texel::Texel;
+
+use crate::run::state::{AxisOf, Given, Late, SizeOf, State, Target, Want, size_of};
+
+/// What a resource's declaration says of other resources.
+#[derive(Default)]
+pub struct Links<'a> {
+    /// Its size.
+    pub size: Option<SizeOf<Given<'static>>>,
+    /// What it modifies.
+    pub modifies: Option<Given<'a>>,
+    /// What it remembers: how many frames ago, and whether it starts with zeros.
+    pub history: Option<(Given<'a>, u32, bool)>,
+    /// The image whose format, layers and depth it has if it declares none, and the scale of the depth.
+    pub like: Option<(Given<'a>, Option<f64>)>,
+    /// How its array is seen.
+    pub seen: Option<Seen>,
+    /// What it holds before the first frame.
+    pub first: Option<Kept>,
+}
+
+/// A resource in an argument: a handle or a name.
+#[inline]
+pub fn given<'a>(value: &'a Bound<'_, PyAny>) -> PyResult<Given<'a>> {
+    if let Ok(handle) = value.cast::<PyResource>() {
+        return Ok(handle.get().given());
+    }
+    if value.is_instance_of::<PyString>() {
+        return value.extract::<Text<'a>>().map(|Text(name)| Given::Name(name.into()));
+    }
+    let kind = value.get_type().name()?.to_string();
+    Err(PyTypeError::new_err(format!("expected an image, a buffer or the name of one, not {kind}")))
+}
+
+/// Declares a resource under its full name.
+///
+/// # Errors
+/// If it names another graph's resource; the graph is then unchanged.
+pub fn add(
+    state: &mut State,
+    (identity, prefix): (u64, &Arc<str>),
+    name: &str,
+    mut resource: Resource,
+    links: Links<'_>,
+    place: Option<Place>,
+) -> Result<ResourceId, Refusal> {
+    let target = |given: &Given<'_>| state.target(identity, prefix, given);
+    let size = links.size.as_ref().map(|size| size.try_map(target)).transpose()?;
+    let modifies = links.modifies.as_ref().map(target).transpose()?;
+    let history = links.history.as_ref().map(|(of, ..)| target(of)).transpose()?;
+    let like = links.like.as_ref().map(|(of, depth)| Ok::<_, Refusal>((target(of)?, *depth))).transpose()?;
+    let (frames, zero_first) = links.history.map_or((1, true), |(_, frames, zero_first)| (frames, zero_first));
+
+    if let (Kind::Image(image), Some(size)) = (&mut resource.kind, &size) {
+        image.size = size_of(size);
+    }
+    resource.modifies = modifies.as_ref().and_then(Target::known);
+    if let Some(of) = history.as_ref().and_then(Target::known) {
+        resource.life = Life::History(History { of, frames, zero_first });
+    }
+    let id = state.add_resource(name, resource, place.clone())?;
+    if let Some(seen) = links.seen {
+        state.seen.insert(id, seen);
+    }
+    if let Some(first) = links.first {
+        state.first.insert(id, first);
+    }
+    let mut wait = |want| state.late.push(Late { prefix: prefix.clone(), place: place.clone(), want });
+    if let Some(size) = size.filter(|size| size_of(size).is_none()) {
+        wait(Want::Size(id, size));
+    }
+    if let (Some((of, depth)), None, None) = (like, &modifies, &history) {
+        wait(Want::Like(id, of, depth));
+    }
+    if let Some(of @ Target::Later(_)) = modifies {
+        wait(Want::Modifies(id, of));
+    }
+    if let Some(of @ Target::Later(_)) = history {
+        wait(Want::History(id, of, frames, zero_first));
+    }
+    if links.like.is_some() {
+        state.settle();
+    }
+    Ok(id)
+}
+
+/// A size from `size=`, or from `like=` and `scale=`.
+pub fn size(
+    size: Option<&Bound<'_, PyAny>>,
+    like: Option<&Bound<'_, PyAny>>,
+    scale: Option<&Bound<'_, PyAny>>,
+    round: Option<Text<'_>>,
+    py: Python<'_>,
+) -> PyResult<Option<SizeOf<Given<'static>>>> {
+    let round = round.map(|name| rounding(py, name)).transpose()?;
+    let size = match size {
+        Some(_) if like.is_some() || scale.is_some() => {
+            return Err(PyTypeError::new_err("size= cannot be given together with like= or scale="));
+        }
+        Some(size) => sized(size)?,
+        None if like.is_none() && scale.is_none() && round.is_none() => return Ok(None),
+        None => {
+            SizeOf { axes: scaled(like.map(relative).transpose()?.flatten().as_ref(), scale)?, round: Round::default() }
+        }
+    };
+    Ok(Some(SizeOf { round: round.unwrap_or(size.round), ..size }))
+}
+
+fn rounding(py: Python<'_>, Text(name): Text<'_>) -> PyResult<Round> {
+    let known = |name: &str| match name {
+        "down" => Some(Round::Down),
+        "up" => Some(Round::Up),
+        _ => None,
+    };
+    word(py, "rounding", name, known, ["down", "up"].into_iter())
+}
+
+type Axes = [Option<AxisOf<Given<'static>>>; 3];
+
+/// `(width, height)`, `(width, height, depth)`, or a dict as in a graph file.
+fn sized(value: &Bound<'_, PyAny>) -> PyResult<SizeOf<Given<'static>>> {
+    if let Ok(dict) = value.cast::<PyDict>() {
+        let round = dict.get_item("round")?.map(|name| rounding(dict.py(), name.extract()?)).transpose()?;
+        return size_dict(dict).map(|axes| SizeOf { axes, round: round.unwrap_or_default() });
+    }
+    let axes = match items(value).transpose()?.as_deref() {
+        Some([x, y]) => [Some(axis(x)?), Some(axis(y)?), None],
+        Some([x, y, z]) => [Some(axis(x)?), Some(axis(y)?), Some(axis(z)?)],
+        _ => return Err(PyTypeError::new_err("size is (width, height) or (width, height, depth) in texels")),
+    };
+    Ok(SizeOf { axes, round: Round::default() })
+}
+
+fn size_dict(dict: &Bound<'_, PyDict>) -> PyResult<Axes> {
+    if let Some(of) = dict.get_item("relative_to")? {
+        only(dict, &["relative_to", "scale", "round"])?;
+        return scaled(relative(&of)?.as_ref(), dict.get_item("scale")?.as_ref());
+    }
+    only(dict, &["x", "y", "z", "round"])?;
+    let of = |name| dict.get_item(name)?.map(|value| axis(&value)).transpose();
+    match [of("x")?, of("y")?, of("z")?] {
+        [Some(x), Some(y), z] => Ok([Some(x), Some(y), z]),
+        _ => Err(PyTypeError::new_err("a size given axis by axis needs at least \"x\" and \"y\"")),
+    }
+}
+
+/// So many texels, or `{"relative_to": …, "scale": …}`.
+fn axis(value: &Bound<'_, PyAny>) -> PyResult<AxisOf<Given<'static>>> {
+    let Ok(dict) = value.cast::<PyDict>() else {
+        return value.extract::<Count>().map(|Count(texels)| AxisOf::Texels(texels));
+    };
+    only(dict, &["relative_to", "scale"])?;
+    let of = dict.get_item("relative_to")?.map(|of| relative(&of)).transpose()?.flatten();
+    let scale = dict.get_item("scale")?.map(|scale| scale.extract::<Number>()).transpose()?;
+    Ok(AxisOf::Scaled(of, scale.map_or(1.0, |Number(scale)| scale)))
+}
+
+/// `None` for `"reference"`, else an image.
+fn relative(value: &Bound<'_, PyAny>) -> PyResult<Option<Given<'static>>> {
+    given(value).map(|given| match given {
+        Given::Name(name) if name == "reference" => None,
+        given => Some(given.owned()),
+    })
+}
+
+fn scaled(of: Option<&Given<'static>>, scale: Option<&Bound<'_, PyAny>>) -> PyResult<Axes> {
+    let one = |item: &Bound<'_, PyAny>| {
+        item.extract::<Number>().map(|Number(scale)| Some(AxisOf::Scaled(of.cloned(), scale)))
+    };
+    let Some(scale) = scale else {
+        let whole = AxisOf::Scaled(of.cloned(), 1.0);
+        return Ok([Some(whole.clone()), Some(whole), None]);
+    };
+    match items(scale).transpose()?.as_deref() {
+        None => Ok([one(scale)?, one(scale)?, None]),
+        Some([x, y]) => Ok([one(x)?, one(y)?, None]),
+        Some([x, y, z]) => Ok([one(x)?, one(y)?, one(z)?]),
+        Some(_) => Err(PyTypeError::new_err("scale is one number, or one for each axis")),
+    }
+}
+
+/// Refuses keys that mean nothing.
+pub fn only(dict: &Bound<'_, PyDict>, known: &[&'static str]) -> PyResult<()> {
+    for key in dict.keys() {
+        let Text(name) = key.extract()?;
+        word(dict.py(), "key", name, |name| known.contains(&name).then_some(()), known.iter().copied())?;
+    }
+    Ok(())
+}
+
+/// `persistent=` and `fresh=` of a resource.
+#[derive(Clone, Copy, Default)]
+pub struct Lasting {
+    /// Contents stay from frame to frame.
+    pub persistent: bool,
+    /// Each frame has other memory.
+    pub fresh: bool,
+}
+
+/// How long contents live: at most one of the three ways to outlive the frame, or fresh.
+pub fn life(py: Python<'_>, imported: Option<Imported>, lasting: Lasting, history: bool) -> PyResult<Life> {
+    let Lasting { persistent, fresh } = lasting;
+    if [imported.is_some(), persistent, fresh, history].into_iter().filter(|is| *is).count() > 1 {
+        let message = "a resource is only one of imported, persistent, fresh and a history";
+        return Err(bad(py, Code::BadHistory, message, "leave out all but one"));
+    }
+    Ok(match imported {
+        Some(imported) => Life::Imported(imported),
+        None if persistent => Life::Persistent,
+        None if fresh => Life::Fresh,
+        None => Life::Transient,
+    })
+}
+
+/// `imported=`: a bool, or a dict as in a graph file.
+pub fn imported(value: &Bound<'_, PyAny>) -> PyResult<Option<Imported>> {
+    if let Ok(dict) = value.cast::<PyDict>() {
+        only(dict, &["layout", "queue", "stages", "access", "contents"])?;
+        let of = |name| dict.get_item(name);
+        let (layout, queue, contents) = (of("layout")?, of("queue")?, of("contents")?);
+        return state(
+            value.py(),
+            [layout.as_ref(), queue.as_ref(), of("stages")?.as_ref(), of("access")?.as_ref(), contents.as_ref()],
+        )
+        .map(Some);
+    }
+    Ok(value.cast::<PyBool>().map_err(PyErr::from)?.is_true().then(Imported::default))
+}
+
+/// The state of an imported resource: layout, queue, stages, access, contents.
+pub fn state(py: Python<'_>, given: [Option<&Bound<'_, PyAny>>; 5]) -> PyResult<Imported> {
+    let [layout, queue, by, how, contents] = given.map(|value| value.filter(|value| !value.is_none()));
+    let known = |name: &str| match name {
+        "defined" => Some(true),
+        "undefined" => Some(false),
+        _ => None,
+    };
+    let defined = contents.map(|value| {
+        value
+            .extract::<Text>()
+            .and_then(|Text(name)| word(py, "kind of contents", name, known, ["defined", "undefined"].into_iter()))
+    });
+    Ok(Imported {
+        layout: layout.map(self::layout).transpose()?,
+        queue: queue.map(self::queue).transpose()?,
+        stages: by.map(stages).transpose()?.unwrap_or_default(),
+        access: how.map(accesses).transpose()?.unwrap_or_default(),
+        defined: defined.transpose()?.unwrap_or(true),
+    })
+}
+
+/// `leave=`: a layout, or a dict as in a graph file.
+pub fn leave(value: &Bound<'_, PyAny>) -> PyResult<Leave> {
+    let Ok(dict) = value.cast::<PyDict>() else {
+        return layout(value).map(|layout| Leave { layout: Some(layout), queue: None });
+    };
+    only(dict, &["layout", "queue"])?;
+    Ok(Leave {
+        layout: dict.get_item("layout")?.map(|value| layout(&value)).transpose()?,
+        queue: dict.get_item("queue")?.map(|value| queue(&value)).transpose()?,
+    })
+}
+
+fn layout(value: &Bound<'_, PyAny>) -> PyResult<Layout> {
+    let known = Layout::ALL.iter().map(|layout| layout.name());
+    word(value.py(), "layout", value.extract::<Text>()?.0, Layout::from_name, known)
+}
+
+/// A queue's word.
+pub fn queue(value: &Bound<'_, PyAny>) -> PyResult<PassQueue> {
+    let known = PassQueue::ALL.iter().map(|queue| queue.name());
+    word(value.py(), "queue", value.extract::<Text>()?.0, PassQueue::from_name, known)
+}
+
+/// `mips=` of an image: a number, or `"full"`.
+pub fn mips(value: &Bound<'_, PyAny>) -> PyResult<Mips> {
+    if value.is_instance_of::<PyString>() {
+        let full = |name: &str| (name == "full").then_some(Mips::Full);
+        return word(value.py(), "number of mips", value.extract::<Text>()?.0, full, ["full"].into_iter());
+    }
+    value.extract::<Count>().map(|Count(mips)| Mips::Count(mips))
+}
+
+/// `first_frame=`: whether a history begins with zeros, or the array that it begins with.
+pub fn first_frame(value: Option<&Bound<'_, PyAny>>) -> PyResult<(bool, Option<Kept>)> {
+    let Some(value) = value else { return Ok((true, None)) };
+    if !value.is_instance_of::<PyString>() {
+        return Ok((true, Some(Host::new(value, "first_frame= (\"zero\", \"undefined\" or an array)")?.kept())));
+    }
+    let known = |name: &str| match name {
+        "zero" | "zeros" => Some(true),
+        "undefined" => Some(false),
+        _ => None,
+    };
+    let Text(name) = value.extract()?;
+    let zero = word(value.py(), "first frame", name, known, ["zero", "undefined"].into_iter())?;
+    Ok((zero, None))
+}
+
+/// Refuses more channels than a format has, and none.
+pub fn channels(py: Python<'_>, channels: u32, format: Option<Format>) -> PyResult<()> {
+    let has = format.map_or(4, |format| Texel::of(format).channels);
+    if channels == 0 || channels as usize > has {
+        let of = format.map_or("an image".to_owned(), |format| format.to_string());
+        let message = format!("{of} has no {channels} channels to be shown");
+        return Err(bad(py, Code::BadArray, message, &format!("channels= is from 1 to {has}")));
+    }
+    Ok(())
+}
+
+/// `persistent=`: a bool, or an array of what it holds before the first frame.
+pub fn persistent<'py>(value: Option<&Bound<'py, PyAny>>) -> PyResult<(bool, Option<Host>)> {
+    match value {
+        None => Ok((false, None)),
+        Some(value) if value.is_instance_of::<PyBool>() => Ok((value.extract()?, None)),
+        Some(value) => Ok((true, Some(Host::new(value, "persistent= (True, False or an array)")?))),
+    }
+}
+
+/// An image without its size, from arguments.
+pub fn image(
+    py: Python<'_>,
+    format: Option<Text<'_>>,
+    layers: Option<Count>,
+    mips: Option<&Bound<'_, PyAny>>,
+    samples: Option<Count>,
+    cube: bool,
+) -> PyResult<Image> {
+    let format = format.map(|Text(name)| word(py, "format", name, Format::from_name, Format::all().map(Format::name)));
+    Ok(Image {
+        format: format.transpose()?,
+        size: None,
+        layers: layers.map(|Count(layers)| layers),
+        mips: mips.map(self::mips).transpose()?,
+        samples: samples.map(|Count(samples)| samples),
+        cube,
+    })
+}
+
+/// What a resource's declaration says of others, from arguments.
+pub fn links<'a>(
+    modifies: Option<&'a Bound<'_, PyAny>>,
+    history_of: Option<&'a Bound<'_, PyAny>>,
+    frames: Count,
+    first_frame: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Links<'a>> {
+    let (zero_first, first) = self::first_frame(first_frame)?;
+    if let (Some(value), Some(_), None) = (first_frame, &first, history_of) {
+        let help = "say it of the history, as state.previous(first_frame=array), or persistent=array of what is continued in place";
+        return Err(bad(value.py(), Code::BadHistory, "first_frame= of what is no history", help));
+    }
+    let history = history_of.map(|of| Ok::<_, PyErr>((given(of)?, frames.0, zero_first))).transpose()?;
+    Ok(Links { modifies: modifies.map(given).transpose()?, history, first, ..Links::default() })
+}
+
+/// `like=` of an image, with the scale of its depth.
+pub fn like<'a>(
+    value: &'a Bound<'_, PyAny>,
+    scale: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Option<(Given<'a>, Option<f64>)>> {
+    let depth = match scale {
+        None => Some(1.0),
+        Some(scale) => scale.extract::<Number>().ok().map(|Number(scale)| scale),
+    };
+    let of = given(value)?;
+    Ok(if matches!(&of, Given::Name(name) if name == "reference") { None } else { Some((of, depth)) })
+}
+
+/// Reads `sharing=`.
+pub fn sharing(py: Python<'_>, value: Option<Text<'_>>) -> PyResult<Option<Sharing>> {
+    let known = || Sharing::ALL.iter().map(|sharing| sharing.name());
+    value.map(|Text(name)| word(py, "sharing", name, Sharing::from_name, known())).transpose()
+}
+
+/// A resource without its links, from arguments.
+pub fn resource(
+    py: Python<'_>,
+    kind: Kind,
+    imported: Option<Imported>,
+    lasting: Lasting,
+    links: &Links<'_>,
+    leave: Option<&Bound<'_, PyAny>>,
+    sharing: Option<Text<'_>>,
+) -> PyResult<Resource> {
+    let sharing = self::sharing(py, sharing)?;
+    let life = life(py, imported, lasting, links.history.is_some())?;
+    Ok(Resource { kind, life, modifies: None, leave: leave.map(self::leave).transpose()?, sharing })
+}

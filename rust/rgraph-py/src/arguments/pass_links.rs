@@ -1,0 +1,104 @@
+//! What a pass's declaration says of other passes, of resources, and of functions.
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString};
+use rgraph_plan::error::Code;
+use rgraph_plan::graph::PassId;
+
+use crate::arguments::convert::{Count, Text, word};
+use crate::arguments::declare::given;
+use crate::classes::pass::PyPass;
+use crate::run::error::{Refusal, refusal};
+use crate::run::state::{Given, State, Target, Want};
+
+/// A pass in an argument.
+pub enum Earlier {
+    /// A handle: its graph's identity and its id.
+    Handle(u64, PassId),
+    /// A name.
+    Name(Box<str>),
+}
+
+/// Reads a pass or its name.
+pub fn earlier(value: &Bound<'_, PyAny>) -> PyResult<Earlier> {
+    if let Ok(pass) = value.cast::<PyPass>() {
+        return Ok(Earlier::Handle(pass.get().graph.get().identity, pass.get().id));
+    }
+    if !value.is_instance_of::<PyString>() {
+        return Err(PyTypeError::new_err("after= takes passes and names of passes"));
+    }
+    value.extract::<Text>().map(|Text(name)| Earlier::Name(name.into()))
+}
+
+/// What a pass's declaration says of other passes and of resources.
+pub enum Link {
+    /// The pass that it comes after.
+    After(Target<PassId>),
+    /// Output and input of a fallback.
+    Fallback(Target, Target),
+}
+
+impl Link {
+    /// The same of a pass that is declared.
+    pub fn of(self, pass: PassId) -> Want {
+        match self {
+            Self::After(earlier) => Want::After(pass, earlier),
+            Self::Fallback(output, input) => Want::Fallback(pass, output, input),
+        }
+    }
+}
+
+/// Outputs and inputs of fallbacks.
+pub type Fallbacks = Vec<(Given<'static>, Given<'static>)>;
+
+/// Reads `fallback=`.
+pub fn fallbacks(dict: &Bound<'_, PyDict>) -> PyResult<Fallbacks> {
+    dict.iter().map(|(output, input)| Ok((given(&output)?.owned(), given(&input)?.owned()))).collect()
+}
+
+/// Reads `device=`.
+pub fn device_index(value: &Bound<'_, PyAny>) -> PyResult<Option<u32>> {
+    if value.is_instance_of::<PyString>() {
+        let any = |name: &str| (name == "any").then_some(None);
+        return word(value.py(), "device", value.extract::<Text>()?.0, any, ["any"].into_iter());
+    }
+    value.extract::<Count>().map(|Count(index)| Some(index))
+}
+
+/// Reads `setup=` or `execute=`.
+pub fn function(value: Option<Bound<'_, PyAny>>, what: &str) -> PyResult<Option<Py<PyAny>>> {
+    match value {
+        Some(value) if !value.is_callable() => Err(PyTypeError::new_err(format!("{what}= takes a function"))),
+        value => Ok(value.map(Bound::unbind)),
+    }
+}
+
+/// What `after=` and `fallback=` say, seen from the module `prefix`.
+///
+/// # Errors
+/// If they name another graph's passes or resources.
+pub fn pass_links(
+    state: &State,
+    identity: u64,
+    prefix: &str,
+    after: &[Earlier],
+    fallbacks: &Fallbacks,
+) -> Result<Vec<Link>, Refusal> {
+    let mut links = Vec::new();
+    for earlier in after {
+        links.push(Link::After(match earlier {
+            Earlier::Handle(of, id) if state.has_pass(identity, *of, *id) => Target::Known(*id),
+            Earlier::Handle(..) => {
+                let help = "use the passes that this graph's add_pass() returned, or names";
+                return Err(refusal(Code::UnknownName, "a pass belongs to another graph", help));
+            }
+            Earlier::Name(name) => Target::Later(name.clone()),
+        }));
+    }
+    for (output, input) in fallbacks {
+        let target = |given| state.target(identity, prefix, given);
+        links.push(Link::Fallback(target(output)?, target(input)?));
+    }
+    Ok(links)
+}

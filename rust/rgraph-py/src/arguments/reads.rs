@@ -1,0 +1,72 @@
+//! What a run reads back: roots, parts of them, and intermediates.
+
+use pyo3::prelude::*;
+use rgraph_plan::error::Code;
+use rgraph_plan::graph::Ranges;
+use rgraph_plan::resource::{Life, ResourceId};
+
+use crate::arguments::convert::{Text, one_or_many};
+use crate::classes::compiled::PyCompiled;
+use crate::classes::graph::PyGraph;
+use crate::classes::resource::PyResource;
+use crate::classes::view::PyView;
+use crate::run::error::bad;
+
+/// What `read=` names, one by one.
+pub fn listed<'py>(read: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    if PyView::of(read).is_some() { Ok(vec![read.clone()]) } else { one_or_many(read) }
+}
+
+impl PyCompiled {
+    /// The resource that an argument means, and which part of it.
+    pub fn find_part(&self, value: &Bound<'_, PyAny>) -> PyResult<(ResourceId, Ranges)> {
+        match value.cast::<PyView>() {
+            Ok(view) => {
+                let part = view.get().part;
+                if !part.aspects.is_empty() {
+                    let help = "read the image: of depth and stencil together it is the depth";
+                    return Err(bad(value.py(), Code::BadRange, "aspects of an image are read", help));
+                }
+                Ok((self.find(view.get().of.bind(value.py()))?, part.ranges))
+            }
+            Err(_) => Ok((self.find(value)?, Ranges::default())),
+        }
+    }
+}
+
+/// The graph with what `read=` names as further roots; `None` if all of it is one already.
+///
+/// # Errors
+/// If something lives in the graph from frame to frame: the one with further roots would begin anew.
+pub fn with_roots<'py>(graph: &Bound<'py, PyAny>, read: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyGraph>>> {
+    let py = graph.py();
+    let Ok(graph) = graph.cast::<PyGraph>() else { return Ok(None) };
+    let mut names = Vec::new();
+    for value in listed(read)? {
+        let resource = PyView::of(&value).map(|(resource, _)| resource);
+        names.push(match resource.as_ref().map_or_else(|| value.cast::<PyResource>().ok(), Some) {
+            Some(handle) => handle.get().full_name(),
+            None => value.extract::<Text>()?.0.to_owned(),
+        });
+    }
+    let (more, lasts) = graph.get().read(|state| {
+        let Some(graph) = &state.graph else { return (Vec::new(), None) };
+        // Imports that are written are roots too; a name that is unknown is for the run to refuse.
+        let root = |id: ResourceId| graph.is_root(id) || matches!(graph.resources()[id].life, Life::Imported(_));
+        let more = names.into_iter().filter(|name| graph.find_resource(name).is_some_and(|id| !root(id)));
+        let lasting = |life| matches!(life, Life::Persistent | Life::History(_));
+        let lasts = graph.resources().iter_ids().find(|(_, resource)| lasting(resource.life));
+        (more.collect::<Vec<_>>(), lasts.map(|(id, _)| graph.resource_name(id).to_owned()))
+    });
+    let Some(first) = more.first() else { return Ok(None) };
+    if let Some(lasts) = lasts {
+        let message = format!("\"{first}\" is not a root, and \"{lasts}\" lives from frame to frame");
+        let help = format!("make it a root of the graph: g.root(\"{first}\")");
+        return Err(bad(py, Code::BadInput, message, &help));
+    }
+    let clone = graph.call_method0("clone")?;
+    for name in more {
+        clone.call_method1("root", (name,))?;
+    }
+    Ok(Some(clone.cast_into::<PyGraph>()?))
+}

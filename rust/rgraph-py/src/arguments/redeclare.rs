@@ -1,0 +1,276 @@
+//! Names that are declared once more, and declarations that are taken back.
+//!
+//! A name that is taken is refused at the call. In a graph that replaces (`Graph(replace=True)`), and after `Graph.remove`,
+//! it is declared anew in the place of what was declared before: handles and the order of passes stay. What was removed keeps
+//! its id until then, and is left out of what is baked.
+
+use std::collections::BTreeSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyString, PyTuple};
+use rgraph_plan::error::{Code, Mistake};
+use rgraph_plan::file::nearest::nearest;
+use rgraph_plan::graph::{Graph, Pass, PassId, Place};
+use rgraph_plan::resource::{Resource, ResourceId};
+
+use crate::classes::graph::PyGraph;
+use crate::classes::pass::PyPass;
+use crate::classes::resource::PyResource;
+use crate::run::draft::Draft;
+use crate::run::error::{Refusal, one, refusal};
+use crate::run::state::{Setup, State, Want};
+
+/// What is taken back, and what is to be dropped where Python code may run.
+#[derive(Default)]
+pub struct Anew {
+    /// Whether a name that is taken is declared anew.
+    pub replaces: bool,
+    /// Removed passes.
+    pub passes: BTreeSet<PassId>,
+    /// Removed resources.
+    pub resources: BTreeSet<ResourceId>,
+    /// How often something was declared anew or removed.
+    pub count: usize,
+    /// What nothing needs any more.
+    dropped: Vec<Dropped>,
+}
+
+/// Something that may run Python code when it is dropped.
+pub enum Dropped {
+    /// What a pass did.
+    Draft(Draft),
+    /// What declared a pass's accesses.
+    Setup(Setup),
+    /// A function or an array.
+    Object(Py<PyAny>),
+}
+
+impl Anew {
+    /// The same, for a copy of the graph.
+    pub fn copy(&self) -> Self {
+        let Self { replaces, passes, resources, count, dropped: _ } = self;
+        let (passes, resources) = (passes.clone(), resources.clone());
+        Self { replaces: *replaces, passes, resources, count: *count, dropped: Vec::new() }
+    }
+
+    /// What is to be dropped once the graph is not locked.
+    #[must_use]
+    pub fn take_dropped(&mut self) -> Vec<Dropped> {
+        std::mem::take(&mut self.dropped)
+    }
+
+    /// The declaration without what was removed.
+    pub fn left(&self, graph: Graph) -> Graph {
+        if self.passes.is_empty() && self.resources.is_empty() {
+            graph
+        } else {
+            graph.without(&self.passes, &self.resources)
+        }
+    }
+
+    /// A hash of a declaration that tells what was removed of it.
+    pub fn mix(&self, hash: u128) -> u128 {
+        if self.passes.is_empty() && self.resources.is_empty() {
+            return hash;
+        }
+        let mut hasher = DefaultHasher::new();
+        (&self.passes, &self.resources).hash(&mut hasher);
+        hash ^ (u128::from(hasher.finish()) << 32 | 1)
+    }
+}
+
+impl State {
+    /// Declares a pass under its full name.
+    ///
+    /// # Errors
+    /// If the name is taken.
+    pub fn add_pass(&mut self, name: &str, pass: Pass, place: Option<Place>) -> Result<PassId, Refusal> {
+        let Some(known) = self.open()?.find_pass(name) else { return Ok(self.open()?.add_pass(name, pass, place)) };
+        if !self.anew.passes.remove(&known) {
+            if !self.anew.replaces {
+                return Err(Box::new(self.open()?.twice_pass(known, place.as_ref())));
+            }
+            self.forget_pass(known);
+        }
+        self.open()?.redeclare_pass(known, pass, place);
+        Ok(known)
+    }
+
+    /// Declares a resource under its full name.
+    ///
+    /// # Errors
+    /// If the name is taken, or was that of a resource of the other kind.
+    pub fn add_resource(
+        &mut self,
+        name: &str,
+        resource: Resource,
+        place: Option<Place>,
+    ) -> Result<ResourceId, Refusal> {
+        let graph = self.open()?;
+        let Some(known) = graph.find_resource(name) else { return Ok(graph.add_resource(name, resource, place)) };
+        let removed = self.anew.resources.contains(&known);
+        let graph = self.open()?;
+        if graph.resources()[known].as_image().is_some() != resource.as_image().is_some() {
+            let mistake = graph.twice_resource(known, place.as_ref());
+            let help = "an image cannot be declared anew as a buffer, nor a buffer as an image: use another name";
+            return Err(Box::new(Mistake { help: help.to_owned(), ..mistake }));
+        }
+        if !removed && !self.anew.replaces {
+            return Err(Box::new(self.open()?.twice_resource(known, place.as_ref())));
+        }
+        self.anew.resources.remove(&known);
+        self.forget_resource(known);
+        self.open()?.redeclare_resource(known, resource, place);
+        Ok(known)
+    }
+
+    /// Forgets what a pass was declared to do.
+    fn forget_pass(&mut self, id: PassId) {
+        self.anew.count += 1;
+        let of_pass = |want: &Want| match want {
+            Want::Access(pass, ..) | Want::After(pass, _) | Want::Fallback(pass, ..) => *pass == id,
+            _ => false,
+        };
+        self.late.retain(|late| !of_pass(&late.want));
+        let dropped = &mut self.anew.dropped;
+        let (gone, kept) = std::mem::take(&mut self.drafts).into_iter().partition(|draft| draft.pass == id);
+        self.drafts = kept;
+        dropped.extend::<Vec<_>>((gone as Vec<Draft>).into_iter().map(Dropped::Draft).collect());
+        let (gone, kept): (Vec<_>, _) =
+            std::mem::take(&mut self.setups).into_iter().partition(|setup| setup.pass == id);
+        self.setups = kept;
+        dropped.extend(gone.into_iter().map(Dropped::Setup));
+        dropped.extend(self.executes.remove(&id).map(Dropped::Object));
+        if let Some(graph) = &mut self.graph {
+            graph.clear_pass(id);
+        }
+    }
+
+    /// Forgets what was declared of a resource itself.
+    fn forget_resource(&mut self, id: ResourceId) {
+        self.anew.count += 1;
+        let of_resource = |want: &Want| match want {
+            Want::Size(of, _) | Want::Modifies(of, _) | Want::History(of, ..) | Want::Like(of, ..) => *of == id,
+            _ => false,
+        };
+        self.late.retain(|late| !of_resource(&late.want));
+        self.anew.dropped.extend(self.arrays.remove(&id).map(Dropped::Object));
+        self.pictures.retain(|(of, _)| *of != id);
+        self.seen.remove(&id);
+        self.first.remove(&id);
+    }
+
+    /// Refuses what is declared of a pass that was removed.
+    pub fn refuse_removed(&self, pass: PassId) -> Result<(), Refusal> {
+        match self.anew.passes.contains(&pass) {
+            false => Ok(()),
+            true => {
+                let name = self.graph.as_ref().map_or("", |graph| graph.pass_name(pass));
+                Err(refusal(Code::UnknownName, format!("pass \"{name}\" was removed"), "declare it anew"))
+            }
+        }
+    }
+}
+
+/// Something to be removed.
+enum Thing {
+    Pass(PassId),
+    Resource(ResourceId),
+    Name(String),
+}
+
+#[pymethods]
+impl PyGraph {
+    /// Take declarations back: passes, images and buffers.
+    ///
+    /// What is removed is not part of what is baked from now on. A resource that a pass still uses is a mistake that `bake`
+    /// reports. A name that is declared again stands where it stood, and handles of it are valid again.
+    ///
+    /// Parameters
+    /// ----------
+    /// *things
+    ///     Passes and resources, or their full names.
+    ///
+    /// Raises
+    /// ------
+    /// GraphError
+    ///     If there is no such pass or resource, or if a name is that of both; the graph is then unchanged.
+    #[pyo3(signature = (*things), text_signature = "($self, *things)")]
+    fn remove(slf: &Bound<'_, Self>, things: &Bound<'_, PyTuple>) -> PyResult<()> {
+        let read = |thing: Bound<'_, PyAny>| {
+            if let Ok(pass) = thing.cast::<PyPass>() {
+                return Ok((pass.get().graph.get().identity, Thing::Pass(pass.get().id)));
+            }
+            if let Ok(resource) = thing.cast::<PyResource>() {
+                return Ok((resource.get().identity, Thing::Resource(resource.get().id)));
+            }
+            if thing.is_instance_of::<PyString>() {
+                return Ok((slf.get().identity, Thing::Name(thing.extract()?)));
+            }
+            let kind = thing.get_type().name()?.to_string();
+            Err(PyTypeError::new_err(format!("remove() takes passes, images, buffers and names, not {kind}")))
+        };
+        let things = things.iter().map(read).collect::<PyResult<Vec<_>>>()?;
+        let removed = slf.get().change(|state| state.remove(slf.get().identity, things));
+        removed.map_err(|mistake| one(slf.py(), mistake))
+    }
+}
+
+impl State {
+    fn remove(&mut self, identity: u64, things: Vec<(u64, Thing)>) -> Result<(), Refusal> {
+        let (mut passes, mut resources) = (Vec::new(), Vec::new());
+        for (of, thing) in things {
+            let foreign = || {
+                let help = "give handles that this graph returned, or names";
+                refusal(Code::UnknownName, "what is to be removed belongs to another graph", help)
+            };
+            match thing {
+                Thing::Pass(id) if self.has_pass(identity, of, id) => passes.push(id),
+                Thing::Resource(id) if self.has_resource(identity, of, id) => resources.push(id),
+                Thing::Pass(_) | Thing::Resource(_) => return Err(foreign()),
+                Thing::Name(name) => match self.named(&name)? {
+                    Thing::Pass(id) => passes.push(id),
+                    Thing::Resource(id) => resources.push(id),
+                    Thing::Name(_) => {}
+                },
+            }
+        }
+        for pass in passes {
+            self.forget_pass(pass);
+            self.anew.passes.insert(pass);
+        }
+        for resource in resources {
+            self.forget_resource(resource);
+            self.late.retain(|late| !matches!(&late.want, Want::Root(of) if of.known() == Some(resource)));
+            self.anew.resources.insert(resource);
+        }
+        Ok(())
+    }
+
+    /// The pass or the resource of a full name.
+    fn named(&mut self, name: &str) -> Result<Thing, Refusal> {
+        let graph = self.open()?;
+        let (pass, resource) = (graph.find_pass(name), graph.find_resource(name));
+        let pass = pass.filter(|id| !self.anew.passes.contains(id));
+        let resource = resource.filter(|id| !self.anew.resources.contains(id));
+        match (pass, resource) {
+            (Some(pass), None) => Ok(Thing::Pass(pass)),
+            (None, Some(resource)) => Ok(Thing::Resource(resource)),
+            (Some(_), Some(_)) => {
+                let message = format!("\"{name}\" is the name of a pass and of a resource");
+                Err(refusal(Code::DuplicateName, message, "give the handle of what is to be removed"))
+            }
+            (None, None) => {
+                let graph = self.open()?;
+                let help = match nearest(name, graph.pass_names().iter().chain(graph.resource_names().iter())) {
+                    Some(near) => format!("did you mean \"{near}\"?"),
+                    None => "give a pass, an image or a buffer of this graph".to_owned(),
+                };
+                let shown: String = name.chars().take(60).collect();
+                Err(refusal(Code::UnknownName, format!("nothing is called \"{shown}\""), &help))
+            }
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Shaders in arguments: text, paths, SPIR-V bytes, or one for each stage.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyByteArray, PyBytes, PyString, PyTuple};
+use rgraph_shader::{Given, GivenCode, Kind, Language, Program};
+use rgraph_vk::file::included;
+use rgraph_vk::front::Who;
+
+use crate::arguments::convert::Text;
+use crate::arguments::files;
+use crate::run::error::shader_error;
+use crate::run::patient::patiently;
+
+fn of_file(py: Python<'_>, path: &Path) -> PyResult<GivenCode> {
+    let bytes = files::read(py, path)?;
+    GivenCode::of_file(path, bytes).map_err(|_| PyTypeError::new_err(format!("{} is not UTF-8 text", path.display())))
+}
+
+/// Whether a text is the path of a shader and not a shader.
+fn is_path(text: &str) -> bool {
+    !text.contains('\n') && GivenCode::is_shader_file(Path::new(text))
+}
+
+/// One source, and its file's name if it has one.
+fn source(value: &Bound<'_, PyAny>) -> PyResult<(GivenCode, Option<PathBuf>)> {
+    let py = value.py();
+    if value.is_instance_of::<PyString>() {
+        let Text(text) = value.extract()?;
+        if is_path(text) {
+            let path = Path::new(text);
+            return Ok((of_file(py, path)?, Some(path.to_owned())));
+        }
+        return Ok((GivenCode::Text(Language::of(text), text.to_owned()), None));
+    }
+    if let Ok(bytes) = value.cast::<PyBytes>() {
+        return Ok((GivenCode::Spirv(bytes.as_bytes().to_vec()), None));
+    }
+    if let Ok(bytes) = value.cast::<PyByteArray>() {
+        return Ok((GivenCode::Spirv(bytes.to_vec()), None));
+    }
+    match value.extract::<PathBuf>() {
+        Ok(path) => Ok((of_file(py, &path)?, Some(path))),
+        Err(_) => {
+            let kind = value.get_type().name()?.to_string();
+            Err(PyTypeError::new_err(format!("a shader is its text, its path or SPIR-V bytes, not {kind}")))
+        }
+    }
+}
+
+/// What a tuple of shaders is.
+const PAIR: &str = "a tuple of shaders is (vertex, fragment), for passes that draw";
+
+/// The sources of a `shader=` argument, and the name of the first file among them; empty: there is none.
+///
+/// # Errors
+/// `OSError` if a file cannot be read.
+pub fn sources(shader: &Bound<'_, PyAny>) -> PyResult<(Vec<Given>, String)> {
+    let sources = match shader.cast::<PyTuple>() {
+        Ok(stages) if stages.len() != 2 => return Err(PyTypeError::new_err(PAIR)),
+        Ok(stages) => stages.iter().map(|stage| source(&stage)).collect::<PyResult<Vec<_>>>()?,
+        Err(_) => vec![source(shader)?],
+    };
+    let file = sources.iter().find_map(|(_, file)| file.as_ref()).map(|file| file.display().to_string());
+    let absolute = |path: &PathBuf| std::path::absolute(path).ok();
+    let given = sources.into_iter().map(|(code, file)| {
+        let path = file.as_ref().and_then(absolute);
+        let included = path.as_deref().map(|path| included(path, &code, &mut Vec::new())).unwrap_or_default();
+        Given { path, code, included }
+    });
+    Ok((given.collect(), file.unwrap_or_default()))
+}
+
+/// The program of a `shader=` argument. That of a text has no name of its own: messages call it by its pass.
+///
+/// # Errors
+/// `ShaderError` with the source line; `OSError` if a file cannot be read.
+pub fn program(shader: &Bound<'_, PyAny>, kind: Kind, entry: Option<&str>, who: Who<'_>) -> PyResult<Arc<Program>> {
+    let py = shader.py();
+    if shader.is_instance_of::<PyString>() {
+        let Text(text) = shader.extract()?;
+        if let Some(known) = (!is_path(text)).then(|| Program::recall(kind, text, entry)).flatten() {
+            return Ok(known);
+        }
+    }
+    if kind == Kind::Compute && shader.is_instance_of::<PyTuple>() {
+        return Err(PyTypeError::new_err(PAIR));
+    }
+    let (given, name) = sources(shader)?;
+    let entry = entry.map(str::to_owned);
+    let made = patiently(py, move || Program::of(&name, kind, given, entry.as_deref()))?;
+    made.map_err(|mut error| {
+        if error.shader.is_empty() {
+            error.shader = who.pass.to_owned();
+        }
+        shader_error(py, &error, Some(who))
+    })
+}

@@ -1,0 +1,305 @@
+//! What images and buffers are, read back from the declaration: formats, sizes in texels, counts, ranges of views.
+//!
+//! The planner resolves all shapes of a graph at once, for a device; here one resource is looked at, as it is declared by
+//! now, through those that it is relative to. O(length of that chain).
+
+use pyo3::prelude::*;
+use rgraph_plan::error::Code;
+use rgraph_plan::file::nearest::nearest;
+use rgraph_plan::graph::{Graph, Place};
+use rgraph_plan::id::Id;
+use rgraph_plan::resource::{Axis, Image, Life, Mips, Resource, ResourceId, Round};
+use rgraph_plan::stages::size::full_mips;
+
+use crate::classes::graph::PyGraph;
+use crate::classes::module::PyGraphModule;
+use crate::classes::resource::{PyBuffer, PyImage, PyResource};
+use crate::classes::view::PyView;
+use crate::run::error::{Refusal, one, refusal};
+use crate::run::state::{State, Want};
+use rgraph_vk::front::MOST_LINKS;
+
+/// Walks from a resource to those that it has its shape from.
+struct Walk<'a> {
+    graph: &'a Graph,
+    state: &'a State,
+    what: &'static str,
+    first: ResourceId,
+    left: usize,
+}
+
+impl<'a> Walk<'a> {
+    /// The resource itself, if its links are all known.
+    fn step(&mut self, id: ResourceId) -> Result<&'a Resource, Refusal> {
+        let name = self.graph.resource_name(self.first);
+        if self.left == 0 {
+            let message = format!("the {} of \"{name}\" depends on more than {MOST_LINKS} others", self.what);
+            return Err(refusal(Code::BadSize, message, "say it instead"));
+        }
+        self.left -= 1;
+        let open = self.state.late.iter().any(|late| match &late.want {
+            Want::Size(of, _) | Want::Modifies(of, _) | Want::History(of, ..) | Want::Like(of, ..) => *of == id,
+            _ => false,
+        });
+        if open {
+            let message = format!("the {} of \"{name}\" depends on what nothing declares yet", self.what);
+            return Err(refusal(Code::UnknownName, message, "declare images before those that are like them"));
+        }
+        Ok(&self.graph.resources()[id])
+    }
+
+    /// The first thing that is said by an image, or by those that it modifies or remembers.
+    fn said<T>(&mut self, mut id: ResourceId, said: impl Fn(&Image) -> Option<T>) -> Result<Option<T>, Refusal> {
+        loop {
+            let resource = self.step(id)?;
+            let remembered = matches!(resource.life, Life::History(_));
+            let own = resource.as_image().filter(|_| !remembered).and_then(&said);
+            match (own, base(resource)) {
+                (None, Some(base)) => id = base,
+                (own, _) => return Ok(own),
+            }
+        }
+    }
+
+    /// Texels along one axis; at least 1.
+    fn axis(&mut self, mut id: ResourceId, at: usize) -> Result<u32, Refusal> {
+        let mut scales: Vec<(f64, Round)> = Vec::new();
+        let mut texels = loop {
+            let resource = self.step(id)?;
+            let size = resource.as_image().and_then(|image| image.size);
+            let base = base(resource);
+            let size = size.filter(|_| !matches!(resource.life, Life::History(_)));
+            match (size.map(|size| ([Some(size.x), Some(size.y), size.z][at], size.round)), base) {
+                (Some((None, _)), _) => break 1,
+                (Some((Some(Axis::Texels(texels)), _)), _) => break texels.max(1),
+                (Some((Some(Axis::Scaled(of, scale)), round)), _) => {
+                    scales.push((scale, round));
+                    match of {
+                        Some(of) => id = of,
+                        None => break self.reference(at),
+                    }
+                }
+                (None, Some(base)) => id = base,
+                (None, None) => break self.reference(at),
+            }
+        };
+        for (scale, round) in scales.into_iter().rev() {
+            let product = f64::from(texels) * scale;
+            let rounded = if round == Round::Down { product.floor() } else { product.ceil() };
+            // The cast keeps within 32 bits, and makes 0 of what is no number; the planner refuses both.
+            texels = (rounded as u32).max(1);
+        }
+        Ok(texels)
+    }
+
+    fn reference(&self, at: usize) -> u32 {
+        self.graph.reference_size().get(at).map_or(1, |texels| *texels).max(1)
+    }
+
+    fn sizes(&mut self, id: ResourceId) -> Result<[u32; 3], Refusal> {
+        let mut axis = |at| {
+            self.left = MOST_LINKS;
+            self.axis(id, at)
+        };
+        Ok([axis(0)?, axis(1)?, axis(2)?])
+    }
+}
+
+/// What a resource has its shape from where it says none.
+fn base(resource: &Resource) -> Option<ResourceId> {
+    match resource.life {
+        Life::History(history) => Some(history.of),
+        _ => resource.modifies,
+    }
+}
+
+/// Asks the declaration about one resource.
+fn ask<T>(
+    py: Python<'_>,
+    of: &PyResource,
+    what: &'static str,
+    ask: impl FnOnce(&mut Walk<'_>) -> Result<T, Refusal>,
+) -> PyResult<T> {
+    let asked = of.graph.get().change(|state| {
+        state.open()?;
+        state.settle();
+        let state = &*state;
+        match &state.graph {
+            Some(graph) if of.id.index() < graph.resources().len() => {
+                ask(&mut Walk { graph, state, what, first: of.id, left: MOST_LINKS })
+            }
+            _ => {
+                Err(refusal(Code::UnknownName, "a resource is not part of this copy of its graph", "ask before bake()"))
+            }
+        }
+    });
+    asked.map_err(|mistake| one(py, mistake))
+}
+
+/// A place as Python has it.
+fn pair(place: &Place) -> (String, u32) {
+    (place.file.to_string(), place.line)
+}
+
+#[pymethods]
+impl PyResource {
+    /// The graph that it is part of.
+    #[getter]
+    fn graph(&self, py: Python<'_>) -> Py<PyGraph> {
+        self.graph.clone_ref(py)
+    }
+
+    /// (file, line) of its declaration; None if lines are not recorded.
+    #[getter]
+    fn source(&self) -> Option<(String, u32)> {
+        self.graph.get().look(|graph| graph.resource_place(self.id).map(pair))
+    }
+}
+
+#[pymethods]
+impl PyImage {
+    /// Texel format, WebGPU's name; None if none is said.
+    #[getter]
+    fn format(slf: &Bound<'_, Self>) -> PyResult<Option<&'static str>> {
+        let of = slf.as_super().get();
+        ask(slf.py(), of, "format", |walk| Ok(walk.said(of.id, |image| image.format)?.map(|format| format.name())))
+    }
+
+    /// (width, height), or (width, height, depth) of a 3D image, in texels.
+    ///
+    /// Raises
+    /// ------
+    /// GraphError
+    ///     If it is relative to an image that nothing declares yet.
+    #[getter]
+    fn size<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let of = slf.as_super().get();
+        let (size, volume) = ask(slf.py(), of, "size", |walk| {
+            let volume = walk.said(of.id, |image| image.size)?.is_some_and(|size| size.z.is_some());
+            Ok((walk.sizes(of.id)?, volume))
+        })?;
+        let [width, height, depth] = size;
+        match volume {
+            true => (width, height, depth).into_pyobject(slf.py()).map(Bound::into_any),
+            false => (width, height).into_pyobject(slf.py()).map(Bound::into_any),
+        }
+    }
+
+    /// Number of mip levels.
+    #[getter]
+    fn mip_count(slf: &Bound<'_, Self>) -> PyResult<u32> {
+        let of = slf.as_super().get();
+        ask(slf.py(), of, "number of mips", |walk| {
+            let said = walk.said(of.id, |image| image.mips)?.unwrap_or(Mips::Count(1));
+            let full = full_mips(walk.sizes(of.id)?);
+            Ok(if let Mips::Count(count) = said { count.clamp(1, full) } else { full })
+        })
+    }
+
+    /// Number of array layers; six for a cube.
+    #[getter]
+    fn layer_count(slf: &Bound<'_, Self>) -> PyResult<u32> {
+        let of = slf.as_super().get();
+        ask(slf.py(), of, "number of layers", |walk| {
+            let said = walk.said(of.id, |image| image.layers)?;
+            walk.left = MOST_LINKS;
+            let cube = walk.said(of.id, |image| image.cube.then_some(()))?.is_some();
+            Ok(said.unwrap_or(if cube { 6 } else { 1 }).max(1))
+        })
+    }
+
+    /// Samples per texel.
+    #[getter]
+    fn samples(slf: &Bound<'_, Self>) -> PyResult<u32> {
+        let of = slf.as_super().get();
+        ask(slf.py(), of, "number of samples", |walk| Ok(walk.said(of.id, |image| image.samples)?.unwrap_or(1)))
+    }
+}
+
+#[pymethods]
+impl PyBuffer {
+    /// Bytes.
+    ///
+    /// Raises
+    /// ------
+    /// GraphError
+    ///     If it is that of a buffer that nothing declares yet.
+    #[getter]
+    fn size(slf: &Bound<'_, Self>) -> PyResult<u64> {
+        let of = slf.as_super().get();
+        ask(slf.py(), of, "size", |walk| {
+            let mut id = of.id;
+            loop {
+                let resource = walk.step(id)?;
+                let own = resource.as_buffer().filter(|_| !matches!(resource.life, Life::History(_)));
+                match (own.and_then(|buffer| buffer.size), base(resource)) {
+                    (None, Some(base)) => id = base,
+                    (own, _) => return Ok(own.unwrap_or(0)),
+                }
+            }
+        })
+    }
+}
+
+#[pymethods]
+impl PyView {
+    /// (first, end) of its mip levels, half-open; None: all.
+    #[getter]
+    fn mip_range(&self) -> Option<(u32, u32)> {
+        self.part.ranges.mips.map(Into::into)
+    }
+
+    /// (first, end) of its array layers, half-open; None: all.
+    #[getter]
+    fn layer_range(&self) -> Option<(u32, u32)> {
+        self.part.ranges.layers.map(Into::into)
+    }
+
+    /// (first, end) of its bytes, half-open; None: all.
+    #[getter]
+    fn byte_range(&self) -> Option<(u64, u64)> {
+        self.part.ranges.bytes.map(Into::into)
+    }
+}
+
+#[pymethods]
+impl PyGraphModule {
+    /// An image or a buffer by its name as seen from here: this module's, else that of the one around it, and so on.
+    ///
+    /// Parameters
+    /// ----------
+    /// name
+    ///     The name, without those of the modules around it.
+    ///
+    /// Returns
+    /// -------
+    /// Image or Buffer
+    ///     Its handle.
+    ///
+    /// Raises
+    /// ------
+    /// GraphError
+    ///     If nothing declares it; the message offers the nearest name.
+    fn find<'py>(slf: &Bound<'py, Self>, name: crate::arguments::convert::Text<'_>) -> PyResult<Bound<'py, PyAny>> {
+        let graph = Self::graph(slf)?;
+        let found = graph.get().change(|state| {
+            let removed = state.anew.resources.clone();
+            let graph = state.open()?;
+            let find = |full: &str| graph.find_resource(full).filter(|id| !removed.contains(id));
+            match crate::run::state::find_outwards(slf.get().prefix(), name.0, find) {
+                Some(id) => Ok((id, graph.resources()[id].kind.clone())),
+                None => {
+                    let near = nearest(name.0, graph.resource_names().iter());
+                    let help = match near {
+                        Some(near) => format!("did you mean \"{near}\"?"),
+                        None => "declare it with image() or buffer()".to_owned(),
+                    };
+                    let message = format!("nothing declares \"{}\"", name.0);
+                    Err(refusal(Code::UnknownName, message, &help))
+                }
+            }
+        });
+        let (id, kind) = found.map_err(|mistake| one(slf.py(), mistake))?;
+        PyResource::of_kind(&graph, id, &kind)
+    }
+}

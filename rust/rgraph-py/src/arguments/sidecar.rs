@@ -1,0 +1,78 @@
+//! Files beside a graph file: what its images and buffers are filled with.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use pyo3::prelude::*;
+use rgraph_plan::graph::Graph;
+use rgraph_plan::plan::PlanKind;
+use rgraph_plan::resource::{Axis, Resource, ResourceId};
+use rgraph_vk::file::{Picture, name_below, npy};
+
+use crate::arguments::files;
+use crate::arguments::host_arrays::Host;
+use crate::classes::array_layout::ArrayLayout;
+
+/// A file that fills a resource.
+pub struct Beside {
+    /// The resource.
+    pub id: ResourceId,
+    /// The file's name, as the graph file names it.
+    pub name: String,
+    /// What is to be written into it; `None`: it is there.
+    pub bytes: Option<Vec<u8>>,
+}
+
+/// A file's name beside a graph file.
+fn name(path: &Path, graph: &Graph, id: ResourceId, suffix: &str) -> String {
+    let file = path.file_name().and_then(|name| name.to_str()).unwrap_or("graph");
+    let stem = file.strip_suffix(".rgraph.json").or_else(|| file.strip_suffix(".json")).unwrap_or(file);
+    let plain = |c: char| if c.is_alphanumeric() || "._-".contains(c) { c } else { '-' };
+    let resource: String = graph.resource_name(id).chars().take(80).map(plain).collect();
+    format!("{stem}.{resource}.{suffix}")
+}
+
+/// The kind of an image of which all sizes are declared in texels.
+fn kind(resource: &Resource) -> Option<PlanKind> {
+    let image = resource.as_image()?;
+    let size = image.size?;
+    let axis = |axis: Axis| match axis {
+        Axis::Texels(texels) => Some(texels),
+        Axis::Scaled(..) => None,
+    };
+    let (size, volume) = ([axis(size.x)?, axis(size.y)?, size.z.map_or(Some(1), axis)?], size.z.is_some());
+    let (format, layers) = (image.format?, image.layers.unwrap_or(1));
+    Some(PlanKind::Image { format, size, mips: 1, layers, samples: 1, volume, cube: false })
+}
+
+impl Beside {
+    /// The file of an array, written anew.
+    pub fn of_array(path: &Path, graph: &Graph, id: ResourceId, array: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let what = format!("the array of \"{}\"", graph.resource_name(id));
+        let host = Host::new(array, &what)?;
+        let bytes = match kind(&graph.resources()[id]) {
+            None => npy::write(host.shape(), host.element(), host.bytes()),
+            Some(kind) => {
+                let layout = ArrayLayout::for_array(array.py(), (&kind, None), &host.form, &what)?;
+                match layout.pack(&host.form, host.bytes()) {
+                    Cow::Borrowed(bytes) => npy::write(host.shape(), host.element(), bytes),
+                    // Filled up to the channels of the format, or made of bools.
+                    Cow::Owned(bytes) => npy::write(&ArrayLayout::natural(&kind).shape, host.element(), &bytes),
+                }
+            }
+        };
+        Ok(Self { id, name: name(path, graph, id, "npy"), bytes: Some(bytes) })
+    }
+
+    /// The file that a picture was read from, if it lies below the graph file's folder; else one that is written anew.
+    pub fn of_picture(path: &Path, graph: &Graph, id: ResourceId, picture: &Picture) -> Self {
+        if let Some(name) = name_below(files::folder(path), &picture.path) {
+            return Self { id, name, bytes: None };
+        }
+        let (suffix, bytes) = match &picture.shape {
+            Some(shape) => ("npy", npy::write(shape, picture.element, &picture.bytes)),
+            None => ("bin", picture.bytes.clone()),
+        };
+        Self { id, name: name(path, graph, id, suffix), bytes: Some(bytes) }
+    }
+}

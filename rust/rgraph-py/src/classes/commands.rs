@@ -1,0 +1,259 @@
+//! `rgraph.Commands`: records the steps of a pass, and refuses what the pass did not declare.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::pyclass::{PyTraverseError, PyVisit};
+use pyo3::types::PyDict;
+use rgraph_plan::access::{PassQueue, Usage};
+use rgraph_plan::error::{Code, Mistake};
+use rgraph_plan::graph::{Graph, PassId};
+use rgraph_plan::id::Id;
+use rgraph_plan::resource::ResourceId;
+use rgraph_shader::Kind;
+use rgraph_vk::front::Who;
+use rgraph_vk::front::transfer::Side;
+use rgraph_vk::work::Step;
+
+use crate::arguments::convert::Text;
+use crate::arguments::shader;
+use crate::classes::compute;
+use crate::classes::draw;
+use crate::classes::graph::PyGraph;
+use crate::classes::module::PyGraphModule;
+use crate::classes::passes::{Arguments, Work, all};
+use crate::classes::transfer;
+use crate::run::draft::renamed;
+use crate::run::error::bad;
+use crate::run::functions::Recorded;
+use crate::run::state::Given;
+
+/// The commands of one pass, while its function runs.
+///
+/// What a call uses must be declared by the pass, as it is used there.
+#[pyclass(name = "Commands", module = "rgraph", frozen)]
+pub struct PyCommands {
+    graph: Py<PyGraph>,
+    whole: Arc<Graph>,
+    pass: PassId,
+    prefix: Arc<str>,
+    /// `None`: the function is over.
+    steps: Mutex<Option<Vec<Step>>>,
+}
+
+impl PyCommands {
+    /// A recorder for a pass.
+    pub fn object<'py>(py: Python<'py>, of: &Recorded, graph: Py<PyGraph>) -> PyResult<Bound<'py, Self>> {
+        let Some(pass) = of.whole.find_pass(&of.pass) else {
+            let message = format!("pass \"{}\" is not part of the frame", of.pass);
+            return Err(bad(py, Code::BadWork, message, "compile the graph anew"));
+        };
+        let steps = Mutex::new(Some(Vec::new()));
+        let (whole, prefix) = (Arc::clone(&of.whole), of.prefix.clone());
+        Bound::new(py, Self { graph, whole, pass, prefix, steps })
+    }
+
+    /// The steps; later calls are refused.
+    pub fn finish(&self) -> Vec<Step> {
+        self.steps.lock().unwrap_or_else(PoisonError::into_inner).take().unwrap_or_default()
+    }
+
+    fn name(&self) -> &str {
+        self.whole.pass_name(self.pass)
+    }
+
+    fn place(&self) -> Option<&rgraph_plan::graph::Place> {
+        self.whole.pass_place(self.pass)
+    }
+
+    fn who(&self) -> Who<'_> {
+        Who { pass: self.name(), place: self.place() }
+    }
+
+    /// The resource in the graph that runs.
+    fn find(&self, given: &Given<'_>) -> Option<ResourceId> {
+        match given {
+            Given::Handle(identity, id) => {
+                let graph = self.graph.get();
+                let name = graph.read(|state| {
+                    let known = state.graph.as_ref().filter(|_| state.has_resource(graph.identity, *identity, *id));
+                    known.map(|known| known.resource_name(*id).to_owned())
+                });
+                self.whole.find_resource(&name?)
+            }
+            Given::Name(name) => {
+                crate::run::state::find_outwards(&self.prefix, name, |full| self.whole.find_resource(full))
+            }
+        }
+    }
+
+    /// Keeps a step whose resources the pass declares.
+    fn keep(&self, py: Python<'_>, work: &Work, step: &Step) -> PyResult<()> {
+        let mut mistakes = Vec::new();
+        let found: Vec<_> = work.table.given.iter().map(|given| self.find(given)).collect();
+        let known = |at: ResourceId| found[at.index()];
+        for used in &work.needs.uses {
+            match known(used.at) {
+                Some(id) if self.declares(id, used.how.usage) => {}
+                Some(id) => mistakes.push(self.stranger(self.whole.resource_name(id), used.how.usage)),
+                None => {
+                    let name = match &work.table.given[used.at.index()] {
+                        Given::Name(name) => name.to_string(),
+                        Given::Handle(..) => "a resource of another graph".to_owned(),
+                    };
+                    mistakes.push(self.stranger(&name, used.how.usage));
+                }
+            }
+        }
+        let who = (self.name(), self.place());
+        mistakes.extend(work.needs.checks.iter().filter_map(|check| check.judge(&self.whole, who, known)));
+        match renamed(step, self.name(), &known) {
+            Some(step) if mistakes.is_empty() => {
+                let kept = {
+                    let mut steps = self.steps.lock().unwrap_or_else(PoisonError::into_inner);
+                    steps.as_mut().map(|steps| steps.push(step))
+                };
+                kept.ok_or_else(|| {
+                    let message = format!("the function of pass \"{}\" has returned", self.name());
+                    bad(py, Code::BadWork, message, "record inside of it")
+                })
+            }
+            _ => Err(all(py, mistakes)),
+        }
+    }
+
+    fn declares(&self, id: ResourceId, usage: Usage) -> bool {
+        let fits = |declared: Usage| {
+            declared == usage
+                || (declared == Usage::StorageReadWrite && matches!(usage, Usage::StorageRead | Usage::StorageWrite))
+        };
+        let mut accesses = self.whole.accesses().iter().filter(|access| access.pass == self.pass);
+        accesses.any(|access| access.resource == id && fits(access.usage))
+    }
+
+    fn stranger(&self, resource: &str, usage: Usage) -> Mistake {
+        let pass = self.name();
+        let message = format!("pass \"{pass}\" records \"{resource}\" as {usage}, which it did not declare");
+        let help = format!("declare it: reads={{…: \"{usage}\"}} or writes=, or .uses(…, \"{usage}\") of the pass");
+        let mistake = self.who().mistake(Code::BadAccess, message, format!("does not declare \"{resource}\""), help);
+        mistake.resource(resource)
+    }
+
+    fn side(&self, value: &Bound<'_, PyAny>, work: &mut Work) -> PyResult<Side> {
+        let module = self.graph.bind(value.py()).cast::<PyGraphModule>()?.clone();
+        transfer::side(&module, value, work)
+    }
+
+    fn targets(&self) -> usize {
+        let colors = self.whole.accesses().iter().filter(|access| access.pass == self.pass);
+        colors.filter(|access| access.usage == Usage::ColorAttachment).count()
+    }
+}
+
+#[pymethods]
+impl PyCommands {
+    /// The pass's name.
+    #[getter]
+    fn pass_name(&self) -> &str {
+        self.name()
+    }
+
+    /// Run a compute shader.
+    ///
+    /// Parameters
+    /// ----------
+    /// shader, groups, push, entry, bindings, **variables
+    ///     As in `Module.compute`.
+    #[pyo3(signature = (shader, **arguments),
+           text_signature = "($self, shader, *, groups=None, push=None, entry=None, bindings=None, **variables)")]
+    fn dispatch<'py>(&self, shader: &Bound<'py, PyAny>, arguments: Option<&Bound<'py, PyDict>>) -> PyResult<()> {
+        let mut work = Work::default();
+        let step = compute::dispatch(self.who(), shader, Arguments::new(arguments)?, &mut work)?;
+        self.keep(shader.py(), &work, &step)
+    }
+
+    /// Draw into the pass's attachments.
+    ///
+    /// Parameters
+    /// ----------
+    /// shader, vertices, instances, push, entry, vertex_buffers, index, indirect, bindings, **variables
+    ///     As in `Module.raster`, with the same further keyword arguments for blending, culling and tests; and
+    ///     `first_vertex`, `first_instance`, `vertex_offset`, and `key`: draws of a pass are sorted by it.
+    #[pyo3(signature = (shader, **arguments),
+           text_signature = "($self, shader, *, vertices=3, instances=1, push=None, entry=None, vertex_buffers=None, \
+                             index=None, indirect=None, bindings=None, **variables)")]
+    fn draw<'py>(&self, shader: &Bound<'py, PyAny>, arguments: Option<&Bound<'py, PyDict>>) -> PyResult<()> {
+        let py = shader.py();
+        if self.whole.passes()[self.pass].queue != PassQueue::Graphics {
+            return Err(PyTypeError::new_err("only passes on the graphics queue draw"));
+        }
+        let (mut work, arguments) = (Work::default(), Arguments::new(arguments)?);
+        let entry = arguments.word("entry")?;
+        let program = shader::program(shader, Kind::Raster, entry.as_deref(), self.who())?;
+        let draw = draw::draw(py, self.who(), program, self.targets(), arguments, &mut work)?;
+        self.keep(py, &work, &Step::Draw(draw))
+    }
+
+    /// Copy from an image or buffer to another.
+    ///
+    /// Parameters
+    /// ----------
+    /// source, target
+    ///     As in `Module.copy`.
+    fn copy(&self, source: &Bound<'_, PyAny>, target: &Bound<'_, PyAny>) -> PyResult<()> {
+        let mut work = Work::default();
+        let (from, to) = (self.side(source, &mut work)?, self.side(target, &mut work)?);
+        let step = transfer::copy(source.py(), self.who(), &from, &to, &mut work)?;
+        self.keep(source.py(), &work, &step)
+    }
+
+    /// Copy an image to another, scaled and converted.
+    ///
+    /// Parameters
+    /// ----------
+    /// source, target, filter
+    ///     As in `Module.blit`.
+    #[pyo3(signature = (source, target, *, filter = None), text_signature = "($self, source, target, *, filter='linear')")]
+    fn blit(&self, source: &Bound<'_, PyAny>, target: &Bound<'_, PyAny>, filter: Option<Text<'_>>) -> PyResult<()> {
+        let mut work = Work::default();
+        let (from, to) = (self.side(source, &mut work)?, self.side(target, &mut work)?);
+        let step = transfer::blit(source.py(), self.who(), &from, &to, filter, &mut work)?;
+        self.keep(source.py(), &work, &step)
+    }
+
+    /// Write one value everywhere in an image.
+    ///
+    /// Parameters
+    /// ----------
+    /// image, value
+    ///     As in `Module.clear`.
+    fn clear(&self, image: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let mut work = Work::default();
+        let side = self.side(image, &mut work)?;
+        let step = transfer::clear_image(image.py(), self.who(), &side, value, &mut work)?;
+        self.keep(image.py(), &work, &step)
+    }
+
+    /// Write one 32-bit word again and again into a buffer.
+    ///
+    /// Parameters
+    /// ----------
+    /// buffer, word
+    ///     As in `Module.fill`.
+    #[pyo3(signature = (buffer, word = None), text_signature = "($self, buffer, word=0)")]
+    fn fill(&self, buffer: &Bound<'_, PyAny>, word: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+        let mut work = Work::default();
+        let side = self.side(buffer, &mut work)?;
+        let step = transfer::fill_buffer(buffer.py(), self.who(), &side, transfer::filler(word)?, &mut work)?;
+        self.keep(buffer.py(), &work, &step)
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.graph)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<Commands of pass \"{}\">", self.name())
+    }
+}

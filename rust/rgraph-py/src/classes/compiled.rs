@@ -1,0 +1,268 @@
+//! `rgraph.Compiled`: a graph made ready for a device.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use pyo3::prelude::*;
+use pyo3::pyclass::{PyTraverseError, PyVisit};
+use pyo3::types::PyDict;
+use rgraph_plan::error::Code;
+use rgraph_plan::graph::{Graph, PassId};
+use rgraph_plan::plan::PlanKind;
+use rgraph_plan::prelude::Options;
+use rgraph_plan::resource::ResourceId;
+use rgraph_vk::Compiled;
+use rgraph_vk::work::Workload;
+
+use crate::arguments::convert::{Bytes, Text};
+use crate::arguments::host_arrays::Host;
+use crate::arguments::keywords;
+use crate::arguments::options::Measuring;
+use crate::arguments::weights::Weights;
+use crate::classes::array_layout::{ArrayLayout, Seen};
+use crate::classes::device::PyDevice;
+use crate::classes::frame::PyFrame;
+use crate::classes::graph::PyGraph;
+use crate::classes::history;
+use crate::classes::plan::{Asked, PyPlan};
+use crate::run::counts::GRAPHS_COMPILED;
+use crate::run::detached::Detached;
+use crate::run::error::{bad, graph_error};
+use crate::run::functions::Function;
+use crate::run::inputs;
+use crate::run::remembered::refuse;
+use crate::run::states::{self, Packed, Pending};
+
+/// A graph made ready for a device: planned, with its pipelines and memory.
+///
+/// It stays as it is whatever is declared in the graph later. Made by `Device.compile`.
+#[pyclass(name = "Compiled", module = "rgraph", frozen, weakref)]
+pub struct PyCompiled {
+    /// The device.
+    pub device: Py<PyDevice>,
+    /// Made ready.
+    pub compiled: Detached<Compiled>,
+    /// The declaration as it is run, and what its passes do.
+    pub load: Arc<Workload>,
+    /// The Python graph, which has the arrays of runs that are given no other.
+    pub origin: Option<Py<PyGraph>>,
+    /// The functions of its passes.
+    held: Vec<Arc<Function>>,
+    /// What its plan was baked for.
+    asked: Asked,
+    /// What runs measure that do not say it themselves.
+    pub measuring: Measuring,
+    /// What the runs so far gave other data than the declaration.
+    pub changed: Mutex<BTreeSet<Param>>,
+    /// How arrays of its resources are seen.
+    seen: HashMap<ResourceId, Seen>,
+    /// What persistent resources and histories hold before the first run.
+    pub first: Vec<Packed>,
+    /// What the next run changes of them.
+    pending: Mutex<Pending>,
+    /// Notes about passes that do nothing.
+    pub idle: Vec<String>,
+}
+
+/// The declaration with what its passes do, and the functions among that.
+pub type Load = (Workload, Vec<Arc<Function>>);
+
+/// Push data of a pass, or the data of one of its bindings.
+pub type Param = (PassId, Option<u32>);
+
+impl PyCompiled {
+    /// Compiles a graph for whoever runs it: the arrays of each run are those of the graph that is then given.
+    pub fn of_any<'py>(
+        device: &Bound<'py, PyDevice>,
+        value: &Bound<'py, PyAny>,
+        options: (&Options, Measuring),
+    ) -> PyResult<Bound<'py, Self>> {
+        let mut made = Self::make(device, value, None, None, options)?;
+        if value.is_instance_of::<PyGraph>() {
+            made.origin = None;
+        }
+        Bound::new(device.py(), made)
+    }
+
+    /// Compiles a graph or a plan.
+    pub fn compile<'py>(
+        device: &Bound<'py, PyDevice>,
+        value: &Bound<'py, PyAny>,
+        of: Option<&Bound<'py, PyGraph>>,
+        weights: Option<&Bound<'py, PyAny>>,
+        options: (&Options, Measuring),
+    ) -> PyResult<Bound<'py, Self>> {
+        Bound::new(device.py(), Self::make(device, value, of, weights, options)?)
+    }
+
+    fn make<'py>(
+        device: &Bound<'py, PyDevice>,
+        value: &Bound<'py, PyAny>,
+        of: Option<&Bound<'py, PyGraph>>,
+        weights: Option<&Bound<'py, PyAny>>,
+        (options, measuring): (&Options, Measuring),
+    ) -> PyResult<Self> {
+        GRAPHS_COMPILED.add(1);
+        let py = device.py();
+        let runs = &device.get().device;
+        let (compiled, (load, held), origin) = match value.cast::<PyPlan>() {
+            Ok(plan) => {
+                let (load, origin, made_of_it) = Self::of_plan(plan, of, device.get().number)?;
+                let plan = Arc::clone(plan.get().plan());
+                let whole = load.0.clone();
+                let compiled = runs.make_patiently(py, move |device| match made_of_it {
+                    // SAFETY: a `PyPlan` with a graph holds what this process baked of that graph, or a judged plan
+                    // with the graph that it was judged against; both are immutable.
+                    true => unsafe { device.compile_plan_unchecked(plan, whole) },
+                    false => device.compile_plan(plan, whole),
+                })?;
+                (compiled, load, origin)
+            }
+            Err(_) => {
+                let graph = value.cast::<PyGraph>().map_err(|_| refuse(value))?;
+                let mut whole = PyGraph::resolved(graph)?;
+                if let Some(weights) = weights {
+                    Weights::of(weights)?.apply(py, &mut whole)?;
+                }
+                let load = PyGraph::workload(graph, Arc::new(whole), device.get().number);
+                let (whole, options) = (load.0.clone(), *options);
+                let compiled = runs.make_patiently(py, move |device| device.compile(whole, &options))?;
+                (compiled, load, Some(graph.clone().unbind()))
+            }
+        };
+        let bound = origin.as_ref().map(|origin| origin.bind(py));
+        let seen = states::seen(&load, bound);
+        let idle = states::idle(&load, compiled.plan());
+        let first = states::first((&load, compiled.plan()), bound, &seen)?;
+        let asked = Asked { profile: device.get().device.profile().clone(), options: *options };
+        let asked = value.cast::<PyPlan>().ok().and_then(|plan| plan.get().asked().cloned()).unwrap_or(asked);
+        if !value.is_instance_of::<PyPlan>() {
+            history::keep(compiled.plan(), &Arc::new(load.graph.clone()), &asked);
+        }
+        let device = device.clone().unbind();
+        let (load, changed, pending) = (Arc::new(load), Mutex::default(), Mutex::default());
+        Ok(Self { device, compiled, load, origin, held, asked, measuring, changed, seen, first, pending, idle })
+    }
+
+    /// What the next run changes of what lives from run to run. No Python code may run while it is locked.
+    pub fn pending(&self) -> MutexGuard<'_, Pending> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How a resource's array is seen.
+    pub fn layout(&self, id: ResourceId) -> ArrayLayout {
+        ArrayLayout::of(&self.compiled.plan().resources[id].kind, self.seen.get(&id))
+    }
+
+    /// How what was read of a resource is seen, of which `kind` is the part.
+    pub fn layout_of(&self, id: ResourceId, kind: &PlanKind) -> ArrayLayout {
+        ArrayLayout::of_part(&self.compiled.plan().resources[id].kind, self.seen.get(&id), kind)
+    }
+
+    /// How an array of the caller's lies in a resource; `what` names it in messages.
+    pub fn layout_for(&self, py: Python<'_>, id: ResourceId, host: &Host, what: &str) -> PyResult<ArrayLayout> {
+        let kind = &self.compiled.plan().resources[id].kind;
+        ArrayLayout::for_array(py, (kind, self.seen.get(&id)), &host.form, what)
+    }
+
+    /// What a plan is compiled with: the workload, the Python graph, and whether the plan was made of (or judged
+    /// against) exactly the workload's graph.
+    fn of_plan(
+        plan: &Bound<'_, PyPlan>,
+        of: Option<&Bound<'_, PyGraph>>,
+        device: u64,
+    ) -> PyResult<(Load, Option<Py<PyGraph>>, bool)> {
+        let py = plan.py();
+        let made_of_it = of.is_none();
+        let (graph, origin): (Arc<Graph>, _) = match (of, plan.get().source(py)) {
+            (Some(of), _) => (Arc::new(PyGraph::resolved(of)?), Some(of.clone())),
+            (None, Some(source)) => source,
+            (None, None) => {
+                let message = "a plan that was read from a file knows no shaders";
+                let help = "name its graph: device.compile(plan, of=graph)";
+                return Err(bad(py, Code::UnknownName, message, help));
+            }
+        };
+        rgraph_plan::error::GraphError::check(graph.mistakes().to_vec()).map_err(|error| graph_error(py, &error))?;
+        if graph.content_hash() != plan.get().plan().graph_hash {
+            let message = format!("the plan is not one of graph \"{}\" as it is declared now", graph.name());
+            return Err(bad(py, Code::BadFile, message, "bake the graph anew"));
+        }
+        let load = match &origin {
+            Some(origin) => PyGraph::workload(origin, graph, device),
+            None => (Workload::new((*graph).clone()), Vec::new()),
+        };
+        Ok((load, origin.map(Bound::unbind), made_of_it))
+    }
+}
+
+#[pymethods]
+impl PyCompiled {
+    /// The plan that is run.
+    #[getter]
+    fn plan<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyPlan>> {
+        let graph = Some(Arc::new(self.load.graph.clone()));
+        PyPlan::shared(py, Arc::clone(self.compiled.plan()), graph, self.origin.as_ref(), Some(self.asked.clone()))
+    }
+
+    /// Run a frame.
+    ///
+    /// Parameters
+    /// ----------
+    /// inputs, into, flags, params, read, statistics, measure, chaos
+    ///     See `Device.run`.
+    /// wait
+    ///     Semaphores that the run waits for: `(semaphore, value)` or `(semaphore, value, resource)`. A semaphore is a
+    ///     `Semaphore` or a Vulkan handle; a value of `None` says that a handle is binary. With an imported resource
+    ///     only passes that use it, and what follows them, wait.
+    /// signal
+    ///     Semaphores that the run signals when all its passes are done: `(semaphore, value)`.
+    ///
+    /// Returns
+    /// -------
+    /// Frame
+    ///     With the roots' contents by name, and a report.
+    #[pyo3(signature = (*, inputs = None, into = None, flags = None, params = None, read = None, statistics = false,
+                        measure = None, chaos = None, wait = None,
+                        signal = None, **unknown),
+           text_signature = "($self, *, inputs=None, into=None, flags=None, params=None, read=None, statistics=False, \
+                             measure=None, chaos=None, wait=None, signal=None)")]
+    #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
+    fn run<'py>(
+        slf: &Bound<'py, Self>,
+        inputs: Option<&Bound<'py, PyDict>>,
+        into: Option<&Bound<'py, PyDict>>,
+        flags: Option<&Bound<'py, PyDict>>,
+        params: Option<&Bound<'py, PyDict>>,
+        read: Option<&Bound<'py, PyAny>>,
+        statistics: bool,
+        measure: Option<Text<'_>>,
+        chaos: Option<Bytes>,
+        wait: Option<&Bound<'py, PyAny>>,
+        signal: Option<&Bound<'py, PyAny>>,
+        unknown: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyFrame>> {
+        keywords::refuse_in(slf.as_any(), "run", unknown)?;
+        let chaos = chaos.map(|Bytes(seed)| seed);
+        let origin = slf.get().origin.as_ref().map(|origin| origin.bind(slf.py()));
+        inputs::run(
+            slf,
+            origin,
+            &inputs::Arguments { inputs, into, flags, params, read, statistics, measure, chaos, wait, signal },
+        )
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<Compiled \"{}\" for \"{}\">", self.load.graph.name(), self.device.get().device.info().name)
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.device)?;
+        visit.call(&self.origin)?;
+        self.held.iter().try_for_each(|held| held.visit(&visit))
+    }
+
+    fn __clear__(&self) {
+        self.held.iter().for_each(|held| held.clear());
+    }
+}

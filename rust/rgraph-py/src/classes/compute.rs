@@ -1,0 +1,140 @@
+//! Passes that dispatch: `Module.compute`.
+
+use std::sync::Arc;
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use rgraph_plan::access::{PassQueue, Usage};
+use rgraph_shader::{Kind, Program};
+use rgraph_vk::front::{self, Who};
+use rgraph_vk::work::{Dispatch, Groups, Step};
+
+use crate::arguments::bind::{bind, misfit, push, values};
+use crate::arguments::convert::{Count, Text, items};
+use crate::arguments::declare::given;
+use crate::arguments::shader;
+use crate::classes::module::PyGraphModule;
+use crate::classes::pass::PyPass;
+use crate::classes::passes::{Arguments, Named, PassArguments, Work};
+use crate::classes::view::PyView;
+use crate::run::draft::Todo;
+
+/// Reads `groups=`: so many, a buffer that says how many, or all of what is written.
+fn groups(
+    py: Python<'_>,
+    who: Who<'_>,
+    program: &Program,
+    value: Option<&Bound<'_, PyAny>>,
+    work: &mut Work,
+) -> PyResult<Groups> {
+    let Some(value) = value else {
+        return front::covered(who, program, &work.needs.written).map_err(|error| misfit(py, error, who));
+    };
+    let count = |item: &Bound<'_, PyAny>| item.extract::<Count>().map(|Count(count)| count);
+    let wrong = || PyTypeError::new_err("groups is (x, y, z) workgroups, or a buffer with their counts");
+    // The usual ones first: asking a tuple for a number would make an exception.
+    if let Ok(tuple) = value.cast::<PyTuple>() {
+        let mut groups = [1; 3];
+        let axes = groups.get_mut(..tuple.len()).filter(|axes| !axes.is_empty()).ok_or_else(wrong)?;
+        for (axis, item) in axes.iter_mut().zip(tuple.iter_borrowed()) {
+            *axis = count(&item)?;
+        }
+        return Ok(Groups::Fixed(groups));
+    }
+    if let Ok(x) = count(value) {
+        return Ok(Groups::Fixed([x, 1, 1]));
+    }
+    if PyView::of(value).is_none()
+        && let Some(items) = items(value)
+    {
+        return match items?.as_slice() {
+            [x] => Ok(Groups::Fixed([count(x)?, 1, 1])),
+            [x, y] => Ok(Groups::Fixed([count(x)?, count(y)?, 1])),
+            [x, y, z] => Ok(Groups::Fixed([count(x)?, count(y)?, count(z)?])),
+            _ => Err(wrong()),
+        };
+    }
+    let (resource, part) = match PyView::of(value) {
+        Some((resource, part)) => (resource.into_any(), part),
+        None => (value.clone(), Default::default()),
+    };
+    let buffer = work.table.add(given(&resource)?.owned());
+    work.uses(buffer, Usage::Indirect, part, |_| {});
+    Ok(Groups::Indirect { buffer, offset: part.ranges.bytes.map_or(0, |[first, _]| first) })
+}
+
+/// One dispatch, of arguments that are all its own.
+pub fn dispatch<'py>(
+    who: Who<'_>,
+    shader: &Bound<'py, PyAny>,
+    arguments: Arguments<'py>,
+    work: &mut Work,
+) -> PyResult<Step> {
+    let py = shader.py();
+    let entry = arguments.word("entry")?;
+    let program = shader::program(shader, Kind::Compute, entry.as_deref(), who)?;
+    let push = push(py, who, &program, arguments.take("push")?.as_ref())?;
+    let given = arguments.take("groups")?;
+    let bound = bind(py, who, &program, values(arguments)?, work)?;
+    let groups = groups(py, who, &program, given.as_ref(), work)?;
+    Ok(Step::Dispatch(Dispatch { bound, push, groups, program }))
+}
+
+#[pymethods]
+impl PyGraphModule {
+    /// Declare a pass that runs a compute shader.
+    ///
+    /// How it uses what is bound follows from the shader. Other keyword arguments of `add_pass` (`weight_us`, `unit`,
+    /// `device`, `side_effects`, `conditional`, `fallback`, `after`) are understood too.
+    ///
+    /// Parameters
+    /// ----------
+    /// name
+    ///     Its name among passes.
+    /// shader
+    ///     WGSL or GLSL text, the path of a file (`.wgsl`, `.glsl`, `.comp`, `.spv`), or SPIR-V bytes.
+    /// groups
+    ///     Workgroups (x, y, z); or a buffer (or part of one) with three 32-bit counts; default: one invocation for
+    ///     each texel of the one image that the shader writes, or for each 32-bit word of the one buffer.
+    /// queue
+    ///     See `add_pass`.
+    /// push
+    ///     Push data: a dict by member, or what a single member is.
+    /// entry
+    ///     The entry point, where the shader has several.
+    /// bindings
+    ///     Bindings as a dict, for variables whose name clashes with an argument (`push`, `groups`, …).
+    /// **variables
+    ///     Bindings by the names of the shader's variables: images and buffers, parts of them (`image.mip(2)`,
+    ///     `buffer[0:256]`) or names; `Sampler` (one left out is linear); for GLSL's `sampler2D` and its like
+    ///     `(image, Sampler(…))`, or the image alone; for a uniform block also a dict by member,
+    ///     a list, a number or an array: small data that goes along with the pass.
+    ///
+    /// Returns
+    /// -------
+    /// Pass
+    ///     Further accesses may be declared on it.
+    ///
+    /// Raises
+    /// ------
+    /// ShaderError
+    ///     If the shader is wrong, with the line; or if data does not fit its layout.
+    /// GraphError
+    ///     If a binding is missing, unknown or of the wrong kind. The graph is left unchanged.
+    #[pyo3(signature = (name, shader, **arguments),
+           text_signature = "($self, name, shader, *, groups=None, queue='compute', push=None, entry=None, \
+                             bindings=None, **variables)")]
+    fn compute<'py>(
+        slf: &Bound<'py, Self>,
+        name: Text<'py>,
+        shader: &Bound<'py, PyAny>,
+        arguments: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyPass>> {
+        let arguments = Arguments::new(arguments)?;
+        let pass = PassArguments::take(&arguments, PassQueue::Compute)?;
+        let (named, mut work) = (Named::here(slf, name), Work::new());
+        let step = dispatch(named.who(), shader, arguments, &mut work)?;
+        work.declare(slf, named, pass, Todo::Steps(Arc::new([step])))
+    }
+}

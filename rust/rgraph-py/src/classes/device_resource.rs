@@ -1,0 +1,318 @@
+//! `rgraph.DeviceResource`: an image or buffer of a device's, for several graphs in turn.
+
+use ash::vk::{self, Handle};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use rgraph_plan::access::Layout;
+use rgraph_plan::error::Code;
+use rgraph_plan::format::Format;
+use rgraph_plan::plan::PlanKind;
+use rgraph_vk::{BorrowedHandle, Resource, ResourceState};
+
+use crate::arguments::convert::{Bytes, Count, Text, accesses, items, stages, word};
+use crate::arguments::declare::only;
+use crate::arguments::host_arrays::Host;
+use crate::classes::array::PyArray;
+use crate::classes::array_layout::ArrayLayout;
+use crate::classes::device::PyDevice;
+use crate::run::detached::{Detached, call};
+use crate::run::error::{bad, guarded};
+use crate::run::functions::outside;
+
+/// An image or buffer of a device's, which several graphs use in turn, and Vulkan code of the caller's in between.
+///
+/// Made by `Device.image` and `Device.buffer`; given to a run as `inputs={name: resource}`, where it stands for an
+/// imported image or buffer of the same kind. What the run writes is in it afterwards.
+#[pyclass(name = "DeviceResource", module = "rgraph", frozen, weakref)]
+pub struct PyDeviceResource {
+    /// The resource.
+    pub resource: Detached<Resource>,
+    /// The number of its device.
+    device: u64,
+}
+
+/// A size in an argument.
+pub fn size(value: &Bound<'_, PyAny>) -> PyResult<[u32; 2]> {
+    match items(value).transpose()?.as_deref() {
+        Some([width, height]) => Ok([width.extract::<Count>()?.0, height.extract::<Count>()?.0]),
+        _ => Err(PyTypeError::new_err("size is (width, height) in texels")),
+    }
+}
+
+pub fn format(py: Python<'_>, Text(name): Text<'_>) -> PyResult<Format> {
+    word(py, "format", name, Format::from_name, Format::all().map(Format::name))
+}
+
+#[pymethods]
+impl PyDevice {
+    /// Make an image that is the caller's: it holds nothing yet.
+    ///
+    /// Parameters
+    /// ----------
+    /// name
+    ///     Its name in reports and messages.
+    /// size
+    ///     (width, height) in texels.
+    /// format
+    ///     Texel format, as in `Module.image`.
+    /// mips, layers
+    ///     Mip levels and array layers.
+    ///
+    /// Returns
+    /// -------
+    /// DeviceResource
+    ///     Give it to runs as `inputs={name: resource}`.
+    #[pyo3(signature = (name, size, format, *, mips = Count(1), layers = Count(1)),
+           text_signature = "($self, name, size, format, *, mips=1, layers=1)")]
+    fn image(
+        &self,
+        py: Python<'_>,
+        name: Text<'_>,
+        size: &Bound<'_, PyAny>,
+        format: Text<'_>,
+        mips: Count,
+        layers: Count,
+    ) -> PyResult<PyDeviceResource> {
+        let (size, format) = (self::size(size)?, self::format(py, format)?);
+        let resource = self.device.make(py, |device, _| device.image(name.0, format, size, mips.0, layers.0))?;
+        Ok(PyDeviceResource { resource, device: self.number })
+    }
+
+    /// Make a buffer that is the caller's: it holds nothing yet.
+    ///
+    /// Parameters
+    /// ----------
+    /// name
+    ///     Its name in reports and messages.
+    /// size
+    ///     Bytes.
+    ///
+    /// Returns
+    /// -------
+    /// DeviceResource
+    ///     Give it to runs as `inputs={name: resource}`.
+    fn buffer(&self, py: Python<'_>, name: Text<'_>, size: Bytes) -> PyResult<PyDeviceResource> {
+        let resource = self.device.make(py, |device, _| device.buffer(name.0, size.0))?;
+        Ok(PyDeviceResource { resource, device: self.number })
+    }
+
+    /// Use an image or buffer of foreign Vulkan code on this device.
+    ///
+    /// Nothing can check the handle: it must be of this device, be what is said, have the usages that graphs make of
+    /// it, and outlive them. Its state is unknown until `DeviceResource.set_state` reports it.
+    ///
+    /// Parameters
+    /// ----------
+    /// name
+    ///     Its name in reports and messages.
+    /// handle
+    ///     The `VkImage` or `VkBuffer` as an integer.
+    /// size
+    ///     (width, height) in texels of an image, or the bytes of a buffer.
+    /// format
+    ///     Texel format of an image; None for a buffer.
+    /// mips, layers
+    ///     Mip levels and array layers.
+    /// concurrent
+    ///     If true, all queue families share it.
+    ///
+    /// Returns
+    /// -------
+    /// DeviceResource
+    ///     Give it to runs as `inputs={name: resource}`.
+    #[pyo3(signature = (name, handle, size, format = None, *, mips = Count(1), layers = Count(1), concurrent = false),
+           text_signature = "($self, name, handle, size, format=None, *, mips=1, layers=1, concurrent=False)")]
+    #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
+    fn borrow_resource(
+        &self,
+        py: Python<'_>,
+        name: Text<'_>,
+        handle: u64,
+        size: &Bound<'_, PyAny>,
+        format: Option<Text<'_>>,
+        mips: Count,
+        layers: Count,
+        concurrent: bool,
+    ) -> PyResult<PyDeviceResource> {
+        if handle == 0 {
+            return Err(bad(py, Code::BadNumber, "a handle of 0 is none", "give the handle as an integer"));
+        }
+        let (kind, handle) = match format {
+            None => {
+                let size = size.extract::<Bytes>()?.0;
+                (PlanKind::Buffer { size }, BorrowedHandle::Buffer(vk::Buffer::from_raw(handle)))
+            }
+            Some(format) => {
+                let ([width, height], format) = (self::size(size)?, self::format(py, format)?);
+                let (mips, layers, size) = (mips.0, layers.0, [width, height, 1]);
+                let kind = PlanKind::Image { format, size, mips, layers, samples: 1, volume: false, cube: false };
+                (kind, BorrowedHandle::Image(vk::Image::from_raw(handle)))
+            }
+        };
+        let resource = self.device.make(py, |device, _| {
+            // SAFETY: what the handle is, is the caller's word; the documentation says that nothing can check it.
+            Ok(unsafe { device.borrow_resource(name.0, kind, handle, concurrent) })
+        })?;
+        Ok(PyDeviceResource { resource, device: self.number })
+    }
+}
+
+impl PyDeviceResource {
+    /// The Python object of a resource.
+    pub fn of(resource: Detached<Resource>, device: u64) -> Self {
+        Self { resource, device }
+    }
+
+    /// The number of its device.
+    pub fn device(&self) -> u64 {
+        self.device
+    }
+
+    /// An array of its size, and how it lies in the resource; `what` begins the words for it in messages.
+    fn host(&self, array: &Bound<'_, PyAny>, what: &str) -> PyResult<(Host, ArrayLayout)> {
+        let what = format!("{what} \"{}\"", self.resource.name());
+        let host = Host::new(array, &what)?;
+        let layout = ArrayLayout::for_array(array.py(), (&self.resource.kind(), None), &host.form, &what)?;
+        Ok((host, layout))
+    }
+
+    fn layout(&self) -> ArrayLayout {
+        ArrayLayout::natural(&self.resource.kind())
+    }
+}
+
+#[pymethods]
+impl PyDeviceResource {
+    /// Its name.
+    #[getter]
+    fn name(&self) -> &str {
+        self.resource.name()
+    }
+
+    /// Its Vulkan handle as an integer: for code of the caller's on the same device.
+    #[getter]
+    fn handle(&self) -> u64 {
+        match self.resource.handle() {
+            BorrowedHandle::Image(image) => image.as_raw(),
+            BorrowedHandle::Buffer(buffer) => buffer.as_raw(),
+        }
+    }
+
+    /// Shape of its array.
+    #[getter]
+    fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, &self.layout().shape)
+    }
+
+    /// Name of the kind of numbers of its array.
+    #[getter]
+    fn dtype(&self) -> &'static str {
+        self.layout().element().name()
+    }
+
+    /// How it was used last: a dict of `layout`, `stages`, `access`, and `queue` and `family` (None: nobody's).
+    #[getter]
+    fn state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let state = call(py, |free| Ok(self.resource.get(free)?.state()))?;
+        let said = PyDict::new(py);
+        said.set_item("layout", state.layout.name())?;
+        said.set_item("stages", state.stages.names().collect::<Vec<_>>())?;
+        said.set_item("access", state.access.names().collect::<Vec<_>>())?;
+        said.set_item("queue", state.queue)?;
+        said.set_item("family", state.family)?;
+        said.set_item("released", state.released)?;
+        Ok(said)
+    }
+
+    /// Say how foreign Vulkan code left it.
+    ///
+    /// The next run of a graph takes over behind all that was submitted to `queue` so far; what foreign code did on other
+    /// queues is done. Nothing can check that an image is in the layout that is said: a wrong one is undefined behaviour
+    /// in the driver. An image of the device's own, which foreign code cannot reach, only takes its own layout, or
+    /// `"undefined"` to drop its contents.
+    ///
+    /// Parameters
+    /// ----------
+    /// **state
+    ///     As `state` has it; what is left out is nobody's use: the layout `"undefined"`, no stages, no access. A resource
+    ///     that one family owns, and another one uses next, keeps its contents only with `released=True`: that says that
+    ///     foreign code recorded the release. Otherwise it is initialised anew, and the frame's notes say so.
+    #[pyo3(signature = (**state), text_signature = "($self, **state)")]
+    fn set_state(&self, py: Python<'_>, state: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
+        let mut said = ResourceState::default();
+        if let Some(state) = state {
+            only(state, &["layout", "stages", "access", "queue", "family", "released"])?;
+            let of = |name| Ok::<_, PyErr>(state.get_item(name)?.filter(|value| !value.is_none()));
+            if let Some(value) = of("layout")? {
+                let known = Layout::ALL.iter().map(|layout| layout.name());
+                said.layout = word(py, "layout", value.extract::<Text>()?.0, Layout::from_name, known)?;
+            }
+            said.stages = of("stages")?.map(|value| stages(&value)).transpose()?.unwrap_or_default();
+            said.access = of("access")?.map(|value| accesses(&value)).transpose()?.unwrap_or_default();
+            said.queue = of("queue")?.map(|value| value.extract()).transpose()?;
+            said.family =
+                of("family")?.map(|value| value.extract::<Count>().map(|Count(family)| family)).transpose()?;
+            said.released = of("released")?.map(|value| value.extract()).transpose()?.unwrap_or(false);
+        }
+        outside(py, self.device)?;
+        // SAFETY: an own image keeps its layout, which `set_state` checks; what holds for the image of foreign code is
+        // that code's word, as its handle was when it was borrowed.
+        call(py, |free| unsafe { self.resource.get(free)?.set_state(&said) })
+    }
+
+    /// Write an array to it: mip 0 of all layers, or a buffer's bytes.
+    ///
+    /// Returns when the array may be changed. The device may still be copying: what uses the resource next waits for that
+    /// by itself. Where `handle` was asked for, the call waits, since foreign code may be next.
+    ///
+    /// Parameters
+    /// ----------
+    /// array
+    ///     Any object with a buffer, of `shape` and `dtype`; of a buffer, of as many bytes. One of `Device.array` is copied
+    ///     by the device alone.
+    fn write(&self, py: Python<'_>, array: &Bound<'_, PyAny>) -> PyResult<()> {
+        outside(py, self.device)?;
+        let (host, layout) = self.host(array, "the array for")?;
+        let bytes = layout.pack(&host.form, host.bytes());
+        call(py, |free| self.resource.get(free)?.write(&bytes))
+    }
+
+    /// Read mip 0 of all layers, or a buffer's bytes; waits for what wrote it.
+    ///
+    /// Parameters
+    /// ----------
+    /// into
+    ///     An array to read into, of `shape` and `dtype`; of a buffer, of as many bytes. One of `Device.array` is filled by
+    ///     the device alone.
+    ///
+    /// Returns
+    /// -------
+    /// Array or None
+    ///     The contents as they are now; None if they went `into` an array.
+    #[pyo3(signature = (*, into = None))]
+    fn read(&self, py: Python<'_>, into: Option<&Bound<'_, PyAny>>) -> PyResult<Option<PyArray>> {
+        outside(py, self.device)?;
+        let Some(into) = into else {
+            let bytes = self.resource.make(py, |resource, _| resource.read())?;
+            return guarded(py, || PyArray::new(bytes, self.layout())).map(Some);
+        };
+        let (mut host, layout) = self.host(into, "the array to read into from")?;
+        if host.readonly() {
+            let message = format!("the array to read into from \"{}\" cannot be written", self.resource.name());
+            return Err(bad(py, Code::BadArray, message, "give one that owns its memory, as numpy.empty(…)"));
+        }
+        host.written(py, "the array to read into")?;
+        if !layout.is_packed() {
+            let bytes = self.resource.make(py, |resource, _| resource.read())?;
+            layout.unpack(bytes.bytes(), host.bytes_mut());
+            return Ok(None);
+        }
+        let to = host.bytes_mut();
+        call(py, |free| self.resource.get(free)?.read_into(to)).map(|()| None)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<DeviceResource \"{}\" {}>", self.resource.name(), self.layout().shown())
+    }
+}

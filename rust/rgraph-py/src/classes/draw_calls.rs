@@ -1,0 +1,122 @@
+//! Further draws of a pass: `Pass.draw`.
+
+use std::sync::Arc;
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use rgraph_plan::access::Usage;
+use rgraph_plan::graph::Graph;
+use rgraph_plan::id::Id;
+use rgraph_plan::resource::ResourceId;
+use rgraph_shader::Kind;
+use rgraph_vk::front::{Needs, Used, Who};
+use rgraph_vk::work::Step;
+
+use crate::arguments::shader;
+use crate::arguments::source;
+use crate::classes::draw::draw;
+use crate::classes::pass::{Chained, PyPass};
+use crate::classes::passes::{Arguments, Work, access, all};
+use crate::run::draft::{Draft, Todo};
+use crate::run::error::one;
+
+#[pymethods]
+impl PyPass {
+    /// Draw once more in a pass that `raster` declared: into the same targets, behind its draws so far.
+    ///
+    /// Each draw has a shader, data and state of its own; what it reads is declared with it.
+    ///
+    /// Parameters
+    /// ----------
+    /// shader, vertices, instances, push, entry, vertex_buffers, index, indirect, bindings, **variables
+    ///     As in `Module.raster`, with the same further keyword arguments for blending, culling and tests; and
+    ///     `first_vertex`, `first_instance`, `vertex_offset`, and `key`: draws of a pass are sorted by it.
+    ///
+    /// Returns
+    /// -------
+    /// Pass
+    ///     The pass again, so that calls can be chained.
+    ///
+    /// Raises
+    /// ------
+    /// ShaderError
+    ///     If the shader is wrong, with the line; or if data does not fit its layout.
+    /// GraphError
+    ///     If bindings or vertex buffers do not match the shader. The graph is left unchanged.
+    #[pyo3(signature = (shader, **arguments),
+           text_signature = "($self, shader, *, vertices=3, instances=1, push=None, entry=None, vertex_buffers=None, \
+                             index=None, indirect=None, bindings=None, **variables)")]
+    fn draw<'py>(
+        slf: Bound<'py, Self>,
+        shader: &Bound<'py, PyAny>,
+        arguments: Option<&Bound<'py, PyDict>>,
+    ) -> Chained<'py> {
+        let py = shader.py();
+        let (this, place) = (slf.get(), source::place(py));
+        let (graph, full) = (this.graph.get(), this.full_name());
+        let (draws, targets) = graph.read(|state| {
+            let mut drafts = state.drafts.iter().filter(|draft| draft.pass == this.id);
+            let draws = drafts.any(|draft| match &draft.todo {
+                Todo::Steps(steps) => steps.iter().any(|step| matches!(step, Step::Draw(_))),
+                _ => false,
+            });
+            (draws, state.graph.as_ref().map_or(0, |graph| targets(graph, this)))
+        });
+        if !draws {
+            return Err(PyTypeError::new_err(format!(
+                "draw() is for passes that raster() declared, not for \"{full}\""
+            )));
+        }
+        let who = Who { pass: &full, place: place.as_ref() };
+        let (mut work, arguments) = (Work::default(), Arguments::new(arguments)?);
+        let entry = arguments.word("entry")?;
+        let program = shader::program(shader, Kind::Raster, entry.as_deref(), who)?;
+        let step = Step::Draw(draw(py, who, program, targets, arguments, &mut work)?);
+        let Work { table, needs: Needs { uses, checks, .. }, .. } = work;
+        let declared = graph.change(|state| {
+            let target = |given| state.target(graph.identity, &this.prefix, given);
+            let table = table.given.iter().map(target).collect::<Result<Vec<_>, _>>()?;
+            let known = |at: ResourceId| table[at.index()].known();
+            let declaration = state.open()?;
+            let judged = checks.iter().filter_map(|check| check.judge(declaration, (who.pass, who.place), known));
+            let mistakes: Vec<_> = judged.collect();
+            if !mistakes.is_empty() {
+                return Ok(Err(mistakes));
+            }
+            for used in &uses {
+                let again = table[used.at.index()].known().is_some_and(|id| has(state.graph.as_ref(), this, id, used));
+                if !again {
+                    access(state, this.id, (&this.prefix, &place), &table, used)?;
+                }
+            }
+            let open = checks.iter().any(|check| known(check.at).is_none());
+            let todo = Todo::Steps(Arc::new([step]));
+            let (prefix, place) = (this.prefix.clone(), place.clone());
+            state.open |= open;
+            state.drafts.push(Draft { pass: this.id, prefix, place, table: table.into(), todo, checks, open });
+            Ok(Ok(()))
+        });
+        declared.map_err(|mistake| one(py, mistake))?.map_err(|mistakes| all(py, mistakes))?;
+        Ok(slf)
+    }
+}
+
+/// Colour targets of a pass.
+fn targets(graph: &Graph, pass: &PyPass) -> usize {
+    let own = graph.accesses().iter().filter(|access| access.pass == pass.id);
+    own.filter(|access| access.usage == Usage::ColorAttachment).count()
+}
+
+/// Whether the pass declares a use already, in these stages or more.
+fn has(graph: Option<&Graph>, pass: &PyPass, resource: ResourceId, used: &Used) -> bool {
+    let how = &used.how;
+    graph.is_some_and(|graph| {
+        graph.accesses().iter().any(|access| {
+            (access.pass, access.resource, access.usage) == (pass.id, resource, how.usage)
+                && access.stages.contains(how.stages)
+                && graph.ranges_of(access) == how.ranges
+                && (access.aspects == how.aspects || how.aspects.is_empty())
+        })
+    })
+}

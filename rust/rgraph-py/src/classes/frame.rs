@@ -1,0 +1,213 @@
+//! `rgraph.Frame`: a frame that was submitted.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::pyclass::{PyTraverseError, PyVisit};
+use pyo3::types::{PyIterator, PyList};
+use rgraph_plan::graph::Ranges;
+use rgraph_plan::resource::ResourceId;
+use rgraph_vk::Frame;
+
+use crate::arguments::convert::Number;
+use crate::classes::array::PyArray;
+use crate::classes::compiled::PyCompiled;
+use crate::classes::report::PyReport;
+use crate::run::detached::{Detached, call, wait};
+use crate::run::error::guarded;
+use crate::run::functions::outside;
+
+/// A frame that was submitted: its results by name, and how long it took.
+///
+/// `frame["out"]` waits for the frame; `frame.done` and `frame.wait` do not have to. A frame stays readable after later
+/// frames, and after its device was closed.
+#[pyclass(name = "Frame", module = "rgraph", frozen, weakref)]
+pub struct PyFrame {
+    compiled: Py<PyCompiled>,
+    frame: Detached<Frame>,
+    /// Results that were asked for, so that asking again gives the same.
+    arrays: Mutex<Vec<(Key, Py<PyArray>)>>,
+    /// Results that are no arrays in the host's memory: tensors.
+    tensors: Vec<(ResourceId, Py<PyAny>)>,
+}
+
+/// A resource, and which part of it.
+type Key = (ResourceId, Ranges);
+
+impl PyFrame {
+    /// The Python object of a frame.
+    pub fn object<'py>(
+        compiled: &Bound<'py, PyCompiled>,
+        frame: Detached<Frame>,
+        tensors: Vec<(ResourceId, Py<PyAny>)>,
+    ) -> PyResult<Bound<'py, Self>> {
+        let this = Self { compiled: compiled.clone().unbind(), frame, arrays: Mutex::default(), tensors };
+        Bound::new(compiled.py(), this)
+    }
+
+    fn until_done(&self, py: Python<'_>, timeout: Option<Duration>) -> PyResult<bool> {
+        outside(py, self.compiled.get().device.get().number)?;
+        wait(py, timeout, |free, slice| self.frame.get(free)?.wait(Some(slice)))
+    }
+
+    /// What a root holds, or the part of one; waits for it.
+    pub fn array<'py>(&self, py: Python<'py>, key: Key) -> PyResult<Bound<'py, PyArray>> {
+        let known = {
+            let arrays = self.arrays.lock().unwrap_or_else(PoisonError::into_inner);
+            arrays.iter().find(|(known, _)| *known == key).map(|(_, known)| known.clone_ref(py))
+        };
+        if let Some(known) = known {
+            return Ok(known.into_bound(py));
+        }
+        self.until_done(py, None)?;
+        let (id, ranges) = key;
+        let whole = ranges == Ranges::default();
+        let bytes = self.frame.make(py, |frame, _| if whole { frame.read(id) } else { frame.read_part(id, ranges) })?;
+        let layout = self.compiled.get().layout_of(id, &bytes.kind());
+        let array = Bound::new(py, guarded(py, || PyArray::new(bytes, layout))?)?;
+        self.arrays.lock().unwrap_or_else(PoisonError::into_inner).push((key, array.clone().unbind()));
+        Ok(array)
+    }
+
+    /// The frame of the runtime.
+    pub fn detached(&self) -> &Detached<Frame> {
+        &self.frame
+    }
+
+    /// The resource of its graph that a name or a handle means.
+    pub fn find(&self, name: &Bound<'_, PyAny>) -> PyResult<ResourceId> {
+        self.compiled.get().find(name)
+    }
+
+    /// What has results: arrays, then tensors.
+    fn keyed(&self) -> impl Iterator<Item = ResourceId> {
+        let tensors = self.tensors.iter().map(|(id, _)| *id);
+        self.frame.readable().filter(|id| !self.tensors.iter().any(|(known, _)| known == id)).chain(tensors)
+    }
+
+    /// A result: a tensor at once, an array when the frame is done.
+    fn result<'py>(&self, py: Python<'py>, key: Key) -> PyResult<Bound<'py, PyAny>> {
+        let tensor = self.tensors.iter().find(|(id, _)| (*id, Ranges::default()) == key);
+        tensor.map_or_else(
+            || self.array(py, key).map(Bound::into_any),
+            |(_, tensor)| Ok(tensor.clone_ref(py).into_bound(py)),
+        )
+    }
+
+    fn names(&self) -> Vec<&str> {
+        let graph = &self.compiled.get().load.graph;
+        self.keyed().map(|id| graph.resource_name(id)).collect()
+    }
+}
+
+#[pymethods]
+impl PyFrame {
+    /// Whether it is done.
+    ///
+    /// Raises
+    /// ------
+    /// DeviceError
+    ///     If the device is lost. Exceptions of a CPU pass's function are raised here too.
+    #[getter]
+    fn done(&self, py: Python<'_>) -> PyResult<bool> {
+        call(py, |free| self.frame.get(free)?.is_done())
+    }
+
+    /// Wait until it is done. Ctrl-C ends the wait, not the frame.
+    ///
+    /// Parameters
+    /// ----------
+    /// timeout
+    ///     Seconds; default: as long as it takes.
+    ///
+    /// Returns
+    /// -------
+    /// bool
+    ///     True when it is done; False after the timeout.
+    #[pyo3(signature = (timeout = None))]
+    fn wait(&self, py: Python<'_>, timeout: Option<Number>) -> PyResult<bool> {
+        let timeout = timeout.map(|Number(seconds)| Duration::try_from_secs_f64(seconds));
+        let refuse = |_| PyValueError::new_err("a timeout is a number of seconds, not negative");
+        self.until_done(py, timeout.transpose().map_err(refuse)?)
+    }
+
+    /// GPU time by pass, CPU time, memory, barriers and submits; waits for the frame.
+    #[getter]
+    fn report<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyReport>> {
+        self.until_done(py, None)?;
+        let mut report = call(py, |free| self.frame.get(free)?.report())?;
+        report.notes.extend_from_slice(&self.compiled.get().idle);
+        Bound::new(py, PyReport(report))
+    }
+
+    /// Names of what was read back.
+    fn keys(&self) -> Vec<&str> {
+        self.names()
+    }
+
+    /// What a root held at the end of the frame, or a part of it that was read back (`frame[image.mip(2)]`); waits for the
+    /// frame.
+    ///
+    /// The same object each time. What `rgraph.cuda` exports is a tensor, and the host waits for nothing.
+    fn __getitem__<'py>(&self, py: Python<'py>, name: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let key = self.compiled.get().find_part(name)?;
+        self.result(py, key)
+    }
+
+    /// All that was read back, in the order of `keys()`; waits for the frame.
+    fn values<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        self.keyed().map(|id| self.result(py, (id, Ranges::default()))).collect()
+    }
+
+    /// Names and what was read back, as of a dict; waits for the frame.
+    fn items<'py>(&self, py: Python<'py>) -> PyResult<Vec<(&str, Bound<'py, PyAny>)>> {
+        Ok(self.names().into_iter().zip(self.values(py)?).collect())
+    }
+
+    /// What a root held, or `default` where nothing of that name was read back.
+    #[pyo3(signature = (name, default = None))]
+    fn get<'py>(
+        slf: &Bound<'py, Self>,
+        name: &Bound<'py, PyAny>,
+        default: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        match slf.get().__contains__(name) {
+            true => slf.get().__getitem__(slf.py(), name).map(Some),
+            false => Ok(default),
+        }
+    }
+
+    /// Wait in a coroutine: `frame = await compiled.run()`; other coroutines go on meanwhile.
+    fn __await__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("rgraph._await")?.call_method1("finished", (slf,))?.call_method0("__await__")
+    }
+
+    fn __contains__(&self, name: &Bound<'_, PyAny>) -> bool {
+        let found = self.compiled.get().find_part(name);
+        found.is_ok_and(|(id, _)| self.keyed().any(|known| known == id))
+    }
+
+    fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
+        PyList::new(py, self.names())?.try_iter()
+    }
+
+    fn __len__(&self) -> usize {
+        self.keyed().count()
+    }
+
+    /// Pictures of what was read back, for notebooks; waits for the frame.
+    fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("rgraph._reprs")?.call_method1("frame", (slf,))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<Frame of \"{}\": {}>", self.compiled.get().load.graph.name(), self.names().join(", "))
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.compiled)?;
+        self.tensors.iter().try_for_each(|(_, tensor)| visit.call(tensor))
+    }
+}

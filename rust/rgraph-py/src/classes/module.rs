@@ -1,0 +1,635 @@
+//! `rgraph.Module`: where images, buffers and passes are declared. A graph is the outermost one.
+
+use std::sync::Arc;
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::pyclass::{PyTraverseError, PyVisit};
+use pyo3::types::{PyDict, PyTuple};
+use rgraph_plan::error::Code;
+use rgraph_plan::graph::{Pass, SlotId};
+use rgraph_plan::resource::{Buffer, Kind, Resource};
+
+use crate::arguments::convert::{Bytes, Count, Number, Text, one_or_many};
+use crate::arguments::declare::{self, Lasting, Links, given};
+use crate::arguments::imports;
+use crate::arguments::keywords;
+use crate::arguments::pass_links;
+use crate::arguments::setup;
+use crate::arguments::source;
+use crate::arguments::typed;
+use crate::classes::array_layout::Seen;
+use crate::classes::graph::PyGraph;
+use crate::classes::pass::PyPass;
+use crate::classes::passes::{Named, PassArguments};
+use crate::classes::resource::{PyBuffer, PyImage, PyResource};
+use crate::run::error::{one, refusal};
+use crate::run::state::{Late, Setup, SizeOf, Want, find_outwards};
+
+/// A part of a graph with names of its own.
+///
+/// What is declared in a module is called `module/name`; its passes stand where the module was declared, however late
+/// they are declared. Names given as text are looked for in the module first, then in those around it.
+#[pyclass(name = "Module", module = "rgraph", frozen, subclass)]
+pub struct PyGraphModule {
+    /// `None`: this is the graph itself.
+    graph: Option<Py<PyGraph>>,
+    prefix: Arc<str>,
+    slot: Option<SlotId>,
+}
+
+impl PyGraphModule {
+    /// The module that a graph itself is.
+    pub fn outermost() -> Self {
+        Self { graph: None, prefix: "".into(), slot: None }
+    }
+
+    /// The graph that it is part of.
+    pub fn graph<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyGraph>> {
+        match &slf.get().graph {
+            Some(graph) => Ok(graph.bind(slf.py()).clone()),
+            None => Ok(slf.cast::<PyGraph>()?.clone()),
+        }
+    }
+
+    /// What stands before the names in it: empty, or ending in `/`.
+    pub fn prefix(&self) -> &Arc<str> {
+        &self.prefix
+    }
+
+    /// Its place in the order of passes; `None`: this is the graph itself.
+    pub fn slot(&self) -> Option<SlotId> {
+        self.slot
+    }
+
+    /// A name in it with its own and those of the modules around it.
+    pub fn full(&self, Text(name): Text<'_>) -> String {
+        format!("{}{name}", self.prefix)
+    }
+
+    fn inside<'py>(slf: &Bound<'py, Self>, prefix: String, slot: SlotId) -> PyResult<Bound<'py, Self>> {
+        Self::at(slf, prefix.into(), Some(slot))
+    }
+
+    /// A module of that prefix whose passes stand at a place.
+    pub fn at<'py>(slf: &Bound<'py, Self>, prefix: Arc<str>, slot: Option<SlotId>) -> PyResult<Bound<'py, Self>> {
+        let graph = Some(Self::graph(slf)?.unbind());
+        Bound::new(slf.py(), Self { graph, prefix, slot })
+    }
+}
+
+impl PyGraphModule {
+    /// Declares a resource under its full name.
+    pub fn add_resource<'py>(
+        slf: &Bound<'py, Self>,
+        name: Text<'_>,
+        resource: Resource,
+        links: Links<'_>,
+    ) -> PyResult<(Bound<'py, PyGraph>, rgraph_plan::resource::ResourceId)> {
+        let graph = setup::working(Self::graph(slf)?);
+        let place = source::place(slf.py());
+        let (module, full) = (slf.get(), slf.get().full(name));
+        let scope = (graph.get().identity, &module.prefix);
+        let added = graph.get().change(|state| declare::add(state, scope, &full, resource, links, place));
+        added.map(|id| (graph, id)).map_err(|mistake| one(slf.py(), mistake))
+    }
+}
+
+#[pymethods]
+impl PyGraphModule {
+    /// Its full name, with those of the modules around it.
+    #[getter]
+    fn name(&self) -> &str {
+        self.prefix.strip_suffix('/').unwrap_or("")
+    }
+
+    /// Declare an image.
+    ///
+    /// Parameters
+    /// ----------
+    /// name
+    ///     Its name among resources.
+    /// size
+    ///     (width, height) or (width, height, depth) in texels, or a dict as in a graph file; default: the graph's.
+    /// format
+    ///     Texel format, WebGPU's name (`"rgba8unorm"`) or Vulkan's (`"R8G8B8A8_UNORM"`).
+    /// like
+    ///     An image: its size, times `scale`, and its format, layers and shape of arrays where these are not given; not its
+    ///     mips, samples and whether it is a cube. Or `"reference"`: the graph's reference size.
+    /// scale
+    ///     One number, or one for each axis; default 1. Without `like`: of the graph's reference size.
+    /// round
+    ///     How a scaled size is rounded: `"down"` (default) or `"up"`; never below 1.
+    /// layers
+    ///     Array layers; default 1, or 6 for a cube.
+    /// mips
+    ///     Mip levels: a number, or `"full"` for all down to one texel; default 1.
+    /// samples
+    ///     Samples per texel; default 1.
+    /// cube
+    ///     If true, it is viewed as cubes.
+    /// modifies
+    ///     Start with that image's contents, in that image's memory.
+    /// history_of
+    ///     Show that image's contents `frames` frames ago; see also `Resource.previous`.
+    /// frames
+    ///     See `history_of`.
+    /// first_frame
+    ///     Contents of a history in the first frames: `"zero"`, `"undefined"`, or an array, which is copied.
+    /// persistent
+    ///     Keep the contents from frame to frame. An array (copied) is what it holds before the first frame, else zeros;
+    ///     format, size and layers are those of the array where they are not given, as in `import_array`.
+    /// fresh
+    ///     If true, each frame has other memory for it: no barrier and no wait orders its first use after the frame before.
+    ///     Costs its bytes once per frame under way (`frames_in_flight`).
+    /// imported
+    ///     The caller's image: True, or a dict of `layout`, `queue`, `stages`, `access` and `contents`; see
+    ///     `import_image`.
+    /// leave
+    ///     The state to be left in: a layout, or a dict of `layout` and `queue`.
+    /// sharing
+    ///     `"exclusive"` or `"concurrent"`; default: the planner's choice.
+    /// channels
+    ///     How many channels its arrays have: 3 leaves out the fourth one of `rgba8unorm`. Default: all that the format has.
+    ///
+    /// Returns
+    /// -------
+    /// Image
+    ///     A handle to be used in passes of this graph.
+    ///
+    /// Raises
+    /// ------
+    /// GraphError
+    ///     If a word is unknown or a number out of range. The graph is left unchanged. `bake` validates the rest.
+    #[pyo3(signature = (name, size = None, format = None, *, like = None, scale = None, round = None, layers = None,
+                        mips = None, samples = None, cube = false, modifies = None, history_of = None,
+                        frames = Count(1), first_frame = None, persistent = None, fresh = false, imported = None,
+                        leave = None, sharing = None, channels = None, **unknown),
+           text_signature = "($self, name, size=None, format=None, *, like=None, scale=None, round=None, layers=None, \
+                             mips=None, samples=None, cube=False, modifies=None, history_of=None, frames=1, \
+                             first_frame='zero', persistent=False, fresh=False, imported=None, leave=None, sharing=None, \
+                             channels=None)")]
+    #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
+    fn image<'py>(
+        slf: &Bound<'py, Self>,
+        name: Text<'_>,
+        size: Option<&Bound<'py, PyAny>>,
+        format: Option<Text<'_>>,
+        like: Option<&Bound<'py, PyAny>>,
+        scale: Option<&Bound<'py, PyAny>>,
+        round: Option<Text<'_>>,
+        layers: Option<Count>,
+        mips: Option<&Bound<'py, PyAny>>,
+        samples: Option<Count>,
+        cube: bool,
+        modifies: Option<&Bound<'py, PyAny>>,
+        history_of: Option<&Bound<'py, PyAny>>,
+        frames: Count,
+        first_frame: Option<&Bound<'py, PyAny>>,
+        persistent: Option<&Bound<'py, PyAny>>,
+        fresh: bool,
+        imported: Option<&Bound<'py, PyAny>>,
+        leave: Option<&Bound<'py, PyAny>>,
+        sharing: Option<Text<'_>>,
+        channels: Option<Count>,
+        unknown: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyImage>> {
+        let py = slf.py();
+        keywords::refuse_in(slf.as_any(), "image", unknown)?;
+        let mut image = declare::image(py, format, layers, mips, samples, cube)?;
+        let mut links = declare::links(modifies, history_of, frames, first_frame)?;
+        links.size = declare::size(size, like, scale, round, py)?;
+        links.like = like.map(|of| declare::like(of, scale)).transpose()?.flatten();
+        let (persistent, array) = declare::persistent(persistent)?;
+        if let Some(array) = array {
+            let (own, seen) = imports::image(py, &array, format, false, false)?;
+            image.format = image.format.or(own.format);
+            image.layers = image.layers.or(own.layers);
+            links.size = links.size.or_else(|| own.size.map(SizeOf::from));
+            (links.seen, links.first) = (Some(seen), Some(array.kept()));
+        }
+        if let Some(Count(channels)) = channels {
+            declare::channels(py, channels, image.format)?;
+            let batch = matches!(links.seen, Some(Seen::Texels(true, _)));
+            links.seen = Some(Seen::Texels(batch, Some(channels as usize)));
+        }
+        let imported = imported.map(declare::imported).transpose()?.flatten();
+        let resource =
+            declare::resource(py, Kind::Image(image), imported, Lasting { persistent, fresh }, &links, leave, sharing)?;
+        let (graph, id) = Self::add_resource(slf, name, resource, links)?;
+        PyResource::image(&graph, id)
+    }
+
+    /// Declare an image of the caller's.
+    ///
+    /// If it is written, it is a root.
+    ///
+    /// Parameters
+    /// ----------
+    /// name
+    ///     Its name among resources.
+    /// size
+    ///     See `image`.
+    /// format
+    ///     See `image`.
+    /// layout
+    ///     The layout that it arrives in; default: known at submit.
+    /// queue
+    ///     The queue that used it last.
+    /// stages
+    ///     The stages that used it last, one name or several.
+    /// access
+    ///     How they used it, one name or several.
+    /// contents
+    ///     `"defined"`, or `"undefined"` where they need not be kept.
+    /// layers, mips, samples, cube, leave, sharing
+    ///     See `image`.
+    ///
+    /// Returns
+    /// -------
+    /// Image
+    ///     A handle to be used in passes of this graph.
+    #[pyo3(signature = (name, size = None, format = None, *, layout = None, queue = None, stages = None, access = None,
+                        contents = None, layers = None, mips = None, samples = None, cube = false, leave = None,
+                        sharing = None, **unknown),
+           text_signature = "($self, name, size=None, format=None, *, layout=None, queue=None, stages=None, \
+                             access=None, contents='defined', layers=None, mips=None, samples=None, cube=False, \
+                             leave=None, sharing=None)")]
+    #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
+    fn import_image<'py>(
+        slf: &Bound<'py, Self>,
+        name: Text<'_>,
+        size: Option<&Bound<'py, PyAny>>,
+        format: Option<Text<'_>>,
+        layout: Option<&Bound<'py, PyAny>>,
+        queue: Option<&Bound<'py, PyAny>>,
+        stages: Option<&Bound<'py, PyAny>>,
+        access: Option<&Bound<'py, PyAny>>,
+        contents: Option<&Bound<'py, PyAny>>,
+        layers: Option<Count>,
+        mips: Option<&Bound<'py, PyAny>>,
+        samples: Option<Count>,
+        cube: bool,
+        leave: Option<&Bound<'py, PyAny>>,
+        sharing: Option<Text<'_>>,
+        unknown: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyImage>> {
+        let py = slf.py();
+        keywords::refuse_in(slf.as_any(), "import_image", unknown)?;
+        let image = declare::image(py, format, layers, mips, samples, cube)?;
+        let imported = declare::state(py, [layout, queue, stages, access, contents])?;
+        let links = Links { size: declare::size(size, None, None, None, py)?, ..Links::default() };
+        let resource =
+            declare::resource(py, Kind::Image(image), Some(imported), Lasting::default(), &links, leave, sharing)?;
+        let (graph, id) = Self::add_resource(slf, name, resource, links)?;
+        PyResource::image(&graph, id)
+    }
+
+    /// Declare a buffer.
+    ///
+    /// Parameters
+    /// ----------
+    /// name
+    ///     Its name among resources.
+    /// size
+    ///     Bytes; may be left out where `shape`, `like` or an array gives them, or where it modifies or remembers another
+    ///     buffer.
+    /// shape
+    ///     Shape of its array, an integer or several; needs `dtype`.
+    /// dtype
+    ///     Kind of its elements: a name (`"float32"`), or what `numpy.dtype` takes, fields too. Results have this shape
+    ///     and dtype. Default: the type that shaders have for it, else bytes. A shader's `array<vec3<f32>>` has 16 bytes
+    ///     from element to element: declare no dtype, or four numbers.
+    /// like
+    ///     A buffer: its size, shape and dtype.
+    /// acceleration_structure
+    ///     If true, it holds an acceleration structure.
+    /// modifies, history_of, frames, first_frame, persistent, fresh, imported, leave, sharing
+    ///     See `image`; an array of `persistent` may be of any shape and dtype.
+    ///
+    /// Returns
+    /// -------
+    /// Buffer
+    ///     A handle to be used in passes of this graph.
+    ///
+    /// Raises
+    /// ------
+    /// GraphError
+    ///     If size, shape, dtype and array contradict each other. The graph is left unchanged.
+    #[pyo3(signature = (name, size = None, *, shape = None, dtype = None, like = None, modifies = None,
+                        history_of = None, frames = Count(1), first_frame = None, persistent = None, fresh = false, imported = None,
+                        leave = None, sharing = None, acceleration_structure = false, **unknown),
+           text_signature = "($self, name, size=None, *, shape=None, dtype=None, like=None, modifies=None, \
+                             history_of=None, frames=1, first_frame='zero', persistent=False, fresh=False, imported=None, \
+                             leave=None, sharing=None, acceleration_structure=False)")]
+    #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
+    fn buffer<'py>(
+        slf: &Bound<'py, Self>,
+        name: Text<'_>,
+        size: Option<Bytes>,
+        shape: Option<&Bound<'py, PyAny>>,
+        dtype: Option<&Bound<'py, PyAny>>,
+        like: Option<&Bound<'py, PyAny>>,
+        modifies: Option<&Bound<'py, PyAny>>,
+        history_of: Option<&Bound<'py, PyAny>>,
+        frames: Count,
+        first_frame: Option<&Bound<'py, PyAny>>,
+        persistent: Option<&Bound<'py, PyAny>>,
+        fresh: bool,
+        imported: Option<&Bound<'py, PyAny>>,
+        leave: Option<&Bound<'py, PyAny>>,
+        sharing: Option<Text<'_>>,
+        acceleration_structure: bool,
+        unknown: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyBuffer>> {
+        let py = slf.py();
+        keywords::refuse_in(slf.as_any(), "buffer", unknown)?;
+        let mut links = declare::links(modifies, history_of, frames, first_frame)?;
+        let (persistent, array) = declare::persistent(persistent)?;
+        let size = size.map(|Bytes(size)| size);
+        let typed = typed::Typed { size, shape, dtype, like, array: array.as_ref() };
+        let (size, seen) = typed.read(slf, name.0)?;
+        (links.seen, links.first) = (seen, links.first.or(array.map(|array| array.kept())));
+        let buffer = Buffer { size, acceleration_structure };
+        let imported = imported.map(declare::imported).transpose()?.flatten();
+        let resource = declare::resource(
+            py,
+            Kind::Buffer(buffer),
+            imported,
+            Lasting { persistent, fresh },
+            &links,
+            leave,
+            sharing,
+        )?;
+        let (graph, id) = Self::add_resource(slf, name, resource, links)?;
+        PyResource::buffer(&graph, id)
+    }
+
+    /// Declare a buffer of the caller's.
+    ///
+    /// If it is written, it is a root.
+    ///
+    /// Parameters
+    /// ----------
+    /// name
+    ///     Its name among resources.
+    /// size
+    ///     Bytes.
+    /// queue, stages, access, contents
+    ///     See `import_image`.
+    /// leave, sharing, acceleration_structure
+    ///     See `buffer`.
+    ///
+    /// Returns
+    /// -------
+    /// Buffer
+    ///     A handle to be used in passes of this graph.
+    #[pyo3(signature = (name, size, *, queue = None, stages = None, access = None, contents = None, leave = None,
+                        sharing = None, acceleration_structure = false, **unknown),
+           text_signature = "($self, name, size, *, queue=None, stages=None, access=None, contents='defined', \
+                             leave=None, sharing=None, acceleration_structure=False)")]
+    #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
+    fn import_buffer<'py>(
+        slf: &Bound<'py, Self>,
+        name: Text<'_>,
+        size: Bytes,
+        queue: Option<&Bound<'py, PyAny>>,
+        stages: Option<&Bound<'py, PyAny>>,
+        access: Option<&Bound<'py, PyAny>>,
+        contents: Option<&Bound<'py, PyAny>>,
+        leave: Option<&Bound<'py, PyAny>>,
+        sharing: Option<Text<'_>>,
+        acceleration_structure: bool,
+        unknown: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyBuffer>> {
+        let py = slf.py();
+        keywords::refuse_in(slf.as_any(), "import_buffer", unknown)?;
+        let buffer = Buffer { size: Some(size.0), acceleration_structure };
+        let imported = declare::state(py, [None, queue, stages, access, contents])?;
+        let links = Links::default();
+        let resource =
+            declare::resource(py, Kind::Buffer(buffer), Some(imported), Lasting::default(), &links, leave, sharing)?;
+        let (graph, id) = Self::add_resource(slf, name, resource, links)?;
+        PyResource::buffer(&graph, id)
+    }
+
+    /// Declare a pass.
+    ///
+    /// Parameters
+    /// ----------
+    /// name
+    ///     Its name among passes.
+    /// queue
+    ///     `"graphics"`; `"compute"` (on the graphics queue); `"async_compute"` and `"transfer"` (a queue of that kind
+    ///     other than graphics, where the device has one); `"cpu"`; `"any"` (the planner picks).
+    /// weight_us
+    ///     How long it takes in microseconds, measured or guessed; default: a static estimate.
+    /// unit
+    ///     Label for passes that compete for the same hardware; the planner avoids overlapping them.
+    /// device
+    ///     Index of the GPU that it must run on, or `"any"`.
+    /// side_effects
+    ///     True if it runs even if nothing reads its output.
+    /// conditional
+    ///     Name of a flag that switches it.
+    /// fallback
+    ///     Resources that readers get while the flag is off: {output: input}, resources or names.
+    /// after
+    ///     Passes that must come first, or their names.
+    /// setup
+    ///     Called with the pass when the graph is baked, to declare its accesses; if it declares none, the pass is
+    ///     culled. Images and buffers that it declares on the graph are part of that bake alone.
+    /// execute
+    ///     The work of the pass: called with a `Commands` as in `callback`, or on queue `"cpu"` with views as
+    ///     in `cpu`. Kept as `Pass.execute`.
+    ///
+    /// Returns
+    /// -------
+    /// Pass
+    ///     Its methods declare accesses and return it again, so that calls can be chained.
+    ///
+    /// Raises
+    /// ------
+    /// GraphError
+    ///     If a word is unknown or a number out of range. The graph is left unchanged. `bake` validates the rest.
+    #[pyo3(signature = (name, *, queue = None, weight_us = None, unit = None, device = None, side_effects = false,
+                        conditional = None, fallback = None, after = None, setup = None, execute = None, **unknown),
+           text_signature = "($self, name, *, queue='graphics', weight_us=None, unit=None, device=None, \
+                             side_effects=False, conditional=None, fallback=None, after=None, setup=None, \
+                             execute=None)")]
+    #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
+    fn add_pass<'py>(
+        slf: &Bound<'py, Self>,
+        name: Text<'_>,
+        queue: Option<&Bound<'py, PyAny>>,
+        weight_us: Option<Number>,
+        unit: Option<Text<'_>>,
+        device: Option<&Bound<'py, PyAny>>,
+        side_effects: bool,
+        conditional: Option<Text<'_>>,
+        fallback: Option<&Bound<'py, PyDict>>,
+        after: Option<&Bound<'py, PyAny>>,
+        setup: Option<Bound<'py, PyAny>>,
+        execute: Option<Bound<'py, PyAny>>,
+        unknown: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyPass>> {
+        let py = slf.py();
+        keywords::refuse_in(slf.as_any(), "add_pass", unknown)?;
+        let queue = queue.map_or(Ok(rgraph_plan::access::PassQueue::Graphics), declare::queue)?;
+        let mut pass = Pass::new(queue);
+        pass.weight_us = weight_us.map(|Number(weight)| weight);
+        pass.device = device.map(pass_links::device_index).transpose()?.flatten();
+        pass.side_effects = side_effects;
+        let fallbacks = fallback.map(pass_links::fallbacks).transpose()?.unwrap_or_default();
+        let after = after
+            .map(|after| one_or_many(after)?.iter().map(pass_links::earlier).collect())
+            .unwrap_or(Ok(Vec::new()))?;
+        let (setup, execute) = (pass_links::function(setup, "setup")?, pass_links::function(execute, "execute")?);
+        pass.setup = setup.is_some();
+        let owned = |text: Option<Text<'_>>| text.map(|Text(text)| text.to_owned());
+        let pass = PassArguments { pass, unit: owned(unit), conditional: owned(conditional), fallbacks, after };
+        let graph = Self::graph(slf)?;
+        let (module, named) = (slf.get(), Named::here(slf, name));
+        let identity = graph.get().identity;
+        let added = graph.get().change(|state| {
+            let id = pass.add(state, (identity, module), &named)?;
+            if let Some(function) = setup {
+                state.setups.push(Setup { pass: id, prefix: module.prefix.clone(), function });
+            }
+            if let Some(execute) = execute {
+                state.executes.insert(id, execute);
+            }
+            Ok(id)
+        });
+        let id = added.map_err(|mistake| one(py, mistake))?;
+        PyPass::handle(&graph, id, module.prefix.clone())
+    }
+
+    /// Keep resources for the caller: what contributes to them is run.
+    ///
+    /// Parameters
+    /// ----------
+    /// *resources
+    ///     Images and buffers, or their names; lists of them too.
+    #[pyo3(signature = (*resources), text_signature = "($self, *resources)")]
+    fn root(slf: &Bound<'_, Self>, resources: &Bound<'_, PyTuple>) -> PyResult<()> {
+        let py = slf.py();
+        if resources.is_empty() {
+            return Err(PyTypeError::new_err("expected at least one resource"));
+        }
+        let items: Vec<_> = resources.iter().map(|value| one_or_many(&value)).collect::<PyResult<Vec<_>>>()?.concat();
+        let wanted = items.iter().map(given).collect::<PyResult<Vec<_>>>()?;
+        let graph = Self::graph(slf)?;
+        let place = source::place(py);
+        let (identity, prefix) = (graph.get().identity, &slf.get().prefix);
+        let rooted = graph.get().change(|state| {
+            let targets =
+                wanted.iter().map(|given| state.target(identity, prefix, given)).collect::<Result<Vec<_>, _>>()?;
+            state.open()?;
+            let late = |target| Late { prefix: prefix.clone(), place: place.clone(), want: Want::Root(target) };
+            state.late.extend(targets.into_iter().map(late));
+            state.settle();
+            Ok(())
+        });
+        rooted.map_err(|mistake| one(py, mistake))
+    }
+
+    /// Declare a module: a part of the graph with names of its own, whose passes stand here.
+    ///
+    /// Parameters
+    /// ----------
+    /// name
+    ///     Prefix of the names in it, followed by `/`.
+    ///
+    /// Returns
+    /// -------
+    /// Module
+    ///     Declare in it, now or later: its passes stand where it was declared.
+    fn module<'py>(slf: &Bound<'py, Self>, name: Text<'_>) -> PyResult<Bound<'py, Self>> {
+        let full = slf.get().full(name);
+        let graph = Self::graph(slf)?;
+        let parent = slf.get().slot;
+        let slot = graph.get().change(|state| {
+            let known = if state.anew.replaces { state.open()?.find_slot(&full) } else { None };
+            Ok(match known {
+                Some(slot) => slot,
+                None => state.open()?.add_slot(&full, parent),
+            })
+        });
+        let slot = slot.map_err(|mistake| one(slf.py(), mistake))?;
+        Self::inside(slf, format!("{full}/"), slot)
+    }
+
+    /// Declare an extension point here: a place in the order of passes where other modules append.
+    ///
+    /// Parameters
+    /// ----------
+    /// name
+    ///     Its name, for `extend`.
+    ///
+    /// Raises
+    /// ------
+    /// GraphError
+    ///     If the name is taken. The graph is left unchanged.
+    fn extension_point(slf: &Bound<'_, Self>, name: Text<'_>) -> PyResult<()> {
+        let full = slf.get().full(name);
+        let parent = slf.get().slot;
+        let declared = Self::graph(slf)?.get().change(|state| match state.points.get(&*full) {
+            Some((_, true)) if state.anew.replaces => Ok(()),
+            Some((_, true)) => {
+                let message = format!("two extension points are called \"{full}\"");
+                Err(refusal(Code::DuplicateName, message, "rename one of them"))
+            }
+            Some((slot, false)) => {
+                let slot = *slot;
+                if !state.open()?.place_slot(slot, parent) {
+                    let message = format!("extension point \"{full}\" would be inside itself");
+                    return Err(refusal(Code::Cycle, message, "declare it outside of what extends it"));
+                }
+                state.points.insert(full.into(), (slot, true));
+                Ok(())
+            }
+            None => {
+                let slot = state.open()?.add_slot(&full, parent);
+                state.points.insert(full.into(), (slot, true));
+                Ok(())
+            }
+        });
+        declared.map_err(|mistake| one(slf.py(), mistake))
+    }
+
+    /// A module whose passes are appended at an extension point.
+    ///
+    /// Parameters
+    /// ----------
+    /// name
+    ///     The extension point's, as seen from here, or the full name of one that is declared before the graph is
+    ///     baked.
+    ///
+    /// Returns
+    /// -------
+    /// Module
+    ///     Names in it are those of this module; passes stand at the extension point, in the order of their declaration.
+    fn extend<'py>(slf: &Bound<'py, Self>, name: Text<'_>) -> PyResult<Bound<'py, Self>> {
+        let graph = Self::graph(slf)?;
+        let slot = graph.get().change(|state| {
+            let known = find_outwards(&slf.get().prefix, name.0, |full| state.points.get(full).map(|(slot, _)| *slot));
+            if let Some(slot) = known {
+                return Ok(slot);
+            }
+            let slot = state.open()?.add_slot(name.0, None);
+            state.points.insert(name.0.into(), (slot, false));
+            Ok(slot)
+        });
+        let slot = slot.map_err(|mistake| one(slf.py(), mistake))?;
+        Self::inside(slf, slf.get().prefix.to_string(), slot)
+    }
+
+    fn __repr__(slf: &Bound<'_, Self>) -> String {
+        format!("<Module \"{}\">", slf.get().name())
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.graph)
+    }
+}

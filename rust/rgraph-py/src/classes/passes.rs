@@ -1,0 +1,273 @@
+//! Passes with work: what every kind of them says, and how one is declared as a whole or not at all.
+
+use std::borrow::Cow;
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedStr;
+use pyo3::types::PyDict;
+use rgraph_plan::access::{PassQueue, Usage};
+use rgraph_plan::error::{GraphError, Mistake};
+use rgraph_plan::graph::{Pass, PassId, Place, Use};
+use rgraph_plan::id::Id;
+use rgraph_plan::resource::ResourceId;
+use rgraph_vk::front::{self, Elements, Needs, Used, Who};
+
+use crate::arguments::convert::{Number, Text, one_or_many};
+use crate::arguments::declare;
+use crate::arguments::keywords;
+use crate::arguments::pass_links::{self, Earlier, Fallbacks, Link};
+use crate::arguments::source;
+use crate::classes::module::PyGraphModule;
+use crate::classes::pass::PyPass;
+use crate::classes::view::Part;
+use crate::run::draft::{Draft, Table, Todo};
+use crate::run::error::{Refusal, graph_error, one};
+use crate::run::state::{Late, State, Target, Want};
+
+/// Keyword arguments that are taken one by one; what is left over is somebody else's. Names are read once, so that
+/// asking for one that was not given makes no Python text.
+pub struct Arguments<'py>(RefCell<Vec<Argument<'py>>>);
+
+/// A name and its value.
+pub type Argument<'py> = (PyBackedStr, Bound<'py, PyAny>);
+
+impl<'py> Arguments<'py> {
+    /// The arguments of a call.
+    pub fn new(given: Option<&Bound<'py, PyDict>>) -> PyResult<Self> {
+        let all = given.into_iter().flat_map(|given| given.iter());
+        all.map(|(name, value)| Ok((text(&name)?, value))).collect::<PyResult<_>>().map(|all| Self(RefCell::new(all)))
+    }
+
+    /// Takes one; `None` if it was not given, or given as None.
+    pub fn take(&self, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let mut all = self.0.borrow_mut();
+        let Some(at) = all.iter().position(|(known, _)| **known == *name) else { return Ok(None) };
+        let (_, value) = all.remove(at);
+        Ok((!value.is_none()).then_some(value))
+    }
+
+    /// Takes one of a type.
+    pub fn read<T>(&self, name: &str) -> PyResult<Option<T>>
+    where
+        T: for<'a> FromPyObject<'a, 'py, Error = PyErr>,
+    {
+        self.take(name)?.map(|value| value.extract()).transpose()
+    }
+
+    /// Takes a word.
+    pub fn word(&self, name: &str) -> PyResult<Option<String>> {
+        self.take(name)?.map(|value| Ok(value.extract::<Text>()?.0.to_owned())).transpose()
+    }
+
+    /// Takes what is left, by name.
+    pub fn rest(self) -> Vec<Argument<'py>> {
+        self.0.into_inner()
+    }
+
+    /// Refuses what is left of the arguments of a method of modules.
+    pub fn end(self, py: Python<'_>, function: &str) -> PyResult<()> {
+        let rest = self.rest();
+        let Some((name, _)) = rest.first() else { return Ok(()) };
+        let method = py.get_type::<PyGraphModule>().getattr(function)?;
+        let mut known = keywords::parameters(&method);
+        known.extend(keywords::OF_PASSES.map(str::to_owned));
+        known.retain(|name| name != "options");
+        Err(keywords::unexpected(function, name, &known))
+    }
+}
+
+/// The text of a name among keyword arguments.
+///
+/// # Errors
+/// RG-E219 if it cannot be written as UTF-8.
+pub fn text(name: &Bound<'_, PyAny>) -> PyResult<PyBackedStr> {
+    name.extract::<PyBackedStr>().map_err(|error| name.extract::<Text>().err().unwrap_or(error))
+}
+
+/// A pass that is being declared: its full name, and where.
+pub struct Named<'a> {
+    /// With the names of the modules around it.
+    pub full: Cow<'a, str>,
+    /// The line that declares it.
+    pub place: Option<Place>,
+}
+
+impl<'a> Named<'a> {
+    /// A pass of a module, declared by the running Python code.
+    pub fn here(module: &Bound<'_, PyGraphModule>, name: Text<'a>) -> Self {
+        let prefix = module.get().prefix();
+        let full = if prefix.is_empty() { name.0.into() } else { format!("{prefix}{}", name.0).into() };
+        Self { full, place: source::place(module.py()) }
+    }
+
+    /// The pass in messages.
+    pub fn who(&self) -> Who<'_> {
+        Who { pass: &self.full, place: self.place.as_ref() }
+    }
+}
+
+/// What a pass says of itself and of others.
+pub struct PassArguments {
+    /// Where it runs, how long it takes, what it is needed for.
+    pub pass: Pass,
+    /// Its occupancy class.
+    pub unit: Option<String>,
+    /// The flag that switches it.
+    pub conditional: Option<String>,
+    /// What readers get while it is off.
+    pub fallbacks: Fallbacks,
+    /// What comes before it.
+    pub after: Vec<Earlier>,
+}
+
+impl PassArguments {
+    /// Takes what every pass can say; `queue` where it does not say.
+    pub fn take(arguments: &Arguments<'_>, queue: PassQueue) -> PyResult<Self> {
+        let queue = arguments.take("queue")?.map_or(Ok(queue), |queue| declare::queue(&queue))?;
+        let mut pass = Pass::new(queue);
+        pass.weight_us = arguments.read::<Number>("weight_us")?.map(|Number(weight)| weight);
+        pass.device = arguments.take("device")?.map(|device| pass_links::device_index(&device)).transpose()?.flatten();
+        pass.side_effects = arguments.read("side_effects")?.unwrap_or(false);
+        let fallback = arguments.take("fallback")?;
+        let fallbacks =
+            fallback.map(|dict| pass_links::fallbacks(dict.cast::<PyDict>()?)).transpose()?.unwrap_or_default();
+        let after = arguments.take("after")?;
+        let after = after.map(|after| one_or_many(&after)?.iter().map(pass_links::earlier).collect()).transpose()?;
+        let (unit, conditional) = (arguments.word("unit")?, arguments.word("conditional")?);
+        Ok(Self { pass, unit, conditional, fallbacks, after: after.unwrap_or_default() })
+    }
+
+    /// The pass with what it says by name.
+    pub fn add(
+        mut self,
+        state: &mut State,
+        (identity, module): (u64, &PyGraphModule),
+        Named { full, place, .. }: &Named<'_>,
+    ) -> Result<PassId, Refusal> {
+        let prefix = module.prefix();
+        let links = pass_links::pass_links(state, identity, prefix, &self.after, &self.fallbacks)?;
+        let declaration = state.open()?;
+        self.pass.slot = module.slot();
+        self.pass.unit = self.unit.map(|unit| declaration.unit(&unit));
+        self.pass.conditional = self.conditional.map(|flag| declaration.flag(&flag));
+        let id = state.add_pass(full, self.pass, place.clone())?;
+        if !links.is_empty() {
+            let late = |link: Link| Late { prefix: prefix.clone(), place: place.clone(), want: link.of(id) };
+            state.late.extend(links.into_iter().map(late));
+            state.settle();
+        }
+        Ok(id)
+    }
+}
+
+/// A pass with work that is being declared.
+#[derive(Default)]
+pub struct Work {
+    /// The resources that it names.
+    pub table: Table,
+    /// How it uses them, by their positions in the table.
+    pub needs: Needs,
+    /// Values of bindings in the making.
+    pub values: Vec<Option<Elements>>,
+    /// The resources of the table, found in the graph.
+    found: Vec<Target>,
+}
+
+thread_local! {
+    /// A cleared one, whose memory serves the thread's next declaration.
+    static SPARE: Cell<Work> = Cell::default();
+}
+
+impl Work {
+    /// An empty one.
+    pub fn new() -> Self {
+        SPARE.take()
+    }
+
+    fn spare(mut self) {
+        let Self { table, needs, values, found } = &mut self;
+        table.given.clear();
+        needs.clear();
+        values.clear();
+        found.clear();
+        SPARE.set(self);
+    }
+
+    /// Notes a use of part of a resource; uses of the same part are one if they can be.
+    pub fn uses(&mut self, at: ResourceId, usage: Usage, part: Part, change: impl FnOnce(&mut Use)) {
+        self.needs.uses(at, usage, part, change);
+    }
+
+    /// Declares the pass, its accesses and what it does; or nothing of it.
+    pub fn declare<'py>(
+        mut self,
+        module: &Bound<'py, PyGraphModule>,
+        named: Named<'_>,
+        pass: PassArguments,
+        todo: Todo,
+    ) -> PyResult<Bound<'py, PyPass>> {
+        let py = module.py();
+        let graph = PyGraphModule::graph(module)?;
+        let identity = graph.get().identity;
+        let prefix = module.get().prefix().clone();
+        let declared = graph.get().change(|state| {
+            for given in &self.table.given {
+                self.found.push(state.target(identity, &prefix, given)?);
+            }
+            let table: Arc<[Target]> = self.found.drain(..).collect();
+            let known = |at: ResourceId| table[at.index()].known();
+            let graph = state.open()?;
+            let who = (&*named.full, named.place.as_ref());
+            let mistakes: Vec<Mistake> =
+                self.needs.checks.iter().filter_map(|check| check.judge(graph, who, known)).collect();
+            if !mistakes.is_empty() {
+                return Ok(Err(mistakes));
+            }
+            let id = pass.add(state, (identity, module.get()), &named)?;
+            for used in &self.needs.uses {
+                access(state, id, (&prefix, &named.place), &table, used)?;
+            }
+            let open = self.needs.checks.iter().any(|check| known(check.at).is_none());
+            // What was judged is not judged again.
+            let checks = if open { std::mem::take(&mut self.needs.checks) } else { Vec::new() };
+            let prefix = prefix.clone();
+            let draft = Draft { pass: id, prefix, place: named.place, table, todo, checks, open };
+            state.open |= open;
+            state.drafts.push(draft);
+            Ok(Ok(id))
+        });
+        let id = declared.map_err(|mistake| one(py, mistake))?.map_err(|mistakes| all(py, mistakes))?;
+        self.spare();
+        PyPass::handle(&graph, id, prefix)
+    }
+}
+
+/// The Python exception of several mistakes.
+pub fn all(py: Python<'_>, mistakes: Vec<Mistake>) -> PyErr {
+    match GraphError::check(mistakes) {
+        Err(error) => graph_error(py, &error),
+        Ok(()) => pyo3::exceptions::PyRuntimeError::new_err("no mistake was made"),
+    }
+}
+
+/// Declares an access of a draft, now or when its names are known.
+pub fn access(
+    state: &mut State,
+    pass: PassId,
+    (prefix, place): (&Arc<str>, &Option<Place>),
+    table: &[Target],
+    used: &Used,
+) -> Result<(), Refusal> {
+    let mut how = used.how;
+    let (resource, resolves) = (&table[used.at.index()], used.resolves.map(|at| &table[at.index()]));
+    how.details.resolves = resolves.and_then(Target::known);
+    if let (Target::Known(id), None | Some(Target::Known(_))) = (resource, resolves) {
+        front::access(state.open()?, pass, *id, how, place.clone());
+        return Ok(());
+    }
+    let want = Want::Access(pass, resource.clone(), Box::new(how), resolves.cloned());
+    state.late.push(Late { prefix: prefix.clone(), place: place.clone(), want });
+    Ok(())
+}

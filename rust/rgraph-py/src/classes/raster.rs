@@ -1,0 +1,279 @@
+//! Passes that draw: `Module.raster`.
+
+use std::sync::Arc;
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString};
+use rgraph_plan::access::{Load, PassQueue, ResolveMode, Usage};
+use rgraph_plan::error::Code;
+use rgraph_plan::graph::{Clear, Use};
+use rgraph_plan::resource::ResourceId;
+use rgraph_shader::{Kind, Program};
+use rgraph_vk::front::{self, Used, Who};
+use rgraph_vk::work::Step;
+
+use crate::arguments::bind::misfit;
+use crate::arguments::convert::{Text, clear, items, word};
+use crate::arguments::declare::given;
+use crate::arguments::shader;
+use crate::classes::draw::draw;
+use crate::classes::module::PyGraphModule;
+use crate::classes::pass::PyPass;
+use crate::classes::passes::{Arguments, Named, PassArguments, Work};
+use crate::classes::view::{Part, PyView};
+use crate::run::draft::Todo;
+use crate::run::error::bad;
+
+/// The attachments of a pass that draws.
+pub struct Targets {
+    /// Colour targets by location; `None`: nothing there.
+    color: Vec<Option<(ResourceId, Part)>>,
+    /// The pass's depth attachment, if any.
+    pub depth: bool,
+}
+
+/// An image or part of one in an argument.
+fn attachment(value: &Bound<'_, PyAny>, work: &mut Work) -> PyResult<(ResourceId, Part)> {
+    let (resource, part) = match PyView::of(value) {
+        Some((resource, part)) => (resource.into_any(), part),
+        None => (value.clone(), Part::default()),
+    };
+    Ok((work.table.add(given(&resource)?.owned()), part))
+}
+
+/// One image, or several.
+fn listed(value: Option<Bound<'_, PyAny>>) -> PyResult<Vec<Bound<'_, PyAny>>> {
+    match value {
+        None => Ok(Vec::new()),
+        Some(value) if PyView::of(&value).is_some() => Ok(vec![value]),
+        Some(value) => crate::arguments::convert::one_or_many(&value),
+    }
+}
+
+/// One value, or one for each target.
+fn spread<'py>(value: Option<Bound<'py, PyAny>>, count: usize, what: &str) -> PyResult<Vec<Option<Bound<'py, PyAny>>>> {
+    let Some(value) = value else { return Ok(vec![None; count]) };
+    // A colour is a sequence too: several of them are a sequence of sequences, or of None.
+    let several = match items(&value) {
+        Some(items) => {
+            let items = items?;
+            let nested =
+                items.iter().any(|item| item.is_none() || item.is_instance_of::<PyString>() || item.len().is_ok());
+            nested.then_some(items)
+        }
+        None => None,
+    };
+    match several {
+        None => Ok(vec![Some(value); count]),
+        Some(all) if all.len() == count => Ok(all.into_iter().map(|item| (!item.is_none()).then_some(item)).collect()),
+        Some(all) => {
+            let message = format!("{what} has {} entries for {count} colour targets", all.len());
+            Err(PyTypeError::new_err(message))
+        }
+    }
+}
+
+fn load(value: &Bound<'_, PyAny>) -> PyResult<Load> {
+    let known = Load::ALL.iter().map(|load| load.name());
+    word(value.py(), "load", value.extract::<Text>()?.0, Load::from_name, known)
+}
+
+/// Takes `color`, `depth`, `resolve` and what is said of them.
+pub fn targets(arguments: &Arguments<'_>, work: &mut Work) -> PyResult<Targets> {
+    let some = |value: &Bound<'_, PyAny>, work: &mut Work| match value.is_none() {
+        true => Ok(None),
+        false => attachment(value, work).map(Some),
+    };
+    let color = listed(arguments.take("color")?)?;
+    if let Some(hole) = color.windows(2).position(|pair| pair[0].is_none() && !pair[1].is_none()) {
+        // A plan lists the targets that there are; a draw would write the next one in its place.
+        let message = format!("there is no colour target at {hole}, and one at {}", hole + 1);
+        let help = "give an image for each output of the shader up to the last that is kept";
+        return Err(bad(color[hole].py(), Code::BadTarget, message, help));
+    }
+    let color = color.iter().map(|value| some(value, work)).collect::<PyResult<Vec<_>>>()?;
+    let clears = spread(arguments.take("clear")?, color.len(), "clear")?;
+    let loads = spread(arguments.take("load")?, color.len(), "load")?;
+    for ((target, value), said) in color.iter().zip(&clears).zip(&loads) {
+        let Some((id, part)) = target else { continue };
+        let value = value.as_ref().map(clear).transpose()?;
+        let said = said.as_ref().map(load).transpose()?;
+        work.uses(*id, Usage::ColorAttachment, *part, |how| {
+            how.details.clear = value;
+            how.load = said.or(value.map(|_| Load::Clear));
+        });
+    }
+    let mode = arguments.take("resolve_mode")?.map(|mode| {
+        let known = ResolveMode::ALL.iter().map(|mode| mode.name());
+        word(mode.py(), "resolve mode", mode.extract::<Text>()?.0, ResolveMode::from_name, known)
+    });
+    let mode = mode.transpose()?;
+    for (at, value) in listed(arguments.take("resolve")?)?.iter().enumerate() {
+        let Some((id, part)) = some(value, work)? else { continue };
+        let Some(Some((of, _))) = color.get(at) else {
+            let message = format!("resolve has {} entries, but there is no colour target at {at}", at + 1);
+            return Err(bad(value.py(), Code::BadTarget, message, "give one for each colour target, or None"));
+        };
+        let mut how = Use { ranges: part.ranges, ..Use::new(Usage::ResolveAttachment) };
+        how.details.resolve_mode = mode;
+        work.needs.uses.push(Used { at: id, how, resolves: Some(*of) });
+    }
+    let depth = arguments.take("depth")?;
+    let (clear_depth, load_depth) = (arguments.take("clear_depth")?, arguments.take("load_depth")?);
+    let writes = arguments.read::<bool>("depth_write")?.unwrap_or(true);
+    if let Some(depth) = &depth {
+        let (id, part) = attachment(depth, work)?;
+        let value = clear_depth.as_ref().map(clear).transpose()?;
+        let said = load_depth.as_ref().map(load).transpose()?;
+        let usage = if writes { Usage::DepthStencilAttachment } else { Usage::DepthStencilRead };
+        work.uses(id, usage, part, |how| {
+            if writes {
+                how.details.clear = value;
+                how.load = said.or(value.map(|_| Load::Clear));
+                if matches!(value, Some(Clear::Depth(_, Some(_)))) {
+                    how.stencil_load = how.load;
+                }
+            }
+        });
+    } else if clear_depth.is_some() || load_depth.is_some() {
+        return Err(PyTypeError::new_err("clear_depth= and load_depth= need depth="));
+    }
+    Ok(Targets { color, depth: depth.is_some() })
+}
+
+impl Targets {
+    /// Number of colour targets.
+    pub fn len(&self) -> usize {
+        self.color.len()
+    }
+
+    /// Compares the colour targets with what a program writes.
+    ///
+    /// # Errors
+    /// See [`front::targets`].
+    pub fn check(&self, py: Python<'_>, who: Who<'_>, program: &Arc<Program>, work: &mut Work) -> PyResult<()> {
+        front::targets(who, program, &self.color, &mut work.needs).map_err(|error| misfit(py, error, who))
+    }
+}
+
+#[pymethods]
+impl PyGraphModule {
+    /// Declare a pass that draws.
+    ///
+    /// How it uses what is bound follows from the shader. Other keyword arguments of `add_pass` (`weight_us`, `unit`,
+    /// `device`, `side_effects`, `conditional`, `fallback`, `after`) are understood too.
+    ///
+    /// Parameters
+    /// ----------
+    /// name
+    ///     Its name among passes.
+    /// shader
+    ///     See `compute`; with a vertex and a fragment stage, or a tuple of (vertex, fragment).
+    /// color
+    ///     Colour targets by location: images, parts of them (`image.mip(1)`) or names; None, behind the last, for none.
+    /// depth
+    ///     Depth (and stencil) attachment.
+    /// vertices
+    ///     Vertices drawn; of indices where `index` is given. Default: 3.
+    /// instances
+    ///     Instances drawn.
+    /// push, entry
+    ///     See `compute`.
+    /// queue
+    ///     See `add_pass`.
+    /// vertex_buffers
+    ///     A buffer with all inputs of the vertex stage one behind the other, or a list of dicts of `buffer`,
+    ///     `attributes` (names, or (name, format, offset in bytes)), `stride` in bytes, `offset` and `per_instance`.
+    ///     Formats are WebGPU's vertex formats: `"float32x3"`, `"unorm8x4"`. Where only the name is given, the
+    ///     attribute is stored as the shader reads it: a `vec3<f32>` is three floats, 12 bytes, without padding.
+    /// index
+    ///     Buffer of indices.
+    /// index_format
+    ///     `"uint32"` (default) or `"uint16"`.
+    /// indirect
+    ///     Buffer (or part of one) with the parameters of the draws, in Vulkan's layout.
+    /// draws, stride
+    ///     Number of draws in `indirect`, and bytes from one to the next; default: 1, packed.
+    /// clear
+    ///     Colour that the targets are cleared with, or a list of one for each target.
+    /// load
+    ///     Load operation of the targets: `"clear"`, `"load"` or `"discard"`, or a list of one for each.
+    /// clear_depth, load_depth
+    ///     The same of `depth`; `clear_depth` is depth or (depth, stencil).
+    /// resolve
+    ///     Images that multisampled targets are resolved to, one for each (or None).
+    /// resolve_mode
+    ///     How samples become one: `"average"` (default), `"sample_zero"`, `"min"`, `"max"`.
+    /// blend
+    ///     `"alpha"`, `"premultiplied"`, `"add"`, `"multiply"`, or a dict of `color` and `alpha`, each (factor of the
+    ///     source, factor of the destination, operation); or a list of one for each target.
+    /// write_mask
+    ///     Channels that are written, as `"rgb"`; or a list of one for each target.
+    /// cull
+    ///     Faces that are dropped: `"none"`, `"front"`, `"back"`.
+    /// front
+    ///     Which faces are front faces in the image: `"ccw"` (default) or `"cw"`.
+    /// topology
+    ///     `"triangles"`, `"triangle_strip"`, `"lines"`, `"line_strip"`, `"points"`.
+    /// wireframe
+    ///     If true, only the edges of triangles are drawn.
+    /// depth_test
+    ///     Comparison with `depth`; default: `"less_equal"`.
+    /// depth_write
+    ///     If false, `depth` is tested and stays.
+    /// depth_bias
+    ///     (constant, slope).
+    /// stencil
+    ///     Stencil test: a dict of `compare`, `fail`, `depth_fail`, `pass`, `reference`, `read_mask`, `write_mask`; or
+    ///     (front, back).
+    /// alpha_to_coverage
+    ///     If true, alpha becomes coverage.
+    /// viewport
+    ///     (x, y, width, height) in texels; default: all.
+    /// bindings
+    ///     See `compute`.
+    /// **variables
+    ///     See `compute`.
+    ///
+    /// Returns
+    /// -------
+    /// Pass
+    ///     Further accesses may be declared on it, and further draws with `Pass.draw`.
+    ///
+    /// Raises
+    /// ------
+    /// ShaderError
+    ///     If the shader is wrong, with the line; or if data does not fit its layout.
+    /// GraphError
+    ///     If bindings, targets or vertex buffers do not match the shader. The graph is left unchanged.
+    #[pyo3(signature = (name, shader, **arguments),
+           text_signature = "($self, name, shader, *, color=None, depth=None, vertices=3, instances=1, push=None, \
+                             entry=None, queue='graphics', vertex_buffers=None, index=None, index_format='uint32', \
+                             indirect=None, draws=1, stride=None, clear=None, load=None, clear_depth=None, \
+                             load_depth=None, resolve=None, resolve_mode=None, blend=None, write_mask=None, \
+                             cull='none', front='ccw', topology='triangles', wireframe=False, depth_test=None, \
+                             depth_write=True, depth_bias=None, stencil=None, alpha_to_coverage=False, \
+                             viewport=None, bindings=None, **variables)")]
+    fn raster<'py>(
+        slf: &Bound<'py, Self>,
+        name: Text<'py>,
+        shader: &Bound<'py, PyAny>,
+        arguments: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyPass>> {
+        let py = slf.py();
+        let arguments = Arguments::new(arguments)?;
+        let pass = PassArguments::take(&arguments, PassQueue::Graphics)?;
+        let (named, mut work) = (Named::here(slf, name), Work::new());
+        let who = named.who();
+        let targets = targets(&arguments, &mut work)?;
+        if targets.len() == 0 && !targets.depth {
+            return Err(PyTypeError::new_err("raster() needs color= or depth="));
+        }
+        let entry = arguments.word("entry")?;
+        let program = shader::program(shader, Kind::Raster, entry.as_deref(), who)?;
+        targets.check(py, who, &program, &mut work)?;
+        let draw = draw(py, who, program, targets.len(), arguments, &mut work)?;
+        work.declare(slf, named, pass, Todo::Steps(Arc::new([Step::Draw(draw)])))
+    }
+}

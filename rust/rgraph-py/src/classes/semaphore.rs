@@ -1,0 +1,200 @@
+//! `Semaphore`, and what runs wait for and signal.
+
+use std::time::Duration;
+
+use ash::vk::{self, Handle};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use rgraph_plan::error::Code;
+use rgraph_vk::{Inputs, Semaphore, SemaphoreSignal, SemaphoreWait};
+
+use crate::arguments::convert::{Number, one_or_many};
+use crate::classes::compiled::PyCompiled;
+use crate::classes::device::PyDevice;
+use crate::run::detached::{Detached, call, wait};
+use crate::run::error::bad;
+use crate::run::runtime_errors::raised;
+
+/// A timeline semaphore of a device: a number that only grows, and that runs wait for and signal.
+///
+/// Made by `Device.semaphore`. Foreign code waits for it and signals it by its `handle`.
+#[pyclass(name = "Semaphore", module = "rgraph", frozen)]
+pub struct PySemaphore {
+    pub semaphore: Detached<Semaphore>,
+    device: Py<PyDevice>,
+}
+
+#[pymethods]
+impl PyDevice {
+    /// Make a timeline semaphore, which runs wait for and signal: `device.run(graph, wait=[(semaphore, 1)])`.
+    ///
+    /// Parameters
+    /// ----------
+    /// value
+    ///     Its first value.
+    /// shared
+    ///     If true, it can be exported to other devices, processes and APIs, which then wait for it.
+    ///
+    /// Returns
+    /// -------
+    /// Semaphore
+    ///     It is destroyed when nothing that was submitted uses it.
+    ///
+    /// Raises
+    /// ------
+    /// DeviceError
+    ///     RG-E102 if it is to be shared, and the driver shares no timelines.
+    #[pyo3(signature = (value = 0, *, shared = false), text_signature = "($self, value=0, *, shared=False)")]
+    fn semaphore(slf: &Bound<'_, Self>, value: u64, shared: bool) -> PyResult<PySemaphore> {
+        let semaphore = slf.get().device.make(slf.py(), move |device, _| match shared {
+            true => device.shared_semaphore(value),
+            false => device.semaphore(value),
+        })?;
+        Ok(PySemaphore::of(slf, semaphore))
+    }
+}
+
+impl PySemaphore {
+    /// The Python object of a semaphore.
+    pub fn of(device: &Bound<'_, PyDevice>, semaphore: Detached<Semaphore>) -> Self {
+        Self { semaphore, device: device.clone().unbind() }
+    }
+}
+
+#[pymethods]
+impl PySemaphore {
+    /// The `VkSemaphore`.
+    #[getter]
+    fn handle(&self) -> u64 {
+        self.semaphore.raw_handle()
+    }
+
+    /// The value that it has now.
+    #[getter]
+    fn value(&self, py: Python<'_>) -> PyResult<u64> {
+        call(py, |free| self.semaphore.get(free)?.value())
+    }
+
+    /// Set the value from the host.
+    ///
+    /// Parameters
+    /// ----------
+    /// value
+    ///     Above the value that it has, and below those that runs under way will signal.
+    ///
+    /// Raises
+    /// ------
+    /// GraphError
+    ///     RG-E225 if it is not.
+    fn signal(&self, py: Python<'_>, value: u64) -> PyResult<()> {
+        call(py, |free| self.semaphore.get(free)?.signal(value))
+    }
+
+    /// Wait until it has a value.
+    ///
+    /// Parameters
+    /// ----------
+    /// value
+    ///     The value.
+    /// timeout
+    ///     Seconds; `None`: for ever.
+    ///
+    /// Returns
+    /// -------
+    /// bool
+    ///     Whether it has the value; `False`: the time was over first.
+    #[pyo3(signature = (value, timeout = None))]
+    fn wait(&self, py: Python<'_>, value: u64, timeout: Option<Number>) -> PyResult<bool> {
+        let timeout = timeout.map(|Number(seconds)| Duration::try_from_secs_f64(seconds)).transpose();
+        let timeout = timeout.map_err(|_| PyValueError::new_err("a timeout is a number of seconds, not negative"))?;
+        wait(py, timeout, |free, slice| self.semaphore.get(free)?.wait(value, Some(slice)))
+    }
+
+    /// The device.
+    #[getter]
+    fn device(&self, py: Python<'_>) -> Py<PyDevice> {
+        self.device.clone_ref(py)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Semaphore(handle={:#x})", self.semaphore.raw_handle())
+    }
+}
+
+const FORM: &str =
+    "give (semaphore, value), or (handle, None) for a binary one; a wait may name an imported resource third";
+
+/// A semaphore of an argument: ours, or a handle.
+enum Given<'py> {
+    Ours(Bound<'py, PySemaphore>),
+    Handle(vk::Semaphore),
+}
+
+/// Adds the semaphores that a run waits for and signals.
+pub fn given(
+    this: &PyCompiled,
+    waits: Option<&Bound<'_, PyAny>>,
+    signals: Option<&Bound<'_, PyAny>>,
+    inputs: &mut Inputs<'static>,
+) -> PyResult<()> {
+    for one in waits.map(one_or_many).transpose()?.unwrap_or_default() {
+        let (semaphore, value, resource) = parts(this, &one)?;
+        let wait = match (semaphore, value) {
+            (Given::Ours(ours), Some(value)) => call_free(&ours, |semaphore| Ok(semaphore.reaches(value)))?,
+            (Given::Ours(_), None) => {
+                return Err(bad(one.py(), Code::BadInput, "a timeline is waited for by value", FORM));
+            }
+            // SAFETY: the caller's handle, as those of borrowed devices and resources are.
+            (Given::Handle(raw), value) => unsafe { SemaphoreWait::new(raw, value) },
+        };
+        let resource = resource.map(|resource| this.find(&resource)).transpose()?;
+        inputs.waits.push(resource.map_or(wait, |resource| wait.before(resource)));
+    }
+    for one in signals.map(one_or_many).transpose()?.unwrap_or_default() {
+        let signal = match parts(this, &one)? {
+            (Given::Ours(ours), Some(value), None) => call_free(&ours, |semaphore| semaphore.promised(value))?,
+            // SAFETY: as above.
+            (Given::Handle(raw), value, None) => unsafe { SemaphoreSignal::new(raw, value) },
+            _ => return Err(bad(one.py(), Code::BadInput, "a signal names a semaphore and a value", FORM)),
+        };
+        inputs.signals.push(signal);
+    }
+    Ok(())
+}
+
+/// Asks a semaphore for something that waits for nothing.
+fn call_free<T: Send>(
+    ours: &Bound<'_, PySemaphore>,
+    ask: impl FnOnce(&Semaphore) -> Result<T, rgraph_vk::Error>,
+) -> PyResult<T> {
+    ask(ours.get().semaphore.known()).map_err(|error| raised(ours.py(), error))
+}
+
+type Parts<'py> = (Given<'py>, Option<u64>, Option<Bound<'py, PyAny>>);
+
+/// Semaphore, value and resource of an argument.
+fn parts<'py>(this: &PyCompiled, one: &Bound<'py, PyAny>) -> PyResult<Parts<'py>> {
+    let py = one.py();
+    let wrong = |message: String| bad(py, Code::BadInput, message, FORM);
+    let Ok(tuple) = one.cast::<PyTuple>() else {
+        return Err(wrong(format!("a semaphore is given as {}", one.get_type().name()?)));
+    };
+    if !(2..=3).contains(&tuple.len()) {
+        return Err(wrong(format!("a semaphore is given with {} values", tuple.len())));
+    }
+    let first = tuple.get_item(0)?;
+    let semaphore = match first.cast::<PySemaphore>() {
+        Ok(ours) if !ours.get().device.bind(py).is(this.device.bind(py)) => {
+            return Err(wrong("a semaphore of another device is given".to_owned()));
+        }
+        Ok(ours) => Given::Ours(ours.clone()),
+        Err(_) => match first.extract::<u64>() {
+            Ok(raw) if raw != 0 => Given::Handle(vk::Semaphore::from_raw(raw)),
+            _ => return Err(wrong(format!("a semaphore is {}", first.repr()?))),
+        },
+    };
+    let resource =
+        if tuple.len() == 3 { Some(tuple.get_item(2)?).filter(|resource| !resource.is_none()) } else { None };
+    Ok((semaphore, tuple.get_item(1)?.extract()?, resource))
+}

@@ -1,0 +1,224 @@
+//! A plan as a page, and what notebooks ask for.
+
+use std::sync::Arc;
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyMapping};
+use rgraph_plan::report::page::{Finding, HostSpan, Measured, PassSpan};
+use rgraph_plan::report::{self, Page};
+use rgraph_vk::Measure;
+
+use crate::classes::graph::PyGraph;
+use crate::classes::plan::PyPlan;
+use crate::classes::report::PyReport;
+use crate::run::error::guarded;
+
+/// One field of a record: by attribute, or by key of plain values.
+fn field<'py>(record: &Bound<'py, PyAny>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+    match record.cast::<PyDict>() {
+        Ok(values) => values
+            .get_item(name)?
+            .ok_or_else(|| PyTypeError::new_err(format!("a record of the timeline has no \"{name}\": {record}"))),
+        Err(_) => record.getattr(name),
+    }
+}
+
+/// The times of a `Report`, of another object with a `timeline`, or of a list of records with `name`, `queue`,
+/// `begin_us` and `end_us`.
+///
+/// `None`: a `Report` of a frame that was not measured.
+fn measured(report: &Bound<'_, PyAny>) -> PyResult<Option<Measured>> {
+    if report.cast::<PyReport>().is_ok_and(|report| report.get().0.measure == Measure::Off) {
+        return Ok(None);
+    }
+    let timeline = report.getattr_opt("timeline")?.unwrap_or_else(|| report.clone());
+    let timeline = timeline.try_iter().map_err(|_| {
+        PyTypeError::new_err(format!(
+            "report has no timeline: give a Report, or a list of records with name, queue, begin_us and end_us, not {}",
+            report.get_type()
+        ))
+    })?;
+    let mut measured = Measured::default();
+    for span in timeline {
+        let span = span?;
+        measured.passes.push(PassSpan {
+            name: field(&span, "name")?.extract()?,
+            queue: field(&span, "queue")?.extract()?,
+            begin_us: field(&span, "begin_us")?.extract()?,
+            end_us: field(&span, "end_us")?.extract()?,
+            group: field(&span, "group").ok().map_or(Ok(1), |group| group.extract())?,
+        });
+    }
+    if let Some(spans) = report.getattr_opt("host_spans")? {
+        for span in spans.try_iter()? {
+            let span = span?;
+            measured.host.push(HostSpan {
+                name: field(&span, "name")?.extract()?,
+                begin_us: field(&span, "begin_us")?.extract()?,
+                end_us: field(&span, "end_us")?.extract()?,
+            });
+        }
+    }
+    if let Some(calibrated) = report.getattr_opt("calibrated")? {
+        measured.calibrated = calibrated.is_truthy()?;
+    }
+    Ok(Some(measured))
+}
+
+/// Pictures of arrays, made by `rgraph._preview`.
+fn pictures(images: &Bound<'_, PyMapping>) -> PyResult<Vec<(String, String)>> {
+    let module = images.py().import("rgraph._preview")?;
+    let mut pictures = Vec::new();
+    for item in images.items()? {
+        let (name, array): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item.extract()?;
+        let name = match name.getattr_opt("name")? {
+            Some(name) => name.extract()?,
+            None => name.extract()?,
+        };
+        pictures.push((name, module.call_method1("data_uri", (array,))?.extract()?));
+    }
+    Ok(pictures)
+}
+
+fn findings(list: &Bound<'_, PyAny>) -> PyResult<Vec<Finding>> {
+    let one = |item: PyResult<Bound<'_, PyAny>>| {
+        let item = item?;
+        Ok(Finding {
+            rule: item.getattr("rule")?.extract()?,
+            pass: item.getattr("pass_name")?.extract()?,
+            resource: item.getattr("resource")?.extract()?,
+            message: item.getattr("message")?.extract()?,
+        })
+    };
+    list.try_iter()?.map(one).collect()
+}
+
+impl PyPlan {
+    /// The page of the plan alone.
+    pub fn page(&self, py: Python<'_>) -> PyResult<String> {
+        let (plan, graph) = (Arc::clone(self.plan()), self.declaration(None)?);
+        guarded(py, move || Page { graph: graph.as_deref(), ..Page::new(&plan) }.html())
+    }
+
+    /// The still picture of the plan.
+    pub fn picture(&self, py: Python<'_>, graph: Option<&Bound<'_, PyGraph>>) -> PyResult<String> {
+        let (plan, graph) = (Arc::clone(self.plan()), self.declaration(graph)?);
+        guarded(py, move || report::svg(&plan, graph.as_deref()))
+    }
+}
+
+#[pymethods]
+impl PyPlan {
+    /// The plan as one HTML page that needs nothing else: open it in a browser, keep it, send it.
+    ///
+    /// Parameters
+    /// ----------
+    /// graph
+    ///     Its graph; default: the graph it was baked from, as it was then. A plan that was read and is
+    ///     given none shows the accesses that it tells itself.
+    /// report
+    ///     The `Report` of a run: the timeline shows what it took, if that was measured. Or a list of records with `name`, `queue`,
+    ///     `begin_us` and `end_us`, in microseconds.
+    /// images
+    ///     Arrays to show small, by name of the image: `{"lit": frame["lit"]}`.
+    /// findings
+    ///     The findings.
+    /// against
+    ///     A later plan to compare with; the differences are those of `diff`.
+    #[pyo3(signature = (graph = None, *, report = None, images = None, findings = None, against = None))]
+    fn to_html(
+        slf: &Bound<'_, Self>,
+        graph: Option<&Bound<'_, PyGraph>>,
+        report: Option<&Bound<'_, PyAny>>,
+        images: Option<&Bound<'_, PyMapping>>,
+        findings: Option<&Bound<'_, PyAny>>,
+        against: Option<&Bound<'_, Self>>,
+    ) -> PyResult<String> {
+        let py = slf.py();
+        let measured = report.map(measured).transpose()?.flatten();
+        let images = images.map(pictures).transpose()?.unwrap_or_default();
+        let findings = findings.map(self::findings).transpose()?.unwrap_or_default();
+        let declaration = slf.get().declaration(graph)?;
+        let plan = Arc::clone(slf.get().plan());
+        let other = match against {
+            Some(other) => Some((Arc::clone(other.get().plan()), other.get().declaration(None)?)),
+            None => None,
+        };
+        guarded(py, move || {
+            Page {
+                plan: &plan,
+                graph: declaration.as_deref(),
+                measured: measured.as_ref(),
+                images: &images,
+                findings: &findings,
+                against: other.as_ref().map(|(plan, graph)| (&**plan, graph.as_deref())),
+            }
+            .html()
+        })
+    }
+
+    /// A still picture of the plan as SVG: passes by queue, and passes against resources.
+    ///
+    /// Parameters
+    /// ----------
+    /// graph
+    ///     Its graph; default: the graph it was baked from, as it was then.
+    #[pyo3(signature = (graph = None))]
+    fn to_svg(&self, py: Python<'_>, graph: Option<&Bound<'_, PyGraph>>) -> PyResult<String> {
+        self.picture(py, graph)
+    }
+
+    /// A trace in Chrome's JSON format, which Perfetto, speedscope and chrome://tracing read: queues and the host as
+    /// lanes, memory as a counter, semaphores as arrows.
+    ///
+    /// Parameters
+    /// ----------
+    /// report
+    ///     The `Report` of a run, or a list of records with `name`, `queue`, `begin_us` and `end_us`, in microseconds;
+    ///     default, and where a run was not measured: modelled times.
+    #[pyo3(signature = (report = None))]
+    fn to_trace(&self, py: Python<'_>, report: Option<&Bound<'_, PyAny>>) -> PyResult<String> {
+        let measured = report.map(measured).transpose()?.flatten();
+        let plan = Arc::clone(self.plan());
+        guarded(py, move || report::trace(&plan, measured.as_ref()))
+    }
+
+    /// What notebooks show: the page in a frame, alive without a kernel; a still picture where that would be large.
+    fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
+        let (plan, graph) = (Arc::clone(self.plan()), self.declaration(None)?);
+        guarded(py, move || report::page::notebook(&plan, graph.as_deref()))
+    }
+
+    /// What notebooks show where scripts are not run.
+    fn _repr_svg_(&self, py: Python<'_>) -> PyResult<String> {
+        self.picture(py, None)
+    }
+
+    /// All of what notebooks can choose from: text, still picture, page.
+    #[pyo3(signature = (include = None, exclude = None))]
+    fn _repr_mimebundle_<'py>(
+        &self,
+        py: Python<'py>,
+        include: Option<&Bound<'py, PyAny>>,
+        exclude: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let bundle = PyDict::new(py);
+        let wanted = |kind: &str| -> PyResult<bool> {
+            let listed =
+                |list: Option<&Bound<'py, PyAny>>, otherwise| list.map_or(Ok(otherwise), |list| list.contains(kind));
+            Ok(listed(include, true)? && !listed(exclude, false)?)
+        };
+        if wanted("text/plain")? {
+            let plan = Arc::clone(self.plan());
+            bundle.set_item("text/plain", guarded(py, move || report::listing(&plan))?)?;
+        }
+        if wanted("image/svg+xml")? {
+            bundle.set_item("image/svg+xml", self.picture(py, None)?)?;
+        }
+        if wanted("text/html")? {
+            bundle.set_item("text/html", self._repr_html_(py)?)?;
+        }
+        Ok(bundle)
+    }
+}

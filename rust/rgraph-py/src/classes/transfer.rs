@@ -1,0 +1,248 @@
+//! Passes that copy, blit, clear and fill.
+
+use std::sync::Arc;
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use rgraph_plan::access::PassQueue;
+use rgraph_plan::error::Code;
+use rgraph_vk::front::Who;
+use rgraph_vk::front::transfer::{self, Side};
+use rgraph_vk::work::Step;
+
+use crate::arguments::convert::{Bytes, Text, clear};
+use crate::arguments::declare::given;
+use crate::arguments::words::{FILTERS, named};
+use crate::classes::module::PyGraphModule;
+use crate::classes::pass::PyPass;
+use crate::classes::passes::{Arguments, Named, PassArguments, Work};
+use crate::classes::view::{Part, PyView};
+use crate::run::draft::Todo;
+use crate::run::error::{graph_error, one, refusal};
+use crate::run::state::{Given, Target};
+
+/// One side of a transfer, which must be declared by now: images and buffers are copied differently.
+///
+/// # Errors
+/// If it names what is not declared yet.
+pub fn side(module: &Bound<'_, PyGraphModule>, value: &Bound<'_, PyAny>, work: &mut Work) -> PyResult<Side> {
+    let py = module.py();
+    let (resource, part) = match PyView::of(value) {
+        Some((resource, part)) => (resource.into_any(), part),
+        None => (value.clone(), Part::default()),
+    };
+    let given = given(&resource)?.owned();
+    let graph = PyGraphModule::graph(module)?;
+    let identity = graph.get().identity;
+    let at = work.table.add(given.clone());
+    let side = graph.get().change(|state| {
+        let target = state.target(identity, module.get().prefix(), &given)?;
+        match (target, &state.graph) {
+            (Target::Known(id), Some(graph)) => Ok(Side::of(graph, id, at, part)),
+            _ => {
+                let name = if let Given::Name(name) = &given { name } else { "" };
+                let help = "declare images and buffers before the passes that copy them";
+                let message = format!("a transfer names \"{name}\", which nothing declares yet");
+                Err(refusal(Code::UnknownName, message, help))
+            }
+        }
+    });
+    side.map_err(|mistake| one(py, mistake))
+}
+
+/// A copy, whatever the two sides are.
+pub fn copy(py: Python<'_>, who: Who<'_>, from: &Side, to: &Side, work: &mut Work) -> PyResult<Step> {
+    transfer::copy(who, from, to, &mut work.needs).map_err(|error| graph_error(py, &error))
+}
+
+/// A scaled and converted copy of an image.
+pub fn blit(
+    py: Python<'_>,
+    who: Who<'_>,
+    from: &Side,
+    to: &Side,
+    filter: Option<Text<'_>>,
+    work: &mut Work,
+) -> PyResult<Step> {
+    let linear = filter.map_or(Ok(true), |Text(filter)| named(py, "filter", filter, FILTERS))?;
+    transfer::blit(who, from, to, linear, &mut work.needs).map_err(|error| graph_error(py, &error))
+}
+
+/// One value everywhere in an image.
+pub fn clear_image(
+    py: Python<'_>,
+    who: Who<'_>,
+    image: &Side,
+    value: &Bound<'_, PyAny>,
+    work: &mut Work,
+) -> PyResult<Step> {
+    transfer::clear(who, image, clear(value)?, &mut work.needs).map_err(|error| graph_error(py, &error))
+}
+
+/// One word again and again in a buffer.
+pub fn fill_buffer(py: Python<'_>, who: Who<'_>, buffer: &Side, word: u32, work: &mut Work) -> PyResult<Step> {
+    transfer::fill(who, buffer, word, &mut work.needs).map_err(|error| graph_error(py, &error))
+}
+
+/// A word of a fill: unsigned, or signed with the same bits.
+pub fn filler(value: Option<&Bound<'_, PyAny>>) -> PyResult<u32> {
+    match value {
+        None => Ok(0),
+        Some(value) => match value.extract::<i32>() {
+            Ok(word) => Ok(word as u32),
+            Err(_) => match value.extract::<Bytes>()?.0.try_into() {
+                Ok(word) => Ok(word),
+                Err(_) => Err(PyTypeError::new_err("a fill is one 32-bit word")),
+            },
+        },
+    }
+}
+
+#[pymethods]
+impl PyGraphModule {
+    /// Declare a pass that copies from an image or buffer to another.
+    ///
+    /// Further keyword arguments are those of `add_pass`.
+    ///
+    /// Parameters
+    /// ----------
+    /// name
+    ///     Its name among passes.
+    /// source, target
+    ///     Images and buffers, parts of them (`image.mip(1)`, `buffer[0:256]`) or names. An image in a buffer is
+    ///     tightly packed, row by row.
+    /// **options
+    ///     As in `add_pass`.
+    ///
+    /// Returns
+    /// -------
+    /// Pass
+    ///     Further accesses may be declared on it.
+    #[pyo3(signature = (name, source, target, **options), text_signature = "($self, name, source, target, **options)")]
+    fn copy<'py>(
+        slf: &Bound<'py, Self>,
+        name: Text<'py>,
+        source: &Bound<'py, PyAny>,
+        target: &Bound<'py, PyAny>,
+        options: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyPass>> {
+        let mut work = Work::default();
+        let (from, to) = (side(slf, source, &mut work)?, side(slf, target, &mut work)?);
+        let named = Named::here(slf, name);
+        let step = copy(slf.py(), named.who(), &from, &to, &mut work)?;
+        transferring(slf, named, Arguments::new(options)?, "copy", work, step)
+    }
+
+    /// Declare a pass that copies an image to another, scaled and converted.
+    ///
+    /// Parameters
+    /// ----------
+    /// name
+    ///     Its name among passes.
+    /// source, target
+    ///     Images, parts of them or names.
+    /// filter
+    ///     Between texels: `"linear"` or `"nearest"`.
+    /// **options
+    ///     As in `add_pass`.
+    ///
+    /// Returns
+    /// -------
+    /// Pass
+    ///     Further accesses may be declared on it.
+    #[pyo3(signature = (name, source, target, *, filter = None, **options),
+           text_signature = "($self, name, source, target, *, filter='linear', **options)")]
+    fn blit<'py>(
+        slf: &Bound<'py, Self>,
+        name: Text<'py>,
+        source: &Bound<'py, PyAny>,
+        target: &Bound<'py, PyAny>,
+        filter: Option<Text<'py>>,
+        options: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyPass>> {
+        let mut work = Work::default();
+        let (from, to) = (side(slf, source, &mut work)?, side(slf, target, &mut work)?);
+        let named = Named::here(slf, name);
+        let step = blit(slf.py(), named.who(), &from, &to, filter, &mut work)?;
+        transferring(slf, named, Arguments::new(options)?, "blit", work, step)
+    }
+
+    /// Declare a pass that writes one value everywhere in an image.
+    ///
+    /// Parameters
+    /// ----------
+    /// name
+    ///     Its name among passes.
+    /// image
+    ///     Image, part of one (default: mip 0) or name.
+    /// value
+    ///     (red, green, blue, alpha), depth, or (depth, stencil).
+    /// **options
+    ///     As in `add_pass`.
+    ///
+    /// Returns
+    /// -------
+    /// Pass
+    ///     Further accesses may be declared on it.
+    #[pyo3(signature = (name, image, value, **options), text_signature = "($self, name, image, value, **options)")]
+    fn clear<'py>(
+        slf: &Bound<'py, Self>,
+        name: Text<'py>,
+        image: &Bound<'py, PyAny>,
+        value: &Bound<'py, PyAny>,
+        options: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyPass>> {
+        let mut work = Work::default();
+        let image = side(slf, image, &mut work)?;
+        let named = Named::here(slf, name);
+        let step = clear_image(slf.py(), named.who(), &image, value, &mut work)?;
+        transferring(slf, named, Arguments::new(options)?, "clear", work, step)
+    }
+
+    /// Declare a pass that writes one 32-bit word again and again into a buffer.
+    ///
+    /// Parameters
+    /// ----------
+    /// name
+    ///     Its name among passes.
+    /// buffer
+    ///     Buffer, part of one (in multiples of four bytes) or name.
+    /// word
+    ///     A 32-bit number, unsigned or signed; default: 0.
+    /// **options
+    ///     As in `add_pass`.
+    ///
+    /// Returns
+    /// -------
+    /// Pass
+    ///     Further accesses may be declared on it.
+    #[pyo3(signature = (name, buffer, word = None, **options),
+           text_signature = "($self, name, buffer, word=0, **options)")]
+    fn fill<'py>(
+        slf: &Bound<'py, Self>,
+        name: Text<'py>,
+        buffer: &Bound<'py, PyAny>,
+        word: Option<&Bound<'py, PyAny>>,
+        options: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyPass>> {
+        let mut work = Work::default();
+        let buffer = side(slf, buffer, &mut work)?;
+        let named = Named::here(slf, name);
+        let step = fill_buffer(slf.py(), named.who(), &buffer, filler(word)?, &mut work)?;
+        transferring(slf, named, Arguments::new(options)?, "fill", work, step)
+    }
+}
+
+fn transferring<'py>(
+    module: &Bound<'py, PyGraphModule>,
+    named: Named<'_>,
+    arguments: Arguments<'py>,
+    function: &str,
+    work: Work,
+    step: Step,
+) -> PyResult<Bound<'py, PyPass>> {
+    let pass = PassArguments::take(&arguments, PassQueue::Graphics)?;
+    arguments.end(module.py(), function)?;
+    work.declare(module, named, pass, Todo::Steps(Arc::new([step])))
+}

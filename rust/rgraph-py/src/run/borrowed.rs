@@ -1,0 +1,78 @@
+//! Devices of the caller's, by their raw handles.
+
+use std::path::PathBuf;
+
+use ash::vk::{self, Handle};
+use pyo3::prelude::*;
+use rgraph_plan::error::Code;
+use rgraph_vk::{BorrowedDevice, Device, DeviceOptions, EntryTable};
+
+use crate::arguments::convert::Count;
+use crate::arguments::options::Measuring;
+use crate::classes::device::PyDevice;
+use crate::run::detached::Detached;
+use crate::run::error::bad;
+
+#[pymethods]
+impl PyDevice {
+    /// Use the caller's Vulkan device instead of opening one.
+    ///
+    /// Nothing can check the handles: they must be valid, belong together, and outlive the device and all that is made
+    /// of it. The device must have been made with `timelineSemaphore`, `synchronization2`, `dynamicRendering`,
+    /// `maintenance4` and, for shaders with workgroup variables, `shaderZeroInitializeWorkgroupMemory`; its queues are not
+    /// used by others at the same time. Closing leaves it to the caller.
+    ///
+    /// Parameters
+    /// ----------
+    /// instance, physical_device, device
+    ///     `VkInstance` (made for Vulkan 1.3), `VkPhysicalDevice` and `VkDevice` as integers.
+    /// queues
+    ///     (family, `VkQueue`) of each queue that may be used; the first is the graphics queue.
+    /// loader
+    ///     Path of the Vulkan loader that the instance came from; default: the system's.
+    /// labels
+    ///     Whether the instance was made with `VK_EXT_debug_utils`.
+    /// frames_in_flight
+    ///     As of `Device`.
+    ///
+    /// Returns
+    /// -------
+    /// Device
+    ///     To be closed before the caller's device is destroyed.
+    #[staticmethod]
+    #[pyo3(signature = (instance, physical_device, device, queues, *, loader = None, labels = false,
+                        frames_in_flight = Count(2)),
+           text_signature = "(instance, physical_device, device, queues, *, loader=None, labels=False, \
+                             frames_in_flight=2)")]
+    #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
+    fn borrow(
+        py: Python<'_>,
+        instance: u64,
+        physical_device: u64,
+        device: u64,
+        queues: Vec<(u32, u64)>,
+        loader: Option<PathBuf>,
+        labels: bool,
+        frames_in_flight: Count,
+    ) -> PyResult<Self> {
+        let handles = [instance, physical_device, device].into_iter().chain(queues.iter().map(|(_, queue)| *queue));
+        if queues.is_empty() || handles.into_iter().any(|handle| handle == 0) {
+            return Err(bad(py, Code::BadNumber, "a handle of 0 is none", "give every handle, and at least one queue"));
+        }
+        let options = DeviceOptions { frames_in_flight: frames_in_flight.0.clamp(1, 8), ..DeviceOptions::default() };
+        let borrowed = Detached::open(py, || {
+            let borrowed = BorrowedDevice {
+                entry: EntryTable::load(loader.as_deref())?,
+                instance: vk::Instance::from_raw(instance),
+                physical: vk::PhysicalDevice::from_raw(physical_device),
+                device: vk::Device::from_raw(device),
+                queues: queues.iter().map(|(family, queue)| (*family, vk::Queue::from_raw(*queue))).collect(),
+                features: vk::PhysicalDeviceFeatures::default(),
+                labels,
+            };
+            // SAFETY: what the handles are, is the caller's word; the documentation says that nothing can check it.
+            unsafe { Device::borrow(&borrowed, &options) }
+        })?;
+        Ok(Self::around(borrowed, Measuring::default()))
+    }
+}

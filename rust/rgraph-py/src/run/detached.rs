@@ -1,0 +1,319 @@
+//! Values of the runtime, as Python objects own them. What is made of a device may wait, join or destroy when it is called
+//! or dropped, and Python drops at any moment: in a garbage collection, at the end of the interpreter, in a forked child.
+//! [`Detached`] is the only way to own such a value here, so none of that can be forgotten:
+//! - it is called only by closures of [`call`] and [`wait`], which run without the interpreter's lock: they alone get
+//!   a [`Free`], and [`Detached::get`] asks for it;
+//! - what those closures return is [`Plain`], or owned by a `Detached` too before anything else happens;
+//! - it is dropped without the interpreter's lock, and the drop waits for nothing: a device that is still at work ends on
+//!   a thread of its own;
+//! - a forked child gets RG-E105 in place of the value, and never drops it.
+
+use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
+use std::time::{Duration, Instant};
+
+use ash::vk::Handle;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use rgraph_plan::plan::{Plan, PlanKind};
+use rgraph_plan::profile::Profile;
+use rgraph_plan::resource::ResourceId;
+use rgraph_vk::{
+    BorrowedHandle, ChaosReport, Compiled, Device, DeviceInfo, Error, Frame, FrameReport, Locked, MemoryReport,
+    Process, Readback, Replay, Resource, ResourceState, Semaphore, SharedMemory, SharedMemoryInfo,
+};
+
+use crate::run::ending;
+use crate::run::error::guarded;
+use crate::run::logging;
+use crate::run::patient::patiently;
+use crate::run::runtime_errors::raised;
+
+/// How long a wait goes on before signals are looked at.
+const SLICE: Duration = Duration::from_millis(50);
+
+/// This thread runs without the interpreter's lock.
+pub struct Free<'a>(PhantomData<(&'a (), *const ())>);
+
+/// A result that owns nothing of a device: dropping it neither waits nor destroys.
+pub trait Plain: Send {}
+
+impl Plain for () {}
+impl Plain for bool {}
+impl Plain for u64 {}
+impl Plain for Vec<DeviceInfo> {}
+impl Plain for Vec<String> {}
+impl Plain for FrameReport {}
+impl Plain for ChaosReport {}
+impl Plain for MemoryReport {}
+impl Plain for ResourceState {}
+
+/// A value of the runtime, and the device that it is of.
+pub struct Detached<T: Send + 'static> {
+    value: ManuallyDrop<T>,
+    device: ManuallyDrop<Device>,
+    process: Process,
+}
+
+impl<T: Send> Detached<T> {
+    /// The value, where the interpreter's lock is not held.
+    ///
+    /// # Errors
+    /// RG-E105 in a forked child.
+    pub fn get<'a>(&'a self, _: &Free<'a>) -> Result<&'a T, Error> {
+        self.process.check()?;
+        Ok(&self.value)
+    }
+
+    /// Makes a further value of the same device.
+    pub fn make<U: Send>(
+        &self,
+        py: Python<'_>,
+        make: impl FnOnce(&T, &Free<'_>) -> Result<U, Error> + Send,
+    ) -> PyResult<Detached<U>>
+    where
+        T: Sync,
+    {
+        let made = guarded(py, || {
+            let free = Free(PhantomData);
+            make(self.get(&free)?, &free).map(|value| self.beside(value))
+        });
+        delivered(py, made)
+    }
+
+    fn beside<U: Send>(&self, value: U) -> Detached<U> {
+        let device = ManuallyDrop::new(Device::clone(&self.device));
+        Detached { value: ManuallyDrop::new(value), device, process: self.process }
+    }
+}
+
+impl Detached<Device> {
+    /// Opens a device.
+    pub fn open(py: Python<'_>, open: impl FnOnce() -> Result<Device, Error> + Send) -> PyResult<Self> {
+        let opened = guarded(py, || {
+            let device = open()?;
+            let value = ManuallyDrop::new(device.clone());
+            Ok(Self { value, device: ManuallyDrop::new(device), process: Process::current() })
+        });
+        delivered(py, opened)
+    }
+}
+
+impl Detached<Device> {
+    /// As [`Detached::make`], for work of seconds that nothing can stop: Ctrl-C ends the wait for it, and the device goes on
+    /// with it in the background.
+    pub fn make_patiently<U: Send + 'static>(
+        &self,
+        py: Python<'_>,
+        make: impl FnOnce(&Device) -> Result<U, Error> + Send + 'static,
+    ) -> PyResult<Detached<U>> {
+        // The thread owns values of the runtime alone, so that its end never needs the interpreter.
+        let (device, process) = (Device::clone(&self.device), self.process);
+        let work = move || {
+            let _inside = ending::enter();
+            process.check()?;
+            make(&device)
+        };
+        let made = patiently(py, work).map(|made| made.map(|value| self.beside(value)));
+        delivered(py, made)
+    }
+}
+
+impl<T: Send + Clone> Clone for Detached<T> {
+    fn clone(&self) -> Self {
+        self.beside(T::clone(&self.value))
+    }
+}
+
+impl<T: Send> Drop for Detached<T> {
+    fn drop(&mut self) {
+        if !self.process.is_current() {
+            // The parent's: its threads are not here, and its locks may be held for ever.
+            return;
+        }
+        // SAFETY: both are taken here only.
+        let (value, device) = unsafe { (ManuallyDrop::take(&mut self.value), ManuallyDrop::take(&mut self.device)) };
+        unlocked(move || {
+            drop(value);
+            end(device);
+        });
+    }
+}
+
+/// Drops a device. One that is at work, and that nobody else has, is waited for and destroyed by a thread. The caller's own
+/// is waited for here: the caller may destroy it next.
+fn end(device: Device) {
+    if device.is_borrowed() || !device.drop_waits() {
+        return;
+    }
+    let device = ManuallyDrop::new(device);
+    // Where there is no thread for it the device stays until the process ends.
+    let _ =
+        std::thread::Builder::new().name("rgraph end".to_owned()).spawn(move || drop(ManuallyDrop::into_inner(device)));
+}
+
+/// Runs `work` without the interpreter's lock. An interpreter that ends runs no other thread, so it may keep it.
+fn unlocked(work: impl FnOnce() + Send) {
+    let mut work = Some(work);
+    // SAFETY: always safe to call.
+    let alive = unsafe { ffi::Py_IsInitialized() } != 0;
+    if alive {
+        Python::try_attach(|py| {
+            py.detach(|| {
+                let _inside = ending::enter();
+                work.take().map(|work| work())
+            })
+        });
+    }
+    if let Some(work) = work {
+        work();
+    }
+}
+
+/// Hands over what was logged meanwhile, then the value or the exception.
+fn delivered<T>(py: Python<'_>, done: PyResult<Result<T, Error>>) -> PyResult<T> {
+    let said = logging::deliver(py);
+    let value = done?.map_err(|error| raised(py, error))?;
+    said.map(|()| value)
+}
+
+/// Runs `work` without the interpreter's lock, and hands over what was logged meanwhile.
+pub fn call<T: Plain>(py: Python<'_>, work: impl FnOnce(&Free<'_>) -> Result<T, Error> + Send) -> PyResult<T> {
+    let done = guarded(py, || work(&Free(PhantomData)));
+    delivered(py, done)
+}
+
+/// Waits in slices without the interpreter's lock, so that signals (Ctrl-C) are seen; `false`: the time was over before.
+pub fn wait(
+    py: Python<'_>,
+    timeout: Option<Duration>,
+    wait: impl Fn(&Free<'_>, Duration) -> Result<bool, Error> + Sync,
+) -> PyResult<bool> {
+    let start = Instant::now();
+    loop {
+        let left = timeout.map(|timeout| timeout.saturating_sub(start.elapsed()));
+        let slice = left.map_or(SLICE, |left| left.min(SLICE));
+        if call(py, |free| wait(free, slice))? {
+            return Ok(true);
+        }
+        py.check_signals()?;
+        if timeout.is_some_and(|timeout| start.elapsed() >= timeout) {
+            return Ok(false);
+        }
+    }
+}
+
+// What is known without asking the runtime: it waits for nothing, takes no lock, and holds in a forked child too.
+
+impl Detached<Device> {
+    /// What it is.
+    pub fn info(&self) -> &DeviceInfo {
+        self.value.info()
+    }
+
+    /// The device as the planner sees it.
+    pub fn profile(&self) -> &Profile {
+        self.value.profile()
+    }
+
+    /// Whether it was closed.
+    pub fn is_closed(&self) -> bool {
+        self.value.is_closed()
+    }
+
+    /// Closes it as it is: refuses everything from now on.
+    pub fn abandon(&self) {
+        self.value.abandon();
+    }
+}
+
+impl Detached<Replay> {
+    /// What a replay found, which is plain data.
+    pub fn replayed(&self) -> &Replay {
+        &self.value
+    }
+}
+
+impl Detached<Compiled> {
+    /// Its plan.
+    pub fn plan(&self) -> &std::sync::Arc<Plan> {
+        self.value.plan()
+    }
+}
+
+impl Detached<Frame> {
+    /// What can be read: resources of the graph.
+    pub fn readable(&self) -> impl Iterator<Item = ResourceId> {
+        self.value.readable()
+    }
+}
+
+impl Detached<Resource> {
+    /// Its name.
+    pub fn name(&self) -> &str {
+        self.value.name()
+    }
+
+    /// What it is.
+    pub fn kind(&self) -> PlanKind {
+        self.value.kind()
+    }
+
+    /// Its Vulkan handle.
+    pub fn handle(&self) -> BorrowedHandle {
+        self.value.handle()
+    }
+
+    /// First byte in its shared block.
+    pub fn offset(&self) -> Option<u64> {
+        self.value.offset()
+    }
+}
+
+impl Detached<SharedMemory> {
+    /// Its name.
+    pub fn name(&self) -> &str {
+        self.value.name()
+    }
+
+    /// Its size, type and origin.
+    pub fn info(&self) -> SharedMemoryInfo {
+        self.value.info()
+    }
+}
+
+impl Detached<Semaphore> {
+    /// Its Vulkan handle.
+    pub fn raw_handle(&self) -> u64 {
+        self.value.raw().as_raw()
+    }
+
+    /// The semaphore, to be asked for what waits for nothing.
+    pub fn known(&self) -> &Semaphore {
+        &self.value
+    }
+}
+
+impl Detached<Locked> {
+    /// Its first byte, and how many there are.
+    pub fn memory(&self) -> (*mut u8, usize) {
+        (self.value.as_ptr(), self.value.len())
+    }
+}
+
+impl Detached<Readback> {
+    /// The bytes.
+    pub fn bytes(&self) -> &[u8] {
+        self.value.bytes()
+    }
+
+    /// The bytes that were read back.
+    pub fn kind(&self) -> PlanKind {
+        self.value.kind()
+    }
+
+    /// Its name in the graph.
+    pub fn name(&self) -> &str {
+        self.value.name()
+    }
+}

@@ -1,0 +1,243 @@
+//! What passes do, as declared: the work of `rgraph-vk`, with resources that may still be names.
+//!
+//! Ids in a draft's work count in the draft's own table, so that a draft means the same whatever happens to the graph
+//! meanwhile: passes and resources are found by their names when a workload is made.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use rgraph_plan::graph::{Graph, PassId, Place};
+use rgraph_plan::id::Id;
+use rgraph_plan::resource::ResourceId;
+use rgraph_shader::{Given, Program};
+use rgraph_vk::front::Check;
+use rgraph_vk::work::{
+    Bound as BoundTo, Dispatch, Draw, DrawCount, Groups, Level, Step, Transfer, What, Work, Workload,
+};
+
+use crate::run::state::{self, State, Target, find_outwards};
+
+/// What a pass does.
+pub struct Draft {
+    /// The pass.
+    pub pass: PassId,
+    /// Names are looked for in this module first, then outwards.
+    pub prefix: Arc<str>,
+    /// Where it was declared.
+    pub place: Option<Place>,
+    /// The resources that `todo` counts.
+    pub table: Arc<[Target]>,
+    /// What it does.
+    pub todo: Todo,
+    /// What the shaders ask of the resources.
+    pub checks: Vec<Check>,
+    /// Whether the checks wait for names to be declared.
+    pub open: bool,
+}
+
+/// See [`Draft`].
+pub enum Todo {
+    /// Dispatches, draws, transfers.
+    Steps(Arc<[Step]>),
+    /// A function that runs on the host.
+    Host(Py<PyAny>),
+    /// A function that says the steps.
+    Record(Py<PyAny>),
+}
+
+impl Todo {
+    /// The same, held once more.
+    pub fn copy(&self, py: Python<'_>) -> Self {
+        match self {
+            Self::Steps(steps) => Self::Steps(Arc::clone(steps)),
+            Self::Host(function) => Self::Host(function.clone_ref(py)),
+            Self::Record(function) => Self::Record(function.clone_ref(py)),
+        }
+    }
+
+    /// The function, if it is one.
+    pub fn function(&self) -> Option<&Py<PyAny>> {
+        match self {
+            Self::Steps(_) => None,
+            Self::Host(function) | Self::Record(function) => Some(function),
+        }
+    }
+}
+
+impl Draft {
+    /// What the passes of a graph do that was read.
+    pub fn of_work(load: Workload) -> Vec<Self> {
+        let Workload { graph, works } = load;
+        let mut works: Vec<_> = works.into_iter().collect();
+        works.sort_by_key(|(pass, _)| *pass);
+        let draft = |(pass, work)| {
+            let Work::Steps(steps) = work else { return None };
+            let table = RefCell::new(Vec::<Target>::new());
+            let find = |id| {
+                let mut table = table.borrow_mut();
+                let known = table.iter().position(|known| known.known() == Some(id));
+                Some(ResourceId::new(known.unwrap_or_else(|| {
+                    table.push(Target::Known(id));
+                    table.len() - 1
+                })))
+            };
+            let name = graph.pass_name(pass);
+            let steps = steps.iter().map(|step| renamed(step, name, &find)).collect::<Option<_>>()?;
+            let table = table.into_inner().into();
+            let place = graph.pass_place(pass).cloned();
+            let todo = Todo::Steps(steps);
+            Some(Self { pass, prefix: "".into(), place, table, todo, checks: Vec::new(), open: false })
+        };
+        works.into_iter().filter_map(draft).collect()
+    }
+
+    /// The sources of its shaders.
+    pub fn sources(&self) -> impl Iterator<Item = &Given> {
+        let steps = if let Todo::Steps(steps) = &self.todo { &**steps } else { &[] };
+        fn program(step: &Step) -> Option<&Arc<Program>> {
+            match step {
+                Step::Dispatch(dispatch) => Some(&dispatch.program),
+                Step::Draw(draw) => Some(&draw.program),
+                Step::Transfer(_) => None,
+            }
+        }
+        steps.iter().filter_map(program).flat_map(|program| &program.sources)
+    }
+
+    /// The same, for a copy of the graph.
+    pub fn copy(&self, py: Python<'_>) -> Self {
+        Self {
+            pass: self.pass,
+            prefix: self.prefix.clone(),
+            place: self.place.clone(),
+            table: self.table.clone(),
+            todo: self.todo.copy(py),
+            checks: self.checks.clone(),
+            open: self.open,
+        }
+    }
+
+    /// The resource that a position in the table means, in `graph`, of which the draft's names are part.
+    pub fn find(&self, graph: &Graph, at: ResourceId) -> Option<ResourceId> {
+        match &self.table[at.index()] {
+            Target::Known(id) => Some(*id),
+            Target::Later(name) => find_outwards(&self.prefix, name, |full| graph.find_resource(full)),
+        }
+    }
+
+    /// The same by name in another copy of the graph.
+    pub fn find_in(&self, graph: &Graph, copy: &Graph, at: ResourceId) -> Option<ResourceId> {
+        copy.find_resource(graph.resource_name(self.find(graph, at)?))
+    }
+}
+
+/// Resources of a draft that is being made, each once.
+#[derive(Default)]
+pub struct Table {
+    /// The resources.
+    pub given: Vec<state::Given<'static>>,
+}
+
+impl Table {
+    /// The position of a resource, as an id.
+    pub fn add(&mut self, given: state::Given<'static>) -> ResourceId {
+        let same = |known: &state::Given<'_>| match (known, &given) {
+            (state::Given::Handle(_, a), state::Given::Handle(_, b)) => a == b,
+            (state::Given::Name(a), state::Given::Name(b)) => a == b,
+            _ => false,
+        };
+        let at = self.given.iter().position(same).unwrap_or_else(|| {
+            self.given.push(given.clone());
+            self.given.len() - 1
+        });
+        ResourceId::new(at)
+    }
+}
+
+impl State {
+    /// What is wrong with drafts whose checks waited for names that are declared now.
+    pub fn check_drafts(&self) -> Vec<rgraph_plan::error::Mistake> {
+        let Some(graph) = &self.graph else { return Vec::new() };
+        let open = self.drafts.iter().filter(|draft| draft.open);
+        let found = open.flat_map(|draft| {
+            let find = |at| draft.find(graph, at);
+            let pass = (graph.pass_name(draft.pass), draft.place.as_ref());
+            draft.checks.iter().filter_map(move |check| check.judge(graph, pass, find))
+        });
+        found.collect()
+    }
+}
+
+/// The step with other resources, and with its shader called by its pass if it has no name; `None` where a resource is not
+/// found.
+pub fn renamed(step: &Step, pass: &str, find: &impl Fn(ResourceId) -> Option<ResourceId>) -> Option<Step> {
+    let named = |program: &Arc<Program>| match program.name.is_empty() {
+        true => Arc::new(program.renamed(pass)),
+        false => Arc::clone(program),
+    };
+    Some(match step {
+        Step::Dispatch(dispatch) => Step::Dispatch(Dispatch {
+            program: named(&dispatch.program),
+            bound: bound(&dispatch.bound, find)?,
+            groups: match dispatch.groups {
+                Groups::Fixed(groups) => Groups::Fixed(groups),
+                Groups::Cover(resource, mip) => Groups::Cover(find(resource)?, mip),
+                Groups::Indirect { buffer, offset } => Groups::Indirect { buffer: find(buffer)?, offset },
+            },
+            push: dispatch.push.clone(),
+        }),
+        Step::Draw(draw) => {
+            let program = named(&draw.program);
+            let mut draw = Draw { program, bound: bound(&draw.bound, find)?, ..draw.clone() };
+            for buffer in &mut draw.vertex_buffers {
+                buffer.buffer = find(buffer.buffer)?;
+            }
+            if let Some(index) = &mut draw.index {
+                index.buffer = find(index.buffer)?;
+            }
+            if let DrawCount::Indirect { buffer, .. } = &mut draw.count {
+                *buffer = find(*buffer)?;
+            }
+            Step::Draw(draw)
+        }
+        Step::Transfer(transfer) => Step::Transfer(transferred(transfer, find)?),
+    })
+}
+
+fn bound(all: &[BoundTo], find: &impl Fn(ResourceId) -> Option<ResourceId>) -> Option<Arc<[BoundTo]>> {
+    let one = |bound: &BoundTo| {
+        let mut bound = bound.clone();
+        if let What::Resource(view) | What::Combined(view, _) = &mut bound.what {
+            view.resource = find(view.resource)?;
+        }
+        Some(bound)
+    };
+    all.iter().map(one).collect()
+}
+
+fn transferred(transfer: &Transfer, find: &impl Fn(ResourceId) -> Option<ResourceId>) -> Option<Transfer> {
+    let mut transfer = transfer.clone();
+    let level = |level: &mut Level| {
+        level.image = find(level.image)?;
+        Some(())
+    };
+    match &mut transfer {
+        Transfer::CopyBuffer { from, to, .. } => (*from, *to) = (find(*from)?, find(*to)?),
+        Transfer::CopyImage { from, to } | Transfer::Blit { from, to, .. } | Transfer::Resolve { from, to } => {
+            level(from)?;
+            level(to)?;
+        }
+        Transfer::BufferToImage { from, to, .. } => {
+            *from = find(*from)?;
+            level(to)?;
+        }
+        Transfer::ImageToBuffer { from, to, .. } => {
+            level(from)?;
+            *to = find(*to)?;
+        }
+        Transfer::Clear { image, .. } => image.resource = find(image.resource)?,
+        Transfer::Fill { buffer, .. } => *buffer = find(*buffer)?,
+    }
+    Some(transfer)
+}

@@ -1,0 +1,451 @@
+//! The arguments of a run: arrays, flags and parameters by name.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::sync::{Arc, PoisonError};
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use rgraph_plan::error::Code;
+use rgraph_plan::file::nearest::nearest;
+use rgraph_plan::graph::{PassId, Ranges};
+use rgraph_plan::resource::ResourceId;
+use rgraph_shader::{Program, Type};
+use rgraph_vk::file::Picture;
+use rgraph_vk::front::Who;
+use rgraph_vk::work::{Bound as BoundTo, CallbackError, Step, What, Work};
+use rgraph_vk::{ChaosOptions, ChaosReport, Error, Inputs, Resource, Upload};
+
+use crate::arguments::convert::Text;
+use crate::arguments::host_arrays::Host;
+use crate::arguments::options::Measuring;
+use crate::arguments::reads;
+use crate::arguments::value::value;
+use crate::classes::array_layout::ArrayLayout;
+use crate::classes::compiled::{Param, PyCompiled};
+use crate::classes::device_resource::PyDeviceResource;
+use crate::classes::frame::PyFrame;
+use crate::classes::graph::PyGraph;
+use crate::classes::pass::PyPass;
+use crate::classes::resource::PyResource;
+use crate::classes::semaphore;
+use crate::run::detached::{Detached, Free, call};
+use crate::run::ending;
+use crate::run::error::{bad, graph_error, guarded, shader_error};
+use crate::run::functions::{attached, outside};
+use crate::run::lease::{self, Leases, Lent};
+use crate::run::states::Packed;
+
+/// See `Device.run`.
+#[derive(Default)]
+pub struct Arguments<'a, 'py> {
+    /// Arrays of imported resources.
+    pub inputs: Option<&'a Bound<'py, PyDict>>,
+    /// Arrays that roots are read back into.
+    pub into: Option<&'a Bound<'py, PyDict>>,
+    /// Flags of conditional passes.
+    pub flags: Option<&'a Bound<'py, PyDict>>,
+    /// Push data and uniform data.
+    pub params: Option<&'a Bound<'py, PyDict>>,
+    /// Roots that are read back.
+    pub read: Option<&'a Bound<'py, PyAny>>,
+    /// Whether invocations are counted.
+    pub statistics: bool,
+    /// Which GPU times are measured.
+    pub measure: Option<Text<'a>>,
+    /// Seed of a chaos run before the frame.
+    pub chaos: Option<u64>,
+    /// Semaphores that the run waits for.
+    pub wait: Option<&'a Bound<'py, PyAny>>,
+    /// Semaphores that it signals.
+    pub signal: Option<&'a Bound<'py, PyAny>>,
+}
+
+/// What stands for an imported resource.
+enum Input {
+    Host(Host),
+    Bytes(Vec<u8>),
+    File(Arc<Picture>),
+    Owned(Detached<Resource>),
+}
+
+impl Input {
+    fn upload<'a>(&'a self, free: &Free<'a>) -> Result<Upload<'a>, Error> {
+        Ok(match self {
+            Self::Host(host) => Upload::Bytes(host.bytes()),
+            Self::Bytes(bytes) => Upload::Bytes(bytes),
+            Self::File(picture) => Upload::Bytes(&picture.bytes),
+            Self::Owned(resource) => Upload::Resource(resource.get(free)?),
+        })
+    }
+}
+
+impl PyCompiled {
+    /// The resource that an argument means: a handle or a name.
+    pub fn find(&self, value: &Bound<'_, PyAny>) -> PyResult<ResourceId> {
+        let py = value.py();
+        let name = match value.cast::<PyResource>() {
+            Ok(handle) => handle.get().full_name(),
+            Err(_) => value.extract::<Text>()?.0.to_owned(),
+        };
+        let graph = &self.load.graph;
+        graph.find_resource(&name).ok_or_else(|| {
+            let help = match nearest(&name, graph.resource_names().iter()) {
+                Some(near) => format!("did you mean \"{near}\"?"),
+                None => "use a name of an image or buffer of the graph".to_owned(),
+            };
+            let shown: String = name.chars().take(60).collect();
+            bad(py, Code::UnknownName, format!("the graph has no image or buffer called \"{shown}\""), &help)
+        })
+    }
+
+    /// An array that stands for a resource, and how it lies in there.
+    fn host(&self, id: ResourceId, array: &Bound<'_, PyAny>, what: &str) -> PyResult<(Host, ArrayLayout)> {
+        let what = format!("{what} \"{}\"", self.load.graph.resource_name(id));
+        let host = Host::new(array, &what)?;
+        let layout = self.layout_for(array.py(), id, &host, &what)?;
+        Ok((host, layout))
+    }
+
+    /// An array as the contents of an imported resource.
+    fn input(&self, id: ResourceId, array: &Bound<'_, PyAny>, what: &str) -> PyResult<Input> {
+        let (host, layout) = self.host(id, array, what)?;
+        Ok(match layout.pack(&host.form, host.bytes()) {
+            Cow::Owned(bytes) => Input::Bytes(bytes),
+            Cow::Borrowed(_) => Input::Host(host),
+        })
+    }
+
+    /// The arrays that resources were imported from.
+    fn arrays(&self, origin: Option<&Bound<'_, PyGraph>>) -> Vec<(ResourceId, Py<PyAny>)> {
+        let Some(origin) = origin else { return Vec::new() };
+        let py = origin.py();
+        origin.get().read(|state| {
+            let Some(graph) = &state.graph else { return Vec::new() };
+            let here = |id| self.load.graph.find_resource(graph.resource_name(id));
+            let mut all: Vec<_> =
+                state.arrays.iter().filter_map(|(id, array)| Some((here(*id)?, array.clone_ref(py)))).collect();
+            all.sort_by_key(|(id, _)| *id);
+            all
+        })
+    }
+
+    /// The files that resources were read from.
+    fn pictures(&self, origin: Option<&Bound<'_, PyGraph>>) -> Vec<(ResourceId, Arc<Picture>)> {
+        let Some(origin) = origin else { return Vec::new() };
+        origin.get().read(|state| {
+            let Some(graph) = &state.graph else { return Vec::new() };
+            let here = |id| self.load.graph.find_resource(graph.resource_name(id));
+            state.pictures.iter().filter_map(|(id, picture)| Some((here(*id)?, Arc::clone(picture)))).collect()
+        })
+    }
+
+    fn pass(&self, value: &Bound<'_, PyAny>) -> PyResult<PassId> {
+        let name = match value.cast::<PyPass>() {
+            Ok(pass) => pass.get().full_name(),
+            Err(_) => value.extract::<Text>()?.0.to_owned(),
+        };
+        let graph = &self.load.graph;
+        graph.find_pass(&name).ok_or_else(|| {
+            let help = match nearest(&name, graph.pass_names().iter()) {
+                Some(near) => format!("did you mean \"{near}\"?"),
+                None => "params= has passes, or (pass, variable)".to_owned(),
+            };
+            let shown: String = name.chars().take(60).collect();
+            bad(value.py(), Code::UnknownName, format!("the graph has no pass called \"{shown}\""), &help)
+        })
+    }
+
+    /// The program of a pass's dispatch or draw, what is bound to it, and its push data.
+    fn program(&self, pass: PassId) -> Option<(&Program, &[BoundTo], &[u8])> {
+        let Work::Steps(steps) = self.load.works.get(&pass)? else { return None };
+        steps.iter().find_map(|step| match step {
+            Step::Dispatch(dispatch) => Some((&*dispatch.program, &*dispatch.bound, &*dispatch.push)),
+            Step::Draw(draw) => Some((&*draw.program, &*draw.bound, &*draw.push)),
+            Step::Transfer(_) => None,
+        })
+    }
+
+    /// Gives back what the declaration says to what an earlier run changed and this one does not.
+    fn restore(&self, inputs: &mut Inputs<'_>) {
+        let mut changed = self.changed.lock().unwrap_or_else(PoisonError::into_inner);
+        let given: BTreeSet<Param> = (inputs.push.iter().map(|(pass, _)| (*pass, None)))
+            .chain(inputs.data.iter().map(|(pass, at, _)| (*pass, Some(*at))))
+            .collect();
+        for (pass, at) in changed.difference(&given) {
+            let Some((_, bound, push)) = self.program(*pass) else { continue };
+            let declared = |at: u32| bound.iter().find(|bound| bound.binding == at).map(|bound| &bound.what);
+            match at.map(|at| (at, declared(at))) {
+                None => inputs.push.push((*pass, push.to_vec())),
+                Some((at, Some(What::Data(bytes)))) => inputs.data.push((*pass, at, bytes.clone())),
+                Some(_) => {}
+            }
+        }
+        *changed = given;
+    }
+
+    /// Reads one entry of `params=`.
+    fn param(&self, key: &Bound<'_, PyAny>, data: &Bound<'_, PyAny>, inputs: &mut Inputs<'_>) -> PyResult<()> {
+        let py = key.py();
+        let (pass, variable) = match key.cast::<PyTuple>() {
+            Ok(pair) if pair.len() == 2 => (self.pass(&pair.get_item(0)?)?, Some(pair.get_item(1)?)),
+            _ => (self.pass(key)?, None),
+        };
+        let graph = &self.load.graph;
+        let name = graph.pass_name(pass);
+        let refuse = |message: String, help: &str| Err(bad(py, Code::BadData, message, help));
+        let Some((program, bound, _)) = self.program(pass) else {
+            return refuse(
+                format!("pass \"{name}\" has no shader to give data to"),
+                "params= is for compute and raster",
+            );
+        };
+        if matches!(self.load.works.get(&pass), Some(Work::Steps(steps)) if steps.len() > 1) {
+            let help = "give what changes in a buffer, or declare a pass for each draw";
+            return refuse(format!("pass \"{name}\" has several draws, and params= does not name one of them"), help);
+        }
+        let who = Who { pass: name, place: graph.pass_place(pass) };
+        let packed = |ty: &Type, path: &str| {
+            let packed = ty.pack(&program.name, path, &value(data)?);
+            packed.map_err(|error| shader_error(py, &error, Some(who)))
+        };
+        let Some(variable) = variable else {
+            let Some(push) = &program.interface.push else {
+                let help = "uniform data is given as params={(pass, variable): …}";
+                return refuse(format!("the shader of pass \"{name}\" has no push data"), help);
+            };
+            let mut bytes = packed(&push.ty, &push.name)?;
+            bytes.resize(push.size as usize, 0);
+            inputs.push.push((pass, bytes));
+            return Ok(());
+        };
+        let Text(variable) = variable.extract()?;
+        let found = program.interface.find(variable);
+        let is_data =
+            |at: usize| bound.iter().any(|bound| bound.binding as usize == at && matches!(bound.what, What::Data(_)));
+        match found {
+            Some((at, binding)) if is_data(at) => {
+                if let Some(ty) = &binding.ty {
+                    inputs.data.push((pass, at as u32, packed(ty, variable)?));
+                }
+                Ok(())
+            }
+            _ => {
+                let help = "it must be a uniform block that the pass was given data for";
+                refuse(format!("pass \"{name}\" has no data called \"{variable}\""), help)
+            }
+        }
+    }
+}
+
+fn unknown_flag(py: Python<'_>, compiled: &PyCompiled, name: &str) -> PyErr {
+    let flags = compiled.load.graph.flags();
+    let help = match nearest(name, flags.iter().map(String::as_str)) {
+        Some(near) => format!("did you mean \"{near}\"?"),
+        None => "flags are those of conditional= of its passes".to_owned(),
+    };
+    let shown: String = name.chars().take(60).collect();
+    bad(py, Code::UnknownName, format!("the graph has no flag called \"{shown}\""), &help)
+}
+
+/// What a run is given, read from Python: contents of imported resources, arrays to read into, and all the rest.
+struct Given {
+    uploads: Vec<(ResourceId, Input)>,
+    targets: Vec<(ResourceId, Host, ArrayLayout)>,
+    /// What is set before the run, and whether all begins anew.
+    states: Vec<Packed>,
+    reset: bool,
+    inputs: Inputs<'static>,
+    leases: Leases,
+}
+
+fn gather<'py>(
+    py: Python<'py>,
+    this: &PyCompiled,
+    origin: Option<&Bound<'py, PyGraph>>,
+    arguments: &Arguments<'_, 'py>,
+) -> PyResult<Given> {
+    outside(py, this.device.get().number)?;
+    let Arguments { inputs: given, into, flags, params, read, statistics, measure, chaos: _, wait, signal } =
+        *arguments;
+    let (mut uploads, mut states, mut lent) = (Vec::new(), Vec::new(), Vec::new());
+    let mut arrays = Vec::new();
+    for (id, array) in this.arrays(origin) {
+        let array = array.into_bound(py);
+        match lease::is_lender(&array)? {
+            true => lent.push(Lent { id, lender: array, given: None }),
+            false => arrays.push((id, array)),
+        }
+    }
+    for (key, array) in given.iter().flat_map(|given| given.iter()) {
+        let id = this.find(&key)?;
+        let input = match array.cast::<PyDeviceResource>() {
+            Ok(owned) => Input::Owned(owned.get().resource.clone()),
+            Err(_) if lent.iter().any(|lent| lent.id == id) => {
+                lent.iter_mut().filter(|lent| lent.id == id).for_each(|lent| lent.given = Some(array.clone()));
+                continue;
+            }
+            Err(_) if this.lasts(id) && !this.imports(id) => {
+                states.push(this.state(id, &array)?);
+                continue;
+            }
+            Err(_) => this.input(id, &array, "the input")?,
+        };
+        uploads.push((id, input));
+    }
+    for (id, array) in arrays {
+        if !uploads.iter().any(|(known, _)| *known == id) {
+            uploads.push((id, this.input(id, &array, "the array of")?));
+        }
+    }
+    lent.retain(|lent| !uploads.iter().any(|(known, _)| *known == lent.id));
+    for (id, picture) in this.pictures(origin) {
+        if !uploads.iter().any(|(known, _)| *known == id) {
+            uploads.push((id, Input::File(picture)));
+        }
+    }
+    let mut targets = Vec::new();
+    for (key, array) in into.iter().flat_map(|into| into.iter()) {
+        let id = this.find(&key)?;
+        let (host, layout) = this.host(id, &array, "the array for")?;
+        host.written(py, &format!("the array for \"{}\"", this.load.graph.resource_name(id)))?;
+        if host.readonly() {
+            let message = format!("the array for \"{}\" cannot be written", this.load.graph.resource_name(id));
+            return Err(bad(py, Code::BadArray, message, "give one that owns its memory, as numpy.empty(…)"));
+        }
+        targets.push((id, host, layout));
+    }
+    let mut measuring = this.measuring.or_else(py, measure, None)?;
+    // A run that is asked itself is measured.
+    measuring.sample = if measure.is_some() { 1 } else { measuring.sample };
+    let Measuring { measure, sample } = measuring;
+    let mut inputs = Inputs { measure, sample, anew: true, statistics, ..Inputs::default() };
+    // Flags that are not given are on, whatever the run before said.
+    inputs.flags = this.load.graph.flags().iter().map(|flag| (flag.clone(), true)).collect();
+    for (flag, on) in flags.iter().flat_map(|flags| flags.iter()) {
+        let (Text(name), on) = (flag.extract()?, on.extract()?);
+        match inputs.flags.iter_mut().find(|(known, _)| known == name) {
+            Some(known) => known.1 = on,
+            None => return Err(unknown_flag(py, this, name)),
+        }
+    }
+    for (key, data) in params.iter().flat_map(|params| params.iter()) {
+        this.param(&key, &data, &mut inputs)?;
+    }
+    if let Some(read) = read {
+        let all = reads::listed(read)?.iter().map(|value| this.find_part(value)).collect::<PyResult<Vec<_>>>()?;
+        let (whole, parts): (Vec<_>, Vec<_>) = all.into_iter().partition(|(_, ranges)| *ranges == Ranges::default());
+        let mut wanted: Vec<_> = whole.into_iter().map(|(id, _)| id).collect();
+        inputs.parts = parts;
+        wanted.extend(targets.iter().map(|(id, ..)| *id));
+        wanted.sort();
+        wanted.dedup();
+        inputs.read = Some(wanted);
+    }
+    inputs.unread = lent.iter().map(|lent| lent.id).collect();
+    semaphore::given(this, wait, signal, &mut inputs)?;
+    let pending = this.pending();
+    let set = |id: &ResourceId| states.iter().any(|(known, _)| known == id);
+    let before: Vec<_> = pending.states.iter().filter(|(id, _)| !set(id)).cloned().collect();
+    states.splice(0..0, before);
+    // Last of all: whatever fails after it has to give back.
+    let (leases, resources) = Leases::take(py, &this.device, lent)?;
+    uploads.extend(resources.into_iter().map(|(id, resource)| (id, Input::Owned(resource))));
+    Ok(Given { uploads, targets, states, reset: pending.reset, inputs, leases })
+}
+
+/// Looks whether a signal (Ctrl-C) has come.
+fn poll() -> Result<(), CallbackError> {
+    if ending::is_ending() {
+        return Err("the process ends".into());
+    }
+    attached(|py| py.check_signals()).map_err(CallbackError::from)
+}
+
+/// Chaos runs: see `Device.chaos`.
+pub fn chaos<'py>(
+    slf: &Bound<'py, PyCompiled>,
+    origin: Option<&Bound<'py, PyGraph>>,
+    arguments: &Arguments<'_, 'py>,
+    options: ChaosOptions,
+) -> PyResult<ChaosReport> {
+    let (py, this) = (slf.py(), slf.get());
+    let Given { uploads, inputs, states, leases, .. } = gather(py, this, origin, arguments)?;
+    match tried(py, this, (&uploads, &states), &inputs, options) {
+        Ok(report) => leases.ran(py).map(|_| report),
+        Err(error) => Err(leases.failed(py, error)),
+    }
+}
+
+fn tried(
+    py: Python<'_>,
+    this: &PyCompiled,
+    (uploads, states): (&[(ResourceId, Input)], &[Packed]),
+    inputs: &Inputs<'static>,
+    options: ChaosOptions,
+) -> PyResult<ChaosReport> {
+    let options = ChaosOptions { plan: Some(Arc::clone(this.compiled.plan())), ..options };
+    let device = &this.device.get().device;
+    call(py, |free| {
+        let uploads = uploads.iter().map(|(id, input)| Ok((*id, input.upload(free)?)));
+        let inputs = Inputs {
+            uploads: uploads.collect::<Result<_, Error>>()?,
+            anew: true,
+            first: this.first.iter().chain(states).map(|(id, bytes)| (*id, &**bytes)).collect(),
+            data: inputs.data.clone(),
+            push: inputs.push.clone(),
+            flags: inputs.flags.clone(),
+            poll: Some(&poll),
+            ..Inputs::default()
+        };
+        device.get(free)?.chaos(&this.load, &inputs, &options)
+    })
+}
+
+/// Runs a frame with the arrays of `origin`.
+pub fn run<'py>(
+    slf: &Bound<'py, PyCompiled>,
+    origin: Option<&Bound<'py, PyGraph>>,
+    arguments: &Arguments<'_, 'py>,
+) -> PyResult<Bound<'py, PyFrame>> {
+    let (py, this) = (slf.py(), slf.get());
+    let Given { uploads, targets, states, reset, mut inputs, leases } = gather(py, this, origin, arguments)?;
+    if let Some(seed) = arguments.chaos {
+        let options = ChaosOptions { seed, ..ChaosOptions::default() };
+        let report = tried(py, this, (&uploads, &states), &inputs, options);
+        let checked = report.and_then(|report| report.check().map_err(|error| graph_error(py, &error)));
+        if let Err(error) = checked {
+            return Err(leases.failed(py, error));
+        }
+    }
+    this.restore(&mut inputs);
+    let mut inputs: Inputs<'_> = inputs;
+    inputs.poll = Some(&poll);
+    inputs.first = this.first.iter().map(|(id, bytes)| (*id, &**bytes)).collect();
+    inputs.states = states.iter().map(|(id, bytes)| (*id, &**bytes)).collect();
+    inputs.reset = reset;
+    let frame = this.compiled.make(py, |compiled, free| {
+        let uploads = uploads.iter().map(|(id, input)| Ok((*id, input.upload(free)?)));
+        compiled.run(&Inputs { uploads: uploads.collect::<Result<_, Error>>()?, ..inputs })
+    });
+    let frame = match frame {
+        Ok(frame) => frame,
+        Err(error) => return Err(leases.failed(py, error)),
+    };
+    this.done(reset, &states);
+    let frame = PyFrame::object(slf, frame, leases.ran(py)?)?;
+    for (id, mut host, layout) in targets {
+        let array = frame.get().array(py, (id, Ranges::default()))?;
+        let bytes = array.get().bytes();
+        if bytes.len() != layout.bytes() || layout.len() != host.len() {
+            return Err(PyTypeError::new_err("the array's memory was changed while the frame ran"));
+        }
+        let to = host.bytes_mut();
+        guarded(py, || match layout.is_packed() {
+            true => rgraph_vk::bulk::copy(to, bytes),
+            false => layout.unpack(bytes, to),
+        })?;
+    }
+    Ok(frame)
+}

@@ -1,0 +1,99 @@
+//! Page-locked arrays: numpy's arrays on memory that the device reads and writes by itself.
+
+use std::ffi::{c_int, c_void};
+
+use pyo3::exceptions::{PyBufferError, PyTypeError};
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use rgraph_plan::error::Code;
+use rgraph_vk::Locked;
+
+use crate::arguments::convert::{Bytes, items};
+use crate::classes::device::PyDevice;
+use crate::run::detached::Detached;
+use crate::run::error::bad;
+
+/// The memory of an array of `Device.array`: what numpy calls its base.
+#[pyclass(name = "LockedMemory", module = "rgraph", frozen)]
+struct PyLocked(Detached<Locked>);
+
+#[pymethods]
+impl PyDevice {
+    /// Make a page-locked array for transfers: the device copies from it and into it at the rate of the link, without the
+    /// CPU's help.
+    ///
+    /// It is an ordinary numpy array, and holds anything at first. Give it, or a view of it in one piece, to
+    /// `DeviceResource.write`, `DeviceResource.read`, or to a run as an input: these return when the array may be
+    /// changed. Its memory lives as long as the array or a view of it, after the device was closed too, and cannot be
+    /// paged out meanwhile: make a few and keep them.
+    ///
+    /// Parameters
+    /// ----------
+    /// shape
+    ///     Number of elements, or a sequence of them, the slowest axis first.
+    /// dtype
+    ///     `"float32"`, `numpy.float32`, `numpy.dtype("f4")`, …
+    ///
+    /// Returns
+    /// -------
+    /// numpy.ndarray
+    ///     C-contiguous and aligned to 64 bytes.
+    ///
+    /// Raises
+    /// ------
+    /// GraphError
+    ///     If elements are Python objects, or there are more bytes than a machine has.
+    /// DeviceError
+    ///     If the device is closed, or the host has no memory for it.
+    #[pyo3(signature = (shape, dtype = None), text_signature = "($self, shape, dtype='float32')")]
+    fn array<'py>(
+        &self,
+        py: Python<'py>,
+        shape: &Bound<'py, PyAny>,
+        dtype: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let numpy = py.import("numpy")?;
+        let dtype = match dtype {
+            Some(dtype) => numpy.call_method1("dtype", (dtype,))?,
+            None => numpy.call_method1("dtype", ("float32",))?,
+        };
+        if dtype.getattr("hasobject")?.extract()? {
+            let message = format!("elements of {dtype} are Python objects");
+            return Err(bad(py, Code::BadArray, message, "choose a kind of number"));
+        }
+        let axes = match shape.extract::<Bytes>() {
+            Ok(length) => vec![length.0],
+            Err(_) => match items(shape).transpose()? {
+                Some(axes) => axes.iter().map(|axis| Ok(axis.extract::<Bytes>()?.0)).collect::<PyResult<Vec<_>>>()?,
+                None => return Err(PyTypeError::new_err("a shape is a number of elements, or a sequence of them")),
+            },
+        };
+        let item: u64 = dtype.getattr("itemsize")?.extract()?;
+        let bytes = axes.iter().try_fold(item, |bytes, axis| bytes.checked_mul(*axis));
+        let Some(bytes) = bytes.and_then(|bytes| usize::try_from(bytes).ok()).filter(|bytes| *bytes < 1 << 46) else {
+            let message = format!("an array of shape {axes:?} and {item} bytes an element");
+            return Err(bad(py, Code::BadNumber, message, "no machine has that much memory"));
+        };
+        let memory = self.device.make(py, |device, _| device.locked(bytes))?;
+        let options = PyDict::new(py);
+        options.set_item("buffer", Bound::new(py, PyLocked(memory))?)?;
+        numpy.call_method("ndarray", (PyTuple::new(py, axes)?, dtype), Some(&options))
+    }
+}
+
+#[pymethods]
+impl PyLocked {
+    /// # Safety
+    /// Python hands over a view to be filled.
+    unsafe fn __getbuffer__(slf: &Bound<'_, Self>, view: *mut ffi::Py_buffer, flags: c_int) -> PyResult<()> {
+        if view.is_null() {
+            return Err(PyBufferError::new_err("there is no view to be filled"));
+        }
+        let (start, bytes) = slf.get().0.memory();
+        let (start, bytes) = (start.cast::<c_void>(), bytes as ffi::Py_ssize_t);
+        // SAFETY: the memory is that large, may be written, and is held by the object, which the view holds.
+        let filled = unsafe { ffi::PyBuffer_FillInfo(view, slf.as_ptr(), start, bytes, 0, flags) };
+        if filled == 0 { Ok(()) } else { Err(PyErr::fetch(slf.py())) }
+    }
+}

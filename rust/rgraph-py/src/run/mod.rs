@@ -1,0 +1,22 @@
+//! Running: what a graph holds until then, functions, plans kept, waits without the interpreter, errors.
+
+pub(crate) mod arena;
+pub(crate) mod borrowed;
+pub(crate) mod counts;
+pub(crate) mod detached;
+pub(crate) mod draft;
+pub(crate) mod ending;
+pub(crate) mod error;
+pub(crate) mod functions;
+pub(crate) mod inputs;
+pub(crate) mod lease;
+pub(crate) mod locked;
+pub(crate) mod logging;
+pub(crate) mod patient;
+pub(crate) mod plan_cache;
+pub(crate) mod record;
+pub(crate) mod remembered;
+pub(crate) mod runtime_errors;
+pub(crate) mod state;
+pub(crate) mod states;
+pub(crate) mod workload;

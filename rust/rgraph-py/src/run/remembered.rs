@@ -1,0 +1,149 @@
+//! What `Device.run` compiled: found again for a graph that did not change, and for one that was declared anew as before.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use rgraph_plan::budget::MemoryBudget;
+use rgraph_plan::graph::PassId;
+use rgraph_plan::plan::Plan;
+use rgraph_plan::resource::{Life, ResourceId};
+use rgraph_vk::work::Step;
+
+use crate::classes::array_layout::Seen;
+use crate::classes::compiled::PyCompiled;
+use crate::classes::graph::PyGraph;
+use crate::classes::plan::PyPlan;
+use crate::run::counts::PASSES_COMPARED;
+use crate::run::draft::Todo;
+use crate::run::state::{State, Target};
+
+/// Compiled graphs that a device remembers.
+const MOST: usize = 16;
+
+/// What was compiled, so that it is recognised.
+#[derive(PartialEq)]
+pub enum What {
+    /// A graph: its identity, its declaration's hash, how many passes have work, how often something was declared anew, and
+    /// the memory that it may take.
+    Graph(u64, u128, usize, usize, MemoryBudget),
+    /// A plan, by the address of what is held here.
+    Plan(Held),
+}
+
+/// A plan that is compared by identity.
+pub struct Held(Arc<Plan>);
+
+impl PartialEq for Held {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl What {
+    /// What an argument is; `None` if it must be looked at anew each time.
+    pub fn of(value: &Bound<'_, PyAny>, memory: MemoryBudget) -> PyResult<Option<Self>> {
+        if let Ok(plan) = value.cast::<PyPlan>() {
+            return Ok(Some(Self::Plan(Held(Arc::clone(plan.get().plan())))));
+        }
+        let graph = value.cast::<PyGraph>().map_err(|_| refuse(value))?;
+        let Some(hash) = graph.get().settled_hash() else { return Ok(None) };
+        let (works, anew) = graph.get().read(|state| (state.drafts.len() + state.executes.len(), state.anew.count));
+        Ok(Some(Self::Graph(graph.get().identity, hash, works, anew, memory)))
+    }
+}
+
+/// What is no graph.
+pub fn refuse(value: &Bound<'_, PyAny>) -> PyErr {
+    let kind = value.get_type().name().map_or_else(|_| "something else".to_owned(), |name| name.to_string());
+    PyTypeError::new_err(format!("a device runs a Graph, a Plan or what compile() gave, not {kind}"))
+}
+
+/// What the passes of a graph do, and how its arrays are seen.
+pub struct Snapshot(Vec<Kept>, HashMap<ResourceId, Seen>);
+
+/// Pass, module, resources and steps of a draft.
+type Kept = (PassId, Arc<str>, Arc<[Target]>, Arc<[Step]>);
+
+impl Snapshot {
+    /// What they do now. `None` where another graph of the same declaration is another one: where functions are called,
+    /// or where something lives from frame to frame, which each graph has of its own.
+    pub fn of(graph: &PyGraph) -> Option<Self> {
+        graph.read(|state| {
+            let lasts = |life| matches!(life, Life::Persistent | Life::History(_));
+            let graph = state.graph.as_ref()?;
+            if !state.executes.is_empty() || graph.resources().iter().any(|resource| lasts(resource.life)) {
+                return None;
+            }
+            let drafts = state.drafts.iter().map(|draft| match &draft.todo {
+                Todo::Steps(steps) => {
+                    Some((draft.pass, Arc::clone(&draft.prefix), Arc::clone(&draft.table), Arc::clone(steps)))
+                }
+                Todo::Host(_) | Todo::Record(_) => None,
+            });
+            drafts.collect::<Option<_>>().map(|drafts| Self(drafts, state.seen.clone()))
+        })
+    }
+
+    /// Whether the passes of a graph with the same declaration do that too.
+    fn is_of(&self, state: &State) -> bool {
+        state.executes.is_empty()
+            && self.1 == state.seen
+            && self.0.len() == state.drafts.len()
+            && self.0.iter().zip(&state.drafts).all(|((pass, prefix, table, steps), draft)| {
+                PASSES_COMPARED.add(1);
+                let same = *pass == draft.pass && *prefix == draft.prefix && *table == draft.table;
+                same && matches!(&draft.todo, Todo::Steps(others) if steps == others)
+            })
+    }
+}
+
+/// One of them.
+struct Entry {
+    what: What,
+    compiled: Py<PyCompiled>,
+    snapshot: Option<Snapshot>,
+}
+
+/// What a device compiled, the last used first.
+#[derive(Default)]
+pub struct Remembered(Vec<Entry>);
+
+impl Remembered {
+    /// What was compiled of `value`, which is `what`; or of a graph that was declared as it is. O(declaration) where it was
+    /// another graph, else O(1).
+    pub fn find<'py>(&mut self, what: &What, value: &Bound<'py, PyAny>) -> Option<Bound<'py, PyCompiled>> {
+        let same = self.0.iter().position(|entry| entry.what == *what);
+        let at = same.or_else(|| {
+            let (What::Graph(_, hash, works, anew, memory), Ok(graph)) = (what, value.cast::<PyGraph>()) else { return None };
+            let alike =
+                |what: &What| matches!(what, What::Graph(_, of, with, _, in_) if (of, with, in_) == (hash, works, memory));
+            let at = self.0.iter().position(|entry| {
+                let snapshot = entry.snapshot.as_ref().filter(|_| alike(&entry.what));
+                snapshot.is_some_and(|snapshot| graph.get().read(|state| snapshot.is_of(state)))
+            })?;
+            self.0[at].what = What::Graph(graph.get().identity, *hash, *works, *anew, *memory);
+            Some(at)
+        })?;
+        self.0[..=at].rotate_right(1);
+        Some(self.0[0].compiled.bind(value.py()).clone())
+    }
+
+    /// Remembers one; what is forgotten for it is handed back, since dropping it may run Python code.
+    #[must_use]
+    pub fn remember(
+        &mut self,
+        what: What,
+        compiled: Py<PyCompiled>,
+        snapshot: Option<Snapshot>,
+    ) -> Option<Py<PyCompiled>> {
+        self.0.insert(0, Entry { what, compiled, snapshot });
+        if self.0.len() > MOST { self.0.pop().map(|entry| entry.compiled) } else { None }
+    }
+
+    /// All of them.
+    pub fn compiled(&self) -> impl Iterator<Item = &Py<PyCompiled>> {
+        self.0.iter().map(|entry| &entry.compiled)
+    }
+}

@@ -1,0 +1,554 @@
+//! What a Python graph holds: the planner's graph, and what Python adds to it — names that nothing had declared yet
+//! when they were used, functions, plans already made.
+//!
+//! The lock around a [`State`] is held only while no Python code can run, so nobody ever waits for it with the
+//! interpreter in hand: arguments are read before, exceptions are made after.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::arguments::redeclare::Anew;
+use crate::classes::array_layout::{Kept, Seen};
+use crate::classes::places::Places;
+use crate::run::draft::Draft;
+use crate::run::error::{Refusal, refusal};
+use crate::run::plan_cache::Made;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use rgraph_plan::error::{Code, Mistake};
+use rgraph_plan::file::nearest::nearest;
+use rgraph_plan::graph::{Graph, PassId, Place, SlotId, Use};
+use rgraph_plan::id::Id;
+use rgraph_plan::resource::{Axis, History, Kind, Life, ResourceId, Round, Size};
+use rgraph_vk::file::Picture;
+use rgraph_vk::front::{MOST_LINKS, like_of};
+
+/// Most passes or resources of one graph.
+const MOST: usize = 4_000_000;
+
+/// A resource in an argument, before its graph was asked.
+#[derive(Clone)]
+pub enum Given<'a> {
+    /// A handle: its graph's identity and its id.
+    Handle(u64, ResourceId),
+    /// A name.
+    Name(Cow<'a, str>),
+}
+
+impl Given<'_> {
+    /// The same, borrowing nothing.
+    pub fn owned(self) -> Given<'static> {
+        match self {
+            Self::Handle(identity, id) => Given::Handle(identity, id),
+            Self::Name(name) => Given::Name(name.into_owned().into()),
+        }
+    }
+}
+
+/// A resource (or pass) in an argument.
+#[derive(Clone, PartialEq)]
+pub enum Target<I = ResourceId> {
+    /// Declared.
+    Known(I),
+    /// To be declared before the graph is baked.
+    Later(Box<str>),
+}
+
+impl<I: Id> Target<I> {
+    /// The id, if it is declared.
+    pub fn known(&self) -> Option<I> {
+        match self {
+            Self::Known(id) => Some(*id),
+            Self::Later(_) => None,
+        }
+    }
+}
+
+/// One axis of a size in an argument.
+#[derive(Clone)]
+pub enum AxisOf<T> {
+    /// So many texels.
+    Texels(u32),
+    /// A multiple of the reference size (`None`) or of an image's.
+    Scaled(Option<T>, f64),
+}
+
+/// A size in an argument.
+#[derive(Clone)]
+pub struct SizeOf<T> {
+    /// Width, height, and depth if it has one.
+    pub axes: [Option<AxisOf<T>>; 3],
+    /// Rounding.
+    pub round: Round,
+}
+
+impl<T> From<Size> for SizeOf<T> {
+    /// A size in texels; what is relative is dropped.
+    fn from(size: Size) -> Self {
+        let axis = |axis| match axis {
+            Axis::Texels(texels) => Some(AxisOf::Texels(texels)),
+            Axis::Scaled(..) => None,
+        };
+        Self { axes: [axis(size.x), axis(size.y), size.z.and_then(axis)], round: size.round }
+    }
+}
+
+impl<T> SizeOf<T> {
+    /// The same size relative to something else.
+    pub fn try_map<U>(&self, map: impl Fn(&T) -> Result<U, Refusal>) -> Result<SizeOf<U>, Refusal> {
+        let axis = |axis: &Option<AxisOf<T>>| {
+            Ok::<_, Refusal>(match axis {
+                None => None,
+                Some(AxisOf::Texels(n)) => Some(AxisOf::Texels(*n)),
+                Some(AxisOf::Scaled(of, scale)) => Some(AxisOf::Scaled(of.as_ref().map(&map).transpose()?, *scale)),
+            })
+        };
+        let [x, y, z] = &self.axes;
+        Ok(SizeOf { axes: [axis(x)?, axis(y)?, axis(z)?], round: self.round })
+    }
+}
+
+/// Something declared by a name that nothing had declared yet.
+#[derive(Clone)]
+pub struct Late {
+    /// Names are looked for in this module first, then outwards.
+    pub prefix: Arc<str>,
+    /// Where it was declared.
+    pub place: Option<Place>,
+    /// What was declared.
+    pub want: Want,
+}
+
+/// See [`Late`].
+#[derive(Clone)]
+pub enum Want {
+    /// An access, and what it resolves.
+    Access(PassId, Target, Box<Use>, Option<Target>),
+    /// A size relative to an image.
+    Size(ResourceId, SizeOf<Target>),
+    /// What a resource modifies.
+    Modifies(ResourceId, Target),
+    /// What a resource remembers: how many frames ago, and whether it starts with zeros.
+    History(ResourceId, Target, u32, bool),
+    /// A root.
+    Root(Target),
+    /// The pass that a pass comes after.
+    After(PassId, Target<PassId>),
+    /// Output and input of a fallback.
+    Fallback(PassId, Target, Target),
+    /// The image whose format, layers and depth (scaled) an image has where it declares none.
+    Like(ResourceId, Target, Option<f64>),
+}
+
+/// A function that declares a pass's accesses when the graph is baked.
+pub struct Setup {
+    /// The pass.
+    pub pass: PassId,
+    /// Names are looked for in this module first.
+    pub prefix: Arc<str>,
+    /// Called with the pass.
+    pub function: Py<PyAny>,
+}
+
+impl Setup {
+    /// The same, held once more.
+    pub fn copy(&self, py: Python<'_>) -> Self {
+        Self { pass: self.pass, prefix: self.prefix.clone(), function: self.function.clone_ref(py) }
+    }
+}
+
+/// The graph that another one is a copy of: handles of what it had then mean the same in the copy.
+#[derive(Clone, Copy)]
+pub struct Forebear {
+    identity: u64,
+    passes: usize,
+    resources: usize,
+}
+
+/// A graph and what Python adds to it.
+#[derive(Default)]
+pub struct State {
+    /// The declaration; `None` once a setup function's working copy was baked.
+    pub graph: Option<Graph>,
+    /// What waits for names to be declared.
+    pub late: Vec<Late>,
+    /// Setup functions, in the order of their passes.
+    pub setups: Vec<Setup>,
+    /// Execute functions.
+    pub executes: HashMap<PassId, Py<PyAny>>,
+    /// What passes do, in the order of their declaration; only ever added to.
+    pub drafts: Vec<Draft>,
+    /// What imported resources are uploaded from.
+    pub arrays: HashMap<ResourceId, Py<PyAny>>,
+    /// How arrays of resources are seen, where something is declared of that.
+    pub seen: HashMap<ResourceId, Seen>,
+    /// What persistent resources and histories hold before the first frame.
+    pub first: HashMap<ResourceId, Kept>,
+    /// What imported resources were read from, where no array stands for them.
+    pub pictures: Vec<(ResourceId, Arc<Picture>)>,
+    /// The files that it was read from.
+    pub files: Vec<PathBuf>,
+    /// Extension points by full name, and whether they were declared or only extended so far.
+    pub points: BTreeMap<Box<str>, (SlotId, bool)>,
+    /// Places of layers.
+    pub places: Places,
+    /// Layers by full name, as `rgraph/_layers.py` keeps them.
+    pub layers: Option<Py<PyDict>>,
+    /// The last plans.
+    pub made: Made,
+    /// The declaration's hash, until something is declared.
+    pub hash: Option<u128>,
+    /// Whether checks of a draft wait for names.
+    pub open: bool,
+    /// What it is a copy of, and what that is a copy of.
+    pub forebears: Vec<Forebear>,
+    /// What was removed, and whether names are declared anew.
+    pub anew: Anew,
+}
+
+impl State {
+    /// A state around a declaration.
+    pub fn new(graph: Graph) -> Self {
+        Self { graph: Some(graph), ..Self::default() }
+    }
+
+    /// The same declaration and work, for a graph of its own; `identity` is this graph's. Functions and arrays are shared,
+    /// plans are not.
+    ///
+    /// # Errors
+    /// If this was a working copy whose bake is over.
+    pub fn copy(&mut self, py: Python<'_>, identity: u64) -> Result<Self, Refusal> {
+        let graph = self.open()?.clone();
+        let here = Forebear { identity, passes: graph.passes().len(), resources: graph.resources().len() };
+        Ok(Self {
+            pictures: self.pictures.clone(),
+            files: self.files.clone(),
+            graph: Some(graph),
+            late: self.late.clone(),
+            setups: self.setups.iter().map(|setup| setup.copy(py)).collect(),
+            executes: self.executes.iter().map(|(pass, function)| (*pass, function.clone_ref(py))).collect(),
+            drafts: self.drafts.iter().map(|draft| draft.copy(py)).collect(),
+            arrays: self.arrays.iter().map(|(resource, array)| (*resource, array.clone_ref(py))).collect(),
+            seen: self.seen.clone(),
+            first: self.first.clone(),
+            points: self.points.clone(),
+            places: self.places.clone(),
+            layers: None,
+            made: Made::default(),
+            hash: self.hash,
+            open: self.open,
+            anew: self.anew.copy(),
+            forebears: self.forebears.iter().copied().chain([here]).collect(),
+        })
+    }
+
+    /// Whether a resource of the graph `of` is one here too, `identity` being this graph's.
+    pub fn has_resource(&self, identity: u64, of: u64, id: ResourceId) -> bool {
+        of == identity || self.forebears.iter().any(|one| one.identity == of && id.index() < one.resources)
+    }
+
+    /// The same of a pass.
+    pub fn has_pass(&self, identity: u64, of: u64, id: PassId) -> bool {
+        of == identity || self.forebears.iter().any(|one| one.identity == of && id.index() < one.passes)
+    }
+
+    /// Whether it says what passes do, or what imported resources hold.
+    pub fn works(&self) -> bool {
+        !(self.drafts.is_empty() && self.executes.is_empty() && self.arrays.is_empty() && self.pictures.is_empty())
+    }
+
+    /// The declaration.
+    ///
+    /// # Errors
+    /// If this was a working copy whose bake is over.
+    pub fn open(&mut self) -> Result<&mut Graph, Refusal> {
+        match &mut self.graph {
+            Some(graph) if graph.passes().len() < MOST && graph.resources().len() < MOST => Ok(graph),
+            Some(_) => {
+                let message = format!("a graph has at most {MOST} passes and as many resources");
+                Err(refusal(Code::TooLarge, message, "split it into several graphs"))
+            }
+            None => Err(refusal(
+                Code::BadAccess,
+                "a pass was changed after its setup function had returned",
+                "declare everything before returning; the next bake calls the function again",
+            )),
+        }
+    }
+
+    /// The resource that an argument means, seen from the module `prefix`.
+    ///
+    /// # Errors
+    /// If it is another graph's, or not part of the copy that is being baked.
+    pub fn target(&self, identity: u64, prefix: &str, given: &Given<'_>) -> Result<Target, Refusal> {
+        match *given {
+            Given::Handle(of, id) if self.has_resource(identity, of, id) => {
+                if self.anew.resources.contains(&id) {
+                    let name = self.graph.as_ref().map_or("", |graph| graph.resource_name(id));
+                    return Err(refusal(Code::UnknownName, format!("\"{name}\" was removed"), "declare it anew"));
+                }
+                let known = self.graph.as_ref().is_some_and(|graph| id.index() < graph.resources().len());
+                known.then_some(Target::Known(id)).ok_or_else(|| {
+                    let help = "declare resources before bake(), or on this graph in the setup function itself";
+                    refusal(Code::UnknownName, "a resource was declared after this bake had begun", help)
+                })
+            }
+            Given::Handle(..) => Err(refusal(
+                Code::UnknownName,
+                "a resource belongs to another graph",
+                "use the handles that this graph's image() and buffer() returned, or names",
+            )),
+            Given::Name(ref name) => Ok(match self.find_here(prefix, name) {
+                Some(id) => Target::Known(id),
+                None => Target::Later((&**name).into()),
+            }),
+        }
+    }
+
+    /// The resource of that name in the module itself.
+    fn find_here(&self, prefix: &str, name: &str) -> Option<ResourceId> {
+        let graph = self.graph.as_ref()?;
+        let found =
+            if prefix.is_empty() { graph.find_resource(name) } else { graph.find_resource(&format!("{prefix}{name}")) };
+        found.filter(|id| !self.anew.resources.contains(id))
+    }
+
+    /// Declares what now has its names; the rest stays. O(late · depth of modules), and again for every link of a chain
+    /// of images that have each other's format.
+    pub fn settle(&mut self) {
+        if self.late.is_empty() {
+            return;
+        }
+        self.hash = None;
+        loop {
+            let before = self.late.len();
+            let unlike: Vec<_> = self.late.iter().filter_map(Late::unlike).collect();
+            for mut late in std::mem::take(&mut self.late) {
+                if self.apply(&mut late, &unlike).is_none() {
+                    self.late.push(late);
+                }
+            }
+            let chained = self.late.iter().any(|late| matches!(late.want, Want::Like(_, Target::Known(_), _)));
+            if !chained || self.late.len() == before {
+                return;
+            }
+        }
+    }
+
+    /// Declares one; `None`: it has to wait. `unlike` are images that wait to be like others themselves.
+    fn apply(&mut self, late: &mut Late, unlike: &[ResourceId]) -> Option<()> {
+        let graph = self.graph.as_mut()?;
+        let prefix = &*late.prefix;
+        let find = |graph: &Graph, target: &mut Target| {
+            if let Target::Later(name) = target {
+                *target = Target::Known(find_outwards(prefix, name, |full| graph.find_resource(full))?);
+            }
+            target.known()
+        };
+        match &mut late.want {
+            Want::Access(pass, resource, how, resolves) => {
+                // Both names are tried before either may end this: a mistake lists all that are missing.
+                let resource = find(graph, resource);
+                let resolved = resolves.as_mut().map(|resolves| find(graph, resolves));
+                how.details.resolves = resolved.flatten().or(how.details.resolves);
+                if resolved != Some(None) {
+                    graph.access(*pass, resource?, how, late.place.take());
+                    return Some(());
+                }
+                return None;
+            }
+            Want::Size(resource, size) => {
+                let mut whole = true;
+                for axis in size.axes.iter_mut().flatten() {
+                    if let AxisOf::Scaled(Some(of), _) = axis {
+                        whole &= find(graph, of).is_some();
+                    }
+                }
+                let size = whole.then(|| size_of(size)).flatten()?;
+                if let Kind::Image(image) = &mut graph.resource_mut(*resource).kind {
+                    image.size = Some(size);
+                }
+            }
+            Want::Modifies(resource, of) => {
+                let of = find(graph, of)?;
+                graph.resource_mut(*resource).modifies = Some(of);
+            }
+            Want::History(resource, of, frames, zero_first) => {
+                let history = History { of: find(graph, of)?, frames: *frames, zero_first: *zero_first };
+                graph.resource_mut(*resource).life = Life::History(history);
+            }
+            Want::Root(of) => {
+                let of = find(graph, of)?;
+                graph.root(of);
+            }
+            Want::After(pass, earlier) => {
+                let earlier = match earlier {
+                    Target::Known(id) => *id,
+                    Target::Later(name) => find_outwards(prefix, name, |full| graph.find_pass(full))?,
+                };
+                graph.order_after(*pass, earlier);
+            }
+            Want::Fallback(pass, output, input) => {
+                let (output, input) = (find(graph, output), find(graph, input));
+                graph.fallback(*pass, output?, input?);
+            }
+            Want::Like(resource, of, depth) => {
+                let of = find(graph, of).filter(|of| !unlike.contains(of))?;
+                let (format, volume, layers) = like_of(graph, of);
+                let Kind::Image(image) = &mut graph.resource_mut(*resource).kind else { return Some(()) };
+                if image.format.is_none() {
+                    image.format = Some(format?);
+                }
+                image.layers = image.layers.or((layers != 1).then_some(layers));
+                if let (true, Some(scale), Some(size)) = (volume, *depth, &mut image.size) {
+                    size.z = size.z.or(Some(Axis::Scaled(Some(of), scale)));
+                }
+                if let Some(seen) = self.seen.get(&of).cloned() {
+                    self.seen.entry(*resource).or_insert(seen);
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// A copy of the declaration with its names found, those that are missing noted as mistakes; and the setup functions.
+    ///
+    /// # Errors
+    /// If this was a working copy whose bake is over.
+    pub fn resolved(&mut self, py: Python<'_>) -> Result<(Graph, Vec<Setup>), Refusal> {
+        self.settle();
+        let mut copy = self.open()?.clone();
+        for mistake in self.missing().into_iter().chain(self.check_drafts()) {
+            copy.add_mistake(mistake);
+        }
+        Ok((copy, self.setups.iter().map(|setup| setup.copy(py)).collect()))
+    }
+
+    /// How a resource's array is seen: as declared, or as that of what it modifies or remembers.
+    pub fn seen_of(&self, mut id: ResourceId) -> Option<&Seen> {
+        let graph = self.graph.as_ref()?;
+        for _ in 0..MOST_LINKS {
+            if let Some(seen) = self.seen.get(&id) {
+                return Some(seen);
+            }
+            let resource = graph.resources().get(id)?;
+            id = match resource.life {
+                Life::History(history) => history.of,
+                _ => resource.modifies?,
+            };
+        }
+        None
+    }
+
+    /// What is still missing, as mistakes that offer the nearest declared name.
+    pub fn missing(&self) -> Vec<Mistake> {
+        let Some(graph) = &self.graph else { return Vec::new() };
+        let mut mistakes: Vec<_> = self.late.iter().flat_map(|late| late.mistakes(graph)).collect();
+        for (name, _) in self.points.iter().filter(|(_, (_, declared))| !declared) {
+            let declared = self.points.iter().filter(|(_, (_, declared))| *declared).map(|(name, _)| &**name);
+            let message = format!("extension point \"{name}\" is extended, but nothing declares it");
+            let help = offer(name, declared, "declare it with extension_point()");
+            mistakes.push(Mistake::new(Code::UnknownName, message, help));
+        }
+        mistakes
+    }
+}
+
+impl Late {
+    /// The image that waits to be like another.
+    fn unlike(&self) -> Option<ResourceId> {
+        match self.want {
+            Want::Like(id, ..) => Some(id),
+            _ => None,
+        }
+    }
+
+    fn mistakes(&self, graph: &Graph) -> Vec<Mistake> {
+        let pass = |id: PassId| Some(graph.pass_name(id));
+        let name = |id: ResourceId| format!("\"{}\"", graph.resource_name(id));
+        let (who, in_pass, targets): (String, _, Vec<&Target>) = match &self.want {
+            Want::Access(id, resource, _, resolves) => (
+                format!("pass \"{}\" uses", graph.pass_name(*id)),
+                pass(*id),
+                std::iter::once(resource).chain(resolves).collect(),
+            ),
+            Want::Size(id, size) => {
+                let of = size.axes.iter().flatten().filter_map(|axis| match axis {
+                    AxisOf::Scaled(Some(of), _) => Some(of),
+                    _ => None,
+                });
+                (format!("{} has a size relative to", name(*id)), None, of.collect())
+            }
+            Want::Modifies(id, of) => (format!("{} modifies", name(*id)), None, vec![of]),
+            Want::History(id, of, ..) => (format!("{} remembers", name(*id)), None, vec![of]),
+            Want::Root(of) => ("a root is".to_owned(), None, vec![of]),
+            // Its size is relative to the same image, which says what is missing.
+            Want::Like(..) => return Vec::new(),
+            Want::Fallback(id, output, input) => {
+                (format!("the fallback of pass \"{}\" names", graph.pass_name(*id)), pass(*id), vec![output, input])
+            }
+            Want::After(_, Target::Known(_)) => return Vec::new(),
+            Want::After(id, Target::Later(earlier)) => {
+                let message =
+                    format!("pass \"{}\" comes after \"{earlier}\", which nothing declares", graph.pass_name(*id));
+                let help = offer(earlier, graph.pass_names().iter(), "declare that pass");
+                let mistake = Mistake::new(Code::UnknownName, message, help).pass(graph.pass_name(*id));
+                return vec![self.at(mistake, graph.pass_name(*id), "here")];
+            }
+        };
+        let mut found: Vec<Mistake> = Vec::new();
+        for target in targets {
+            let Target::Later(missing) = target else { continue };
+            let message = format!("{who} \"{missing}\", which nothing declares");
+            if found.iter().any(|mistake| mistake.message == message) {
+                continue;
+            }
+            let help = offer(missing, graph.resource_names().iter(), "declare it with image() or buffer()");
+            let mut mistake = Mistake::new(Code::UnknownName, message, help).resource(missing);
+            if let Some(pass) = in_pass {
+                mistake = mistake.pass(pass);
+            }
+            found.push(self.at(mistake, missing, "named here"));
+        }
+        found
+    }
+
+    fn at(&self, mistake: Mistake, name: &str, says: &str) -> Mistake {
+        match &self.place {
+            Some(place) => mistake.side(name, says, Some(place.clone())),
+            None => mistake,
+        }
+    }
+}
+
+fn offer<'a>(name: &str, known: impl Iterator<Item = &'a str>, otherwise: &str) -> String {
+    nearest(name, known).map_or_else(|| otherwise.to_owned(), |near| format!("did you mean \"{near}\"?"))
+}
+
+/// The planner's size, if every image it is relative to is known.
+pub fn size_of(size: &SizeOf<Target>) -> Option<Size> {
+    let axis = |axis: &Option<AxisOf<Target>>| match axis {
+        None => Some(None),
+        Some(AxisOf::Texels(n)) => Some(Some(Axis::Texels(*n))),
+        Some(AxisOf::Scaled(None, scale)) => Some(Some(Axis::Scaled(None, *scale))),
+        Some(AxisOf::Scaled(Some(of), scale)) => of.known().map(|of| Some(Axis::Scaled(Some(of), *scale))),
+    };
+    let [x, y, z] = &size.axes;
+    Some(Size { x: axis(x)??, y: axis(y)??, z: axis(z)?, round: size.round })
+}
+
+/// What `find` knows under the name as seen from the module `prefix` (empty, or ending in `/`): the module's own, else
+/// that of the one around it, and so on.
+pub fn find_outwards<T>(prefix: &str, name: &str, find: impl Fn(&str) -> Option<T>) -> Option<T> {
+    let mut level = prefix;
+    while !level.is_empty() {
+        let found = find(&format!("{level}{name}"));
+        if found.is_some() {
+            return found;
+        }
+        level = level[..level.len() - 1].rfind('/').map_or("", |at| &level[..=at]);
+    }
+    find(name)
+}

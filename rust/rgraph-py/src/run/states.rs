@@ -1,0 +1,218 @@
+//! How arrays of a compiled graph are seen, and what lives in it from run to run: first contents, `Compiled.set`, `reset`.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use rgraph_plan::access::{Load, Usage};
+use rgraph_plan::error::Code;
+use rgraph_plan::id::Id;
+use rgraph_plan::plan::Plan;
+use rgraph_plan::resource::{Life, ResourceId};
+use rgraph_vk::work::{Step, What, Work, Workload};
+
+use crate::arguments::host_arrays::Host;
+use crate::classes::array_layout::{ArrayLayout, Kept, Seen};
+use crate::classes::compiled::PyCompiled;
+use crate::classes::graph::PyGraph;
+use crate::run::error::bad;
+
+/// Packed bytes of a resource.
+pub type Packed = (ResourceId, Arc<[u8]>);
+
+/// What the next run changes of what lives from run to run.
+#[derive(Default)]
+pub struct Pending {
+    /// Whether it begins anew.
+    pub reset: bool,
+    /// New contents.
+    pub states: Vec<Packed>,
+}
+
+/// How the resources of a workload are seen: as its Python graph declares, else as its shaders read buffers, where all
+/// read one alike.
+pub fn seen(load: &Workload, origin: Option<&Bound<'_, PyGraph>>) -> HashMap<ResourceId, Seen> {
+    let mut all: HashMap<ResourceId, Option<Seen>> = HashMap::new();
+    for work in load.works.values() {
+        let Work::Steps(steps) = work else { continue };
+        for step in steps {
+            let (program, bound) = match step {
+                Step::Dispatch(dispatch) => (&dispatch.program, &dispatch.bound),
+                Step::Draw(draw) => (&draw.program, &draw.bound),
+                Step::Transfer(_) => continue,
+            };
+            for one in bound.iter() {
+                let What::Resource(view) = &one.what else { continue };
+                let Some(ty) = &program.interface.bindings[one.binding as usize].ty else { continue };
+                let seen = Some(Seen::Shader(ty.clone()));
+                let known = all.entry(view.resource).or_insert_with(|| seen.clone());
+                if *known != seen {
+                    *known = None;
+                }
+            }
+        }
+    }
+    let mut all: HashMap<_, _> = all.into_iter().filter_map(|(id, seen)| Some((id, seen?))).collect();
+    if let Some(origin) = origin {
+        origin.get().read(|state| {
+            let Some(graph) = state.graph.as_ref().filter(|_| !state.seen.is_empty()) else { return };
+            let declared = graph.resources().ids().filter_map(|id| Some((id, state.seen_of(id)?)));
+            all.extend(
+                declared
+                    .filter_map(|(id, seen)| Some((load.graph.find_resource(graph.resource_name(id))?, seen.clone()))),
+            );
+        });
+    }
+    all
+}
+
+/// Notes about passes of a plan that have neither shader nor function, and clear nothing either.
+pub fn idle(load: &Workload, plan: &Plan) -> Vec<String> {
+    let graph = &load.graph;
+    let clears = |access: &rgraph_plan::graph::Access| {
+        access.load == Some(Load::Clear) || matches!(access.usage, Usage::ResolveAttachment | Usage::Present)
+    };
+    let mut works = vec![false; graph.passes().len()];
+    for access in graph.accesses().iter().filter(|access| clears(access) || access.generate_mips) {
+        works[access.pass.index()] = true;
+    }
+    for pass in load.works.keys() {
+        works[pass.index()] = true;
+    }
+    let idle = plan.passes.iter_ids().filter_map(|(id, _)| graph.find_pass(plan.pass_name(id)));
+    let idle = idle.filter(|pass| !works[pass.index()]);
+    idle.map(|pass| {
+        let name = graph.pass_name(pass);
+        format!("pass \"{name}\" has neither shader nor function: it does nothing; declare it with compute(), raster() or execute=")
+    })
+    .collect()
+}
+
+/// What resources hold before the first run.
+///
+/// # Errors
+/// If an array does not fit.
+pub fn first(
+    (load, plan): (&Workload, &Plan),
+    origin: Option<&Bound<'_, PyGraph>>,
+    seen: &HashMap<ResourceId, Seen>,
+) -> PyResult<Vec<Packed>> {
+    let Some(origin) = origin else { return Ok(Vec::new()) };
+    let given: Vec<(ResourceId, Kept)> = origin.get().read(|state| {
+        let Some(graph) = &state.graph else { return Vec::new() };
+        let here = |id| load.graph.find_resource(graph.resource_name(id));
+        let mut given: Vec<_> = state.first.iter().filter_map(|(id, kept)| Some((here(*id)?, kept.clone()))).collect();
+        given.sort_by_key(|(id, _)| *id);
+        given
+    });
+    let pack = |(id, kept): (ResourceId, Kept)| {
+        let what = format!("the first array of \"{}\"", load.graph.resource_name(id));
+        let kind = &plan.resources[id].kind;
+        let layout = ArrayLayout::for_array(origin.py(), (kind, seen.get(&id)), &kept.form, &what)?;
+        Ok((id, layout.pack(&kept.form, &kept.bytes).into()))
+    };
+    given.into_iter().map(pack).collect()
+}
+
+impl PyCompiled {
+    /// Whether something lives from run to run under that name.
+    pub fn lasts(&self, id: ResourceId) -> bool {
+        let graph = &self.load.graph;
+        let remembered = |resource: &rgraph_plan::resource::Resource| matches!(resource.life, Life::History(history) if history.of == id);
+        matches!(graph.resources()[id].life, Life::Persistent | Life::History(_))
+            || graph.resources().iter().any(remembered)
+    }
+
+    /// Whether it is the caller's, so that an array for it is an input.
+    pub fn imports(&self, id: ResourceId) -> bool {
+        matches!(self.load.graph.resources()[id].life, Life::Imported(_))
+    }
+
+    /// A run has changed what was pending when it began.
+    pub fn done(&self, reset: bool, states: &[Packed]) {
+        let mut pending = self.pending();
+        pending.reset &= !reset;
+        pending.states.retain(|(_, bytes)| !states.iter().any(|(_, done)| Arc::ptr_eq(bytes, done)));
+    }
+
+    /// An array as the contents of what lives from run to run.
+    pub fn state(&self, id: ResourceId, array: &Bound<'_, PyAny>) -> PyResult<Packed> {
+        let py = array.py();
+        let name = self.load.graph.resource_name(id);
+        if !self.lasts(id) {
+            let message = format!("\"{name}\" does not live from frame to frame, so it has no state");
+            let help = "declare it persistent, or remember it with previous(); imported arrays are inputs= of a run";
+            return Err(bad(py, Code::BadHistory, message, help));
+        }
+        let what = format!("the state of \"{name}\"");
+        let host = Host::new(array, &what)?;
+        let layout = self.layout_for(py, id, &host, &what)?;
+        Ok((id, layout.pack(&host.form, host.bytes()).into()))
+    }
+}
+
+#[pymethods]
+impl PyCompiled {
+    /// Say what a persistent resource or a history holds before the next frame.
+    ///
+    /// The array is copied. Of an image that is remembered with `previous()` all remembered frames become it.
+    ///
+    /// Parameters
+    /// ----------
+    /// state
+    ///     An image or a buffer that lives from frame to frame, or its name.
+    /// array
+    ///     Of its shape and dtype, or of as many bytes as the buffer.
+    ///
+    /// Raises
+    /// ------
+    /// GraphError
+    ///     If it does not live from frame to frame, or the array does not fit.
+    fn set(&self, state: &Bound<'_, PyAny>, array: &Bound<'_, PyAny>) -> PyResult<()> {
+        let (id, bytes) = self.state(self.find(state)?, array)?;
+        let mut pending = self.pending();
+        pending.states.retain(|(known, _)| *known != id);
+        pending.states.push((id, bytes));
+        Ok(())
+    }
+
+    /// Begin anew: the next frame finds what the first one found.
+    ///
+    /// Parameters
+    /// ----------
+    /// *states
+    ///     Images and buffers that live from frame to frame, or their names; default: all of them. Those that were declared
+    ///     without an array become zeros.
+    #[pyo3(signature = (*states), text_signature = "($self, *states)")]
+    fn reset(&self, states: &Bound<'_, PyTuple>) -> PyResult<()> {
+        if states.is_empty() {
+            *self.pending() = Pending { reset: true, states: Vec::new() };
+            return Ok(());
+        }
+        let plan = self.compiled.plan();
+        for state in states {
+            let id = self.find(&state)?;
+            if !self.lasts(id) {
+                let message = format!("\"{}\" does not live from frame to frame", self.load.graph.resource_name(id));
+                return Err(bad(
+                    state.py(),
+                    Code::BadHistory,
+                    message,
+                    "declare it persistent, or remember it with previous()",
+                ));
+            }
+            let memory = |id: ResourceId| match self.load.graph.resources()[id].life {
+                Life::History(history) => history.of,
+                _ => id,
+            };
+            let first = self.first.iter().find(|(of, _)| memory(*of) == memory(id));
+            let zeros = || vec![0; ArrayLayout::natural(&plan.resources[id].kind).bytes()].into();
+            let bytes = first.map_or_else(zeros, |(_, bytes)| Arc::clone(bytes));
+            let mut pending = self.pending();
+            pending.states.retain(|(known, _)| *known != id);
+            pending.states.push((id, bytes));
+        }
+        Ok(())
+    }
+}
