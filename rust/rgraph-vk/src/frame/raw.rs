@@ -25,11 +25,11 @@ use crate::work::{CallbackError, View};
 /// declaration:
 ///
 /// - Commands access declared resources only, in the declared ranges, stages and usages, and in the layouts that
-/// [`RawContext::view`] and [`RawContext::layout`] return. Other objects are the caller's, with their own
-/// synchronization.
+///   [`RawContext::view`] and [`RawContext::layout`] return. Other objects are the caller's, with their own
+///   synchronization.
 /// - Commands are valid where they are recorded: inside of the render pass that [`RawContext::rendering`] describes, or
-/// outside of any where that is `None`. The function neither begins nor ends that render pass; queries, labels and
-/// render passes that it begins it also ends.
+///   outside of any where that is `None`. The function neither begins nor ends that render pass; queries, labels and
+///   render passes that it begins it also ends.
 /// - The function neither begins, ends, resets nor submits the command buffer, and lets go of it when it returns.
 /// - Objects that commands use live until the frame is done: until a later run gets the same
 ///   [`RawContext::context_index`], or [`Device::wait_idle`](crate::Device::wait_idle) returns.

@@ -1,0 +1,23 @@
+"""The walks of ARCHITECTURE.md: each file that they name exists, so a newcomer can follow them."""
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def test_every_file_of_the_five_walks_exists():
+    text = (ROOT / "ARCHITECTURE.md").read_text()
+    walks = text.split("## Five walks")[1].split("\n## ")[0]
+    files = re.findall(r"`((?:rust|python)/[^`]+)`", walks)
+    assert len(re.findall(r"^\*\*", walks, re.MULTILINE)) == 5
+    assert len(files) > 30
+    assert not [file for file in files if not (ROOT / file).is_file()]
+
+
+def test_every_room_of_the_runtime_is_in_the_table():
+    text = (ROOT / "ARCHITECTURE.md").read_text()
+    for crate in ("rgraph-vk", "rgraph-py"):
+        rooms = [path.name for path in (ROOT / "rust" / crate / "src").iterdir() if path.is_dir()]
+        assert rooms
+        assert not [room for room in rooms if f"`{room}/`" not in text]
