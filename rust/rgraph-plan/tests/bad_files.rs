@@ -54,7 +54,7 @@ const FILES: [(&str, &str); 18] = [
     (
         "{\"rgraph\": 1,\n\"pases\": []}",
         "RG-E222 bad.rgraph.json:2: pases is not a key of a graph\n  help: did you mean \"passes\"? known: rgraph, name, \
-         reference_size, options, shaders, samplers, images, buffers, passes, roots",
+         reference_size, options, shaders, samplers, modules, images, buffers, passes, roots",
     ),
     (
         "{\"rgraph\": 1,\n\"passes\": [],\n\"passes\": []}",

@@ -6,7 +6,7 @@ use crate::graph::Graph;
 use crate::id::Id;
 use crate::plan::{FrameBound, Plan, PlanPassId};
 use crate::profile::Profile;
-use crate::stages::bound::{Bound, bound};
+use crate::stages::bound::{Bound, Orders, bound};
 use crate::stages::schedule::Instance;
 use crate::stages::weigh;
 
@@ -31,11 +31,15 @@ impl Scratch {
         (input, self.weights.view(input))
     }
 
+    fn orders(&self) -> Orders<'_> {
+        Orders { attached: &self.weights.attached, after: &self.deps.after }
+    }
+
     /// Writes down which frame no plan of the graph beats, and the longest path.
     pub(super) fn describe_bound(&mut self, graph: &Graph, profile: &Profile, plan: &mut Plan) {
         let mut scratch = std::mem::take(&mut self.bound);
         let (_, instance) = self.instance_of(graph, profile, crate::budget::MemoryBudget::default());
-        let parts = bound(&instance, &self.order.passes, &self.weights.attached, &mut scratch);
+        let parts = bound(&instance, &self.order.passes, self.orders(), &mut scratch);
         let Bound { critical_path_us, load_us } = parts;
         let report = &mut plan.report;
         report.bound = Some(FrameBound { us: parts.us(), critical_path_us, load_us });
@@ -55,7 +59,7 @@ impl Scratch {
         };
         let queues: Vec<u32> = self.live.passes.iter().zip(instance.queues).map(free).collect();
         let instance = Instance { queues: &queues, ..instance };
-        let us = bound(&instance, &self.order.passes, &self.weights.attached, &mut scratch).us();
+        let us = bound(&instance, &self.order.passes, self.orders(), &mut scratch).us();
         self.bound = scratch;
         us
     }

@@ -80,18 +80,30 @@ fn meet(a: &[u32], b: &[u32]) -> bool {
     false
 }
 
+/// What orders passes besides hazards.
+#[derive(Clone, Copy, Debug)]
+pub struct Orders<'a> {
+    /// By pass: the memories that it uses as attachments, ascending.
+    pub attached: &'a Csr,
+    /// What `after` says, `(later, earlier)`, sorted.
+    pub after: &'a [(u32, u32)],
+}
+
 /// The least time between the starts of two passes of which the later one depends on the earlier one. Passes of one
-/// render pass are ordered through attachments, and overlap.
-fn step_us(instance: &Instance<'_>, attached: &Csr, earlier: usize, later: usize) -> f64 {
-    if meet(attached.row(earlier), attached.row(later)) {
+/// render pass are ordered through attachments, and overlap. What `after` alone orders needs no barrier call on one
+/// queue where a pass accesses nothing.
+fn step_us(instance: &Instance<'_>, orders: Orders<'_>, earlier: usize, later: usize) -> f64 {
+    let declared = orders.after.binary_search(&(later as u32, earlier as u32)).is_ok();
+    let one_queue = instance.queues[earlier] & instance.queues[later] != 0;
+    if meet(orders.attached.row(earlier), orders.attached.row(later)) || (declared && one_queue) {
         return hold_us(instance, earlier);
     }
     f64::from(instance.weight_us[earlier]) + gap_us(instance, earlier, later)
 }
 
-/// Bounds the frame of every plan of an instance from below. `order` is any order that keeps the dependencies, `attached` has
-/// the memories that each pass uses as attachments, ascending. O(passes + edges · attachments), times the sets of queues.
-pub fn bound(instance: &Instance<'_>, order: &[u32], attached: &Csr, scratch: &mut Scratch) -> Bound {
+/// Bounds the frame of every plan of an instance from below. `order` is any order that keeps the
+/// dependencies. O(passes + edges · attachments), times the sets of queues.
+pub fn bound(instance: &Instance<'_>, order: &[u32], orders: Orders<'_>, scratch: &mut Scratch) -> Bound {
     let Scratch { head, tail, next, path, .. } = scratch;
     for times in [&mut *head, &mut *tail] {
         times.clear();
@@ -103,7 +115,7 @@ pub fn bound(instance: &Instance<'_>, order: &[u32], attached: &Csr, scratch: &m
         crate::cancel::poll();
         let at = pass as usize;
         let begin = if instance.queues[at] == 1 << HOST { 0.0 } else { f64::from(instance.costs.submit_us) };
-        let after = |&pred: &u32| head[pred as usize] + step_us(instance, attached, pred as usize, at);
+        let after = |&pred: &u32| head[pred as usize] + step_us(instance, orders, pred as usize, at);
         head[at] = instance.deps.preds.row(at).iter().map(after).fold(begin, f64::max);
     }
     let mut longest = 0.0f64;
@@ -112,7 +124,7 @@ pub fn bound(instance: &Instance<'_>, order: &[u32], attached: &Csr, scratch: &m
         let at = pass as usize;
         tail[at] = f64::from(instance.weight_us[at]);
         for &succ in instance.deps.succs.row(at) {
-            let through = step_us(instance, attached, at, succ as usize) + tail[succ as usize];
+            let through = step_us(instance, orders, at, succ as usize) + tail[succ as usize];
             if through > tail[at] {
                 (tail[at], next[at]) = (through, succ);
             }

@@ -91,6 +91,7 @@ impl RunState {
             handed: vec![false; if self.host.is_some() { prepared.plan.batches.len() } else { 0 }],
             host_waits: Vec::new(),
             ahead: chaos.is_none(),
+            host_calls: 0,
             outcome,
             poll,
             figures,
@@ -151,6 +152,9 @@ struct Run<'a, 't> {
     host_waits: Vec<(vk::Semaphore, u64)>,
     /// Whether host batches may be handed over before batches that stand earlier in the plan.
     ahead: bool,
+    /// Calls of functions on the host so far. A chaos run makes them one after the other in the order of its trial: which
+    /// of two functions comes first must not depend on threads.
+    host_calls: u32,
     outcome: Option<Arc<Outcome>>,
     turn: &'a mut Option<MutexGuard<'t, ()>>,
     poll: Option<Poll<'a>>,

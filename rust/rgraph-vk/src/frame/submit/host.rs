@@ -95,7 +95,8 @@ impl Run<'_, '_> {
                     Some(sink) => sink.around(&pass_name, work.clone()),
                     None => work.clone(),
                 };
-                let set = self.prepared.host_sets[*pass];
+                self.host_calls += 1;
+                let set = if self.ahead { self.prepared.host_sets[*pass] } else { self.host_calls };
                 calls.push(Call { pass: pass_name, work, seen, set });
             }
         }
