@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_w14_importers import PLAIN, close, picture, player, png, preset, rendered, shader
 
 import rgraph as rg
 from rgraph.cli import main
 from rgraph.importers import slangp
+from seeds.test_w14_importers import PLAIN, close, picture, player, png, preset, rendered, shader
 
 __all__ = ["player"]
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_w14_importers import close, picture, player, preset, rendered, stored
 
 import rgraph as rg
 from rgraph.importers import slangp
+from seeds.test_w14_importers import close, picture, player, preset, rendered, stored
 
 __all__ = ["player"]
 
