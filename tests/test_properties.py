@@ -98,7 +98,11 @@ def test_swapping_independent_passes_keeps_every_result(
     swaps = [
         at
         for at, (a, b) in enumerate(itertools.pairwise(passes))
-        if not touched(a) & touched(b) and a["name"] not in b.get("after", ()) and b["name"] not in a.get("after", ())
+        if not touched(a) & touched(b)
+        and a["name"] not in b.get("after", ())
+        and b["name"] not in a.get("after", ())
+        # Flags count in the order in which passes name them, and `interpret` lists conditions in that order.
+        and not ("conditional" in a and "conditional" in b)
     ]
     assume(swaps)
     at = data.draw(st.sampled_from(swaps))

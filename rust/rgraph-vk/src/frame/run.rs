@@ -373,12 +373,18 @@ impl RunState {
             Some(Work::Record(work)) => Some((pass, work.clone())),
             _ => None,
         };
-        let works = prepared.recorded.iter().filter(|pass| self.on[**pass]).filter_map(|&pass| work(pass)).collect();
-        let steps = jobs::each(works, poll, |(pass, work): (PlanPassId, Arc<dyn RecordWork>)| {
+        let works = prepared.recorded.iter().filter(|pass| self.on[**pass]).filter_map(|&pass| work(pass));
+        let works: Vec<(PlanPassId, Arc<dyn RecordWork>)> = works.collect();
+        let one = |(pass, work): (PlanPassId, Arc<dyn RecordWork>)| {
             let mut commands = Commands::default();
             work.record(&mut commands).map_err(Error::Callback)?;
             Ok((pass, commands.steps))
-        })?;
+        };
+        // A chaos run tells orders apart, which must not depend on threads.
+        let steps = match prepared.chaos {
+            Some(_) => works.into_iter().map(one).collect::<Result<Vec<_>, Error>>()?,
+            None => jobs::each(works, poll, one)?,
+        };
         for (pass, steps) in steps {
             if let (Some(sink), Some(declared)) = (&self.sink, prepared.scene.pass_of[pass]) {
                 sink.record(declared, &steps);
