@@ -31,15 +31,16 @@ impl Scratch {
         (input, self.weights.view(input))
     }
 
-    fn orders(&self) -> Orders<'_> {
-        Orders { attached: &self.weights.attached, after: &self.deps.after }
+    fn is_bare(&self, live: usize) -> bool {
+        self.facts.passes[self.live.passes[live]].accesses.range().is_empty()
     }
 
     /// Writes down which frame no plan of the graph beats, and the longest path.
     pub(super) fn describe_bound(&mut self, graph: &Graph, profile: &Profile, plan: &mut Plan) {
         let mut scratch = std::mem::take(&mut self.bound);
         let (_, instance) = self.instance_of(graph, profile, crate::budget::MemoryBudget::default());
-        let parts = bound(&instance, &self.order.passes, self.orders(), &mut scratch);
+        let orders = Orders { attached: &self.weights.attached, bare: &|live| self.is_bare(live) };
+        let parts = bound(&instance, &self.order.passes, orders, &mut scratch);
         let Bound { critical_path_us, load_us } = parts;
         let report = &mut plan.report;
         report.bound = Some(FrameBound { us: parts.us(), critical_path_us, load_us });
@@ -59,7 +60,8 @@ impl Scratch {
         };
         let queues: Vec<u32> = self.live.passes.iter().zip(instance.queues).map(free).collect();
         let instance = Instance { queues: &queues, ..instance };
-        let us = bound(&instance, &self.order.passes, self.orders(), &mut scratch).us();
+        let orders = Orders { attached: &self.weights.attached, bare: &|live| self.is_bare(live) };
+        let us = bound(&instance, &self.order.passes, orders, &mut scratch).us();
         self.bound = scratch;
         us
     }

@@ -81,21 +81,21 @@ fn meet(a: &[u32], b: &[u32]) -> bool {
 }
 
 /// What orders passes besides hazards.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Orders<'a> {
     /// By pass: the memories that it uses as attachments, ascending.
     pub attached: &'a Csr,
-    /// What `after` says, `(later, earlier)`, sorted.
-    pub after: &'a [(u32, u32)],
+    /// Whether a pass accesses nothing, so that `after` alone orders it.
+    pub bare: &'a dyn Fn(usize) -> bool,
 }
 
 /// The least time between the starts of two passes of which the later one depends on the earlier one. Passes of one
 /// render pass are ordered through attachments, and overlap. What `after` alone orders needs no barrier call on one
-/// queue where a pass accesses nothing.
+/// queue.
 fn step_us(instance: &Instance<'_>, orders: Orders<'_>, earlier: usize, later: usize) -> f64 {
-    let declared = orders.after.binary_search(&(later as u32, earlier as u32)).is_ok();
     let one_queue = instance.queues[earlier] & instance.queues[later] != 0;
-    if meet(orders.attached.row(earlier), orders.attached.row(later)) || (declared && one_queue) {
+    let no_call = one_queue && ((orders.bare)(earlier) || (orders.bare)(later));
+    if no_call || meet(orders.attached.row(earlier), orders.attached.row(later)) {
         return hold_us(instance, earlier);
     }
     f64::from(instance.weight_us[earlier]) + gap_us(instance, earlier, later)
