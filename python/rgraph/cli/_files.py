@@ -295,15 +295,13 @@ def baked(arguments: argparse.Namespace, **more: Any) -> Plan:
     )
 
 
-def dumped(arguments: argparse.Namespace, stage: str) -> str:
-    """What a stage makes of the graph that arguments name, as they say.
+def dumped(arguments: argparse.Namespace) -> str:
+    """Bake the graph that arguments name, and tell what one stage made.
 
     Parameters
     ----------
     arguments
-        With `graph`, and what `planning` adds.
-    stage
-        As `Graph.dump` takes it.
+        With `graph`, `dump` (the stage), and what `planning` adds.
 
     Returns
     -------
@@ -313,7 +311,7 @@ def dumped(arguments: argparse.Namespace, stage: str) -> str:
     one_standard(arguments.graph, arguments.profile)
     profile = load_profile(arguments.profile)
     return load_graph(arguments.graph, arguments.option).dump(
-        stage,
+        arguments.dump,
         profile,
         policy=arguments.policy,
         split_barriers=arguments.split,

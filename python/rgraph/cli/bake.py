@@ -99,7 +99,7 @@ def main(arguments: argparse.Namespace) -> int:
     if arguments.dump:
         if outputs:
             raise UsageError("--dump prints a stage: leave out -o, or bake twice")
-        say(dumped(arguments, arguments.dump))
+        say(dumped(arguments))
         return 0
     if arguments.weights is not None:
         exists(arguments.weights)
