@@ -192,7 +192,9 @@ _Format: TypeAlias = Literal[
 
 __all__ = [
     "Array",
+    "BoxTree",
     "Buffer",
+    "Capture",
     "Commands",
     "Compiled",
     "Device",
@@ -210,6 +212,8 @@ __all__ = [
     "Semaphore",
     "SharedMemory",
     "View",
+    "WhatIf",
+    "Window",
     "__version__",
     "_arena_close",
     "_arena_open",
@@ -227,6 +231,7 @@ __all__ = [
     "diagnose",
     "fuzz",
     "generate",
+    "history",
     "preview",
     "reflect",
     "schema",
