@@ -1187,7 +1187,7 @@ class Module:
     def raster(
         self,
         name: str,
-        shader: _Shader | tuple[_Shader, _Shader],
+        shader: _Shader | tuple[_Shader, ...],
         *,
         color: _Part | Sequence[_Part | None] | None = None,
         depth: _Part | None = None,
@@ -1202,6 +1202,7 @@ class Module:
         indirect: _Part | None = None,
         draws: int = 1,
         stride: int | None = None,
+        groups: int | Sequence[int] | None = None,
         clear: _Color | Sequence[_Color | None] | None = None,
         load: _Load | Sequence[_Load | None] | None = None,
         clear_depth: float | tuple[float, int] | None = None,
@@ -1213,6 +1214,7 @@ class Module:
         cull: _Cull = "none",
         front: _Front = "ccw",
         topology: _Topology = "triangles",
+        patch_vertices: int = 3,
         wireframe: bool = False,
         depth_test: _Compare | None = None,
         depth_write: bool = True,
@@ -1233,7 +1235,9 @@ class Module:
         name
             Its name among passes.
         shader
-            See `compute`; with a vertex and a fragment stage, or a tuple of (vertex, fragment).
+            See `compute`; with a vertex and a fragment stage, or a tuple with a shader for each stage in the order of a
+            pipeline: (vertex, fragment), (vertex, geometry, fragment), (vertex, tessellation control, tessellation
+            evaluation, fragment), (mesh, fragment), (task, mesh, fragment). Those between are GLSL or SPIR-V.
         color
             Colour targets by location: images, parts of them (`image.mip(1)`) or names; None, behind the last, for none.
         depth
@@ -1259,6 +1263,9 @@ class Module:
             Buffer (or part of one) with the parameters of the draws, in Vulkan's layout.
         draws, stride
             Number of draws in `indirect`, and bytes from one to the next; default: 1, packed.
+        groups
+            (x, y, z) workgroups of a mesh stage, or of the task stage in front of it, instead of vertices; at most 65,535
+            on an axis.
         clear
             Colour that the targets are cleared with, or a list of one for each target.
         load
@@ -1279,7 +1286,9 @@ class Module:
         front
             Which faces are front faces in the image: `"ccw"` (default) or `"cw"`.
         topology
-            `"triangles"`, `"triangle_strip"`, `"lines"`, `"line_strip"`, `"points"`.
+            `"triangles"`, `"triangle_strip"`, `"lines"`, `"line_strip"`, `"points"`. Tessellation stages take patches.
+        patch_vertices
+            Vertices of a patch, 1 to 32; default: 3.
         wireframe
             If true, only the edges of triangles are drawn.
         depth_test
@@ -2343,7 +2352,7 @@ class Pass:
         """
     def draw(
         self,
-        shader: _Shader | tuple[_Shader, _Shader],
+        shader: _Shader | tuple[_Shader, ...],
         *,
         vertices: int = 3,
         instances: int = 1,
@@ -2422,7 +2431,7 @@ class Commands:
         """
     def draw(
         self,
-        shader: _Shader | tuple[_Shader, _Shader],
+        shader: _Shader | tuple[_Shader, ...],
         *,
         vertices: int = 3,
         instances: int = 1,
@@ -4008,7 +4017,7 @@ def preview(array: _Memory, format: _Format | str | None = None, size: int = 256
         Longest side of the picture in texels.
     """
 
-def reflect(shader: _Shader | tuple[_Shader, _Shader], *, entry: str | None = None) -> ShaderReflection:
+def reflect(shader: _Shader | tuple[_Shader, ...], *, entry: str | None = None) -> ShaderReflection:
     """Reflect a shader: what it binds, its data with offsets in bytes, its inputs and outputs, its workgroup.
 
     Nothing of this needs a device.

@@ -12,10 +12,20 @@ use std::ffi::{CString, c_char, c_int};
 pub enum Stage {
     /// Vertex.
     Vertex = 0,
+    /// Tessellation control.
+    TessellationControl = 1,
+    /// Tessellation evaluation.
+    TessellationEvaluation = 2,
+    /// Geometry.
+    Geometry = 3,
     /// Fragment.
     Fragment = 4,
     /// Compute.
     Compute = 5,
+    /// Task (`GL_EXT_mesh_shader`).
+    Task = 12,
+    /// Mesh (`GL_EXT_mesh_shader`).
+    Mesh = 13,
 }
 
 /// A line `#include` that was resolved.

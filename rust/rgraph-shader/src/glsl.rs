@@ -49,6 +49,11 @@ impl<'a> Glsl<'a> {
         let stage = match stage {
             Stage::Compute => rgraph_glsl::Stage::Compute,
             Stage::Vertex => rgraph_glsl::Stage::Vertex,
+            Stage::TessellationControl => rgraph_glsl::Stage::TessellationControl,
+            Stage::TessellationEvaluation => rgraph_glsl::Stage::TessellationEvaluation,
+            Stage::Geometry => rgraph_glsl::Stage::Geometry,
+            Stage::Task => rgraph_glsl::Stage::Task,
+            Stage::Mesh => rgraph_glsl::Stage::Mesh,
             Stage::Fragment => rgraph_glsl::Stage::Fragment,
         };
         let request = Request { stage, texts: &texts, includes: &includes };

@@ -59,8 +59,18 @@ impl Stage {
         match self {
             Self::Compute => "compute",
             Self::Vertex => "vertex",
+            Self::TessellationControl => "tessellation control",
+            Self::TessellationEvaluation => "tessellation evaluation",
+            Self::Geometry => "geometry",
+            Self::Task => "task",
+            Self::Mesh => "mesh",
             Self::Fragment => "fragment",
         }
+    }
+
+    /// Whether it belongs to pipelines that begin with a vertex stage.
+    pub(crate) fn reads_vertices(self) -> bool {
+        matches!(self, Self::Vertex | Self::TessellationControl | Self::TessellationEvaluation | Self::Geometry)
     }
 
     /// The stage as plans name it.
@@ -68,6 +78,11 @@ impl Stage {
         match self {
             Self::Compute => Stages::COMPUTE_SHADER,
             Self::Vertex => Stages::VERTEX_SHADER,
+            Self::TessellationControl => Stages::TESSELLATION_CONTROL_SHADER,
+            Self::TessellationEvaluation => Stages::TESSELLATION_EVALUATION_SHADER,
+            Self::Geometry => Stages::GEOMETRY_SHADER,
+            Self::Task => Stages::TASK_SHADER,
+            Self::Mesh => Stages::MESH_SHADER,
             Self::Fragment => Stages::FRAGMENT_SHADER,
         }
     }

@@ -1,4 +1,4 @@
-//! Programs: one compute stage, or vertex and fragment stages, ready for a pipeline.
+//! Programs: one compute stage, or the stages of a raster pipeline, ready for it.
 
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
@@ -117,10 +117,33 @@ pub enum Kind {
 pub enum Stage {
     /// Compute.
     Compute,
+    /// Task: how many mesh workgroups there are.
+    Task,
+    /// Mesh: vertices and primitives by workgroup.
+    Mesh,
     /// Vertex.
     Vertex,
+    /// Tessellation control.
+    TessellationControl,
+    /// Tessellation evaluation.
+    TessellationEvaluation,
+    /// Geometry.
+    Geometry,
     /// Fragment.
     Fragment,
+}
+
+impl Stage {
+    /// The stages of raster programs in the order of a pipeline.
+    pub const RASTER: [Self; 7] = [
+        Self::Task,
+        Self::Mesh,
+        Self::Vertex,
+        Self::TessellationControl,
+        Self::TessellationEvaluation,
+        Self::Geometry,
+        Self::Fragment,
+    ];
 }
 
 /// One stage's code.
@@ -143,7 +166,7 @@ impl Module {
     }
 }
 
-/// A compute program, or the vertex and fragment stages of a raster program. [`Program::new`] is the only way to one, and
+/// A compute program, or the stages of a raster program. [`Program::new`] is the only way to one, and
 /// nothing changes its code: drivers trust it, and pipelines are known by it. Its fields are those of [`Parts`], which
 /// programs of the same sources share; the name is each one's own.
 ///
@@ -243,8 +266,8 @@ static NOTHING: Included = Included::new();
 impl<'a> Loaded<'a> {
     pub fn all(name: &'a str, sources: &[Source<'a>], kind: Kind) -> Result<Vec<Self>, ShaderError> {
         let mut stages: Vec<Option<Stage>> = sources.iter().map(|source| source.glsl_stage(kind)).collect();
-        // Of two that could both be fragment stages, the first is the vertex stage: pairs are said in this order.
-        if let [first @ Some(Stage::Fragment), Some(Stage::Fragment)] = stages.as_mut_slice()
+        // Of two that could both be fragment stages, the first is the vertex stage: they are said in this order.
+        if let [first @ Some(Stage::Fragment), .., Some(Stage::Fragment)] = stages.as_mut_slice()
             && !matches!(sources[0], Source::Glsl { stage: Some(_), .. })
         {
             *first = Some(Stage::Vertex);
@@ -292,11 +315,16 @@ impl Source<'_> {
 }
 
 /// Suffixes of shader files, with the stage that they say; no language is SPIR-V.
-const SUFFIXES: [(&str, Option<Language>, Option<Stage>); 9] = [
+const SUFFIXES: [(&str, Option<Language>, Option<Stage>); 14] = [
     ("wgsl", Some(Language::Wgsl), None),
     ("glsl", Some(Language::Glsl), None),
     ("comp", Some(Language::Glsl), Some(Stage::Compute)),
     ("vert", Some(Language::Glsl), Some(Stage::Vertex)),
+    ("tesc", Some(Language::Glsl), Some(Stage::TessellationControl)),
+    ("tese", Some(Language::Glsl), Some(Stage::TessellationEvaluation)),
+    ("geom", Some(Language::Glsl), Some(Stage::Geometry)),
+    ("task", Some(Language::Glsl), Some(Stage::Task)),
+    ("mesh", Some(Language::Glsl), Some(Stage::Mesh)),
     ("frag", Some(Language::Glsl), Some(Stage::Fragment)),
     ("spv", None, None),
     ("vs", Some(Language::Glsl), Some(Stage::Vertex)),
@@ -308,8 +336,8 @@ const SUFFIXES: [(&str, Option<Language>, Option<Stage>); 9] = [
 const SPIRV: [u8; 4] = 0x0723_0203_u32.to_le_bytes();
 
 impl GivenCode {
-    /// Whether a path ends like a shader file's: `.wgsl`, `.glsl`, `.comp`, `.vert`, `.frag`, `.vs`, `.fs`, `.cs`,
-    /// `.spv`.
+    /// Whether a path ends like a shader file's: `.wgsl`, `.glsl`, `.comp`, `.vert`, `.tesc`, `.tese`, `.geom`, `.task`,
+    /// `.mesh`, `.frag`, `.vs`, `.fs`, `.cs`, `.spv`.
     pub fn is_shader_file(path: &Path) -> bool {
         suffix(path).is_some()
     }
@@ -363,8 +391,10 @@ impl Program {
     ///
     /// A compute program has one source; a raster program one source with a vertex and a fragment stage (or only a
     /// vertex stage: depth only), or one with only a fragment stage (a triangle that covers the target is then
-    /// supplied, to be drawn as three vertices, at depth 0, with `@location(0) uv: vec2<f32>`), or two sources.
-    /// `entry` chooses where there are several entry points; of a raster program it may name both, with a comma.
+    /// supplied, to be drawn as three vertices, at depth 0, with `@location(0) uv: vec2<f32>`), or a source for each
+    /// stage, in the order of a pipeline: vertex, tessellation control and evaluation, geometry, fragment; or task, mesh,
+    /// fragment. `entry` chooses where there are several entry points; of a raster program it may name several, with
+    /// commas.
     ///
     /// Coordinates are Vulkan's in every language, nothing is flipped: (-1, -1) in clip space and (0, 0) of `uv` and
     /// of fragment coordinates are the top left of the picture, whose first texel is (0, 0). Depth goes from 0 to 1.
@@ -388,7 +418,7 @@ impl Program {
     }
 
     fn compile(name: &str, kind: Kind, sources: &[Source<'_>], entry: Option<&str>) -> Result<Self, ShaderError> {
-        let most = if kind == Kind::Compute { 1 } else { 2 };
+        let most = if kind == Kind::Compute { 1 } else { 5 };
         if sources.is_empty() || sources.len() > most {
             let message =
                 format!("it has {} sources; this kind of program has at least one and at most {most}", sources.len());
@@ -402,22 +432,19 @@ impl Program {
             let (source, entry) = points.pick(Stage::Compute)?.ok_or_else(|| points.none("compute"))?;
             parts.push(loaded[source].part(Stage::Compute, entry)?);
         } else {
-            let vertex = points.pick(Stage::Vertex)?;
-            let fragment = points.pick(Stage::Fragment)?;
-            if let Some((source, entry)) = vertex {
-                parts.push(loaded[source].part(Stage::Vertex, entry)?);
+            for stage in Stage::RASTER {
+                if let Some((source, entry)) = points.pick(stage)? {
+                    parts.push(loaded[source].part(stage, entry)?);
+                }
             }
-            if let Some((source, entry)) = fragment {
-                parts.push(loaded[source].part(Stage::Fragment, entry)?);
-            }
-            match (vertex, fragment) {
-                (None, None) => return Err(points.none("vertex or fragment")),
-                (None, Some(_)) => {
+            match parts.as_slice() {
+                [] => return Err(points.none("vertex or fragment")),
+                [one] if one.module.stage == Stage::Fragment => {
                     supplied = true;
                     let corners = Text::new("full screen", FULL_SCREEN)?;
                     parts.insert(0, corners.part(Stage::Vertex, "full_screen")?);
                 }
-                _ => {}
+                _ => together(name, &parts)?,
             }
         }
         let interface =
@@ -444,6 +471,30 @@ impl Program {
     pub fn shares_code(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.parts, &other.parts)
     }
+}
+
+/// Refuses stages that do not make a pipeline (Vulkan 1.3, "Graphics Pipelines": a vertex or a mesh stage begins it, both
+/// tessellation stages or none).
+fn together(name: &str, parts: &[Part]) -> Result<(), ShaderError> {
+    let has = |stage: Stage| parts.iter().any(|part| part.module.stage == stage);
+    let (control, evaluation) = (has(Stage::TessellationControl), has(Stage::TessellationEvaluation));
+    let (message, help) = if has(Stage::Mesh) && parts.iter().any(|part| part.module.stage.reads_vertices()) {
+        (
+            "it has a mesh stage, and stages behind a vertex stage",
+            "keep task, mesh and fragment, or leave out the mesh stage",
+        )
+    } else if has(Stage::Task) && !has(Stage::Mesh) {
+        ("it has a task stage without a mesh stage", "add the mesh stage")
+    } else if !has(Stage::Mesh) && !has(Stage::Vertex) {
+        ("it has no vertex stage", "add a vertex stage in front of the others")
+    } else if control && !evaluation {
+        ("it has a tessellation control stage without an evaluation stage", "add the tessellation evaluation stage")
+    } else if evaluation && !control {
+        ("it has a tessellation evaluation stage without a control stage", "add the tessellation control stage")
+    } else {
+        return Ok(());
+    };
+    Err(error::plain(Code::EntryPoint, name, message.to_owned(), help))
 }
 
 /// What the supplied vertex stage writes is known, so its help says more.

@@ -29,7 +29,7 @@ pub struct StageReflection {
 }
 
 impl Reflection {
-    /// Reflects one source, or those of a vertex and a fragment stage, which need not fit each other. `name` is for messages;
+    /// Reflects one source, or those of several stages, which need not fit each other. `name` is for messages;
     /// `entry` as for [`crate::Program::new`].
     ///
     /// # Errors
@@ -43,7 +43,7 @@ impl Reflection {
         let loaded = Loaded::all(name, sources, crate::program::Kind::Raster)?;
         let points = Points::new(name, &loaded, entry)?;
         let mut parts: Vec<Part> = Vec::new();
-        let mut stages: Vec<Stage> = vec![Stage::Vertex, Stage::Fragment];
+        let mut stages = Stage::RASTER.to_vec();
         // A text may have all stages: compute is meant where it is asked for, or where there is nothing else.
         if points.only_compute() {
             stages = vec![Stage::Compute];

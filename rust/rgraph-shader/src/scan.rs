@@ -61,17 +61,20 @@ fn comment_end(text: &[u8], start: usize, nests: bool) -> usize {
 pub(crate) fn glsl_stage(text: &str, kind: Kind, said: Option<Stage>) -> Stage {
     let text = without_comments(text, Language::Glsl);
     for line in text.lines() {
-        match pragma_stage(line) {
-            Some("compute") => return Stage::Compute,
-            Some("vertex") => return Stage::Vertex,
-            Some("fragment") => return Stage::Fragment,
-            _ => {}
+        let named = pragma_stage(line).and_then(|said| PRAGMAS.iter().find(|(known, _)| *known == said));
+        if let Some((_, stage)) = named {
+            return *stage;
         }
     }
     if let Some(said) = said {
         return said;
     }
     let mut words = words(&text);
+    // What no other stage has; task and mesh stages have workgroups as compute stages do.
+    let own = words.clone().find_map(|word| OWN_WORDS.iter().find(|(known, _)| *known == word));
+    if let Some((_, stage)) = own.filter(|_| kind == Kind::Raster) {
+        return *stage;
+    }
     if kind == Kind::Compute
         || words.clone().any(|word| word.starts_with("local_size_") || word == "gl_GlobalInvocationID")
     {
@@ -82,6 +85,28 @@ pub(crate) fn glsl_stage(text: &str, kind: Kind, said: Option<Stage>) -> Stage {
         Stage::Fragment
     }
 }
+
+/// Names of stages in `#pragma shader_stage(…)`, as glslc has them.
+const PRAGMAS: [(&str, Stage); 8] = [
+    ("compute", Stage::Compute),
+    ("vertex", Stage::Vertex),
+    ("tesscontrol", Stage::TessellationControl),
+    ("tesseval", Stage::TessellationEvaluation),
+    ("geometry", Stage::Geometry),
+    ("task", Stage::Task),
+    ("mesh", Stage::Mesh),
+    ("fragment", Stage::Fragment),
+];
+
+/// Words of GLSL that only one stage may write.
+const OWN_WORDS: [(&str, Stage); 6] = [
+    ("gl_out", Stage::TessellationControl),
+    ("gl_TessCoord", Stage::TessellationEvaluation),
+    ("EmitVertex", Stage::Geometry),
+    ("EmitStreamVertex", Stage::Geometry),
+    ("EmitMeshTasksEXT", Stage::Task),
+    ("SetMeshOutputsEXT", Stage::Mesh),
+];
 
 /// The stage named by a line `#pragma shader_stage(NAME)`.
 fn pragma_stage(line: &str) -> Option<&str> {

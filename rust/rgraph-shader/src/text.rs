@@ -53,20 +53,17 @@ impl<'a> Text<'a> {
     /// Entry points in the order of the text; those of stages that are not supported are left out.
     pub fn entries(&self) -> impl Iterator<Item = (Stage, &str)> {
         self.module.entry_points.iter().filter_map(|entry| {
-            let stage = match entry.stage {
-                ShaderStage::Compute => Stage::Compute,
-                ShaderStage::Vertex => Stage::Vertex,
-                ShaderStage::Fragment => Stage::Fragment,
-                _ => return None,
-            };
+            let (stage, _) = NAGA_STAGES.into_iter().find(|(_, naga)| *naga == entry.stage)?;
             Some((stage, entry.name.as_str()))
         })
     }
 
     /// Writes one entry point as SPIR-V and says what it asks for.
     pub fn part(&self, stage: Stage, entry: &str) -> Result<Part, ShaderError> {
+        let absent = || error::plain(Code::EntryPoint, self.name, format!("there is no entry point '{entry}'"), "");
+        let (_, naga_stage) = NAGA_STAGES.into_iter().find(|(ours, _)| *ours == stage).ok_or_else(absent)?;
         let constants = naga::back::PipelineConstants::default();
-        let chosen = Some((naga_stage(stage), entry));
+        let chosen = Some((naga_stage, entry));
         let (module, info) =
             naga::back::pipeline_constants::process_overrides(&self.module, &self.info, chosen, &constants).map_err(
                 |fault| {
@@ -78,7 +75,7 @@ impl<'a> Text<'a> {
             &module,
             &info,
             &options(),
-            Some(&spv::PipelineOptions { shader_stage: naga_stage(stage), entry_point: entry.to_owned() }),
+            Some(&spv::PipelineOptions { shader_stage: naga_stage, entry_point: entry.to_owned() }),
         )
         .map_err(|fault| {
             error::plain(Code::BadShader, self.name, format!("it cannot be written as SPIR-V: {fault}"), "")
@@ -88,10 +85,8 @@ impl<'a> Text<'a> {
         let index = module
             .entry_points
             .iter()
-            .position(|point| point.stage == naga_stage(stage) && point.name == entry)
-            .ok_or_else(|| {
-                error::plain(Code::EntryPoint, self.name, format!("there is no entry point '{entry}'"), "")
-            })?;
+            .position(|point| point.stage == naga_stage && point.name == entry)
+            .ok_or_else(absent)?;
         let point = &module.entry_points[index];
         let mut part = Part {
             module: Module { stage, entry: entry.to_owned(), spirv },
@@ -300,13 +295,12 @@ fn as_block(name: &str, ty: Type) -> Type {
     }
 }
 
-fn naga_stage(stage: Stage) -> ShaderStage {
-    match stage {
-        Stage::Compute => ShaderStage::Compute,
-        Stage::Vertex => ShaderStage::Vertex,
-        Stage::Fragment => ShaderStage::Fragment,
-    }
-}
+/// The stages of WGSL that programs have, with naga's.
+const NAGA_STAGES: [(Stage, ShaderStage); 3] = [
+    (Stage::Compute, ShaderStage::Compute),
+    (Stage::Vertex, ShaderStage::Vertex),
+    (Stage::Fragment, ShaderStage::Fragment),
+];
 
 /// SPIR-V 1.3 with names, Vulkan's clip space as it is, and no access beyond what there is, whatever the device's
 /// robustness: an index outside becomes one inside, texels outside read as zero. (Naga could skip accesses of buffers

@@ -88,8 +88,10 @@ fn two_sources_of_any_languages_make_one_program() {
         stages(&program(Kind::Raster, &[wgsl(VERTEX), glsl(fragment_glsl)])),
         [(Stage::Vertex, "v"), (Stage::Fragment, "main")]
     );
-    let three = fault(Kind::Raster, &[wgsl(VERTEX), wgsl(VERTEX), wgsl(VERTEX)]);
-    assert_eq!((three.code, three.message.contains("3 sources")), (Code::EntryPoint, true));
+    let six = fault(Kind::Raster, &[wgsl(VERTEX); 6]);
+    assert_eq!((six.code, six.message.contains("6 sources")), (Code::EntryPoint, true));
+    let three = fault(Kind::Raster, &[wgsl(VERTEX); 3]);
+    assert_eq!((three.code, three.message.contains("several vertex entry points")), (Code::EntryPoint, true));
 }
 
 #[test]
@@ -153,6 +155,47 @@ fn the_stage_of_glsl_is_told_by_a_pragma_or_by_what_only_it_has() {
     let comment =
         "#version 450\n// gl_Position is not set here\nlayout(location = 0) out vec4 c; void main() { c = vec4(1); }";
     assert_eq!(stages(&program(Kind::Raster, &[glsl(comment)]))[1], (Stage::Fragment, "main"));
+}
+
+#[test]
+fn words_that_one_stage_alone_has_tell_it() {
+    let control =
+        "#version 450\nlayout(vertices = 3) out; layout(location = 0) in vec2 uv[]; layout(location = 0) out vec2 on[];
+        void main() { gl_out[gl_InvocationID].gl_Position = vec4(0); on[gl_InvocationID] = uv[gl_InvocationID]; }";
+    let evaluation =
+        "#version 450\nlayout(triangles) in; layout(location = 0) in vec2 on[]; layout(location = 0) out vec2 uv;
+        void main() { gl_Position = vec4(gl_TessCoord, 1); uv = on[0]; }";
+    let geometry = "#version 450\nlayout(triangles) in; layout(points, max_vertices = 1) out;
+        layout(location = 0) in vec2 uv[]; layout(location = 0) out vec2 of_point;
+        void main() { gl_Position = vec4(0); of_point = uv[2]; EmitVertex(); }";
+    let vertex = "#version 450\nlayout(location = 0) out vec2 uv; void main() { gl_Position = vec4(0); uv = vec2(0); }";
+    let fragment = "#version 450\nlayout(location = 0) in vec2 of_point; layout(location = 0) out vec4 c;
+        void main() { c = vec4(of_point, 0, 1); }";
+    let all = [vertex, control, evaluation, geometry, fragment].map(glsl);
+    let program = program(Kind::Raster, &all);
+    assert_eq!(
+        program.modules.iter().map(|module| module.stage).collect::<Vec<_>>(),
+        [Stage::Vertex, Stage::TessellationControl, Stage::TessellationEvaluation, Stage::Geometry, Stage::Fragment]
+    );
+    // Arrays of one value for each vertex are compared without their outermost dimension, and all values by type.
+    let other = fragment.replace("vec2 of_point", "vec3 of_point").replace("vec4(of_point, 0, 1)", "vec4(of_point, 1)");
+    let wrong = fault(Kind::Raster, &[all[0], all[1], all[2], all[3], glsl(&other)]);
+    assert_eq!(wrong.code, Code::StageMismatch, "{wrong}");
+}
+
+#[test]
+fn a_mesh_stage_takes_the_place_of_the_vertex_stage() {
+    let mesh = "#version 460\n#extension GL_EXT_mesh_shader : require
+        layout(local_size_x = 1) in; layout(triangles, max_vertices = 3, max_primitives = 1) out;
+        layout(location = 0) out vec2 uv[]; layout(location = 1) perprimitiveEXT out flat uint which[];
+        void main() { SetMeshOutputsEXT(3, 1); uv[0] = vec2(0); which[0] = 1u; }";
+    let fragment = "#version 460\n#extension GL_EXT_mesh_shader : require
+        layout(location = 0) in vec2 uv; layout(location = 1) perprimitiveEXT in flat uint which;
+        layout(location = 0) out vec4 c; void main() { c = vec4(uv, which, 1); }";
+    assert_eq!(
+        stages(&program(Kind::Raster, &[glsl(mesh), glsl(fragment)])),
+        [(Stage::Mesh, "main"), (Stage::Fragment, "main")]
+    );
 }
 
 #[test]

@@ -85,11 +85,7 @@ fn spirq_finds_the_same_bindings() {
                 }
             }
             theirs.sort();
-            let stage = match module.stage {
-                Stage::Compute => rgraph_plan::access::Stages::COMPUTE_SHADER,
-                Stage::Vertex => rgraph_plan::access::Stages::VERTEX_SHADER,
-                Stage::Fragment => rgraph_plan::access::Stages::FRAGMENT_SHADER,
-            };
+            let stage = module.stage.stages();
             let ours: Vec<(u32, u32, u32)> = program
                 .interface
                 .bindings

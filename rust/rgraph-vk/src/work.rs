@@ -255,6 +255,11 @@ pub enum DrawCount {
         /// Bytes from draw to draw.
         stride: u32,
     },
+    /// Workgroups of a mesh stage, or of the task stage in front of it; at most 65,535 on each axis and 4,194,304 in all.
+    Mesh {
+        /// Their number on each axis.
+        groups: [u32; 3],
+    },
 }
 
 /// What stands behind a binding.
@@ -387,8 +392,10 @@ pub enum Compare {
 /// Fixed-function state of a draw.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct RasterState {
-    /// How vertices become primitives.
+    /// How vertices become primitives; tessellation stages take patches, and a mesh stage says it itself.
     pub topology: Topology,
+    /// Vertices of a patch, 1 to 32, where there are tessellation stages.
+    pub patch_vertices: u32,
     /// Whether primitives are filled (else their edges are drawn).
     pub filled: bool,
     /// Which faces are dropped.
@@ -415,6 +422,7 @@ impl Default for RasterState {
     fn default() -> Self {
         Self {
             topology: Topology::Triangles,
+            patch_vertices: 3,
             filled: true,
             cull: Cull::None,
             clockwise: false,

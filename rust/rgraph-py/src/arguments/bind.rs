@@ -94,7 +94,7 @@ fn mistyped(program: &Program, values: &[Argument<'_>]) -> Option<PyErr> {
 
 /// Keyword arguments of dispatches and of draws.
 const COMPUTE: [&str; 4] = ["groups", "push", "entry", "bindings"];
-const RASTER: [&str; 29] = [
+const RASTER: [&str; 31] = [
     "color",
     "depth",
     "vertices",
@@ -107,6 +107,7 @@ const RASTER: [&str; 29] = [
     "indirect",
     "draws",
     "stride",
+    "groups",
     "clear",
     "load",
     "clear_depth",
@@ -118,6 +119,7 @@ const RASTER: [&str; 29] = [
     "cull",
     "front",
     "topology",
+    "patch_vertices",
     "wireframe",
     "depth_test",
     "depth_write",

@@ -18,6 +18,9 @@ pub fn state(arguments: &Arguments<'_>, targets: usize) -> PyResult<RasterState>
     if let Some(value) = arguments.take("topology")? {
         state.topology = of::<Topology>(&value, "topology", TOPOLOGIES)?;
     }
+    if let Some(Count(vertices)) = arguments.read("patch_vertices")? {
+        state.patch_vertices = vertices;
+    }
     if let Some(value) = arguments.take("cull")? {
         state.cull = of::<Cull>(&value, "kind of culling", CULLS)?;
     }

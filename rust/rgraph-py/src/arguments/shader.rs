@@ -52,7 +52,7 @@ fn source(value: &Bound<'_, PyAny>) -> PyResult<(GivenCode, Option<PathBuf>)> {
 }
 
 /// What a tuple of shaders is.
-const PAIR: &str = "a tuple of shaders is (vertex, fragment), for passes that draw";
+const STAGES: &str = "a tuple of shaders has one for each stage in order, as (vertex, fragment), for passes that draw";
 
 /// The sources of a `shader=` argument, and the name of the first file among them; empty: there is none.
 ///
@@ -60,7 +60,7 @@ const PAIR: &str = "a tuple of shaders is (vertex, fragment), for passes that dr
 /// `OSError` if a file cannot be read.
 pub fn sources(shader: &Bound<'_, PyAny>) -> PyResult<(Vec<Given>, String)> {
     let sources = match shader.cast::<PyTuple>() {
-        Ok(stages) if stages.len() != 2 => return Err(PyTypeError::new_err(PAIR)),
+        Ok(stages) if !(2..=5).contains(&stages.len()) => return Err(PyTypeError::new_err(STAGES)),
         Ok(stages) => stages.iter().map(|stage| source(&stage)).collect::<PyResult<Vec<_>>>()?,
         Err(_) => vec![source(shader)?],
     };
@@ -87,7 +87,7 @@ pub fn program(shader: &Bound<'_, PyAny>, kind: Kind, entry: Option<&str>, who: 
         }
     }
     if kind == Kind::Compute && shader.is_instance_of::<PyTuple>() {
-        return Err(PyTypeError::new_err(PAIR));
+        return Err(PyTypeError::new_err(STAGES));
     }
     let (given, name) = sources(shader)?;
     let entry = entry.map(str::to_owned);

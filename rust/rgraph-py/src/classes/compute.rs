@@ -20,6 +20,37 @@ use crate::classes::passes::{Arguments, Named, PassArguments, Work};
 use crate::classes::view::PyView;
 use crate::run::draft::Todo;
 
+/// So many workgroups, if a value is a number or up to three of them; `wanted` is the message where it is a sequence of
+/// something else.
+fn counted(value: &Bound<'_, PyAny>, wanted: &'static str) -> PyResult<Option<[u32; 3]>> {
+    let count = |item: &Bound<'_, PyAny>| item.extract::<Count>().map(|Count(count)| count);
+    let wrong = || PyTypeError::new_err(wanted);
+    let mut groups = [1; 3];
+    // The usual ones first: asking a tuple for a number would make an exception.
+    if let Ok(tuple) = value.cast::<PyTuple>() {
+        let axes = groups.get_mut(..tuple.len()).filter(|axes| !axes.is_empty()).ok_or_else(wrong)?;
+        for (axis, item) in axes.iter_mut().zip(tuple.iter_borrowed()) {
+            *axis = count(&item)?;
+        }
+        return Ok(Some(groups));
+    }
+    if let Ok(x) = count(value) {
+        return Ok(Some([x, 1, 1]));
+    }
+    let Some(items) = items(value).filter(|_| PyView::of(value).is_none()).transpose()? else { return Ok(None) };
+    let axes = groups.get_mut(..items.len()).filter(|axes| !axes.is_empty()).ok_or_else(wrong)?;
+    for (axis, item) in axes.iter_mut().zip(&items) {
+        *axis = count(item)?;
+    }
+    Ok(Some(groups))
+}
+
+/// Reads `groups=` of a draw: workgroups of its mesh stage.
+pub fn fixed_groups(value: &Bound<'_, PyAny>) -> PyResult<[u32; 3]> {
+    const WANTED: &str = "groups of a draw is (x, y, z) workgroups of its mesh stage";
+    counted(value, WANTED)?.ok_or_else(|| PyTypeError::new_err(WANTED))
+}
+
 /// Reads `groups=`: so many, a buffer that says how many, or all of what is written.
 fn groups(
     py: Python<'_>,
@@ -31,29 +62,8 @@ fn groups(
     let Some(value) = value else {
         return front::covered(who, program, &work.needs.written).map_err(|error| misfit(py, error, who));
     };
-    let count = |item: &Bound<'_, PyAny>| item.extract::<Count>().map(|Count(count)| count);
-    let wrong = || PyTypeError::new_err("groups is (x, y, z) workgroups, or a buffer with their counts");
-    // The usual ones first: asking a tuple for a number would make an exception.
-    if let Ok(tuple) = value.cast::<PyTuple>() {
-        let mut groups = [1; 3];
-        let axes = groups.get_mut(..tuple.len()).filter(|axes| !axes.is_empty()).ok_or_else(wrong)?;
-        for (axis, item) in axes.iter_mut().zip(tuple.iter_borrowed()) {
-            *axis = count(&item)?;
-        }
+    if let Some(groups) = counted(value, "groups is (x, y, z) workgroups, or a buffer with their counts")? {
         return Ok(Groups::Fixed(groups));
-    }
-    if let Ok(x) = count(value) {
-        return Ok(Groups::Fixed([x, 1, 1]));
-    }
-    if PyView::of(value).is_none()
-        && let Some(items) = items(value)
-    {
-        return match items?.as_slice() {
-            [x] => Ok(Groups::Fixed([count(x)?, 1, 1])),
-            [x, y] => Ok(Groups::Fixed([count(x)?, count(y)?, 1])),
-            [x, y, z] => Ok(Groups::Fixed([count(x)?, count(y)?, count(z)?])),
-            _ => Err(wrong()),
-        };
     }
     let (resource, part) = match PyView::of(value) {
         Some((resource, part)) => (resource.into_any(), part),

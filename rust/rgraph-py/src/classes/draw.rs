@@ -16,6 +16,7 @@ use crate::arguments::bind::{bind, misfit, push, values};
 use crate::arguments::convert::{Bytes, Count, Number, Text, items, one_or_many, word};
 use crate::arguments::declare::{given, only};
 use crate::arguments::raster_state;
+use crate::classes::compute::fixed_groups;
 use crate::classes::passes::{Arguments, Work};
 use crate::classes::view::PyView;
 
@@ -55,15 +56,18 @@ pub fn draw(
     let count = |name, default| Ok::<_, PyErr>(arguments.read::<Count>(name)?.map_or(default, |Count(count)| count));
     let (vertices, instances) = (count("vertices", 3)?, count("instances", 1)?);
     let (first_vertex, first_instance) = (count("first_vertex", 0)?, count("first_instance", 0)?);
+    let groups = arguments.take("groups")?.map(|value| fixed_groups(&value)).transpose()?;
     let vertex_offset = arguments.read::<i32>("vertex_offset")?.unwrap_or(0);
     let draws = count("draws", 1)?;
     let stride = count("stride", INDIRECT[usize::from(index.is_some())])?;
-    let count = match arguments.take("indirect")? {
-        Some(indirect) => {
+    let count = match (arguments.take("indirect")?, groups) {
+        (Some(_), Some(_)) => return Err(PyTypeError::new_err("indirect= counts vertices; give it or groups=")),
+        (Some(indirect), None) => {
             let (buffer, offset) = buffer(&indirect, Usage::Indirect, work)?;
             DrawCount::Indirect { buffer, offset, draws, stride }
         }
-        None => DrawCount::Direct { vertices, instances, first_vertex, first_instance, vertex_offset },
+        (None, Some(groups)) => DrawCount::Mesh { groups },
+        (None, None) => DrawCount::Direct { vertices, instances, first_vertex, first_instance, vertex_offset },
     };
     let viewport = arguments.take("viewport")?.map(|value| viewport(&value)).transpose()?;
     let key = arguments.read::<Bytes>("key")?.map_or(0, |Bytes(key)| key);

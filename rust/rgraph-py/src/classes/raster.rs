@@ -169,7 +169,9 @@ impl PyGraphModule {
     /// name
     ///     Its name among passes.
     /// shader
-    ///     See `compute`; with a vertex and a fragment stage, or a tuple of (vertex, fragment).
+    ///     See `compute`; with a vertex and a fragment stage, or a tuple with a shader for each stage in the order of a
+    ///     pipeline: (vertex, fragment), (vertex, geometry, fragment), (vertex, tessellation control, tessellation
+    ///     evaluation, fragment), (mesh, fragment), (task, mesh, fragment). Those between are GLSL or SPIR-V.
     /// color
     ///     Colour targets by location: images, parts of them (`image.mip(1)`) or names; None, behind the last, for none.
     /// depth
@@ -195,6 +197,9 @@ impl PyGraphModule {
     ///     Buffer (or part of one) with the parameters of the draws, in Vulkan's layout.
     /// draws, stride
     ///     Number of draws in `indirect`, and bytes from one to the next; default: 1, packed.
+    /// groups
+    ///     (x, y, z) workgroups of a mesh stage, or of the task stage in front of it, instead of vertices; at most 65,535
+    ///     on an axis.
     /// clear
     ///     Colour that the targets are cleared with, or a list of one for each target.
     /// load
@@ -215,7 +220,9 @@ impl PyGraphModule {
     /// front
     ///     Which faces are front faces in the image: `"ccw"` (default) or `"cw"`.
     /// topology
-    ///     `"triangles"`, `"triangle_strip"`, `"lines"`, `"line_strip"`, `"points"`.
+    ///     `"triangles"`, `"triangle_strip"`, `"lines"`, `"line_strip"`, `"points"`. Tessellation stages take patches.
+    /// patch_vertices
+    ///     Vertices of a patch, 1 to 32; default: 3.
     /// wireframe
     ///     If true, only the edges of triangles are drawn.
     /// depth_test
@@ -250,11 +257,11 @@ impl PyGraphModule {
     #[pyo3(signature = (name, shader, **arguments),
            text_signature = "($self, name, shader, *, color=None, depth=None, vertices=3, instances=1, push=None, \
                              entry=None, queue='graphics', vertex_buffers=None, index=None, index_format='uint32', \
-                             indirect=None, draws=1, stride=None, clear=None, load=None, clear_depth=None, \
+                             indirect=None, draws=1, stride=None, groups=None, clear=None, load=None, clear_depth=None, \
                              load_depth=None, resolve=None, resolve_mode=None, blend=None, write_mask=None, \
-                             cull='none', front='ccw', topology='triangles', wireframe=False, depth_test=None, \
-                             depth_write=True, depth_bias=None, stencil=None, alpha_to_coverage=False, \
-                             viewport=None, bindings=None, **variables)")]
+                             cull='none', front='ccw', topology='triangles', patch_vertices=3, wireframe=False, \
+                             depth_test=None, depth_write=True, depth_bias=None, stencil=None, \
+                             alpha_to_coverage=False, viewport=None, bindings=None, **variables)")]
     fn raster<'py>(
         slf: &Bound<'py, Self>,
         name: Text<'py>,

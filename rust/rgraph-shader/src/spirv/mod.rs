@@ -60,6 +60,7 @@ mod decoration {
     pub const ARRAY_STRIDE: u32 = 6;
     pub const MATRIX_STRIDE: u32 = 7;
     pub const BUILT_IN: u32 = 11;
+    pub const PATCH: u32 = 15;
     pub const LOCATION: u32 = 30;
     pub const COMPONENT: u32 = 31;
     pub const INDEX: u32 = 32;
@@ -299,8 +300,13 @@ impl<'a> Binary<'a> {
             op::ENTRY_POINT => {
                 let stage = match at(0) {
                     0 => Some(Stage::Vertex),
+                    1 => Some(Stage::TessellationControl),
+                    2 => Some(Stage::TessellationEvaluation),
+                    3 => Some(Stage::Geometry),
                     4 => Some(Stage::Fragment),
                     5 => Some(Stage::Compute),
+                    5364 => Some(Stage::Task),
+                    5365 => Some(Stage::Mesh),
                     _ => None,
                 };
                 let (name, rest) = string(instruction.from(2));

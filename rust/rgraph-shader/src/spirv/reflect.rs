@@ -155,6 +155,7 @@ impl Binary<'_> {
         if self.decoration(variable.id, decoration::BUILT_IN) == Some(FRAG_DEPTH) {
             part.writes_depth |= !input;
         }
+        let ty = self.of_one_vertex(variable, ty, input, part.module.stage);
         let base = self.decoration(variable.id, decoration::LOCATION);
         let members = match self.form(ty) {
             Form::Struct(members) => members.as_slice(),
@@ -185,6 +186,23 @@ impl Binary<'_> {
             }
         }
         Ok(())
+    }
+
+    /// What a variable holds of one vertex: stages that see several at once have arrays of them, but what belongs to a
+    /// patch. (Vulkan 1.3, "Interface Matching": the outermost array dimension of such variables is not counted.)
+    fn of_one_vertex(&self, variable: &Variable, ty: u32, input: bool, stage: Stage) -> u32 {
+        let several = match stage {
+            Stage::TessellationControl => true,
+            Stage::TessellationEvaluation | Stage::Geometry => input,
+            Stage::Mesh => !input,
+            Stage::Compute | Stage::Vertex | Stage::Task | Stage::Fragment => false,
+        };
+        let is_patch = |member: u32| self.member(ty, member, decoration::PATCH).is_some();
+        let of_patch = self.decoration(variable.id, decoration::PATCH).is_some() || is_patch(0);
+        match self.form(ty) {
+            Form::Array(of, _) if several && !of_patch => *of,
+            _ => ty,
+        }
     }
 
     fn place(

@@ -307,6 +307,7 @@ impl Binder<'_> {
             return self.refuse(pass, "draws, but has no attachment", "declare a colour or depth attachment");
         };
         self.check_viewport(pass, *viewport)?;
+        self.check_groups(pass, program, &count)?;
         let known = before.pipeline(draw);
         if known.is_none() {
             self.check_outputs(pass, program)?;
@@ -325,7 +326,7 @@ impl Binder<'_> {
                 // Robust access covers vertices, and not the indices themselves.
                 let indices = match count {
                     DrawCount::Direct { vertices, first_vertex, .. } => u64::from(vertices) + u64::from(first_vertex),
-                    DrawCount::Indirect { .. } => 0,
+                    DrawCount::Indirect { .. } | DrawCount::Mesh { .. } => 0,
                 };
                 let length = indices * if index.wide { 4 } else { 2 };
                 self.in_buffer(pass, planned, Usage::Index, index.offset, length, "reads indices from")?;

@@ -5,12 +5,12 @@ use rgraph_plan::access::Usage;
 use rgraph_plan::format::Numbers;
 use rgraph_plan::plan::{PlanKind, PlanPassId};
 use rgraph_plan::resource::ResourceId;
-use rgraph_shader::{Program, Scalar};
+use rgraph_shader::{Program, Scalar, Stage};
 
 use crate::compile::bind::Binder;
 use crate::error::Error;
 use crate::memory::state::Region;
-use crate::work::VertexBuffer;
+use crate::work::{DrawCount, VertexBuffer};
 
 impl Binder<'_> {
     /// A viewport has an area, and lies where the device can draw.
@@ -26,6 +26,31 @@ impl Binder<'_> {
         let says = format!("draws in a viewport at ({x}, {y}) of {width}x{height}");
         let help = format!("give it an area, at most {wide}x{high}, between {least} and {most}");
         self.refuse(pass, says, &help)
+    }
+
+    /// Programs with a mesh stage are drawn by workgroups, and only they; no more than every device with mesh stages
+    /// takes (Vulkan 1.3, "Required Limits": `maxMeshWorkGroupCount`, `maxMeshWorkGroupTotalCount`).
+    pub(crate) fn check_groups(&self, pass: PlanPassId, program: &Program, count: &DrawCount) -> Result<(), Error> {
+        let is_mesh = program.modules.iter().any(|module| module.stage == Stage::Mesh);
+        match (is_mesh, count) {
+            (true, DrawCount::Mesh { groups }) => {
+                let all: u64 = groups.iter().map(|axis| u64::from(*axis)).product();
+                if groups.iter().all(|axis| *axis <= 0xffff) && all <= 1 << 22 {
+                    return Ok(());
+                }
+                let says = format!("draws {groups:?} workgroups of a mesh stage");
+                self.refuse(pass, says, "draw at most 65535 on an axis and 4194304 in all; use several draws")
+            }
+            (true, _) => {
+                let says = format!("draws vertices, and shader \"{}\" has a mesh stage", program.name);
+                self.refuse(pass, says, "say how many workgroups to draw with groups=(x, y, z)")
+            }
+            (false, DrawCount::Mesh { .. }) => {
+                let says = format!("draws workgroups, and shader \"{}\" has no mesh stage", program.name);
+                self.refuse(pass, says, "say how many vertices to draw")
+            }
+            (false, _) => Ok(()),
+        }
     }
 
     /// Every colour output has a target of its kind.

@@ -10,6 +10,7 @@ pub(crate) mod foreign;
 pub(crate) mod pipeline;
 pub(crate) mod place;
 pub(crate) mod prepared;
+mod primitives;
 pub(crate) mod raster;
 pub(crate) mod rendering;
 pub(crate) mod scene;

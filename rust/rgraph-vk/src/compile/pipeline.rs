@@ -11,8 +11,8 @@ use rgraph_plan::format::Format;
 use rgraph_shader::{BindingKind, Interface, Module, Program, Stage};
 
 use crate::compile::cache::CacheFile;
-use crate::compile::raster;
 use crate::compile::spirv::{self, Variables};
+use crate::compile::{primitives, raster};
 use crate::device::Shared;
 use crate::device::capability::{NEVER, OPTIONAL};
 use crate::device::context::c_string;
@@ -185,6 +185,11 @@ fn shader_stages(stages: Stages) -> vk::ShaderStageFlags {
     let mut out = vk::ShaderStageFlags::empty();
     for (ours, theirs) in [
         (Stages::VERTEX_SHADER, vk::ShaderStageFlags::VERTEX),
+        (Stages::TESSELLATION_CONTROL_SHADER, vk::ShaderStageFlags::TESSELLATION_CONTROL),
+        (Stages::TESSELLATION_EVALUATION_SHADER, vk::ShaderStageFlags::TESSELLATION_EVALUATION),
+        (Stages::GEOMETRY_SHADER, vk::ShaderStageFlags::GEOMETRY),
+        (Stages::TASK_SHADER, vk::ShaderStageFlags::TASK_EXT),
+        (Stages::MESH_SHADER, vk::ShaderStageFlags::MESH_EXT),
         (Stages::FRAGMENT_SHADER, vk::ShaderStageFlags::FRAGMENT),
         (Stages::COMPUTE_SHADER, vk::ShaderStageFlags::COMPUTE),
     ] {
@@ -316,6 +321,7 @@ impl Shared {
             return Ok(known);
         }
         self.check_capabilities(program)?;
+        primitives::check(program, state)?;
         let layouts = self.layouts(program)?;
         let stages = ShaderStages::new(self, program, &targets.remap)?;
         let request = raster::Request {
@@ -421,6 +427,7 @@ impl Shared {
                     9 => ("shaderFloat16", self.enabled.float16),
                     2 => ("geometryShader", yes(core.geometry_shader)),
                     3 => ("tessellationShader", yes(core.tessellation_shader)),
+                    5283 => ("meshShader (VK_EXT_mesh_shader)", self.enabled.mesh),
                     25 => ("shaderImageGatherExtended", yes(core.shader_image_gather_extended)),
                     27 => ("shaderStorageImageMultisample", yes(core.shader_storage_image_multisample)),
                     32 => ("shaderClipDistance", yes(core.shader_clip_distance)),
@@ -542,6 +549,11 @@ impl<'a> ShaderStages<'a> {
             let stage = match stage {
                 Stage::Compute => vk::ShaderStageFlags::COMPUTE,
                 Stage::Vertex => vk::ShaderStageFlags::VERTEX,
+                Stage::TessellationControl => vk::ShaderStageFlags::TESSELLATION_CONTROL,
+                Stage::TessellationEvaluation => vk::ShaderStageFlags::TESSELLATION_EVALUATION,
+                Stage::Geometry => vk::ShaderStageFlags::GEOMETRY,
+                Stage::Task => vk::ShaderStageFlags::TASK_EXT,
+                Stage::Mesh => vk::ShaderStageFlags::MESH_EXT,
                 Stage::Fragment => vk::ShaderStageFlags::FRAGMENT,
             };
             stages.modules.push((stage, c_string(entry), module));

@@ -56,7 +56,11 @@ pub(crate) fn create(
     let input = vk::PipelineVertexInputStateCreateInfo::default()
         .vertex_binding_descriptions(&bindings)
         .vertex_attribute_descriptions(&attributes);
+    let has = |stage: vk::ShaderStageFlags| stages.iter().any(|one| one.stage == stage);
+    let patches = has(vk::ShaderStageFlags::TESSELLATION_CONTROL);
+    let tessellation = vk::PipelineTessellationStateCreateInfo::default().patch_control_points(state.patch_vertices);
     let assembly = vk::PipelineInputAssemblyStateCreateInfo::default().topology(match state.topology {
+        _ if patches => vk::PrimitiveTopology::PATCH_LIST,
         Topology::Points => vk::PrimitiveTopology::POINT_LIST,
         Topology::Lines => vk::PrimitiveTopology::LINE_LIST,
         Topology::LineStrip => vk::PrimitiveTopology::LINE_STRIP,
@@ -127,6 +131,7 @@ pub(crate) fn create(
         .stages(stages)
         .vertex_input_state(&input)
         .input_assembly_state(&assembly)
+        .tessellation_state(&tessellation)
         .viewport_state(&viewport)
         .rasterization_state(&rasterization)
         .multisample_state(&multisample)

@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 
 const OP_ENTRY_POINT: u32 = 15;
+const OP_EXECUTION_MODE: u32 = 16;
 const OP_CAPABILITY: u32 = 17;
 const OP_TYPE_BOOL: u32 = 20;
 const OP_TYPE_INT: u32 = 21;
@@ -45,6 +46,13 @@ pub(crate) fn capabilities(spirv: &[u32]) -> impl Iterator<Item = u32> {
     instructions(spirv)
         .take_while(|(_, opcode, _)| *opcode == OP_CAPABILITY)
         .filter_map(|(_, _, words)| words.get(1).copied())
+}
+
+/// The execution modes of a module, each with its first operand (0 without).
+pub(crate) fn modes(spirv: &[u32]) -> impl Iterator<Item = (u32, u32)> {
+    instructions(spirv)
+        .filter(|(_, opcode, _)| *opcode == OP_EXECUTION_MODE)
+        .filter_map(|(_, _, words)| Some((*words.get(2)?, words.get(3).copied().unwrap_or(0))))
 }
 
 /// The module with the outputs of a fragment entry point moved from location `i` to `to[i]`.

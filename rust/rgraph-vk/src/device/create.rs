@@ -95,6 +95,18 @@ fn samples(limits: &vk::PhysicalDeviceLimits) -> vk::SampleCountFlags {
     limits.framebuffer_color_sample_counts & limits.framebuffer_depth_sample_counts
 }
 
+/// Whether a device has mesh and task stages.
+fn has_mesh_shaders(context: &Context, device: &Physical, extensions: &[vk::ExtensionProperties]) -> bool {
+    if !physical::has_extension(extensions, ext::mesh_shader::NAME) {
+        return false;
+    }
+    let mut meshes = vk::PhysicalDeviceMeshShaderFeaturesEXT::default();
+    let mut has = vk::PhysicalDeviceFeatures2::default().push_next(&mut meshes);
+    // SAFETY: the device has the extension, so it knows the struct.
+    unsafe { context.raw().get_physical_device_features2(device.raw, &mut has) };
+    meshes.mesh_shader == vk::TRUE && meshes.task_shader == vk::TRUE
+}
+
 /// A device that was just made.
 pub(crate) struct Created {
     pub raw: ash::Device,
@@ -115,6 +127,7 @@ pub(crate) fn create(context: &Context, device: &Physical, profile: &Profile, wi
     let clock = clock::extension(context, device.raw, &extensions);
     let shown = if windows { window::device_extensions(context, device, &extensions)? } else { Vec::new() };
     let present_wait = shown.contains(&khr::present_wait::NAME);
+    let mesh = has_mesh_shaders(context, device, &extensions);
     let memory_fd = physical::has_extension(&extensions, khr::external_memory_fd::NAME);
     let semaphore_fd = physical::has_extension(&extensions, khr::external_semaphore_fd::NAME);
     let mut has11 = vk::PhysicalDeviceVulkan11Features::default();
@@ -213,6 +226,7 @@ pub(crate) fn create(context: &Context, device: &Physical, profile: &Profile, wi
         .collect();
     let offered = [
         (budget, ext::memory_budget::NAME),
+        (mesh, ext::mesh_shader::NAME),
         (memory_fd, khr::external_memory_fd::NAME),
         (semaphore_fd, khr::external_semaphore_fd::NAME),
     ];
@@ -220,6 +234,10 @@ pub(crate) fn create(context: &Context, device: &Physical, profile: &Profile, wi
     let names: Vec<_> = names.map(CStr::as_ptr).collect();
     let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&names);
     let mut info = info.push_next(&mut want);
+    let mut meshes = vk::PhysicalDeviceMeshShaderFeaturesEXT::default().mesh_shader(true).task_shader(true);
+    if mesh {
+        info = info.push_next(&mut meshes);
+    }
     let mut ids = vk::PhysicalDevicePresentIdFeaturesKHR::default().present_id(true);
     let mut waits = vk::PhysicalDevicePresentWaitFeaturesKHR::default().present_wait(true);
     if present_wait {
@@ -234,6 +252,7 @@ pub(crate) fn create(context: &Context, device: &Physical, profile: &Profile, wi
         host_query_reset: has12.host_query_reset == vk::TRUE,
         swapchains: windows,
         present_wait,
+        mesh,
         lacks: capability::lacks(&has11, &has12),
         memory_fd,
         semaphore_fd,

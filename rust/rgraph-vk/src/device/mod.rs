@@ -95,6 +95,8 @@ pub(crate) struct Shared {
     /// Whether the device's own memory is the host's too.
     pub unified: bool,
     pub labels: Option<ext::debug_utils::Device>,
+    /// Draws of mesh stages, where the device has them.
+    pub meshes: Option<ext::mesh_shader::Device>,
     pub pipelines: Pipelines,
     /// Where the driver reads it.
     pub clock: Option<DeviceClock>,
@@ -127,6 +129,8 @@ pub(crate) struct Enabled {
     /// Whether it has swapchains, and whether it can wait until an image of one is shown.
     pub swapchains: bool,
     pub present_wait: bool,
+    /// `VK_EXT_mesh_shader` with both of its stages.
+    pub mesh: bool,
     /// Missing features that shaders ask for; of a caller's device nothing is known.
     pub lacks: capability::Lacks,
     /// `VK_KHR_external_memory_fd`.
@@ -246,6 +250,7 @@ impl Device {
         let labels = context.labels && options.labels.unwrap_or(true);
         let shared = Shared {
             clock: clock.map(|name| DeviceClock::new(&context, &raw, name, properties.limits.timestamp_period)),
+            meshes: enabled.mesh.then(|| ext::mesh_shader::Device::new(context.raw(), &raw)),
             labels: labels.then(|| ext::debug_utils::Device::new(context.raw(), &raw)),
             raw,
             physical: chosen.raw,

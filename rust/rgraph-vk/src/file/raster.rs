@@ -18,7 +18,7 @@ use crate::vertex::VertexFormat;
 use crate::work::{Draw, DrawCount, IndexBuffer, Step};
 
 /// Keys of a draw.
-pub const RASTER_KEYS: [&str; 31] = [
+pub const RASTER_KEYS: [&str; 33] = [
     "shader",
     "entry",
     "color",
@@ -36,9 +36,11 @@ pub const RASTER_KEYS: [&str; 31] = [
     "indirect",
     "draws",
     "stride",
+    "groups",
     "key",
     "viewport",
     "topology",
+    "patch_vertices",
     "cull",
     "front",
     "wireframe",
@@ -113,6 +115,14 @@ impl Work<'_, '_> {
         if let Some(indirect) = fields.get("indirect") {
             let (buffer, offset) = self.buffer(&indirect, Usage::Indirect)?;
             return Some(DrawCount::Indirect { buffer, offset, draws, stride });
+        }
+        if let Some(groups) = fields.get("groups") {
+            if !groups.is_list() {
+                return groups.u32().map(|x| DrawCount::Mesh { groups: [x, 1, 1] });
+            }
+            let axes = groups.short_list(&[1, 2, 3], "a list [x, y, z] of workgroups", |axis| axis.u32())?;
+            let axis = |at: usize| axes.get(at).copied().unwrap_or(1);
+            return Some(DrawCount::Mesh { groups: [axis(0), axis(1), axis(2)] });
         }
         let vertex_offset = match fields.get("vertex_offset") {
             None => 0,

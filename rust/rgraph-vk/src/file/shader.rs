@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use rgraph_plan::error::Code;
 use rgraph_plan::file::json::{Fields, Node, shown};
-use rgraph_shader::{Given, GivenCode, Included, Kind, Language, Program, ShaderError};
+use rgraph_shader::{Given, GivenCode, Included, Kind, Language, Program, ShaderError, Stage};
 
 use super::{base64, sidecar};
 use crate::front::Who;
@@ -14,10 +14,19 @@ use crate::front::Who;
 /// Keys of a shader.
 pub const SHADER_KEYS: [&str; 4] = ["file", "wgsl", "glsl", "spirv"];
 
-/// Behind the name of the vertex stage's source of a shader that has two.
-pub const VERTEX: &str = ".vertex";
-/// The same of the fragment stage.
-pub const FRAGMENT: &str = ".fragment";
+/// What stands behind the name of the source of one stage, of a shader that has several.
+pub fn end_of(stage: Stage) -> &'static str {
+    match stage {
+        Stage::Compute => ".compute",
+        Stage::Task => ".task",
+        Stage::Mesh => ".mesh",
+        Stage::Vertex => ".vertex",
+        Stage::TessellationControl => ".tesscontrol",
+        Stage::TessellationEvaluation => ".tesseval",
+        Stage::Geometry => ".geometry",
+        Stage::Fragment => ".fragment",
+    }
+}
 
 /// Sources by name.
 pub type Shaders = HashMap<String, Given>;
@@ -135,12 +144,15 @@ impl Library<'_> {
             Some(given)
         };
         let sources = if node.is_list() && kind == Kind::Raster {
-            node.short_list(&[2], "two shaders, [vertex, fragment]", |stage| source(&stage))?
+            let wanted = "two to five shaders in the order of their stages, as [vertex, fragment]";
+            node.short_list(&[2, 3, 4, 5], wanted, |stage| source(&stage))?
         } else {
             vec![source(&node)?]
         };
         let name = match &name {
-            Some(name) if sources.len() == 2 => name.strip_suffix(VERTEX).unwrap_or(name),
+            Some(name) if sources.len() > 1 => {
+                Stage::RASTER.iter().find_map(|stage| name.strip_suffix(end_of(*stage))).unwrap_or(name)
+            }
             Some(name) => name,
             None => who.pass,
         };

@@ -46,6 +46,7 @@ pub fn read(fields: &RasterFields<'_, '_>, targets: usize) -> Option<RasterState
     let masks = each(fields.get("write_mask"), targets, mask, ALL_CHANNELS);
     Some(RasterState {
         topology: topology?,
+        patch_vertices: fields.get("patch_vertices").map_or(Some(usual.patch_vertices), |node| node.u32())?,
         filled: !fields.flag("wireframe"),
         cull: cull?,
         clockwise: front?,
@@ -142,6 +143,7 @@ fn face(node: &Node<'_, '_>) -> Option<StencilFace> {
 pub fn write(row: &mut Row<'_>, state: &RasterState) {
     let usual = RasterState::default();
     row.some("topology", (state.topology != usual.topology).then(|| name_of(state.topology, TOPOLOGIES)));
+    row.some("patch_vertices", (state.patch_vertices != usual.patch_vertices).then_some(state.patch_vertices));
     row.some("cull", (state.cull != usual.cull).then(|| name_of(state.cull, CULLS)));
     row.some("front", state.clockwise.then(|| name_of(true, WINDINGS)));
     row.flag("wireframe", !state.filled);

@@ -9,10 +9,10 @@ use rgraph_plan::file::graph::{Tails, write_clear, write_graph_with};
 use rgraph_plan::file::write::{Row, Sheet};
 use rgraph_plan::graph::{Clear, Graph, PassId, Ranges};
 use rgraph_plan::resource::ResourceId;
-use rgraph_shader::{BindingKind, Given, GivenCode, Interface, Language, Program};
+use rgraph_shader::{BindingKind, Given, GivenCode, Interface, Language, Program, Stage};
 
 use super::raster::INDIRECT;
-use super::shader::{FRAGMENT, VERTEX};
+use super::shader::end_of;
 use super::{base64, data, part, sampler, sidecar, state};
 use crate::front::{Part, Who, covered};
 use crate::words::{FILTERS, INDICES, name_of};
@@ -137,9 +137,10 @@ fn program(step: &Step) -> Option<(&Arc<Program>, &[Bound])> {
 
 /// What the sources of a program are called, where they are not files.
 fn titles(program: &Program) -> impl Iterator<Item = (String, &Given)> {
-    let two = program.sources.len() == 2;
-    let ends = [if two { VERTEX } else { "" }, FRAGMENT];
-    ends.into_iter().map(|end| format!("{}{end}", program.name)).zip(&program.sources)
+    // Sources are given in the order of the stages that they have.
+    let several = program.sources.len() > 1;
+    let end = move |stage: Stage| if several { end_of(stage) } else { "" };
+    program.modules.iter().map(move |module| format!("{}{}", program.name, end(module.stage))).zip(&program.sources)
 }
 
 impl<'w> Writer<'w> {
@@ -321,6 +322,9 @@ impl<'w> Writer<'w> {
                 row.some("first_vertex", (first_vertex != 0).then_some(first_vertex));
                 row.some("first_instance", (first_instance != 0).then_some(first_instance));
                 row.some("vertex_offset", (vertex_offset != 0).then_some(vertex_offset));
+            }
+            DrawCount::Mesh { groups } => {
+                row.put("groups", groups);
             }
             DrawCount::Indirect { buffer, offset, draws, stride } => {
                 from(row.key("indirect"), buffer, offset);

@@ -473,6 +473,12 @@ impl Recorder<'_> {
             unsafe { device.cmd_bind_index_buffer(commands, self.variant.buffer(index.buffer), index.offset, kind) };
         }
         match (*count, index.is_some()) {
+            (DrawCount::Mesh { groups: [x, y, z] }, _) => {
+                if let Some(meshes) = &self.prepared.shared.meshes {
+                    // SAFETY: a pipeline with a mesh stage and all that it needs is bound; there are few enough groups.
+                    unsafe { meshes.cmd_draw_mesh_tasks(commands, x, y, z) };
+                }
+            }
             (DrawCount::Direct { vertices, instances, first_vertex, first_instance, .. }, false) => {
                 // SAFETY: a raster pipeline and all that it needs is bound; robust access guards the buffers.
                 unsafe { device.cmd_draw(commands, vertices, instances, first_vertex, first_instance) };

@@ -232,7 +232,7 @@ pub(super) fn raster() -> Value {
     object(
         &["shader"],
         [
-            ("shader", any_of([source(), tuple(source(), 2)])),
+            ("shader", any_of([source(), json!({"type": "array", "items": source(), "minItems": 1, "maxItems": 5})])),
             ("entry", line()),
             ("color", any_of([target(), list(nullable(target()))])),
             ("depth", target()),
@@ -249,9 +249,11 @@ pub(super) fn raster() -> Value {
             ("indirect", part()),
             ("draws", u32()),
             ("stride", u32()),
+            ("groups", any_of([u32(), json!({"type": "array", "items": u32(), "minItems": 1, "maxItems": 3})])),
             ("key", u64()),
             ("viewport", tuple(number(), 4)),
             ("topology", words_of(&["points", "lines", "line_strip", "triangles", "triangle_strip"])),
+            ("patch_vertices", json!({"type": "integer", "minimum": 1, "maximum": 32})),
             ("cull", words_of(&["none", "front", "back"])),
             ("front", words_of(&["ccw", "cw"])),
             ("wireframe", boolean()),
