@@ -5,18 +5,21 @@
 //! combination (up to 2^6, sampled beyond) stands twice in a row. Since every use is judged against what the runs
 //! before left, hand-offs between runs of different conditions are judged too.
 
+mod after;
+mod pairs;
+
 use std::collections::HashMap;
 
-use rgraph_ir::access::{PassQueue, Sharing, Stages};
+use rgraph_ir::access::{Sharing, Stages};
 use rgraph_ir::id::Id;
 use rgraph_ir::plan::{Barriers, BatchId, Command, Plan, PlanPassId};
 
-use crate::clock::{Clock, Lanes, Node, ordered};
-use crate::facts::{Facts, Key};
+use crate::clock::{Clock, Lanes, Node};
+use crate::facts::Facts;
 use crate::finding::{Findings, Rule};
-use crate::region::{Region, within};
-use crate::subresource::{Court, Done, Gone, Later, Local, Missing, Read, SubresourceState, TRANSITION, Write};
-use crate::tables::{RESOLVE_READ, leaf, leaves, ops};
+use crate::region::Region;
+use crate::subresource::{Court, Done, Gone, Later, Local, Read, SubresourceState, TRANSITION, Write};
+use crate::tables::{RESOLVE_READ, leaf, ops};
 
 /// One memory, or one copy of a ring of them.
 pub(crate) struct Store {
@@ -490,131 +493,6 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Judges one later side against everything that is still to be seen in the subresource and in the same bytes.
-    pub(crate) fn judge(&mut self, store: usize, subresource: usize, y: &Later, resource: usize) {
-        let mut found = Vec::new();
-        {
-            let court = self.court();
-            let here = &self.stores[store].subresources[subresource];
-            self.judge_pairs(&court, here, &here.nodes, y, None, &mut found);
-            for &other in &self.stores[store].overlaps {
-                if self.stores[other].last > here.alias_seen {
-                    for there in &self.stores[other].subresources {
-                        let since = Some(here.alias_seen);
-                        self.judge_pairs(&court, there, &here.nodes, y, since, &mut found);
-                    }
-                }
-            }
-        }
-        for (x, missing, aliased) in found {
-            self.report(x, y, missing, aliased, store, subresource, resource);
-        }
-    }
-
-    fn judge_pairs(
-        &self,
-        court: &Court,
-        there: &SubresourceState,
-        nodes: &[usize],
-        y: &Later,
-        since: Option<u64>,
-        found: &mut Vec<(usize, Missing, bool)>,
-    ) {
-        let writes = match y {
-            Later::Op(y) => y.op.write,
-            Later::Node(_) => true,
-        };
-        let aliased = since.is_some();
-        let exempt = |x: &Done| {
-            if since.is_some_and(|since| x.sequence <= since) {
-                return true;
-            }
-            let Later::Op(y) = y else { return false };
-            // One pass may use one subresource in several ways, but not two resources in the same bytes.
-            let commute = y.group != 0 && y.group == x.group && x.run == self.run;
-            !aliased && (commute || x.instance == y.instance && x.node.is_none())
-        };
-        for write in &there.writes {
-            let x = &self.done[write.done];
-            if exempt(x) {
-                continue;
-            }
-            let missing = match self.together(x, y) {
-                Some(_) if aliased => Some(Missing::Order),
-                Some(within) => within,
-                None => court.after_write(write, [nodes, &there.nodes], y),
-            };
-            let Some(missing) = missing else { continue };
-            let idle = missing == Missing::Host && self.is_host_only(x);
-            if !idle && !self.is_enough(court, there, x, y, missing) {
-                found.push((write.done, missing, aliased));
-            }
-        }
-        if writes {
-            for read in &there.reads {
-                let x = &self.done[read.done];
-                if exempt(x) {
-                    continue;
-                }
-                let missing = match self.together(x, y) {
-                    Some(_) if aliased => Some(Missing::Order),
-                    Some(within) => within,
-                    None => (!court.is_ordered(x, &[], y)).then_some(Missing::Order),
-                };
-                found.extend(missing.map(|missing| (read.done, missing, aliased)));
-            }
-        }
-    }
-
-    /// Whether order alone is enough between a write and a later access that does not see it.
-    fn is_enough(&self, court: &Court, there: &SubresourceState, x: &Done, y: &Later, missing: Missing) -> bool {
-        if matches!(missing, Missing::Order | Missing::Subpass) {
-            return false;
-        }
-        let (writes, inner) = match y {
-            Later::Op(y) => (y.op.write, y.inner),
-            Later::Node(_) => (true, false),
-        };
-        // A read in between saw the write and is ordered before this write.
-        inner
-            || writes
-                && there.reads.iter().any(|read| {
-                    let read = &self.done[read.done];
-                    let own = matches!(y, Later::Op(y) if y.instance == read.instance);
-                    let ordered = || match self.together(read, y) {
-                        Some(within) => within.is_none(),
-                        None => court.is_ordered(read, &[], y),
-                    };
-                    x.sequence < read.sequence && (own || ordered())
-                })
-    }
-
-    /// Whether a node of the runtime stands for writes of runs before, none of which a device made.
-    fn is_host_only(&self, x: &Done) -> bool {
-        let writers = &self.facts.writers[self.stores[x.store].memory][x.subresource];
-        let device = |u: &crate::facts::SubresourceUse| self.facts.declared_passes[u.declared].queue != PassQueue::Cpu;
-        x.node.is_some() && x.pass.is_none() && !writers.iter().any(device)
-    }
-
-    /// The verdict on two sides in one render pass; `None`: they are not.
-    fn together(&self, x: &Done, y: &Later) -> Option<Option<Missing>> {
-        if x.rendering == 0 || x.node.is_some() {
-            return None;
-        }
-        match y {
-            Later::Op(y) => {
-                let rendering =
-                    self.rendering.as_ref().filter(|open| open.id == x.rendering && x.rendering == y.rendering)?;
-                Some(within(&rendering.regions, x, y))
-            }
-            // A transition between subpasses waits for what is done texel by texel only.
-            Later::Node(node) if self.nodes[*node].rendering == x.rendering && x.local == Local::No => {
-                Some(Some(Missing::Order))
-            }
-            Later::Node(_) => None,
-        }
-    }
-
     /// Puts operations into a subresource's state.
     pub(crate) fn record(&mut self, store: usize, subresource: usize, list: Vec<Done>) {
         let Some(first) = list.first() else { return };
@@ -698,85 +576,5 @@ impl<'a> Machine<'a> {
     pub(crate) fn pass_name(&self, pass: Option<usize>) -> Option<&'a str> {
         let plan = self.plan;
         pass.filter(|pass| *pass < plan.passes.len()).map(|pass| plan.pass_name(PlanPassId::new(pass)))
-    }
-
-    /// Whether all that a declared pass does is ordered after all that another one did at a queue and position. Jobs
-    /// that access nothing are ordered by their queue, or by any wait behind a signal.
-    fn is_after(&self, queue: usize, declared: usize, (from, position): (usize, u32), earlier: usize) -> bool {
-        let stages = |declared: usize| {
-            self.facts.declared_passes[declared].uses.iter().fold(Stages::empty(), |all, at| all | at.stages)
-        };
-        let [first, second] = [stages(earlier), stages(declared)];
-        if from == self.host && queue == self.host {
-            return true;
-        }
-        if first.is_empty() || second.is_empty() {
-            return from == queue || self.lanes.follows(queue, from, position);
-        }
-        leaves(second).all(|at| leaves(first).all(|x| ordered(self.lanes.at(queue, at), from, position, x)))
-    }
-
-    /// Passes that it is declared to come after have run and are ordered before it.
-    fn check_after(&mut self, queue: usize, pass: PlanPassId, declared: usize) {
-        self.ran_at[declared] = Some((queue, self.now[queue]));
-        let first = self.after.partition_point(|(later, _)| *later < declared);
-        for at in first..self.after.len() {
-            let (later, earlier) = self.after[at];
-            if later != declared {
-                break;
-            }
-            let in_plan = self.facts.needed[earlier] && self.facts.runs(earlier, &self.flags);
-            let holds = match self.ran_at[earlier] {
-                Some((from, position)) => self.is_after(queue, declared, (from, position), earlier),
-                None => !in_plan,
-            };
-            if !holds {
-                let name = self.plan.pass_name(pass);
-                let message = format!(
-                    "pass \"{name}\" is declared after \"{}\" but not ordered so",
-                    self.facts.declared_passes[earlier].name
-                );
-                self.findings.add(Rule::Order, Some(name), None, message);
-            }
-        }
-    }
-
-    fn check_order(
-        &mut self,
-        pass: PlanPassId,
-        declared: usize,
-        at: usize,
-        resource: usize,
-        store: usize,
-        subresource: usize,
-    ) {
-        let facts = self.facts;
-        if facts.frames_ago[resource] > 0 {
-            return;
-        }
-        let Some((key, group)) = facts.key(resource, subresource, declared, at) else { return };
-        let writes = facts.declared_passes[declared].uses[at].writes;
-        let state = &mut self.stores[store].subresources[subresource];
-        let last = if writes { state.last_any } else { state.last_write };
-        let late = last
-            .filter(|(last, other, earlier)| *last > key && *earlier != declared && !(group != 0 && group == *other));
-        let note = |slot: &mut Option<(Key, u32, usize)>| {
-            if slot.is_none_or(|(last, ..)| last < key) {
-                *slot = Some((key, group, declared));
-            }
-        };
-        note(&mut state.last_any);
-        if writes {
-            note(&mut state.last_write);
-        }
-        if let Some((.., earlier)) = late {
-            let (name, what) = (self.plan.pass_name(pass), facts.name(resource));
-            let message = format!(
-                "pass \"{name}\" {} \"{what}\" after pass \"{}\" does, which the declaration puts later",
-                if writes { "writes" } else { "reads" },
-                facts.declared_passes[earlier].name
-            );
-            self.findings.add(Rule::Order, Some(name), Some(what), message);
-        }
     }
 }

@@ -1,10 +1,14 @@
 //! What a bake decides: flat arrays and ranges into them, everything that runs and why. Immutable once made,
 //! comparable; `rgraph-plan` prints, reads and writes it.
 
+mod barrier;
 mod equal;
+mod report;
+
+pub use barrier::{Barriers, BufferBarrier, Hazard, ImageBarrier, MemoryBarrier, Scope, Why};
+pub use report::{BakeTimes, FrameBound, Report, Unmerged, UnmergedWhy};
 
 use crate::access::{Accesses, Aspects, Layout, Load, Sharing, Stages, Store};
-use crate::budget::MemoryBudget;
 use crate::format::Format;
 use crate::graph::Clear;
 use crate::id::{Id, IdVec, Names, Span};
@@ -315,119 +319,6 @@ pub enum Command {
     WaitEvents(EventId, Barriers),
 }
 
-/// The dependency of a barrier call or event.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Barriers {
-    /// In [`Plan::memory_barriers`].
-    pub memory: Span,
-    /// In [`Plan::buffer_barriers`].
-    pub buffers: Span,
-    /// In [`Plan::image_barriers`].
-    pub images: Span,
-    /// Whether it stands within a render pass and holds texel by texel.
-    pub by_region: bool,
-}
-
-/// What must come before what, and which writes become available and visible between.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Scope {
-    /// Stages waited for.
-    pub src_stages: Stages,
-    /// Writes made available.
-    pub src_access: Accesses,
-    /// Stages that wait.
-    pub dst_stages: Stages,
-    /// Accesses that they are made visible to.
-    pub dst_access: Accesses,
-}
-
-/// Why a barrier is there.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Why {
-    /// The hazard.
-    pub hazard: Hazard,
-    /// The pass on the earlier side; `None`: the run before, or nothing.
-    pub from: Option<PlanPassId>,
-    /// The pass on the later side.
-    pub to: Option<PlanPassId>,
-    /// The resource whose earlier use is waited for, where it is not the barrier's own.
-    pub resource: ResourceId,
-}
-
-/// Kinds of hazard that a barrier prevents.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Hazard {
-    /// Reads what was written.
-    ReadAfterWrite,
-    /// Writes what was read.
-    WriteAfterRead,
-    /// Writes what was written.
-    WriteAfterWrite,
-    /// First use in its layout.
-    FirstUse,
-    /// Takes over another resource's bytes.
-    Alias,
-    /// The same contents in another layout.
-    Layout,
-    /// Gives a resource to another queue family.
-    Release,
-    /// Takes a resource from another queue family.
-    Acquire,
-    /// Makes a write visible to the host.
-    Host,
-    /// The state in which the declaration wants it left.
-    Leave,
-    /// `after` orders two passes that share nothing.
-    Ordered,
-}
-
-/// A global memory barrier.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct MemoryBarrier {
-    /// Its scopes.
-    pub scope: Scope,
-    /// Why it is there.
-    pub why: Why,
-}
-
-/// A buffer barrier.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct BufferBarrier {
-    /// The buffer.
-    pub resource: ResourceId,
-    /// Bytes, half-open.
-    pub range: [u64; 2],
-    /// Its scopes.
-    pub scope: Scope,
-    /// Families between which ownership passes.
-    pub families: Option<[u32; 2]>,
-    /// Why it is there.
-    pub why: Why,
-}
-
-/// An image barrier.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct ImageBarrier {
-    /// The image.
-    pub resource: ResourceId,
-    /// Mip levels, half-open.
-    pub mips: [u32; 2],
-    /// Array layers, half-open.
-    pub layers: [u32; 2],
-    /// Aspects.
-    pub aspects: Aspects,
-    /// Its scopes.
-    pub scope: Scope,
-    /// Layout before; `Undefined` discards the contents.
-    pub old_layout: Layout,
-    /// Layout after.
-    pub new_layout: Layout,
-    /// Families between which ownership passes.
-    pub families: Option<[u32; 2]>,
-    /// Why it is there.
-    pub why: Why,
-}
-
 /// An attachment of a render pass.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Attachment {
@@ -571,118 +462,6 @@ pub struct PlanCopy {
     pub from: ResourceId,
     /// What it writes.
     pub to: ResourceId,
-}
-
-/// Two neighbouring raster passes that are not one render pass.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Unmerged {
-    /// The earlier one.
-    pub first: PlanPassId,
-    /// The later one.
-    pub second: PlanPassId,
-    /// Why.
-    pub reason: UnmergedWhy,
-}
-
-/// Why two neighbouring raster passes are not one render pass.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum UnmergedWhy {
-    /// Their areas, samples or layers differ.
-    Area,
-    /// Their depth attachments differ.
-    Depth,
-    /// The later one reads this in another way than texel by texel.
-    NotLocal(ResourceId),
-    /// The later one waits for another queue.
-    OtherQueue,
-    /// They share no attachment, so there is nothing to gain.
-    NothingShared,
-    /// One of them may be switched off.
-    Conditional,
-    /// Together they have more colour attachments than the profile allows.
-    TooMany,
-    /// An attachment is cleared or discarded between them.
-    Reloaded(ResourceId),
-    /// `after` orders them, and nothing within a render pass would.
-    Ordered,
-    /// With subpasses, a render pass takes depth and stencil of this, of which its passes use one.
-    OneAspect(ResourceId),
-    /// Of this they attach layers that overlap and are not the same.
-    OtherPart(ResourceId),
-}
-
-impl UnmergedWhy {
-    /// The resource that stands between them, where one does.
-    pub const fn resource(self) -> Option<ResourceId> {
-        match self {
-            Self::NotLocal(resource)
-            | Self::Reloaded(resource)
-            | Self::OneAspect(resource)
-            | Self::OtherPart(resource) => Some(resource),
-            Self::Area
-            | Self::Depth
-            | Self::OtherQueue
-            | Self::NothingShared
-            | Self::Conditional
-            | Self::TooMany
-            | Self::Ordered => None,
-        }
-    }
-}
-
-/// What a bake says of itself.
-#[derive(Clone, PartialEq, Debug, Default)]
-pub struct Report {
-    /// Microseconds of each stage, if asked for.
-    pub bake_us: Option<BakeTimes>,
-    /// Pipeline-barrier calls (events count too).
-    pub barriers: u32,
-    /// Submits to queues.
-    pub submits: u32,
-    /// Modelled time of the frame in microseconds.
-    pub frame_us: f64,
-    /// Modelled time of the same order on the graphics queue alone, in microseconds; `None` if no other queue is used.
-    pub one_queue_us: Option<f64>,
-    /// What no plan of the graph for the profile beats in the model; `None` in files of writers that do not know it.
-    pub bound: Option<FrameBound>,
-    /// The passes of the longest path through the dependencies, in order; empty where `bound` is `None`.
-    pub critical_path: Vec<PlanPassId>,
-    /// What the schedule is: the policy that made it, and whether it is proven best.
-    pub policy: &'static str,
-    /// Whether the order is proven optimal (policy `exact`).
-    pub optimal: bool,
-    /// Bytes that the bake was allowed; `None` in files of readers that do not know it.
-    pub memory: Option<MemoryBudget>,
-    /// What could not be done as asked.
-    pub notes: Vec<String>,
-}
-
-/// A lower bound of the modelled frame of every plan, in microseconds.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct FrameBound {
-    /// The greater one of the other two.
-    pub us: f64,
-    /// The longest path through the dependencies, with the barrier calls, submits and hops that it cannot avoid.
-    pub critical_path_us: f64,
-    /// The work of the passes that may run on no other queues than some, shared out evenly among these.
-    pub load_us: f64,
-}
-
-/// Microseconds of each stage.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct BakeTimes {
-    /// Validation and resolution.
-    pub validate: f64,
-    /// Culling.
-    pub cull: f64,
-    /// Dependencies, order and queues.
-    pub schedule: f64,
-    /// Render passes.
-    pub merge: f64,
-    /// Placement.
-    pub alias: f64,
-    /// Barriers, semaphores, batches.
-    pub synchronize: f64,
 }
 
 impl Plan {

@@ -1,5 +1,6 @@
 //! A logical device: its queues, features and profile, its memory, and what waits to be destroyed.
 
+mod assemble;
 pub(crate) mod capability;
 pub(crate) mod context;
 pub(crate) mod create;
@@ -11,28 +12,25 @@ pub(crate) mod physical;
 pub(crate) mod process;
 pub(crate) mod queue;
 pub(crate) mod semaphore;
+mod shared;
 
-use std::ffi::CStr;
+pub(crate) use shared::Shared;
+
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use ash::{ext, vk};
+use ash::vk;
 use rgraph_plan::profile::{Capabilities, Profile, Queue as ProfileQueue};
 use rgraph_plan::stages::validate::queues::expanded_queues;
 
-use crate::compile::pipeline::Pipelines;
+use crate::device::assemble::Parts;
 use crate::device::context::{Context, ContextOptions, EntryTable};
 use crate::device::create::{Created, create, profile};
-use crate::device::physical::{DeviceInfo, Physical};
-use crate::device::queue::Queue;
-use crate::error::{Called, Code, DeviceError, Error};
-use crate::frame::clock::DeviceClock;
-use crate::memory::deferred_deletion::{DeferredDeletion, DeletionQueue};
-use crate::memory::staged::Transfers;
-use crate::memory::staging::Staging;
-use crate::memory::{Memory, MemoryReport};
+use crate::device::physical::DeviceInfo;
+use crate::error::{Code, DeviceError, Error};
+use crate::memory::MemoryReport;
 
 /// How a device is opened.
 #[derive(Clone, Debug, Default)]
@@ -81,44 +79,6 @@ pub fn devices(options: &DeviceOptions) -> Result<Vec<DeviceInfo>, Error> {
 /// A device and everything that belongs to it. Clones are the same device.
 #[derive(Clone, Debug)]
 pub struct Device(pub(crate) Arc<Shared>);
-
-/// See [`Device`].
-pub(crate) struct Shared {
-    pub raw: ash::Device,
-    pub physical: vk::PhysicalDevice,
-    pub info: DeviceInfo,
-    pub profile: Profile,
-    pub limits: vk::PhysicalDeviceLimits,
-    pub enabled: Enabled,
-    pub queues: Vec<Queue>,
-    pub frames_in_flight: usize,
-    /// Whether the device's own memory is the host's too.
-    pub unified: bool,
-    pub labels: Option<ext::debug_utils::Device>,
-    /// Draws of mesh stages, where the device has them.
-    pub meshes: Option<ext::mesh_shader::Device>,
-    pub pipelines: Pipelines,
-    /// Where the driver reads it.
-    pub clock: Option<DeviceClock>,
-    memory: Mutex<Option<Memory>>,
-    deletion_queue: Mutex<DeletionQueue>,
-    staging: Mutex<Staging>,
-    transfers: Mutex<Transfers>,
-    turn: Mutex<()>,
-    pub captures: crate::capture::Captures,
-    lost: AtomicBool,
-    closed: AtomicBool,
-    budget: bool,
-    drops_edge_barriers: bool,
-    owned: bool,
-    pub context: Arc<Context>,
-}
-
-impl std::fmt::Debug for Shared {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Device").field("name", &self.info.name).finish_non_exhaustive()
-    }
-}
 
 /// Features that are switched on.
 #[derive(Clone, Copy, Debug, Default)]
@@ -225,65 +185,6 @@ impl Device {
         let enabled = Enabled { core: *features, ..Enabled::default() };
         let (budget, clock) = (false, None);
         Self::assemble(Parts { context, chosen, profile, raw, enabled, budget, clock, handles, owned: false }, options)
-    }
-
-    fn assemble(parts: Parts, options: &DeviceOptions) -> Result<Self, Error> {
-        let Parts { context, chosen, profile, raw, enabled, budget, clock, handles, owned } = parts;
-        // From here on the device is destroyed if anything fails.
-        let mut guard = Guard { raw: &raw, owned, semaphores: Vec::new(), armed: true };
-        let mut queues = Vec::new();
-        for (name, family, capabilities, handle) in handles {
-            let mut kind = vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE);
-            let info = vk::SemaphoreCreateInfo::default().push_next(&mut kind);
-            // SAFETY: timeline semaphores are enabled.
-            let semaphore = unsafe { raw.create_semaphore(&info, None) }.called("vkCreateSemaphore")?;
-            guard.semaphores.push(semaphore);
-            let bits = chosen.info.families[family as usize].timestamp_bits;
-            queues.push(Queue::new(handle, name, family, capabilities, bits, semaphore));
-        }
-        let memory = Memory::new(context.raw(), chosen.raw, &raw)?;
-        // SAFETY: the physical device is of this instance.
-        let properties = unsafe { context.raw().get_physical_device_properties(chosen.raw) };
-        let pipelines = Pipelines::new(&raw, &properties, options.cache.clone())?;
-        guard.armed = false;
-        drop(guard);
-        let labels = context.labels && options.labels.unwrap_or(true);
-        let shared = Shared {
-            clock: clock.map(|name| DeviceClock::new(&context, &raw, name, properties.limits.timestamp_period)),
-            meshes: enabled.mesh.then(|| ext::mesh_shader::Device::new(context.raw(), &raw)),
-            labels: labels.then(|| ext::debug_utils::Device::new(context.raw(), &raw)),
-            raw,
-            physical: chosen.raw,
-            drops_edge_barriers: chosen.info.driver.starts_with("llvmpipe"),
-            info: chosen.info,
-            profile,
-            limits: properties.limits,
-            enabled,
-            queues,
-            frames_in_flight: match options.frames_in_flight {
-                0 => 2,
-                frames => frames.min(8) as usize,
-            },
-            unified: memory.is_unified(),
-            pipelines,
-            memory: Mutex::new(Some(memory)),
-            deletion_queue: Mutex::default(),
-            staging: Mutex::default(),
-            transfers: Mutex::default(),
-            turn: Mutex::default(),
-            captures: Default::default(),
-            lost: AtomicBool::new(false),
-            closed: AtomicBool::new(false),
-            budget,
-            owned,
-            context,
-        };
-        for queue in &shared.queues {
-            shared.name(queue.semaphore, &format!("{} timeline", queue.name));
-        }
-        let shared = Arc::new(shared);
-        open::remember(&shared);
-        Ok(Self(shared))
     }
 
     /// What it is.
@@ -413,219 +314,5 @@ impl Device {
     /// Whether both are the same device.
     pub fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
-    }
-}
-
-struct Parts {
-    context: Arc<Context>,
-    chosen: Physical,
-    profile: Profile,
-    raw: ash::Device,
-    enabled: Enabled,
-    budget: bool,
-    clock: Option<&'static CStr>,
-    handles: Vec<(String, u32, Capabilities, vk::Queue)>,
-    owned: bool,
-}
-
-/// Destroys a half-made device.
-struct Guard<'a> {
-    raw: &'a ash::Device,
-    owned: bool,
-    semaphores: Vec<vk::Semaphore>,
-    armed: bool,
-}
-
-impl Drop for Guard<'_> {
-    fn drop(&mut self) {
-        if !self.armed {
-            return;
-        }
-        for &semaphore in &self.semaphores {
-            // SAFETY: made of this device, never used.
-            unsafe { self.raw.destroy_semaphore(semaphore, None) };
-        }
-        if self.owned {
-            let _alone = driver::alone();
-            // SAFETY: nothing else was made of it.
-            unsafe { self.raw.destroy_device(None) };
-        }
-    }
-}
-
-impl Shared {
-    /// Refuses a device that is closed, lost, or of another process.
-    pub fn check(&self) -> Result<(), Error> {
-        self.context.process.check()?;
-        if self.is_closed() {
-            return Err(DeviceError::new(Code::Closed, "the device is closed", "open another one").into());
-        }
-        if self.is_lost() {
-            return Err(DeviceError::new(Code::Lost, "the device was lost before", "close it and open it anew").into());
-        }
-        Ok(())
-    }
-
-    /// Whether it is the caller's device.
-    pub fn is_borrowed(&self) -> bool {
-        !self.owned
-    }
-
-    /// Whether this is the process that opened it, and not a fork.
-    pub fn is_ours(&self) -> bool {
-        self.context.process.is_current()
-    }
-
-    /// Whether it was closed: nothing new is made of it.
-    pub fn is_closed(&self) -> bool {
-        self.closed.load(Ordering::Acquire)
-    }
-
-    pub fn is_lost(&self) -> bool {
-        self.lost.load(Ordering::Acquire)
-    }
-
-    /// Remembers a lost device; any error passes through.
-    pub fn noted<T>(&self, result: Result<T, Error>) -> Result<T, Error> {
-        if result.as_ref().is_err_and(Error::is_lost) {
-            self.lost.store(true, Ordering::Release);
-        }
-        result
-    }
-
-    pub fn memory(&self) -> MutexGuard<'_, Option<Memory>> {
-        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn deletion_queue(&self) -> MutexGuard<'_, DeletionQueue> {
-        self.deletion_queue.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub fn staging(&self) -> MutexGuard<'_, Staging> {
-        self.staging.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub fn transfers(&self) -> MutexGuard<'_, Transfers> {
-        self.transfers.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Whose turn it is to submit a run: resources go from one run to the next whole. Nobody who has it waits for a
-    /// function of the caller's.
-    pub fn turn(&self) -> MutexGuard<'_, ()> {
-        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Destroys things when all that was submitted so far is done.
-    pub fn defer_deletion(&self, things: impl IntoIterator<Item = DeferredDeletion>) {
-        if !self.is_ours() {
-            std::mem::forget(things.into_iter().collect::<Vec<_>>());
-            return;
-        }
-        let values = self.queues.iter().map(Queue::submitted).collect();
-        self.deletion_queue().add(values, things);
-    }
-
-    /// Destroys what nothing on the device uses any more.
-    pub fn sweep(&self) -> Result<(), Error> {
-        if self.deletion_queue().is_empty() {
-            return Ok(());
-        }
-        let reached = self.queues.iter().map(|queue| self.reached(queue)).collect::<Result<Vec<_>, _>>()?;
-        let dead = self.deletion_queue().take(&reached);
-        self.destroy(dead);
-        Ok(())
-    }
-
-    fn destroy(&self, dead: Vec<DeferredDeletion>) {
-        let _beside = driver::beside();
-        let mut memory = self.memory();
-        for deferred in dead {
-            deferred.destroy(&self.raw, memory.as_mut());
-        }
-    }
-
-    /// Waits for all that was submitted, then frees all that waited for it.
-    pub fn wait_idle(&self) -> Result<(), Error> {
-        self.wait(&self.submitted(), None)?;
-        self.sweep()?;
-        if let Some(memory) = self.memory().as_mut() {
-            let _beside = driver::beside();
-            memory.trim();
-        }
-        Ok(())
-    }
-
-    /// Keeps barriers at the ends of a command buffer: recorded first and last in it.
-    ///
-    /// Lavapipe leaves out a barrier that is the first or the last command of a command buffer, since each ends with
-    /// a flush anyway (Mesa, `lvp_execute_cmd_buffer`); but that flush does not wait, and what is still being drawn
-    /// writes over what takes its memory. A state that nothing here uses is a command too.
-    pub fn edge(&self, commands: vk::CommandBuffer) {
-        if self.drops_edge_barriers {
-            // SAFETY: the command buffer is being recorded, for lavapipe's one family; a width of 1 is always allowed.
-            unsafe { self.raw.cmd_set_line_width(commands, 1.0) };
-        }
-    }
-
-    /// Gives an object a name that debuggers and the validation layer show.
-    pub fn name<T: vk::Handle>(&self, object: T, name: &str) {
-        if let Some(labels) = &self.labels {
-            let name = context::c_string(name);
-            let info = vk::DebugUtilsObjectNameInfoEXT::default().object_handle(object).object_name(&name);
-            // SAFETY: the object is one of this device's, just made. A name that is refused is no harm.
-            let _ = unsafe { labels.set_debug_utils_object_name(&info) };
-        }
-    }
-
-    pub fn memory_report(&self) -> MemoryReport {
-        let mut report = self.memory().as_ref().map(Memory::report).unwrap_or_default();
-        // How many blocks there are depends on what met; those that nobody borrows are held, and not in use.
-        for (domain, bytes) in self.staging().idle() {
-            let counted = report.domains.iter_mut().find(|report| report.domain == domain.name());
-            counted.into_iter().for_each(|report| report.live = report.live.saturating_sub(bytes));
-        }
-        if self.budget {
-            let mut budget = vk::PhysicalDeviceMemoryBudgetPropertiesEXT::default();
-            let mut properties = vk::PhysicalDeviceMemoryProperties2::default().push_next(&mut budget);
-            // SAFETY: the device has the extension.
-            unsafe { self.context.raw().get_physical_device_memory_properties2(self.physical, &mut properties) };
-            for (at, heap) in report.heaps.iter_mut().enumerate() {
-                (heap.used, heap.budget) = (Some(budget.heap_usage[at]), Some(budget.heap_budget[at]));
-            }
-        }
-        report
-    }
-}
-
-impl Drop for Shared {
-    fn drop(&mut self) {
-        if !self.is_ours() {
-            // A fork's copy: the handles are the parent's, and a thread that is not here may hold the locks.
-            let memory = self.memory.get_mut().unwrap_or_else(PoisonError::into_inner).take();
-            let deletion_queue = std::mem::take(self.deletion_queue.get_mut().unwrap_or_else(PoisonError::into_inner));
-            let staging = std::mem::take(self.staging.get_mut().unwrap_or_else(PoisonError::into_inner));
-            std::mem::forget((memory, deletion_queue, staging));
-            return;
-        }
-        if !self.is_lost() {
-            let _ = self.wait_idle();
-        }
-        let transfers = self.transfers().take_all();
-        self.trim_staging();
-        self.defer_deletion(transfers);
-        let dead = self.deletion_queue().take_all();
-        self.destroy(dead);
-        let _alone = driver::alone();
-        self.pipelines.destroy(&self.raw);
-        // Frees all memory objects.
-        drop(self.memory().take());
-        for queue in &self.queues {
-            // SAFETY: nothing is under way any more.
-            unsafe { self.raw.destroy_semaphore(queue.semaphore, None) };
-        }
-        if self.owned {
-            // SAFETY: everything made of it is gone.
-            unsafe { self.raw.destroy_device(None) };
-        }
     }
 }

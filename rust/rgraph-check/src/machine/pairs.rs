@@ -1,0 +1,134 @@
+//! Pairs of accesses of the same bytes: whether the plan orders the later one after the earlier one.
+
+use rgraph_ir::access::PassQueue;
+
+use super::Machine;
+use crate::region::within;
+use crate::subresource::{Court, Done, Later, Local, Missing, SubresourceState};
+
+impl Machine<'_> {
+    /// Judges one later side against everything that is still to be seen in the subresource and in the same bytes.
+    pub(crate) fn judge(&mut self, store: usize, subresource: usize, y: &Later, resource: usize) {
+        let mut found = Vec::new();
+        {
+            let court = self.court();
+            let here = &self.stores[store].subresources[subresource];
+            self.judge_pairs(&court, here, &here.nodes, y, None, &mut found);
+            for &other in &self.stores[store].overlaps {
+                if self.stores[other].last > here.alias_seen {
+                    for there in &self.stores[other].subresources {
+                        let since = Some(here.alias_seen);
+                        self.judge_pairs(&court, there, &here.nodes, y, since, &mut found);
+                    }
+                }
+            }
+        }
+        for (x, missing, aliased) in found {
+            self.report(x, y, missing, aliased, store, subresource, resource);
+        }
+    }
+
+    fn judge_pairs(
+        &self,
+        court: &Court,
+        there: &SubresourceState,
+        nodes: &[usize],
+        y: &Later,
+        since: Option<u64>,
+        found: &mut Vec<(usize, Missing, bool)>,
+    ) {
+        let writes = match y {
+            Later::Op(y) => y.op.write,
+            Later::Node(_) => true,
+        };
+        let aliased = since.is_some();
+        let exempt = |x: &Done| {
+            if since.is_some_and(|since| x.sequence <= since) {
+                return true;
+            }
+            let Later::Op(y) = y else { return false };
+            // One pass may use one subresource in several ways, but not two resources in the same bytes.
+            let commute = y.group != 0 && y.group == x.group && x.run == self.run;
+            !aliased && (commute || x.instance == y.instance && x.node.is_none())
+        };
+        for write in &there.writes {
+            let x = &self.done[write.done];
+            if exempt(x) {
+                continue;
+            }
+            let missing = match self.together(x, y) {
+                Some(_) if aliased => Some(Missing::Order),
+                Some(within) => within,
+                None => court.after_write(write, [nodes, &there.nodes], y),
+            };
+            let Some(missing) = missing else { continue };
+            let idle = missing == Missing::Host && self.is_host_only(x);
+            if !idle && !self.is_enough(court, there, x, y, missing) {
+                found.push((write.done, missing, aliased));
+            }
+        }
+        if writes {
+            for read in &there.reads {
+                let x = &self.done[read.done];
+                if exempt(x) {
+                    continue;
+                }
+                let missing = match self.together(x, y) {
+                    Some(_) if aliased => Some(Missing::Order),
+                    Some(within) => within,
+                    None => (!court.is_ordered(x, &[], y)).then_some(Missing::Order),
+                };
+                found.extend(missing.map(|missing| (read.done, missing, aliased)));
+            }
+        }
+    }
+
+    /// Whether order alone is enough between a write and a later access that does not see it.
+    fn is_enough(&self, court: &Court, there: &SubresourceState, x: &Done, y: &Later, missing: Missing) -> bool {
+        if matches!(missing, Missing::Order | Missing::Subpass) {
+            return false;
+        }
+        let (writes, inner) = match y {
+            Later::Op(y) => (y.op.write, y.inner),
+            Later::Node(_) => (true, false),
+        };
+        // A read in between saw the write and is ordered before this write.
+        inner
+            || writes
+                && there.reads.iter().any(|read| {
+                    let read = &self.done[read.done];
+                    let own = matches!(y, Later::Op(y) if y.instance == read.instance);
+                    let ordered = || match self.together(read, y) {
+                        Some(within) => within.is_none(),
+                        None => court.is_ordered(read, &[], y),
+                    };
+                    x.sequence < read.sequence && (own || ordered())
+                })
+    }
+
+    /// Whether a node of the runtime stands for writes of runs before, none of which a device made.
+    fn is_host_only(&self, x: &Done) -> bool {
+        let writers = &self.facts.writers[self.stores[x.store].memory][x.subresource];
+        let device = |u: &crate::facts::SubresourceUse| self.facts.declared_passes[u.declared].queue != PassQueue::Cpu;
+        x.node.is_some() && x.pass.is_none() && !writers.iter().any(device)
+    }
+
+    /// The verdict on two sides in one render pass; `None`: they are not.
+    fn together(&self, x: &Done, y: &Later) -> Option<Option<Missing>> {
+        if x.rendering == 0 || x.node.is_some() {
+            return None;
+        }
+        match y {
+            Later::Op(y) => {
+                let rendering =
+                    self.rendering.as_ref().filter(|open| open.id == x.rendering && x.rendering == y.rendering)?;
+                Some(within(&rendering.regions, x, y))
+            }
+            // A transition between subpasses waits for what is done texel by texel only.
+            Later::Node(node) if self.nodes[*node].rendering == x.rendering && x.local == Local::No => {
+                Some(Some(Missing::Order))
+            }
+            Later::Node(_) => None,
+        }
+    }
+}
