@@ -121,3 +121,71 @@ def test_mistakes_are_those_of_shaders():
         rg.reflect(3)  # type: ignore[arg-type]
     with pytest.raises(FileNotFoundError):
         rg.reflect("no/such/file.frag")
+
+
+GLSL_CONSTANTS = """#version 450
+layout(constant_id = 0) const uint SIZE = 8;
+layout(constant_id = 1) const double SCALE = 0.5;
+layout(constant_id = 2) const bool NEGATE = true;
+layout(constant_id = 3) const int SHIFT = -3;
+layout(local_size_x_id = 0, local_size_y_id = 9) in;
+layout(set = 0, binding = 0) buffer Data { vec4 first; float all[SIZE * 2 + 4]; } data;
+void main() { data.all[0] = float(SCALE) * (NEGATE ? -1.0 : 1.0) * float(SHIFT); }
+"""
+WGSL_CONSTANTS = """
+override SIZE: u32 = 8;
+@id(4) override SCALE: f32;
+override NEGATE: bool = true;
+override HALF: i32 = i32(SIZE / 2);
+@group(0) @binding(0) var<storage, read_write> data: array<f32>;
+@compute @workgroup_size(SIZE, HALF) fn main() { data[0] = select(SCALE, -SCALE, NEGATE); }
+"""
+
+
+def test_constants_have_types_numbers_and_defaults():
+    found = rg.reflect(GLSL_CONSTANTS)
+    rows = [tuple(one) for one in found.constants]
+    assert rows == [
+        ("9", 9, "u32", 1, False),
+        ("NEGATE", 2, "bool", True, False),
+        ("SCALE", 1, "f64", 0.5, False),
+        ("SHIFT", 3, "i32", -3, False),
+        ("SIZE", 0, "u32", 8, False),
+    ]
+    assert found.bindings[0].members[1].type == "array<f32, 20>"
+    other = rg.reflect(GLSL_CONSTANTS, constants={"SIZE": 2, 9: 5})
+    assert other.workgroup == (2, 5, 1)
+    assert other.bindings[0].members[1].type == "array<f32, 8>"
+    found = rg.reflect(WGSL_CONSTANTS, constants={4: 1.5, "SIZE": 16})
+    assert found.workgroup == (16, 8, 1)
+    assert [tuple(one) for one in found.constants] == [
+        ("HALF", None, "i32", None, False),
+        ("NEGATE", None, "bool", True, False),
+        ("SCALE", 4, "f32", None, True),
+        ("SIZE", None, "u32", 8, False),
+    ]
+
+
+@pytest.mark.parametrize("shader", [GLSL_CONSTANTS, WGSL_CONSTANTS])
+@pytest.mark.parametrize(
+    ("constants", "says"),
+    [
+        ({"SIZ": 4}, "RG-E308 shader \"shader\": it has no constant 'SIZ'\n  help: did you mean 'SIZE'?"),
+        ({77: 4}, "RG-E308 shader \"shader\": it has no constant '77'"),
+        ({"SIZE": 1.5}, "'SIZE' is u32 in the shader, and 1.5 was given"),
+        ({"SIZE": -1}, "'SIZE' is u32 in the shader, and -1 was given"),
+        ({"NEGATE": 2}, "'NEGATE' is bool in the shader, and 2 was given"),
+        ({"SCALE": float("nan")}, "RG-E306 shader \"shader\": 'SCALE' is NaN, which is no number"),
+    ],
+)
+def test_wrong_constants_are_refused(shader: str, constants: dict[str | int, float], says: str):
+    with pytest.raises(rg.ShaderError) as caught:
+        rg.reflect(shader, constants={"SCALE": 1.0} | constants)
+    assert says in str(caught.value)
+
+
+def test_an_override_without_a_value_is_named_with_its_line():
+    with pytest.raises(rg.ShaderError, match=r":3:.*override 'SCALE' has no value(.|\n)*constants=\{\"SCALE\": "):
+        rg.reflect(WGSL_CONSTANTS)
+    with pytest.raises(TypeError, match="constants= is a dict of numbers by name, but 'SIZE' is str"):
+        rg.reflect(WGSL_CONSTANTS, constants={"SIZE": "8"})  # type: ignore[dict-item]

@@ -1141,6 +1141,7 @@ class Module:
         queue: _Queue = "compute",
         push: _Data | None = None,
         entry: str | None = None,
+        constants: Mapping[str | int, float] | None = None,
         bindings: Mapping[str, Any] | None = None,
         **variables: Any,
     ) -> Pass:
@@ -1164,6 +1165,10 @@ class Module:
             Push data: a dict by member, or what a single member is.
         entry
             The entry point, where the shader has several.
+        constants
+            Values of the shader's constants: a dict by name, or by number. Constants are WGSL's `override` and the
+            specialization constants of GLSL and SPIR-V; those that are not given keep their defaults. The size of the
+            workgroup may be one, and then `groups` follows it.
         bindings
             Bindings as a dict, for variables whose name clashes with an argument (`push`, `groups`, …).
         **variables
@@ -1180,7 +1185,7 @@ class Module:
         Raises
         ------
         ShaderError
-            If the shader is wrong, with the line; or if data does not fit its layout.
+            If the shader is wrong, with the line; if data does not fit its layout; or if it has no such constant.
         GraphError
             If a binding is missing, unknown or of the wrong kind. The graph is left unchanged.
         """
@@ -1195,6 +1200,7 @@ class Module:
         instances: int = 1,
         push: _Data | None = None,
         entry: str | None = None,
+        constants: Mapping[str | int, float] | None = None,
         queue: _Queue = "graphics",
         vertex_buffers: _Part | Mapping[str, Any] | Sequence[_Part | Mapping[str, Any]] | None = None,
         index: _Part | None = None,
@@ -1246,7 +1252,7 @@ class Module:
             Vertices drawn; of indices where `index` is given. Default: 3.
         instances
             Instances drawn.
-        push, entry
+        push, entry, constants
             See `compute`.
         queue
             See `add_pass`.
@@ -2358,6 +2364,7 @@ class Pass:
         instances: int = 1,
         push: _Data | None = None,
         entry: str | None = None,
+        constants: Mapping[str | int, float] | None = None,
         vertex_buffers: _Part | Mapping[str, Any] | Sequence[_Part | Mapping[str, Any]] | None = None,
         index: _Part | None = None,
         indirect: _Part | None = None,
@@ -2370,7 +2377,7 @@ class Pass:
 
         Parameters
         ----------
-        shader, vertices, instances, push, entry, vertex_buffers, index, indirect, bindings, **variables
+        shader, vertices, instances, push, entry, constants, vertex_buffers, index, indirect, bindings, **variables
             As in `Module.raster`, with the same further keyword arguments for blending, culling and tests; and
             `first_vertex`, `first_instance`, `vertex_offset`, and `key`: draws of a pass are sorted by it.
 
@@ -2419,6 +2426,7 @@ class Commands:
         groups: int | Sequence[int] | _Part | None = None,
         push: _Data | None = None,
         entry: str | None = None,
+        constants: Mapping[str | int, float] | None = None,
         bindings: Mapping[str, Any] | None = None,
         **variables: Any,
     ) -> None:
@@ -2426,7 +2434,7 @@ class Commands:
 
         Parameters
         ----------
-        shader, groups, push, entry, bindings, **variables
+        shader, groups, push, entry, constants, bindings, **variables
             As in `Module.compute`.
         """
     def draw(
@@ -2437,6 +2445,7 @@ class Commands:
         instances: int = 1,
         push: _Data | None = None,
         entry: str | None = None,
+        constants: Mapping[str | int, float] | None = None,
         vertex_buffers: _Part | Mapping[str, Any] | Sequence[_Part | Mapping[str, Any]] | None = None,
         index: _Part | None = None,
         indirect: _Part | None = None,
@@ -2447,7 +2456,7 @@ class Commands:
 
         Parameters
         ----------
-        shader, vertices, instances, push, entry, vertex_buffers, index, indirect, bindings, **variables
+        shader, vertices, instances, push, entry, constants, vertex_buffers, index, indirect, bindings, **variables
             As in `Module.raster`, with the same further keyword arguments for blending, culling and tests; and
             `first_vertex`, `first_instance`, `vertex_offset`, and `key`: draws of a pass are sorted by it.
         """
@@ -4017,7 +4026,12 @@ def preview(array: _Memory, format: _Format | str | None = None, size: int = 256
         Longest side of the picture in texels.
     """
 
-def reflect(shader: _Shader | tuple[_Shader, ...], *, entry: str | None = None) -> ShaderReflection:
+def reflect(
+    shader: _Shader | tuple[_Shader, ...],
+    *,
+    entry: str | None = None,
+    constants: Mapping[str | int, float] | None = None,
+) -> ShaderReflection:
     """Reflect a shader: what it binds, its data with offsets in bytes, its inputs and outputs, its workgroup.
 
     Nothing of this needs a device.
@@ -4028,6 +4042,8 @@ def reflect(shader: _Shader | tuple[_Shader, ...], *, entry: str | None = None) 
         WGSL or GLSL text, the path of a file, SPIR-V bytes; or (vertex, fragment).
     entry
         The entry point, where the shader has several.
+    constants
+        Values of its constants, as for `Module.compute`: sizes of arrays and of the workgroup may follow from them.
 
     Returns
     -------

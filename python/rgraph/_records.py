@@ -27,6 +27,7 @@ __all__ = [
     "ReplayDifference",
     "ReplayReport",
     "ShaderBinding",
+    "ShaderConstant",
     "ShaderMember",
     "ShaderPush",
     "ShaderReflection",
@@ -528,6 +529,21 @@ class ShaderPush(NamedTuple):
     """Members of the block."""
 
 
+class ShaderConstant(NamedTuple):
+    """A constant of a shader that takes its value when the pipeline is made."""
+
+    name: str
+    """Its name, or its number as text where it has none."""
+    id: int | None
+    """Its number: `constant_id` of GLSL, `SpecId` of SPIR-V, `@id` of WGSL."""
+    type: str
+    """Its type, as `u32` or `bool`."""
+    default: bool | int | float | None
+    """Its value where none is given; None: it has none, or it is computed from other constants."""
+    required: bool
+    """Whether it has no value unless one is given."""
+
+
 class ShaderReflection(NamedTuple):
     """What a shader asks for: see `reflect`."""
 
@@ -547,3 +563,5 @@ class ShaderReflection(NamedTuple):
     """Whether its fragment stage writes the depth itself."""
     unused: tuple[str, ...]
     """Variables that it declares and does not use: they take anything."""
+    constants: tuple[ShaderConstant, ...]
+    """Constants that `constants=` of a pass gives values: WGSL's `override`, specialization constants."""

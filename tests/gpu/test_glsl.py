@@ -151,3 +151,70 @@ def test_sample_masks_of_wgsl_are_as_vulkan_wants_them(device: rg.Device):
     drawn = np.asarray(device.run(g)["out"])
     assert drawn[:2, :, 1:].min() == 255
     assert drawn[2:].max() == 0
+
+
+SIZED = {
+    "wgsl": """
+override SIZE: u32 = 8;
+override SCALE: f32 = 1.0;
+@id(7) override NEGATE: bool = false;
+var<workgroup> kept: array<f32, SIZE * 2>;
+@group(0) @binding(0) var<storage, read_write> data: array<f32>;
+@compute @workgroup_size(SIZE) fn main(@builtin(global_invocation_id) id: vec3<u32>,
+        @builtin(local_invocation_index) here: u32, @builtin(num_workgroups) groups: vec3<u32>) {
+    kept[here + SIZE] = select(1.0, -1.0, NEGATE) * SCALE;
+    workgroupBarrier();
+    data[id.x] = kept[here + SIZE] * f32(groups.x);
+}
+""",
+    "glsl": """#version 450
+layout(constant_id = 0) const uint SIZE = 8;
+layout(constant_id = 1) const float SCALE = 1.0;
+layout(constant_id = 7) const bool NEGATE = false;
+layout(local_size_x_id = 0) in;
+shared float kept[SIZE * 2];
+layout(set = 0, binding = 0) buffer Data { float all[]; } data;
+void main() {
+    kept[gl_LocalInvocationIndex + SIZE] = (NEGATE ? -1.0 : 1.0) * SCALE;
+    barrier();
+    data.all[gl_GlobalInvocationID.x] = kept[gl_LocalInvocationIndex + SIZE] * float(gl_NumWorkGroups.x);
+}
+""",
+}
+
+
+@pytest.mark.parametrize("language", SIZED)
+def test_constants_are_values_of_the_pipeline_and_sizes_of_workgroups_follow(
+    device: rg.Device, tmp_path: Path, language: str
+):
+    g = rg.Graph("sized")
+    number: str | int = "SIZE" if language == "wgsl" else 0
+    cases = {"a": ({"SIZE": 8}, 8.0), "b": ({"SIZE": np.uint32(16), "SCALE": 0.5}, 2.0)}
+    cases["c"] = ({number: 32, 7: True, "SCALE": 3}, -6.0)
+    for name, (constants, _) in cases.items():
+        buffer = g.buffer(name, 64 * 4)
+        g.compute(f"fill {name}", SIZED[language], data=buffer, constants=constants)
+        g.root(buffer)
+    g.save(tmp_path / "sized.rgraph.json")
+    for graph in (g, rg.Graph.load(tmp_path / "sized.rgraph.json"), g.clone()):
+        frame = device.run(graph)
+        for name, (_, value) in cases.items():
+            assert np.frombuffer(frame[name], "f4").tolist() == [value] * 64, name
+
+
+def test_a_constant_of_both_stages_has_one_value(device: rg.Device):
+    vertex = """#version 450
+    layout(constant_id = 3) const float SIDE = 0.25;
+    void main() { gl_Position = vec4(vec2(gl_VertexIndex % 2, gl_VertexIndex / 2) * 8.0 * SIDE - 1.0, 0.0, 1.0); }"""
+    fragment = """#version 450
+    layout(constant_id = 9) const float SIDE = 0.5;
+    layout(location = 0) out vec4 color;
+    void main() { color = vec4(SIDE); }"""
+    values = []
+    for constants in ({}, {"SIDE": 1.0}, {9: 1.0}):
+        g = rg.Graph("sides", size=(2, 2))
+        out = g.image("out", format="r32float")
+        g.raster("draw", (vertex, fragment), color=out, clear=(0, 0, 0, 0), constants=constants)
+        g.root(out)
+        values.append(np.asarray(device.run(g)["out"])[0, 0].item())
+    assert values == [0.5, 1.0, 1.0]

@@ -168,6 +168,8 @@ codes! {
         BadLayout = 306,
         /// SPIR-V refused by the Khronos validator.
         InvalidSpirv = 307,
+        /// Unknown constant of a shader.
+        UnknownConstant = 308,
     }
     Graph {
         /// Resource does not match the variable of the shader.

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use rgraph_glsl::{Fault, Message, Request};
 use rgraph_plan::error::Code;
 
+use crate::constant::{Constants, SpecConstant};
 use crate::error::{self, Label, ShaderError};
 use crate::include::Included;
 use crate::part::Part;
@@ -76,6 +77,16 @@ impl<'a> Glsl<'a> {
     /// Its one entry point.
     pub fn entries(&self) -> impl Iterator<Item = (Stage, &str)> {
         self.code.entries()
+    }
+
+    /// The constants that it declares.
+    pub fn constants(&self) -> Vec<SpecConstant> {
+        self.code.constants().collect()
+    }
+
+    /// Gives its constants values.
+    pub fn specialize(&mut self, given: &Constants) -> Result<(), ShaderError> {
+        self.code.specialize(given)
     }
 
     /// The stage with all that it asks for.

@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 
 use rgraph_plan::error::Code;
 
+use crate::constant::{Constants, SpecConstant};
 use crate::error::{self, ShaderError};
 use crate::include::Included;
 use crate::part::Part;
@@ -26,6 +27,16 @@ impl<'a> Glsl<'a> {
     /// No entry point.
     pub fn entries(&self) -> impl Iterator<Item = (Stage, &str)> {
         std::iter::empty()
+    }
+
+    /// No constants.
+    pub fn constants(&self) -> Vec<SpecConstant> {
+        match self.never {}
+    }
+
+    /// No values.
+    pub fn specialize(&mut self, _: &Constants) -> Result<(), ShaderError> {
+        match self.never {}
     }
 
     /// No stage.

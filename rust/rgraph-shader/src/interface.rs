@@ -1,6 +1,7 @@
 //! What a shader asks of its pass: bindings with their accesses, push data, vertex inputs, colour outputs.
 
 use crate::block::{Scalar, Type};
+use crate::constant::SpecConstant;
 use rgraph_plan::access::{Stages, Usage};
 
 /// Everything that a program asks of its pass; stages merged.
@@ -22,6 +23,8 @@ pub struct Interface {
     pub unused: Vec<String>,
     /// Whether the shader declares push data and uses none: it takes any, and nothing is pushed.
     pub unused_push: bool,
+    /// Constants that take values when the program is made, by name; with the defaults of the shader.
+    pub constants: Vec<SpecConstant>,
 }
 
 /// A resource that a shader uses.

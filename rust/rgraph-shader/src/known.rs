@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, TryLockError};
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
+use crate::constant::Constants;
 use crate::error::ShaderError;
 use crate::include::IncludedFile;
 use crate::program::{Given, GivenCode, Kind, Language, Program, Source};
@@ -69,15 +70,22 @@ impl Program {
     /// sources under another name are not compiled again.
     ///
     /// # Errors
-    /// See [`Program::new`].
-    pub fn of(name: &str, kind: Kind, sources: Vec<Given>, entry: Option<&str>) -> Result<Arc<Self>, ShaderError> {
-        let key = key(kind, entry, sources.iter().flat_map(Tagged::of));
-        let is_same = |known: &Self| is(known, kind, entry) && known.sources == sources;
+    /// See [`Program::specialized`].
+    pub fn of(
+        name: &str,
+        kind: Kind,
+        sources: Vec<Given>,
+        entry: Option<&str>,
+        constants: &Constants,
+    ) -> Result<Arc<Self>, ShaderError> {
+        let choice = Choice { kind, entry, constants };
+        let key = key(&choice, sources.iter().flat_map(Tagged::of));
+        let is_same = |known: &Self| choice.is(known) && known.sources == sources;
         if let Some(program) = find(key, is_same) {
             return Ok(program.called(name));
         }
         let borrowed: Vec<Source<'_>> = sources.iter().map(Given::borrow).collect();
-        let made = Self::new(name, kind, &borrowed, entry)?.given(sources);
+        let made = Self::specialized(name, kind, &borrowed, entry, constants)?.given(sources);
         let program = Arc::new(made.renamed(""));
         if let Some(mut known) = known() {
             known.remember(key, Arc::clone(&program));
@@ -87,13 +95,14 @@ impl Program {
 
     /// The program of one text in the language that it seems to be in, if [`Program::of`] compiled it before and it is
     /// remembered. It has no name, so that all who recall it share one. O(length of the text), and copies nothing of it.
-    pub fn recall(kind: Kind, text: &str, entry: Option<&str>) -> Option<Arc<Self>> {
+    pub fn recall(kind: Kind, text: &str, entry: Option<&str>, constants: &Constants) -> Option<Arc<Self>> {
+        let choice = Choice { kind, entry, constants };
         let same_text = |known: &Self| match &*known.sources {
             [Given { path: None, code: GivenCode::Text(_, known), .. }] => known == text,
             _ => false,
         };
-        let key = key(kind, entry, [Tagged { tag: SEEMS, path: None, bytes: text.as_bytes() }].into_iter());
-        find(key, |known| is(known, kind, entry) && same_text(known))
+        let key = key(&choice, [Tagged { tag: SEEMS, path: None, bytes: text.as_bytes() }].into_iter());
+        find(key, |known| choice.is(known) && same_text(known))
     }
 
     fn called(self: Arc<Self>, name: &str) -> Arc<Self> {
@@ -101,8 +110,18 @@ impl Program {
     }
 }
 
-fn is(known: &Program, kind: Kind, entry: Option<&str>) -> bool {
-    known.kind == kind && known.entry.as_deref() == entry
+/// What is made of sources.
+struct Choice<'a> {
+    kind: Kind,
+    entry: Option<&'a str>,
+    constants: &'a Constants,
+}
+
+impl Choice<'_> {
+    fn is(&self, known: &Program) -> bool {
+        let Self { kind, entry, constants } = self;
+        known.kind == *kind && known.entry.as_deref() == *entry && known.constants == **constants
+    }
 }
 
 /// A source as it is hashed.
@@ -135,12 +154,16 @@ impl<'a> Tagged<'a> {
     }
 }
 
-fn key<'a>(kind: Kind, entry: Option<&str>, sources: impl Iterator<Item = Tagged<'a>>) -> u64 {
+fn key<'a>(choice: &Choice<'_>, sources: impl Iterator<Item = Tagged<'a>>) -> u64 {
     let part = |key: u64, tag: u8, bytes: Option<&[u8]>| {
         let tag = u64::from(tag) << 1 | u64::from(bytes.is_some());
         xxh3_64_with_seed(bytes.unwrap_or_default(), key.wrapping_add(tag))
     };
-    let first = part(0, kind as u8, entry.map(str::as_bytes));
+    let mut first = part(0, choice.kind as u8, choice.entry.map(str::as_bytes));
+    for (name, value) in choice.constants.iter() {
+        let (tag, bits) = value.key();
+        first = part(part(first, tag, Some(name.as_bytes())), tag, Some(&bits));
+    }
     sources.fold(first, |key, source| part(part(key, source.tag, source.path), source.tag, Some(source.bytes)))
 }
 

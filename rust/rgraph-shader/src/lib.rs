@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 pub mod block;
+mod constant;
 pub mod error;
 #[cfg_attr(not(feature = "glsl"), path = "glsl_absent.rs")]
 mod glsl;
@@ -11,6 +12,7 @@ pub mod inline;
 mod interface;
 mod known;
 mod link;
+mod loaded;
 mod naga_type;
 mod pack;
 mod part;
@@ -22,9 +24,11 @@ mod text;
 mod unpack;
 
 pub use block::{Block, Member, Scalar, Type, Value};
+pub use constant::{Constant, Constants, SpecConstant};
 pub use error::ShaderError;
 pub use include::{Included, IncludedFile};
 pub use interface::{Binding, BindingKind, Dimension, Interface, Output, Push, SampleKind, VertexInput};
 pub use known::MOST_KNOWN;
 pub use program::{Given, GivenCode, Kind, Language, Module, Parts, Program, Source, Stage};
 pub use reflection::{Reflection, StageReflection};
+pub use spirv::constants::numbers;

@@ -7,14 +7,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rgraph_plan::error::Code;
 
+use crate::constant::{Constants, NONE};
 use crate::error::{self, ShaderError};
-use crate::glsl::Glsl;
 use crate::include::Included;
 use crate::interface::Interface;
 use crate::link;
+use crate::loaded::Loaded;
 use crate::part::Part;
 use crate::scan;
-use crate::spirv::Binary;
 use crate::text::Text;
 
 /// A shader language.
@@ -203,6 +203,8 @@ pub struct Parts {
     pub sources: Vec<Given>,
     /// The entry points that were asked for.
     pub entry: Option<String>,
+    /// The values that were given to its constants.
+    pub constants: Constants,
 }
 
 impl Deref for Program {
@@ -252,67 +254,6 @@ struct Corner { @builtin(position) position: vec4<f32>, @location(0) uv: vec2<f3
     return Corner(vec4<f32>(uv * 2.0 - 1.0, 0.0, 1.0), uv);
 }
 ";
-
-/// A source whose entry points are known.
-pub(crate) enum Loaded<'a> {
-    Text(Box<Text<'a>>),
-    Glsl(Box<Glsl<'a>>),
-    Spirv(Box<Binary<'a>>),
-}
-
-/// What texts without a file include.
-static NOTHING: Included = Included::new();
-
-impl<'a> Loaded<'a> {
-    pub fn all(name: &'a str, sources: &[Source<'a>], kind: Kind) -> Result<Vec<Self>, ShaderError> {
-        let mut stages: Vec<Option<Stage>> = sources.iter().map(|source| source.glsl_stage(kind)).collect();
-        // Of two that could both be fragment stages, the first is the vertex stage: they are said in this order.
-        if let [first @ Some(Stage::Fragment), .., Some(Stage::Fragment)] = stages.as_mut_slice()
-            && !matches!(sources[0], Source::Glsl { stage: Some(_), .. })
-        {
-            *first = Some(Stage::Vertex);
-        }
-        sources.iter().zip(stages).map(|(source, stage)| Self::new(name, *source, stage)).collect()
-    }
-
-    fn new(name: &'a str, source: Source<'a>, stage: Option<Stage>) -> Result<Self, ShaderError> {
-        let stage = stage.unwrap_or(Stage::Compute);
-        Ok(match source {
-            Source::Text(Language::Wgsl, text) => Self::Text(Box::new(Text::new(name, text)?)),
-            Source::Text(Language::Glsl, text) => Self::Glsl(Box::new(Glsl::new(name, text, &NOTHING, stage)?)),
-            Source::Glsl { text, included, .. } => Self::Glsl(Box::new(Glsl::new(name, text, included, stage)?)),
-            Source::Spirv(bytes) => Self::Spirv(Box::new(Binary::new(name, bytes)?)),
-        })
-    }
-
-    fn entries(&self) -> Vec<(Stage, String)> {
-        let all: Vec<(Stage, &str)> = match self {
-            Self::Text(text) => text.entries().collect(),
-            Self::Glsl(text) => text.entries().collect(),
-            Self::Spirv(code) => code.entries().collect(),
-        };
-        all.into_iter().map(|(stage, name)| (stage, name.to_owned())).collect()
-    }
-
-    pub fn part(&self, stage: Stage, entry: &str) -> Result<Part, ShaderError> {
-        match self {
-            Self::Text(text) => text.part(stage, entry),
-            Self::Glsl(text) => text.part(stage, entry),
-            Self::Spirv(code) => code.part(stage, entry),
-        }
-    }
-}
-
-impl Source<'_> {
-    /// The stage of a GLSL text; `None`: the source says itself which stages it has.
-    fn glsl_stage(&self, kind: Kind) -> Option<Stage> {
-        match self {
-            Source::Text(Language::Glsl, text) => Some(scan::glsl_stage(text, kind, None)),
-            Source::Glsl { text, stage, .. } => Some(scan::glsl_stage(text, kind, *stage)),
-            Source::Text(Language::Wgsl, _) | Source::Spirv(_) => None,
-        }
-    }
-}
 
 /// Suffixes of shader files, with the stage that they say; no language is SPIR-V.
 const SUFFIXES: [(&str, Option<Language>, Option<Stage>); 14] = [
@@ -408,8 +349,24 @@ impl Program {
     /// `RG-E301` it does not compile, `RG-E302` entry points, `RG-E303` stages that do not fit each other,
     /// `RG-E304` bindings that clash or are not supported, `RG-E305` bad SPIR-V.
     pub fn new(name: &str, kind: Kind, sources: &[Source<'_>], entry: Option<&str>) -> Result<Self, ShaderError> {
+        Self::specialized(name, kind, sources, entry, &NONE)
+    }
+
+    /// The same with values for its constants: WGSL's `override`, specialization constants of GLSL and SPIR-V. They are
+    /// in the code of the program, so its workgroups, layouts and pipelines are those of the values. A name holds in
+    /// every stage that has it.
+    ///
+    /// # Errors
+    /// As [`Program::new`]; `RG-E308`: no stage has a constant of that name; `RG-E306`: the value does not fit.
+    pub fn specialized(
+        name: &str,
+        kind: Kind,
+        sources: &[Source<'_>],
+        entry: Option<&str>,
+        constants: &Constants,
+    ) -> Result<Self, ShaderError> {
         COMPILED.fetch_add(1, Ordering::Relaxed);
-        on_large_stack(name, || Self::compile(name, kind, sources, entry))
+        on_large_stack(name, || Self::compile(name, kind, sources, entry, constants))
     }
 
     /// How many programs this process compiled or tried to, so far: what is remembered is not counted again.
@@ -417,14 +374,21 @@ impl Program {
         COMPILED.load(Ordering::Relaxed)
     }
 
-    fn compile(name: &str, kind: Kind, sources: &[Source<'_>], entry: Option<&str>) -> Result<Self, ShaderError> {
+    fn compile(
+        name: &str,
+        kind: Kind,
+        sources: &[Source<'_>],
+        entry: Option<&str>,
+        constants: &Constants,
+    ) -> Result<Self, ShaderError> {
         let most = if kind == Kind::Compute { 1 } else { 5 };
         if sources.is_empty() || sources.len() > most {
             let message =
                 format!("it has {} sources; this kind of program has at least one and at most {most}", sources.len());
             return Err(error::plain(Code::EntryPoint, name, message, ""));
         }
-        let loaded = Loaded::all(name, sources, kind)?;
+        let mut loaded = Loaded::all(name, sources, kind)?;
+        let declared = Loaded::specialize(name, &mut loaded, constants)?;
         let points = Points::new(name, &loaded, entry)?;
         let mut parts = Vec::new();
         let mut supplied = false;
@@ -447,13 +411,15 @@ impl Program {
                 _ => together(name, &parts)?,
             }
         }
-        let interface =
+        let mut interface =
             link::join(name, &parts).map_err(|fault| if supplied { supplied_help(fault) } else { fault })?;
+        interface.constants = declared;
         let modules: Vec<Module> = parts.into_iter().map(|part| part.module).collect();
         let hash = hash(&modules);
         let sources = sources.iter().map(|source| Given::from(GivenCode::of(*source))).collect();
-        let (modules, entry) = (modules.into(), entry.map(str::to_owned));
-        Ok(Self { name: name.into(), parts: Arc::new(Parts { kind, modules, interface, hash, sources, entry }) })
+        let (modules, entry, constants) = (modules.into(), entry.map(str::to_owned), constants.clone());
+        let parts = Parts { kind, modules, interface, hash, sources, entry, constants };
+        Ok(Self { name: name.into(), parts: Arc::new(parts) })
     }
 
     /// The same program, of sources that say where they were read.

@@ -1,10 +1,12 @@
 //! What a shader asks for, without a pass that uses it: all that a program's interface has, and each stage alone.
 
+use crate::constant::Constants;
 use crate::error::ShaderError;
 use crate::interface::{Interface, Output, VertexInput};
 use crate::link;
+use crate::loaded::Loaded;
 use crate::part::{Part, Varying};
-use crate::program::{Given, Loaded, Points, Source, Stage, on_large_stack};
+use crate::program::{Given, Points, Source, Stage, on_large_stack};
 
 /// What a shader asks for.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -30,17 +32,24 @@ pub struct StageReflection {
 
 impl Reflection {
     /// Reflects one source, or those of several stages, which need not fit each other. `name` is for messages;
-    /// `entry` as for [`crate::Program::new`].
+    /// `entry` and
+    /// `constants` as for [`crate::Program::specialized`].
     ///
     /// # Errors
-    /// As [`crate::Program::new`], but RG-E303.
-    pub fn of(name: &str, sources: &[Given], entry: Option<&str>) -> Result<Self, ShaderError> {
+    /// As [`crate::Program::specialized`], but RG-E303.
+    pub fn of(name: &str, sources: &[Given], entry: Option<&str>, constants: &Constants) -> Result<Self, ShaderError> {
         let borrowed: Vec<Source<'_>> = sources.iter().map(Given::borrow).collect();
-        on_large_stack(name, || Self::reflect(name, &borrowed, entry))
+        on_large_stack(name, || Self::reflect(name, &borrowed, entry, constants))
     }
 
-    fn reflect(name: &str, sources: &[Source<'_>], entry: Option<&str>) -> Result<Self, ShaderError> {
-        let loaded = Loaded::all(name, sources, crate::program::Kind::Raster)?;
+    fn reflect(
+        name: &str,
+        sources: &[Source<'_>],
+        entry: Option<&str>,
+        constants: &Constants,
+    ) -> Result<Self, ShaderError> {
+        let mut loaded = Loaded::all(name, sources, crate::program::Kind::Raster)?;
+        let declared = Loaded::specialize(name, &mut loaded, constants)?;
         let points = Points::new(name, &loaded, entry)?;
         let mut parts: Vec<Part> = Vec::new();
         let mut stages = Stage::RASTER.to_vec();
@@ -56,7 +65,8 @@ impl Reflection {
         if parts.is_empty() {
             return Err(points.none("compute, vertex or fragment"));
         }
-        let interface = link::merge(name, &parts)?;
+        let mut interface = link::merge(name, &parts)?;
+        interface.constants = declared;
         let stages = parts
             .into_iter()
             .map(|part| StageReflection {

@@ -3,6 +3,7 @@
 use crate::block::{Block, Member, Type};
 use rgraph_plan::error::Code;
 
+use crate::constant::{Constant, Constants, SpecConstant};
 use crate::error::{self, Label, ShaderError};
 use crate::inline;
 use crate::interface::{Binding, BindingKind};
@@ -10,10 +11,11 @@ use crate::naga_type;
 use crate::part::{Part, Varying};
 use crate::program::{Language, Module, Stage};
 use crate::scan;
-use naga::back::spv;
+use naga::back::pipeline_constants::PipelineConstantError;
+use naga::back::{PipelineConstants, spv};
 use naga::proc::{BoundsCheckPolicies, BoundsCheckPolicy};
 use naga::valid::{Capabilities, EntryPointError, GlobalUse, ModuleInfo, ValidationError, ValidationFlags, Validator};
-use naga::{AddressSpace, Handle, ShaderStage, TypeInner, WithSpan};
+use naga::{AddressSpace, Expression, Handle, Literal, ScalarKind, ShaderStage, TypeInner, WithSpan};
 use std::borrow::Cow;
 
 /// A text that is valid.
@@ -24,6 +26,8 @@ pub(crate) struct Text<'a> {
     lead: usize,
     module: naga::Module,
     info: ModuleInfo,
+    /// Values of overrides by their numbers, or their names where they have none.
+    values: PipelineConstants,
 }
 
 impl<'a> Text<'a> {
@@ -31,7 +35,14 @@ impl<'a> Text<'a> {
     pub fn new(name: &'a str, text: &'a str) -> Result<Self, ShaderError> {
         scan::guard(name, Language::Wgsl, text)?;
         let (text, lead) = scan::spell(text);
-        let mut new = Self { name, text, lead, module: naga::Module::default(), info: ModuleInfo::default() };
+        let mut new = Self {
+            name,
+            text,
+            lead,
+            module: naga::Module::default(),
+            info: ModuleInfo::default(),
+            values: PipelineConstants::default(),
+        };
         new.module = naga::front::wgsl::parse_str(&new.text).map_err(|fault| new.wgsl_error(&fault))?;
         let unsupported = Capabilities::MESH_SHADER
             | Capabilities::MESH_SHADER_POINT_TOPOLOGY
@@ -62,15 +73,10 @@ impl<'a> Text<'a> {
     pub fn part(&self, stage: Stage, entry: &str) -> Result<Part, ShaderError> {
         let absent = || error::plain(Code::EntryPoint, self.name, format!("there is no entry point '{entry}'"), "");
         let (_, naga_stage) = NAGA_STAGES.into_iter().find(|(ours, _)| *ours == stage).ok_or_else(absent)?;
-        let constants = naga::back::PipelineConstants::default();
         let chosen = Some((naga_stage, entry));
         let (module, info) =
-            naga::back::pipeline_constants::process_overrides(&self.module, &self.info, chosen, &constants).map_err(
-                |fault| {
-                    let help = "give the override a value in the shader: `override x: f32 = 1.0;`";
-                    error::plain(Code::BadShader, self.name, fault.to_string(), help)
-                },
-            )?;
+            naga::back::pipeline_constants::process_overrides(&self.module, &self.info, chosen, &self.values)
+                .map_err(|fault| self.no_value(&fault))?;
         let mut spirv = spv::write_vec(
             &module,
             &info,
@@ -124,6 +130,65 @@ impl<'a> Text<'a> {
             self.varyings(&module, None, result.ty, result.binding.as_ref(), false, &mut part)?;
         }
         Ok(part)
+    }
+
+    /// The overrides that it declares.
+    pub fn constants(&self) -> Vec<SpecConstant> {
+        let number = |scalar: naga::Scalar, value: Literal| match (value, scalar.kind) {
+            (Literal::Bool(value), _) => Some(Constant::Bool(value)),
+            (Literal::I32(value), _) => Some(Constant::Int(value.into())),
+            (Literal::U32(value), _) => Some(Constant::Int(value.into())),
+            (Literal::F32(value), _) => {
+                value.to_string().parse().ok().map(|value: f64| Constant::Float(value.to_bits()))
+            }
+            (Literal::F16(value), _) => Some(Constant::Float(f64::from(value).to_bits())),
+            (Literal::AbstractInt(value), ScalarKind::Float) => Some(Constant::Float((value as f64).to_bits())),
+            (Literal::AbstractInt(value), _) => Some(Constant::Int(value.into())),
+            (Literal::AbstractFloat(value), _) => Some(Constant::Float(value.to_bits())),
+            _ => None,
+        };
+        let all = self.module.overrides.iter().filter_map(|(_, one)| {
+            let TypeInner::Scalar(scalar) = self.module.types[one.ty].inner else { return None };
+            let default = one.init.and_then(|init| match self.module.global_expressions[init] {
+                Expression::Literal(value) => number(scalar, value),
+                _ => None,
+            });
+            let (name, id) = (one.name.clone().unwrap_or_default(), one.id.map(u32::from));
+            let scalar = naga_type::number(scalar).ok()?;
+            Some(SpecConstant { name, id, scalar, default, required: one.init.is_none() })
+        });
+        all.collect()
+    }
+
+    /// Gives overrides values.
+    ///
+    /// # Errors
+    /// `RG-E306` if a value does not fit its type.
+    pub fn specialize(&mut self, given: &Constants) -> Result<(), ShaderError> {
+        for constant in self.constants() {
+            if let Some((value, _)) = given.find(self.name, &constant)? {
+                let key = constant.id.map_or(constant.name, |id| id.to_string());
+                self.values.insert(key, value.as_f64());
+            }
+        }
+        Ok(())
+    }
+
+    fn no_value(&self, fault: &PipelineConstantError) -> ShaderError {
+        let PipelineConstantError::MissingValue(key) = fault else {
+            return error::plain(Code::BadShader, self.name, fault.to_string(), "give the overrides other values");
+        };
+        let id = |one: &naga::Override| one.id.map(|id| id.to_string());
+        let found = self
+            .module
+            .overrides
+            .iter()
+            .find(|(_, one)| one.name.as_ref() == Some(key) || id(one).as_ref() == Some(key));
+        let (name, span) = found.map_or((key.as_str(), naga::Span::default()), |(handle, one)| {
+            (one.name.as_deref().unwrap_or(key), self.module.overrides.get_span(handle))
+        });
+        let help = format!("give it one: constants={{\"{name}\": …}}, or in the shader: `override {name}: f32 = 1.0;`");
+        self.error(Code::BadShader, format!("override '{name}' has no value"), &[(span, String::new())], help)
     }
 
     fn global(

@@ -9,8 +9,8 @@ use rgraph_plan::access::Usage;
 use rgraph_plan::error::Code;
 use rgraph_plan::format::Format;
 use rgraph_shader::{
-    BindingKind, Dimension, Given, GivenCode, Included, Interface, Kind, Language, Program, SampleKind, Scalar,
-    ShaderError, Stage, Type,
+    BindingKind, Constants, Dimension, Given, GivenCode, Included, Interface, Kind, Language, Program, SampleKind,
+    Scalar, ShaderError, Stage, Type,
 };
 
 /// A source of a file.
@@ -27,7 +27,8 @@ fn compile(name: &str) -> Result<Program, ShaderError> {
     let path = folder().join(name);
     let text = std::fs::read_to_string(&path).unwrap();
     let kind = if name.ends_with(".comp") { Kind::Compute } else { Kind::Raster };
-    Program::of(name, kind, vec![given(&path, &text, Included::default())], None).map(|program| (*program).clone())
+    Program::of(name, kind, vec![given(&path, &text, Included::default())], None, &Constants::default())
+        .map(|program| (*program).clone())
 }
 
 fn interface(name: &str) -> Interface {
@@ -195,7 +196,7 @@ fn a_mistake_is_shown_with_its_line_and_carets() {
 fn including(text: &str, files: &[(&str, &str)]) -> Result<Program, ShaderError> {
     let read = |name: &str| Some(files.iter().find(|(known, _)| *known == name)?.1.to_owned());
     let source = given(Path::new("/shaders/blur.comp"), text, Included::find(text, read));
-    Program::of("blur.comp", Kind::Compute, vec![source], None).map(|program| (*program).clone())
+    Program::of("blur.comp", Kind::Compute, vec![source], None, &Constants::default()).map(|program| (*program).clone())
 }
 
 const INCLUDES: &str = "#version 450

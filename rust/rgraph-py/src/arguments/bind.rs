@@ -93,14 +93,15 @@ fn mistyped(program: &Program, values: &[Argument<'_>]) -> Option<PyErr> {
 }
 
 /// Keyword arguments of dispatches and of draws.
-const COMPUTE: [&str; 4] = ["groups", "push", "entry", "bindings"];
-const RASTER: [&str; 31] = [
+const COMPUTE: [&str; 5] = ["groups", "push", "entry", "constants", "bindings"];
+const RASTER: [&str; 32] = [
     "color",
     "depth",
     "vertices",
     "instances",
     "push",
     "entry",
+    "constants",
     "vertex_buffers",
     "index",
     "index_format",

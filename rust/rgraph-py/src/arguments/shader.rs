@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyBytes, PyString, PyTuple};
-use rgraph_shader::{Given, GivenCode, Kind, Language, Program};
+use pyo3::types::{PyByteArray, PyBytes, PyDict, PyInt, PyString, PyTuple};
+use rgraph_shader::{Constant, Constants, Given, GivenCode, Kind, Language, Program};
 use rgraph_vk::file::included;
 use rgraph_vk::front::Who;
 
 use crate::arguments::convert::Text;
 use crate::arguments::files;
+use crate::classes::passes::Arguments;
 use crate::run::error::shader_error;
 use crate::run::patient::patiently;
 
@@ -74,15 +75,46 @@ pub fn sources(shader: &Bound<'_, PyAny>) -> PyResult<(Vec<Given>, String)> {
     Ok((given.collect(), file.unwrap_or_default()))
 }
 
-/// The program of a `shader=` argument. That of a text has no name of its own: messages call it by its pass.
+/// The values of a `constants=` argument: a dict by names, or by numbers of constants.
+///
+/// # Errors
+/// `TypeError` if it is something else.
+pub fn constants(given: Option<&Bound<'_, PyAny>>) -> PyResult<Constants> {
+    let Some(given) = given else { return Ok(Constants::default()) };
+    let wrong = |what: &str| PyTypeError::new_err(format!("constants= is a dict of numbers by name, {what}"));
+    let Ok(dict) = given.cast::<PyDict>() else {
+        return Err(wrong(&format!("not {}", given.get_type().name()?)));
+    };
+    let one = |(name, value): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
+        let name = match name.cast::<PyInt>() {
+            Ok(id) => id.extract::<u32>()?.to_string(),
+            Err(_) => name.extract::<Text>()?.0.to_owned(),
+        };
+        match crate::arguments::value::value(&value).ok().as_ref().and_then(Constant::of) {
+            Some(constant) => Ok((name, constant)),
+            None => Err(wrong(&format!("but '{name}' is {}", value.get_type().name()?))),
+        }
+    };
+    dict.iter().map(one).collect()
+}
+
+/// The program of a `shader=` argument, with `entry=` and `constants=`. That of a text has no name of its own: messages call it by its pass.
 ///
 /// # Errors
 /// `ShaderError` with the source line; `OSError` if a file cannot be read.
-pub fn program(shader: &Bound<'_, PyAny>, kind: Kind, entry: Option<&str>, who: Who<'_>) -> PyResult<Arc<Program>> {
+pub fn program(
+    shader: &Bound<'_, PyAny>,
+    kind: Kind,
+    arguments: &Arguments<'_>,
+    who: Who<'_>,
+) -> PyResult<Arc<Program>> {
+    let entry = arguments.word("entry")?;
+    let entry = entry.as_deref();
+    let constants = constants(arguments.take("constants")?.as_ref())?;
     let py = shader.py();
     if shader.is_instance_of::<PyString>() {
         let Text(text) = shader.extract()?;
-        if let Some(known) = (!is_path(text)).then(|| Program::recall(kind, text, entry)).flatten() {
+        if let Some(known) = (!is_path(text)).then(|| Program::recall(kind, text, entry, &constants)).flatten() {
             return Ok(known);
         }
     }
@@ -91,7 +123,7 @@ pub fn program(shader: &Bound<'_, PyAny>, kind: Kind, entry: Option<&str>, who: 
     }
     let (given, name) = sources(shader)?;
     let entry = entry.map(str::to_owned);
-    let made = patiently(py, move || Program::of(&name, kind, given, entry.as_deref()))?;
+    let made = patiently(py, move || Program::of(&name, kind, given, entry.as_deref(), &constants))?;
     made.map_err(|mut error| {
         if error.shader.is_empty() {
             error.shader = who.pass.to_owned();

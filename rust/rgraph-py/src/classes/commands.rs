@@ -163,10 +163,11 @@ impl PyCommands {
     ///
     /// Parameters
     /// ----------
-    /// shader, groups, push, entry, bindings, **variables
+    /// shader, groups, push, entry, constants, bindings, **variables
     ///     As in `Module.compute`.
     #[pyo3(signature = (shader, **arguments),
-           text_signature = "($self, shader, *, groups=None, push=None, entry=None, bindings=None, **variables)")]
+           text_signature = "($self, shader, *, groups=None, push=None, entry=None, \
+                             constants=None, bindings=None, **variables)")]
     fn dispatch<'py>(&self, shader: &Bound<'py, PyAny>, arguments: Option<&Bound<'py, PyDict>>) -> PyResult<()> {
         let mut work = Work::default();
         let step = compute::dispatch(self.who(), shader, Arguments::new(arguments)?, &mut work)?;
@@ -177,20 +178,19 @@ impl PyCommands {
     ///
     /// Parameters
     /// ----------
-    /// shader, vertices, instances, push, entry, vertex_buffers, index, indirect, bindings, **variables
+    /// shader, vertices, instances, push, entry, constants, vertex_buffers, index, indirect, bindings, **variables
     ///     As in `Module.raster`, with the same further keyword arguments for blending, culling and tests; and
     ///     `first_vertex`, `first_instance`, `vertex_offset`, and `key`: draws of a pass are sorted by it.
     #[pyo3(signature = (shader, **arguments),
-           text_signature = "($self, shader, *, vertices=3, instances=1, push=None, entry=None, vertex_buffers=None, \
-                             index=None, indirect=None, bindings=None, **variables)")]
+           text_signature = "($self, shader, *, vertices=3, instances=1, push=None, entry=None, constants=None, \
+                             vertex_buffers=None, index=None, indirect=None, bindings=None, **variables)")]
     fn draw<'py>(&self, shader: &Bound<'py, PyAny>, arguments: Option<&Bound<'py, PyDict>>) -> PyResult<()> {
         let py = shader.py();
         if self.whole.passes()[self.pass].queue != PassQueue::Graphics {
             return Err(PyTypeError::new_err("only passes on the graphics queue draw"));
         }
         let (mut work, arguments) = (Work::default(), Arguments::new(arguments)?);
-        let entry = arguments.word("entry")?;
-        let program = shader::program(shader, Kind::Raster, entry.as_deref(), self.who())?;
+        let program = shader::program(shader, Kind::Raster, &arguments, self.who())?;
         let draw = draw::draw(py, self.who(), program, self.targets(), arguments, &mut work)?;
         self.keep(py, &work, &Step::Draw(draw))
     }

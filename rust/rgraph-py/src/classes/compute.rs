@@ -82,8 +82,7 @@ pub fn dispatch<'py>(
     work: &mut Work,
 ) -> PyResult<Step> {
     let py = shader.py();
-    let entry = arguments.word("entry")?;
-    let program = shader::program(shader, Kind::Compute, entry.as_deref(), who)?;
+    let program = shader::program(shader, Kind::Compute, &arguments, who)?;
     let push = push(py, who, &program, arguments.take("push")?.as_ref())?;
     let given = arguments.take("groups")?;
     let bound = bind(py, who, &program, values(arguments)?, work)?;
@@ -113,6 +112,10 @@ impl PyGraphModule {
     ///     Push data: a dict by member, or what a single member is.
     /// entry
     ///     The entry point, where the shader has several.
+    /// constants
+    ///     Values of the shader's constants: a dict by name, or by number. Constants are WGSL's `override` and the
+    ///     specialization constants of GLSL and SPIR-V; those that are not given keep their defaults. The size of the
+    ///     workgroup may be one, and then `groups` follows it.
     /// bindings
     ///     Bindings as a dict, for variables whose name clashes with an argument (`push`, `groups`, …).
     /// **variables
@@ -129,12 +132,12 @@ impl PyGraphModule {
     /// Raises
     /// ------
     /// ShaderError
-    ///     If the shader is wrong, with the line; or if data does not fit its layout.
+    ///     If the shader is wrong, with the line; if data does not fit its layout; or if it has no such constant.
     /// GraphError
     ///     If a binding is missing, unknown or of the wrong kind. The graph is left unchanged.
     #[pyo3(signature = (name, shader, **arguments),
            text_signature = "($self, name, shader, *, groups=None, queue='compute', push=None, entry=None, \
-                             bindings=None, **variables)")]
+                             constants=None, bindings=None, **variables)")]
     fn compute<'py>(
         slf: &Bound<'py, Self>,
         name: Text<'py>,

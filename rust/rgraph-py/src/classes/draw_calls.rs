@@ -29,7 +29,7 @@ impl PyPass {
     ///
     /// Parameters
     /// ----------
-    /// shader, vertices, instances, push, entry, vertex_buffers, index, indirect, bindings, **variables
+    /// shader, vertices, instances, push, entry, constants, vertex_buffers, index, indirect, bindings, **variables
     ///     As in `Module.raster`, with the same further keyword arguments for blending, culling and tests; and
     ///     `first_vertex`, `first_instance`, `vertex_offset`, and `key`: draws of a pass are sorted by it.
     ///
@@ -45,8 +45,8 @@ impl PyPass {
     /// GraphError
     ///     If bindings or vertex buffers do not match the shader. The graph is left unchanged.
     #[pyo3(signature = (shader, **arguments),
-           text_signature = "($self, shader, *, vertices=3, instances=1, push=None, entry=None, vertex_buffers=None, \
-                             index=None, indirect=None, bindings=None, **variables)")]
+           text_signature = "($self, shader, *, vertices=3, instances=1, push=None, entry=None, constants=None, \
+                             vertex_buffers=None, index=None, indirect=None, bindings=None, **variables)")]
     fn draw<'py>(
         slf: Bound<'py, Self>,
         shader: &Bound<'py, PyAny>,
@@ -70,8 +70,7 @@ impl PyPass {
         }
         let who = Who { pass: &full, place: place.as_ref() };
         let (mut work, arguments) = (Work::default(), Arguments::new(arguments)?);
-        let entry = arguments.word("entry")?;
-        let program = shader::program(shader, Kind::Raster, entry.as_deref(), who)?;
+        let program = shader::program(shader, Kind::Raster, &arguments, who)?;
         let step = Step::Draw(draw(py, who, program, targets, arguments, &mut work)?);
         let Work { table, needs: Needs { uses, checks, .. }, .. } = work;
         let declared = graph.change(|state| {

@@ -180,7 +180,7 @@ impl PyGraphModule {
     ///     Vertices drawn; of indices where `index` is given. Default: 3.
     /// instances
     ///     Instances drawn.
-    /// push, entry
+    /// push, entry, constants
     ///     See `compute`.
     /// queue
     ///     See `add_pass`.
@@ -256,7 +256,7 @@ impl PyGraphModule {
     ///     If bindings, targets or vertex buffers do not match the shader. The graph is left unchanged.
     #[pyo3(signature = (name, shader, **arguments),
            text_signature = "($self, name, shader, *, color=None, depth=None, vertices=3, instances=1, push=None, \
-                             entry=None, queue='graphics', vertex_buffers=None, index=None, index_format='uint32', \
+                             entry=None, constants=None, queue='graphics', vertex_buffers=None, index=None, index_format='uint32', \
                              indirect=None, draws=1, stride=None, groups=None, clear=None, load=None, clear_depth=None, \
                              load_depth=None, resolve=None, resolve_mode=None, blend=None, write_mask=None, \
                              cull='none', front='ccw', topology='triangles', patch_vertices=3, wireframe=False, \
@@ -277,8 +277,7 @@ impl PyGraphModule {
         if targets.len() == 0 && !targets.depth {
             return Err(PyTypeError::new_err("raster() needs color= or depth="));
         }
-        let entry = arguments.word("entry")?;
-        let program = shader::program(shader, Kind::Raster, entry.as_deref(), who)?;
+        let program = shader::program(shader, Kind::Raster, &arguments, who)?;
         targets.check(py, who, &program, &mut work)?;
         let draw = draw(py, who, program, targets.len(), arguments, &mut work)?;
         work.declare(slf, named, pass, Todo::Steps(Arc::new([Step::Draw(draw)])))

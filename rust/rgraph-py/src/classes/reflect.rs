@@ -1,8 +1,10 @@
 //! What a shader asks for, as records.
 
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
-use rgraph_shader::{Binding, BindingKind, Member, Reflection, SampleKind, Scalar, StageReflection, Type};
+use pyo3::types::{PyBool, PyTuple};
+use rgraph_shader::{
+    Binding, BindingKind, Member, Reflection, SampleKind, Scalar, SpecConstant, StageReflection, Type, Value,
+};
 use rgraph_vk::front::check::words;
 
 use crate::arguments::convert::Text;
@@ -21,6 +23,8 @@ use crate::run::record::record;
 ///     WGSL or GLSL text, the path of a file, SPIR-V bytes; or (vertex, fragment).
 /// entry
 ///     The entry point, where the shader has several.
+/// constants
+///     Values of its constants, as for `Module.compute`: sizes of arrays and of the workgroup may follow from them.
 ///
 /// Returns
 /// -------
@@ -47,16 +51,18 @@ use crate::run::record::record;
 /// >>> found.workgroup
 /// (8, 8, 1)
 #[pyfunction]
-#[pyo3(signature = (shader, *, entry = None))]
+#[pyo3(signature = (shader, *, entry = None, constants = None))]
 pub fn reflect<'py>(
     py: Python<'py>,
     shader: &Bound<'py, PyAny>,
     entry: Option<Text<'py>>,
+    constants: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let (sources, name) = shader::sources(shader)?;
     let name = if name.is_empty() { "shader".to_owned() } else { name };
     let entry = entry.map(|Text(entry)| entry.to_owned());
-    let made = patiently(py, move || Reflection::of(&name, &sources, entry.as_deref()))?;
+    let given = shader::constants(constants)?;
+    let made = patiently(py, move || Reflection::of(&name, &sources, entry.as_deref(), &given))?;
     let Reflection { stages, interface } = made.map_err(|error| shader_error(py, &error, None))?;
     let push = match &interface.push {
         Some(push) => {
@@ -77,6 +83,7 @@ pub fn reflect<'py>(
         (x > 0).then_some((x, y, z)),
         interface.writes_depth,
         PyTuple::new(py, &interface.unused)?,
+        tuple(py, interface.constants.iter().map(|one| constant(py, one)))?,
     );
     record!(py, "ShaderReflection", values)
 }
@@ -93,6 +100,20 @@ fn stage<'py>(py: Python<'py>, stage: &StageReflection) -> PyResult<Bound<'py, P
     let inputs = tuple(py, inputs)?;
     let outputs = stage.outputs.iter().map(|one| varying(py, &one.name, one.location, one.scalar, one.components));
     record!(py, "ShaderStage", (stage.stage.name(), &stage.entry, inputs, tuple(py, outputs)?))
+}
+
+fn constant<'py>(py: Python<'py>, constant: &SpecConstant) -> PyResult<Bound<'py, PyAny>> {
+    let default = match constant.default {
+        None => py.None().into_bound(py),
+        Some(value) => match value.value() {
+            Value::Bool(value) => PyBool::new(py, value).to_owned().into_any(),
+            Value::Int(value) => value.into_pyobject(py)?.into_any(),
+            Value::Float(value) => value.into_pyobject(py)?.into_any(),
+            Value::List(_) | Value::Map(_) | Value::Bytes(_) => py.None().into_bound(py),
+        },
+    };
+    let ty = Type::Scalar(constant.scalar).describe();
+    record!(py, "ShaderConstant", (&constant.name, constant.id, ty, default, constant.required))
 }
 
 fn varying<'py>(

@@ -5,6 +5,7 @@
 //! must neither panic, loop nor fill the memory. Source: SPIR-V specification 1.6; the tests hold it against spirq.
 
 mod access;
+pub(crate) mod constants;
 pub(crate) mod layout;
 mod reflect;
 pub(crate) mod sample_mask;
@@ -37,10 +38,16 @@ mod op {
     pub const TYPE_RUNTIME_ARRAY: u16 = 29;
     pub const TYPE_STRUCT: u16 = 30;
     pub const TYPE_POINTER: u16 = 32;
+    pub const CONSTANT_TRUE: u16 = 41;
+    pub const CONSTANT_FALSE: u16 = 42;
     pub const CONSTANT: u16 = 43;
     pub const CONSTANT_COMPOSITE: u16 = 44;
+    pub const CONSTANT_NULL: u16 = 46;
+    pub const SPEC_CONSTANT_TRUE: u16 = 48;
+    pub const SPEC_CONSTANT_FALSE: u16 = 49;
     pub const SPEC_CONSTANT: u16 = 50;
     pub const SPEC_CONSTANT_COMPOSITE: u16 = 51;
+    pub const SPEC_CONSTANT_OP: u16 = 52;
     pub const FUNCTION: u16 = 54;
     pub const FUNCTION_PARAMETER: u16 = 55;
     pub const FUNCTION_END: u16 = 56;
@@ -55,6 +62,7 @@ mod op {
 
 /// Decorations that are read here.
 mod decoration {
+    pub const SPEC_ID: u32 = 1;
     pub const BUFFER_BLOCK: u32 = 3;
     pub const ROW_MAJOR: u32 = 4;
     pub const ARRAY_STRIDE: u32 = 6;
@@ -131,8 +139,10 @@ pub(crate) struct Binary<'a> {
     /// Execution modes: entry point, mode, operands.
     modes: Vec<(u32, u32, [u32; 3])>,
     types: HashMap<u32, Form>,
-    /// Low words of numbers, by id.
-    constants: HashMap<u32, u32>,
+    /// Integers and booleans that are known before the module runs, by id.
+    constants: HashMap<u32, u64>,
+    /// Specialization constants that are not computed of others.
+    specials: Vec<constants::Declared>,
     composites: HashMap<u32, [u32; 3]>,
     variables: Vec<Variable>,
     /// First and last word of each function, in order.
@@ -219,6 +229,7 @@ impl<'a> Binary<'a> {
             modes: Vec::new(),
             types: HashMap::new(),
             constants: HashMap::new(),
+            specials: Vec::new(),
             composites: HashMap::new(),
             variables: Vec::new(),
             functions: Vec::new(),
@@ -248,7 +259,13 @@ impl<'a> Binary<'a> {
                     Some((id, start)) => self.functions.push((id, start..at)),
                     None => return Err(bad(self.name, format!("a function ends before it begins, at word {at}"))),
                 },
-                _ if function.is_none() => self.declare(instruction)?,
+                _ if function.is_none() => {
+                    if matches!(instruction.op, op::SPEC_CONSTANT_TRUE..=op::SPEC_CONSTANT) {
+                        let (ty, id) = (instruction.at(0), instruction.at(1));
+                        self.specials.push(constants::Declared { at, id, ty });
+                    }
+                    self.declare(instruction)?;
+                }
                 _ => {}
             }
             at += length;
@@ -328,11 +345,11 @@ impl<'a> Binary<'a> {
                     "run spirv-opt --flatten-decorations over it",
                 ));
             }
-            op::CONSTANT | op::SPEC_CONSTANT => {
-                self.constants.insert(at(1), at(2));
-            }
             op::CONSTANT_COMPOSITE | op::SPEC_CONSTANT_COMPOSITE => {
                 self.composites.insert(at(1), [at(2), at(3), at(4)]);
+            }
+            op::CONSTANT_TRUE..=op::CONSTANT | op::CONSTANT_NULL..=op::SPEC_CONSTANT | op::SPEC_CONSTANT_OP => {
+                constants::take(&mut self.constants, instruction);
             }
             op::VARIABLE => self.variables.push(Variable { pointer: at(0), id: at(1), class: at(2) }),
             _ => {

@@ -70,7 +70,7 @@ impl Binary<'_> {
 
     /// The size of workgroups: the built-in constant if there is one, else the entry point's execution mode.
     fn workgroup(&self, entry: &Entry) -> [u32; 3] {
-        let number = |id: u32| self.constants.get(&id).copied().unwrap_or(0);
+        let number = |id: u32| self.number(id).unwrap_or(0);
         let built_in = |id: &&u32| self.decoration(**id, decoration::BUILT_IN) == Some(WORKGROUP_SIZE);
         if let Some(size) = self.composites.keys().filter(built_in).min().map(|id| self.composites[id]) {
             return size.map(number);

@@ -89,6 +89,11 @@ impl Binary<'_> {
         self.types.get(&id).unwrap_or(&Form::Other)
     }
 
+    /// The value of an integer of 32 bits that is known before the module runs.
+    pub(super) fn number(&self, id: u32) -> Option<u32> {
+        self.constants.get(&id).and_then(|value| u32::try_from(*value).ok())
+    }
+
     /// What a pointer type points to.
     pub(super) fn pointee(&self, pointer: u32) -> Option<u32> {
         match self.form(pointer) {
@@ -132,7 +137,7 @@ impl Binary<'_> {
                 _ => Err("a matrix in it is not of two to four vectors".to_owned()),
             },
             Form::Array(of, len) => {
-                let len = self.constants.get(len).copied().ok_or("an array in it has a length that is computed")?;
+                let len = self.number(*len).ok_or("an array in it has a length that is computed")?;
                 array(*of, Some(len), parts)
             }
             Form::RuntimeArray(of) => array(*of, None, parts),
@@ -174,7 +179,7 @@ impl Binary<'_> {
         for _ in 0..DEEPEST {
             match self.form(id) {
                 Form::Array(of, len) => {
-                    let len = self.constants.get(len).copied().unwrap_or(0);
+                    let len = self.number(*len).unwrap_or(0);
                     count = count
                         .checked_mul(len)
                         .filter(|count| (1..=1 << 20).contains(count))
@@ -251,7 +256,7 @@ impl Binary<'_> {
                 }
                 Ok(all)
             }
-            Form::Array(of, len) if depth <= DEEPEST => repeat(*of, self.constants.get(len).copied().unwrap_or(0)),
+            Form::Array(of, len) if depth <= DEEPEST => repeat(*of, self.number(*len).unwrap_or(0)),
             _ => Err("its type is not supported between stages".to_owned()),
         }
     }

@@ -16,8 +16,6 @@ const OP_TYPE_MATRIX: u32 = 24;
 const OP_TYPE_ARRAY: u32 = 28;
 const OP_TYPE_STRUCT: u32 = 30;
 const OP_TYPE_POINTER: u32 = 32;
-const OP_CONSTANT: u32 = 43;
-const OP_SPEC_CONSTANT: u32 = 50;
 const OP_VARIABLE: u32 = 59;
 const OP_DECORATE: u32 = 71;
 const FRAGMENT: u32 = 4;
@@ -95,16 +93,12 @@ pub(crate) struct Variables {
 /// How large a module's variables are, without padding.
 pub(crate) fn variables(spirv: &[u32]) -> Variables {
     let mut found = Variables { workgroup: 0, own: 0 };
-    let (mut sizes, mut numbers) = (HashMap::<u32, u64>::new(), HashMap::<u32, u64>::new());
+    let (mut sizes, numbers) = (HashMap::<u32, u64>::new(), rgraph_shader::numbers(spirv));
     let mut entries = 0;
     for (_, opcode, words) in instructions(spirv) {
         let size = |id: &u32| sizes.get(id).copied().unwrap_or(0);
         match (opcode, words) {
             (OP_ENTRY_POINT, _) => entries += 1,
-            (OP_CONSTANT | OP_SPEC_CONSTANT, [_, _, id, low, high @ ..]) => {
-                let high = high.first().map_or(0, |high| u64::from(*high) << 32);
-                numbers.insert(*id, u64::from(*low) | high);
-            }
             (OP_TYPE_BOOL, [_, id, ..]) => {
                 sizes.insert(*id, 4);
             }

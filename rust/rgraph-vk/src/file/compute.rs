@@ -16,7 +16,7 @@ use crate::front::{self, Elements, Given};
 use crate::work::{Bound, Dispatch, Groups, Step};
 
 /// Keys of a dispatch.
-pub const COMPUTE_KEYS: [&str; 5] = ["shader", "entry", "groups", "bindings", "push"];
+pub const COMPUTE_KEYS: [&str; 6] = ["shader", "entry", "constants", "groups", "bindings", "push"];
 
 impl Work<'_, '_> {
     /// A dispatch.

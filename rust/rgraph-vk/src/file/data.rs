@@ -61,7 +61,8 @@ pub fn write(sheet: &mut Sheet, ty: Option<&Type>, bytes: &[u8]) {
     }
 }
 
-fn put(sheet: &mut Sheet, value: &Value) {
+/// Writes a value.
+pub fn put(sheet: &mut Sheet, value: &Value) {
     match value {
         Value::Bool(bit) => sheet.value(bit),
         Value::Int(int) => sheet.text(&int.to_string()),

@@ -18,9 +18,10 @@ use crate::vertex::VertexFormat;
 use crate::work::{Draw, DrawCount, IndexBuffer, Step};
 
 /// Keys of a draw.
-pub const RASTER_KEYS: [&str; 33] = [
+pub const RASTER_KEYS: [&str; 34] = [
     "shader",
     "entry",
+    "constants",
     "color",
     "depth",
     "bindings",

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use rgraph_plan::error::Code;
 use rgraph_plan::file::json::{Fields, Node, shown};
-use rgraph_shader::{Given, GivenCode, Included, Kind, Language, Program, ShaderError, Stage};
+use rgraph_shader::{Constant, Constants, Given, GivenCode, Included, Kind, Language, Program, ShaderError, Stage};
 
-use super::{base64, sidecar};
+use super::{base64, data, sidecar};
 use crate::front::Who;
 
 /// Keys of a shader.
@@ -137,6 +137,10 @@ impl Library<'_> {
             Some(entry) => Some(entry.text()?),
             None => None,
         };
+        let constants = match fields.get("constants") {
+            Some(constants) => self::constants(&constants)?,
+            None => Constants::default(),
+        };
         let mut name = None;
         let mut source = |node: &Node<'_, '_>| {
             let (given, said) = self.source(node)?;
@@ -156,7 +160,7 @@ impl Library<'_> {
             Some(name) => name,
             None => who.pass,
         };
-        Some(Program::of(name, kind, sources, entry.as_deref()))
+        Some(Program::of(name, kind, sources, entry.as_deref(), &constants))
     }
 }
 
@@ -169,6 +173,19 @@ pub fn included(path: &Path, code: &GivenCode, files: &mut Vec<PathBuf>) -> Incl
         files.push(sidecar::absolute(&folder.join(name)));
         String::from_utf8(sidecar::bytes(&sidecar::find(folder, name).ok()?).ok()?).ok()
     })
+}
+
+/// `{NAME: number or boolean}`.
+fn constants(node: &Node<'_, '_>) -> Option<Constants> {
+    let (mut all, mut good) = (Vec::new(), true);
+    node.entries(": {NAME: number}", |name, value| match data::read(&value).as_ref().and_then(Constant::of) {
+        Some(constant) => all.push((name.to_owned(), constant)),
+        None => {
+            value.wrong("a number, true or false");
+            good = false;
+        }
+    })?;
+    good.then(|| all.into_iter().collect())
 }
 
 /// A text, or its lines.

@@ -220,6 +220,13 @@ impl<'w> Writer<'w> {
             _ => row.put("shader", &names),
         };
         row.some("entry", program.entry.as_deref());
+        if !program.constants.is_empty() {
+            let mut object = row.key("constants").row();
+            for (name, value) in program.constants.iter() {
+                data::put(object.key(name), &value.value());
+            }
+            object.end();
+        }
         let interface = &program.interface;
         let shown = |bound: &&Bound| match &bound.what {
             What::Sampler(sampler) => !is_usual(interface, bound, sampler),

@@ -125,6 +125,11 @@ fn bound() -> Value {
     json!({})
 }
 
+/// Values of constants by name.
+fn constants() -> Value {
+    json!({"type": "object", "additionalProperties": {"type": ["number", "boolean"]}})
+}
+
 fn groups() -> Value {
     let cover = object(&["cover"], [("cover", name()), ("mip", u32())]);
     let list = json!({"type": "array", "items": u32(), "minItems": 1, "maxItems": 3});
@@ -137,6 +142,7 @@ pub(super) fn compute() -> Value {
         [
             ("shader", source()),
             ("entry", line()),
+            ("constants", constants()),
             ("groups", groups()),
             ("bindings", json!({"type": "object", "additionalProperties": bound()})),
             ("push", json!({})),
@@ -234,6 +240,7 @@ pub(super) fn raster() -> Value {
         [
             ("shader", any_of([source(), json!({"type": "array", "items": source(), "minItems": 1, "maxItems": 5})])),
             ("entry", line()),
+            ("constants", constants()),
             ("color", any_of([target(), list(nullable(target()))])),
             ("depth", target()),
             ("bindings", json!({"type": "object", "additionalProperties": bound()})),
