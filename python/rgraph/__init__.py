@@ -7,6 +7,7 @@ have shaders, and hands back arrays.
 
 from typing import TYPE_CHECKING, Any
 
+from rgraph._adapt import Adapt, Trial, Trials
 from rgraph._core import (
     Array,
     BoxTree,
@@ -100,6 +101,7 @@ if TYPE_CHECKING:
     from rgraph.window import show as show
 
 __all__ = [
+    "Adapt",
     "Array",
     "Barrier",
     "Batch",
@@ -164,6 +166,8 @@ __all__ = [
     "SharedMemory",
     "Side",
     "Subgraph",
+    "Trial",
+    "Trials",
     "Tried",
     "View",
     "Wait",

@@ -10,6 +10,7 @@ from typing import Any, Literal, Protocol, Self, TypeAlias, final, overload
 from typing_extensions import Buffer as CBuffer
 from typing_extensions import disjoint_base
 
+from rgraph._adapt import Adapt, Trials
 from rgraph._layers import Layer
 from rgraph._records import (
     Barrier,
@@ -3007,7 +3008,7 @@ class Device:
         policy, split_barriers, effort, memory
             See `Graph.bake`; for graphs.
         weights
-            See `Graph.bake`; for graphs.
+            See `Graph.bake`; for graphs, and for a plan `of=` a graph that was baked with them.
         measure, sample
             Which GPU times its runs measure that do not say it, and one run in how many; default: as of the device.
 
@@ -3038,6 +3039,7 @@ class Device:
         memory: str | int | None = None,
         wait: _Waits | None = None,
         signal: _Signals | None = None,
+        adapt: bool | Literal["queues"] | Adapt | None = None,
     ) -> Frame:
         """Run a frame.
 
@@ -3073,6 +3075,12 @@ class Device:
             see `chaos`.
         memory
             See `Graph.bake`; for graphs, since plans and what was compiled have theirs. Default: `"balanced"`.
+        adapt
+            Look for faster plans while frames run. One frame in a few is measured; with these times other orders, and queues
+            of passes with `queue="any"`, are searched by a thread. Each plan found is tried for some frames, and stays
+            only if they are shorter beyond the noise; all compute the same. `"queues"`: passes may leave queues that they
+            name, too. An `rgraph.Adapt` says more. `trials` tells what came of it. Once asked for, later runs without it
+            run the plan that is kept, and try nothing.
         wait
             Semaphores that the run waits for: `(semaphore, value)` or `(semaphore, value, resource)`. A semaphore is a
             `Semaphore` or a Vulkan handle; a value of `None` says that a handle is binary. With an imported resource
@@ -3139,6 +3147,22 @@ class Device:
         DeviceError
             If the device lacks a feature.
         """
+    def trials(self, graph: Graph | Plan | Compiled, *, memory: str | int | None = None) -> Trials:
+        """What came of `adapt=` for a graph: the plans that were tried, each with what was changed, what was predicted and
+        measured, and why it was kept or not; measured times of the passes; and the plan that is kept.
+
+        Parameters
+        ----------
+        graph, memory
+            See `run`.
+
+        Returns
+        -------
+        Trials
+            A table when it is printed.
+        """
+
+        ...
     def chaos(
         self,
         graph: Graph | Plan | Compiled,
@@ -3634,12 +3658,13 @@ class Compiled:
         chaos: int | None = None,
         wait: _Waits | None = None,
         signal: _Signals | None = None,
+        adapt: bool | Literal["queues"] | Adapt | None = None,
     ) -> Frame:
         """Run a frame.
 
         Parameters
         ----------
-        inputs, into, flags, params, read, statistics, measure, chaos
+        inputs, into, flags, params, read, statistics, measure, chaos, adapt
             See `Device.run`.
         wait
             Semaphores that the run waits for: `(semaphore, value)` or `(semaphore, value, resource)`. A semaphore is a

@@ -37,6 +37,7 @@ _COMMANDS = {
         "render": "run it for many frames, seeds or tiles, on many workers",
         "watch": "run it again whenever a file of it changes",
         "replay": "run captured frames again and compare their bytes",
+        "tune": "look for faster plans by running them",
         "bench": "measure each pass, and say what the times gain",
     },
     "Judge": {

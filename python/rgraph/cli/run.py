@@ -78,6 +78,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--frames", type=count, metavar="N", help="number of frames (default: 1)")
     arguments_of_runs(parser)
     planning(parser, profile=False)
+    planned = parser.add_argument_group("plan")
+    planned.add_argument("--plan", metavar="FILE", help="run this plan of the graph; it is judged first")
+    planned.add_argument("--weights", metavar="FILE", help="durations of passes: a report, or what rgraph tune wrote")
 
 
 def _file_name(name: str, taken: set[str]) -> str:
@@ -305,8 +308,13 @@ def main(arguments: argparse.Namespace) -> int:
     graph, foreign = loaded(arguments)
     graph, only = shown(graph, arguments.show)
     given = settings(graph, arguments, foreign)
+    from rgraph import Plan
+
     with opened(arguments) as device:
-        done = compiled(device, graph, arguments)
+        if arguments.plan:
+            done = device.compile(Plan.load(arguments.plan), of=graph, weights=arguments.weights)
+        else:
+            done = compiled(device, graph, arguments, weights=arguments.weights)
         if arguments.chaos:
             return _chaos(device, done, given, arguments)
         names = [only] if only else result_names(graph)

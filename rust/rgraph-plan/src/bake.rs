@@ -23,6 +23,7 @@ pub mod dump;
 mod fit;
 mod orders;
 pub mod propose;
+pub mod search;
 
 pub use orders::Orders;
 

@@ -7,6 +7,7 @@ pub mod file;
 pub mod heap;
 pub mod report;
 pub mod stages;
+pub mod tune;
 pub mod what_if;
 
 pub use rgraph_ir::{access, budget, cancel, declare, error, format, graph, id, module, plan, profile, resource};

@@ -1,7 +1,7 @@
 //! Orders and queues that come from outside: a hook sees the passes as the scheduler does, proposes, and is judged by
 //! the modelled frame of the plan that its proposal makes.
 
-use super::{Options, Scratch, bake, flat};
+use super::{Measure, Options, Scratch, bake, bake_with, flat};
 use crate::error::GraphError;
 use crate::graph::Graph;
 use crate::plan::Plan;
@@ -90,31 +90,43 @@ pub fn bake_proposals(
     let mut tried = Vec::new();
     while tried.len() < most {
         let Some(proposal) = hook.propose(&problem, &tried) else { break };
-        tried.push(match scratch.accept(&problem, &proposal) {
+        tried.push(match bake_proposal(graph, profile, options, None, (&problem, &proposal), scratch) {
             Err(refused) => Tried { frame_us: None, kept: false, refused },
-            Ok(proposal) => {
-                scratch.proposal = Some(proposal);
-                let baked = bake(graph, profile, &Options { policy: Policy::Proposed, ..*options }, scratch);
-                scratch.proposal = None;
-                match baked {
-                    Err(error) => Tried { frame_us: None, kept: false, refused: error.to_string() },
-                    Ok(plan) => {
-                        let frame_us = plan.report.frame_us;
-                        let kept = frame_us < best.report.frame_us;
-                        if kept {
-                            best = plan;
-                        }
-                        Tried { frame_us: Some(frame_us), kept, refused: String::new() }
-                    }
+            Ok(plan) => {
+                let frame_us = plan.report.frame_us;
+                let kept = frame_us < best.report.frame_us;
+                if kept {
+                    best = plan;
                 }
+                Tried { frame_us: Some(frame_us), kept, refused: String::new() }
             }
         });
     }
     Ok((best, tried))
 }
 
+/// Bakes one proposal.
+///
+/// # Errors
+/// Why it is not permitted, in one sentence, or what is wrong with its plan.
+pub(super) fn bake_proposal(
+    graph: &Graph,
+    profile: &Profile,
+    options: &Options,
+    measure: Option<Measure<'_>>,
+    (problem, proposal): (&Problem, &Proposal),
+    scratch: &mut Scratch,
+) -> Result<Plan, String> {
+    scratch.proposal = Some(scratch.accept(problem, proposal)?);
+    let mut plan = Plan::default();
+    let options = Options { policy: Policy::Proposed, ..*options };
+    let baked = bake_with(graph, profile, &options, measure, scratch, &mut plan);
+    scratch.proposal = None;
+    baked.map(|()| plan).map_err(|error| error.to_string())
+}
+
 /// What the last bake had to order.
-fn problem(graph: &Graph, profile: &Profile, scratch: &Scratch, plan: &Plan) -> Problem {
+pub(super) fn problem(graph: &Graph, profile: &Profile, scratch: &Scratch, plan: &Plan) -> Problem {
     let flat = flat(graph);
     let (_, instance) = scratch.instance_of(&flat, profile, crate::budget::MemoryBudget::default());
     let pass = |(at, &id): (usize, &_)| ProblemPass {

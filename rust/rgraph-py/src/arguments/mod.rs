@@ -1,6 +1,7 @@
 //! What callers pass: words, names, shapes, arrays, declarations.
 
 pub(crate) mod access;
+pub(crate) mod adapt;
 pub(crate) mod bind;
 pub(crate) mod convert;
 pub(crate) mod declare;

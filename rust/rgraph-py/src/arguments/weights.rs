@@ -5,11 +5,12 @@ use std::path::PathBuf;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
+use rgraph_plan::access::PassQueue;
 use rgraph_plan::error::Code;
 use rgraph_plan::graph::Graph;
 use rgraph_plan::what_if::weigh;
 
-use crate::arguments::convert::{Number, Text};
+use crate::arguments::convert::{Number, Text, word};
 use crate::arguments::files;
 use crate::classes::pass::PyPass;
 use crate::classes::report::PyReport;
@@ -20,6 +21,8 @@ pub struct Weights {
     times: Vec<(String, f64)>,
     /// Whether names that a graph lacks are ignored: those of a report.
     lenient: bool,
+    /// Queues of passes: those that a tuner opened.
+    queues: Vec<(String, PassQueue)>,
 }
 
 /// The name of a pass that is given itself or by name.
@@ -38,7 +41,7 @@ impl Weights {
     pub fn of(value: &Bound<'_, PyAny>) -> PyResult<Self> {
         let py = value.py();
         if let Ok(report) = value.cast::<PyReport>() {
-            return Ok(Self { times: report.get().times(py)?, lenient: true });
+            return Ok(Self { times: report.get().times(py)?, lenient: true, queues: Vec::new() });
         }
         if let Ok(times) = value.cast::<PyDict>() {
             return Self::of_dict(times);
@@ -78,7 +81,17 @@ impl Weights {
                 let help = "measure it with device.run(graph, measure=\"passes\")";
                 return Err(bad(values.py(), Code::BadInput, "the report has no GPU times", help));
             }
-            return Ok(Self { times, lenient: true });
+            let mut queues = Vec::new();
+            if let Some(named) = values.get_item("queues")? {
+                for (name, queue) in
+                    named.cast::<PyDict>().map_err(|_| PyTypeError::new_err("queues is a dictionary"))?.iter()
+                {
+                    let Text(word_of) = queue.extract()?;
+                    let known = PassQueue::ALL.iter().map(|queue| queue.name());
+                    queues.push((pass_name(&name)?, word(values.py(), "queue", word_of, PassQueue::from_name, known)?));
+                }
+            }
+            return Ok(Self { times, lenient: true, queues });
         }
         let one = |(name, us): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
             if us.is_instance_of::<PyString>() {
@@ -86,7 +99,7 @@ impl Weights {
             }
             Ok((pass_name(&name)?, us.extract::<Number>()?.0))
         };
-        Ok(Self { times: values.iter().map(one).collect::<PyResult<_>>()?, lenient: false })
+        Ok(Self { times: values.iter().map(one).collect::<PyResult<_>>()?, lenient: false, queues: Vec::new() })
     }
 
     /// The durations, and whether names that the graph lacks are ignored.
@@ -99,6 +112,11 @@ impl Weights {
     /// # Errors
     /// A `GraphError` for unknown passes and numbers that are no durations.
     pub fn apply(&self, py: Python<'_>, graph: &mut Graph) -> PyResult<()> {
+        for (name, queue) in &self.queues {
+            if let Some(pass) = graph.find_pass(name) {
+                graph.pass_mut(pass).queue = *queue;
+            }
+        }
         weigh(graph, &self.times, self.lenient, &mut Vec::new()).map_err(|error| graph_error(py, &error))
     }
 }

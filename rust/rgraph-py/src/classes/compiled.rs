@@ -14,6 +14,7 @@ use rgraph_plan::resource::ResourceId;
 use rgraph_vk::Compiled;
 use rgraph_vk::work::Workload;
 
+use crate::arguments::adapt::Tuned;
 use crate::arguments::convert::{Bytes, Text};
 use crate::arguments::host_arrays::Host;
 use crate::arguments::keywords;
@@ -62,6 +63,8 @@ pub struct PyCompiled {
     pending: Mutex<Pending>,
     /// Notes about passes that do nothing.
     pub idle: Vec<String>,
+    /// What tries other plans, once a run asked for it.
+    tuned: Mutex<Option<Arc<Tuned>>>,
 }
 
 /// The declaration with what its passes do, and the functions among that.
@@ -107,7 +110,7 @@ impl PyCompiled {
         let runs = &device.get().device;
         let (compiled, (load, held), origin) = match value.cast::<PyPlan>() {
             Ok(plan) => {
-                let (load, origin, made_of_it) = Self::of_plan(plan, of, device.get().number)?;
+                let (load, origin, made_of_it) = Self::of_plan(plan, (of, weights), device.get().number)?;
                 let plan = Arc::clone(plan.get().plan());
                 let whole = load.0.clone();
                 let compiled = runs.make_patiently(py, move |device| match made_of_it {
@@ -141,12 +144,49 @@ impl PyCompiled {
         }
         let device = device.clone().unbind();
         let (load, changed, pending) = (Arc::new(load), Mutex::default(), Mutex::default());
-        Ok(Self { device, compiled, load, origin, held, asked, measuring, changed, seen, first, pending, idle })
+        Ok(Self {
+            device,
+            compiled,
+            load,
+            origin,
+            held,
+            asked,
+            measuring,
+            changed,
+            seen,
+            first,
+            pending,
+            idle,
+            tuned: Mutex::default(),
+        })
     }
 
     /// What the next run changes of what lives from run to run. No Python code may run while it is locked.
     pub fn pending(&self) -> MutexGuard<'_, Pending> {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What tries other plans.
+    pub fn tuned(&self) -> Option<Arc<Tuned>> {
+        self.tuned.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// From now on that tries other plans.
+    pub fn tune(&self, tuned: Tuned) -> Arc<Tuned> {
+        let tuned = Arc::new(tuned);
+        let before = self.tuned.lock().unwrap_or_else(PoisonError::into_inner).replace(tuned.clone());
+        drop(before);
+        tuned
+    }
+
+    /// What its plan was baked for.
+    pub fn asked(&self) -> &Asked {
+        &self.asked
+    }
+
+    /// How it was baked.
+    pub fn options(&self) -> &Options {
+        &self.asked.options
     }
 
     /// How a resource's array is seen.
@@ -169,13 +209,22 @@ impl PyCompiled {
     /// against) exactly the workload's graph.
     fn of_plan(
         plan: &Bound<'_, PyPlan>,
-        of: Option<&Bound<'_, PyGraph>>,
+        (of, weights): (Option<&Bound<'_, PyGraph>>, Option<&Bound<'_, PyAny>>),
         device: u64,
     ) -> PyResult<(Load, Option<Py<PyGraph>>, bool)> {
         let py = plan.py();
         let made_of_it = of.is_none();
         let (graph, origin): (Arc<Graph>, _) = match (of, plan.get().source(py)) {
-            (Some(of), _) => (Arc::new(PyGraph::resolved(of)?), Some(of.clone())),
+            (Some(of), _) => {
+                let mut whole = PyGraph::resolved(of)?;
+                // A plan of the graph as it is declared needs none.
+                if let Some(weights) = weights
+                    && whole.content_hash() != plan.get().plan().graph_hash
+                {
+                    Weights::of(weights)?.apply(py, &mut whole)?;
+                }
+                (Arc::new(whole), Some(of.clone()))
+            }
             (None, Some(source)) => source,
             (None, None) => {
                 let message = "a plan that was read from a file knows no shaders";
@@ -209,7 +258,7 @@ impl PyCompiled {
     ///
     /// Parameters
     /// ----------
-    /// inputs, into, flags, params, read, statistics, measure, chaos
+    /// inputs, into, flags, params, read, statistics, measure, chaos, adapt
     ///     See `Device.run`.
     /// wait
     ///     Semaphores that the run waits for: `(semaphore, value)` or `(semaphore, value, resource)`. A semaphore is a
@@ -224,9 +273,9 @@ impl PyCompiled {
     ///     With the roots' contents by name, and a report.
     #[pyo3(signature = (*, inputs = None, into = None, flags = None, params = None, read = None, statistics = false,
                         measure = None, chaos = None, wait = None,
-                        signal = None, **unknown),
+                        signal = None, adapt = None, **unknown),
            text_signature = "($self, *, inputs=None, into=None, flags=None, params=None, read=None, statistics=False, \
-                             measure=None, chaos=None, wait=None, signal=None)")]
+                             measure=None, chaos=None, wait=None, signal=None, adapt=None)")]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
     fn run<'py>(
         slf: &Bound<'py, Self>,
@@ -240,6 +289,7 @@ impl PyCompiled {
         chaos: Option<Bytes>,
         wait: Option<&Bound<'py, PyAny>>,
         signal: Option<&Bound<'py, PyAny>>,
+        adapt: Option<&Bound<'py, PyAny>>,
         unknown: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyFrame>> {
         keywords::refuse_in(slf.as_any(), "run", unknown)?;
@@ -248,7 +298,7 @@ impl PyCompiled {
         inputs::run(
             slf,
             origin,
-            &inputs::Arguments { inputs, into, flags, params, read, statistics, measure, chaos, wait, signal },
+            &inputs::Arguments { inputs, into, flags, params, read, statistics, measure, chaos, wait, signal, adapt },
         )
     }
 
@@ -259,10 +309,18 @@ impl PyCompiled {
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
         visit.call(&self.device)?;
         visit.call(&self.origin)?;
+        if let Ok(tuned) = self.tuned.try_lock()
+            && let Some(tuned) = &*tuned
+        {
+            tuned.visit(&visit)?;
+        }
         self.held.iter().try_for_each(|held| held.visit(&visit))
     }
 
     fn __clear__(&self) {
         self.held.iter().for_each(|held| held.clear());
+        if let Some(tuned) = self.tuned() {
+            tuned.clear();
+        }
     }
 }

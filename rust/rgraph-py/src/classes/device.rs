@@ -12,6 +12,7 @@ use pyo3::types::{PyDict, PyList, PyTuple};
 use rgraph_plan::error::Code;
 use rgraph_vk::{ChaosOptions, Device, DeviceError, DeviceInfo, DeviceOptions};
 
+use crate::arguments::adapt;
 use crate::arguments::convert::{Bytes, Count, Text};
 use crate::arguments::keywords;
 use crate::arguments::options;
@@ -274,7 +275,7 @@ impl PyDevice {
     /// policy, split_barriers, effort, memory
     ///     See `Graph.bake`; for graphs.
     /// weights
-    ///     See `Graph.bake`; for graphs.
+    ///     See `Graph.bake`; for graphs, and for a plan `of=` a graph that was baked with them.
     /// measure, sample
     ///     Which GPU times its runs measure that do not say it, and one run in how many; default: as of the device.
     ///
@@ -347,6 +348,12 @@ impl PyDevice {
     ///     see `chaos`.
     /// memory
     ///     See `Graph.bake`; for graphs, since plans and what was compiled have theirs. Default: `"balanced"`.
+    /// adapt
+    ///     Look for faster plans while frames run. One frame in a few is measured; with these times other orders, and queues
+    ///     of passes with `queue="any"`, are searched by a thread. Each plan found is tried for some frames, and stays
+    ///     only if they are shorter beyond the noise; all compute the same. `"queues"`: passes may leave queues that they
+    ///     name, too. An `rgraph.Adapt` says more. `trials` tells what came of it. Once asked for, later runs without it
+    ///     run the plan that is kept, and try nothing.
     /// wait
     ///     Semaphores that the run waits for: `(semaphore, value)` or `(semaphore, value, resource)`. A semaphore is a
     ///     `Semaphore` or a Vulkan handle; a value of `None` says that a handle is binary. With an imported resource
@@ -367,9 +374,10 @@ impl PyDevice {
     ///     If the device fails.
     #[pyo3(signature = (graph, *, inputs = None, into = None, flags = None, params = None, read = None,
                         statistics = false, measure = None, chaos = None, memory = None, wait = None,
-                        signal = None, **unknown),
+                        signal = None, adapt = None, **unknown),
            text_signature = "($self, graph, *, inputs=None, into=None, flags=None, params=None, read=None, \
-                             statistics=False, measure=None, chaos=None, memory=None, wait=None, signal=None)")]
+                             statistics=False, measure=None, chaos=None, memory=None, wait=None, signal=None, \
+                             adapt=None)")]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
     fn run<'py>(
         slf: &Bound<'py, Self>,
@@ -385,6 +393,7 @@ impl PyDevice {
         memory: Option<Budget>,
         wait: Option<&Bound<'py, PyAny>>,
         signal: Option<&Bound<'py, PyAny>>,
+        adapt: Option<&Bound<'py, PyAny>>,
         unknown: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyFrame>> {
         keywords::refuse_in(slf.as_any(), "run", unknown)?;
@@ -392,8 +401,29 @@ impl PyDevice {
         let (compiled, origin) = Self::remembered(slf, seen.as_ref().map_or(graph, |seen| seen.as_any()), memory)?;
         let chaos = chaos.map(|Bytes(seed)| seed);
         let arguments =
-            inputs::Arguments { inputs, into, flags, params, read, statistics, measure, chaos, wait, signal };
+            inputs::Arguments { inputs, into, flags, params, read, statistics, measure, chaos, wait, signal, adapt };
         inputs::run(&compiled, origin.as_ref(), &arguments)
+    }
+
+    /// What came of `adapt=` for a graph: the plans that were tried, each with what was changed, what was predicted and
+    /// measured, and why it was kept or not; measured times of the passes; and the plan that is kept.
+    ///
+    /// Parameters
+    /// ----------
+    /// graph, memory
+    ///     See `run`.
+    ///
+    /// Returns
+    /// -------
+    /// Trials
+    ///     A table when it is printed.
+    #[pyo3(signature = (graph, *, memory = None))]
+    fn trials<'py>(
+        slf: &Bound<'py, Self>,
+        graph: &Bound<'py, PyAny>,
+        memory: Option<Budget>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        adapt::trials(&Self::remembered(slf, graph, memory)?.0)
     }
 
     /// Run a graph in many ways that its declaration permits, and compare what they leave, bit for bit.

@@ -48,6 +48,11 @@ impl Function {
         last_call(function.bind(py), &arguments).map(|_| ())
     }
 
+    /// The function itself.
+    pub fn function(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        self.get(py).map(|(function, _)| function)
+    }
+
     fn get(&self, py: Python<'_>) -> PyResult<Held> {
         let held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let copy = held

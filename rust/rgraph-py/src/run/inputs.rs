@@ -17,6 +17,7 @@ use rgraph_vk::front::Who;
 use rgraph_vk::work::{Bound as BoundTo, CallbackError, Step, What, Work};
 use rgraph_vk::{ChaosOptions, ChaosReport, Error, Inputs, Resource, Upload};
 
+use crate::arguments::adapt;
 use crate::arguments::convert::Text;
 use crate::arguments::host_arrays::Host;
 use crate::arguments::options::Measuring;
@@ -60,6 +61,8 @@ pub struct Arguments<'a, 'py> {
     pub wait: Option<&'a Bound<'py, PyAny>>,
     /// Semaphores that it signals.
     pub signal: Option<&'a Bound<'py, PyAny>>,
+    /// Whether faster plans are looked for.
+    pub adapt: Option<&'a Bound<'py, PyAny>>,
 }
 
 /// What stands for an imported resource.
@@ -267,7 +270,7 @@ fn gather<'py>(
     arguments: &Arguments<'_, 'py>,
 ) -> PyResult<Given> {
     outside(py, this.device.get().number)?;
-    let Arguments { inputs: given, into, flags, params, read, statistics, measure, chaos: _, wait, signal } =
+    let Arguments { inputs: given, into, flags, params, read, statistics, measure, chaos: _, wait, signal, adapt: _ } =
         *arguments;
     let (mut uploads, mut states, mut lent) = (Vec::new(), Vec::new(), Vec::new());
     let mut arrays = Vec::new();
@@ -410,6 +413,7 @@ pub fn run<'py>(
     arguments: &Arguments<'_, 'py>,
 ) -> PyResult<Bound<'py, PyFrame>> {
     let (py, this) = (slf.py(), slf.get());
+    let tuned = adapt::tuned(slf, arguments.adapt)?;
     let Given { uploads, targets, states, reset, mut inputs, leases } = gather(py, this, origin, arguments)?;
     if let Some(seed) = arguments.chaos {
         let options = ChaosOptions { seed, ..ChaosOptions::default() };
@@ -427,7 +431,12 @@ pub fn run<'py>(
     inputs.reset = reset;
     let frame = this.compiled.make(py, |compiled, free| {
         let uploads = uploads.iter().map(|(id, input)| Ok((*id, input.upload(free)?)));
-        compiled.run(&Inputs { uploads: uploads.collect::<Result<_, Error>>()?, ..inputs })
+        let inputs = Inputs { uploads: uploads.collect::<Result<_, Error>>()?, ..inputs };
+        match &tuned {
+            None => compiled.run(&inputs),
+            Some((tuned, true)) => tuned.tuner().get(free)?.run(inputs),
+            Some((tuned, false)) => tuned.tuner().get(free)?.run_kept(inputs),
+        }
     });
     let frame = match frame {
         Ok(frame) => frame,

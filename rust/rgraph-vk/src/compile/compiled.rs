@@ -142,7 +142,7 @@ impl Compiled {
         Ok(Self(Arc::new(CompiledShared { prepared: Arc::new(prepared), state })))
     }
 
-    /// A trial of a chaos run.
+    /// A trial of a chaos run, or of a tuner.
     pub(crate) fn of_trial(prepared: Prepared) -> Result<Self, Error> {
         Self::new(prepared)
     }
@@ -205,6 +205,11 @@ impl Compiled {
             }
         }
         Ok(frame)
+    }
+
+    /// Whether both are the same one.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
     }
 
     pub(crate) fn prepared(&self) -> &Arc<Prepared> {

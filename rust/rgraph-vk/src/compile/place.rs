@@ -11,7 +11,7 @@ use rgraph_plan::profile::LAZY_MEMORY;
 use rgraph_plan::resource::{Life, ResourceId};
 
 use crate::chaos::poison::allow_clears;
-use crate::compile::prepared::Place;
+use crate::compile::prepared::{Place, Prepared};
 use crate::compile::scene::{Scene, memories, usages, used_by_batches};
 use crate::device::Shared;
 use crate::error::Error;
@@ -41,6 +41,8 @@ pub(crate) struct Placer<'a> {
     rooted: IdVec<ResourceId, bool>,
     /// Whether images are made such that they can be cleared.
     pub clears: bool,
+    /// Has what lives from run to run.
+    pub contents: Option<&'a Prepared>,
 }
 
 pub(crate) type Placed = (IdVec<ResourceId, Place>, Vec<Arc<Arena>>);
@@ -61,7 +63,7 @@ impl<'a> Placer<'a> {
         for &root in workload.graph.roots() {
             rooted[scene.memory[scene.resource_of[root]]] = true;
         }
-        Self { shared, workload, plan, scene, notes, used, rooted, clears: false }
+        Self { shared, workload, plan, scene, notes, used, rooted, clears: false, contents: None }
     }
 
     pub fn place(&mut self) -> Result<Placed, Error> {
@@ -153,6 +155,10 @@ impl<'a> Placer<'a> {
                 let name = format!("{}{suffix}", plan.resource_name(memory));
                 PhysicalResource::new(self.shared, &name, plan.resources[memory].kind, used[memory], domain, concurrent)
             };
+            if let Some(place) = self.kept(memory) {
+                places[memory] = place;
+                continue;
+            }
             places[memory] = match scene.remembered[memory] {
                 0 if life == PlanLife::Fresh => {
                     let contexts = 0..self.shared.frames_in_flight;
@@ -167,6 +173,19 @@ impl<'a> Placer<'a> {
             };
         }
         Ok((places, arenas.into_iter().flatten().collect()))
+    }
+
+    /// The place that lasts and that another compiled graph of the same declaration has for a memory. It suits: what
+    /// outlives a frame is used alike in all plans of a declaration, and shared by all queue families.
+    fn kept(&self, memory: ResourceId) -> Option<Place> {
+        let of = self.contents?;
+        let declared = self.scene.declared[memory]?;
+        let lasts = self.plan.resources[memory].life != PlanLife::Fresh;
+        match &of.places[of.scene.memory[of.scene.resource_of[declared]]] {
+            Place::Fixed(physical) if lasts => Some(Place::Fixed(physical.clone())),
+            Place::Ring(ring) => Some(Place::Ring(ring.clone())),
+            _ => None,
+        }
     }
 
     /// Usages by the plan's memories.

@@ -7,8 +7,9 @@ use std::ffi::CString;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rgraph_plan::bake::{Measured, Options, Scratch, bake_measured};
-use rgraph_plan::graph::PassId;
+use rgraph_plan::bake::{Measure as DriverSizes, Measured, Options, Scratch, bake_measured};
+use rgraph_plan::error::GraphError;
+use rgraph_plan::graph::{Graph, PassId};
 use rgraph_plan::id::{Id, IdVec, Span};
 use rgraph_plan::plan::{BatchId, Command, Hazard, Plan, PlanKind, PlanPassId, PlanQueue};
 use rgraph_plan::profile::{Capabilities, Profile};
@@ -141,14 +142,28 @@ impl Prepared {
         chaos: Option<ChaosSpec>,
     ) -> Result<Self, Error> {
         let begin = std::time::Instant::now();
-        let graph = &workload.graph;
+        let plan = Self::planned(shared, &workload.graph, profile, chaos.is_some(), |measure, scratch| {
+            bake_measured(&workload.graph, profile, options, measure, scratch)
+        })?;
+        let bake_us = begin.elapsed().as_secs_f64() * 1e6;
+        Self::with(shared, workload, Arc::new(plan), bake_us, chaos)
+    }
+
+    /// Plans a graph with the driver's sizes; `clears`: its images can be cleared, whatever passes do with them.
+    pub fn planned<T>(
+        shared: &Shared,
+        graph: &Graph,
+        profile: &Profile,
+        clears: bool,
+        bake: impl FnOnce(DriverSizes<'_>, &mut Scratch) -> Result<T, GraphError>,
+    ) -> Result<T, Error> {
         let (mut kinds, mut sized, mut problems) = (IdVec::new(), ShapeScratch::default(), Vec::new());
         shapes(graph, profile, &mut kinds, &mut sized, &mut problems);
         let used = if problems.is_empty() && graph.ids_fit() {
             let kind = |id: ResourceId| kinds[id].kind;
             let memory = memories(graph, kind);
             let mut used = usages(graph, &memory, kind);
-            if chaos.is_some() {
+            if clears {
                 used.iter_mut().zip(kinds.iter()).for_each(|(used, of)| allow_clears(shared, of.kind, used));
             }
             memory.iter().map(|memory| used[*memory]).collect::<IdVec<ResourceId, _>>()
@@ -166,14 +181,12 @@ impl Prepared {
                 }
             };
         let mut scratch = SCRATCH.take().unwrap_or_default();
-        let plan = bake_measured(graph, profile, options, &measure, &mut scratch);
+        let plan = bake(&measure, &mut scratch);
         SCRATCH.set(Some(scratch));
         if let Some(error) = refused.into_inner() {
             return Err(error);
         }
-        let plan = Arc::new(plan?);
-        let bake_us = begin.elapsed().as_secs_f64() * 1e6;
-        Self::with(shared, workload, plan, bake_us, chaos)
+        Ok(plan?)
     }
 
     /// Makes a graph and a plan of it ready, which may have been baked for another device.
@@ -189,6 +202,17 @@ impl Prepared {
         bake_us: f64,
         chaos: Option<ChaosSpec>,
     ) -> Result<Self, Error> {
+        Self::with_contents(shared, workload, plan, (bake_us, chaos), None)
+    }
+
+    /// The same; what lives from run to run is that of another compiled graph of the same declaration.
+    pub fn with_contents(
+        shared: &Arc<Shared>,
+        workload: Workload,
+        plan: Arc<Plan>,
+        (bake_us, chaos): (f64, Option<ChaosSpec>),
+        contents: Option<&Self>,
+    ) -> Result<Self, Error> {
         if workload.works.keys().any(|pass| workload.graph.passes().get(*pass).is_none()) {
             let message = "work is given for a pass of another graph";
             return Err(Error::work("?", message, "use the handles of the workload's own graph"));
@@ -200,7 +224,7 @@ impl Prepared {
         renderings.check(&plan, shared.limits.max_color_attachments)?;
         subpass::create(shared, &plan, &scene, &mut renderings)?;
         let mut placer = Placer::new(shared, &workload, &plan, &scene, &mut notes);
-        placer.clears = chaos.is_some();
+        (placer.clears, placer.contents) = (chaos.is_some(), contents);
         let (places, arenas) = placer.place()?;
         let binder = Binder { shared, graph: &workload.graph, plan: &plan, scene: &scene, renderings: &renderings };
         let mut packets = Packets { of_pass: IdVec::filled(Span::default(), plan.passes.len()), ..Packets::default() };

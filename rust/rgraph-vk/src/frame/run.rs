@@ -496,6 +496,11 @@ impl RunState {
         (&self.push, &self.data)
     }
 
+    /// Goes on where the last run of another compiled graph with the same contents ended.
+    pub fn go_on(&mut self, before: &Self) {
+        (self.run, self.initialised) = (before.run, before.initialised);
+    }
+
     /// The clears of the first run were submitted.
     pub fn set_initialised(&mut self) {
         self.initialised = true;
