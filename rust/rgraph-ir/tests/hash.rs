@@ -219,6 +219,9 @@ fn every_field_of_every_noun_changes_the_hash_in_its_own_way() {
     all.extend(accesses());
     all.extend(resources());
     all.extend(links());
+    assert!(all.len() > 100, "{}", all.len());
+    // Pairs are compared: Miri takes minutes for a few.
+    all.truncate(if cfg!(miri) { 12 } else { all.len() });
     let mut known: HashMap<u128, &str> = HashMap::new();
     for (what, graph) in &all {
         if let Some(other) = known.insert(graph.content_hash(), what) {
@@ -228,7 +231,6 @@ fn every_field_of_every_noun_changes_the_hash_in_its_own_way() {
         assert_eq!(equal, [what]);
         assert_eq!(graph, &graph.clone());
     }
-    assert!(all.len() > 100, "{}", all.len());
 }
 
 #[test]
