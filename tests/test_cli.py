@@ -153,13 +153,6 @@ def test_schema_is_json_and_names_every_usage(deferred: Path):
     assert b"storage_read_write" in run("schema", "graph").stdout
 
 
-def test_explain_tells_of_one_pass(deferred: Path):
-    done = run("explain", deferred, "ao")
-    assert done.returncode == 0
-    assert b"compute" in done.stdout
-    assert run("explain", deferred, "oa").returncode == 2
-
-
 def test_fuzz_counts_graphs_and_keeps_what_breaks_a_law(tmp_path: Path):
     done = run("fuzz", "--seconds", "0", "--seed", "5", "-o", tmp_path)
     assert done.returncode == 0, done.stderr.decode()
@@ -368,24 +361,6 @@ def test_diff_as_page_and_as_exit_status(plan: Path, deferred: Path, tmp_path: P
     assert (tmp_path / "d.html").read_text(encoding="utf-8").startswith("<!doctype html>")
     assert run("diff", plan, other, "--exit-code").returncode == 1
     assert run("diff", plan, plan, "--exit-code").returncode == 0
-
-
-def test_explain_as_json(deferred: Path):
-    values = json.loads(run("explain", deferred, "ao", "--json").stdout)
-    assert values["pass"] == "ao"
-    assert values["culled"] is None
-    assert values["planned"]["queue"] == "compute"
-    about = [one["about"] for one in values["reasons"]]
-    assert about[:5] == ["runs", "queue", "time", "after", "waits"]
-    assert "\n'ao' reads what 'gbuffer' wrote" in values["reasons"][about.index("barrier")]["text"]
-    culled = json.loads(run("explain", deferred, "debug_view", "--json").stdout)
-    assert culled["planned"] is None
-    assert culled["culled"] == "it writes 'debug', which nobody reads and which is no root"
-
-
-def test_explain_tells_of_an_error():
-    assert run("explain", "rg-e203").stdout.decode() == rgraph.explain("RG-E203").rstrip() + "\n"
-    assert json.loads(run("explain", "RG-E101", "--json").stdout)["code"] == "RG-E101"
 
 
 def test_fuzz_as_json(tmp_path: Path):

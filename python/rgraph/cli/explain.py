@@ -9,7 +9,8 @@ import rgraph
 from rgraph.cli import UsageError
 from rgraph.cli._files import baked
 from rgraph.cli._parser import planning
-from rgraph.cli._terminal import as_json, nearest, paint, say
+from rgraph.cli._prose import reasons, rendered
+from rgraph.cli._terminal import as_json, nearest, say
 
 if TYPE_CHECKING:
     import argparse
@@ -52,19 +53,13 @@ def _values(plan: Plan, name: str, text: str) -> dict[str, Any]:
     return {"pass": name, "culled": plan.culled.get(name), "planned": planned, "reasons": reasons}
 
 
-def _painted(text: str) -> str:
-    lines = text.splitlines()
-    lines[0] = paint(lines[0], "bold")
-    return "\n".join(f"{paint(line[:14], 'cyan')}{line[14:]}" if line[2:3].strip() else line for line in lines)
-
-
 def _code(code: str, json: bool) -> int:
     """Print the meaning of a code and how to fix it."""
     try:
         text = rgraph.explain(code)
     except ValueError as error:
         raise UsageError(str(error)) from None
-    say(as_json({"code": code, "text": text}) if json else text.rstrip())
+    say(as_json({"code": code, "text": text}) if json else rendered(text))
     return 0
 
 
@@ -91,5 +86,5 @@ def main(arguments: argparse.Namespace) -> int:
     if name not in known:
         raise UsageError(f'"{plan.graph_name}" has no pass "{name}"', nearest(name, known))
     text = plan.explain(name)
-    say(as_json(_values(plan, name, text)) if arguments.json else _painted(text))
+    say(as_json(_values(plan, name, text)) if arguments.json else reasons(text))
     return 0
