@@ -3,7 +3,9 @@
 
 mod common;
 
-use common::{CORPUS, Random, corpus, wgsl};
+use std::collections::HashMap;
+
+use common::{CORPUS, Random, corpus, glsl, wgsl};
 use rgraph_plan::error::Code;
 use rgraph_shader::{BindingKind, Interface, Kind, Program, Source, Stage, Type};
 
@@ -178,4 +180,57 @@ fn stages_of_spirv_and_text_go_together() {
     let both = Program::new("mixed", Kind::Raster, &[Source::Spirv(&vertex), wgsl(fragment)], None).expect("fits");
     assert_eq!(both.modules.iter().map(|module| module.stage).collect::<Vec<_>>(), [Stage::Vertex, Stage::Fragment]);
     assert_eq!(both.interface.vertex_inputs.len(), 3);
+}
+
+/// The module with each image that is loaded out of an array taken out of the array, which is loaded whole.
+fn loading_whole_arrays(words: &[u32]) -> Vec<u32> {
+    let mut out = words.to_vec();
+    let (mut pointees, mut variables, mut numbers) = (HashMap::new(), HashMap::new(), HashMap::new());
+    let (mut at, mut changed) = (5, 0);
+    while at < words.len() {
+        let length = (words[at] >> 16) as usize;
+        match (words[at] & 0xffff, &words[at + 1..at + length]) {
+            (32, [id, _, of]) => drop(pointees.insert(*id, *of)),
+            (43, [_, id, value]) => drop(numbers.insert(*id, *value)),
+            (59, [pointer, id, ..]) => drop(variables.insert(*id, pointees[pointer])),
+            // An access chain, and the load of what it points to.
+            (65, [_, chain, of, indices @ ..])
+                if words[at + length] == 4 << 16 | 61 && words[at + length + 3] == *chain =>
+            {
+                let (ty, image) = (words[at + length + 1], words[at + length + 2]);
+                let mut new = vec![4 << 16 | 61, variables[of], *chain, *of];
+                new.extend([(indices.len() as u32 + 4) << 16 | 81, ty, image, *chain]);
+                new.extend(indices.iter().map(|index| numbers[index]));
+                out[at..at + new.len()].copy_from_slice(&new);
+                changed += 1;
+            }
+            _ => {}
+        }
+        at += length;
+    }
+    assert_eq!(changed, 2, "one image is written and one is read");
+    out
+}
+
+#[test]
+fn images_of_an_array_that_is_loaded_whole_are_read_and_written() {
+    for [length, index] in [["[2]", "[1]"], ["[2][3]", "[1][2]"]] {
+        let text = format!(
+            "#version 450
+            layout(local_size_x = 1) in;
+            layout(set = 0, binding = 0, rgba8) uniform writeonly image2D to{length};
+            layout(set = 0, binding = 8) uniform texture2D from{length};
+            void main() {{ imageStore(to{index}, ivec2(0), texelFetch(from{index}, ivec2(0), 0)); }}"
+        );
+        let program =
+            Program::new("arrays", Kind::Compute, &[glsl(&text)], None).unwrap_or_else(|fault| panic!("{fault}"));
+        let changed = bytes(&loading_whole_arrays(&program.modules[0].spirv), false);
+        let again = Program::new("arrays", Kind::Compute, &[Source::Spirv(&changed)], None);
+        let again = again.unwrap_or_else(|fault| panic!("{fault}"));
+        let uses = |of: &Program| -> Vec<(String, bool, bool)> {
+            of.interface.bindings.iter().map(|one| (one.name.clone(), one.reads, one.writes)).collect()
+        };
+        assert_eq!(uses(&again), uses(&program), "{length}");
+        assert_eq!(uses(&again), [("to".to_owned(), false, true), ("from".to_owned(), true, false)], "{length}");
+    }
 }

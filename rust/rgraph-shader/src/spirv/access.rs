@@ -2,6 +2,7 @@
 //! calls and parameters.
 
 use super::{Binary, Form, class, op};
+use crate::naga_type::DEEPEST;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
 /// How a variable is used.
@@ -115,8 +116,9 @@ impl Binary<'_> {
                     local.insert(at(1), [Some(Root::Parameter(out.parameters.len())), None]);
                     out.parameters.push(0);
                 }
-                // Access chains of all kinds, CopyObject, Image, ImageTexelPointer, CopyLogical, RawAccessChain.
-                65..=67 | 70 | 83 | 100 | 60 | 400 | 5398 => {
+                // Access chains of all kinds, CopyObject, Image, ImageTexelPointer, CopyLogical, RawAccessChain;
+                // CompositeExtract: a handle out of an array that was loaded whole.
+                65..=67 | 70 | 81 | 83 | 100 | 60 | 400 | 5398 => {
                     let of = roots(at(2), &local);
                     out.mark(of, 0);
                     if of != [None; 2] {
@@ -168,9 +170,9 @@ impl Binary<'_> {
                     arguments.iter().for_each(|roots| out.mark(*roots, 0));
                     out.calls.push((at(2), arguments));
                 }
-                // Select, Phi, ReturnValue and extended instructions let a pointer out of sight, and of what extensions
+                // CompositeConstruct, CompositeInsert, Select, Phi, ReturnValue and extended instructions let a pointer out of sight, and of what extensions
                 // do nothing is known: anything may happen to what they name.
-                169 | 245 | 254 | op::EXT_INST | 4096.. => {
+                80 | 82 | 169 | 245 | 254 | op::EXT_INST | 4096.. => {
                     // An extended instruction's number is no id.
                     let first = if instruction.op == op::EXT_INST { 4 } else { 0 };
                     for id in instruction.from(first) {
@@ -183,14 +185,16 @@ impl Binary<'_> {
         out
     }
 
-    /// Whether a type is an image, a sampler or several, which are handles and no data.
-    fn is_handle(&self, ty: u32) -> bool {
-        match self.form(ty) {
-            Form::Image { .. } | Form::Sampler | Form::SampledImage(_) => true,
-            // A whole array of handles; of what, matters no more.
-            Form::Array(of, _) => matches!(self.form(*of), Form::Image { .. } | Form::Sampler | Form::SampledImage(_)),
-            _ => false,
+    /// Whether a type is an image, a sampler or an array of them, which are handles and no data.
+    fn is_handle(&self, mut ty: u32) -> bool {
+        for _ in 0..DEEPEST {
+            match self.form(ty) {
+                Form::Image { .. } | Form::Sampler | Form::SampledImage(_) => return true,
+                Form::Array(of, _) | Form::RuntimeArray(of) => ty = *of,
+                _ => return false,
+            }
         }
+        false
     }
 
     /// Whether variables of a storage class are resources or push data.
