@@ -1,6 +1,6 @@
 //! Layouts, owners and contents that a pass meets, and the words in which a hazard is told.
 
-use rgraph_ir::access::{Accesses, Layout};
+use rgraph_ir::access::{Accesses, Layout, Usage};
 use rgraph_ir::id::Id;
 use rgraph_ir::plan::PlanPassId;
 
@@ -59,18 +59,21 @@ impl Machine<'_> {
                     .map(|access| access.layout),
             );
         }
-        let current = self.stores[store].subresources[subresource].layout;
+        let state = &self.stores[store].subresources[subresource];
+        let current = state.layout;
+        // The host finds garbage in any layout, and cannot change one.
+        let garbage = at.usage == Usage::HostRead && state.gone.is_some() && named.contains(&Layout::Undefined);
         let part = self.part(memory, subresource);
         if named.is_empty() {
             let message = format!("pass \"{name}\" names no layout for its {} of \"{what}\"{part}", at.usage);
             self.findings.add(Rule::Layout, Some(name), Some(what), message);
-        } else if !named.contains(&current) {
+        } else if !named.contains(&current) && !garbage {
             let message = format!(
                 "pass \"{name}\" uses \"{what}\"{part} as {} in layout {}, but it is in {current}: a transition is missing",
                 at.usage, named[0]
             );
             self.findings.add(Rule::Layout, Some(name), Some(what), message);
-        } else if !layout_fits(at.usage, current) {
+        } else if !layout_fits(at.usage, current) && !garbage {
             let message = format!("pass \"{name}\" uses \"{what}\"{part} as {} in layout {current}", at.usage);
             self.findings.add(Rule::Layout, Some(name), Some(what), message);
         }
@@ -84,7 +87,8 @@ impl Machine<'_> {
         for subresources in accessed.chunk_by(|a, b| a.2 == b.2) {
             let (store, _, number, resource) = subresources[0];
             let at = &facts.declared_passes[declared].uses[number];
-            if !facts.shapes[resource].is_image() {
+            // The host looks at bytes, without a view.
+            if !facts.shapes[resource].is_image() || at.usage == Usage::HostRead {
                 continue;
             }
             let grid = &facts.grids[facts.memory[resource]];

@@ -2,10 +2,11 @@
 
 use rgraph_ir::access::{Aspects, Layout};
 use rgraph_ir::id::Id;
-use rgraph_ir::plan::{Edge, Scope};
+use rgraph_ir::plan::{Command, Edge, Scope};
 use rgraph_ir::resource::ResourceId;
 
 use crate::clock::Node;
+use crate::facts::DeclaredUse;
 use crate::finding::Rule;
 use crate::machine::{Exit, Machine};
 use crate::shape::Part;
@@ -259,6 +260,28 @@ impl Machine<'_> {
         }
     }
 
+    /// Whether the last listed use of a subresource is the host's, also if its pass is switched off in this run.
+    fn is_last_on_host(&self, memory: usize, subresource: usize) -> bool {
+        let facts = self.facts;
+        let part = |at: &DeclaredUse| facts.grids[memory].subresources(&at.part).binary_search(&subresource).is_ok();
+        let uses = |declared: usize| {
+            facts.declared_passes[declared].uses.iter().any(|at| {
+                let mut inputs = at.fallbacks.iter().map(|fallback| fallback.input);
+                facts.memory[at.resource] == memory && at.subresources.binary_search(&subresource).is_ok()
+                    || inputs.any(|input| facts.memory[input] == memory) && part(at)
+            })
+        };
+        let batches = self.plan.batches.iter().rev();
+        let mut passes = batches.flat_map(|batch| {
+            let commands = self.plan.commands[batch.commands.range()].iter().rev();
+            commands.filter_map(move |command| match command {
+                Command::Pass { pass, .. } => Some((batch.queue, self.declared_of[pass.index()]?)),
+                _ => None,
+            })
+        });
+        passes.find(|(_, declared)| uses(*declared)).is_some_and(|(queue, _)| queue.is_none())
+    }
+
     /// Declared `leave` states are reached, and no release waits for ever.
     fn check_left(&mut self) {
         let facts = self.facts;
@@ -279,7 +302,7 @@ impl Machine<'_> {
                 let of_run = used.map(|done| &self.done[done]).filter(|done| done.run == self.run);
                 let Some(last) = of_run.max_by_key(|done| done.sequence) else { continue };
                 // Only what the host uses last may stay as it is, and the plan says so.
-                if noted && last.queue == self.host {
+                if noted && (last.queue == self.host || self.is_last_on_host(memory, subresource)) {
                     continue;
                 }
                 let reached = state.release.as_ref().map_or(state.layout, |release| release.layouts[1]);

@@ -207,6 +207,8 @@ impl<'a> Lister<'a> {
             });
             list.extend(own.map(|access| access.layout));
         }
+        // The host cannot change a layout, and where it finds none there is only garbage.
+        list.retain(|layout| one.at.usage != Usage::HostRead || *layout != Layout::Undefined);
         list.sort_unstable();
         list.dedup();
         list

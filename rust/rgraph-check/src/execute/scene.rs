@@ -429,6 +429,10 @@ impl<'a> Scene<'a> {
             });
             own.for_each(|access| mask |= bit(access.layout));
         }
+        // The host finds garbage in any layout, and cannot change one.
+        if at.usage == Usage::HostRead && mask & bit(Layout::Undefined) > 0 {
+            return u16::MAX;
+        }
         let fits = Layout::ALL.iter().filter(|layout| layout_fits(at.usage, **layout));
         mask & fits.fold(0, |all, layout| all | bit(*layout))
     }

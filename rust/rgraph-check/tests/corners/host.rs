@@ -149,4 +149,84 @@ corners! {
         pass draw graphics: color a
         pass first async_compute: sampled a; storage_write one
         pass second graphics: sampled a; color two";
+
+    an_image_is_read_by_the_host_and_then_by_another_family = "
+        image a
+        buffer out 65536 root
+        pass draw graphics: color a
+        pass look cpu effects: host_read a
+        pass copy async_compute: src a; dst out";
+
+    exclusive_sharing_of_an_image_that_the_host_reads_between_two_families = "
+        image a sharing=exclusive
+        buffer out 65536 root
+        pass draw graphics: color a
+        pass look cpu effects: host_read a
+        pass copy async_compute: src a; dst out";
+
+    an_image_is_sampled_and_read_by_the_host_after_a_copy = "
+        buffer b 16384 imported
+        image a
+        image out root
+        pass fill graphics: src b; dst a
+        pass shade graphics: sampled a; color out
+        pass look cpu effects: host_read a";
+
+    an_image_is_read_by_the_host_while_another_queue_samples_it = "
+        image a
+        image out root
+        pass draw graphics: color a
+        pass look cpu effects: host_read a
+        pass shade async_compute: sampled a; storage_write out
+        pass again graphics: color a";
+
+    an_imported_image_is_left_by_the_host_which_changes_no_layout = "
+        image a imported leave=shader_read_only_optimal
+        pass draw graphics: color a
+        pass look cpu effects: host_read a";
+
+    an_imported_image_is_left_by_a_host_that_is_switched_off = "
+        image a imported leave=shader_read_only_optimal
+        pass draw graphics: color a
+        pass look cpu effects if=on: host_read a";
+
+    the_host_reads_all_mips_of_which_one_is_written = "
+        image a mips=3
+        pass draw graphics: color a
+        pass look cpu effects: host_read a";
+
+    the_host_reads_an_image_of_the_frame_before = "
+        image a
+        image past history_of=a
+        pass draw graphics: color a
+        pass look cpu effects: host_read past
+        pass both async_compute effects: sampled past; sampled a";
+
+    the_host_and_two_queues_read_an_image_that_nothing_wrote_before = "
+        image a mips=2
+        image one root
+        image two root
+        pass fill graphics: color a mips=0..1
+        pass look cpu effects: host_read a
+        pass again cpu effects: host_read a
+        pass first graphics: sampled a; color one
+        pass second async_compute: sampled a; storage_write two";
+
+    an_imported_image_that_the_host_may_read_last_is_left_as_it_is = "
+        image a imported leave=shader_read_only_optimal
+        image b
+        buffer out 65536 root
+        pass better graphics if=on fallback=b:a: storage_write b
+        pass copy graphics: src b; dst out
+        pass look cpu effects: host_read b";
+
+    the_host_takes_over_bytes_of_an_image_that_it_read = "
+        image a format=r32float
+        buffer b 256
+        buffer c 1024
+        image out root
+        pass draw graphics: color a
+        pass look cpu: host_read a; host_write c
+        pass fill cpu: host_write b; host_write c
+        pass last graphics: indirect c; color out";
 }

@@ -39,6 +39,8 @@ pub struct ReadGroup {
     pub multi_queue: bool,
     /// Whether it begins with a change of owner.
     pub moved: bool,
+    /// Whether the host alone looks at an image that holds nothing and is in no layout, which the host cannot change.
+    pub empty: bool,
     members: u32,
 }
 
@@ -66,7 +68,11 @@ impl ReadGroup {
 
     /// The layout of all its uses, if they share one; else each use has its own in turn.
     pub fn layout_of(&self, own: Layout) -> Layout {
-        if self.turns && self.queues.is_power_of_two() { own } else { self.layout }
+        match self.empty {
+            true => Layout::Undefined,
+            false if self.turns && self.queues.is_power_of_two() => own,
+            false => self.layout,
+        }
     }
 }
 
@@ -222,16 +228,16 @@ impl ReadGroups {
             }
             let used = self.use_of[id];
             let host_gives = used.host && used.switches > 0;
-            // The host takes no ownership. What it only reads is released and acquired around it; from whom a family
-            // must take what the host was the first to write depends on the run before, which a first run does not
-            // have.
+            // The host takes no ownership. A buffer that it only reads is released before and acquired after it; from
+            // whom a family must take what the host was the first to write depends on the run before, which a first
+            // run does not have. An image would change its layout, from release to acquire, while the host reads.
             let outlives = frame.has_edges(id);
-            let nobody_gives = used.switches > 0 && (used.host_writes || used.host && outlives);
+            let nobody_gives = used.switches > 0 && (used.host_writes || used.host && (outlives || frame.is_image(id)));
             let said = used.declared.filter(|_| !nobody_gives);
             self.sharing[id] = said.unwrap_or_else(|| match resource.life {
                 Life::Imported(_) if !host_gives => Sharing::Exclusive,
                 _ if used.switches == 0 => Sharing::Exclusive,
-                _ if outlives => Sharing::Concurrent,
+                _ if outlives || nobody_gives => Sharing::Concurrent,
                 _ if frame.is_image(id) && used.attachment && used.switches == 1 && !used.together => {
                     Sharing::Exclusive
                 }
@@ -286,22 +292,24 @@ impl ReadGroups {
         let state = self.states[subresource];
         let reads = access.effect == Effect::Read;
         let family = if on_gpu { frame.families[usize::from(queue)] } else { state.family };
+        let before = (state.read_group != NONE).then(|| self.read_groups[state.read_group as usize]);
+        let image = frame.is_image(memory);
+        let empty = !on_gpu && image && before.map_or(!frame.has_edges(memory), |before| before.empty);
         let moves = exclusive && state.family != NONE && family != state.family && access.effect != Effect::Replace;
-        let joins = state.read_group != NONE
+        let joins = before.is_some_and(|before| before.empty == empty)
             && !moves
             && if access.group != 0 {
                 state.group == access.group
             } else {
-                reads && self.read_groups[state.read_group as usize].reads
+                reads && before.is_some_and(|before| before.reads)
             };
         let read_group = if joins {
             self.join(at, access, state.read_group, queue);
             state.read_group
         } else {
-            if moves {
+            if moves || before.is_some_and(|before| before.empty) {
                 self.follow_all(state.read_group, at);
             }
-            let before = (state.read_group != NONE).then(|| self.read_groups[state.read_group as usize]);
             let producer = before.filter(|e| reads && !e.reads && !moves && e.queues.is_power_of_two()).and_then(|e| {
                 let queue = e.queues.trailing_zeros() as u8;
                 (queue != frame.schedule.host()).then_some(queue)
@@ -318,6 +326,7 @@ impl ReadGroups {
                 first_producer: if producer == Some(queue) { at } else { NONE },
                 multi_queue,
                 moved: moves,
+                empty,
                 members: self.members.len() as u32 - 1,
             });
             self.read_groups.len() as u32 - 1

@@ -246,6 +246,30 @@ impl Hazards {
         }
     }
 
+    /// Bytes of which the host saw an image alone, by the transition of that image: whatever it finds there under
+    /// another name it sees by a barrier about all memory.
+    pub(super) fn show_bytes_to_host(&mut self, scene: Scene<'_>, here: Here<'_>) {
+        let placement = scene.transients.index[here.memory];
+        let followed = if placement == NONE { &[] } else { scene.transients.followed(placement) };
+        for &(before, _) in followed.iter().filter(|(_, from_previous_frame)| !from_previous_frame) {
+            let memory = scene.transients.placements[before as usize].memory;
+            for subresource in scene.frame.facts.subresources.of(memory).range() {
+                let state = self.states[subresource];
+                let transition = self.calls.barriers.get(state.producer_barrier as usize);
+                if transition.is_some() && self.list(state.uses).any(|used| used.queue == here.queue) {
+                    self.show_to_host(scene, here, state.before);
+                }
+            }
+        }
+    }
+
+    /// Whether the first use of a read group changed the layout: then the host sees what that change wrote.
+    pub(super) fn changes_layout(&self, state: State) -> bool {
+        let initializer = self.list(state.uses).find(|used| used.queue == state.initializer);
+        let barrier = initializer.and_then(|used| self.calls.barriers.get(used.barrier as usize));
+        barrier.is_some_and(|barrier| matches!(barrier.about, About::Image(_, _, old, new) if old != new))
+    }
+
     /// What was there before the frame, or changed hands, is seen first by the queue that leads; from there the host
     /// sees it.
     pub(super) fn show_initializer_to_host(&mut self, scene: Scene<'_>, here: Here<'_>, state: State) {

@@ -114,6 +114,7 @@ impl Hazards {
             for at in handed.range() {
                 self.show_left_to_host(scene, here, self.left[at]);
             }
+            self.show_bytes_to_host(scene, here);
             if placement != NONE {
                 self.firsts.push(First { placement, ..first });
             }

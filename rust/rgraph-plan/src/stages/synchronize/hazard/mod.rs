@@ -486,7 +486,7 @@ impl Hazards {
             self.rely_on_initializer(scene, here, state, waits);
             if !on_gpu {
                 let written = self.list(state.before).any(|used| used.access.intersects(Accesses::WRITES));
-                if read_group.moved || !written && state.producer_barrier == NONE {
+                if read_group.moved || state.producer_barrier == NONE && (!written || self.changes_layout(state)) {
                     self.show_initializer_to_host(scene, here, state);
                 } else if state.producer_barrier == NONE {
                     self.show_to_host(scene, here, state.before);
