@@ -8,8 +8,13 @@ use rgraph_check::interpret::{disagreement, interpret_graph};
 use rgraph_ir::graph::Graph;
 
 /// Families that the naive planner knows nothing of.
-const UNKNOWN: Families =
-    Families::of(&[Family::ModifiedImport, Family::StencilAlone, Family::TwinHistories, Family::AspectAlone]);
+const UNKNOWN: Families = Families::of(&[
+    Family::ModifiedImport,
+    Family::StencilAlone,
+    Family::TwinHistories,
+    Family::AspectAlone,
+    Family::HostImages,
+]);
 
 /// The first graphs that the naive planner can plan, flattened, with their seeds.
 fn graphs(count: usize) -> impl Iterator<Item = (u64, Graph)> {

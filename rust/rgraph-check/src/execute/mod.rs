@@ -337,6 +337,9 @@ impl<'a, 'e> Machine<'a, 'e> {
                 content.see(agent.instance);
             }
             let blind = amiss || sight == Sight::No;
+            if content.writers.is_empty() {
+                self.see_garbage(at, agent);
+            }
             if blind {
                 self.blame(node, at, if amiss { AMISS } else { "does not see what was written" });
             }
@@ -495,6 +498,17 @@ impl<'a, 'e> Machine<'a, 'e> {
         subresource.now.run = node.run as i32;
         subresource.now.writers.push(writer);
         subresource.instance = agent.instance;
+    }
+
+    /// Notes that a use looks at what others left in its bytes: garbage to it, but those who follow the look follow the
+    /// writes that it saw.
+    fn see_garbage(&mut self, place: u32, agent: &Agent) {
+        for &other in &self.scene.aliases[place as usize] {
+            let content = &mut self.subresources[other as usize].now;
+            if !content.writers.is_empty() && self.events.sees(content, agent) == Sight::Yes {
+                content.see(agent.instance);
+            }
+        }
     }
 
     /// Whether what the same bytes held under other names cannot land on a write any more; it is gone.

@@ -132,5 +132,4 @@ impl Families {
 }
 
 /// What the default limits leave out: families on which planner, judge and interpreter do not agree yet.
-pub const UNSETTLED: Families =
-    Families::of(&[Family::Undefined, Family::AspectAlone, Family::HostImages, Family::Exclusive]);
+pub const UNSETTLED: Families = Families::of(&[Family::AspectAlone]);

@@ -25,5 +25,6 @@ mod host;
 mod modifies;
 mod outside;
 mod render;
+mod undefined;
 mod unordered;
 mod views;

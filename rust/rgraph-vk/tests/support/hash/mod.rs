@@ -151,6 +151,9 @@ const UNTRIED: Families = Families::of(&[
     Family::ModifyingFallback,
     Family::FallbackReplaced,
     Family::HostAfterConditional,
+    Family::Undefined,
+    Family::HostImages,
+    Family::Exclusive,
 ]);
 
 /// What these frames have no shader, command or format for, or are not tried with.

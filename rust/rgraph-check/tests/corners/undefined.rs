@@ -1,0 +1,39 @@
+//! Reads of ranges of which only a part holds anything.
+
+corners! {
+    garbage_of_other_bytes_is_read_and_then_written = "
+        buffer b 65536
+        buffer o 65536
+        image c root
+        pass part compute: dst b range=32768..40960
+        pass look graphics: storage_read b stages=fragment; color c
+        pass change compute: storage_read_write b
+        pass use compute: storage_read b; storage_write o
+        pass last compute effects: storage_read o";
+
+    garbage_that_the_frame_before_left_under_another_name = "
+        buffer b 65536
+        buffer s 4096
+        buffer o 4096
+        image c root
+        pass part graphics: dst b range=32768..40960
+        pass look graphics: storage_read b stages=fragment; color c
+        pass change graphics: storage_read_write b stages=fragment
+        pass build graphics: storage_read b stages=fragment; storage_write s stages=fragment
+        pass trace graphics effects: storage_read s stages=fragment; storage_write o stages=fragment";
+
+    some_mips_are_sampled_before_they_hold_anything = "
+        image a mips=3
+        image one root
+        image two root
+        pass top graphics: color a mips=0..1
+        pass look graphics: sampled a; color one
+        pass next compute: sampled a mips=0..1; storage_write a mips=1..2
+        pass other async_compute: sampled a; storage_write two";
+
+    a_layer_that_nothing_wrote_is_copied_along = "
+        image a layers=4
+        buffer out 65536 root
+        pass draw graphics: color a layers=1..3
+        pass copy transfer: src a; dst out";
+}
