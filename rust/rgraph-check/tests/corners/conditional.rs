@@ -368,4 +368,14 @@ corners! {
         pass look graphics: sampled first; color end
         culled write
         runs better";
+
+    a_reader_under_the_flag_of_the_writer_never_reads_the_fallback = "
+        buffer base 256
+        buffer over 256
+        buffer out 256 root
+        pass fill compute: storage_write base load=discard
+        pass zero compute: storage_write out load=discard
+        pass write compute if=on fallback=over:base: storage_write over load=discard
+        pass read compute if=on: storage_read over; storage_write out
+        culled fill";
 }

@@ -190,4 +190,29 @@ corners! {
         pass one graphics: sampled a; color b
         pass two graphics: sampled b; color a; color out
         refused RG-E204";
+
+    a_stand_in_is_read_where_its_output_is_although_it_was_written_before = "
+        image base
+        image over
+        image out root
+        pass first graphics: color base load=clear clear=0/0/0/1
+        pass read graphics: sampled over; color out
+        pass second graphics: color base load=clear clear=1/0/0/1
+        pass shade graphics if=on fallback=over:base: color over load=clear
+        before second read
+        before shade read";
+
+    a_stand_in_of_a_forward_read_is_written_again_afterwards = "
+        buffer base 256
+        buffer over 256
+        buffer out 256 root
+        buffer other 256 root
+        pass first compute: storage_write base load=discard
+        pass read compute: storage_read over; storage_write out
+        pass shade async_compute if=on fallback=over:base: storage_write over load=discard
+        pass second transfer: src base; dst other
+        pass third compute: storage_write base load=discard
+        pass last compute: storage_read base; storage_write other
+        before shade read
+        before read third";
 }
