@@ -146,7 +146,7 @@ def test_diff_says_what_differs(plan: Path, deferred: Path, tmp_path: Path):
 
 
 def test_schema_is_json_and_names_every_usage(deferred: Path):
-    for kind in ("graph", "profile", "plan"):
+    for kind in ("graph", "profile", "plan", "devices"):
         done = run("schema", kind)
         assert done.returncode == 0
         assert json.loads(done.stdout)["$schema"]

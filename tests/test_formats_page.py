@@ -14,7 +14,7 @@ FOLDER = Path(__file__).resolve().parent.parent / "docs"
 NORM = FOLDER / "reference" / "formats.md"
 WORK = FOLDER / "reference" / "graph-files.md"
 CONVENTIONS = FOLDER / "concepts" / "conventions.md"
-SCHEMAS = {kind: json.loads(rg.schema(kind)) for kind in ("graph", "profile", "plan")}
+SCHEMAS = {kind: json.loads(rg.schema(kind)) for kind in ("graph", "profile", "plan", "devices")}
 TABLE = re.compile(r"^<!-- (keys|words): (\S+) -->\n\|[^\n]*\n\|[^\n]*\n((?:\|[^\n]*\n)+)", re.M)
 OPTION = {"option"}
 

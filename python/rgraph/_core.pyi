@@ -4118,7 +4118,7 @@ def schema(kind: str) -> str:
     Parameters
     ----------
     kind
-        `"graph"`, `"profile"` or `"plan"`.
+        `"graph"`, `"profile"`, `"plan"` or `"devices"`.
     """
 
 def set_source_tracking(on: bool) -> None:

@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser
         Where.
     """
-    parser.add_argument("kind", choices=("graph", "profile", "plan"), help="the format")
+    parser.add_argument("kind", choices=("graph", "profile", "plan", "devices"), help="the format")
 
 
 def main(arguments: argparse.Namespace) -> int:

@@ -73,6 +73,9 @@ rules! {
     Copies = "copies",
     /// Modelled times contradict each other, the order, or the bound of the frame.
     Time = "time",
+    /// A pass runs on another device than declared, or a device lacks the contents that a pass, a result or the next
+    /// frame needs.
+    Device = "device",
     /// The plan is too large to be judged.
     TooLarge = "too_large",
 }

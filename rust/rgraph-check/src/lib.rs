@@ -10,6 +10,7 @@ mod barrier;
 pub mod certificate;
 mod clock;
 mod contents;
+mod devices;
 mod edges;
 #[cfg(test)]
 mod exact;
@@ -33,6 +34,7 @@ mod subresource;
 mod tables;
 mod time;
 
+pub use devices::check_devices;
 pub use finding::{Finding, Rule};
 pub use minimal::{
     BufferBarrierId, CommandId, Entry, Examined, ImageBarrierId, MemoryBarrierId, Part, WaitId, minimal,

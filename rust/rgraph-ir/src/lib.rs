@@ -7,6 +7,7 @@ pub mod budget;
 pub mod cancel;
 mod code;
 pub mod declare;
+pub mod devices;
 pub mod error;
 pub mod format;
 pub mod graph;

@@ -99,6 +99,10 @@ pub struct Profile {
     pub submit_us: f64,
     /// Least time between the starts of two passes of one queue, in microseconds.
     pub pass_us: f64,
+    /// Rate at which contents go from this device to another or come from one, in GB/s; above 0.
+    pub copy_gb_s: f64,
+    /// Cost of one such copy besides its bytes, in microseconds.
+    pub copy_us: f64,
     /// Invocations that fill the device; a pass of fewer leaves room for others. At least 1.
     pub width: u64,
 }
@@ -122,6 +126,9 @@ impl Profile {
             submit_us: 7.0,
             // Measured on an H200: 314 µs for eight chains of 40 passes, 112 for one.
             pass_us: 0.7,
+            // Measured between two H200s through memory of the host: 10 GB/s by two transfers and a copy of the CPU.
+            copy_gb_s: 10.0,
+            copy_us: 100.0,
             // 64 compute units of 2,048 invocations.
             width: 1 << 17,
         }

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 pub mod bake;
+pub mod devices;
 pub mod file;
 pub mod heap;
 pub mod report;

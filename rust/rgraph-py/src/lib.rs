@@ -91,7 +91,7 @@ mod core {
     /// Parameters
     /// ----------
     /// kind
-    ///     `"graph"`, `"profile"` or `"plan"`.
+    ///     `"graph"`, `"profile"`, `"plan"` or `"devices"`.
     #[pyfunction]
     fn schema(py: Python<'_>, kind: crate::arguments::convert::Text<'_>) -> PyResult<String> {
         let kinds = rgraph_plan::file::schema::KINDS.into_iter();

@@ -7,7 +7,7 @@ use crate::error::{Code, GraphError};
 use crate::profile::{Limits, MemoryType, Profile, Queue};
 
 /// Keys of a profile file.
-pub(super) const PROFILE_KEYS: [&str; 13] = [
+pub(super) const PROFILE_KEYS: [&str; 15] = [
     "rprofile",
     "name",
     "queues",
@@ -20,6 +20,8 @@ pub(super) const PROFILE_KEYS: [&str; 13] = [
     "barrier_us",
     "submit_us",
     "pass_us",
+    "copy_gb_s",
+    "copy_us",
     "width",
 ];
 /// Keys of a queue.
@@ -85,6 +87,8 @@ fn profile(root: Node<'_, '_>) -> Option<Profile> {
     cost("barrier_us", &mut profile.barrier_us);
     cost("submit_us", &mut profile.submit_us);
     cost("pass_us", &mut profile.pass_us);
+    cost("copy_gb_s", &mut profile.copy_gb_s);
+    cost("copy_us", &mut profile.copy_us);
     integer("width", &mut profile.width);
     if let Some(memory) = fields.get("memory").and_then(|memory| memory.list(" of classes of memory", memory_type)) {
         profile.memory = memory;
@@ -168,6 +172,8 @@ pub fn write_profile(profile: &Profile) -> String {
     sheet.line("  ", "barrier_us", &profile.barrier_us);
     sheet.line("  ", "submit_us", &profile.submit_us);
     sheet.line("  ", "pass_us", &profile.pass_us);
+    sheet.line("  ", "copy_gb_s", &profile.copy_gb_s);
+    sheet.line("  ", "copy_us", &profile.copy_us);
     sheet.line("  ", "width", &profile.width);
     sheet.text("\n}\n");
     sheet.finish()

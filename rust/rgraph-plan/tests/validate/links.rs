@@ -40,7 +40,7 @@ cases! {
     } => [
         "RG-E212 pass \"draw\" runs on device 3, but profile \"discrete\" is one device",
         "  draw  film.py:3  declared here, on queue graphics",
-        "  help: use device 0 or \"any\"",
+        "  help: use device 0 or \"any\", or plan it for several devices",
     ];
     flags_and_classes_are_of_this_graph: |film| {
         let draw = film.draw();

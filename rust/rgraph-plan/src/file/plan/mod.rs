@@ -6,5 +6,6 @@ mod outcome;
 mod read;
 mod write;
 
+pub(super) use read::hexadecimal;
 pub use read::read_plan;
 pub use write::{plan_hash, write_plan};

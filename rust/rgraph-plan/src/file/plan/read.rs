@@ -186,7 +186,7 @@ impl Node<'_, '_> {
     }
 }
 
-pub(super) fn hexadecimal(node: &Node<'_, '_>, digits: usize) -> Option<u128> {
+pub(in crate::file) fn hexadecimal(node: &Node<'_, '_>, digits: usize) -> Option<u128> {
     let text = node.text()?;
     let number = Some(&text).filter(|text| text.len() <= digits).and_then(|text| u128::from_str_radix(text, 16).ok());
     if number.is_none() {

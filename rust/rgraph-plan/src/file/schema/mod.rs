@@ -1,7 +1,8 @@
-//! JSON Schemas (draft 2020-12) of the three files, as strict as their readers where a schema can be: unknown keys are
+//! JSON Schemas (draft 2020-12) of the four files, as strict as their readers where a schema can be: unknown keys are
 //! refused and words are listed. What a schema cannot say (names that must be declared, ids that must exist, ranges
 //! that must not be empty) is the reader's to check.
 
+mod devices;
 mod graph;
 mod plan;
 mod profile;
@@ -12,14 +13,16 @@ use serde_json::{Value, json};
 use crate::file::json::Word;
 
 /// Kinds of file that have a schema.
-pub const KINDS: [&str; 3] = ["graph", "profile", "plan"];
+pub const KINDS: [&str; 4] = ["graph", "profile", "plan", "devices"];
 
-/// The schema of `graph`, `profile` or `plan` files as JSON text that ends in a line break; `None` for other kinds.
+/// The schema of `graph`, `profile`, `plan` or `devices` files as JSON text that ends in a line break; `None` for other
+/// kinds.
 pub fn schema(kind: &str) -> Option<String> {
     let mut schema = match kind {
         "graph" => graph::schema(),
         "profile" => profile::schema(),
         "plan" => plan::schema(),
+        "devices" => devices::schema(),
         _ => return None,
     };
     schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");

@@ -21,6 +21,8 @@ pub(super) fn schema() -> Value {
             ("barrier_us", at_least(0)),
             ("submit_us", at_least(0)),
             ("pass_us", at_least(0)),
+            ("copy_gb_s", at_least(0)),
+            ("copy_us", at_least(0)),
             ("width", positive(u64::MAX)),
         ],
     )

@@ -300,7 +300,12 @@ impl<'a> Check<'a> {
         }
         if let Some(device @ 1..) = pass.device {
             let says = format!("runs on device {device}, but profile \"{}\" is one device", self.profile.name);
-            self.add(self.of_pass(Code::OverLimit, id, &says, "use device 0 or \"any\""));
+            self.add(self.of_pass(
+                Code::OverLimit,
+                id,
+                &says,
+                "use device 0 or \"any\", or plan it for several devices",
+            ));
         }
         if let Runs::Nowhere = self.queues[pass.queue as usize] {
             let says = format!("runs on queue {}, which profile \"{}\" does not have", pass.queue, self.profile.name);

@@ -44,10 +44,15 @@ impl Check<'_> {
             ("barrier_us", profile.barrier_us),
             ("submit_us", profile.submit_us),
             ("pass_us", profile.pass_us),
+            ("copy_us", profile.copy_us),
         ] {
             if !(0.0..=1e12).contains(&cost) {
                 self.bad_profile(&format!("has {name} {cost:?}"), "give it a cost in microseconds, 0 to 10^12");
             }
+        }
+        if !(profile.copy_gb_s > 0.0 && profile.copy_gb_s <= 1e6) {
+            let says = format!("has copy_gb_s {:?}", profile.copy_gb_s);
+            self.bad_profile(&says, "give it a rate in GB/s, above 0 and up to 10^6");
         }
         if profile.width == 0 {
             self.bad_profile("has width 0", "give it the invocations that fill the device, or leave width out");

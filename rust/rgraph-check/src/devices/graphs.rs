@@ -1,0 +1,128 @@
+//! The graphs of parts: each has the passes of its part in their order, with the accesses of the declaration, and
+//! imports every memory that is used before, after or beside it.
+
+use rgraph_ir::devices::DevicesPlan;
+use rgraph_ir::graph::{Access, Graph, PassId};
+use rgraph_ir::id::Id;
+use rgraph_ir::resource::{Life, ResourceId};
+
+use super::walk::Starts;
+use crate::facts::Facts;
+use crate::finding::{Findings, Rule};
+use crate::shape::shapes;
+
+pub(super) fn graphs(facts: &Facts<'_>, plan: &DevicesPlan, parts: &[Graph], starts: &Starts, findings: &mut Findings) {
+    if parts.len() != plan.parts.len() {
+        let message = format!("{} parts have {} graphs", plan.parts.len(), parts.len());
+        findings.add(Rule::Malformed, None, None, message);
+        return;
+    }
+    // One part is the graph itself, with all that keeps its contents; it has other passes too, which are culled.
+    if parts.len() < 2 {
+        return;
+    }
+    let shared = shared(facts, plan);
+    for ((part, graph), start) in plan.parts.iter().zip(parts).zip(starts) {
+        let names: Vec<&str> = part.passes.iter().map(|pass| facts.graph.pass_name(*pass)).collect();
+        let own: Vec<&str> = graph.passes().ids().map(|pass| graph.pass_name(pass)).collect();
+        if names != own || graph.resources().len() != facts.graph.resources().len() {
+            let message = format!("graph \"{}\" has other passes or resources than its part", graph.name());
+            findings.add(Rule::Passes, None, None, message);
+            continue;
+        }
+        passes(facts, &part.passes, graph, findings);
+        resources(facts, graph, &shared, start, findings);
+    }
+}
+
+/// By memory, or history: whether more than one part has it.
+fn shared(facts: &Facts<'_>, plan: &DevicesPlan) -> Vec<bool> {
+    let mut shared: Vec<bool> = (0..facts.grids.len()).map(|slot| facts.edged[facts.memory[slot]]).collect();
+    let mut part_of = vec![usize::MAX; facts.graph.passes().len()];
+    for (id, part) in plan.parts.iter_ids() {
+        part.passes.iter().for_each(|pass| part_of[pass.index()] = id.index());
+    }
+    let mut used = vec![usize::MAX; facts.grids.len()];
+    for access in facts.graph.accesses() {
+        let (memory, part) = (facts.memory[access.resource.index()], part_of[access.pass.index()]);
+        if part != usize::MAX {
+            shared[memory] |= used[memory] != usize::MAX && used[memory] != part;
+            used[memory] = part;
+        }
+    }
+    for copy in plan.copies.iter() {
+        copy.resource.into_iter().for_each(|resource| shared[resource.index()] = true);
+    }
+    shared
+}
+
+/// Passes do what they are declared to do.
+fn passes(facts: &Facts<'_>, passes: &[PassId], graph: &Graph, findings: &mut Findings) {
+    for (own, &pass) in graph.passes().ids().zip(passes) {
+        let (new, old) = (&graph.passes()[own], &facts.graph.passes()[pass]);
+        let flag = |graph: &Graph, flag: Option<_>| flag.map(|flag| graph.flags()[flag].clone());
+        let same = (new.queue, new.side_effects) == (old.queue, old.side_effects)
+            && flag(graph, new.conditional) == flag(facts.graph, old.conditional)
+            && uses(graph, own) == uses(facts.graph, pass);
+        let mut before = facts.graph.orderings().iter().filter(|(later, _)| *later == pass);
+        let ordered = before.all(|(_, earlier)| {
+            let there = passes.iter().position(|pass| pass == earlier);
+            there.is_none_or(|earlier| graph.orderings().contains(&(own, PassId::new(earlier))))
+        });
+        if !same || !ordered {
+            let name = graph.pass_name(own);
+            let message = format!("pass \"{name}\" of graph \"{}\" is not what is declared", graph.name());
+            findings.add(Rule::Passes, Some(name), None, message);
+        }
+    }
+}
+
+/// The accesses of a pass, with nothing that is numbered anew.
+fn uses(graph: &Graph, pass: PassId) -> Vec<(Access, rgraph_ir::graph::Ranges, rgraph_ir::graph::Details)> {
+    let own = graph.accesses().iter().filter(|access| access.pass == pass);
+    own.map(|access| {
+        let plain = Access { pass: PassId::new(0), ranges: None, details: None, ..*access };
+        (plain, graph.ranges_of(access), graph.details_of(access))
+    })
+    .collect()
+}
+
+/// Resources are what they are declared to be, and what others have is imported.
+fn resources(facts: &Facts<'_>, graph: &Graph, shared: &[bool], start: &[bool], findings: &mut Findings) {
+    let own = shapes(graph);
+    let mut used = vec![false; own.len()];
+    graph.accesses().iter().for_each(|access| used[access.resource.index()] = true);
+    for resource in (0..own.len()).filter(|resource| used[*resource]) {
+        let slot = if facts.frames_ago[resource] > 0 { resource } else { facts.memory[resource] };
+        let name = facts.name(resource);
+        let declared = &graph.resources()[ResourceId::new(resource)];
+        let mut wrong = |what: &str| {
+            let message = format!("\"{name}\" of graph \"{}\" {what}", graph.name());
+            findings.add(Rule::Resource, None, Some(name), message);
+        };
+        if own[resource] != facts.shapes[resource] {
+            wrong("has another shape");
+        }
+        // The first of the names that the part uses stands for the memory; the others modify it.
+        let names = facts.names_of[slot].iter().copied().filter(|name| used[*name]);
+        let first = names.min_by_key(|name| facts.chain[*name]).unwrap_or(resource);
+        if facts.frames_ago[resource] == 0 && first != resource {
+            if declared.modifies.is_none_or(|base| facts.memory[base.index()] != slot || !used[base.index()]) {
+                wrong("is a memory by itself");
+            }
+            continue;
+        }
+        match declared.life {
+            Life::Imported(imported) => {
+                if start[slot] && !imported.defined {
+                    wrong("is imported without its contents");
+                }
+            }
+            Life::Transient | Life::Fresh if !shared[slot] => {}
+            _ => wrong("is not imported, but other parts or frames have it"),
+        }
+        if declared.modifies.is_some() {
+            wrong("modifies what its part does not use");
+        }
+    }
+}

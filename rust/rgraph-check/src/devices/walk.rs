@@ -1,0 +1,303 @@
+//! Versions of subresources, device by device.
+
+use rgraph_ir::devices::{DeviceStep, DevicesPlan};
+use rgraph_ir::id::Id;
+use rgraph_ir::resource::{Life, ResourceId};
+
+use crate::facts::{Facts, Inserted, SubresourceUse};
+use crate::finding::{Findings, Rule};
+use crate::random::Random;
+
+/// Which writes contents have; `None`: garbage.
+type Version = Option<Writes>;
+
+/// The last ordered write (its place among the accesses, from 1; 0: what was there at the begin of the frame), and the
+/// exclusive or of the hashes of the unordered ones since.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+struct Writes {
+    last: usize,
+    unordered: u64,
+}
+
+/// By part: which memories hold something on its device when it begins.
+pub(super) type Starts = Vec<Vec<bool>>;
+
+/// The walk over the steps of a frame.
+pub(super) struct Walk<'a> {
+    facts: &'a Facts<'a>,
+    plan: &'a DevicesPlan,
+    /// By declared pass: whether it is in the plan.
+    planned: Vec<bool>,
+    /// By declared pass: what it inserts, in order.
+    inserted: Vec<Vec<usize>>,
+    /// By memory, and history: the device that has it at the begin of a frame; `None`: all.
+    home: Vec<Option<u32>>,
+    /// By device, memory (or history) and subresource.
+    held: Vec<Vec<Vec<Version>>>,
+    /// By declared pass: whether it ran.
+    ran: Vec<bool>,
+}
+
+impl<'a> Walk<'a> {
+    pub fn new(facts: &'a Facts<'a>, plan: &'a DevicesPlan) -> Self {
+        let mut planned = vec![false; facts.declared_passes.len()];
+        for pass in plan.parts.iter().flat_map(|part| &part.passes) {
+            planned[facts.place(*pass).unwrap_or(pass.index())] = true;
+        }
+        let mut inserted = vec![Vec::new(); facts.declared_passes.len()];
+        for (at, declared) in facts.declared_passes.iter().enumerate() {
+            if let Some(Inserted::Mips { owner, .. }) = declared.inserted {
+                planned[at] = planned[owner];
+                inserted[owner].push(at);
+            }
+        }
+        for list in &mut inserted {
+            list.sort_by_key(|at| facts.declared_passes[*at].step);
+        }
+        let mut walk = Self { facts, plan, planned, inserted, home: Vec::new(), held: Vec::new(), ran: Vec::new() };
+        walk.ran = vec![false; facts.declared_passes.len()];
+        walk.home = (0..facts.grids.len()).map(|slot| walk.home_of(slot)).collect();
+        walk
+    }
+
+    /// A memory, or a history by itself.
+    fn slot(&self, resource: usize) -> usize {
+        if self.facts.frames_ago[resource] > 0 { resource } else { self.facts.memory[resource] }
+    }
+
+    fn is_written(&self, memory: usize) -> bool {
+        self.facts.writers[memory].iter().flatten().any(|writer| self.planned[writer.declared])
+    }
+
+    /// Whether a memory is one that the caller gives anew to every device.
+    fn is_given(&self, memory: usize) -> bool {
+        let imported =
+            |name: usize| matches!(self.facts.graph.resources()[ResourceId::new(name)].life, Life::Imported(_));
+        self.facts.names(memory).any(imported) && !self.is_written(memory) && self.facts.ring[memory] == 1
+    }
+
+    fn home_of(&self, slot: usize) -> Option<u32> {
+        let memory = self.facts.memory[slot];
+        let found = self.plan.homes.iter().find(|place| place.resource.index() == memory);
+        found.map(|place| place.device)
+    }
+
+    /// Whether a memory keeps its contents from frame to frame.
+    fn is_carried(&self, memory: usize) -> bool {
+        self.facts.memory[memory] == memory && self.facts.edged[memory] && !self.is_given(memory)
+    }
+
+    fn begin(&mut self) {
+        let facts = self.facts;
+        let devices = self.plan.profiles.len() as u32;
+        let held = |device: u32| {
+            let of = |slot: usize| {
+                let memory = facts.memory[slot];
+                let past = facts.frames_ago[slot] > 0;
+                let there = past || facts.filled[memory];
+                let here = match self.home[slot] {
+                    Some(home) => home == device,
+                    None => self.is_given(memory) && !past,
+                };
+                vec![(there && here).then(Writes::default); facts.grids[memory].len()]
+            };
+            (0..facts.grids.len()).map(of).collect()
+        };
+        self.held = (0..devices).map(held).collect();
+    }
+
+    pub fn walk(mut self, findings: &mut Findings) -> Starts {
+        self.begin();
+        let mut sent: Vec<Vec<Version>> = vec![Vec::new(); self.plan.copies.len()];
+        let mut starts = vec![Vec::new(); self.plan.parts.len()];
+        let plan = self.plan;
+        for step in &plan.steps {
+            match *step {
+                DeviceStep::Run(part) => {
+                    let device = plan.parts[part].device as usize;
+                    let any = |slot: &Vec<Version>| slot.iter().any(Option::is_some);
+                    starts[part.index()] = self.held[device].iter().map(any).collect();
+                    for pass in &plan.parts[part].passes {
+                        let declared = self.facts.place(*pass).unwrap_or(pass.index());
+                        self.run(device, declared, findings);
+                        for inserted in self.inserted[declared].clone() {
+                            self.run(device, inserted, findings);
+                        }
+                    }
+                }
+                DeviceStep::Send(copy) => {
+                    let one = plan.copies[copy];
+                    if let Some(resource) = one.resource {
+                        let slot = self.slot(resource.index());
+                        sent[copy.index()].clone_from(&self.held[one.from as usize][slot]);
+                    }
+                }
+                DeviceStep::Receive(copy) => {
+                    let one = plan.copies[copy];
+                    if let Some(resource) = one.resource {
+                        let slot = self.slot(resource.index());
+                        self.held[one.to as usize][slot].clone_from(&sent[copy.index()]);
+                    }
+                }
+            }
+        }
+        self.end(findings);
+        starts
+    }
+
+    /// The version that comes before a place in the order of a subresource's accesses, without members of `group`.
+    fn before(&self, order: &[SubresourceUse], rank: usize, own: usize, group: u32) -> Writes {
+        let mut writes = Writes::default();
+        for (at, other) in order[..rank].iter().enumerate().rev() {
+            let one = &self.facts.declared_passes[other.declared].uses[other.at];
+            if !one.writes || !self.planned[other.declared] || other.declared == own {
+                continue;
+            }
+            if other.group == 0 {
+                writes.last = at + 1;
+                break;
+            }
+            if other.group != group || self.ran[other.declared] {
+                writes.unordered ^= hash(at);
+            }
+        }
+        // Members of the own group that stand behind, and ran before.
+        if group != 0 {
+            for (at, other) in order.iter().enumerate().skip(rank).take_while(|(_, other)| other.group == group) {
+                let one = &self.facts.declared_passes[other.declared].uses[other.at];
+                if one.writes && other.declared != own && self.ran[other.declared] {
+                    writes.unordered ^= hash(at);
+                }
+            }
+        }
+        writes
+    }
+
+    fn run(&mut self, device: usize, declared: usize, findings: &mut Findings) {
+        let facts = self.facts;
+        let pass = &facts.declared_passes[declared];
+        let mut made = Vec::new();
+        for (number, at) in pass.uses.iter().enumerate() {
+            let (slot, memory) = (self.slot(at.resource), facts.memory[at.resource]);
+            for (index, &subresource) in at.subresources.iter().enumerate() {
+                let held = self.held[device][slot][subresource];
+                if facts.frames_ago[at.resource] > 0 {
+                    if held.is_none() {
+                        self.misses(device, declared, at.resource, subresource, "what an earlier frame left", findings);
+                    }
+                    continue;
+                }
+                let order = &facts.order[memory][subresource];
+                let (key, group) = at.keys.get(index).copied().unwrap_or_default();
+                let rank = order.partition_point(|one| (one.key, one.declared, one.at) < (key, declared, number));
+                let wanted = self.before(order, rank, declared, group);
+                let kept = at.keeps_aspect(facts.grids[memory].aspect(subresource)) || pass.flag.is_some();
+                let needs = at.must_read || at.writes && kept;
+                let there = wanted != Writes::default() || facts.filled[memory];
+                if needs && there && held != Some(wanted) {
+                    let what = self.sentence(order, held, wanted);
+                    self.misses(device, declared, at.resource, subresource, &what, findings);
+                }
+                if at.writes {
+                    let new = match group {
+                        0 => Writes { last: rank + 1, unordered: 0 },
+                        _ => Writes { unordered: wanted.unordered ^ hash(rank), ..wanted },
+                    };
+                    made.push((slot, subresource, new));
+                }
+            }
+        }
+        // A pass reads before it writes.
+        for (slot, subresource, new) in made {
+            self.held[device][slot][subresource] = Some(new);
+        }
+        self.ran[declared] = true;
+    }
+
+    /// What is held, and what was wanted.
+    fn sentence(&self, order: &[SubresourceUse], held: Version, wanted: Writes) -> String {
+        let name = |writes: Writes| match order.get(writes.last.wrapping_sub(1)) {
+            Some(one) => format!("what \"{}\" wrote", self.facts.declared_passes[one.declared].name),
+            None if writes.unordered != 0 => "what unordered passes wrote".to_owned(),
+            None => "what the frame began with".to_owned(),
+        };
+        match held {
+            Some(held) => format!("{}, but holds {}", name(wanted), name(held)),
+            None => name(wanted),
+        }
+    }
+
+    fn misses(
+        &self,
+        device: usize,
+        declared: usize,
+        resource: usize,
+        subresource: usize,
+        what: &str,
+        findings: &mut Findings,
+    ) {
+        let (pass, name) = (&self.facts.declared_passes[declared].name, self.facts.name(resource));
+        let part = self.facts.grids[self.facts.memory[resource]].describe(subresource);
+        let part = if part.is_empty() { part } else { format!(" ({part})") };
+        let message = format!("pass \"{pass}\" on device {device} needs of \"{name}\"{part} {what}: a copy is missing");
+        findings.add(Rule::Device, Some(pass), Some(name), message);
+    }
+
+    /// Results, and what the next frame begins with.
+    fn end(&self, findings: &mut Findings) {
+        let facts = self.facts;
+        for memory in 0..facts.grids.len() {
+            if self.is_carried(memory) {
+                match self.home[memory] {
+                    Some(home) => self.latest(home as usize, memory, memory, "the next frame", findings),
+                    None if facts.needs_place(memory, &self.planned) => {
+                        let name = facts.name(memory);
+                        let message = format!("\"{name}\" stays from frame to frame, and no device is its home");
+                        findings.add(Rule::Device, None, Some(name), message);
+                    }
+                    None => {}
+                }
+            }
+        }
+        for root in facts.graph.roots() {
+            let name = facts.name(root.index());
+            match self.plan.results.iter().find(|place| place.resource == *root) {
+                Some(place) => {
+                    let memory = facts.memory[root.index()];
+                    self.latest(place.device as usize, memory, root.index(), "the result", findings);
+                }
+                None => {
+                    let message = format!("root \"{name}\" is read on no device");
+                    findings.add(Rule::Device, None, Some(name), message);
+                }
+            }
+        }
+    }
+
+    /// A device has the contents that a memory has at the end of the frame.
+    fn latest(&self, device: usize, memory: usize, resource: usize, whom: &str, findings: &mut Findings) {
+        for (subresource, order) in self.facts.order[memory].iter().enumerate() {
+            let wanted = self.before(order, order.len(), usize::MAX, 0);
+            let there = wanted != Writes::default() || self.facts.filled[memory];
+            if there && self.held[device][memory][subresource] != Some(wanted) {
+                let name = self.facts.name(resource);
+                let what = self.sentence(order, self.held[device][memory][subresource], wanted);
+                let message = format!("{whom} needs of \"{name}\" on device {device} {what}");
+                findings.add(Rule::Device, None, Some(name), message);
+            }
+        }
+    }
+}
+
+impl Facts<'_> {
+    /// Whether a planned pass uses a memory or one of its histories.
+    fn needs_place(&self, memory: usize, planned: &[bool]) -> bool {
+        let mut passes = self.declared_passes.iter().zip(planned).filter(|(_, planned)| **planned);
+        passes.any(|(pass, _)| pass.uses.iter().any(|at| self.memory[at.resource] == memory))
+    }
+}
+
+/// A number for a place, such that sums of different places differ.
+fn hash(at: usize) -> u64 {
+    Random::new(at as u64).bits()
+}

@@ -1,0 +1,283 @@
+//! Plans for several devices: those of the planner are right for generated graphs, and wrong ones are found.
+
+use rgraph_check::generate::{Families, Family, Limits, UNSETTLED, generate};
+use rgraph_check::random::Random;
+use rgraph_check::{Finding, Rule, check, check_devices};
+use rgraph_ir::id::Id;
+use rgraph_plan::devices::{DeviceStep, DevicesPlan, PartGraph, devices_listing, part_graphs, plan_devices};
+use rgraph_plan::prelude::*;
+use rgraph_plan::resource::{History, Imported, Life, ResourceId};
+
+/// What is not supported over several devices: fallbacks, and names of another size for one memory.
+const REFUSED: Families = Families::of(&[Family::PartialFallback]);
+
+fn judged(graph: &Graph, plan: &DevicesPlan) -> Vec<Finding> {
+    let parts: Vec<Graph> = part_graphs(graph, plan).iter().map(|part| part.graph.clone()).collect();
+    check_devices(graph, plan, &parts)
+}
+
+fn planned(graph: &Graph, devices: usize) -> Result<DevicesPlan, GraphError> {
+    let profiles = vec![Profile::discrete(); devices];
+    plan_devices(graph, &profiles, &Options::default(), &mut Scratch::default())
+}
+
+/// A generated graph whose passes have devices at random.
+fn scattered(seed: u64, devices: u32) -> Graph {
+    let (mut graph, _) = generate(seed, Limits { without: UNSETTLED.and(REFUSED), ..Limits::default() });
+    let mut random = Random::new(seed);
+    for id in graph.passes().ids() {
+        graph.pass_mut(id).device = random.chance(3, 4).then(|| random.below(u64::from(devices)) as u32);
+    }
+    graph
+}
+
+#[test]
+fn plans_of_generated_graphs_scattered_over_devices_are_right_and_so_are_the_plans_of_their_parts() {
+    let graphs: u64 = std::env::var("RGRAPH_DEVICES_GRAPHS").ok().and_then(|text| text.parse().ok()).unwrap_or(60);
+    let (mut split, mut refused, mut copies, mut missed, mut dropped) = (0, 0, 0, 0, 0);
+    for seed in 0..graphs {
+        let graph = scattered(seed, 2 + (seed % 2) as u32);
+        let plan = match planned(&graph, 3) {
+            Ok(plan) => plan,
+            Err(error) => {
+                let text = error.to_string();
+                let known = text.contains("not supported over several devices") || text.contains("copied");
+                assert!(known, "seed {seed}: {text}");
+                refused += 1;
+                continue;
+            }
+        };
+        let found = judged(&graph, &plan);
+        assert_eq!(found, [], "seed {seed}: {}", devices_listing(&graph, &plan));
+        for PartGraph { graph: part, .. } in part_graphs(&graph, &plan).iter() {
+            let baked = bake(part, &Profile::discrete(), &Options::default(), &mut Scratch::default());
+            let baked = baked.unwrap_or_else(|error| panic!("seed {seed}: {}: {error}", part.name()));
+            assert_eq!(check(part, &baked), [], "seed {seed}: {}", part.name());
+        }
+        split += u64::from(plan.parts.len() > 1);
+        for copy in plan.copies.ids().filter(|copy| plan.copies[*copy].resource.is_some()) {
+            copies += 1;
+            let mut without = plan.clone();
+            without.copies[copy].resource = None;
+            let found = judged(&graph, &without);
+            missed += u64::from(found.is_empty());
+            dropped += u64::from(found.iter().any(|finding| finding.rule == Rule::Device));
+        }
+    }
+    println!("{split} split, {refused} refused, {copies} copies, {dropped} missed by a reader, {missed} by none");
+    assert!(split * 3 > graphs && copies > graphs && dropped * 2 > copies, "{split} {refused} {copies} {dropped}");
+}
+
+/// A frame in two halves, each on a device of its own, with a picture that both read and a sum that stays.
+fn halves() -> (Graph, [ResourceId; 5]) {
+    let mut g = Graph::new("halves", [64, 64]);
+    let sky = g.import_image("sky", Format::Rgba8unorm, Size::absolute(16, 16));
+    let [left, right, out] = ["left", "right", "out"].map(|name| g.image(name, Format::Rgba8unorm));
+    let sum = g.buffer("sum", 64);
+    g.resource_mut(sum).life = Life::Persistent;
+    g.pass("draw left", PassQueue::Graphics).sampled(sky).color(left);
+    g.pass("draw right", PassQueue::Graphics).sampled(sky).color(right);
+    g.pass("add", PassQueue::Compute).sampled(right).storage_read_write(sum);
+    g.pass("join", PassQueue::Graphics).sampled(left).sampled(right).color(out);
+    g.root(out);
+    g.root(sum);
+    for (name, device) in [("draw left", 0), ("draw right", 1), ("add", 1), ("join", 0)] {
+        let pass = g.find_pass(name).expect("it is declared above");
+        g.pass_mut(pass).device = Some(device);
+    }
+    (g, [sky, left, right, out, sum])
+}
+
+#[test]
+fn halves_of_a_frame_are_two_parts_and_one_copy() {
+    let (graph, [.., right, out, sum]) = halves();
+    let plan = planned(&graph, 2).expect("it can be planned");
+    assert_eq!(judged(&graph, &plan), []);
+    assert_eq!(
+        plan.copies.iter().map(|copy| (copy.resource, copy.from, copy.to)).collect::<Vec<_>>(),
+        [(Some(right), 1, 0)]
+    );
+    let names = |part: usize| plan.parts.iter().nth(part).map(|part| part.device);
+    assert_eq!((plan.parts.len(), names(0), names(1)), (3, Some(0), Some(1)));
+    let on = |resource| plan.results.iter().find(|place| place.resource == resource).map(|place| place.device);
+    assert_eq!((on(out), on(sum)), (Some(0), Some(1)));
+    assert_eq!(plan.homes.iter().map(|home| (home.resource, home.device)).collect::<Vec<_>>(), [(sum, 1)]);
+    // The left half waits for nobody.
+    assert!(matches!(plan.steps[0], DeviceStep::Run(part) if plan.parts[part].device == 0));
+}
+
+#[track_caller]
+fn refused(rule: Rule, words: &str, change: impl FnOnce(&mut DevicesPlan)) {
+    let (graph, _) = halves();
+    let mut plan = planned(&graph, 2).expect("it can be planned");
+    let parts: Vec<Graph> = part_graphs(&graph, &plan).iter().map(|part| part.graph.clone()).collect();
+    change(&mut plan);
+    let found = check_devices(&graph, &plan, &parts);
+    let fits = |finding: &Finding| finding.rule == rule && finding.message.contains(words);
+    assert!(found.iter().any(fits), "no {rule} with {words:?} in {found:#?}");
+}
+
+#[test]
+fn wrong_plans_are_found() {
+    refused(Rule::Device, "\"join\" on device 0 needs of \"right\"", |plan| plan.copies.clear_resource());
+    refused(Rule::Device, "the next frame needs of \"sum\"", |plan| plan.homes[0].device = 0);
+    refused(Rule::Device, "no device is its home", |plan| plan.homes.clear());
+    refused(Rule::Device, "the result needs of \"out\"", |plan| {
+        plan.results.iter_mut().for_each(|place| place.device = 1 - place.device);
+    });
+    refused(Rule::Device, "root \"out\" is read on no device", |plan| plan.results.clear());
+    refused(Rule::Device, "is declared on 0", |plan| {
+        plan.parts.iter_mut().for_each(|part| part.device = 1 - part.device);
+    });
+    refused(Rule::Passes, "runs 0 times", |plan| {
+        plan.parts.iter_mut().last().expect("there are parts").passes.clear();
+    });
+    refused(Rule::Malformed, "received before it is sent", |plan| {
+        let send = plan.steps.iter().position(|step| matches!(step, DeviceStep::Send(_))).expect("there is a send");
+        let step = plan.steps.remove(send);
+        plan.steps.push(step);
+    });
+    refused(Rule::Malformed, "comes twice", |plan| plan.steps.push(plan.steps[0]));
+    refused(Rule::Malformed, "never runs", |plan| {
+        plan.steps.retain(|step| !matches!(step, DeviceStep::Run(part) if part.index() == 0));
+    });
+    refused(Rule::Malformed, "part 0 runs on device 9", |plan| {
+        plan.parts.iter_mut().next().expect("there are parts").device = 9;
+    });
+    refused(Rule::WrongGraph, "another content", |plan| plan.graph_hash ^= 1);
+}
+
+/// Takes the resource out of every copy, as if nothing was copied.
+trait ClearResource {
+    fn clear_resource(&mut self);
+}
+
+impl<I: Id> ClearResource for rgraph_ir::id::IdVec<I, rgraph_plan::devices::DeviceCopy> {
+    fn clear_resource(&mut self) {
+        self.iter_mut().for_each(|copy| copy.resource = None);
+    }
+}
+
+#[test]
+fn graphs_of_parts_that_differ_from_the_declaration_are_found() {
+    let (graph, [_, _, right, ..]) = halves();
+    let plan = planned(&graph, 2).expect("it can be planned");
+    let parts: Vec<Graph> = part_graphs(&graph, &plan).iter().map(|part| part.graph.clone()).collect();
+    let found = |change: &dyn Fn(&mut Graph)| {
+        let mut parts = parts.clone();
+        parts.iter_mut().for_each(change);
+        check_devices(&graph, &plan, &parts).into_iter().map(|finding| finding.rule).collect::<Vec<_>>()
+    };
+    assert_eq!(found(&|_| ()), []);
+    assert!(found(&|part| part.resource_mut(right).life = Life::Transient).contains(&Rule::Resource));
+    let undefined = Life::Imported(Imported { defined: false, ..Imported::default() });
+    assert!(found(&|part| part.resource_mut(right).life = undefined).contains(&Rule::Resource));
+    let stray = |part: &mut Graph| {
+        part.pass("stray", PassQueue::Graphics);
+    };
+    assert!(found(&stray).contains(&Rule::Passes));
+    let other = |part: &mut Graph| part.access(Id::new(0), right, &Use::new(rgraph_ir::access::Usage::Sampled), None);
+    assert!(found(&other).contains(&Rule::Passes));
+    assert!(check_devices(&graph, &plan, &parts[1..]).iter().any(|finding| finding.rule == Rule::Malformed));
+}
+
+#[test]
+fn a_history_is_copied_from_its_home_and_after_alone_orders_devices() {
+    let mut g = Graph::new("history", [64, 64]);
+    let now = g.image("now", Format::Rgba8unorm);
+    let past = g.image("past", Format::Rgba8unorm);
+    g.resource_mut(past).life = Life::History(History { of: now, frames: 1, zero_first: true });
+    let out = g.image("out", Format::Rgba8unorm);
+    g.pass("draw", PassQueue::Graphics).color(now);
+    g.pass("mix", PassQueue::Graphics).sampled(past).color(out);
+    g.root(now);
+    g.root(out);
+    let [draw, mix] = ["draw", "mix"].map(|name| g.find_pass(name).expect("it is declared above"));
+    g.order_after(draw, mix);
+    (g.pass_mut(draw).device, g.pass_mut(mix).device) = (Some(0), Some(1));
+    let plan = planned(&g, 2).expect("it can be planned");
+    assert_eq!(judged(&g, &plan), []);
+    let copied: Vec<_> = plan.copies.iter().map(|copy| (copy.resource, copy.from, copy.to)).collect();
+    assert_eq!(copied, [(Some(past), 0, 1), (None, 1, 0)], "{}", devices_listing(&g, &plan));
+    let mut unordered = plan.clone();
+    let last = plan.copies.ids().last().expect("there are two");
+    unordered.copies = plan.copies.iter().take(1).copied().collect();
+    unordered.steps.retain(|step| !matches!(step, DeviceStep::Send(copy) | DeviceStep::Receive(copy) if *copy == last));
+    assert!(judged(&g, &unordered).iter().any(|finding| finding.rule == Rule::Order));
+}
+
+#[test]
+fn open_passes_are_shared_out_where_that_pays_and_the_plan_says_what_it_expects() {
+    let mut g = Graph::new("chains", [64, 64]);
+    for chain in 0..4 {
+        let out = g.image(&format!("out {chain}"), Format::Rgba8unorm);
+        for step in 0..4 {
+            g.pass(&format!("{chain}/{step}"), PassQueue::Graphics).color(out);
+            let pass = g.find_pass(&format!("{chain}/{step}")).expect("it is declared above");
+            g.pass_mut(pass).weight_us = Some(1000.0);
+        }
+        g.root(out);
+    }
+    let plan = planned(&g, 2).expect("it can be planned");
+    assert_eq!(judged(&g, &plan), []);
+    assert_eq!((plan.parts.len(), plan.copies.len()), (2, 0), "{}", devices_listing(&g, &plan));
+    assert!(plan.report.frame_us < 0.6 * plan.report.one_device_us, "{:?}", plan.report);
+    // Chains that one pass joins, over a slow link: nothing is gained, and the plan says so.
+    let mut slow = Profile::discrete();
+    slow.copy_us = 1e6;
+    let all = g.image("all", Format::Rgba8unorm);
+    let mut join = g.pass("join", PassQueue::Graphics);
+    for chain in 0..4 {
+        join = join.sampled(ResourceId::new(chain));
+    }
+    join.color(all);
+    g.root(all);
+    let profiles = [slow.clone(), slow];
+    let plan = plan_devices(&g, &profiles, &Options::default(), &mut Scratch::default()).expect("it can be planned");
+    assert_eq!((plan.parts.len(), judged(&g, &plan)), (1, vec![]));
+    assert!(plan.report.notes[0].contains("all passes run on device 0"), "{:?}", plan.report.notes);
+}
+
+#[test]
+fn what_cannot_be_done_is_refused_in_words() {
+    let (mut g, _) = halves();
+    let pass = g.find_pass("join").expect("it is declared");
+    g.pass_mut(pass).device = Some(7);
+    let error = planned(&g, 2).expect_err("there are two devices").to_string();
+    assert!(error.contains("RG-E212 pass \"join\" runs on device 7, and there are 2 devices"), "{error}");
+    assert!(error.contains("use a device from 0 to 1, or \"any\""), "{error}");
+    let error = planned(&g, 1).expect_err("there is one device").to_string();
+    assert!(error.contains("there is one device"), "{error}");
+    // Samples cannot be copied.
+    let mut g = Graph::new("samples", [64, 64]);
+    let many = g.image("many", Format::Rgba8unorm);
+    if let rgraph_plan::resource::Kind::Image(image) = &mut g.resource_mut(many).kind {
+        image.samples = Some(4);
+    }
+    let out = g.image("out", Format::Rgba8unorm);
+    g.pass("draw", PassQueue::Graphics).color(many);
+    g.pass("read", PassQueue::Graphics).sampled(many).color(out);
+    g.root(out);
+    let [draw, read] = ["draw", "read"].map(|name| g.find_pass(name).expect("it is declared above"));
+    (g.pass_mut(draw).device, g.pass_mut(read).device) = (Some(0), Some(1));
+    let error = planned(&g, 2).expect_err("samples cannot be copied").to_string();
+    assert!(error.contains("\"many\" cannot be copied between devices"), "{error}");
+    g.pass_mut(read).device = None;
+    let plan = planned(&g, 2).expect("one device has both");
+    assert_eq!(plan.parts.len(), 1);
+}
+
+#[test]
+fn files_of_plans_give_equal_plans_and_name_every_mistake() {
+    use rgraph_plan::file::{read_devices_plan, write_devices_plan};
+    let (graph, _) = halves();
+    let plan = planned(&graph, 2).expect("it can be planned");
+    let text = write_devices_plan(&plan);
+    assert_eq!(read_devices_plan(text.as_bytes(), "halves.rdevices.json").expect("it was written"), plan);
+    let wrong = text.replace("\"do\": \"run\"", "\"do\": \"ran\"").replace("\"from\": 1", "\"from\": -1");
+    let error =
+        read_devices_plan(wrong.as_bytes(), "wrong.rdevices.json").expect_err("two words are wrong").to_string();
+    assert!(error.contains("did you mean \"run\"") && error.contains("must be 0 or more"), "{error}");
+    let error = read_devices_plan(b"{\"rdevices\": 2}", "new.rdevices.json").expect_err("of another version");
+    assert!(error.to_string().contains("RG-E222"), "{error}");
+}

@@ -1,0 +1,130 @@
+//! A frame over several devices, above the planner for one: `any` passes get a device, the serial order is cut into
+//! parts, contents that another device needs are copied. Each part is a graph of its own, which [`bake`] plans.
+//!
+//! The order is that of the plan for one device, so culling, forward reads and unordered groups are settled before. A
+//! memory is copied as a whole. A device that accesses it has its latest contents, unless the access replaces all.
+
+mod graphs;
+mod listing;
+mod memory;
+mod place;
+mod split;
+
+pub use graphs::{PartGraph, PartImport, part_graphs};
+pub use listing::devices_listing;
+
+pub use rgraph_ir::devices::{
+    DeviceCopy, DeviceCopyId, DevicePart, DevicePartId, DevicePlace, DeviceStep, DevicesPlan, DevicesReport,
+};
+
+use crate::bake::{Options, Scratch, bake, flat};
+use crate::error::{Code, GraphError, Mistake};
+use crate::graph::{Graph, PassId};
+use crate::id::{Id, IdVec};
+use crate::plan::{Plan, PlanPassId};
+use crate::profile::Profile;
+use memory::Memories;
+use place::Placing;
+
+/// A live pass in the serial order.
+#[derive(Clone, Debug)]
+struct Serial {
+    pass: PassId,
+    /// Its device, if the declaration names one.
+    pinned: Option<u32>,
+    /// Modelled duration in microseconds.
+    us: f64,
+}
+
+/// Plans a graph for several devices, the first of which has the passes that gain nothing elsewhere.
+///
+/// The plan says the modelled frame beside that of the first device alone. With one profile, or where nothing is
+/// gained, it has one part, which is the whole graph. Deterministic, as [`bake`] is. O(bake + passes² · devices) for
+/// graphs up to some hundred passes; the search of places is bounded by `options.effort`.
+///
+/// # Errors
+/// As [`bake`]; a pass on a device that is not there; passes on two devices that share what cannot be copied.
+pub fn plan_devices(
+    graph: &Graph,
+    profiles: &[Profile],
+    options: &Options,
+    scratch: &mut Scratch,
+) -> Result<DevicesPlan, GraphError> {
+    let flat = flat(graph);
+    check_devices(&flat, profiles)?;
+    let one = bake_for_one(&flat, &profiles[0], options, scratch)?;
+    let serial = serial_passes(&flat, &one);
+    let memories = Memories::new(&flat, &one);
+    let mut placing = Placing::new(&flat, &one, &memories, &serial, profiles)?;
+    let place = placing.search(options.effort)?;
+    let split = split::split(&flat, &memories, &serial, &place, profiles.len());
+    let frame_us = split.frame_us(&serial, profiles, placing.scale);
+    let mut plan = DevicesPlan {
+        graph: graph.name().to_owned(),
+        graph_hash: graph.content_hash(),
+        profiles: profiles.iter().map(|profile| profile.name.clone()).collect(),
+        report: DevicesReport { frame_us, one_device_us: one.report.frame_us, notes: placing.notes },
+        ..DevicesPlan::default()
+    };
+    split.into_plan(&mut plan);
+    Ok(plan)
+}
+
+/// Refuses devices that are not there.
+fn check_devices(graph: &Graph, profiles: &[Profile]) -> Result<(), GraphError> {
+    let count = profiles.len();
+    if count == 0 {
+        let mistake = Mistake::new(Code::BadProfile, "a plan for several devices has no profile", "name at least one");
+        return Err(GraphError::one(mistake));
+    }
+    let mut mistakes = Vec::new();
+    for (id, pass) in graph.passes().iter_ids() {
+        let Some(device) = pass.device.filter(|device| *device as usize >= count) else { continue };
+        let name = graph.pass_name(id);
+        let there = if count == 1 { "there is one device".to_owned() } else { format!("there are {count} devices") };
+        let help = match count {
+            1 => "use device 0 or \"any\", or name more devices".to_owned(),
+            _ => format!("use a device from 0 to {}, or \"any\"", count - 1),
+        };
+        let message = format!("pass \"{name}\" runs on device {device}, and {there}");
+        let mistake = Mistake::new(Code::OverLimit, message, help);
+        mistakes.push(mistake.pass(name).side(name, "declared here", graph.pass_place(id).cloned()));
+    }
+    GraphError::check(mistakes)
+}
+
+/// The plan of the first device alone, whatever memory it has: a graph may need several because of its bytes.
+fn bake_for_one(
+    graph: &Graph,
+    profile: &Profile,
+    options: &Options,
+    scratch: &mut Scratch,
+) -> Result<Plan, GraphError> {
+    let mut whole = graph.clone();
+    for id in graph.passes().ids() {
+        whole.pass_mut(id).device = None;
+    }
+    let mut profile = profile.clone();
+    profile.memory.iter_mut().for_each(|memory| memory.heap_size = None);
+    bake(&whole, &profile, options, scratch)
+}
+
+/// Live declared passes in an order in which they may run alone.
+fn serial_passes(graph: &Graph, one: &Plan) -> Vec<Serial> {
+    let live = |id: PlanPassId| one.passes[id].declared.map(|at| (PassId::new(at as usize), one.passes[id].why));
+    let serial = |(pass, why): (PassId, crate::plan::PassWhy)| Serial {
+        pass,
+        pinned: graph.passes()[pass].device,
+        us: f64::from(why.duration_us),
+    };
+    one.live().filter_map(live).map(serial).collect()
+}
+
+/// Positions of passes in the serial order; `None`: culled.
+fn positions(graph: &Graph, serial: &[Serial]) -> IdVec<PassId, Option<u32>> {
+    let mut at = IdVec::filled(None, graph.passes().len());
+    for (position, one) in serial.iter().enumerate() {
+        at[one.pass] = Some(position as u32);
+    }
+    at
+}

@@ -1,0 +1,322 @@
+//! Which device each pass runs on.
+//!
+//! Passes that share a memory that cannot be copied are one *group* with one device. Candidates are: everything open on
+//! the first device; each group where it ends first in the serial order; groups that are connected through memories
+//! kept together, the longest first, on the device with the least work. The best one by the modelled frame is improved
+//! by moving one group at a time.
+//!
+//! Source of the second: Topcuoglu et al., "Performance-effective and low-complexity task scheduling for heterogeneous
+//! computing", 2002 (earliest finish time), in serial order; of the third: Graham, "Bounds on multiprocessing timing
+//! anomalies", 1969 (longest processing time first).
+
+use super::Serial;
+use super::memory::{Memories, Stay};
+use super::split::split;
+use crate::cancel::poll_now;
+use crate::error::{Code, GraphError, Mistake};
+use crate::graph::Graph;
+use crate::id::Id;
+use crate::plan::Plan;
+use crate::profile::Profile;
+use crate::resource::ResourceId;
+
+/// A split must end the modelled frame this much earlier to be worth its copies.
+const GAIN: f64 = 0.98;
+/// Moves tried per unit of effort.
+const MOVES: usize = 64;
+
+/// The search of places.
+pub(super) struct Placing<'a> {
+    graph: &'a Graph,
+    memories: &'a Memories,
+    serial: &'a [Serial],
+    profiles: &'a [Profile],
+    /// By position: its group.
+    group: Vec<usize>,
+    /// By group: the device that one of its passes names.
+    pinned: Vec<Option<u32>>,
+    /// Microseconds of a frame per microsecond of its passes: what the first device overlaps, and what barriers cost.
+    pub scale: f64,
+    /// Sentences for the plan.
+    pub notes: Vec<String>,
+    /// Why no pass may leave the device of the others.
+    together: Option<String>,
+}
+
+impl<'a> Placing<'a> {
+    pub fn new(
+        graph: &'a Graph,
+        one: &Plan,
+        memories: &'a Memories,
+        serial: &'a [Serial],
+        profiles: &'a [Profile],
+    ) -> Result<Self, GraphError> {
+        let sum: f64 = serial.iter().map(|one| one.us).sum();
+        let scale = if sum > 0.0 { one.report.frame_us / sum } else { 1.0 };
+        let together = together(graph, memories);
+        let mut placing = Self {
+            graph,
+            memories,
+            serial,
+            profiles,
+            group: Vec::new(),
+            pinned: Vec::new(),
+            scale,
+            notes: Vec::new(),
+            together,
+        };
+        placing.find_groups()?;
+        Ok(placing)
+    }
+
+    /// Groups, and the devices that they name.
+    fn find_groups(&mut self) -> Result<(), GraphError> {
+        let count = self.serial.len();
+        let mut sets = Sets::new(count);
+        let mut first: Vec<Option<usize>> = vec![None; self.memories.of.len()];
+        for (position, one) in self.serial.iter().enumerate() {
+            if self.together.is_some() {
+                sets.join(0, position);
+            }
+            for used in &self.memories.uses[one.pass] {
+                if self.memories.bytes[used.memory].is_none() {
+                    let with = *first[used.memory.index()].get_or_insert(position);
+                    sets.join(with, position);
+                }
+            }
+        }
+        self.group = (0..count).map(|position| sets.first(position)).collect();
+        self.pinned = vec![None; count];
+        let mut who: Vec<usize> = vec![0; count];
+        let mut mistakes = Vec::new();
+        for position in 0..count {
+            let Some(device) = self.serial[position].pinned else { continue };
+            let group = self.group[position];
+            match self.pinned[group] {
+                Some(known) if known != device => mistakes.push(self.torn(who[group], position)),
+                Some(_) => {}
+                None => (self.pinned[group], who[group]) = (Some(device), position),
+            }
+        }
+        GraphError::check(mistakes)
+    }
+
+    /// Two passes on two devices that have to be on one.
+    fn torn(&self, one: usize, other: usize) -> Mistake {
+        let name = |position: usize| self.graph.pass_name(self.serial[position].pass);
+        let device = |position: usize| self.serial[position].pinned.unwrap_or(0);
+        let why = match &self.together {
+            Some(why) => why.clone(),
+            None => match self.uncopied(one, other) {
+                Some(memory) => format!("\"{}\" cannot be copied between devices", self.graph.resource_name(memory)),
+                None => "passes between them share what cannot be copied between devices".to_owned(),
+            },
+        };
+        let message = format!(
+            "pass \"{}\" runs on device {} and pass \"{}\" on device {}, but {why}",
+            name(one),
+            device(one),
+            name(other),
+            device(other)
+        );
+        let help = "name one device for both, or resolve samples before another device reads them";
+        let mut mistake = Mistake::new(Code::BadAccess, message, help).pass(name(other));
+        for position in [one, other] {
+            let place = self.graph.pass_place(self.serial[position].pass).cloned();
+            mistake = mistake.side(name(position), format!("device {}", device(position)), place);
+        }
+        mistake
+    }
+
+    /// A memory of both passes that cannot be copied.
+    fn uncopied(&self, one: usize, other: usize) -> Option<ResourceId> {
+        let uses = |position: usize| &self.memories.uses[self.serial[position].pass];
+        let both = |memory: ResourceId| uses(other).iter().any(|used| used.memory == memory);
+        uses(one).iter().map(|used| used.memory).find(|&memory| self.memories.bytes[memory].is_none() && both(memory))
+    }
+
+    /// The device of each position of the serial order.
+    pub fn search(&mut self, effort: u32) -> Result<Vec<u32>, GraphError> {
+        let first = self.on_one();
+        if self.profiles.len() == 1 || self.group.iter().all(|&group| self.pinned[group].is_some()) {
+            return Ok(first);
+        }
+        if let Some(why) = &self.together {
+            self.notes.push(format!("all passes run on one device: {why}"));
+            return Ok(first);
+        }
+        let mut best = (self.price(&first), first.clone());
+        for candidate in [self.earliest(), self.components()] {
+            let price = self.price(&candidate);
+            if price < best.0 {
+                best = (price, candidate);
+            }
+        }
+        self.improve(&mut best, effort);
+        let alone = self.price(&first);
+        if best.0.0 > alone.0 * GAIN {
+            let pins = self.pinned.iter().flatten().any(|device| *device != 0);
+            if !pins {
+                let saved = (alone.0 - best.0.0).max(0.0);
+                self.notes.push(format!("all passes run on device 0: other devices would save {saved:.0} µs"));
+            }
+            return Ok(first);
+        }
+        Ok(best.1)
+    }
+
+    /// Everything that names no device on the first one; a graph that stays together where one of its passes is.
+    fn on_one(&self) -> Vec<u32> {
+        self.group.iter().map(|&group| self.pinned[group].unwrap_or(0)).collect()
+    }
+
+    /// Modelled frame, then bytes copied.
+    fn price(&self, place: &[u32]) -> (f64, u64) {
+        let split = split(self.graph, self.memories, self.serial, place, self.profiles.len());
+        (split.frame_us(self.serial, self.profiles, self.scale), split.bytes())
+    }
+
+    /// In serial order, each group where its first pass ends first.
+    fn earliest(&self) -> Vec<u32> {
+        let devices = self.profiles.len();
+        let mut place: Vec<Option<u32>> = self.pinned.clone();
+        let mut free = vec![0.0_f64; devices];
+        // By memory: when it was written last, and where.
+        let mut made: Vec<Option<(f64, u32)>> = vec![None; self.memories.of.len()];
+        for (position, one) in self.serial.iter().enumerate() {
+            let group = self.group[position];
+            let ready = |device: u32| {
+                let uses = self.memories.uses[one.pass].iter().filter(|used| !used.replaces);
+                let come = uses.filter_map(|used| made[used.memory.index()].map(|made| (made, used.memory)));
+                come.map(|((at, on), memory)| at + if on == device { 0.0 } else { self.copy_us(memory, device) })
+                    .fold(free[device as usize], f64::max)
+            };
+            let us = one.us * self.scale;
+            let device = place[group].unwrap_or_else(|| {
+                let all = (0..devices as u32).map(|device| (ready(device), device));
+                all.min_by(|a, b| a.partial_cmp(b).expect("times are numbers")).map_or(0, |(_, device)| device)
+            });
+            place[group] = Some(device);
+            let end = ready(device) + us;
+            free[device as usize] = end;
+            for used in self.memories.uses[one.pass].iter().filter(|used| used.writes) {
+                made[used.memory.index()] = Some((end, device));
+            }
+        }
+        self.group.iter().map(|&group| place[group].unwrap_or(0)).collect()
+    }
+
+    fn copy_us(&self, memory: ResourceId, device: u32) -> f64 {
+        let profile = &self.profiles[device as usize];
+        let bytes = self.memories.bytes[memory].unwrap_or(0);
+        profile.copy_us + bytes as f64 / (profile.copy_gb_s * 1e3)
+    }
+
+    /// What is connected through memories stays together: the longest first, where there is least to do.
+    fn components(&self) -> Vec<u32> {
+        let count = self.serial.len();
+        let mut sets = Sets::new(count);
+        let mut first: Vec<Option<usize>> = vec![None; self.memories.of.len()];
+        for (position, one) in self.serial.iter().enumerate() {
+            sets.join(self.group[position], position);
+            for used in &self.memories.uses[one.pass] {
+                // What is only read connects nothing.
+                let memory = match self.memories.stay[used.memory] {
+                    Stay::Given => continue,
+                    Stay::Past(of) => of,
+                    Stay::Frame | Stay::Carried => used.memory,
+                };
+                let with = *first[memory.index()].get_or_insert(position);
+                sets.join(with, position);
+            }
+        }
+        let mut load = vec![0.0_f64; self.profiles.len()];
+        let mut lengths = vec![0.0_f64; count];
+        let mut place: Vec<Option<u32>> = vec![None; count];
+        for position in 0..count {
+            let set = sets.first(position);
+            lengths[set] += self.serial[position].us;
+            place[set] = place[set].or(self.pinned[self.group[position]]);
+        }
+        let mut order: Vec<usize> = (0..count).filter(|&set| sets.first(set) == set).collect();
+        let open = |set: &usize| place[*set].is_none();
+        order.sort_by(|a, b| {
+            let by_length = lengths[*b].partial_cmp(&lengths[*a]).expect("durations are numbers");
+            open(a).cmp(&open(b)).then(by_length).then(a.cmp(b))
+        });
+        for set in order {
+            let least = (0..load.len()).min_by(|a, b| load[*a].partial_cmp(&load[*b]).expect("sums are numbers"));
+            let device = place[set].unwrap_or(least.unwrap_or(0) as u32);
+            load[device as usize] += lengths[set];
+            place[set] = Some(device);
+        }
+        let of = |position: usize| self.pinned[self.group[position]].or(place[sets.first(position)]).unwrap_or(0);
+        (0..count).map(of).collect()
+    }
+
+    /// Moves one group at a time to another device while that makes the frame shorter.
+    fn improve(&self, best: &mut ((f64, u64), Vec<u32>), effort: u32) {
+        let mut left = MOVES.saturating_mul(effort as usize);
+        let open = |group: &usize| self.group[*group] == *group && self.pinned[*group].is_none();
+        let mut groups: Vec<usize> = (0..self.serial.len()).filter(open).collect();
+        groups.sort_by(|a, b| self.serial[*b].us.partial_cmp(&self.serial[*a].us).expect("durations are numbers"));
+        let mut better = true;
+        while better {
+            better = false;
+            for &group in &groups {
+                for device in 0..self.profiles.len() as u32 {
+                    if best.1[group] == device {
+                        continue;
+                    }
+                    if left == 0 {
+                        return;
+                    }
+                    left -= 1;
+                    poll_now();
+                    let mut moved = best.1.clone();
+                    let own = (0..moved.len()).filter(|position| self.group[*position] == group);
+                    own.for_each(|position| moved[position] = device);
+                    let price = self.price(&moved);
+                    if price < best.0 {
+                        (*best, better) = ((price, moved), true);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Why the passes of a graph have to stay on one device, if they have to.
+fn together(graph: &Graph, memories: &Memories) -> Option<String> {
+    if let Some(fallback) = graph.fallbacks().first() {
+        let (name, other) = (graph.pass_name(fallback.pass), graph.resource_name(fallback.input));
+        return Some(format!(
+            "pass \"{name}\" has a fallback \"{other}\", which is not supported over several devices"
+        ));
+    }
+    let [base, resource] = memories.scaled?;
+    let (base, name) = (graph.resource_name(base), graph.resource_name(resource));
+    Some(format!("\"{name}\" modifies \"{base}\" of another size, which is not supported over several devices"))
+}
+
+/// Disjoint sets of positions, each known by its least one.
+struct Sets(Vec<usize>);
+
+impl Sets {
+    fn new(count: usize) -> Self {
+        Self((0..count).collect())
+    }
+
+    fn first(&mut self, mut at: usize) -> usize {
+        while self.0[at] != at {
+            self.0[at] = self.0[self.0[at]];
+            at = self.0[at];
+        }
+        at
+    }
+
+    fn join(&mut self, one: usize, other: usize) {
+        let (one, other) = (self.first(one), self.first(other));
+        self.0[one.max(other)] = one.min(other);
+    }
+}

@@ -1,0 +1,280 @@
+//! The cut of a placed serial order into parts and copies.
+//!
+//! A pass has a *level*: that of the passes of its device before it that share a memory with it, and one more than that
+//! of passes elsewhere whose contents it needs. Passes of one device and level are a part. A copy is sent after the
+//! part that made the contents and received before the part that needs them. So a level is also above that of earlier
+//! sends of a memory that the pass writes, and of earlier uses of a memory that it receives.
+
+use super::memory::{Memories, Stay};
+use super::{DeviceCopy, DeviceCopyId, DevicePart, DevicePlace, DeviceStep, DevicesPlan, Serial, positions};
+use crate::graph::Graph;
+use crate::id::{Id, IdVec};
+use crate::profile::Profile;
+use crate::resource::ResourceId;
+
+/// A copy with the levels after and before which it happens.
+#[derive(Clone, Copy, Debug)]
+struct Copy {
+    what: DeviceCopy,
+    sent: u32,
+    received: u32,
+}
+
+/// Parts and copies; positions are those of the serial order.
+#[derive(Debug, Default)]
+pub(super) struct Split {
+    /// By position: the level, from 1.
+    level: Vec<u32>,
+    /// Passes by level and device, those with any.
+    parts: Vec<(u32, u32, Vec<usize>)>,
+    copies: Vec<Copy>,
+    homes: Vec<DevicePlace>,
+    results: Vec<DevicePlace>,
+    order: Vec<DeviceStep>,
+    passes: Vec<crate::graph::PassId>,
+}
+
+/// What a device knows of a memory.
+#[derive(Clone, Copy, Default)]
+struct Held {
+    /// From which level on it has the latest contents.
+    latest: Option<u32>,
+    /// The last level that uses it.
+    used: u32,
+    /// The last level after which it is sent away.
+    sent: Option<u32>,
+}
+
+struct Walk<'a> {
+    memories: &'a Memories,
+    devices: usize,
+    /// By memory and device.
+    held: IdVec<ResourceId, Vec<Held>>,
+    /// By memory: whether it holds something.
+    filled: IdVec<ResourceId, bool>,
+    copies: Vec<Copy>,
+}
+
+/// Cuts a serial order whose passes run on the devices of `place`. O(accesses · devices).
+pub(super) fn split(graph: &Graph, memories: &Memories, serial: &[Serial], place: &[u32], devices: usize) -> Split {
+    let homes = homes(memories, serial, place);
+    let mut walk = Walk {
+        memories,
+        devices,
+        held: IdVec::filled(vec![Held::default(); devices], graph.resources().len()),
+        filled: memories.filled.clone(),
+        copies: Vec::new(),
+    };
+    for memory in graph.resources().ids() {
+        for device in 0..devices as u32 {
+            let has = match memories.stay[memory] {
+                Stay::Frame => false,
+                Stay::Given => true,
+                Stay::Carried => homes[memory] == device,
+                Stay::Past(of) => homes[of] == device,
+            };
+            if has && memories.filled[memory] {
+                walk.held[memory][device as usize].latest = Some(0);
+            }
+        }
+    }
+    let at = positions(graph, serial);
+    let mut before: Vec<Vec<u32>> = vec![Vec::new(); serial.len()];
+    for (later, earlier) in graph.orderings() {
+        if let (Some(later), Some(earlier)) = (at[*later], at[*earlier]) {
+            before[later as usize].push(earlier);
+        }
+    }
+    let mut level = vec![1; serial.len()];
+    for (position, one) in serial.iter().enumerate() {
+        let device = place[position];
+        let mut own = 1;
+        for &earlier in &before[position] {
+            let elsewhere = u32::from(place[earlier as usize] != device);
+            own = own.max(level[earlier as usize] + elsewhere);
+        }
+        own = own.max(walk.level(one, device));
+        level[position] = own;
+        walk.commit(one, device, own);
+        for &earlier in &before[position] {
+            walk.come_later(place[earlier as usize], level[earlier as usize], device, own);
+        }
+    }
+    let mut split = Split { level, copies: walk.copies, ..Split::default() };
+    split.passes = serial.iter().map(|one| one.pass).collect();
+    split.find_parts(place);
+    split.find_order(devices);
+    let kept = |memory: &ResourceId| memories.stay[*memory] == Stay::Carried;
+    let homes_of = |memory: ResourceId| DevicePlace { resource: memory, device: homes[memory] };
+    split.homes = graph.resources().ids().filter(kept).map(homes_of).collect();
+    let result = |root: &ResourceId| DevicePlace { resource: *root, device: homes[memories.of[*root]] };
+    split.results = graph.roots().iter().map(result).collect();
+    split
+}
+
+/// By memory: the device of the last pass that writes it, else of the first that reads it.
+fn homes(memories: &Memories, serial: &[Serial], place: &[u32]) -> IdVec<ResourceId, u32> {
+    let mut home: IdVec<ResourceId, Option<(bool, u32)>> = IdVec::filled(None, memories.of.len());
+    for (one, &device) in serial.iter().zip(place) {
+        for used in &memories.uses[one.pass] {
+            let known = &mut home[used.memory];
+            if used.writes || known.is_none() {
+                *known = Some((used.writes, device));
+            }
+        }
+    }
+    let of = |memory: ResourceId| match memories.stay[memory] {
+        Stay::Past(of) => home[of].or(home[memory]),
+        _ => home[memory],
+    };
+    memories.of.ids().map(|memory| of(memory).map_or(0, |(_, device)| device)).collect()
+}
+
+impl Walk<'_> {
+    /// Whether a pass on a device has to receive a memory first.
+    fn receives(&self, used: &super::memory::MemoryUse, device: u32) -> bool {
+        self.filled[used.memory] && !used.replaces && self.held[used.memory][device as usize].latest.is_none()
+    }
+
+    /// The device that a memory is copied from: the one that had it first.
+    fn source(&self, memory: ResourceId) -> u32 {
+        let held = &self.held[memory];
+        let has = |device: &usize| held[*device].latest.map(|level| (level, *device as u32));
+        let first = (0..self.devices).filter_map(|device| has(&device)).min();
+        first.expect("a memory that holds something is somewhere").1
+    }
+
+    /// The least level of a pass.
+    fn level(&self, one: &Serial, device: u32) -> u32 {
+        let mut level = 1;
+        for used in &self.memories.uses[one.pass] {
+            let here = self.held[used.memory][device as usize];
+            if self.receives(used, device) {
+                let source = self.held[used.memory][self.source(used.memory) as usize];
+                let made = source.latest.expect("the source has it");
+                level = level.max(made + 1).max(here.used + 1);
+            }
+            level = level.max(here.used).max(here.latest.unwrap_or(0));
+            if let Some(sent) = here.sent.filter(|_| used.writes) {
+                level = level.max(sent + 1);
+            }
+        }
+        level
+    }
+
+    fn commit(&mut self, one: &Serial, device: u32, level: u32) {
+        for used in &self.memories.uses[one.pass] {
+            let at = device as usize;
+            if self.receives(used, device) {
+                let from = self.source(used.memory);
+                let source = &mut self.held[used.memory][from as usize];
+                let sent = source.latest.expect("the source has it");
+                source.sent = source.sent.max(Some(sent));
+                let bytes = self.memories.bytes[used.memory].unwrap_or(0);
+                let what = DeviceCopy { resource: Some(used.memory), from, to: device, bytes };
+                self.copies.push(Copy { what, sent, received: level });
+                self.held[used.memory][at].latest = Some(level);
+            }
+            if used.writes {
+                self.held[used.memory].iter_mut().for_each(|held| held.latest = None);
+                self.held[used.memory][at].latest = Some(level);
+                self.filled[used.memory] = true;
+            }
+            self.held[used.memory][at].used = level;
+        }
+    }
+
+    /// A pass that only comes later than one elsewhere, if no copy makes it so.
+    fn come_later(&mut self, from: u32, sent: u32, to: u32, received: u32) {
+        let ordered = |copy: &Copy| {
+            (copy.what.from, copy.what.to) == (from, to) && copy.sent >= sent && copy.received <= received
+        };
+        if from != to && !self.copies.iter().any(ordered) {
+            let what = DeviceCopy { resource: None, from, to, bytes: 0 };
+            self.copies.push(Copy { what, sent, received });
+        }
+    }
+}
+
+impl Split {
+    fn find_parts(&mut self, place: &[u32]) {
+        let mut order: Vec<usize> = (0..place.len()).collect();
+        order.sort_by_key(|&position| (self.level[position], place[position], position));
+        for position in order {
+            let key = (self.level[position], place[position]);
+            match self.parts.last_mut().filter(|(level, device, _)| (*level, *device) == key) {
+                Some((.., passes)) => passes.push(position),
+                None => self.parts.push((key.0, key.1, vec![position])),
+            }
+        }
+    }
+
+    /// Level by level: receives, parts, sends.
+    fn find_order(&mut self, devices: usize) {
+        let last = self.parts.iter().map(|part| part.0).max().unwrap_or(0);
+        let copies = |wanted: &dyn Fn(&Copy) -> Option<DeviceStep>| -> Vec<DeviceStep> {
+            self.copies.iter().filter_map(wanted).collect()
+        };
+        let number = |copy: &Copy| {
+            let at = self.copies.iter().position(|one| std::ptr::eq(one, copy));
+            DeviceCopyId::new(at.expect("it is one of them"))
+        };
+        let mut order = Vec::new();
+        for level in 0..=last {
+            order.extend(copies(&|copy| (copy.received == level).then(|| DeviceStep::Receive(number(copy)))));
+            let here = self.parts.iter().enumerate().filter(|(_, part)| part.0 == level);
+            order.extend(here.map(|(at, _)| DeviceStep::Run(Id::new(at))));
+            order.extend(copies(&|copy| (copy.sent == level).then(|| DeviceStep::Send(number(copy)))));
+        }
+        debug_assert!(self.parts.iter().all(|part| (part.1 as usize) < devices), "places are devices");
+        self.order = order;
+    }
+
+    /// Modelled frame in microseconds: a device's steps follow each other, a receive waits for its send.
+    pub fn frame_us(&self, serial: &[Serial], profiles: &[Profile], scale: f64) -> f64 {
+        let mut free = vec![0.0_f64; profiles.len()];
+        let mut sent = vec![0.0_f64; self.copies.len()];
+        for step in &self.order {
+            match *step {
+                DeviceStep::Run(part) => {
+                    let (_, device, passes) = &self.parts[part.index()];
+                    free[*device as usize] += passes.iter().map(|&at| serial[at].us * scale).sum::<f64>();
+                }
+                DeviceStep::Send(copy) => {
+                    let what = self.copies[copy.index()].what;
+                    free[what.from as usize] += half_us(&profiles[what.from as usize], what.bytes);
+                    sent[copy.index()] = free[what.from as usize];
+                }
+                DeviceStep::Receive(copy) => {
+                    let what = self.copies[copy.index()].what;
+                    let to = &mut free[what.to as usize];
+                    *to = to.max(sent[copy.index()]) + half_us(&profiles[what.to as usize], what.bytes);
+                }
+            }
+        }
+        free.into_iter().fold(0.0, f64::max)
+    }
+
+    /// Bytes of all copies.
+    pub fn bytes(&self) -> u64 {
+        self.copies.iter().map(|copy| copy.what.bytes).sum()
+    }
+
+    /// Writes parts, copies and steps into a plan.
+    pub fn into_plan(self, plan: &mut DevicesPlan) {
+        let part = |(_, device, positions): &(u32, u32, Vec<usize>)| DevicePart {
+            device: *device,
+            passes: positions.iter().map(|&position| self.passes[position]).collect(),
+        };
+        plan.parts = self.parts.iter().map(part).collect();
+        plan.copies = self.copies.iter().map(|copy| copy.what).collect();
+        plan.steps = self.order;
+        plan.homes = self.homes;
+        plan.results = self.results;
+    }
+}
+
+/// Half of what a copy costs, in microseconds: either side of it.
+fn half_us(profile: &Profile, bytes: u64) -> f64 {
+    0.5 * (profile.copy_us + bytes as f64 / (profile.copy_gb_s * 1e3))
+}
