@@ -34,7 +34,7 @@ mod subresource;
 mod tables;
 mod time;
 
-pub use devices::check_devices;
+pub use devices::{check_devices, is_well_formed_for_devices};
 pub use finding::{Finding, Rule};
 pub use minimal::{
     BufferBarrierId, CommandId, Entry, Examined, ImageBarrierId, MemoryBarrierId, Part, WaitId, minimal,

@@ -37,6 +37,14 @@ pub fn check_devices(graph: &Graph, plan: &DevicesPlan, parts: &[Graph]) -> Vec<
     findings.into_vec()
 }
 
+/// Whether every id of a plan points somewhere, every part runs once, and every copy is received after it is sent: a
+/// plan of which graphs of parts can be made.
+pub fn is_well_formed_for_devices(graph: &Graph, plan: &DevicesPlan) -> bool {
+    let flat = graph.flattened();
+    let facts = Facts::new(flat.as_ref().unwrap_or(graph), None);
+    well_formed(&facts, plan, &mut Findings::default())
+}
+
 /// Every id points somewhere, every part runs once, every copy is sent once and received once, after that.
 fn well_formed(facts: &Facts<'_>, plan: &DevicesPlan, findings: &mut Findings) -> bool {
     let devices = plan.profiles.len() as u32;

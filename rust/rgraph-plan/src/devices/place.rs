@@ -18,7 +18,7 @@ use crate::graph::Graph;
 use crate::id::Id;
 use crate::plan::Plan;
 use crate::profile::Profile;
-use crate::resource::ResourceId;
+use crate::resource::{Life, ResourceId};
 
 /// A split must end the modelled frame this much earlier to be worth its copies.
 const GAIN: f64 = 0.98;
@@ -293,6 +293,15 @@ fn together(graph: &Graph, memories: &Memories) -> Option<String> {
         return Some(format!(
             "pass \"{name}\" has a fallback \"{other}\", which is not supported over several devices"
         ));
+    }
+    let mut known = std::collections::HashMap::new();
+    for (id, resource) in graph.resources().iter_ids() {
+        let Life::History(history) = resource.life else { continue };
+        if let Some(first) = known.insert((memories.of[history.of], history.frames), id) {
+            let (first, name) = (graph.resource_name(first), graph.resource_name(id));
+            let what = format!("\"{first}\" and \"{name}\" are one history");
+            return Some(format!("{what}, which is not supported over several devices: use one of the two"));
+        }
     }
     let [base, resource] = memories.scaled?;
     let (base, name) = (graph.resource_name(base), graph.resource_name(resource));

@@ -26,7 +26,11 @@ pub(crate) fn check_graph(graph: &Graph, profile: &Profile) -> Result<(), Error>
 
 /// Refuses a plan with which the judge finds any fault. Linear in the plan.
 pub(crate) fn judge(graph: &Graph, plan: &Plan) -> Result<(), Error> {
-    let findings = rgraph_check::check(graph, plan);
+    refused(graph, &rgraph_check::check(graph, plan))
+}
+
+/// The error of a plan with findings.
+pub(crate) fn refused(graph: &Graph, findings: &[rgraph_check::Finding]) -> Result<(), Error> {
     let Some(first) = findings.first() else { return Ok(()) };
     let count = if findings.len() == 1 { "1 finding".to_owned() } else { format!("{} findings", findings.len()) };
     let mut notes: Vec<String> = findings.iter().take(SHOWN).map(ToString::to_string).collect();

@@ -7,6 +7,8 @@ mod adapt;
 mod case;
 pub mod chaos;
 pub mod coverage;
+#[allow(dead_code, reason = "one of the tests uses it")]
+pub mod devices;
 mod evaluate;
 mod input;
 #[allow(dead_code, reason = "one of the tests uses it")]

@@ -1,0 +1,351 @@
+//! A graph compiled for several devices, and the memory of each device that outlives its parts.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rgraph_plan::devices::{DevicesPlan, PartGraph};
+use rgraph_plan::graph::Graph;
+use rgraph_plan::id::IdVec;
+use rgraph_plan::resource::{Life, ResourceId};
+
+use super::{Devices, DevicesFrame};
+use crate::compile::compiled::{Compiled, Inputs, Upload};
+use crate::compile::prepared::Place;
+use crate::error::{Code, DeviceError, Error};
+use crate::frame::copy::{Plane, packed_bytes, packed_help};
+use crate::memory::physical_resource::{PhysicalResource, Usages};
+use crate::memory::resource::Resource;
+use crate::memory::{Domain, staged};
+use ash::vk;
+
+/// A graph ready to run on several devices. Clones are the same one; runs of it take turns.
+#[derive(Clone, Debug)]
+pub struct CompiledDevices(pub(super) Arc<Shared>);
+
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub devices: Devices,
+    pub plan: DevicesPlan,
+    pub graph: Graph,
+    pub parts: Vec<(PartGraph, Compiled)>,
+    /// By resource: the first name of its memory; a history is one by itself.
+    pub memory: IdVec<ResourceId, ResourceId>,
+    pub state: Mutex<State>,
+}
+
+/// What runs change.
+#[derive(Debug, Default)]
+pub(super) struct State {
+    /// Runs so far.
+    pub run: u64,
+    /// Whether what stays from frame to frame has contents.
+    initialised: bool,
+    /// By device and memory: images or buffers that take turns frame by frame; one, unless a history remembers it.
+    held: HashMap<(u32, ResourceId), Vec<Arc<PhysicalResource>>>,
+    /// Imports that were given.
+    given: Vec<ResourceId>,
+}
+
+impl CompiledDevices {
+    pub(super) fn new(
+        devices: Devices,
+        plan: DevicesPlan,
+        graph: Graph,
+        parts: Vec<(PartGraph, Compiled)>,
+    ) -> Result<Self, Error> {
+        let mut memory: IdVec<ResourceId, ResourceId> = graph.resources().ids().collect();
+        for id in graph.resources().ids().filter(|_| parts.len() > 1) {
+            // Names of equal size are one memory: others are refused where there are several parts.
+            let mut at = id;
+            while let Some(base) = graph.resources()[at].modifies {
+                at = base;
+            }
+            memory[id] = at;
+        }
+        let mut shared = Shared { devices, plan, graph, parts, memory, state: Mutex::default() };
+        if shared.parts.len() > 1 {
+            let held = shared.make_memories()?;
+            shared.state = Mutex::new(State { held, ..State::default() });
+        }
+        Ok(Self(Arc::new(shared)))
+    }
+
+    /// Its plan.
+    pub fn plan(&self) -> &DevicesPlan {
+        &self.0.plan
+    }
+
+    /// The declaration that it was made of.
+    pub fn graph(&self) -> &Graph {
+        &self.0.graph
+    }
+
+    /// The graph and the compiled form of each part, in the order of the plan's parts.
+    pub fn parts(&self) -> impl ExactSizeIterator<Item = (&PartGraph, &Compiled)> {
+        self.0.parts.iter().map(|(part, compiled)| (part, compiled))
+    }
+
+    /// Runs it once, and waits until all devices are done and its roots are read.
+    ///
+    /// # Errors
+    /// The first error of a device, a part or a function of the caller's: the other devices stop at their next step,
+    /// and what stays from frame to frame begins anew with the next run. An input that does not fit changes nothing.
+    pub fn run(&self, inputs: &Inputs<'_>) -> Result<DevicesFrame, Error> {
+        let mut state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if let [(_, compiled)] = &self.0.parts[..] {
+            return DevicesFrame::of_one(&self.0, compiled.run(inputs)?);
+        }
+        self.0.check(inputs)?;
+        self.0.begin(&mut state, inputs)?;
+        let frames = super::steps::run(&self.0, &state, inputs).inspect_err(|_| state.initialised = false)?;
+        let frame = DevicesFrame::of_parts(&self.0, &state, frames, inputs);
+        state.run += 1;
+        frame
+    }
+}
+
+impl Shared {
+    /// Makes the memories that outlive a part, with the usages of all parts of their device.
+    fn make_memories(&self) -> Result<HashMap<(u32, ResourceId), Vec<Arc<PhysicalResource>>>, Error> {
+        let mut wanted: HashMap<(u32, ResourceId), (ResourceId, Usages, Domain)> = HashMap::new();
+        for ((part, compiled), place) in self.parts.iter().zip(self.plan.parts.iter()) {
+            let prepared = compiled.prepared();
+            for import in &part.imports {
+                let home = prepared.home(prepared.scene.resource_of[import.resource]).0;
+                let Place::Import(usages, domain) = prepared.places[home] else { continue };
+                let memory = self.ring_of(place.device, import.memory).map_or(import.memory, |(memory, _)| memory);
+                let known = wanted.entry((place.device, memory)).or_insert((import.resource, usages, domain));
+                known.1.image |= usages.image | vk::ImageUsageFlags::TRANSFER_SRC | vk::ImageUsageFlags::TRANSFER_DST;
+                known.1.buffer |=
+                    usages.buffer | vk::BufferUsageFlags::TRANSFER_SRC | vk::BufferUsageFlags::TRANSFER_DST;
+                known.1.mutable |= usages.mutable;
+                if domain == Domain::Cached {
+                    known.2 = domain;
+                }
+            }
+        }
+        let mut held = HashMap::new();
+        for ((device, memory), (resource, usages, domain)) in wanted {
+            let shared = &self.devices.list()[device as usize].0;
+            let (_, compiled) = self.part_on(device, resource).expect("a part of the device imports it");
+            let prepared = compiled.prepared();
+            let kind = prepared.plan.resources[prepared.scene.resource_of[resource]].kind;
+            let name = self.graph.resource_name(memory);
+            let make = |_| PhysicalResource::new(shared, name, kind, usages, domain, true);
+            let ring = (0..self.copies(device, memory)).map(make).collect::<Result<Vec<_>, _>>()?;
+            held.insert((device, memory), ring);
+        }
+        Ok(held)
+    }
+
+    /// A part of a device that imports a resource.
+    fn part_on(&self, device: u32, resource: ResourceId) -> Option<&(PartGraph, Compiled)> {
+        let parts = self.parts.iter().zip(self.plan.parts.iter());
+        let mut on = parts.filter(|(_, place)| place.device == device).map(|(part, _)| part);
+        on.find(|(part, _)| part.imports.iter().any(|import| import.resource == resource))
+    }
+
+    fn home(&self, memory: ResourceId) -> Option<u32> {
+        self.plan.homes.iter().find(|place| place.resource == memory).map(|place| place.device)
+    }
+
+    /// Of a history on the device that remembers it: the memory that it is a part of, and how many frames ago.
+    fn ring_of(&self, device: u32, memory: ResourceId) -> Option<(ResourceId, u32)> {
+        let Life::History(history) = self.graph.resources()[memory].life else { return None };
+        let of = self.memory[history.of];
+        (self.home(of) == Some(device)).then_some((of, history.frames))
+    }
+
+    /// How many images or buffers of a memory take turns on a device.
+    fn copies(&self, device: u32, memory: ResourceId) -> u32 {
+        if self.home(memory) != Some(device) {
+            return 1;
+        }
+        let frames = self.graph.resources().iter().filter_map(|resource| match resource.life {
+            Life::History(history) if self.memory[history.of] == memory => Some(history.frames),
+            _ => None,
+        });
+        1 + frames.max().unwrap_or(0)
+    }
+
+    /// The image or buffer that a memory is on a device in this run.
+    pub fn physical<'a>(&self, state: &'a State, device: u32, memory: ResourceId) -> Option<&'a Arc<PhysicalResource>> {
+        let (memory, back) = self.ring_of(device, memory).unwrap_or((memory, 0));
+        let ring = state.held.get(&(device, memory))?;
+        let length = ring.len() as u64;
+        ring.get(((state.run + length - u64::from(back) % length) % length) as usize)
+    }
+
+    /// Refuses what several devices do not do yet.
+    fn check(&self, inputs: &Inputs<'_>) -> Result<(), Error> {
+        let refuse = |what: &str| {
+            let message = format!("{what}, which is not supported over several devices");
+            Err(Error::input(self.graph.name(), message, "run the graph on one device"))
+        };
+        if !inputs.waits.is_empty() || !inputs.signals.is_empty() || inputs.fence.is_some() {
+            return refuse("the run has semaphores or a fence of the caller's");
+        }
+        if !inputs.parts.is_empty() {
+            return refuse("the run reads parts of roots");
+        }
+        for (name, _) in &inputs.flags {
+            if !self.graph.flags().iter().any(|flag| flag == name) {
+                let message = format!("the graph has no flag \"{name}\"");
+                return Err(Error::input(name, message, "name a flag of a conditional pass"));
+            }
+        }
+        for root in inputs.read.iter().flatten() {
+            if !self.graph.is_root(*root) {
+                let message = format!("\"{}\" is no root of the graph", self.graph.resource_name(*root));
+                return Err(Error::input(self.graph.resource_name(*root), message, "make it a root"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Fills what stays from frame to frame, and what is given.
+    fn begin(&self, state: &mut State, inputs: &Inputs<'_>) -> Result<(), Error> {
+        for (resource, upload) in &inputs.uploads {
+            self.check_upload(*resource, upload)?;
+        }
+        let given: Vec<ResourceId> = inputs.uploads.iter().map(|(resource, _)| *resource).collect();
+        for (id, resource) in self.graph.resources().iter_ids() {
+            let Life::Imported(imported) = resource.life else { continue };
+            let known = given.contains(&id) || !inputs.anew && state.given.contains(&id);
+            let used = state.held.keys().any(|(_, memory)| *memory == id);
+            if imported.defined && used && !known {
+                let name = self.graph.resource_name(id);
+                let message = format!("imported \"{name}\" has nothing bound to it in this run");
+                return Err(Error::input(name, message, format!("give it: inputs={{\"{name}\": …}}")));
+            }
+        }
+        if !state.initialised || inputs.reset {
+            self.clear_kept(state)?;
+            for (resource, bytes) in &inputs.first {
+                self.fill(state, *resource, bytes)?;
+            }
+            state.initialised = true;
+        }
+        for (resource, bytes) in &inputs.states {
+            self.fill(state, *resource, bytes)?;
+        }
+        for (resource, upload) in &inputs.uploads {
+            self.upload(state, *resource, upload, inputs)?;
+            if !state.given.contains(resource) {
+                state.given.push(*resource);
+            }
+        }
+        Ok(())
+    }
+
+    /// Zeros in all that stays, imports aside.
+    fn clear_kept(&self, state: &State) -> Result<(), Error> {
+        for place in &self.plan.homes {
+            if matches!(self.graph.resources()[place.resource].life, Life::Imported(_)) {
+                continue;
+            }
+            for physical in state.held.get(&(place.device, place.resource)).into_iter().flatten() {
+                for plane in Plane::all(physical.kind) {
+                    let bytes = vec![0; plane.piece(physical.kind).bytes.end as usize];
+                    staged::write_plane(physical, plane, &bytes)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives all remembered frames of a memory the same contents.
+    fn fill(&self, state: &State, resource: ResourceId, bytes: &[u8]) -> Result<(), Error> {
+        let name = self.graph.resource_name(resource);
+        let memory = match self.graph.resources()[resource].life {
+            Life::History(history) => self.memory[history.of],
+            _ => self.memory[resource],
+        };
+        let imported = matches!(self.graph.resources()[memory].life, Life::Imported(_));
+        let home = self.home(memory).filter(|_| !imported);
+        let Some(ring) = home.and_then(|home| state.held.get(&(home, memory))) else {
+            let message = format!("\"{name}\" does not live from frame to frame, so it has no state");
+            return Err(Error::input(name, message, "declare it persistent, or remember it with previous()"));
+        };
+        for physical in ring {
+            check_bytes(name, physical, bytes)?;
+            staged::write(physical, bytes, None)?;
+        }
+        Ok(())
+    }
+
+    fn check_upload(&self, resource: ResourceId, upload: &Upload<'_>) -> Result<(), Error> {
+        let Some(declared) = self.graph.resources().get(resource) else {
+            return Err(Error::input("?", "an input is a resource of another graph", "use this graph's handles"));
+        };
+        let name = self.graph.resource_name(resource);
+        if !matches!(declared.life, Life::Imported(_)) {
+            let message = format!("\"{name}\" is not imported, so it takes no input");
+            return Err(Error::input(name, message, "import it: import_array, import_image or import_buffer"));
+        }
+        let Upload::Resource(given) = upload else { return Ok(()) };
+        let owner = self.devices.list().iter().position(|device| Arc::ptr_eq(&device.0, &given.physical().shared));
+        let Some(owner) = owner else {
+            let message = format!("\"{name}\" is given \"{}\", which belongs to another device", given.name());
+            return Err(DeviceError::new(Code::Foreign, message, "make it on one of the devices").into());
+        };
+        let users: Vec<u32> =
+            (0..self.devices.list().len() as u32).filter(|device| self.part_on(*device, resource).is_some()).collect();
+        if let Some(other) = users.iter().find(|device| **device as usize != owner) {
+            let message =
+                format!("\"{name}\" is given memory of device {owner}, but passes on device {other} use it too");
+            let message = if users.contains(&(owner as u32)) { message } else { message.replace(" too", "") };
+            let help = format!("give an array, or run the passes that use \"{name}\" with device={owner}");
+            return Err(Error::input(name, message, help));
+        }
+        Ok(())
+    }
+
+    /// Gives an import to each device that begins the frame with it.
+    fn upload(
+        &self,
+        state: &mut State,
+        resource: ResourceId,
+        upload: &Upload<'_>,
+        inputs: &Inputs<'_>,
+    ) -> Result<(), Error> {
+        let (name, memory) = (self.graph.resource_name(resource), self.memory[resource]);
+        let home = self.home(memory);
+        for device in 0..self.devices.list().len() as u32 {
+            let Some(ring) = state.held.get_mut(&(device, memory)) else { continue };
+            if home.is_some_and(|home| home != device) {
+                continue;
+            }
+            match upload {
+                Upload::Bytes(bytes) => {
+                    check_bytes(name, &ring[0], bytes)?;
+                    staged::write(&ring[0], bytes, inputs.poll)?;
+                }
+                Upload::Resource(given) => {
+                    if given.kind() != ring[0].kind {
+                        let message = format!("\"{name}\" is given a resource of another kind, format or size");
+                        return Err(Error::input(name, message, "give a resource of the same shape"));
+                    }
+                    ring[0] = given.physical().clone();
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The imports of a part, as its run gets them.
+    pub fn imports(&self, state: &State, part: usize, device: u32) -> Vec<(ResourceId, Resource)> {
+        let imports = &self.parts[part].0.imports;
+        let bound = |memory| self.physical(state, device, memory).map(|physical| Resource::of(physical.clone()));
+        imports.iter().filter_map(|import| Some((import.resource, bound(import.memory)?))).collect()
+    }
+}
+
+fn check_bytes(name: &str, physical: &PhysicalResource, bytes: &[u8]) -> Result<(), Error> {
+    let wanted = packed_bytes(physical.kind);
+    if bytes.len() as u64 == wanted {
+        return Ok(());
+    }
+    let message = format!("\"{name}\" takes {wanted} bytes, and {} are given", bytes.len());
+    Err(Error::input(name, message, packed_help(physical.kind)))
+}

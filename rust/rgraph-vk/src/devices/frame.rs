@@ -1,0 +1,86 @@
+//! The result of a run on several devices: its roots, read back, and the frames of its parts.
+
+use std::sync::Arc;
+
+use rgraph_plan::id::Id;
+use rgraph_plan::resource::ResourceId;
+
+use super::compiled::{Shared, State};
+use crate::compile::compiled::Inputs;
+use crate::error::Error;
+use crate::frame::copy::packed_bytes;
+use crate::frame::{Frame, Readback, ReadbackShared};
+use crate::memory::staged;
+
+/// What a run on several devices left. Everything of it is done. Clones are the same frame.
+#[derive(Clone, Debug)]
+pub struct DevicesFrame {
+    reads: Arc<[(ResourceId, Readback)]>,
+    parts: Arc<[Frame]>,
+    graph: Arc<str>,
+}
+
+impl DevicesFrame {
+    /// Of a graph that runs on one device.
+    pub(super) fn of_one(shared: &Shared, frame: Frame) -> Result<Self, Error> {
+        frame.wait(None)?;
+        let reads = frame.readable().collect::<Vec<_>>();
+        let reads = reads.into_iter().map(|root| Ok((root, frame.read(root)?))).collect::<Result<_, Error>>()?;
+        Ok(Self { reads, parts: Arc::new([frame]), graph: shared.graph.name().into() })
+    }
+
+    /// Of a graph in parts, which are done.
+    pub(super) fn of_parts(
+        shared: &Shared,
+        state: &State,
+        parts: Vec<Frame>,
+        inputs: &Inputs<'_>,
+    ) -> Result<Self, Error> {
+        let mut reads = Vec::new();
+        for place in &shared.plan.results {
+            let root = place.resource;
+            let wanted = inputs.read.as_ref().map_or(!inputs.unread.contains(&root), |read| read.contains(&root));
+            if !wanted {
+                continue;
+            }
+            let of_part = parts.iter().find(|frame| frame.readable().any(|one| one == root));
+            if let Some(frame) = of_part {
+                reads.push((root, frame.read(root)?));
+            } else if let Some(physical) = shared.physical(state, place.device, shared.memory[root]) {
+                let block = staged::read(physical)?;
+                let name = shared.graph.resource_name(root).to_owned();
+                let (kind, bytes) = (physical.kind, packed_bytes(physical.kind));
+                reads.push((root, Readback(Arc::new(ReadbackShared { block, bytes, kind, name }))));
+            }
+        }
+        Ok(Self { reads: reads.into(), parts: parts.into(), graph: shared.graph.name().into() })
+    }
+
+    /// What a root holds at the end of the frame.
+    ///
+    /// # Errors
+    /// If it was not read back in this run.
+    pub fn read(&self, resource: ResourceId) -> Result<Readback, Error> {
+        let found = self.reads.iter().find(|(root, _)| *root == resource);
+        found.map(|(_, read)| read.clone()).ok_or_else(|| {
+            let known: Vec<_> = self.reads.iter().map(|(_, read)| format!("\"{}\"", read.name())).collect();
+            let message =
+                format!("resource {} of \"{}\" was not read back in this frame", resource.index(), self.graph);
+            Error::input(
+                &self.graph,
+                message,
+                format!("make it a root of the graph; this frame has {}", known.join(", ")),
+            )
+        })
+    }
+
+    /// What can be read: resources of the graph.
+    pub fn readable(&self) -> impl ExactSizeIterator<Item = ResourceId> + '_ {
+        self.reads.iter().map(|(root, _)| *root)
+    }
+
+    /// The frame of each part, in the order of the plan's parts.
+    pub fn parts(&self) -> &[Frame] {
+        &self.parts
+    }
+}

@@ -1,0 +1,124 @@
+//! Several devices run one graph: each part of the plan is compiled for its device, and contents go from device to
+//! device between parts. Decides nothing: which pass runs where, and what is copied, is the plan's.
+
+mod compiled;
+mod frame;
+mod steps;
+
+use std::sync::Arc;
+
+use rgraph_plan::bake::{Options, Scratch};
+use rgraph_plan::devices::{DevicesPlan, part_graphs, plan_devices};
+use rgraph_plan::error::Code;
+use rgraph_plan::graph::Graph;
+use rgraph_plan::profile::Profile;
+
+pub use compiled::CompiledDevices;
+pub use frame::DevicesFrame;
+
+use crate::compile::foreign;
+use crate::device::Device;
+use crate::error::{DeviceError, Error};
+use crate::work::{Work, Workload};
+
+/// Devices that run graphs together, numbered from 0. Clones are the same devices.
+#[derive(Clone, Debug)]
+pub struct Devices(Arc<[Device]>);
+
+impl Devices {
+    /// Takes open devices; the first one has the passes that gain nothing elsewhere. Two of them may be of one GPU.
+    ///
+    /// # Errors
+    /// If there is none, one is closed, or one comes twice.
+    pub fn new(devices: Vec<Device>) -> Result<Self, Error> {
+        if devices.is_empty() {
+            return Err(DeviceError::new(Code::NoSuchDevice, "no device is given", "open at least one").into());
+        }
+        for (at, device) in devices.iter().enumerate() {
+            device.check()?;
+            if let Some(first) = devices[..at].iter().position(|other| other.is(device)) {
+                let message = format!("devices {first} and {at} are one device");
+                let help = "open the GPU twice, or name another one";
+                return Err(DeviceError::new(Code::Foreign, message, help).into());
+            }
+        }
+        Ok(Self(devices.into()))
+    }
+
+    /// The devices in order.
+    pub fn list(&self) -> &[Device] {
+        &self.0
+    }
+
+    /// Plans a graph for these devices, by their profiles.
+    ///
+    /// # Errors
+    /// As [`plan_devices`].
+    pub fn plan(&self, graph: &Graph, options: &Options) -> Result<DevicesPlan, Error> {
+        let profiles: Vec<Profile> = self.0.iter().map(|device| device.profile().clone()).collect();
+        Ok(plan_devices(graph, &profiles, options, &mut Scratch::default())?)
+    }
+
+    /// Plans a workload and compiles each part for its device.
+    ///
+    /// # Errors
+    /// As [`Devices::plan`], and as [`Device::compile`].
+    pub fn compile(&self, workload: Workload, options: &Options) -> Result<CompiledDevices, Error> {
+        let plan = self.plan(&workload.graph, options)?;
+        self.compile_judged(plan, workload, options)
+    }
+
+    /// Compiles a plan of others, once the checker has no finding for it.
+    ///
+    /// # Errors
+    /// `RG-E504` with the findings of [`rgraph_check::check_devices`]; a plan for another number of devices; else as
+    /// [`Device::compile`].
+    pub fn compile_plan(
+        &self,
+        plan: DevicesPlan,
+        workload: Workload,
+        options: &Options,
+    ) -> Result<CompiledDevices, Error> {
+        self.check(&plan, &workload.graph)?;
+        self.compile_judged(plan, workload, options)
+    }
+
+    /// Judges a plan of others.
+    fn check(&self, plan: &DevicesPlan, graph: &Graph) -> Result<(), Error> {
+        if plan.profiles.len() != self.0.len() {
+            let message = format!("the plan is for {} devices, and there are {}", plan.profiles.len(), self.0.len());
+            return Err(DeviceError::new(Code::NoSuchDevice, message, "open as many, or plan it again").into());
+        }
+        // Graphs of parts are made of well-formed plans only.
+        if !rgraph_check::is_well_formed_for_devices(graph, plan) {
+            return foreign::refused(graph, &rgraph_check::check_devices(graph, plan, &[]));
+        }
+        let parts: Vec<Graph> = part_graphs(graph, plan).iter().map(|part| part.graph.clone()).collect();
+        let findings = rgraph_check::check_devices(graph, plan, &parts);
+        foreign::refused(graph, &findings)
+    }
+
+    fn compile_judged(
+        &self,
+        plan: DevicesPlan,
+        workload: Workload,
+        options: &Options,
+    ) -> Result<CompiledDevices, Error> {
+        if let Some((pass, _)) = workload.works.iter().find(|(_, work)| matches!(work, Work::Raw(_)))
+            && plan.parts.len() > 1
+        {
+            let name = workload.graph.pass_name(*pass);
+            let message = format!("pass \"{name}\" records Vulkan itself, which is not supported over several devices");
+            return Err(Error::work(name, message, "run the graph on one device"));
+        }
+        let mut parts = Vec::with_capacity(plan.parts.len());
+        for (id, part) in part_graphs(&workload.graph, &plan).iter_ids() {
+            let works = part.passes.iter_ids();
+            let works = works.filter_map(|(own, whole)| Some((own, workload.works.get(whole)?.clone()))).collect();
+            let own = Workload { graph: part.graph.clone(), works };
+            let device = &self.0[plan.parts[id].device as usize];
+            parts.push((part.clone(), device.compile(own, options)?));
+        }
+        CompiledDevices::new(self.clone(), plan, workload.graph, parts)
+    }
+}

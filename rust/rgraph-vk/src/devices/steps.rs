@@ -1,0 +1,224 @@
+//! One thread per device runs its steps in the order of the plan. A send hands the bytes of a memory over, a receive
+//! takes them. Every wait is cut into slices, so a device that is lost or an error elsewhere ends all of them.
+
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use rgraph_plan::devices::{DeviceCopyId, DevicePartId, DeviceStep};
+use rgraph_plan::id::Id;
+
+use super::compiled::{Shared, State};
+use crate::compile::compiled::{Inputs, Upload};
+use crate::error::Error;
+use crate::frame::Frame;
+use crate::frame::copy::Plane;
+use crate::memory::staged;
+
+/// How long a thread waits before it looks whether it should go on.
+const SLICE: Duration = Duration::from_millis(50);
+
+/// Why a device did not do all of its steps.
+enum Ended {
+    /// It failed.
+    Failed(Error),
+    /// Another one did, or the caller's poll.
+    Stopped,
+}
+
+impl From<Error> for Ended {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+/// The bytes of each plane of a memory.
+type Contents = Vec<Vec<u8>>;
+
+/// Both ends of a copy, each taken once.
+struct Channel {
+    send: Mutex<Option<Sender<Contents>>>,
+    receive: Mutex<Option<Receiver<Contents>>>,
+}
+
+impl Channel {
+    fn new() -> Self {
+        let (send, receive) = channel();
+        Self { send: Mutex::new(Some(send)), receive: Mutex::new(Some(receive)) }
+    }
+}
+
+struct Run<'a> {
+    shared: &'a Shared,
+    state: &'a State,
+    inputs: &'a Inputs<'a>,
+    channels: Vec<Channel>,
+    stop: AtomicBool,
+    frames: Vec<Mutex<Option<Frame>>>,
+}
+
+/// Runs all steps of a frame; returns the frames of the parts, which are done.
+pub(super) fn run(shared: &Shared, state: &State, inputs: &Inputs<'_>) -> Result<Vec<Frame>, Error> {
+    let run = Run {
+        shared,
+        state,
+        inputs,
+        channels: shared.plan.copies.iter().map(|_| Channel::new()).collect(),
+        stop: AtomicBool::new(false),
+        frames: shared.parts.iter().map(|_| Mutex::new(None)).collect(),
+    };
+    let devices = 0..shared.devices.list().len() as u32;
+    let ended: Vec<Result<(), Ended>> = std::thread::scope(|scope| {
+        let (done, come) = channel();
+        let threads: Vec<_> = devices
+            .map(|device| {
+                let (run, done) = (&run, done.clone());
+                scope.spawn(move || {
+                    let ended = run.steps_of(device);
+                    if ended.is_err() {
+                        run.stop.store(true, Ordering::Relaxed);
+                    }
+                    // The caller's thread may be gone on by then.
+                    let _ = done.send(());
+                    ended
+                })
+            })
+            .collect();
+        drop(done);
+        let polled = run.watch(&come);
+        let mut ended: Vec<_> =
+            threads.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic))).collect();
+        ended.extend(polled.err().map(|error| Err(Ended::Failed(error))));
+        ended
+    });
+    // An error of the caller's comes last, and first of all; then the first device's.
+    let failed = ended.into_iter().rev().filter_map(Result::err).find_map(|ended| match ended {
+        Ended::Failed(error) => Some(error),
+        Ended::Stopped => None,
+    });
+    if let Some(error) = failed {
+        return Err(error);
+    }
+    let frame = |frame: Mutex<Option<Frame>>| frame.into_inner().unwrap_or_else(PoisonError::into_inner);
+    Ok(run.frames.into_iter().map(|one| frame(one).expect("a part whose device has no error ran")).collect())
+}
+
+impl Run<'_> {
+    /// Polls while threads run; an error stops them.
+    fn watch(&self, come: &Receiver<()>) -> Result<(), Error> {
+        let mut first = Ok(());
+        loop {
+            match come.recv_timeout(SLICE) {
+                Ok(()) => {}
+                Err(RecvTimeoutError::Disconnected) => return first,
+                Err(RecvTimeoutError::Timeout) => {
+                    if let (Ok(()), Some(poll)) = (&first, self.inputs.poll)
+                        && let Err(error) = poll()
+                    {
+                        self.stop.store(true, Ordering::Relaxed);
+                        first = Err(Error::Callback(error));
+                    }
+                }
+            }
+        }
+    }
+
+    fn go_on(&self) -> Result<(), Ended> {
+        if self.stop.load(Ordering::Relaxed) { Err(Ended::Stopped) } else { Ok(()) }
+    }
+
+    fn steps_of(&self, device: u32) -> Result<(), Ended> {
+        let mut under_way: Vec<Frame> = Vec::new();
+        for step in &self.shared.plan.steps {
+            if self.shared.plan.device_of(*step) != device {
+                continue;
+            }
+            self.go_on()?;
+            match *step {
+                DeviceStep::Run(part) => under_way.push(self.run_part(device, part)?),
+                DeviceStep::Send(copy) => {
+                    self.wait(&mut under_way)?;
+                    self.send(device, copy)?;
+                }
+                DeviceStep::Receive(copy) => self.receive(device, copy)?,
+            }
+        }
+        self.wait(&mut under_way)
+    }
+
+    /// Waits for the parts of the device that are under way.
+    fn wait(&self, under_way: &mut Vec<Frame>) -> Result<(), Ended> {
+        for frame in under_way.drain(..) {
+            while !frame.wait(Some(SLICE))? {
+                self.go_on()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn run_part(&self, device: u32, part: DevicePartId) -> Result<Frame, Error> {
+        let (graph, compiled) = &self.shared.parts[part.index()];
+        let imports = self.shared.imports(self.state, part.index(), device);
+        let own = |whole| graph.passes.iter_ids().find(|(_, pass)| **pass == whole).map(|(own, _)| own);
+        let inputs = Inputs {
+            uploads: imports.iter().map(|(resource, bound)| (*resource, Upload::Resource(bound))).collect(),
+            data: (self.inputs.data.iter())
+                .filter_map(|(pass, binding, bytes)| Some((own(*pass)?, *binding, bytes.clone())))
+                .collect(),
+            push: (self.inputs.push.iter()).filter_map(|(pass, bytes)| Some((own(*pass)?, bytes.clone()))).collect(),
+            flags: (self.inputs.flags.iter())
+                .filter(|(name, _)| graph.graph.flags().iter().any(|flag| flag == name))
+                .cloned()
+                .collect(),
+            read: self
+                .inputs
+                .read
+                .as_ref()
+                .map(|read| read.iter().copied().filter(|root| graph.graph.is_root(*root)).collect()),
+            unread: self.inputs.unread.clone(),
+            measure: self.inputs.measure,
+            sample: self.inputs.sample,
+            statistics: self.inputs.statistics,
+            ..Inputs::default()
+        };
+        let frame = compiled.run(&inputs)?;
+        *self.frames[part.index()].lock().unwrap_or_else(PoisonError::into_inner) = Some(frame.clone());
+        Ok(frame)
+    }
+
+    fn send(&self, device: u32, copy: DeviceCopyId) -> Result<(), Ended> {
+        let mut contents = Contents::new();
+        if let Some(memory) = self.shared.plan.copies[copy].resource
+            && let Some(physical) = self.shared.physical(self.state, device, memory)
+        {
+            for plane in Plane::all(physical.kind) {
+                contents.push(staged::read_plane(physical, plane)?);
+            }
+        }
+        let send = self.channels[copy.index()].send.lock().unwrap_or_else(PoisonError::into_inner).take();
+        // A receiver that is gone has stopped.
+        send.and_then(|send| send.send(contents).ok()).ok_or(Ended::Stopped)
+    }
+
+    fn receive(&self, device: u32, copy: DeviceCopyId) -> Result<(), Ended> {
+        let channel = &self.channels[copy.index()];
+        let receive = channel.receive.lock().unwrap_or_else(PoisonError::into_inner).take().ok_or(Ended::Stopped)?;
+        let contents = loop {
+            match receive.recv_timeout(SLICE) {
+                Ok(contents) => break contents,
+                Err(RecvTimeoutError::Timeout) => self.go_on()?,
+                Err(RecvTimeoutError::Disconnected) => return Err(Ended::Stopped),
+            }
+        };
+        if let Some(memory) = self.shared.plan.copies[copy].resource
+            && let Some(physical) = self.shared.physical(self.state, device, memory)
+        {
+            for (plane, bytes) in Plane::all(physical.kind).into_iter().zip(&contents) {
+                staged::write_plane(physical, plane, bytes)?;
+            }
+        }
+        Ok(())
+    }
+}
