@@ -22,6 +22,9 @@ mod own_device;
 #[path = "../../../examples/raw_pass.rs"]
 #[allow(dead_code, unused_attributes, reason = "its main is called here")]
 mod raw_pass;
+#[path = "../../../examples/several_gpus.rs"]
+#[allow(dead_code, unused_attributes, reason = "its main is called here")]
+mod several_gpus;
 #[path = "../../../examples/02_two_queues.rs"]
 mod two_queues;
 
@@ -36,6 +39,13 @@ fn a_device_of_rgraphs() {
 fn a_device_of_the_applications() {
     if bench::device(1).is_some() {
         borrowed_device::run().unwrap();
+    }
+}
+
+#[test]
+fn a_frame_on_several_devices() {
+    if bench::device(1).is_some() {
+        several_gpus::run().unwrap();
     }
 }
 

@@ -4,7 +4,7 @@
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use rgraph_plan::devices::{DeviceCopyId, DevicePartId, DeviceStep};
@@ -14,8 +14,9 @@ use super::compiled::{Shared, State};
 use crate::compile::compiled::{Inputs, Upload};
 use crate::error::Error;
 use crate::frame::Frame;
-use crate::frame::copy::Plane;
+use crate::frame::copy::{Plane, packed_bytes};
 use crate::memory::staged;
+use crate::memory::staging::Block;
 
 /// How long a thread waits before it looks whether it should go on.
 const SLICE: Duration = Duration::from_millis(50);
@@ -34,8 +35,15 @@ impl From<Error> for Ended {
     }
 }
 
-/// The bytes of each plane of a memory.
-type Contents = Vec<Vec<u8>>;
+/// What a memory holds, on its way.
+enum Contents {
+    /// Nothing: the receiver only comes later.
+    Nothing,
+    /// All bytes of a memory of one plane, where the source left them.
+    Whole(Arc<Block>, u64),
+    /// The bytes of each plane.
+    Planes(Vec<Vec<u8>>),
+}
 
 /// Both ends of a copy, each taken once.
 struct Channel {
@@ -189,14 +197,19 @@ impl Run<'_> {
     }
 
     fn send(&self, device: u32, copy: DeviceCopyId) -> Result<(), Ended> {
-        let mut contents = Contents::new();
-        if let Some(memory) = self.shared.plan.copies[copy].resource
-            && let Some(physical) = self.shared.physical(self.state, device, memory)
-        {
-            for plane in Plane::all(physical.kind) {
-                contents.push(staged::read_plane(physical, plane)?);
+        let memory = self.shared.plan.copies[copy].resource;
+        let physical = memory.and_then(|memory| self.shared.physical(self.state, device, memory));
+        let contents = match physical.map(|physical| (physical, Plane::all(physical.kind))) {
+            None => Contents::Nothing,
+            // The receiver copies while its device takes what it copied before.
+            Some((physical, planes)) if planes.len() == 1 => {
+                Contents::Whole(staged::read(physical)?, packed_bytes(physical.kind))
             }
-        }
+            Some((physical, planes)) => {
+                let read = |plane| staged::read_plane(physical, plane);
+                Contents::Planes(planes.into_iter().map(read).collect::<Result<_, _>>()?)
+            }
+        };
         let send = self.channels[copy.index()].send.lock().unwrap_or_else(PoisonError::into_inner).take();
         // A receiver that is gone has stopped.
         send.and_then(|send| send.send(contents).ok()).ok_or(Ended::Stopped)
@@ -212,11 +225,22 @@ impl Run<'_> {
                 Err(RecvTimeoutError::Disconnected) => return Err(Ended::Stopped),
             }
         };
-        if let Some(memory) = self.shared.plan.copies[copy].resource
-            && let Some(physical) = self.shared.physical(self.state, device, memory)
-        {
-            for (plane, bytes) in Plane::all(physical.kind).into_iter().zip(&contents) {
-                staged::write_plane(physical, plane, bytes)?;
+        let memory = self.shared.plan.copies[copy].resource;
+        let Some(physical) = memory.and_then(|memory| self.shared.physical(self.state, device, memory)) else {
+            return Ok(());
+        };
+        match contents {
+            Contents::Nothing => {}
+            Contents::Whole(block, length) => {
+                // SAFETY: the block is mapped as long as it lives and that large; the source is done with it, made its
+                // bytes visible, and nothing else borrows it.
+                let bytes = unsafe { std::slice::from_raw_parts(block.start().as_ptr(), length as usize) };
+                staged::write(physical, bytes, None)?;
+            }
+            Contents::Planes(planes) => {
+                for (plane, bytes) in Plane::all(physical.kind).into_iter().zip(&planes) {
+                    staged::write_plane(physical, plane, bytes)?;
+                }
             }
         }
         Ok(())
