@@ -33,6 +33,9 @@ pub(super) struct Shared {
     pub state: Mutex<State>,
 }
 
+/// By device and memory: images or buffers that take turns frame by frame; one, unless a history remembers it.
+type Held = HashMap<(u32, ResourceId), Vec<Arc<PhysicalResource>>>;
+
 /// What runs change.
 #[derive(Debug, Default)]
 pub(super) struct State {
@@ -40,8 +43,8 @@ pub(super) struct State {
     pub run: u64,
     /// Whether what stays from frame to frame has contents.
     initialised: bool,
-    /// By device and memory: images or buffers that take turns frame by frame; one, unless a history remembers it.
-    held: HashMap<(u32, ResourceId), Vec<Arc<PhysicalResource>>>,
+    /// What outlives parts.
+    held: Held,
     /// Imports that were given.
     given: Vec<ResourceId>,
 }
@@ -106,7 +109,7 @@ impl CompiledDevices {
 
 impl Shared {
     /// Makes the memories that outlive a part, with the usages of all parts of their device.
-    fn make_memories(&self) -> Result<HashMap<(u32, ResourceId), Vec<Arc<PhysicalResource>>>, Error> {
+    fn make_memories(&self) -> Result<Held, Error> {
         let mut wanted: HashMap<(u32, ResourceId), (ResourceId, Usages, Domain)> = HashMap::new();
         for ((part, compiled), place) in self.parts.iter().zip(self.plan.parts.iter()) {
             let prepared = compiled.prepared();
