@@ -1301,7 +1301,8 @@ class Module:
         depth_test
             Comparison with `depth`; default: `"less_equal"`.
         depth_write
-            If false, `depth` is tested and stays.
+            If false, depth is tested and stays (`clear_depth` still clears it), and so does a stencil that `stencil`
+            does not write.
         depth_bias
             (constant, slope).
         stencil

@@ -93,7 +93,7 @@ impl PyPass {
                     state.open()?.access(pass.id, *id, &how, place.clone());
                     continue;
                 }
-                let want = Want::Access(pass.id, resource, Box::new(how), resolves.clone());
+                let want = Want::Access(pass.id, resource, Box::new(how), resolves.clone(), None);
                 state.late.push(Late { prefix: pass.prefix.clone(), place: place.clone(), want });
             }
             Ok(())

@@ -17,6 +17,7 @@ use rgraph_vk::front::transfer::Side;
 use rgraph_vk::work::Step;
 
 use crate::arguments::convert::Text;
+use crate::arguments::raster_state;
 use crate::arguments::shader;
 use crate::classes::compute;
 use crate::classes::draw;
@@ -191,7 +192,8 @@ impl PyCommands {
         }
         let (mut work, arguments) = (Work::default(), Arguments::new(arguments)?);
         let program = shader::program(shader, Kind::Raster, &arguments, self.who())?;
-        let draw = draw::draw(py, self.who(), program, self.targets(), arguments, &mut work)?;
+        let state = raster_state::state(&arguments, self.targets())?;
+        let draw = draw::draw(py, self.who(), program, state, arguments, &mut work)?;
         self.keep(py, &work, &Step::Draw(draw))
     }
 

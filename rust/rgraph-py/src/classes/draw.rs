@@ -10,12 +10,11 @@ use rgraph_plan::resource::ResourceId;
 use rgraph_shader::Program;
 use rgraph_vk::front::{self, Attribute, Vertices, Who};
 use rgraph_vk::vertex::VertexFormat;
-use rgraph_vk::work::{Draw, DrawCount, IndexBuffer, VertexBuffer};
+use rgraph_vk::work::{Draw, DrawCount, IndexBuffer, RasterState, VertexBuffer};
 
 use crate::arguments::bind::{bind, misfit, push, values};
 use crate::arguments::convert::{Bytes, Count, Number, Text, items, one_or_many, word};
 use crate::arguments::declare::{given, only};
-use crate::arguments::raster_state;
 use crate::classes::compute::fixed_groups;
 use crate::classes::passes::{Arguments, Work};
 use crate::classes::view::PyView;
@@ -23,16 +22,15 @@ use crate::classes::view::PyView;
 /// Words of a `VkDrawIndirectCommand` and of a `VkDrawIndexedIndirectCommand`.
 const INDIRECT: [u32; 2] = [16, 20];
 
-/// Reads one draw, of arguments that are all its own; `targets` is the number of colour targets.
+/// Reads one draw with the given state, of arguments that are all its own.
 pub fn draw(
     py: Python<'_>,
     who: Who<'_>,
     program: Arc<Program>,
-    targets: usize,
+    state: RasterState,
     arguments: Arguments<'_>,
     work: &mut Work,
 ) -> PyResult<Draw> {
-    let state = raster_state::state(&arguments, targets)?;
     let push = push(py, who, &program, arguments.take("push")?.as_ref())?;
     let vertex_buffers = vertex_buffers(py, who, &program, arguments.take("vertex_buffers")?, work)?;
     let wide = match arguments.word("index_format")? {

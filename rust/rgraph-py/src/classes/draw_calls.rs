@@ -13,6 +13,7 @@ use rgraph_shader::Kind;
 use rgraph_vk::front::{Needs, Used, Who};
 use rgraph_vk::work::Step;
 
+use crate::arguments::raster_state;
 use crate::arguments::shader;
 use crate::arguments::source;
 use crate::classes::draw::draw;
@@ -71,7 +72,8 @@ impl PyPass {
         let who = Who { pass: &full, place: place.as_ref() };
         let (mut work, arguments) = (Work::default(), Arguments::new(arguments)?);
         let program = shader::program(shader, Kind::Raster, &arguments, who)?;
-        let step = Step::Draw(draw(py, who, program, targets, arguments, &mut work)?);
+        let state = raster_state::state(&arguments, targets)?;
+        let step = Step::Draw(draw(py, who, program, state, arguments, &mut work)?);
         let Work { table, needs: Needs { uses, checks, .. }, .. } = work;
         let declared = graph.change(|state| {
             let target = |given| state.target(graph.identity, &this.prefix, given);

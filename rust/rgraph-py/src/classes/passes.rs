@@ -264,10 +264,10 @@ pub fn access(
     let (resource, resolves) = (&table[used.at.index()], used.resolves.map(|at| &table[at.index()]));
     how.details.resolves = resolves.and_then(Target::known);
     if let (Target::Known(id), None | Some(Target::Known(_))) = (resource, resolves) {
-        front::access(state.open()?, pass, *id, how, place.clone());
+        front::access(state.open()?, pass, *id, how, used.tested, place.clone());
         return Ok(());
     }
-    let want = Want::Access(pass, resource.clone(), Box::new(how), resolves.cloned());
+    let want = Want::Access(pass, resource.clone(), Box::new(how), resolves.cloned(), Some(used.tested));
     state.late.push(Late { prefix: prefix.clone(), place: place.clone(), want });
     Ok(())
 }

@@ -5,17 +5,18 @@ use std::sync::Arc;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
-use rgraph_plan::access::{Load, PassQueue, ResolveMode, Usage};
+use rgraph_plan::access::{Aspects, Load, PassQueue, ResolveMode, Usage};
 use rgraph_plan::error::Code;
-use rgraph_plan::graph::{Clear, Use};
+use rgraph_plan::graph::Use;
 use rgraph_plan::resource::ResourceId;
 use rgraph_shader::{Kind, Program};
-use rgraph_vk::front::{self, Used, Who};
-use rgraph_vk::work::Step;
+use rgraph_vk::front::{self, DepthTarget, Used, Who};
+use rgraph_vk::work::{RasterState, Step};
 
 use crate::arguments::bind::misfit;
 use crate::arguments::convert::{Text, clear, items, word};
 use crate::arguments::declare::given;
+use crate::arguments::raster_state;
 use crate::arguments::shader;
 use crate::classes::draw::draw;
 use crate::classes::module::PyGraphModule;
@@ -79,8 +80,13 @@ fn load(value: &Bound<'_, PyAny>) -> PyResult<Load> {
     word(value.py(), "load", value.extract::<Text>()?.0, Load::from_name, known)
 }
 
-/// Takes `color`, `depth`, `resolve` and what is said of them.
-pub fn targets(arguments: &Arguments<'_>, work: &mut Work) -> PyResult<Targets> {
+/// Takes `color`, `depth`, `resolve` and their arguments. `state` is called with the number of colour targets; the
+/// aspects that its state writes decide about the access of `depth`.
+pub fn targets(
+    arguments: &Arguments<'_>,
+    work: &mut Work,
+    state: impl FnOnce(usize) -> PyResult<RasterState>,
+) -> PyResult<(Targets, RasterState)> {
     let some = |value: &Bound<'_, PyAny>, work: &mut Work| match value.is_none() {
         true => Ok(None),
         false => attachment(value, work).map(Some),
@@ -117,29 +123,19 @@ pub fn targets(arguments: &Arguments<'_>, work: &mut Work) -> PyResult<Targets> 
         };
         let mut how = Use { ranges: part.ranges, ..Use::new(Usage::ResolveAttachment) };
         how.details.resolve_mode = mode;
-        work.needs.uses.push(Used { at: id, how, resolves: Some(*of) });
+        work.needs.uses.push(Used { at: id, how, resolves: Some(*of), tested: Aspects::empty() });
     }
+    let state = state(color.len())?;
     let depth = arguments.take("depth")?;
     let (clear_depth, load_depth) = (arguments.take("clear_depth")?, arguments.take("load_depth")?);
-    let writes = arguments.read::<bool>("depth_write")?.unwrap_or(true);
     if let Some(depth) = &depth {
-        let (id, part) = attachment(depth, work)?;
-        let value = clear_depth.as_ref().map(clear).transpose()?;
-        let said = load_depth.as_ref().map(load).transpose()?;
-        let usage = if writes { Usage::DepthStencilAttachment } else { Usage::DepthStencilRead };
-        work.uses(id, usage, part, |how| {
-            if writes {
-                how.details.clear = value;
-                how.load = said.or(value.map(|_| Load::Clear));
-                if matches!(value, Some(Clear::Depth(_, Some(_)))) {
-                    how.stencil_load = how.load;
-                }
-            }
-        });
+        let (at, part) = attachment(depth, work)?;
+        let (clear, load) = (clear_depth.as_ref().map(clear).transpose()?, load_depth.as_ref().map(load).transpose()?);
+        work.needs.depth(&DepthTarget { at, part, clear, load, stencil_load: None }, &state);
     } else if clear_depth.is_some() || load_depth.is_some() {
         return Err(PyTypeError::new_err("clear_depth= and load_depth= need depth="));
     }
-    Ok(Targets { color, depth: depth.is_some() })
+    Ok((Targets { color, depth: depth.is_some() }, state))
 }
 
 impl Targets {
@@ -228,7 +224,8 @@ impl PyGraphModule {
     /// depth_test
     ///     Comparison with `depth`; default: `"less_equal"`.
     /// depth_write
-    ///     If false, `depth` is tested and stays.
+    ///     If false, depth is tested and stays (`clear_depth` still clears it), and so does a stencil that `stencil`
+    ///     does not write.
     /// depth_bias
     ///     (constant, slope).
     /// stencil
@@ -273,13 +270,14 @@ impl PyGraphModule {
         let pass = PassArguments::take(&arguments, PassQueue::Graphics)?;
         let (named, mut work) = (Named::here(slf, name), Work::new());
         let who = named.who();
-        let targets = targets(&arguments, &mut work)?;
+        let state = |count| raster_state::state(&arguments, count);
+        let (targets, state) = targets(&arguments, &mut work, state)?;
         if targets.len() == 0 && !targets.depth {
             return Err(PyTypeError::new_err("raster() needs color= or depth="));
         }
         let program = shader::program(shader, Kind::Raster, &arguments, who)?;
         targets.check(py, who, &program, &mut work)?;
-        let draw = draw(py, who, program, targets.len(), arguments, &mut work)?;
+        let draw = draw(py, who, program, state, arguments, &mut work)?;
         work.declare(slf, named, pass, Todo::Steps(Arc::new([Step::Draw(draw)])))
     }
 }

@@ -11,7 +11,7 @@ use pyo3::types::{PyByteArray, PyDict, PyMemoryView, PyTuple};
 use rgraph_plan::access::{PassQueue, Usage};
 use rgraph_plan::graph::Graph;
 use rgraph_vk::front::Used;
-use rgraph_vk::work::{CallbackError, Commands, HostViews, HostWork, RecordWork};
+use rgraph_vk::work::{CallbackError, Commands, HostViews, HostWork, RasterState, RecordWork};
 use rgraph_vk::{BusyError, Code, Error};
 
 use crate::arguments::convert::{Text, one_or_many, word};
@@ -371,7 +371,8 @@ impl PyGraphModule {
         let (arguments, mut work) = (Arguments::new(options)?, Work::default());
         let function = self::function(function)?;
         let pass = PassArguments::take(&arguments, PassQueue::Graphics)?;
-        targets(&arguments, &mut work)?;
+        let depth_write = arguments.read("depth_write")?.unwrap_or(true);
+        targets(&arguments, &mut work, |_| Ok(RasterState { depth_write, ..RasterState::default() }))?;
         let (reads, writes) = (arguments.take("reads")?, arguments.take("writes")?);
         let read = |resource: &Bound<'_, PyAny>| {
             Ok(if resource.is_instance_of::<PyImage>() { Usage::Sampled } else { Usage::StorageRead })

@@ -17,13 +17,14 @@ use crate::run::error::{Refusal, refusal};
 use crate::run::plan_cache::Made;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use rgraph_plan::access::Aspects;
 use rgraph_plan::error::{Code, Mistake};
 use rgraph_plan::file::nearest::nearest;
 use rgraph_plan::graph::{Graph, PassId, Place, SlotId, Use};
 use rgraph_plan::id::Id;
 use rgraph_plan::resource::{Axis, History, Kind, Life, ResourceId, Round, Size};
 use rgraph_vk::file::Picture;
-use rgraph_vk::front::{MOST_LINKS, like_of};
+use rgraph_vk::front::{self, MOST_LINKS, like_of};
 
 /// Most passes or resources of one graph.
 const MOST: usize = 4_000_000;
@@ -124,8 +125,8 @@ pub struct Late {
 /// See [`Late`].
 #[derive(Clone)]
 pub enum Want {
-    /// An access, and what it resolves.
-    Access(PassId, Target, Box<Use>, Option<Target>),
+    /// An access, what it resolves, and, if it follows from work, the aspects that draws only test.
+    Access(PassId, Target, Box<Use>, Option<Target>, Option<Aspects>),
     /// A size relative to an image.
     Size(ResourceId, SizeOf<Target>),
     /// What a resource modifies.
@@ -348,13 +349,17 @@ impl State {
             target.known()
         };
         match &mut late.want {
-            Want::Access(pass, resource, how, resolves) => {
+            Want::Access(pass, resource, how, resolves, work) => {
                 // Both names are tried before either may end this: a mistake lists all that are missing.
                 let resource = find(graph, resource);
                 let resolved = resolves.as_mut().map(|resolves| find(graph, resolves));
                 how.details.resolves = resolved.flatten().or(how.details.resolves);
                 if resolved != Some(None) {
-                    graph.access(*pass, resource?, how, late.place.take());
+                    let (resource, place) = (resource?, late.place.take());
+                    match *work {
+                        Some(tested) => front::access(graph, *pass, resource, **how, tested, place),
+                        None => graph.access(*pass, resource, how, place),
+                    };
                     return Some(());
                 }
                 return None;
@@ -469,7 +474,7 @@ impl Late {
         let pass = |id: PassId| Some(graph.pass_name(id));
         let name = |id: ResourceId| format!("\"{}\"", graph.resource_name(id));
         let (who, in_pass, targets): (String, _, Vec<&Target>) = match &self.want {
-            Want::Access(id, resource, _, resolves) => (
+            Want::Access(id, resource, _, resolves, _) => (
                 format!("pass \"{}\" uses", graph.pass_name(*id)),
                 pass(*id),
                 std::iter::once(resource).chain(resolves).collect(),

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use ash::vk;
-use rgraph_plan::access::{Layout, Stages, Transfer as TransferKind, Usage};
+use rgraph_plan::access::{Aspects, Layout, Stages, Transfer as TransferKind, Usage};
 use rgraph_plan::graph::Graph;
 use rgraph_plan::id::{IdVec, Span};
 use rgraph_plan::plan::{Plan, PlanKind, PlanPassId};
@@ -19,6 +19,7 @@ use crate::compile::scene::{PassAccess, Scene};
 use crate::compile::transfer;
 use crate::device::Shared;
 use crate::error::Error;
+use crate::front::writes_stencil;
 use crate::memory::physical_resource::ViewKey;
 use crate::memory::state::Region;
 use crate::work::{Bound, Dispatch, Draw, DrawCount, Groups, IndexBuffer, Step, Transfer, VertexBuffer};
@@ -347,6 +348,10 @@ impl Binder<'_> {
             }
             let length = u64::from(draws.saturating_sub(1)) * u64::from(*stride) + u64::from(one);
             self.in_buffer(pass, *buffer, Usage::Indirect, *offset, length, "draws indirectly from")?;
+        }
+        if writes_stencil(state) && (targets.depth_tests - targets.depth_writes).contains(Aspects::STENCIL) {
+            let says = "draws with a stencil test that writes, but it only tests stencil";
+            return self.refuse(pass, says, "declare it with depth_write=True, or with that stencil test");
         }
         let pipeline = match known {
             Some(pipeline) => pipeline,

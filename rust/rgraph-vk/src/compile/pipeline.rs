@@ -48,18 +48,12 @@ pub(crate) struct Targets {
     pub samples: u32,
     /// The render pass and subpass, where the pass is part of one; else rendering is dynamic.
     pub subpass: Option<(vk::RenderPass, u32)>,
-    /// What the pass does with depth and stencil.
-    pub depth_use: DepthUse,
+    /// Aspects of depth and stencil that the pass tests or writes.
+    pub depth_tests: Aspects,
+    /// Those of them that it writes.
+    pub depth_writes: Aspects,
     /// Shader location of each colour output to position among `colors`; empty: the same.
     pub remap: Vec<u32>,
-}
-
-/// What a raster pass does with depth and stencil.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(crate) enum DepthUse {
-    Nothing,
-    Test,
-    Write,
 }
 
 /// The code of a program, compared word by word: a hash of 64 bits is easily made to be another program's.

@@ -3,7 +3,7 @@
 use ash::vk;
 use rgraph_plan::access::Aspects;
 
-use crate::compile::pipeline::{DepthUse, Targets, VertexKey, first_pipeline};
+use crate::compile::pipeline::{Targets, VertexKey, first_pipeline};
 use crate::convert;
 use crate::error::{Called, Code, DeviceError, Error};
 use crate::work::{Blend, BlendFactor, BlendOp, Compare, Cull, RasterState, StencilFace, StencilOp, Topology};
@@ -84,12 +84,10 @@ pub(crate) fn create(
     let multisample = vk::PipelineMultisampleStateCreateInfo::default()
         .rasterization_samples(convert::samples(targets.samples))
         .alpha_to_coverage_enable(state.alpha_to_coverage);
-    let used = targets.depth_use != DepthUse::Nothing;
     let format_aspects = targets.depth_aspects;
-    let aspects = if used { format_aspects } else { Aspects::empty() };
-    let read_only = targets.depth_use != DepthUse::Write;
+    let (aspects, written) = (format_aspects & targets.depth_tests, format_aspects & targets.depth_writes);
     let compare_op = state.depth_compare.unwrap_or(Compare::LessEqual);
-    let writes = state.depth_write && !read_only && aspects.contains(Aspects::DEPTH);
+    let writes = state.depth_write && written.contains(Aspects::DEPTH);
     let stencil = state.stencil.filter(|_| aspects.contains(Aspects::STENCIL));
     let mut depth = vk::PipelineDepthStencilStateCreateInfo::default()
         .depth_test_enable(aspects.contains(Aspects::DEPTH))
@@ -97,6 +95,7 @@ pub(crate) fn create(
         .depth_compare_op(compare(compare_op))
         .stencil_test_enable(stencil.is_some());
     if let Some([front, back]) = stencil {
+        let read_only = !written.contains(Aspects::STENCIL);
         depth = depth.front(face(front, read_only)).back(face(back, read_only));
     }
     let blends: Vec<_> = targets

@@ -11,7 +11,7 @@ use rgraph_plan::id::{IdVec, Span};
 use rgraph_plan::plan::{Attachment, Command, Plan, PlanKind, PlanPassId};
 use rgraph_plan::stages::size::mip_size;
 
-use crate::compile::pipeline::{DepthUse, Targets};
+use crate::compile::pipeline::Targets;
 use crate::compile::scene::{PassAccess, Scene};
 use crate::error::{Code, DeviceError, Error};
 
@@ -212,7 +212,7 @@ impl Rendering {
         let format = |at: u32| format_of(plan, &attachments[at as usize]);
         let mut remap = Vec::new();
         let mut own = Vec::new();
-        let mut depth_use = DepthUse::Nothing;
+        let (mut depth_tests, mut depth_writes) = (Aspects::empty(), Aspects::empty());
         for access in scene.of(pass) {
             match access.usage {
                 Usage::ColorAttachment => {
@@ -221,8 +221,11 @@ impl Rendering {
                     let among = at.and_then(|at| self.colors.iter().position(|color| *color == at));
                     remap.extend(among.map(|at| at as u32));
                 }
-                Usage::DepthStencilAttachment => depth_use = DepthUse::Write,
-                Usage::DepthStencilRead if depth_use == DepthUse::Nothing => depth_use = DepthUse::Test,
+                Usage::DepthStencilAttachment => {
+                    depth_tests |= access.region.aspects;
+                    depth_writes |= access.region.aspects;
+                }
+                Usage::DepthStencilRead => depth_tests |= access.region.aspects,
                 _ => {}
             }
         }
@@ -234,18 +237,18 @@ impl Rendering {
         }
         let depth = self.depth.and_then(format);
         if let Some(raw) = self.subpasses {
-            let depth = depth.filter(|_| depth_use != DepthUse::Nothing);
+            let depth = depth.filter(|_| !depth_tests.is_empty());
             let depth_aspects = depth.map_or(Aspects::empty(), |format| format.aspects());
             let colors = own.into_iter().map(format).collect();
             let (subpass, remap) = (Some((raw, position)), Vec::new());
-            return Targets { colors, depth, depth_aspects, samples, subpass, depth_use, remap };
+            return Targets { colors, depth, depth_aspects, samples, subpass, depth_tests, depth_writes, remap };
         }
         if remap.iter().zip(0..).all(|(to, at)| *to == at) {
             remap.clear();
         }
         let colors = self.colors.iter().map(|at| format(*at)).collect();
         let depth_aspects = self.depth.map_or(Aspects::empty(), |at| attachments[at as usize].aspects);
-        Targets { colors, depth, depth_aspects, samples, subpass: None, depth_use, remap }
+        Targets { colors, depth, depth_aspects, samples, subpass: None, depth_tests, depth_writes, remap }
     }
 }
 

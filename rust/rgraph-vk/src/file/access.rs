@@ -14,6 +14,6 @@ pub fn declare(graph: &mut Graph, pass: PassId, place: Option<&Place>, needs: &N
     for used in needs.uses.iter().filter(|used| !said.contains(&used.at)) {
         let mut how = used.how;
         how.details.resolves = used.resolves.or(how.details.resolves);
-        front::access(graph, pass, used.at, how, place.cloned());
+        front::access(graph, pass, used.at, how, used.tested, place.cloned());
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rgraph_plan::access::{Load, Usage};
+use rgraph_plan::access::{Aspects, Load, Usage};
 use rgraph_plan::error::Code;
 use rgraph_plan::file::graph::{Here, read_clear};
 use rgraph_plan::file::json::{Fields, Node};
@@ -13,7 +13,7 @@ use rgraph_shader::Kind;
 use super::load::Work;
 use super::part::{Named, named, part};
 use super::state;
-use crate::front::{self, Attribute, Part, Used, Vertices};
+use crate::front::{self, Attribute, DepthTarget, Part, Used, Vertices};
 use crate::vertex::VertexFormat;
 use crate::work::{Draw, DrawCount, IndexBuffer, Step};
 
@@ -82,8 +82,12 @@ impl Work<'_, '_> {
     pub fn raster(&mut self, node: Node<'_, '_>) -> Option<Step> {
         let fields = node.fields("a draw", &RASTER_KEYS)?;
         let program = self.program(&fields, Kind::Raster)?;
-        let count = self.targets(&node, &fields, &program)?;
+        let (count, depth) = self.targets(&node, &fields, &program)?;
         let state = state::read(&fields, count)?;
+        match depth {
+            Some(target) => self.needs.depth(&target, &state),
+            None => self.needs.further_draw(&state),
+        }
         let push = self.push(&fields, &program)?;
         let vertex_buffers = self.vertex_buffers(&node, &fields, &program)?;
         let wide = fields
@@ -152,13 +156,14 @@ impl Work<'_, '_> {
         Some((id, part.ranges.bytes.map_or(0, |[first, _]| first)))
     }
 
-    /// The attachments: those that the draw names, else those of the pass's accesses. How many colours there are.
+    /// The attachments: those that the draw names, else those of the pass's accesses. How many colours there are, and the
+    /// depth target that the draw names.
     fn targets(
         &mut self,
         node: &Node<'_, '_>,
         fields: &RasterFields<'_, '_>,
         program: &Arc<rgraph_shader::Program>,
-    ) -> Option<usize> {
+    ) -> Option<(usize, Option<DepthTarget>)> {
         let (color, depth) = (fields.get("color"), fields.get("depth"));
         if color.is_none() && depth.is_none() {
             let attachment = |usage: &Usage| {
@@ -176,7 +181,7 @@ impl Work<'_, '_> {
                 node.mistake(Code::BadTarget, "draws to nothing", help);
                 return None;
             }
-            return Some(count);
+            return Some((count, None));
         }
         let mut colors = Vec::new();
         if let Some(color) = color {
@@ -190,12 +195,13 @@ impl Work<'_, '_> {
                 colors.push(Some(self.target(&color, mode)?));
             }
         }
-        if let Some(depth) = depth {
-            self.depth(&depth, fields.get("depth_write").is_none_or(|node| node.boolean().unwrap_or(true)))?;
-        }
+        let depth = match depth {
+            None => None,
+            Some(depth) => Some(self.depth(&depth)?),
+        };
         let checked = front::targets(self.who, program, &colors, &mut self.needs);
         self.kept(node, checked)?;
-        Some(colors.len())
+        Some((colors.len(), depth))
     }
 
     /// A colour target, and what it resolves to.
@@ -220,33 +226,21 @@ impl Work<'_, '_> {
                 None => None,
                 Some(mode) => Some(mode.word()?),
             };
-            self.needs.uses.push(Used { at: to, how, resolves: Some(id) });
+            self.needs.uses.push(Used { at: to, how, resolves: Some(id), tested: Aspects::empty() });
         }
         Some((id, part))
     }
 
-    fn depth(&mut self, node: &Node<'_, '_>, writes: bool) -> Option<()> {
+    fn depth(&self, node: &Node<'_, '_>) -> Option<DepthTarget> {
         let here = Here { graph: self.graph, scope: self.scope };
-        let usage = if writes { Usage::DepthStencilAttachment } else { Usage::DepthStencilRead };
         if node.is_text() {
-            let id = here.resource(node)?;
-            self.needs.uses(id, usage, Part::default(), |_| {});
-            return Some(());
+            let at = here.resource(node)?;
+            return Some(DepthTarget { at, part: Part::default(), clear: None, load: None, stencil_load: None });
         }
         let fields = node.fields("a depth target", &TARGET_KEYS)?;
-        let (id, part) = (here.resource(&fields.need("resource")?)?, part(&fields)?);
-        let (load, stencil, clear) = (load(&fields, "load")?, load(&fields, "stencil_load")?, clear(&fields)?);
-        self.needs.uses(id, usage, part, |how| {
-            if writes {
-                how.details.clear = clear;
-                how.load = load.or(clear.map(|_| Load::Clear));
-                how.stencil_load = match clear {
-                    Some(Clear::Depth(_, Some(_))) => stencil.or(how.load),
-                    _ => stencil,
-                };
-            }
-        });
-        Some(())
+        let (at, part) = (here.resource(&fields.need("resource")?)?, part(&fields)?);
+        let (load, stencil_load, clear) = (load(&fields, "load")?, load(&fields, "stencil_load")?, clear(&fields)?);
+        Some(DepthTarget { at, part, clear, load, stencil_load })
     }
 
     fn vertex_buffers(

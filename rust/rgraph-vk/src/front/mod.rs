@@ -5,12 +5,15 @@
 
 mod bind;
 pub mod check;
+mod depth;
 mod draw;
 mod groups;
 pub mod transfer;
 
 pub use bind::{Elements, Given, Written, bind, push};
 pub use check::{Asks, Check, MOST_LINKS, format_of, like_of, words};
+pub use depth::DepthTarget;
+pub(crate) use depth::writes_stencil;
 pub use draw::{Attribute, Vertices, targets, vertex_buffers};
 pub use groups::covered;
 
@@ -67,6 +70,8 @@ pub struct Used {
     pub how: Use,
     /// What it resolves.
     pub resolves: Option<ResourceId>,
+    /// Aspects of a depth-stencil attachment that are tested and not written.
+    pub tested: Aspects,
 }
 
 /// What the work of a pass needs. One that is cleared keeps its memory for the next pass.
@@ -113,18 +118,29 @@ impl Needs {
                 return;
             }
         }
-        self.uses.push(Used { at, how, resolves: None });
+        self.uses.push(Used { at, how, resolves: None, tested: Aspects::empty() });
     }
 }
 
 const DEPTHS: Aspects = Aspects::DEPTH.union(Aspects::STENCIL);
 
-/// Declares an access that follows from work.
-pub fn access(graph: &mut Graph, pass: PassId, resource: ResourceId, mut how: Use, place: Option<Place>) {
+/// Declares an access that follows from work. `tested` are the aspects of a depth-stencil attachment that draws test
+/// and do not write: their access only reads.
+pub fn access(
+    graph: &mut Graph,
+    pass: PassId,
+    resource: ResourceId,
+    mut how: Use,
+    tested: Aspects,
+    place: Option<Place>,
+) {
     // What is sampled of depth and stencil is the depth, unless the view says stencil.
     let is_both = || format_of(graph, resource).is_some_and(|format| format.aspects().contains(DEPTHS));
     if how.usage == Usage::Sampled && how.aspects.is_empty() && is_both() {
         how.aspects = Aspects::DEPTH;
+    }
+    if how.usage == Usage::DepthStencilAttachment && !tested.is_empty() {
+        return depth::access(graph, pass, resource, how, tested, place);
     }
     graph.access(pass, resource, &how, place);
 }
