@@ -1,5 +1,6 @@
 //! Frames of hashes over several devices: passes are scattered at random, and every word is compared as on one device.
 
+use rgraph_check::generate::Limits;
 use rgraph_check::random::Random;
 use rgraph_plan::graph::PassId;
 use rgraph_plan::id::Id;
@@ -29,7 +30,9 @@ pub fn scatter(devices: &Devices, seeds: std::ops::Range<u64>, runs: usize) -> S
     let mut out = Scattered::default();
     let swift = devices.list().iter().any(|device| device.info().name.contains("SwiftShader"));
     for seed in seeds {
-        let mut case = Case::new(seed, limits(), runs, swift);
+        // Without flags there is no fallback, which keeps all passes on one device.
+        let most_flags = if seed.is_multiple_of(3) { limits().most_flags } else { 0 };
+        let mut case = Case::new(seed, Limits { most_flags, ..limits() }, runs, swift);
         let mut random = Random::new(seed ^ 0xde11);
         for id in case.adapted.graph.passes().ids() {
             let device = random.below(devices.list().len() as u64) as u32;
