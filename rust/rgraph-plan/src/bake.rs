@@ -47,12 +47,12 @@ use crate::stages::merge::merge;
 use crate::stages::play::play;
 use crate::stages::resolve::{Facts, Problem, Source, resolve};
 use crate::stages::schedule::{self, schedule};
-use crate::stages::schedule::{HOST, Order, Policy};
+use crate::stages::schedule::{HOST, Order};
 use crate::stages::size::{Shape, ShapeProblem, ShapeScratch, shapes};
 use crate::stages::synchronize::batch::Batches;
 use crate::stages::synchronize::clock::Clocks;
 use crate::stages::synchronize::edge::edges;
-use crate::stages::synchronize::emit::{self, Split, emit};
+use crate::stages::synchronize::emit::{self, emit};
 use crate::stages::synchronize::hazard::{Hazards, Scene};
 use crate::stages::synchronize::read_group::{Frame, ReadGroups};
 use crate::stages::synchronize::repeat::Repeats;
@@ -62,6 +62,9 @@ use crate::stages::validate::queues::{common_stages, expanded_queues};
 use crate::stages::validate::{ValidateScratch, mistakes, validate};
 use crate::stages::weigh::{self, Weights};
 use crate::stages::{describe, merge, parallel, play};
+
+pub use crate::stages::schedule::Policy;
+pub use crate::stages::synchronize::emit::Split;
 
 /// What a caller can ask of a bake.
 #[derive(Clone, Copy, Debug)]

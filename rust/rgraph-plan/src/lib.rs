@@ -3,11 +3,14 @@
 #![forbid(unsafe_code)]
 
 pub mod bake;
+pub mod declared;
 pub mod devices;
 pub mod file;
 pub mod heap;
+#[doc(hidden)]
+pub mod inside;
 pub mod report;
-pub mod stages;
+mod stages;
 pub mod tune;
 pub mod what_if;
 
@@ -16,7 +19,7 @@ pub use rgraph_ir::{access, budget, cancel, declare, error, format, graph, id, m
 /// What most users of the crate need.
 pub mod prelude {
     pub use crate::access::PassQueue;
-    pub use crate::bake::{Options, Scratch, Without, bake, bake_into};
+    pub use crate::bake::{Options, Policy, Scratch, Split, Without, bake, bake_into};
     pub use crate::budget::MemoryBudget;
     pub use crate::error::GraphError;
     pub use crate::format::Format;
@@ -25,6 +28,4 @@ pub mod prelude {
     pub use crate::profile::Profile;
     pub use crate::report::listing;
     pub use crate::resource::{Resource, Size};
-    pub use crate::stages::schedule::Policy;
-    pub use crate::stages::synchronize::emit::Split;
 }

@@ -3,8 +3,8 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use rgraph_plan::stages::alias::place::{Item, PlaceScratch, place};
-use rgraph_plan::stages::alias::walk::{HandOffs, Placed, WalkScratch, hand_offs};
+use rgraph_plan::inside::alias::place::{Item, PlaceScratch, place};
+use rgraph_plan::inside::alias::walk::{HandOffs, Placed, WalkScratch, hand_offs};
 
 #[path = "alias/families.rs"]
 #[expect(dead_code, reason = "shared with the other alias tests")]

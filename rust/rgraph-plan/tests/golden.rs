@@ -3,6 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
+use rgraph_plan::bake::Policy;
+use rgraph_plan::bake::Split;
 use rgraph_plan::bake::dump::DumpStage;
 use rgraph_plan::bake::{Options, Scratch, bake};
 use rgraph_plan::file::{read_graph, read_plan, write_graph, write_plan};
@@ -10,8 +12,6 @@ use rgraph_plan::graph::Graph;
 use rgraph_plan::plan::Plan;
 use rgraph_plan::profile::Profile;
 use rgraph_plan::report::{diff, dot, explain, listing};
-use rgraph_plan::stages::schedule::Policy;
-use rgraph_plan::stages::synchronize::emit::Split;
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/plans")

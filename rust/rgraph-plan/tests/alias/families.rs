@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use rgraph_plan::stages::alias::place::Item;
+use rgraph_plan::inside::alias::place::Item;
 
 use super::judge::Random;
 

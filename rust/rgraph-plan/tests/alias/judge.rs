@@ -1,6 +1,6 @@
 //! What a placement must keep, written without the stage's own code.
 
-use rgraph_plan::stages::alias::place::{Item, Peak};
+use rgraph_plan::inside::alias::place::{Item, Peak};
 
 /// A small deterministic generator (splitmix64).
 pub struct Random(pub u64);

@@ -1,4 +1,4 @@
-use rgraph_plan::stages::alias::place::{Item, Overflow, Peak, PlaceScratch, place};
+use rgraph_plan::inside::alias::place::{Item, Overflow, Peak, PlaceScratch, place};
 
 use super::families;
 use super::judge::{Random, check, conflict};

@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use rgraph_plan::stages::alias::walk::{HandOff, HandOffs, Placed, WalkScratch, hand_offs};
+use rgraph_plan::inside::alias::walk::{HandOff, HandOffs, Placed, WalkScratch, hand_offs};
 
 use super::judge::Random;
 

@@ -2,7 +2,7 @@
 
 use crate::laws::any_instance;
 use crate::support::{Random, layered};
-use rgraph_plan::stages::schedule::{BoxKind, BoxTree, Cycle, Deps};
+use rgraph_plan::inside::schedule::{BoxKind, BoxTree, Cycle, Deps};
 use std::collections::BTreeMap;
 
 const BUDGET: usize = 100_000;

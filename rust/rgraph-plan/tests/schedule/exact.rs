@@ -2,7 +2,7 @@
 
 use crate::laws::{any_instance, assert_valid};
 use crate::support::{Owned, Random};
-use rgraph_plan::stages::schedule::{Policy, Times, evaluate, model};
+use rgraph_plan::inside::schedule::{Policy, Times, evaluate, model};
 
 /// The shortest frame of all orders and queues, and the fewest bytes alive at once in an order of starts as short.
 fn brute_force(owned: &Owned) -> (f64, u64) {

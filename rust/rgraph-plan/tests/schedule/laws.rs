@@ -1,7 +1,7 @@
 //! Laws that every schedule keeps, on random instances.
 
 use crate::support::{Owned, Random};
-use rgraph_plan::stages::schedule::{HOST, Order, Policy, Scratch, Times, evaluate, schedule};
+use rgraph_plan::inside::schedule::{HOST, Order, Policy, Scratch, Times, evaluate, schedule};
 
 /// A job of any shape: forward reads, several queues, classes, merges, shared and kept resources.
 pub fn any_instance(random: &mut Random, most: usize) -> Owned {

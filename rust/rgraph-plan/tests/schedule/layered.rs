@@ -1,7 +1,7 @@
 //! Generated frames: barrier calls and live bytes at once.
 
 use crate::support::{Owned, layered};
-use rgraph_plan::stages::schedule::{Policy, Topology, topological};
+use rgraph_plan::inside::schedule::{Policy, Topology, topological};
 
 /// The same frame on one queue.
 fn on_one_queue(passes: usize, seed: u64) -> Owned {

@@ -1,7 +1,7 @@
 //! The Standard Task Graph Set: 180 random graphs of 50 tasks with known optima.
 
 use crate::support::Owned;
-use rgraph_plan::stages::schedule::{Costs, Policy};
+use rgraph_plan::inside::schedule::{Costs, Policy};
 use std::path::Path;
 
 /// Graphs with a known optimum on that many processors, and the optimum.

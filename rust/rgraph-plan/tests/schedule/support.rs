@@ -1,7 +1,7 @@
 //! Jobs to schedule, and a random source to make them from.
 
 use rgraph_plan::budget::MemoryBudget;
-use rgraph_plan::stages::schedule::{Bytes, Costs, Csr, Deps, Instance, Order, Policy, Scratch, model, schedule};
+use rgraph_plan::inside::schedule::{Bytes, Costs, Csr, Deps, Instance, Order, Policy, Scratch, model, schedule};
 
 /// A small deterministic random source.
 ///

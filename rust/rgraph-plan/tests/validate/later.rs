@@ -5,12 +5,12 @@ use rgraph_plan::error::Mistake;
 use rgraph_plan::format::Format;
 use rgraph_plan::graph::Use;
 use rgraph_plan::id::IdVec;
+use rgraph_plan::inside::resolve::subresource::Part;
+use rgraph_plan::inside::resolve::{Problem, Via};
+use rgraph_plan::inside::size::{ShapeScratch, shapes};
+use rgraph_plan::inside::validate::mistakes::{Worst, of_problems, out_of_memory};
 use rgraph_plan::profile::Profile;
 use rgraph_plan::resource::{Image, Resource, Size};
-use rgraph_plan::stages::resolve::subresource::Part;
-use rgraph_plan::stages::resolve::{Problem, Via};
-use rgraph_plan::stages::size::{ShapeScratch, shapes};
-use rgraph_plan::stages::validate::mistakes::{Worst, of_problems, out_of_memory};
 
 use crate::{Film, lines};
 

@@ -15,10 +15,10 @@ use rgraph_plan::access::{PassQueue, Usage};
 use rgraph_plan::format::Format;
 use rgraph_plan::graph::{Details, Graph, Pass, PassId, Place, Ranges, Use};
 use rgraph_plan::id::IdVec;
+use rgraph_plan::inside::size::{ShapeScratch, shapes};
+use rgraph_plan::inside::validate::{Found, ValidateScratch, validate};
 use rgraph_plan::profile::Profile;
 use rgraph_plan::resource::{Image, Resource, ResourceId};
-use rgraph_plan::stages::size::{ShapeScratch, shapes};
-use rgraph_plan::stages::validate::{Found, ValidateScratch, validate};
 
 /// A graph under construction: each declaration stands on the next line of `film.py`.
 struct Film {

@@ -4,14 +4,14 @@ use rgraph_plan::access::{Aspects, Layout, Load, PassQueue, ResolveMode, Stages,
 use rgraph_plan::format::Format;
 use rgraph_plan::graph::{Clear, Details, Graph, Pass, PassId, Ranges, Use};
 use rgraph_plan::id::{Id, IdVec};
+use rgraph_plan::inside::resolve::{Facts, Source, resolve};
+use rgraph_plan::inside::size::{MAX_BYTES, ShapeScratch, shapes};
+use rgraph_plan::inside::validate::mistakes::of_problems;
+use rgraph_plan::inside::validate::{ValidateScratch, validate};
 use rgraph_plan::profile::Profile;
 use rgraph_plan::resource::{
     Axis, Buffer, History, Image, Imported, Kind, Leave, Life, Mips, Resource, ResourceId, Round, Size,
 };
-use rgraph_plan::stages::resolve::{Facts, Source, resolve};
-use rgraph_plan::stages::size::{MAX_BYTES, ShapeScratch, shapes};
-use rgraph_plan::stages::validate::mistakes::of_problems;
-use rgraph_plan::stages::validate::{ValidateScratch, validate};
 
 /// SplitMix64.
 struct Dice(u64);

@@ -4,12 +4,12 @@
 //! now, through those that it is relative to. O(length of that chain).
 
 use pyo3::prelude::*;
+use rgraph_plan::declared::full_mips;
 use rgraph_plan::error::Code;
 use rgraph_plan::file::nearest::nearest;
 use rgraph_plan::graph::{Graph, Place};
 use rgraph_plan::id::Id;
 use rgraph_plan::resource::{Axis, Image, Life, Mips, Resource, ResourceId, Round};
-use rgraph_plan::stages::size::full_mips;
 
 use crate::classes::graph::PyGraph;
 use crate::classes::module::PyGraphModule;

@@ -5,12 +5,11 @@ use std::sync::Arc;
 
 use ash::vk;
 use rgraph_plan::access::{Aspects, Layout, Stages, Transfer as TransferKind, Usage};
+use rgraph_plan::declared::{default_shader_stage, mip_size};
 use rgraph_plan::graph::Graph;
 use rgraph_plan::id::{IdVec, Span};
 use rgraph_plan::plan::{Plan, PlanKind, PlanPassId};
 use rgraph_plan::resource::ResourceId;
-use rgraph_plan::stages::resolve::meaning::default_shader_stage;
-use rgraph_plan::stages::size::mip_size;
 use rgraph_shader::Program;
 
 use crate::compile::pipeline::{Layouts, Targets, descriptor_type};

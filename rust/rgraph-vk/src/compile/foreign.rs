@@ -1,13 +1,11 @@
 //! Plans that this device did not bake: the graph is validated for the device, and the plan judged against the graph,
 //! before anything allocates, indexes or records by them.
 
-use rgraph_plan::error::{Code, GraphError};
+use rgraph_plan::declared;
+use rgraph_plan::error::Code;
 use rgraph_plan::graph::Graph;
-use rgraph_plan::id::IdVec;
 use rgraph_plan::plan::Plan;
 use rgraph_plan::profile::Profile;
-use rgraph_plan::stages::size::{ShapeScratch, shapes};
-use rgraph_plan::stages::validate::{ValidateScratch, validate};
 
 use crate::error::{Error, PlanError};
 
@@ -16,12 +14,7 @@ const SHOWN: usize = 8;
 
 /// Refuses a graph that the device cannot run, whatever device its plan was baked for. O(accesses + resources).
 pub(crate) fn check_graph(graph: &Graph, profile: &Profile) -> Result<(), Error> {
-    let flat = graph.flattened();
-    let graph = flat.as_ref().unwrap_or(graph);
-    let (mut sizes, mut sized, mut problems) = (IdVec::new(), ShapeScratch::default(), Vec::new());
-    shapes(graph, profile, &mut sizes, &mut sized, &mut problems);
-    let found = validate(graph, profile, &sizes, &sized, &problems, &mut ValidateScratch::default());
-    Ok(GraphError::check(found.mistakes)?)
+    Ok(declared::check(graph, profile)?)
 }
 
 /// Refuses a plan with which the judge finds any fault. Linear in the plan.

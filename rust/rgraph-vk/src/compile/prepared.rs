@@ -8,13 +8,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rgraph_plan::bake::{Measure as DriverSizes, Measured, Options, Scratch, bake_measured};
+use rgraph_plan::declared;
 use rgraph_plan::error::GraphError;
 use rgraph_plan::graph::{Graph, PassId};
 use rgraph_plan::id::{Id, IdVec, Span};
 use rgraph_plan::plan::{BatchId, Command, Hazard, Plan, PlanKind, PlanPassId, PlanQueue};
 use rgraph_plan::profile::{Capabilities, Profile};
 use rgraph_plan::resource::{Life, ResourceId};
-use rgraph_plan::stages::size::{ShapeScratch, shapes};
 
 use crate::chaos::poison::{allow_clears, fills};
 use crate::chaos::{Chaos, ChaosSpec};
@@ -157,14 +157,12 @@ impl Prepared {
         clears: bool,
         bake: impl FnOnce(DriverSizes<'_>, &mut Scratch) -> Result<T, GraphError>,
     ) -> Result<T, Error> {
-        let (mut kinds, mut sized, mut problems) = (IdVec::new(), ShapeScratch::default(), Vec::new());
-        shapes(graph, profile, &mut kinds, &mut sized, &mut problems);
-        let used = if problems.is_empty() && graph.ids_fit() {
-            let kind = |id: ResourceId| kinds[id].kind;
+        let used = if let Some(kinds) = declared::kinds(graph, profile) {
+            let kind = |id: ResourceId| kinds[id];
             let memory = memories(graph, kind);
             let mut used = usages(graph, &memory, kind);
             if clears {
-                used.iter_mut().zip(kinds.iter()).for_each(|(used, of)| allow_clears(shared, of.kind, used));
+                used.iter_mut().zip(kinds.iter()).for_each(|(used, of)| allow_clears(shared, *of, used));
             }
             memory.iter().map(|memory| used[*memory]).collect::<IdVec<ResourceId, _>>()
         } else {

@@ -5,11 +5,11 @@
 
 use ash::vk;
 use rgraph_plan::access::{Aspects, Layout, Usage};
+use rgraph_plan::declared::mip_size;
 use rgraph_plan::format::Format;
 use rgraph_plan::graph::Graph;
 use rgraph_plan::id::{IdVec, Span};
 use rgraph_plan::plan::{Attachment, Command, Plan, PlanKind, PlanPassId};
-use rgraph_plan::stages::size::mip_size;
 
 use crate::compile::pipeline::Targets;
 use crate::compile::scene::{PassAccess, Scene};

@@ -5,13 +5,12 @@ use std::collections::HashMap;
 
 use ash::vk;
 use rgraph_plan::access::{Accesses, Aspects, Layout, Usage};
+use rgraph_plan::declared;
 use rgraph_plan::error::{Code, GraphError, Mistake};
 use rgraph_plan::graph::{Fallback, FlagId, Graph, PassId};
 use rgraph_plan::id::{Id, IdVec, Span};
 use rgraph_plan::plan::{Command, ImageBarrier, PassLayout, Plan, PlanKind, PlanPassId};
 use rgraph_plan::resource::{Life, ResourceId};
-use rgraph_plan::stages::resolve::part_of;
-use rgraph_plan::stages::size::Shape;
 
 use crate::error::Error;
 use crate::memory::physical_resource::Usages;
@@ -280,7 +279,7 @@ impl Scene {
                 for &at in &of_pass[declared.index()] {
                     let access = &graph.accesses()[at as usize];
                     let planned = scene.resource_of[access.resource];
-                    let part = part_of(graph, access, &shape(plan.resources[planned].kind));
+                    let part = declared::part(graph, access, plan.resources[planned].kind);
                     let region =
                         Region { mips: part.mips, layers: part.layers, aspects: part.aspects, range: part.bytes };
                     let usage = access.usage;
@@ -330,10 +329,6 @@ impl Scene {
     pub fn same(&self, a: ResourceId, b: ResourceId) -> bool {
         self.memory[a] == self.memory[b]
     }
-}
-
-fn shape(kind: PlanKind) -> Shape {
-    Shape { kind, bytes: 0, align: 1, aspects: kind.aspects() }
 }
 
 /// Memories that a batch uses, each once, in the order of their first use.

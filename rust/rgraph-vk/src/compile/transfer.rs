@@ -2,9 +2,9 @@
 
 use ash::vk;
 use rgraph_plan::access::{Aspects, Layout, Transfer as Kind, Usage};
+use rgraph_plan::declared::mip_size;
 use rgraph_plan::plan::{PlanKind, PlanPassId};
 use rgraph_plan::resource::ResourceId;
-use rgraph_plan::stages::size::mip_size;
 
 use crate::compile::bind::Binder;
 use crate::compile::scene::PassAccess;

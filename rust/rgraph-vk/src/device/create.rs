@@ -3,8 +3,8 @@
 use std::ffi::CStr;
 
 use ash::{ext, khr, vk};
+use rgraph_plan::declared::expanded_queues;
 use rgraph_plan::profile::{Capabilities, LAZY_MEMORY, Limits, MemoryType, Profile, Queue as ProfileQueue};
-use rgraph_plan::stages::validate::queues::expanded_queues;
 
 use crate::device::Enabled;
 use crate::device::capability;

@@ -22,8 +22,8 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use ash::vk;
+use rgraph_plan::declared::expanded_queues;
 use rgraph_plan::profile::{Capabilities, Profile, Queue as ProfileQueue};
-use rgraph_plan::stages::validate::queues::expanded_queues;
 
 use crate::device::assemble::Parts;
 use crate::device::context::{Context, ContextOptions, EntryTable};

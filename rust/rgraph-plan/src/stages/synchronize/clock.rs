@@ -6,7 +6,6 @@
 
 use super::read_group::NONE;
 use super::schedule::Schedule;
-use crate::access::Stages;
 use crate::id::Span;
 
 /// One wait of a pass for a position on another queue.
@@ -16,8 +15,6 @@ pub struct QueueWait {
     pub queue: u8,
     /// The position there, from 1.
     pub position: u32,
-    /// The stages that wait.
-    pub stages: Stages,
 }
 
 /// From here on, a queue knows more of another one, because of a wait.
@@ -112,7 +109,7 @@ impl Clocks {
                 }
             });
             if !implied {
-                self.waits.push(QueueWait { queue: lane as u8, position, stages: Stages::empty() });
+                self.waits.push(QueueWait { queue: lane as u8, position });
             }
         }
         let first = self.of_scheduled.last().map_or(0, |span| span.end as usize);

@@ -4,11 +4,11 @@ use rgraph_check::generate::Limits;
 use rgraph_check::random::Random;
 use rgraph_check::serial::{Operation as What, ResolvedAccess, Serial, serial};
 use rgraph_plan::bake::Options;
+use rgraph_plan::bake::Policy;
+use rgraph_plan::bake::Split;
 use rgraph_plan::graph::PassId;
 use rgraph_plan::id::Id;
 use rgraph_plan::resource::{Life, ResourceId};
-use rgraph_plan::stages::schedule::Policy;
-use rgraph_plan::stages::synchronize::emit::Split;
 
 use super::adapt::{Adapted, adapt};
 use super::evaluate::{Evaluator, Run, uploaded};

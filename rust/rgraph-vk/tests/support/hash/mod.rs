@@ -26,6 +26,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rgraph_check::generate::{Families, Family, Limits, UNSETTLED};
+use rgraph_plan::bake::Split;
 use rgraph_plan::bake::{Scratch, bake};
 use rgraph_plan::file::write_graph;
 use rgraph_plan::graph::PassId;
@@ -33,7 +34,6 @@ use rgraph_plan::id::Id;
 use rgraph_plan::plan::{Placement, Plan};
 use rgraph_plan::profile::Profile;
 use rgraph_plan::resource::ResourceId;
-use rgraph_plan::stages::synchronize::emit::Split;
 use rgraph_vk::{Compiled, Device, DeviceOptions, Error, Inputs, Upload};
 
 use case::Case;

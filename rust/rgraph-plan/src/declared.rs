@@ -1,0 +1,42 @@
+//! What a declaration means without a bake: shapes of resources, parts that accesses name, queues of a profile, and
+//! whether anything is wrong. Runtimes ask here; the stages are the planner's own.
+
+use crate::error::GraphError;
+use crate::graph::{Access, Graph};
+use crate::id::IdVec;
+use crate::plan::PlanKind;
+use crate::profile::Profile;
+use crate::resource::ResourceId;
+use crate::stages::resolve::part_of;
+use crate::stages::size::{Shape, ShapeScratch, shapes};
+use crate::stages::validate::{ValidateScratch, validate};
+
+pub use crate::stages::resolve::meaning::default_shader_stage;
+pub use crate::stages::resolve::subresource::Part;
+pub use crate::stages::size::{full_mips, mip_size};
+pub use crate::stages::validate::queues::expanded_queues;
+
+/// Kind of every resource, sizes resolved; `None` if a shape is wrong, which a bake reports. O(resources).
+pub fn kinds(graph: &Graph, profile: &Profile) -> Option<IdVec<ResourceId, PlanKind>> {
+    let (mut sizes, mut problems) = (IdVec::new(), Vec::new());
+    shapes(graph, profile, &mut sizes, &mut ShapeScratch::default(), &mut problems);
+    (problems.is_empty() && graph.ids_fit()).then(|| sizes.iter().map(|shape| shape.kind).collect())
+}
+
+/// The part of a resource of this kind that an access names or implies.
+pub fn part(graph: &Graph, access: &Access, kind: PlanKind) -> Part {
+    part_of(graph, access, &Shape { kind, bytes: 0, align: 1, aspects: kind.aspects() })
+}
+
+/// Checks a graph, its modules flattened, for a profile. O(accesses + resources) without mistakes.
+///
+/// # Errors
+/// [`GraphError`] with every mistake that needs no order of passes.
+pub fn check(graph: &Graph, profile: &Profile) -> Result<(), GraphError> {
+    let flat = graph.flattened();
+    let graph = flat.as_ref().unwrap_or(graph);
+    let (mut sizes, mut sized, mut problems) = (IdVec::new(), ShapeScratch::default(), Vec::new());
+    shapes(graph, profile, &mut sizes, &mut sized, &mut problems);
+    let found = validate(graph, profile, &sizes, &sized, &problems, &mut ValidateScratch::default());
+    GraphError::check(found.mistakes)
+}

@@ -1,0 +1,36 @@
+//! Stages for the planner's own tests: what they call by itself, and nothing else. No part of the public interface.
+
+/// Placement and its walk.
+pub mod alias {
+    /// Byte offsets.
+    pub mod place {
+        pub use crate::stages::alias::place::{Item, Overflow, Peak, PlaceScratch, place};
+    }
+    /// Whose bytes are taken over.
+    pub mod walk {
+        pub use crate::stages::alias::walk::{HandOff, HandOffs, Placed, WalkScratch, hand_offs};
+    }
+}
+
+/// Orders.
+pub mod schedule {
+    pub use crate::stages::schedule::{
+        BoxKind, BoxTree, Bytes, Costs, Csr, Cycle, Deps, HOST, Instance, Order, Policy, Scratch, Times, Topology,
+        evaluate, model, schedule, topological,
+    };
+}
+
+/// Resolved accesses and their problems.
+pub mod resolve {
+    pub use crate::stages::resolve::{Facts, Problem, Source, Via, resolve, subresource};
+}
+
+/// Shapes.
+pub mod size {
+    pub use crate::stages::size::{MAX_BYTES, ShapeScratch, shapes};
+}
+
+/// Mistakes.
+pub mod validate {
+    pub use crate::stages::validate::{Found, ValidateScratch, mistakes, validate};
+}
