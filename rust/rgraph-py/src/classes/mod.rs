@@ -21,6 +21,7 @@ pub(crate) mod judge;
 pub(crate) mod layers;
 pub(crate) mod module;
 pub(crate) mod pass;
+pub(crate) mod pass_accesses;
 pub(crate) mod passes;
 pub(crate) mod pickled;
 pub(crate) mod places;
