@@ -16,6 +16,7 @@ pub(crate) mod draw_calls;
 pub(crate) mod dump;
 pub(crate) mod frame;
 pub(crate) mod graph;
+pub(crate) mod graph_files;
 pub(crate) mod history;
 pub(crate) mod judge;
 pub(crate) mod layers;

@@ -1,0 +1,212 @@
+//! Graph files of `rgraph.Graph`: text, plain values and files, written and read.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use rgraph_plan::error::Code;
+use rgraph_vk::file::{Callbacks, Loaded};
+
+use crate::arguments::convert::{FileText, Text, word};
+use crate::arguments::dtype::Dtype;
+use crate::arguments::files;
+use crate::arguments::sidecar::Beside;
+use crate::classes::array_layout::Seen;
+use crate::classes::graph::PyGraph;
+use crate::run::draft::Draft;
+use crate::run::error::bad;
+use crate::run::state::State;
+
+impl PyGraph {
+    /// The Python object of a graph that was read, with what its passes do.
+    fn loaded(py: Python<'_>, loaded: Loaded) -> PyResult<Bound<'_, Self>> {
+        let Loaded { load, pictures, files } = loaded;
+        let mut state = State::new(load.graph.clone());
+        for (id, picture) in &pictures {
+            let buffer = load.graph.resources()[*id].as_buffer().is_some();
+            if let (true, Some(shape)) = (buffer, &picture.shape) {
+                state.seen.insert(*id, Seen::Items(shape.clone(), Dtype::Number(picture.element)));
+            }
+        }
+        (state.pictures, state.files) = (pictures, files);
+        state.drafts = Draft::of_work(load);
+        Self::of_state(py, state)
+    }
+
+    /// The text of its file, to be written to `path`, and the files beside it that fill its resources.
+    fn text(slf: &Bound<'_, Self>, path: Option<&Path>, callbacks: Text<'_>) -> PyResult<(String, Vec<Beside>)> {
+        let py = slf.py();
+        let words = [("refuse", Callbacks::Refuse), ("skip", Callbacks::Skip)];
+        let find = |name: &str| words.iter().find(|(known, _)| *known == name).map(|(_, value)| *value);
+        let callbacks = word(py, "way with callbacks", callbacks.0, find, words.iter().map(|(name, _)| *name))?;
+        let whole = Arc::new(Self::resolved(slf)?);
+        let (load, _) = Self::workload(slf, whole, 0);
+        let folder = path.map(files::folder);
+        let mut beside = Vec::new();
+        if let (Some(_), true, Some(name)) = (path, callbacks == Callbacks::Refuse, slf.get().first_of()) {
+            let message = format!("graph files hold no first array, and \"{name}\" has one");
+            let help = "save it with callbacks=\"skip\", and set the state after loading: compiled.set(name, array)";
+            return Err(bad(py, Code::BadFile, message, help));
+        }
+        if let Some(path) = path {
+            let (arrays, pictures) = slf.get().read(|state| {
+                let Some(graph) = &state.graph else { return Default::default() };
+                let here = |id| load.graph.find_resource(graph.resource_name(id));
+                let arrays: Vec<_> =
+                    state.arrays.iter().filter_map(|(id, array)| Some((here(*id)?, array.clone_ref(py)))).collect();
+                let pictures: Vec<_> =
+                    state.pictures.iter().filter_map(|(id, one)| Some((here(*id)?, Arc::clone(one)))).collect();
+                (arrays, pictures)
+            });
+            for (id, array) in arrays {
+                beside.push(Beside::of_array(path, &load.graph, id, array.bind(py))?);
+            }
+            let known = |id| beside.iter().any(|one: &Beside| one.id == id);
+            let pictures: Vec<_> = pictures.into_iter().filter(|(id, _)| !known(*id)).collect();
+            beside
+                .extend(pictures.into_iter().map(|(id, picture)| Beside::of_picture(path, &load.graph, id, &picture)));
+            beside.sort_by_key(|one| one.id);
+        }
+        let contents: Vec<_> = beside.iter().map(|one| (one.id, one.name.clone())).collect();
+        Ok((files::graph_text(py, &load, &contents, folder, callbacks)?, beside))
+    }
+
+    /// The name of a resource that begins with an array.
+    fn first_of(&self) -> Option<String> {
+        self.read(|state| {
+            let id = state.first.keys().filter(|id| !state.anew.resources.contains(id)).min()?;
+            state.graph.as_ref().map(|graph| graph.resource_name(*id).to_owned())
+        })
+    }
+}
+
+#[pymethods]
+impl PyGraph {
+    /// The graph file as text, shaders written out. Setup functions are called.
+    ///
+    /// Parameters
+    /// ----------
+    /// callbacks
+    ///     Passes that are functions: `"skip"` leaves out their work, `"refuse"` refuses the graph.
+    ///
+    /// Raises
+    /// ------
+    /// GraphError
+    ///     If a name in the declaration is unknown.
+    #[pyo3(signature = (*, callbacks = Text("skip")), text_signature = "($self, *, callbacks='skip')")]
+    fn to_json(slf: &Bound<'_, Self>, callbacks: Text<'_>) -> PyResult<String> {
+        Self::text(slf, None, callbacks).map(|(text, _)| text)
+    }
+
+    /// The graph file as plain values.
+    fn to_dict<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        files::loads(slf.py(), &Self::to_json(slf, Text("skip"))?)
+    }
+
+    /// Write the graph file, with shaders and all that its passes do: beside its place first, then renamed, so that
+    /// there never is half a file.
+    ///
+    /// Shaders and pictures that were read from files below the file's folder are named. Other shaders are written into
+    /// it; arrays are written beside it, as `NAME.RESOURCE.npy`.
+    ///
+    /// Parameters
+    /// ----------
+    /// path
+    ///     Where to write, by habit `NAME.rgraph.json`.
+    /// callbacks
+    ///     Passes that are functions: `"refuse"` refuses the graph, `"skip"` leaves out their work.
+    ///
+    /// Raises
+    /// ------
+    /// GraphError
+    ///     If a pass is a function, or a name in the declaration is unknown.
+    #[pyo3(signature = (path, *, callbacks = Text("refuse")), text_signature = "($self, path, *, callbacks='refuse')")]
+    fn save(slf: &Bound<'_, Self>, path: PathBuf, callbacks: Text<'_>) -> PyResult<()> {
+        let (text, beside) = Self::text(slf, Some(&path), callbacks)?;
+        for Beside { name, bytes, .. } in beside {
+            if let Some(bytes) = bytes {
+                files::write(slf.py(), &files::folder(&path).join(name), bytes)?;
+            }
+        }
+        files::write(slf.py(), &path, text.into_bytes())
+    }
+
+    /// Read a graph file.
+    ///
+    /// Parameters
+    /// ----------
+    /// path
+    ///     The file. Shaders, pictures and files that it includes are found below its folder.
+    /// options
+    ///     Values of the options that it declares: {name: bool, number or text}.
+    ///
+    /// Raises
+    /// ------
+    /// GraphError
+    ///     If the file breaks the file format; the message names path and line.
+    /// ShaderError
+    ///     If a shader does not compile.
+    /// OSError
+    ///     If it cannot be read.
+    #[staticmethod]
+    #[pyo3(signature = (path, *, options = None))]
+    fn load<'py>(py: Python<'py>, path: PathBuf, options: Option<&Bound<'py, PyDict>>) -> PyResult<Bound<'py, Self>> {
+        Self::loaded(py, files::load_graph(py, &path, &files::settings(options)?)?)
+    }
+
+    /// The files that the graph came from, by absolute paths: its own, those that it includes, shaders, pictures. Of
+    /// one that was declared in Python: its shaders.
+    #[getter]
+    fn files(&self) -> Vec<String> {
+        self.read(|state| {
+            let sources = state.drafts.iter().flat_map(Draft::sources).filter_map(|source| source.path.as_ref());
+            let mut seen = HashSet::new();
+            let files = state.files.iter().chain(sources).filter(|path| seen.insert(*path));
+            files.map(|path| path.to_string_lossy().into_owned()).collect()
+        })
+    }
+
+    /// Read the text of a graph file.
+    ///
+    /// Parameters
+    /// ----------
+    /// text
+    ///     JSON, as `to_json` writes it. It comes from no folder, so it can name no files.
+    /// options
+    ///     See `load`.
+    ///
+    /// Raises
+    /// ------
+    /// GraphError
+    ///     If the text breaks the file format.
+    #[staticmethod]
+    #[pyo3(signature = (text, *, options = None))]
+    fn from_json<'py>(
+        py: Python<'py>,
+        text: FileText<'_>,
+        options: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, Self>> {
+        Self::loaded(py, files::graph(py, text.0, None, &files::settings(options)?)?)
+    }
+
+    /// Read a graph file's plain values.
+    ///
+    /// Parameters
+    /// ----------
+    /// values
+    ///     As `to_dict` gives them.
+    /// options
+    ///     See `load`.
+    #[staticmethod]
+    #[pyo3(signature = (values, *, options = None))]
+    fn from_dict<'py>(
+        py: Python<'py>,
+        values: &Bound<'py, PyAny>,
+        options: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, Self>> {
+        let text = files::dumps(values)?;
+        Self::loaded(py, files::graph(py, text.as_bytes(), None, &files::settings(options)?)?)
+    }
+}
