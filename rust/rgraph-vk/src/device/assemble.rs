@@ -84,6 +84,7 @@ impl Device {
             raw,
             physical: chosen.raw,
             drops_edge_barriers: chosen.info.driver.starts_with("llvmpipe"),
+            narrows_events: chosen.info.driver.starts_with("NVIDIA"),
             info: chosen.info,
             profile,
             limits: properties.limits,

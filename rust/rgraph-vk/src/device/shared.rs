@@ -46,6 +46,8 @@ pub(crate) struct Shared {
     pub(super) closed: AtomicBool,
     pub(super) budget: bool,
     pub(super) drops_edge_barriers: bool,
+    /// See [`Shared::widen_events`].
+    pub(super) narrows_events: bool,
     pub(super) owned: bool,
     pub context: Arc<Context>,
 }
@@ -167,6 +169,33 @@ impl Shared {
         if self.drops_edge_barriers {
             // SAFETY: the command buffer is being recorded, for lavapipe's one family; a width of 1 is always allowed.
             unsafe { self.raw.cmd_set_line_width(commands, 1.0) };
+        }
+    }
+
+    /// Lets the barriers of an event wait for nothing less than all later commands, where the driver needs that.
+    ///
+    /// Behind NVIDIA's `vkCmdWaitEvents2` (driver 580.159) commands read other words, the same in each run, unless its
+    /// second scope is all commands and all accesses; a full barrier before the event is set does not help, while the same
+    /// barriers as a pipeline barrier in the wait's place are right. Frames of hashes found it on an H200.
+    pub fn widen_events(
+        &self,
+        memory: &mut [vk::MemoryBarrier2<'_>],
+        buffers: &mut [vk::BufferMemoryBarrier2<'_>],
+        images: &mut [vk::ImageMemoryBarrier2<'_>],
+    ) {
+        if !self.narrows_events {
+            return;
+        }
+        let stages = vk::PipelineStageFlags2::ALL_COMMANDS;
+        let accesses = vk::AccessFlags2::MEMORY_READ | vk::AccessFlags2::MEMORY_WRITE;
+        for one in memory {
+            (one.dst_stage_mask, one.dst_access_mask) = (stages, accesses);
+        }
+        for one in buffers {
+            (one.dst_stage_mask, one.dst_access_mask) = (stages, accesses);
+        }
+        for one in images {
+            (one.dst_stage_mask, one.dst_access_mask) = (stages, accesses);
         }
     }
 

@@ -255,6 +255,15 @@ impl Variant {
             })
             .collect();
         (self.buffers, self.images) = (buffers, images);
+        for command in plan.commands.iter() {
+            if let Command::SetEvent(_, barriers) | Command::WaitEvents(_, barriers) = command {
+                prepared.shared.widen_events(
+                    &mut self.memory[barriers.memory.range()],
+                    &mut self.buffers[barriers.buffers.range()],
+                    &mut self.images[barriers.images.range()],
+                );
+            }
+        }
     }
 
     fn make_views(&mut self, from: Ingredients<'_>) -> Result<(), Error> {
