@@ -14,8 +14,6 @@ import rgraph as rg
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
 import gallery
 
-PASS = re.compile(r"^ *▸ (\S+)", re.MULTILINE)
-
 
 @pytest.mark.parametrize("example", gallery.EXAMPLES, ids=lambda example: example.stem)
 def test_example_makes_the_picture_and_the_plan_of_the_page(device: rg.Device, example: Path):
@@ -28,13 +26,8 @@ def test_example_makes_the_picture_and_the_plan_of_the_page(device: rg.Device, e
     # Drivers round differently, and rasterize edges differently: a few texels may.
     assert made.shape == kept.shape
     assert np.abs(made - kept).mean() < 2
-    head, _, plan = gallery.section(example, found.plan).partition("```text\n")
-    _, shown, rest = gallery.PAGE.read_text().partition(head)
-    assert shown, "run python scripts/gallery.py"
-    listing = rest.partition("```text\n")[2].partition("```")[0]
-    # Words of listings are tested elsewhere; here, that the page shows this graph's plan.
-    assert listing.splitlines()[0] == plan.splitlines()[0]
-    assert PASS.findall(listing) == PASS.findall(plan)
+    # Plans are those for a discrete GPU, whatever runs here.
+    assert gallery.section(example, found.plan) in gallery.PAGE.read_text(), "run python scripts/gallery.py"
 
 
 def test_examples_are_short_assert_what_they_show_and_say_what_they_teach():
