@@ -5,11 +5,12 @@ mod support {
     pub mod bench;
 }
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use rgraph_plan::access::{PassQueue, Usage};
 use rgraph_plan::bake::Options;
+use rgraph_plan::bake::propose::{Problem, Tried};
 use rgraph_plan::graph::Use;
 use rgraph_plan::plan::Plan;
 use rgraph_plan::prelude::Policy;
@@ -217,6 +218,26 @@ fn what_goes_wrong_in_the_background_is_recorded_and_frames_go_on() {
     let trials = tuner.trials();
     assert!(trials.iter().all(|trial| !trial.kept && trial.why.contains("given up")), "{trials:?}");
     assert!(!is_interleaved(tuner.kept().plan()));
+}
+
+#[test]
+fn a_hook_may_look_at_the_tuner_that_calls_it() {
+    let Some(device) = device(2) else { return };
+    let frame = frame(false);
+    let (base, wanted) = (compiled(&device.0, &frame), compiled(&device.0, &frame));
+    let seen = Arc::new(OnceLock::<Arc<Tuner>>::new());
+    let known = seen.clone();
+    let asked = Arc::new(AtomicU32::new(0));
+    let counted = asked.clone();
+    let hook = move |_: &Problem, _: &[Tried]| {
+        counted.fetch_add(1, Ordering::Relaxed);
+        assert_eq!(known.get().unwrap().trials(), []);
+        None
+    };
+    let tuner = Arc::new(Tuner::new(&base, TunerOptions { hook: Some(Box::new(hook)), ..options(100.0, 50.0) }));
+    assert!(seen.set(tuner.clone()).is_ok());
+    run(&tuner, &wanted, &frame, 0..60);
+    assert_eq!(asked.load(Ordering::Relaxed), 1);
 }
 
 #[test]

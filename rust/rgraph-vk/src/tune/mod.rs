@@ -270,17 +270,22 @@ impl Tuner {
 
     /// Whose turn it is; answers and errands of the background first.
     fn next(&self) -> (Turn, Compiled) {
+        let jobs: Vec<Job> = {
+            let mut state = lock(&self.state);
+            state.take_answer();
+            let errands = state.tuning.errands();
+            errands.into_iter().filter_map(|errand| self.run_errand(&mut state, errand)).collect()
+        };
+        // A hook may look at the tuner.
+        jobs.into_iter().for_each(|job| (self.rules.background)(job));
         let mut state = lock(&self.state);
-        state.take_answer();
-        for errand in state.tuning.errands() {
-            self.run_errand(&mut state, errand);
-        }
         let turn = state.tuning.turn();
         let compiled = state.tried.as_ref().filter(|_| turn.tried).unwrap_or(&state.kept).clone();
         (turn, compiled)
     }
 
-    fn run_errand(&self, state: &mut State, errand: Errand) {
+    /// Does an errand, or makes work in the background of it.
+    fn run_errand(&self, state: &mut State, errand: Errand) -> Option<Job> {
         let (send, receive) = channel();
         match errand {
             Errand::Keep => {
@@ -288,8 +293,12 @@ impl Tuner {
                     state.kept = tried;
                     state.kept_weights = Some(state.weights.clone());
                 }
+                None
             }
-            Errand::Drop => state.tried = None,
+            Errand::Drop => {
+                state.tried = None;
+                None
+            }
             Errand::Search(weights) => {
                 state.answer = Some(receive);
                 state.weights.clone_from(&weights);
@@ -302,13 +311,13 @@ impl Tuner {
                     hook: hook.clone(),
                     bakes: *bakes,
                 };
-                (self.rules.background)(Box::new(move || drop(send.send(job.run()))));
+                Some(Box::new(move || drop(send.send(job.run()))))
             }
             Errand::Prepare(at) => {
                 state.answer = Some(receive);
-                let Some(workload) = state.workload.clone() else { return };
+                let workload = state.workload.clone()?;
                 let (base, plan) = (self.base.clone(), state.plans[at].clone());
-                (self.rules.background)(Box::new(move || drop(send.send(work::prepare(&base, workload, plan)))));
+                Some(Box::new(move || drop(send.send(work::prepare(&base, workload, plan)))))
             }
         }
     }
