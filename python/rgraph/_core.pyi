@@ -58,7 +58,7 @@ _Part: TypeAlias = Resource | View | str
 _Uses: TypeAlias = _Part | Sequence[_Part] | Mapping[Any, str]
 _Data: TypeAlias = Mapping[str, Any] | Sequence[Any] | float | _Memory
 _Weights: TypeAlias = Report | Mapping[Any, Any] | str | PathLike[str]
-_Measure: TypeAlias = Literal["off", "batches", "passes"]
+_Measure: TypeAlias = Literal["off", "frame", "batches", "passes"]
 _PresentMode: TypeAlias = Literal["fifo", "fifo_relaxed", "mailbox", "immediate"]
 _Waits: TypeAlias = Sequence[
     tuple["Semaphore", int]
@@ -3067,10 +3067,11 @@ class Device:
         statistics
             If true, the report counts vertices, primitives and invocations.
         measure
-            Which GPU times the report has. `"off"`: none, and the frame pays for none. `"batches"`: timestamps stand at
-            barrier calls, so that passes between two of them go on overlapping; each gets its share of their time.
-            `"passes"`: timestamps stand around each pass, which keeps passes from overlapping: the frame may take several
-            times as long. Default: as of the `Compiled`, else of the device, which measures nothing unless told to.
+            Which GPU times the report has. `"off"`: none, and the frame pays for none. `"frame"`: two timestamps per
+            batch; each pass gets its share of its batch's time. `"batches"`: timestamps stand at barrier calls, so that
+            passes between two of them go on overlapping; each gets its share of their time. `"passes"`: timestamps stand
+            around each pass, which keeps passes from overlapping: the frame may take several times as long. Default: as of
+            the `Compiled`, else of the device, which measures nothing unless told to.
         chaos
             A seed: before the frame, the graph is run in other permitted ways, and an error says what makes a difference;
             see `chaos`.
@@ -3907,7 +3908,7 @@ class Report:
 
     @property
     def measure(self) -> _Measure:
-        """Which GPU times it has: `"off"`, `"batches"` or `"passes"`, see `Device.run`."""
+        """Which GPU times it has: `"off"`, `"frame"`, `"batches"` or `"passes"`, see `Device.run`."""
     @property
     def gpu_us(self) -> float | None:
         """GPU time of the frame in microseconds, from its first pass to its last; None: it was not measured."""

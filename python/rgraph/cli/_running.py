@@ -90,10 +90,10 @@ def argument_of_times(group: argparse._ArgumentGroup, where: str) -> None:
     """
     group.add_argument(
         "--measure",
-        choices=("batches", "passes"),
+        choices=("frame", "batches", "passes"),
         default="batches",
-        help=f"times of {where}: at barrier calls, split among the passes between two (default); or each pass "
-        "isolated, which keeps passes from overlapping",
+        help=f"times of {where}: of each batch, split among its passes; at barrier calls, split among the passes "
+        "between two (default); or each pass isolated, which keeps passes from overlapping",
     )
 
 

@@ -160,7 +160,7 @@ def written(
     outputs: Outputs,
     names: list[str],
     frames: int,
-    measure: Literal["off", "batches", "passes"] = "off",
+    measure: Literal["off", "frame", "batches", "passes"] = "off",
 ) -> tuple[Frame, dict[str, str]]:
     """Run frames and write what is wanted of them; the last frame, and the file of each result.
 
@@ -323,7 +323,7 @@ def main(arguments: argparse.Namespace) -> int:
         outputs = Outputs(arguments, names)
         begin = time.perf_counter()
         timed = arguments.report or arguments.json or arguments.trace or arguments.view
-        measure: Literal["off", "batches", "passes"] = arguments.measure if timed else "off"
+        measure: Literal["off", "frame", "batches", "passes"] = arguments.measure if timed else "off"
         frame, files = written(done, given, outputs, names, arguments.frames, measure)
         seconds = time.perf_counter() - begin
         if arguments.json:

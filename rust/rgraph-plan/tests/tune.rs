@@ -152,3 +152,23 @@ fn a_plan_that_cannot_be_made_is_recorded() {
     assert_eq!((tuning.trials()[0].kept, &*tuning.trials()[0].why), (false, "no memory"));
     assert_eq!(tuning.phase(), Phase::Settled);
 }
+
+#[test]
+fn the_frame_before_measured_ones_is_asked_when_it_ends() {
+    let settings = Settings { sample: 1, weigh: 1, frames: 4, lead: 2, ..Settings::default() };
+    let mut tuning = Tuning::new(settings);
+    let turn = tuning.turn();
+    tuning.measured(turn, Some(1.0), &[("a".to_owned(), 1.0)]);
+    tuning.found(found(&[1.0]));
+    tuning.ready();
+    let turns: Vec<_> = (0..16).map(|_| tuning.turn()).collect();
+    let block = [Wanted::Nothing, Wanted::End, Wanted::Frame, Wanted::Frame];
+    assert_eq!(turns.iter().map(|turn| turn.wanted).collect::<Vec<_>>(), block.repeat(4));
+    assert!(turns.windows(2).all(|two| two[0].frame + 1 == two[1].frame));
+    // Ends are no samples: the trial is over with the last frame that counts.
+    for turn in turns {
+        assert_eq!(tuning.trials().len(), 0);
+        tuning.measured(turn, Some(if turn.tried { 80.0 } else { 100.0 }), &[]);
+    }
+    assert_eq!((tuning.trials()[0].frames, tuning.trials()[0].kept), (4, true));
+}

@@ -78,8 +78,9 @@ fn batches_cost_a_timestamp_per_barrier_call_and_two_per_batch_at_most() {
     let compiled = device.compile(example.workload, &Options::default()).unwrap();
     let texels = photo([1, 2, 3, 255]);
     let (passes, calls) = passes_and_calls(compiled.plan());
+    let batches = 2 * compiled.plan().batches.len();
     for (measure, most) in
-        [(Measure::Batches, calls + 2 * compiled.plan().batches.len()), (Measure::Passes, 2 * passes)]
+        [(Measure::Frame, batches), (Measure::Batches, calls + batches), (Measure::Passes, 2 * passes)]
     {
         faults.take_counts();
         let uploads = vec![(example.photo, Upload::Bytes(&texels))];

@@ -10,6 +10,8 @@ mod samples;
 
 pub use samples::{Samples, median};
 
+use std::cmp::Ordering;
+
 use samples::Durations;
 
 /// How the loop goes.
@@ -60,6 +62,8 @@ pub enum Wanted {
     Nothing,
     /// The whole frame.
     Frame,
+    /// When the whole frame ends: the measured frame behind it counts from there on.
+    End,
     /// Each pass by itself.
     Passes,
 }
@@ -71,6 +75,8 @@ pub struct Turn {
     pub tried: bool,
     /// What is measured.
     pub wanted: Wanted,
+    /// Which frame of the loop it is, from 0 on.
+    pub frame: u64,
     /// Tells answers to questions that nobody asks any more.
     pub stamp: u64,
 }
@@ -236,7 +242,7 @@ impl Tuning {
             }
             _ => (false, Wanted::Nothing),
         };
-        Turn { tried, wanted, stamp: self.stamp }
+        Turn { tried, wanted, frame, stamp: self.stamp }
     }
 
     fn trial_turn(&mut self) -> (bool, Wanted) {
@@ -246,9 +252,13 @@ impl Tuning {
             return (false, Wanted::Nothing);
         }
         self.under.frames += 1;
-        let counts = frame % length >= self.settings.lead;
-        self.under.out += u32::from(counts);
-        (frame / length % 2 == 1, if counts { Wanted::Frame } else { Wanted::Nothing })
+        let wanted = match (frame % length + 1).cmp(&self.settings.lead) {
+            Ordering::Less => Wanted::Nothing,
+            Ordering::Equal => Wanted::End,
+            Ordering::Greater => Wanted::Frame,
+        };
+        self.under.out += u32::from(wanted == Wanted::Frame);
+        (frame / length % 2 == 1, wanted)
     }
 
     /// Measured frames of a block.

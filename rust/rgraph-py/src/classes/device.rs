@@ -339,10 +339,11 @@ impl PyDevice {
     /// statistics
     ///     If true, the report counts vertices, primitives and invocations.
     /// measure
-    ///     Which GPU times the report has. `"off"`: none, and the frame pays for none. `"batches"`: timestamps stand at
-    ///     barrier calls, so that passes between two of them go on overlapping; each gets its share of their time.
-    ///     `"passes"`: timestamps stand around each pass, which keeps passes from overlapping: the frame may take several
-    ///     times as long. Default: as of the `Compiled`, else of the device, which measures nothing unless told to.
+    ///     Which GPU times the report has. `"off"`: none, and the frame pays for none. `"frame"`: two timestamps per
+    ///     batch; each pass gets its share of its batch's time. `"batches"`: timestamps stand at barrier calls, so that
+    ///     passes between two of them go on overlapping; each gets its share of their time. `"passes"`: timestamps stand
+    ///     around each pass, which keeps passes from overlapping: the frame may take several times as long. Default: as of
+    ///     the `Compiled`, else of the device, which measures nothing unless told to.
     /// chaos
     ///     A seed: before the frame, the graph is run in other permitted ways, and an error says what makes a difference;
     ///     see `chaos`.

@@ -31,7 +31,7 @@ const COUNTED: [&str; 4] = ["vertices", "primitives", "fragments", "invocations"
 
 #[pymethods]
 impl PyReport {
-    /// Which GPU times it has: `"off"`, `"batches"` or `"passes"`, see `Device.run`.
+    /// Which GPU times it has: `"off"`, `"frame"`, `"batches"` or `"passes"`, see `Device.run`.
     #[getter]
     fn measure(&self) -> &'static str {
         self.0.measure.name()

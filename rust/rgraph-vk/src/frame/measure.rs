@@ -16,6 +16,9 @@ pub enum Measure {
     /// None: no query exists, and no command of one is recorded.
     #[default]
     Off,
+    /// One timestamp at the start and the end of each batch: the frame runs as it does unmeasured. The time of a batch is
+    /// shared out over its passes.
+    Frame,
     /// One timestamp at the start and the end of each batch, and one at each barrier call. Passes between two of them
     /// go on overlapping; their common time is shared out over them.
     Batches,
@@ -25,15 +28,21 @@ pub enum Measure {
 
 impl Measure {
     /// All of them, in the order of their cost.
-    pub const ALL: [Self; 3] = [Self::Off, Self::Batches, Self::Passes];
+    pub const ALL: [Self; 4] = [Self::Off, Self::Frame, Self::Batches, Self::Passes];
 
     /// Its word.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Off => "off",
+            Self::Frame => "frame",
             Self::Batches => "batches",
             Self::Passes => "passes",
         }
+    }
+
+    /// Whether batches have a timestamp at their start and their end.
+    fn is_of_batches(self) -> bool {
+        matches!(self, Self::Frame | Self::Batches)
     }
 
     /// The one with that word.
@@ -86,6 +95,7 @@ impl Stamps {
             match measure {
                 Measure::Passes if has_clock => stamps.around_passes(prepared, id),
                 Measure::Batches if has_clock => stamps.at_calls(prepared, id),
+                Measure::Frame if has_clock => stamps.around_batch(prepared, id),
                 _ => {}
             }
         }
@@ -110,6 +120,11 @@ impl Stamps {
                 self.timed.push(Timed { batch, begin, end, commands: Span { start: at, end: at + 1 } });
             }
         }
+    }
+
+    fn around_batch(&mut self, prepared: &Prepared, batch: BatchId) {
+        let (begin, end) = (self.query(), self.query());
+        self.timed.push(Timed { batch, begin, end, commands: prepared.plan.batches[batch].commands });
     }
 
     fn at_calls(&mut self, prepared: &Prepared, batch: BatchId) {
@@ -142,7 +157,7 @@ impl Stamps {
     /// The query at the first command of a batch.
     pub fn begin_of(&self, batch: BatchId) -> Option<u32> {
         let at = self.timed.partition_point(|timed| timed.batch.index() < batch.index());
-        let first = self.timed.get(at).filter(|timed| timed.batch == batch && self.measure == Measure::Batches);
+        let first = self.timed.get(at).filter(|timed| timed.batch == batch && self.measure.is_of_batches());
         first.map(|timed| timed.begin)
     }
 
@@ -150,7 +165,7 @@ impl Stamps {
     pub fn end_of(&self, batch: BatchId) -> Option<u32> {
         let end = self.timed.partition_point(|timed| timed.batch.index() <= batch.index());
         let last = self.timed.get(end.checked_sub(1)?);
-        last.filter(|timed| timed.batch == batch && self.measure == Measure::Batches).map(|timed| timed.end)
+        last.filter(|timed| timed.batch == batch && self.measure.is_of_batches()).map(|timed| timed.end)
     }
 
     /// The query before a barrier call.

@@ -10,7 +10,7 @@ use crate::compile::prepared::Prepared;
 use crate::frame::Figures;
 use crate::frame::host::Outcome;
 use crate::frame::measure::Measure;
-use crate::frame::timing::Timed;
+use crate::frame::timing::{Ran, Timed};
 use crate::memory::MemoryReport;
 
 /// When a pass ran and how long.
@@ -84,6 +84,8 @@ pub struct FrameReport {
     pub calibrated: bool,
     /// Microseconds from the first pass's start to the last one's end on the GPU, if they were measured.
     pub gpu_us: Option<f64>,
+    /// When, by the device's clock, they were.
+    pub(crate) ran: Option<Ran>,
     /// CPU microseconds of the bake that made the plan.
     pub bake_us: f64,
     /// CPU microseconds of recording.
@@ -112,7 +114,7 @@ impl FrameReport {
     pub(crate) fn new(
         prepared: &Prepared,
         figures: &Figures,
-        Timed { measure, mut passes, first }: Timed,
+        Timed { measure, mut passes, first, ran }: Timed,
         (host, waits): (Option<&Outcome>, Vec<Span>),
         memory: MemoryReport,
     ) -> Self {
@@ -150,6 +152,7 @@ impl FrameReport {
             host,
             calibrated: first.is_some(),
             gpu_us,
+            ran,
             bake_us: prepared.bake_us,
             record_us: figures.record_us,
             submit_us: figures.submit_us,
@@ -173,6 +176,9 @@ impl FrameReport {
     pub fn measured(&self) -> &'static str {
         match self.measure {
             Measure::Off => "GPU times were not measured: run it with measure \"batches\" or \"passes\"",
+            Measure::Frame => {
+                "batches were timed as a whole; ~ marks a pass's share of its batch, by modelled durations"
+            }
             Measure::Batches => {
                 "passes between two barrier calls were timed as one; ~ marks a pass's share of that, by modelled durations"
             }

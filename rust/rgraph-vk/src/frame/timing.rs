@@ -25,6 +25,30 @@ pub(crate) struct Timed {
     pub passes: Vec<PassTime>,
     /// When the first timestamp was, where the driver reads the device's clock.
     pub first: Option<Instant>,
+    /// From the first timestamp to the last one.
+    pub ran: Option<Ran>,
+}
+
+/// When a frame ran, in ticks of the device's clock.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Ran {
+    begin: u64,
+    end: u64,
+    /// Bits of the clock.
+    bits: u32,
+    us_of_tick: f64,
+}
+
+impl Ran {
+    /// Microseconds that it took the device, of which none count in which the frame before still ran. So a frame that
+    /// begins while the one before ends counts as long as frames follow each other, and not as long as it lasts.
+    pub fn us_after(&self, before: Option<&Self>) -> f64 {
+        let since = match before {
+            Some(before) if difference(before.end, self.begin, self.bits) > 0 => before.end,
+            _ => self.begin,
+        };
+        (difference(self.end, since, self.bits) as f64 * self.us_of_tick).max(0.0)
+    }
 }
 
 /// A query's value, if it is there.
@@ -78,6 +102,9 @@ impl Timed {
                 start_us += us;
             }
         }
+        let ends = times.stamps.timed.iter().filter_map(|timed| ticks[timed.end as usize]);
+        let end = ends.max_by_key(|&end| difference(end, first, bits)).unwrap_or(first);
+        self.ran = Some(Ran { begin: first, end, bits, us_of_tick });
         self.first = shared.clock.as_ref().and_then(|clock| clock.when(first, bits));
     }
 
@@ -143,5 +170,25 @@ fn available(got: Result<(), vk::Result>) -> Result<(), vk::Result> {
     match got {
         Err(vk::Result::NOT_READY) => Ok(()),
         other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Ran;
+
+    fn ran(begin: u64, end: u64) -> Ran {
+        Ran { begin, end, bits: 36, us_of_tick: 0.5 }
+    }
+
+    #[test]
+    fn time_in_which_the_frame_before_still_ran_does_not_count() {
+        let frame = ran(100, 160);
+        assert_eq!(frame.us_after(None), 30.0);
+        assert_eq!(frame.us_after(Some(&ran(20, 90))), 30.0, "the device was idle between them");
+        assert_eq!(frame.us_after(Some(&ran(40, 120))), 20.0, "they overlapped");
+        assert_eq!(frame.us_after(Some(&ran(40, 170))), 0.0, "the frame before ended later");
+        let most = (1 << 36) - 1;
+        assert_eq!(ran(most - 1, 5).us_after(Some(&ran(most - 9, 1))), 2.0, "the clock began anew");
     }
 }

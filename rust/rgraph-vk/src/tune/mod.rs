@@ -20,6 +20,7 @@ use crate::error::Error;
 use crate::frame::Frame;
 use crate::frame::measure::Measure;
 use crate::frame::report::FrameReport;
+use crate::frame::timing::Ran;
 use crate::work::{CallbackError, Workload};
 
 use work::{Answer, SearchJob};
@@ -43,7 +44,9 @@ pub struct TunerOptions {
     pub queues: bool,
     /// Proposes further orders and queues; called in the background.
     pub hook: Option<Box<dyn Propose + Send>>,
-    /// Where the time of a frame comes from; default: from its first timestamp to its last one.
+    /// Where the time of a frame comes from; default: from its first timestamp, or from the last one of the frame before
+    /// it if that is later, to its last one. So frames count that follow each other as fast as the device takes them, and
+    /// passes of one frame that run beside those of another.
     pub times: Option<Measured>,
     /// Where plans are searched and made ready; default: a thread for each errand.
     pub background: Option<Background>,
@@ -134,6 +137,8 @@ struct State {
     answer: Option<Receiver<Answer>>,
     /// Measured frames under way.
     out: VecDeque<(Turn, Frame)>,
+    /// When the frame ran that was measured last, and which one it was.
+    ran: Option<(u64, Ran)>,
 }
 
 /// What runs leave to runs of other plans.
@@ -169,6 +174,7 @@ impl Tuner {
             plans: Vec::new(),
             answer: None,
             out: VecDeque::new(),
+            ran: None,
         };
         let lane =
             Lane { last: compiled.clone(), flags: BTreeMap::new(), push: BTreeMap::new(), data: BTreeMap::new() };
@@ -222,7 +228,7 @@ impl Tuner {
         if turn.wanted != Wanted::Nothing {
             inputs.sample = 1;
             if inputs.measure == Measure::Off {
-                inputs.measure = if turn.wanted == Wanted::Passes { Measure::Passes } else { Measure::Batches };
+                inputs.measure = if turn.wanted == Wanted::Passes { Measure::Passes } else { Measure::Frame };
             }
         }
         let frame = lock(&self.lane).run(&compiled, inputs)?;
@@ -260,12 +266,20 @@ impl Tuner {
             let report = frame.report()?;
             let us = match &self.rules.times {
                 Some(times) => times(&frame.prepared().plan, &report).map_err(Error::Callback)?,
-                None => report.gpu_us,
+                None => self.time(turn, report.ran),
             };
             let passes = report.passes.iter().filter(|pass| !pass.is_on_host());
             let passes: Vec<_> = passes.filter_map(|pass| Some((pass.pass.clone(), pass.us?))).collect();
             lock(&self.state).tuning.measured(turn, us, &passes);
         }
+    }
+
+    /// What a frame took after the one before it, if that was measured too.
+    fn time(&self, turn: Turn, ran: Option<Ran>) -> Option<f64> {
+        let ran = ran?;
+        let before = lock(&self.state).ran.replace((turn.frame, ran));
+        let before = before.filter(|(frame, _)| frame + 1 == turn.frame);
+        Some(ran.us_after(before.map(|(_, ran)| ran).as_ref()))
     }
 
     /// Whose turn it is; answers and errands of the background first.
