@@ -69,6 +69,86 @@ def test_semaphores_flow_from_signal_to_wait(frame: rg.Plan):
         assert start["tid"] != ends[number]["tid"]
 
 
+def nanoseconds(event: dict) -> tuple[int, int]:
+    """Begin and end as Perfetto's reader has them: begin and duration truncated, each by itself."""
+    begin = int(event["ts"] * 1000)
+    return begin, begin + int(event.get("dur", 0) * 1000)
+
+
+@pytest.mark.parametrize("name", ["deferred", "layered"])
+def test_flows_bind_to_the_passes_that_signal_and_wait(name: str, deferred: Path):
+    if name == "deferred":
+        plan = rg.Graph.load(deferred).bake(rg.Profile.discrete())
+    else:
+        plan = layered(6, 12).bake(rg.Profile.discrete())
+    trace = plan.to_trace()
+    lanes = defaultdict(list)
+    for event in events(trace, "X"):
+        lanes[event["pid"], event["tid"]].append((*nanoseconds(event), event["name"]))
+
+    def bound(event: dict) -> list[str]:
+        at = int(event["ts"] * 1000)
+        return [name for begin, end, name in lanes[event["pid"], event["tid"]] if begin <= at < end]
+
+    pairs = sorted(
+        (batches[wait.queue, wait.value].passes[-1], batch.passes[0])
+        for batches in [{(batch.queue, batch.signal): batch for batch in plan.batches if batch.signal}]
+        for batch in plan.batches
+        for wait in batch.waits
+        if not wait.previous_run
+    )
+    ends = {event["id"]: event for event in events(trace, "f")}
+    starts = events(trace, "s")
+    assert all(start["ts"] <= ends[start["id"]]["ts"] for start in starts)
+    assert sorted((*bound(start), *bound(ends[start["id"]])) for start in starts) == pairs
+    assert pairs
+
+
+def layered(layers: int, width: int) -> rg.Graph:
+    """Layers of passes that read the layer before, two of three on the compute queue."""
+    graph = rg.Graph("layered", size=(256, 256))
+    below: list = []
+    for layer in range(layers):
+        images = []
+        for at in range(width):
+            image = graph.image(f"i{layer}.{at}", format="rgba16float")
+            one = graph.add_pass(f"p{layer}.{at}", queue="async_compute" if at % 3 else "graphics", weight_us=7.3 + at)
+            for other in below[at : at + 2]:
+                one.sampled(other)
+            one.storage_write(image)
+            images.append(image)
+        below = images
+    for image in below:
+        graph.root(image)
+    return graph
+
+
+def test_barriers_stand_at_passes_and_say_what_they_are_for(frame: rg.Plan):
+    trace = frame.to_trace()
+    instants = events(trace, "i")
+    assert instants
+    edges = {edge for event in events(trace, "X") for edge in (event["ts"], event["ts"] + event["dur"])}
+    for event in instants:
+        assert event["s"] == "t"
+        assert any(abs(event["ts"] - edge) < 1e-6 for edge in edges)
+        assert event["args"]["for"]
+    said = " ".join(line for event in instants for line in event["args"]["for"])
+    assert "'gbuffer'" in said
+
+
+def test_lifetimes_are_spans_from_first_to_last_use(frame: rg.Plan):
+    trace = frame.to_trace()
+    ends = {event["id"]: event for event in events(trace, "e")}
+    begins = events(trace, "b")
+    assert len(begins) == len(ends) > 0
+    slices = {event["name"]: event for event in events(trace, "X")}
+    for event in begins:
+        assert event["cat"] == "resource"
+        assert event["args"]["bytes"] > 0
+        assert event["ts"] in {one["ts"] for one in slices.values()}
+        assert ends[event["id"]]["ts"] > event["ts"]
+
+
 def test_measured_trace_has_the_times_of_the_run(frame: rg.Plan):
     class Report:
         """As `Report` is: passes that overlap on one queue, and the host on its own clock."""

@@ -2647,7 +2647,7 @@ class Plan:
         """
     def to_trace(self, report: Report | Sequence[Any] | None = None) -> str:
         """A trace in Chrome's JSON format, which Perfetto, speedscope and chrome://tracing read: queues and the host as
-        lanes, memory as a counter, semaphores as arrows.
+        lanes, memory as a counter, semaphores as arrows, barrier calls as instants, lifetimes of resources as spans.
 
         Parameters
         ----------

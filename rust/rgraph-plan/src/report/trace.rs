@@ -1,23 +1,29 @@
 //! A plan, or a run of it, as a trace in Chrome's JSON format, which Perfetto, speedscope and chrome://tracing read:
-//! a lane for each queue, one for the host, memory alive as a counter, semaphores as flows.
+//! a lane for each queue, one for the host, memory alive as a counter, semaphores as flows, barrier calls as instants,
+//! lifetimes of resources as asynchronous spans.
 //!
-//! Source: "Trace Event Format" (Chromium); of it only complete (`X`), counter (`C`), flow (`s`, `f`) and metadata (`M`)
-//! events, which all readers know. Slices of one lane must nest, so what overlaps gets lanes of its own.
+//! Source: "Trace Event Format" (Chromium): complete (`X`), counter (`C`), flow (`s`, `f`), instant (`i`), asynchronous
+//! (`b`, `e`) and metadata (`M`) events. Slices of one lane must nest, so what overlaps gets lanes of its own.
 
 use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
 use super::page::Measured;
-use super::words::{plain, queue_label, queue_sentence, stages_phrase};
+use super::words::{hazard_sentence, plain, queue_label, queue_sentence, stages_phrase};
 use crate::id::{Id, IdVec};
-use crate::plan::{Batch, Command, Plan, PlanLife, PlanPassId, QueueId};
+use crate::plan::{Barriers, Batch, Command, Placement, Plan, PlanLife, PlanPassId, QueueId};
 
 const GPU: u32 = 1;
 const HOST: u32 = 2;
 
 /// Lanes of one queue in the file: its own, and further ones for what overlaps.
 const LANES: usize = 100;
+
+/// How far before the end of its slice a flow starts, in microseconds. A flow binds to the slice that holds its time,
+/// and a slice does not hold its end. Perfetto truncates begin and duration to nanoseconds, each by itself, so the end
+/// that it computes lies up to two nanoseconds early.
+const INSIDE: f64 = 2e-3;
 
 /// The trace as text: one event a line, microseconds. Times are those of `measured`, else the modelled ones, else the
 /// order of the passes. O(plan log plan).
@@ -33,6 +39,8 @@ pub fn trace(plan: &Plan, measured: Option<&Measured>) -> String {
     passes(plan, &times, &mut events);
     host(plan, measured, &times, &mut events);
     memory(plan, &times, &mut events);
+    lifetimes(plan, &times, &mut events);
+    barriers(plan, &times, &mut events);
     flows(plan, &times, &mut events);
     let lines: Vec<String> = events.iter().map(Value::to_string).collect();
     let other =
@@ -46,6 +54,13 @@ struct Time {
     begin: f64,
     end: f64,
     lane: usize,
+}
+
+impl Time {
+    /// The last time that the slice of the pass surely holds.
+    fn last(self) -> f64 {
+        self.end - INSIDE.min((self.end - self.begin) / 2.0)
+    }
 }
 
 fn times(plan: &Plan, measured: Option<&Measured>) -> IdVec<PlanPassId, Option<Time>> {
@@ -79,11 +94,17 @@ fn times(plan: &Plan, measured: Option<&Measured>) -> IdVec<PlanPassId, Option<T
     for pass in order {
         let lanes = busy.entry(plan.passes[pass].queue).or_default();
         let Some(time) = &mut times[pass] else { continue };
-        // A thousandth of a microsecond of overlap is rounding.
+        // A thousandth of a microsecond of overlap is rounding; it is cut, since slices of one lane must nest.
         let free = lanes.iter().position(|end| *end <= time.begin + 1e-3);
         time.lane = free.unwrap_or(lanes.len()).min(LANES - 1);
         match lanes.get_mut(time.lane) {
-            Some(end) => *end = time.end,
+            Some(end) => {
+                if free.is_some() {
+                    time.begin = time.begin.max(*end);
+                    time.end = time.end.max(time.begin);
+                }
+                *end = time.end;
+            }
             None => lanes.push(time.end),
         }
     }
@@ -168,11 +189,9 @@ fn memory(plan: &Plan, times: &IdVec<PlanPassId, Option<Time>>, events: &mut Vec
     let last = times.iter().flatten().fold(0.0, |last: f64, time| last.max(time.end));
     let mut changes: Vec<(f64, i64)> = Vec::new();
     for place in &plan.memory.placements {
-        let resource = &plan.resources[place.resource];
-        let Some([first, end]) = resource.lifetime else { continue };
-        let (Some(first), Some(end)) = (times[first], times[end]) else { continue };
-        changes.push((first.begin, place.size as i64));
-        changes.push((if resource.life == PlanLife::Root { last } else { end.end }, -(place.size as i64)));
+        let Some((begin, end)) = span(plan, times, place, last) else { continue };
+        changes.push((begin, place.size as i64));
+        changes.push((end, -(place.size as i64)));
     }
     changes.sort_by(|a, b| a.partial_cmp(b).expect("times are finite"));
     let mut alive = 0;
@@ -183,6 +202,79 @@ fn memory(plan: &Plan, times: &IdVec<PlanPassId, Option<Time>>, events: &mut Vec
     }
 }
 
+/// When the bytes of a placement are in use; those of a root stay until `last`, the end of the frame.
+fn span(plan: &Plan, times: &IdVec<PlanPassId, Option<Time>>, place: &Placement, last: f64) -> Option<(f64, f64)> {
+    let resource = &plan.resources[place.resource];
+    let [first, end] = resource.lifetime?;
+    let (first, end) = (times[first]?, times[end]?);
+    Some((first.begin, if resource.life == PlanLife::Root { last } else { end.end }))
+}
+
+/// A span for each resource with a placement, as long as its bytes are in use.
+fn lifetimes(plan: &Plan, times: &IdVec<PlanPassId, Option<Time>>, events: &mut Vec<Value>) {
+    let last = times.iter().flatten().fold(0.0, |last: f64, time| last.max(time.end));
+    for place in &plan.memory.placements {
+        let Some((begin, end)) = span(plan, times, place, last) else { continue };
+        let name = plain(plan.resource_name(place.resource));
+        // An id stands for one span: a resource may have several placements.
+        let id = format!("{}@{}+{}", place.resource.index(), place.heap.index(), place.offset);
+        let args = json!({"bytes": place.size, "heap": place.heap.index(), "offset": place.offset});
+        events.push(json!({
+            "ph": "b", "name": name, "cat": "resource", "id": id, "pid": GPU, "tid": 0, "ts": begin, "args": args,
+        }));
+        events.push(json!({
+            "ph": "e", "name": name, "cat": "resource", "id": id, "pid": GPU, "tid": 0, "ts": end.max(begin),
+        }));
+    }
+}
+
+/// Barrier calls, each where the pass after it in its batch begins, or where the last pass ends.
+fn barriers(plan: &Plan, times: &IdVec<PlanPassId, Option<Time>>, events: &mut Vec<Value>) {
+    for batch in &plan.batches {
+        let mut pending: Vec<(&str, &Barriers)> = Vec::new();
+        let mut before = None;
+        let mut place = |pending: &mut Vec<(&str, &Barriers)>, at: f64, pass: PlanPassId, time: Time| {
+            let (process, thread) = lane(plan.passes[pass].queue, time.lane);
+            for (name, call) in pending.drain(..) {
+                events.push(json!({
+                    "ph": "i", "s": "t", "name": name, "cat": "barrier", "pid": process, "tid": thread, "ts": at,
+                    "args": {"for": reasons(plan, call)},
+                }));
+            }
+        };
+        for command in &plan.commands[batch.commands.range()] {
+            match command {
+                Command::Barriers(call) => pending.push(("barrier", call)),
+                Command::SetEvent(_, call) => pending.push(("set event", call)),
+                Command::WaitEvents(_, call) => pending.push(("wait for event", call)),
+                Command::Pass { pass, .. } => {
+                    let Some(time) = times[*pass] else { continue };
+                    place(&mut pending, time.begin, *pass, time);
+                    before = Some((*pass, time));
+                }
+                Command::BeginRendering { .. } | Command::EndRendering => {}
+            }
+        }
+        if let Some((pass, time)) = before {
+            place(&mut pending, time.end, pass, time);
+        }
+    }
+}
+
+/// What each barrier of a call is for.
+fn reasons(plan: &Plan, call: &Barriers) -> Vec<String> {
+    let memory = plan.memory_barriers[call.memory.range()].iter().map(|barrier| (None, &barrier.why));
+    let buffers =
+        plan.buffer_barriers[call.buffers.range()].iter().map(|barrier| (Some(barrier.resource), &barrier.why));
+    let images = plan.image_barriers[call.images.range()].iter().map(|barrier| (Some(barrier.resource), &barrier.why));
+    let all = memory.chain(buffers).chain(images);
+    all.map(|(own, why)| {
+        let sentence = hazard_sentence(plan, why, own);
+        own.map_or(sentence.clone(), |own| format!("{}: {sentence}", plain(plan.resource_name(own))))
+    })
+    .collect()
+}
+
 fn passes_of<'p>(plan: &'p Plan, batch: &Batch) -> impl DoubleEndedIterator<Item = PlanPassId> + 'p {
     plan.commands[batch.commands.range()].iter().filter_map(|command| match command {
         Command::Pass { pass, .. } => Some(*pass),
@@ -190,7 +282,9 @@ fn passes_of<'p>(plan: &'p Plan, batch: &Batch) -> impl DoubleEndedIterator<Item
     })
 }
 
-/// Semaphores: from the last pass of the batch that signals to the first of the one that waits.
+/// Semaphores: from the last pass of the batch that signals to the first of the one that waits. Both ends lie within
+/// their slices, and no flow runs backwards: where the clocks of two queues say that the wait was over before the
+/// signalling pass began, there is no flow.
 fn flows(plan: &Plan, times: &IdVec<PlanPassId, Option<Time>>, events: &mut Vec<Value>) {
     let mut sources: HashMap<(Option<QueueId>, u32), PlanPassId> = HashMap::new();
     for batch in &plan.batches {
@@ -204,9 +298,14 @@ fn flows(plan: &Plan, times: &IdVec<PlanPassId, Option<Time>>, events: &mut Vec<
         for wait in plan.waits[batch.waits.range()].iter().filter(|wait| !wait.previous_run) {
             let Some(&source) = sources.get(&(wait.queue, wait.value)) else { continue };
             let (Some(from), Some(to)) = (times[source], times[first]) else { continue };
+            let start = from.last().min(from.begin.max(to.begin));
+            let finish = start.max(to.begin);
+            if finish > to.last().max(to.begin) {
+                continue;
+            }
             number += 1;
             let name = format!("{} {}", plain(&queue_label(plan, wait.queue)), wait.value);
-            for (phase, time, pass, at) in [("s", from, source, from.end), ("f", to, first, to.begin)] {
+            for (phase, time, pass, at) in [("s", from, source, start), ("f", to, first, finish)] {
                 let (process, thread) = lane(plan.passes[pass].queue, time.lane);
                 let mut event = json!({
                     "ph": phase, "name": name, "cat": "semaphore", "id": number, "pid": process, "tid": thread, "ts": at,

@@ -170,7 +170,7 @@ impl PyPlan {
     }
 
     /// A trace in Chrome's JSON format, which Perfetto, speedscope and chrome://tracing read: queues and the host as
-    /// lanes, memory as a counter, semaphores as arrows.
+    /// lanes, memory as a counter, semaphores as arrows, barrier calls as instants, lifetimes of resources as spans.
     ///
     /// Parameters
     /// ----------
