@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 from rgraph.cli._terminal import columns, paint, size
@@ -16,8 +15,6 @@ _BARS = " ▁▂▃▄▅▆▇█"
 _LINES = 8
 _LEAST = 16
 _MARKS = {"added": ("+", "green"), "removed": ("-", "red"), "moved": (">", "blue"), "changed": ("~", "yellow")}
-_VALUE = re.compile(r"([-+]?\d+(?:\.\d+)?(?:e-?\d+)?) (µs|ms|B|KiB|MiB|GiB)")
-_SCALE = {"µs": 1.0, "ms": 1e3, "B": 1.0, "KiB": 2.0**10, "MiB": 2.0**20, "GiB": 2.0**30}
 
 
 def _microseconds(value: float) -> str:
@@ -107,29 +104,9 @@ def summary(plan: Plan) -> list[str]:
     return [*lines, "  --text prints the listing, -o FILE.html writes the viewer"]
 
 
-def _quantity(text: str | None) -> tuple[float, str] | None:
-    """A number in its smallest unit, and whether it is time or bytes."""
-    found = _VALUE.fullmatch(text or "")
-    return None if found is None else (float(found[1]) * _SCALE[found[2]], found[2][-1])
-
-
-def _weight(change: dict[str, Any]) -> float:
-    """How much a change matters: microseconds of a duration, MiB of a size, 1 for any other; noise is 0."""
-    before, after = _quantity(change["before"]), _quantity(change["after"])
-    if before is None or after is None:
-        return 1.0
-    difference = abs(after[0] - before[0])
-    if difference <= 1e-3 * max(before[0], after[0]):
-        return 0.0
-    return difference if before[1] == "s" else difference / 2**20
-
-
 def _said(change: dict[str, Any]) -> str:
     mark, color = _MARKS.get(change["kind"], ("~", "yellow"))
     before, after = change["before"], change["after"]
-    first, second = _quantity(before), _quantity(after)
-    if first is not None and second is not None and first[1] == "s":
-        before, after = _microseconds(first[0]), _microseconds(second[0])
     value = f"{before} → {after}" if before is not None and after is not None else after or before or ""
     text = ": ".join(word for word in (change["aspect"], value) if word)
     return f"    {paint(mark, color)} {text or change['kind']}"
@@ -138,28 +115,20 @@ def _said(change: dict[str, Any]) -> str:
 def differences(values: dict[str, Any]) -> list[str]:
     """The differences of two plans by pass and resource, the largest first; those of the plan as a whole before them.
 
-    Durations that differ by less than a thousandth are left out.
-
     Parameters
     ----------
     values
         What `Plan.diff_dict` returns.
     """
     groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    noise = 0
     for change in values["changes"]:
-        if _weight(change) == 0.0:
-            noise += 1
-        else:
-            groups.setdefault((change["what"], change["name"]), []).append(change)
+        groups.setdefault((change["what"], change["name"]), []).append(change)
     lines = []
-    order = sorted(groups.items(), key=lambda item: (item[0][0] != "plan", -sum(map(_weight, item[1]))))
+    order = sorted(groups.items(), key=lambda item: (item[0][0] != "plan", -sum(one["weight"] for one in item[1])))
     for (what, name), changes in order:
-        changes.sort(key=lambda one: -_weight(one))
+        changes.sort(key=lambda one: -float(one["weight"]))
         lines.append(f"  {what} {paint(name, 'bold')}" if name else f"  {what}")
         lines += [_said(one) for one in changes[:_LINES]]
         if len(changes) > _LINES:
             lines.append(f"    … and {len(changes) - _LINES} more: --all prints them")
-    if noise:
-        lines.append(f"  {noise} changes below a thousandth are left out: --all prints them")
     return lines

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 import time
@@ -272,9 +273,10 @@ def size(count: float) -> str:
     """
     for unit in ("B", "KiB", "MiB"):
         if count < 1024:
-            return f"{count:.0f} B" if unit == "B" else f"{count:.1f} {unit}"
+            # Halves round up, as they do in listings and in the viewer.
+            return f"{count:.0f} B" if unit == "B" else f"{math.floor(count * 10 + 0.5) / 10:.1f} {unit}"
         count /= 1024
-    return f"{count:.1f} GiB"
+    return f"{math.floor(count * 10 + 0.5) / 10:.1f} GiB"
 
 
 def table(rows: Sequence[Sequence[str]], right: Sequence[int] = (), margin: str = "  ") -> list[str]:

@@ -82,4 +82,4 @@ def main(arguments: argparse.Namespace) -> int:
         say(as_json(before.diff_dict(after)))
     elif output is None:
         say(before.diff(after) if arguments.all else _grouped(before, after))
-    return 1 if arguments.exit_code and before != after else 0
+    return 1 if arguments.exit_code and not before.diff_dict(after)["equal"] else 0

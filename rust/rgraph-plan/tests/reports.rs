@@ -96,6 +96,23 @@ fn a_difference_names_every_pass_and_resource_that_changed() {
 }
 
 #[test]
+fn plans_whose_times_differ_by_rounding_are_equal() {
+    let mut other = plan();
+    for pass in other.passes.iter_mut() {
+        pass.why.start_us *= 1.00001;
+        pass.why.duration_us *= 1.00001;
+    }
+    other.report.frame_us *= 1.00001;
+    assert_ne!(plan(), other);
+    assert_eq!(diff(&plan(), &other).to_string(), "equal\n");
+    other.passes[id::<PlanPassId>(0)].why.duration_us += 100.0;
+    let found = diff(&plan(), &other);
+    assert_eq!(found.changes.len(), 1, "{found}");
+    assert_eq!(found.changes[0].to_string(), "~ pass 'gbuffer' duration: 120.5 µs → 220.5 µs");
+    assert!((found.changes[0].weight - 100.0).abs() < 0.1);
+}
+
+#[test]
 fn a_difference_turned_round_has_as_many_changes() {
     let (there, back) = (diff(&plan(), &other()), diff(&other(), &plan()));
     assert_eq!(there.changes.len(), back.changes.len());

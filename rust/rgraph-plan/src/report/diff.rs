@@ -7,7 +7,8 @@ use serde::Serialize;
 
 use super::text::{all_barriers, attachment_text, edge_text, wait_text};
 use super::words::{
-    Positions, bytes_phrase, culled_sentence, layout_phrase, life_word, plain, queue_label, quoted, unmerged_sentence,
+    Positions, bytes_phrase, culled_sentence, layout_phrase, life_word, plain, queue_label, quoted, time_phrase,
+    unmerged_sentence,
 };
 use crate::id::{Id, IdVec};
 use crate::plan::{Command, Plan, PlanKind, PlanPassId};
@@ -28,7 +29,7 @@ pub enum Kind {
 }
 
 /// One difference.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Change {
     /// How it changed.
     pub kind: Kind,
@@ -42,6 +43,8 @@ pub struct Change {
     pub before: Option<String>,
     /// What the second plan says.
     pub after: Option<String>,
+    /// How much it matters: microseconds of a duration, MiB of a size, 1 for what has neither.
+    pub weight: f64,
 }
 
 /// One figure of both plans.
@@ -64,10 +67,14 @@ pub struct Diff {
     pub changes: Vec<Change>,
 }
 
-/// What differs between two plans. Timings do not count. O(n log n) in the size of both.
+/// Relative difference up to which modelled times are equal: sums of durations round in their last digits.
+const NOISE: f64 = 1e-3;
+
+/// What differs between two plans. Timings of the bake do not count, nor do modelled times that differ by less than
+/// [`NOISE`]. O(n log n) in the size of both.
 pub fn diff(a: &Plan, b: &Plan) -> Diff {
     let mut diff = Diff { figures: figures(a, b), changes: Vec::new() };
-    if a == b {
+    if a == b || *a == timed_as(a, b) {
         return diff;
     }
     whole(&mut diff, a, b);
@@ -79,6 +86,41 @@ pub fn diff(a: &Plan, b: &Plan) -> Diff {
         diff.change("plan", "", "content hash", hash(a), hash(b));
     }
     diff
+}
+
+fn same(a: f64, b: f64) -> bool {
+    (a - b).abs() <= NOISE * a.abs().max(b.abs())
+}
+
+/// The second plan with the modelled times of the first one, where all of them are the same but for noise.
+fn timed_as(a: &Plan, b: &Plan) -> Plan {
+    let mut b = b.clone();
+    let close = |a: &Plan, b: &Plan| {
+        let frame = a.report.frame_us.max(b.report.frame_us);
+        let pairs = a.passes.iter().zip(b.passes.iter());
+        let passes = pairs.map(|(a, b)| (a.why, b.why)).all(|(a, b)| {
+            let starts = (f64::from(a.start_us) - f64::from(b.start_us)).abs() <= NOISE * frame;
+            starts && same(f64::from(a.duration_us), f64::from(b.duration_us))
+        });
+        let bounds = match (a.report.bound, b.report.bound) {
+            (Some(a), Some(b)) => same(a.us, b.us),
+            (a, b) => a.is_none() && b.is_none(),
+        };
+        let alone = match (a.report.one_queue_us, b.report.one_queue_us) {
+            (Some(a), Some(b)) => same(a, b),
+            (a, b) => a.is_none() && b.is_none(),
+        };
+        passes && bounds && alone && same(a.report.frame_us, b.report.frame_us) && a.passes.len() == b.passes.len()
+    };
+    if close(a, &b) {
+        for (own, other) in b.passes.iter_mut().zip(a.passes.iter()) {
+            (own.why.start_us, own.why.duration_us) = (other.why.start_us, other.why.duration_us);
+        }
+        b.report.frame_us = a.report.frame_us;
+        b.report.one_queue_us = a.report.one_queue_us;
+        b.report.bound = a.report.bound;
+    }
+    b
 }
 
 impl Diff {
@@ -109,8 +151,15 @@ impl Diff {
     ) {
         if before != after {
             let name = name.to_owned();
-            self.changes.push(Change { kind: Kind::Changed, what, name, aspect, before, after });
+            self.changes.push(Change { kind: Kind::Changed, what, name, aspect, before, after, weight: 1.0 });
         }
+    }
+
+    /// Notes what only one of the plans has.
+    fn whole(&mut self, what: &'static str, name: &str, kind: Kind, text: Option<String>, weight: f64) {
+        let (before, after) = if kind == Kind::Added { (None, text) } else { (text, None) };
+        let name = name.to_owned();
+        self.changes.push(Change { kind, what, name, aspect: "", before, after, weight: weight.max(1.0) });
     }
 
     /// Notes what one list has and the other has not; equal entries count as often as they stand there.
@@ -128,6 +177,7 @@ impl Diff {
             aspect,
             before: (kind == Kind::Removed).then(|| text.to_owned()),
             after: (kind == Kind::Added).then(|| text.to_owned()),
+            weight: 1.0,
         };
         let mut any = false;
         for (kind, list, sign) in [(Kind::Removed, before, -1), (Kind::Added, after, 1)] {
@@ -274,29 +324,12 @@ fn passes(diff: &mut Diff, a: &Plan, b: &Plan) {
         pass.culled.is_none().then(|| queue_label(plan, pass.queue))
     };
     for id in a.passes.ids().filter(|id| !in_b.contains_key(a.pass_name(*id))) {
-        let name = a.pass_name(id).to_owned();
-        let before = queue(a, id);
-        diff.changes.push(Change { kind: Kind::Removed, what: "pass", name, aspect: "", before, after: None });
+        diff.whole("pass", a.pass_name(id), Kind::Removed, queue(a, id), micros(a, id));
     }
     for id in b.passes.ids().filter(|id| !in_a.contains_key(b.pass_name(*id))) {
-        let name = b.pass_name(id).to_owned();
-        let after = queue(b, id);
-        diff.changes.push(Change { kind: Kind::Added, what: "pass", name, aspect: "", before: None, after });
+        diff.whole("pass", b.pass_name(id), Kind::Added, queue(b, id), micros(b, id));
     }
-    // Of the passes that live in both plans, those outside a longest common order moved.
-    let live = |plan: &Plan, id: PlanPassId| plan.passes[id].culled.is_none();
-    let common: Vec<(PlanPassId, PlanPassId)> = a
-        .passes
-        .ids()
-        .filter_map(|id| Some((id, *in_b.get(a.pass_name(id))?)))
-        .filter(|(one, two)| live(a, *one) && live(b, *two))
-        .collect();
-    let stays = longest_increasing(&common.iter().map(|(_, two)| two.index()).collect::<Vec<_>>());
-    for ((one, two), _) in common.iter().zip(&stays).filter(|(_, stays)| !**stays) {
-        let name = a.pass_name(*one).to_owned();
-        let (before, after) = (Some(one.index().to_string()), Some(two.index().to_string()));
-        diff.changes.push(Change { kind: Kind::Moved, what: "pass", name, aspect: "position", before, after });
-    }
+    moves(diff, a, b, &in_b);
     let (texts_a, texts_b) = (pass_texts(a), pass_texts(b));
     let (positions_a, positions_b) = (Positions::new(a), Positions::new(b));
     for one in a.passes.ids() {
@@ -313,14 +346,59 @@ fn passes(diff: &mut Diff, a: &Plan, b: &Plan) {
         diff.change("pass", name, "owner", owner(a, &positions_a, one), owner(b, &positions_b, two));
         diff.change("pass", name, "queue", queue(a, one), queue(b, two));
         // Starts are left out: one longer pass shifts all after it.
-        let time = |plan: &Plan, id: PlanPassId| Some(format!("{} µs", plan.passes[id].why.duration_us));
-        diff.change("pass", name, "duration", time(a, one), time(b, two));
+        duration(diff, name, micros(a, one), micros(b, two));
         diff.lists("pass", name, "waits", &texts_a.waits[one], &texts_b.waits[two]);
         diff.lists("pass", name, "barriers", &texts_a.barriers[one], &texts_b.barriers[two]);
         diff.change("pass", name, "render pass", texts_a.rendering[one].clone(), texts_b.rendering[two].clone());
         diff.lists("pass", name, "layouts", &texts_a.layouts[one], &texts_b.layouts[two]);
     }
     diff.lists("plan", "", "barriers at the end", &texts_a.last, &texts_b.last);
+}
+
+/// Modelled microseconds of a pass.
+fn micros(plan: &Plan, id: PlanPassId) -> f64 {
+    f64::from(plan.passes[id].why.duration_us)
+}
+
+fn duration(diff: &mut Diff, name: &str, before: f64, after: f64) {
+    if same(before, after) {
+        return;
+    }
+    let mut texts = [before, after].map(time_phrase);
+    if texts[0] == texts[1] {
+        texts = [before, after].map(|us| format!("{us} µs"));
+    }
+    let [first, second] = texts;
+    let (name, kind, weight) = (name.to_owned(), Kind::Changed, (after - before).abs());
+    let (before, after) = (Some(first), Some(second));
+    diff.changes.push(Change { kind, what: "pass", name, aspect: "duration", before, after, weight });
+}
+
+/// Of the passes that live in both plans, those outside a longest common order moved; each is named with the pass of
+/// that order that it comes after.
+fn moves(diff: &mut Diff, a: &Plan, b: &Plan, in_b: &HashMap<String, PlanPassId>) {
+    let live = |plan: &Plan, id: PlanPassId| plan.passes[id].culled.is_none();
+    let common: Vec<(PlanPassId, PlanPassId)> = a
+        .passes
+        .ids()
+        .filter_map(|id| Some((id, *in_b.get(a.pass_name(id))?)))
+        .filter(|(one, two)| live(a, *one) && live(b, *two))
+        .collect();
+    let stays = longest_increasing(&common.iter().map(|(_, two)| two.index()).collect::<Vec<_>>());
+    let staying: Vec<(PlanPassId, PlanPassId)> =
+        common.iter().zip(&stays).filter(|(_, stays)| **stays).map(|(pair, _)| *pair).collect();
+    let after = |at: usize| match at.checked_sub(1) {
+        Some(at) => format!("after {}", quoted(a.pass_name(staying[at].0))),
+        None => "first".to_owned(),
+    };
+    for ((one, two), _) in common.iter().zip(&stays).filter(|(_, stays)| !**stays) {
+        let name = a.pass_name(*one).to_owned();
+        // Were both places the same, the common order could be longer by this pass.
+        let before = Some(after(staying.partition_point(|(other, _)| other < one)));
+        let after = Some(after(staying.partition_point(|(_, other)| other < two)));
+        let kind = Kind::Moved;
+        diff.changes.push(Change { kind, what: "pass", name, aspect: "position", before, after, weight: 1.0 });
+    }
 }
 
 /// Which numbers belong to a longest increasing subsequence. O(n log n).
@@ -354,12 +432,10 @@ fn resources(diff: &mut Diff, a: &Plan, b: &Plan) {
     let (in_a, in_b) = (index(a), index(b));
     let (places_a, places_b) = (places(a), places(b));
     for id in a.resources.ids().filter(|id| !in_b.contains_key(a.resource_name(*id))) {
-        let (name, before) = (a.resource_name(id).to_owned(), Some(what_it_is(a, id)));
-        diff.changes.push(Change { kind: Kind::Removed, what: "resource", name, aspect: "", before, after: None });
+        diff.whole("resource", a.resource_name(id), Kind::Removed, Some(what_it_is(a, id)), mebibytes(&places_a, id));
     }
     for id in b.resources.ids().filter(|id| !in_a.contains_key(b.resource_name(*id))) {
-        let (name, after) = (b.resource_name(id).to_owned(), Some(what_it_is(b, id)));
-        diff.changes.push(Change { kind: Kind::Added, what: "resource", name, aspect: "", before: None, after });
+        diff.whole("resource", b.resource_name(id), Kind::Added, Some(what_it_is(b, id)), mebibytes(&places_b, id));
     }
     let (edges_a, edges_b) = (edges(a), edges(b));
     for one in a.resources.ids() {
@@ -369,7 +445,12 @@ fn resources(diff: &mut Diff, a: &Plan, b: &Plan) {
         let sharing = |plan: &Plan, id: ResourceId| Some(plan.resources[id].sharing.name().to_owned());
         diff.change("resource", name, "sharing", sharing(a, one), sharing(b, two));
         diff.change("resource", name, "lifetime", lifetime(a, one), lifetime(b, two));
-        diff.change("resource", name, "memory", places_a[one].clone(), places_b[two].clone());
+        let text = |places: &Places, id| places[id].as_ref().map(|(_, text)| text.clone());
+        diff.change("resource", name, "memory", text(&places_a, one), text(&places_b, two));
+        if let Some(change) = diff.changes.last_mut().filter(|last| last.aspect == "memory" && last.name == name) {
+            // Another place for as many bytes matters less than any difference of bytes.
+            change.weight = (mebibytes(&places_a, one) - mebibytes(&places_b, two)).abs().max(1e-3);
+        }
         diff.lists("resource", name, "outside", &edges_a[one], &edges_b[two]);
     }
 }
@@ -378,13 +459,20 @@ fn lifetime(plan: &Plan, id: ResourceId) -> Option<String> {
     plan.resources[id].lifetime.map(|ends| ends.map(|pass| quoted(plan.pass_name(pass))).join(" to "))
 }
 
-fn places(plan: &Plan) -> IdVec<ResourceId, Option<String>> {
+/// Bytes and text of each placement.
+type Places = IdVec<ResourceId, Option<(u64, String)>>;
+
+fn places(plan: &Plan) -> Places {
     let mut places = IdVec::filled(None, plan.resources.len());
     for place in &plan.memory.placements {
-        places[place.resource] =
-            Some(format!("{} at {:#x} of heap {}", bytes_phrase(place.size), place.offset, place.heap.index()));
+        let text = format!("{} at {:#x} of heap {}", bytes_phrase(place.size), place.offset, place.heap.index());
+        places[place.resource] = Some((place.size, text));
     }
     places
+}
+
+fn mebibytes(places: &Places, id: ResourceId) -> f64 {
+    places[id].as_ref().map_or(0.0, |(bytes, _)| *bytes as f64 / f64::from(1 << 20))
 }
 
 fn edges(plan: &Plan) -> IdVec<ResourceId, Vec<String>> {
@@ -417,7 +505,7 @@ impl fmt::Display for Diff {
         if self.is_empty() {
             return f.write_str("equal\n");
         }
-        let changed = self.figures.iter().filter(|figure| figure.before != figure.after);
+        let changed = self.figures.iter().filter(|figure| !figure.is_same());
         let figures: Vec<String> = changed.map(Figure::to_string).collect();
         if !figures.is_empty() {
             writeln!(f, "{}", figures.join(" · "))?;
@@ -426,10 +514,17 @@ impl fmt::Display for Diff {
     }
 }
 
+impl Figure {
+    /// Whether the plans have the same, noise of modelled times aside.
+    pub fn is_same(&self) -> bool {
+        self.before == self.after || (self.what.starts_with("frame") && same(self.before, self.after))
+    }
+}
+
 impl fmt::Display for Figure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let show = |value: f64| match self.what {
-            "frame" | "frame bound" => format!("{value:.1} µs"),
+            "frame" | "frame bound" => time_phrase(value),
             what if what.starts_with("memory") => bytes_phrase(value as u64),
             _ => value.to_string(),
         };

@@ -7,7 +7,7 @@ use std::fmt::Write;
 use super::page::data::PlanData;
 use super::page::escaped;
 use super::page::gather::gather;
-use super::words::{bytes_phrase, plain};
+use super::words::{bytes_phrase, plain, time_phrase};
 use crate::graph::Graph;
 use crate::plan::Plan;
 
@@ -35,7 +35,7 @@ const BOTH: Ink = Ink("#7a4fc4", "rg-both");
 const WAIT: Ink = Ink("#b96300", "rg-wait");
 
 /// Fill, edge and ink of passes on graphics, compute, transfer queues and the host.
-const QUEUES: [[&str; 3]; 4] = [
+pub(super) const QUEUES: [[&str; 3]; 4] = [
     ["#d3e4fd", "#2c68c4", "#0c2f66"],
     ["#ffe2c0", "#b96300", "#552d00"],
     ["#c8efe8", "#0c8273", "#06433b"],
@@ -68,7 +68,7 @@ pub fn svg(plan: &Plan, graph: Option<&Graph>) -> String {
         format!("{} ({} without aliasing)", bytes_phrase(meta.memory), bytes_phrase(meta.memory_plain)),
     ];
     if meta.frame_us > 0.0 {
-        figures.push(format!("{:.1} µs (modelled)", meta.frame_us));
+        figures.push(format!("{} (modelled)", time_phrase(meta.frame_us)));
     }
     head.text(16.0, 48.0, 12.0, &MUTED, "", &format!("for {} · {}", meta.profile, figures.join(" · ")));
     format!(
@@ -323,7 +323,7 @@ impl Picture {
 }
 
 /// 0 graphics, 1 compute, 2 transfer, 3 the host.
-fn queue_kind(data: &PlanData, queue: i32) -> usize {
+pub(super) fn queue_kind(data: &PlanData, queue: i32) -> usize {
     let Some(queue) = usize::try_from(queue).ok().and_then(|queue| data.queues.get(queue)) else { return 3 };
     if queue.capabilities.contains(&"graphics") {
         0

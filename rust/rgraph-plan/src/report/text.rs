@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use super::words::{
     Positions, access_phrase, bytes_phrase, culled_sentence, hazard_sentence, layout_phrase, plain, queue_label,
-    quoted, stages_phrase, unmerged_sentence,
+    quoted, stages_phrase, time_phrase, unmerged_sentence,
 };
 use crate::access::{Layout, Load, Store};
 use crate::graph::Clear;
@@ -115,11 +115,12 @@ fn header(out: &mut String, plan: &Plan) {
     );
     if !plan.report.policy.is_empty() {
         let optimal = if plan.report.optimal { ", proven optimal" } else { "" };
-        let time = plan.report.frame_us;
-        let alone = plan.report.one_queue_us.map_or_else(String::new, |us| format!(", {us:.1} µs on one queue"));
-        let bound = plan.report.bound.map_or_else(String::new, |bound| format!(" · bound {:.1} µs", bound.us));
+        let time = time_phrase(plan.report.frame_us);
+        let alone =
+            plan.report.one_queue_us.map_or_else(String::new, |us| format!(", {} on one queue", time_phrase(us)));
+        let bound = plan.report.bound.map_or_else(String::new, |bound| format!(" · bound {}", time_phrase(bound.us)));
         let policy = plan.report.policy;
-        line(out, format_args!("  schedule {policy}{optimal} · frame {time:.1} µs (modelled){alone}{bound}"));
+        line(out, format_args!("  schedule {policy}{optimal} · frame {time} (modelled){alone}{bound}"));
     }
     if let Some(times) = plan.report.bake_us {
         let stages = [

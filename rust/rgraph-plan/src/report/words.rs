@@ -120,8 +120,18 @@ pub fn layout_phrase(layout: Layout) -> &'static str {
 pub fn bytes_phrase(bytes: u64) -> String {
     const UNITS: [(&str, u32); 4] = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
     match UNITS.iter().find(|(_, shift)| bytes >> shift > 0) {
-        Some((unit, shift)) => format!("{:.1} {unit}", bytes as f64 / (1u64 << shift) as f64),
+        // Halves round up, as they do in the page.
+        Some((unit, shift)) => format!("{:.1} {unit}", (bytes as f64 / (1u64 << shift) as f64 * 10.0).round() / 10.0),
         None => format!("{bytes} B"),
+    }
+}
+
+/// Microseconds as people read them: `69.4 µs`, `7.29 ms`, `104.2 ms`.
+pub fn time_phrase(us: f64) -> String {
+    match us {
+        us if us >= 1e5 => format!("{:.1} ms", us / 1e3),
+        us if us >= 1e3 => format!("{:.2} ms", us / 1e3),
+        us => format!("{us:.1} µs"),
     }
 }
 

@@ -15,6 +15,19 @@ function readChanges(diff) {
   return changes;
 }
 
+// Changes of one pass or resource follow each other, what matters most first; the plan as a whole leads.
+function ranked(changes) {
+  const groups = new Map();
+  for (const change of changes) {
+    const key = `${change.what} ${change.name}`;
+    if (!groups.has(key)) groups.set(key, []);
+    groups.get(key).push(change);
+  }
+  const weight = (list) => (list[0].what === 'plan' ? Infinity : list.reduce((sum, { weight: one }) => sum + one, 0));
+  return [...groups.values()].sort((a, b) => (weight(b) > weight(a) ? 1 : weight(b) < weight(a) ? -1 : 0))
+    .flatMap((list) => list.sort((a, b) => b.weight - a.weight));
+}
+
 class Differences extends Tables {
   constructor() {
     super('diff', 'Differences', 'Changes');
@@ -23,7 +36,8 @@ class Differences extends Tables {
   }
 
   start() {
-    const { changes, figures } = payload.diff;
+    const { figures } = payload.diff;
+    const changes = payload.diff.changes = ranked(payload.diff.changes);
     const boxes = Object.entries(SIGNS).map(([kind, sign]) => {
       const n = changes.filter((change) => change.kind === kind).length;
       const input = h('input', { type: 'checkbox', onchange: () => this.toggle(kind) });
@@ -38,7 +52,7 @@ class Differences extends Tables {
       }));
     }
     this.tools.append(h('button', { type: 'button', class: 'plain', onclick: (event) => this.copy(event.target) }, 'Copy'));
-    const list = h('ul', { class: 'figures compared', 'aria-label': 'Figures of both plans' }, figures.filter((figure) => figure.before !== figure.after).map(figureItem));
+    const list = h('ul', { class: 'figures compared', 'aria-label': 'Figures of both plans' }, figures.filter(differs).map(figureItem));
     if (!changes.length) list.append(h('li', { text: 'The plans are equal.' }));
     else if (!list.childElementCount) list.append(h('li', { text: 'No figure differs.' }));
     this.pair = h('div', { class: 'pair', 'aria-hidden': 'true' });
@@ -118,7 +132,12 @@ class Differences extends Tables {
   }
 }
 
+// Modelled times round in their last digits.
+function differs({ what, before, after }) {
+  return what.startsWith('frame') ? Math.abs(before - after) > 1e-3 * Math.max(before, after) : before !== after;
+}
+
 function figureItem({ what, before, after }) {
-  const text = (value) => (what.startsWith('memory') ? bytes(value) : what === 'frame' ? micros(value) : number(value));
+  const text = (value) => (what.startsWith('memory') ? bytes(value) : what.startsWith('frame') ? micros(value) : number(value));
   return h('li', { class: after < before ? 'less' : 'more' }, `${what} ${text(before)} → ${text(after)}`);
 }
