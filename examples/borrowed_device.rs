@@ -11,7 +11,10 @@ use rgraph_plan::graph::Graph;
 use rgraph_plan::prelude::*;
 use rgraph_shader::{Kind, Language, Program, Source};
 use rgraph_vk::work::{Bound, Dispatch, Groups, Step, View, What, Work, Workload};
-use rgraph_vk::{BorrowedDevice, BorrowedHandle, Device, DeviceOptions, EntryTable, Inputs, ResourceState, Upload};
+use rgraph_vk::{
+    BorrowedDevice, BorrowedHandle, BorrowedQueue, Device, DeviceOptions, EnabledFeatures, EntryTable, Inputs,
+    ResourceState, Upload,
+};
 
 const DOUBLE: &str = "
 @group(0) @binding(0) var image: texture_storage_2d<r32uint, read_write>;
@@ -57,15 +60,11 @@ pub fn run() -> Result<(), Box<dyn std::error::Error>> {
             raw.cmd_clear_color_image(commands, image.raw, layout, &color, &[Texture::RANGE]);
         })?;
 
-        let borrowed = BorrowedDevice {
-            entry: EntryTable(entry.clone()),
-            instance: instance.handle(),
-            physical,
-            device: raw.handle(),
-            queues: vec![(family, queue)],
-            features: vk::PhysicalDeviceFeatures::default(),
-            labels: false,
-        };
+        let queues = vec![BorrowedQueue::new(family, queue)];
+        let mut borrowed =
+            BorrowedDevice::new(EntryTable(entry.clone()), instance.handle(), physical, raw.handle(), queues);
+        // rgraph uses what the device was made with, and nothing else.
+        borrowed.enabled = EnabledFeatures::of(&info);
         let device = Device::borrow(&borrowed, &DeviceOptions::default())?;
         let handle = BorrowedHandle::Image(image.raw);
         let (workload, id) = doubling()?;

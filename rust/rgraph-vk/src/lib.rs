@@ -33,9 +33,9 @@ pub use device::diagnose::{DeviceDiagnosis, Diagnosis, Feature, Layer, diagnose}
 pub use device::open::wait_for_open_devices;
 pub use device::physical::{DeviceInfo, DeviceKind, Family, HeapInfo};
 pub use device::process::{PerProcess, Process};
-pub use device::queue::Point;
+pub use device::queue::{Point, QueueLock};
 pub use device::semaphore::Semaphore;
-pub use device::{BorrowedDevice, Device, DeviceOptions, devices};
+pub use device::{BorrowedDevice, BorrowedQueue, Device, DeviceOptions, EnabledFeatures, devices};
 pub use devices::{CompiledDevices, Devices, DevicesFrame};
 pub use error::{BusyError, Code, DeviceError, Error, PlanError};
 pub use frame::external::{RunFence, SemaphoreSignal, SemaphoreWait};

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use ash::vk::{self, Handle};
 use pyo3::prelude::*;
 use rgraph_plan::error::Code;
-use rgraph_vk::{BorrowedDevice, Device, DeviceOptions, EntryTable};
+use rgraph_vk::{BorrowedDevice, BorrowedQueue, Device, DeviceOptions, EntryTable};
 
 use crate::arguments::convert::Count;
 use crate::arguments::options::Measuring;
@@ -61,15 +61,17 @@ impl PyDevice {
         }
         let options = DeviceOptions { frames_in_flight: frames_in_flight.0.clamp(1, 8), ..DeviceOptions::default() };
         let borrowed = Detached::open(py, || {
-            let borrowed = BorrowedDevice {
-                entry: EntryTable::load(loader.as_deref())?,
-                instance: vk::Instance::from_raw(instance),
-                physical: vk::PhysicalDevice::from_raw(physical_device),
-                device: vk::Device::from_raw(device),
-                queues: queues.iter().map(|(family, queue)| (*family, vk::Queue::from_raw(*queue))).collect(),
-                features: vk::PhysicalDeviceFeatures::default(),
-                labels,
-            };
+            let queues = queues.iter().map(|(family, queue)| BorrowedQueue::new(*family, vk::Queue::from_raw(*queue)));
+            let mut borrowed = BorrowedDevice::new(
+                EntryTable::load(loader.as_deref())?,
+                vk::Instance::from_raw(instance),
+                vk::PhysicalDevice::from_raw(physical_device),
+                vk::Device::from_raw(device),
+                queues.collect(),
+            );
+            if labels {
+                borrowed.instance_extensions.push(c"VK_EXT_debug_utils".to_owned());
+            }
             // SAFETY: what the handles are, is the caller's word; the documentation says that nothing can check it.
             unsafe { Device::borrow(&borrowed, &options) }
         })?;

@@ -2,6 +2,7 @@
 
 pub(crate) mod bind;
 pub(crate) mod cache;
+mod capabilities;
 pub(crate) mod chunk;
 pub(crate) mod compiled;
 pub(crate) mod descriptor;

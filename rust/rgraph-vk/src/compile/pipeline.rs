@@ -14,7 +14,6 @@ use crate::compile::cache::CacheFile;
 use crate::compile::spirv::{self, Variables};
 use crate::compile::{primitives, raster};
 use crate::device::Shared;
-use crate::device::capability::{NEVER, OPTIONAL};
 use crate::device::context::c_string;
 use crate::error::{Called, Code, DeviceError, Error};
 use crate::vertex::VertexFormat;
@@ -111,6 +110,8 @@ pub(crate) struct Pipelines {
     made: Mutex<Made>,
     cache: vk::PipelineCache,
     file: Option<CacheFile>,
+    /// Whether it is not the caller's.
+    owned: bool,
 }
 
 impl Pipelines {
@@ -118,13 +119,17 @@ impl Pipelines {
         device: &ash::Device,
         properties: &vk::PhysicalDeviceProperties,
         path: Option<PathBuf>,
+        borrowed: Option<vk::PipelineCache>,
     ) -> Result<Self, Error> {
+        if let Some(cache) = borrowed {
+            return Ok(Self { made: Mutex::default(), cache, file: None, owned: false });
+        }
         let file = path.map(|path| CacheFile::new(path, properties));
         let data = file.as_ref().map(CacheFile::read).unwrap_or_default();
         let info = vk::PipelineCacheCreateInfo::default().initial_data(&data);
         // SAFETY: the data is empty or was written by this device's driver, as the file's header and sum say.
         let cache = unsafe { device.create_pipeline_cache(&info, None) }.called("vkCreatePipelineCache")?;
-        Ok(Self { made: Mutex::default(), cache, file })
+        Ok(Self { made: Mutex::default(), cache, file, owned: true })
     }
 
     fn lock(&self) -> MutexGuard<'_, Made> {
@@ -157,8 +162,15 @@ impl Pipelines {
             // SAFETY: as above.
             unsafe { device.destroy_sampler(sampler, None) };
         }
-        // SAFETY: as above.
-        unsafe { device.destroy_pipeline_cache(self.cache, None) };
+        if self.owned {
+            // SAFETY: as above.
+            unsafe { device.destroy_pipeline_cache(self.cache, None) };
+        }
+    }
+
+    /// The cache that pipelines are made with.
+    pub fn cache(&self) -> vk::PipelineCache {
+        self.cache
     }
 }
 
@@ -401,55 +413,6 @@ impl Shared {
                 Ok(*known.get())
             }
             std::collections::hash_map::Entry::Vacant(place) => Ok(*place.insert(made)),
-        }
-    }
-
-    /// Refuses programs that want more of the device than it has.
-    fn check_capabilities(&self, program: &Program) -> Result<(), Error> {
-        if let Some(open) = program.interface.bindings.iter().find(|binding| binding.count == 0) {
-            let message = format!("\"{}\" of shader \"{}\" is an array of open length", open.name, program.name);
-            return Err(DeviceError::new(Code::Missing, message, "give the array a length in the shader").into());
-        }
-        let core = &self.enabled.core;
-        let yes = |feature: vk::Bool32| feature == vk::TRUE;
-        for module in program.modules.iter() {
-            for capability in spirv::capabilities(&module.spirv) {
-                let (name, has) = match capability {
-                    10 => ("shaderFloat64", yes(core.shader_float64)),
-                    11 => ("shaderInt64", yes(core.shader_int64)),
-                    22 => ("shaderInt16", yes(core.shader_int16)),
-                    9 => ("shaderFloat16", self.enabled.float16),
-                    2 => ("geometryShader", yes(core.geometry_shader)),
-                    3 => ("tessellationShader", yes(core.tessellation_shader)),
-                    5283 => ("meshShader (VK_EXT_mesh_shader)", self.enabled.mesh),
-                    25 => ("shaderImageGatherExtended", yes(core.shader_image_gather_extended)),
-                    27 => ("shaderStorageImageMultisample", yes(core.shader_storage_image_multisample)),
-                    32 => ("shaderClipDistance", yes(core.shader_clip_distance)),
-                    35 => ("sampleRateShading", yes(core.sample_rate_shading)),
-                    55 => ("shaderStorageImageReadWithoutFormat", yes(core.shader_storage_image_read_without_format)),
-                    56 => ("shaderStorageImageWriteWithoutFormat", yes(core.shader_storage_image_write_without_format)),
-                    other => match self.capability(other) {
-                        Some(missing) => (missing, false),
-                        None => continue,
-                    },
-                };
-                if !has {
-                    let message = format!("{} has no {name}, which shader \"{}\" needs", self.info.name, program.name);
-                    let help = "write the shader without it, or run on another device";
-                    let error = DeviceError::new(Code::Missing, message, help).note(format!("needs {name} ✗"));
-                    return Err(error.into());
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// The feature that a capability needs and this device does not have.
-    fn capability(&self, wanted: u32) -> Option<&'static str> {
-        let find = |all: &[(u32, &'static str)]| all.iter().position(|(known, _)| *known == wanted);
-        match find(&OPTIONAL) {
-            Some(at) => self.enabled.lacks[at].then_some(OPTIONAL[at].1),
-            None => find(&NEVER).map(|at| NEVER[at].1),
         }
     }
 

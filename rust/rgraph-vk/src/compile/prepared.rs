@@ -215,6 +215,7 @@ impl Prepared {
             let message = "work is given for a pass of another graph";
             return Err(Error::work("?", message, "use the handles of the workload's own graph"));
         }
+        shared.check_layouts(&plan)?;
         let scene = Scene::new(&workload.graph, &plan)?;
         let mut notes = Vec::new();
         let queues = map_queues(shared, &plan.queues, &mut notes)?;

@@ -115,6 +115,12 @@ pub(crate) fn create(
             blend(state.blend.get(own).copied().flatten(), mask)
         })
         .collect();
+    if features.independent_blend != vk::TRUE && !blends.windows(2).all(|pair| is_alike(pair[0], pair[1])) {
+        let message = "the device has no independentBlend, and targets of a draw blend or are written differently";
+        let help = "blend and write all targets alike, or make \
+                    the device with the feature";
+        return Err(DeviceError::new(Code::Missing, message, help).into());
+    }
     let blending = vk::PipelineColorBlendStateCreateInfo::default().attachments(&blends);
     let dynamic = [vk::DynamicState::VIEWPORT, vk::DynamicState::SCISSOR];
     let dynamic = vk::PipelineDynamicStateCreateInfo::default().dynamic_states(&dynamic);
@@ -145,6 +151,18 @@ pub(crate) fn create(
     // SAFETY: all that the info points to lives until the call returns; the cache is internally synchronised.
     let made = unsafe { device.create_graphics_pipelines(cache, &[info], None) };
     first_pipeline(made).called("vkCreateGraphicsPipelines")
+}
+
+/// Whether two targets blend in the same way.
+fn is_alike(one: vk::PipelineColorBlendAttachmentState, other: vk::PipelineColorBlendAttachmentState) -> bool {
+    let color = |of: vk::PipelineColorBlendAttachmentState| {
+        (of.src_color_blend_factor, of.dst_color_blend_factor, of.color_blend_op)
+    };
+    let alpha = |of: vk::PipelineColorBlendAttachmentState| {
+        (of.src_alpha_blend_factor, of.dst_alpha_blend_factor, of.alpha_blend_op)
+    };
+    let rest = |of: vk::PipelineColorBlendAttachmentState| (of.blend_enable, of.color_write_mask);
+    color(one) == color(other) && alpha(one) == alpha(other) && rest(one) == rest(other)
 }
 
 fn blend(blend: Option<Blend>, mask: u8) -> vk::PipelineColorBlendAttachmentState {

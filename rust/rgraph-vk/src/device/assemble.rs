@@ -12,7 +12,7 @@ use super::{Device, DeviceOptions, Enabled, Shared, driver, open};
 use crate::compile::pipeline::Pipelines;
 use crate::device::context::Context;
 use crate::device::physical::Physical;
-use crate::device::queue::Queue;
+use crate::device::queue::{Queue, QueueLock};
 use crate::error::{Called, Error};
 use crate::frame::clock::DeviceClock;
 use crate::memory::Memory;
@@ -26,8 +26,19 @@ pub(super) struct Parts {
     pub(super) enabled: Enabled,
     pub(super) budget: bool,
     pub(super) clock: Option<&'static CStr>,
-    pub(super) handles: Vec<(String, u32, Capabilities, vk::Queue)>,
+    pub(super) handles: Vec<Handle>,
+    /// Of the caller's.
+    pub(super) pipeline_cache: Option<vk::PipelineCache>,
     pub(super) owned: bool,
+}
+
+/// A queue before it has a timeline.
+pub(super) struct Handle {
+    pub(super) name: String,
+    pub(super) family: u32,
+    pub(super) capabilities: Capabilities,
+    pub(super) raw: vk::Queue,
+    pub(super) lock: Option<Arc<dyn QueueLock>>,
 }
 
 /// Destroys a half-made device.
@@ -57,23 +68,23 @@ impl Drop for Guard<'_> {
 
 impl Device {
     pub(super) fn assemble(parts: Parts, options: &DeviceOptions) -> Result<Self, Error> {
-        let Parts { context, chosen, profile, raw, enabled, budget, clock, handles, owned } = parts;
+        let Parts { context, chosen, profile, raw, enabled, budget, clock, handles, pipeline_cache, owned } = parts;
         // From here on the device is destroyed if anything fails.
         let mut guard = Guard { raw: &raw, owned, semaphores: Vec::new(), armed: true };
         let mut queues = Vec::new();
-        for (name, family, capabilities, handle) in handles {
+        for handle in handles {
             let mut kind = vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE);
             let info = vk::SemaphoreCreateInfo::default().push_next(&mut kind);
             // SAFETY: timeline semaphores are enabled.
             let semaphore = unsafe { raw.create_semaphore(&info, None) }.called("vkCreateSemaphore")?;
             guard.semaphores.push(semaphore);
-            let bits = chosen.info.families[family as usize].timestamp_bits;
-            queues.push(Queue::new(handle, name, family, capabilities, bits, semaphore));
+            let timestamp_bits = chosen.info.families[handle.family as usize].timestamp_bits;
+            queues.push(Queue::new(handle, timestamp_bits, semaphore));
         }
         let memory = Memory::new(context.raw(), chosen.raw, &raw)?;
         // SAFETY: the physical device is of this instance.
         let properties = unsafe { context.raw().get_physical_device_properties(chosen.raw) };
-        let pipelines = Pipelines::new(&raw, &properties, options.cache.clone())?;
+        let pipelines = Pipelines::new(&raw, &properties, options.cache.clone(), pipeline_cache)?;
         guard.armed = false;
         drop(guard);
         let labels = context.labels && options.labels.unwrap_or(true);

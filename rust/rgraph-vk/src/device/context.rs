@@ -200,21 +200,22 @@ impl Context {
         Ok(Arc::new(context))
     }
 
-    /// Borrows an instance of the caller's.
+    /// Borrows an instance of the caller's, made with some extensions.
     ///
     /// # Safety
     /// `instance` belongs to `entry`, was made for Vulkan 1.3, and outlives the context and everything made of it.
-    pub unsafe fn borrow(entry: ash::Entry, instance: vk::Instance, labels: bool) -> Arc<Self> {
+    pub unsafe fn borrow(entry: ash::Entry, instance: vk::Instance, extensions: &[CString]) -> Arc<Self> {
         // SAFETY: the caller says that the handle is valid and of this entry.
         let raw = unsafe { ash::Instance::load(entry.static_fn(), instance) };
         let (entry, process) = (ManuallyDrop::new(entry), Process::current());
+        let has = |name: &CStr| extensions.iter().any(|one| **one == *name);
         Arc::new(Self {
             entry,
             raw,
             debug: None,
             messages: Arc::default(),
-            labels,
-            surfaces: Vec::new(),
+            labels: has(ext::debug_utils::NAME),
+            surfaces: window::surface_extensions().filter(|name| has(name)).collect(),
             owned: false,
             process,
             _alive: None,

@@ -124,7 +124,7 @@ pub(crate) fn create(context: &Context, device: &Physical, profile: &Profile, wi
     let extensions = unsafe { instance.enumerate_device_extension_properties(device.raw) };
     let extensions = extensions.called("vkEnumerateDeviceExtensionProperties")?;
     let budget = physical::has_extension(&extensions, ext::memory_budget::NAME);
-    let clock = clock::extension(context, device.raw, &extensions);
+    let clock = clock::extension(context, device.raw, |name| physical::has_extension(&extensions, name));
     let shown = if windows { window::device_extensions(context, device, &extensions)? } else { Vec::new() };
     let present_wait = shown.contains(&khr::present_wait::NAME);
     let mesh = has_mesh_shaders(context, device, &extensions);
@@ -254,6 +254,7 @@ pub(crate) fn create(context: &Context, device: &Physical, profile: &Profile, wi
         present_wait,
         mesh,
         lacks: capability::lacks(&has11, &has12),
+        separate_layouts: has12.separate_depth_stencil_layouts == vk::TRUE,
         memory_fd,
         semaphore_fd,
     };

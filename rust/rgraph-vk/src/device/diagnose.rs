@@ -1,5 +1,6 @@
 //! What there is of Vulkan on a machine, looked at without needing any of it: for `rgraph doctor`.
 
+use std::ffi::CStr;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -164,8 +165,8 @@ fn offers(context: &Context, device: &Physical, extensions: &[vk::ExtensionPrope
     let core = has.features;
     let yes = |bit: vk::Bool32| bit == vk::TRUE;
     let families = &device.info.families;
-    let extension = |name| physical::has_extension(extensions, name);
-    let clock = clock::extension(context, device.raw, extensions).is_some();
+    let extension = |name: &CStr| physical::has_extension(extensions, name);
+    let clock = clock::extension(context, device.raw, extension).is_some();
     [
         ("samplerAnisotropy", yes(core.sampler_anisotropy), "Sampler(anisotropy=…); without it: ignored"),
         ("fillModeNonSolid", yes(core.fill_mode_non_solid), "raster(wireframe=True)"),
@@ -231,7 +232,7 @@ fn numbers(version: u32) -> [u32; 3] {
     [vk::api_version_major(version), vk::api_version_minor(version), vk::api_version_patch(version)]
 }
 
-fn text(name: Result<&std::ffi::CStr, std::ffi::FromBytesUntilNulError>) -> Option<String> {
+fn text(name: Result<&CStr, std::ffi::FromBytesUntilNulError>) -> Option<String> {
     name.ok().map(|name| name.to_string_lossy().into_owned())
 }
 

@@ -1,11 +1,13 @@
 //! A logical device: its queues, features and profile, its memory, and what waits to be destroyed.
 
 mod assemble;
+mod borrow;
 pub(crate) mod capability;
 pub(crate) mod context;
 pub(crate) mod create;
 pub(crate) mod diagnose;
 pub(crate) mod driver;
+mod features;
 pub(crate) mod inside;
 pub(crate) mod open;
 pub(crate) mod physical;
@@ -14,6 +16,8 @@ pub(crate) mod queue;
 pub(crate) mod semaphore;
 mod shared;
 
+pub use borrow::{BorrowedDevice, BorrowedQueue};
+pub use features::EnabledFeatures;
 pub(crate) use shared::Shared;
 
 use std::path::PathBuf;
@@ -23,13 +27,13 @@ use std::time::Duration;
 
 use ash::vk;
 use rgraph_plan::declared::expanded_queues;
-use rgraph_plan::profile::{Capabilities, Profile, Queue as ProfileQueue};
+use rgraph_plan::profile::Profile;
 
-use crate::device::assemble::Parts;
+use crate::device::assemble::{Handle, Parts};
 use crate::device::context::{Context, ContextOptions, EntryTable};
 use crate::device::create::{Created, create, profile};
 use crate::device::physical::DeviceInfo;
-use crate::error::{Code, DeviceError, Error};
+use crate::error::Error;
 use crate::memory::MemoryReport;
 
 /// How a device is opened.
@@ -91,34 +95,14 @@ pub(crate) struct Enabled {
     pub present_wait: bool,
     /// `VK_EXT_mesh_shader` with both of its stages.
     pub mesh: bool,
-    /// Missing features that shaders ask for; of a caller's device nothing is known.
+    /// Missing features that shaders ask for.
     pub lacks: capability::Lacks,
+    /// Whether depth and stencil of one image may be in different layouts.
+    pub separate_layouts: bool,
     /// `VK_KHR_external_memory_fd`.
     pub memory_fd: bool,
     /// `VK_KHR_external_semaphore_fd`.
     pub semaphore_fd: bool,
-}
-
-/// Handles of a caller's own Vulkan objects.
-///
-/// The device must have been made with `timelineSemaphore`, `synchronization2`, `dynamicRendering`, `maintenance4` and,
-/// for shaders with workgroup variables, `shaderZeroInitializeWorkgroupMemory`.
-#[derive(Clone, Debug)]
-pub struct BorrowedDevice {
-    /// The function table that the instance came from.
-    pub entry: EntryTable,
-    /// The instance, made for Vulkan 1.3.
-    pub instance: vk::Instance,
-    /// The physical device.
-    pub physical: vk::PhysicalDevice,
-    /// The device.
-    pub device: vk::Device,
-    /// Family and handle of each queue that rgraph may submit to.
-    pub queues: Vec<(u32, vk::Queue)>,
-    /// Features that the device was made with.
-    pub features: vk::PhysicalDeviceFeatures,
-    /// Whether the instance was made with `VK_EXT_debug_utils`.
-    pub labels: bool,
 }
 
 impl Device {
@@ -139,52 +123,17 @@ impl Device {
             // SAFETY: the device was made with that many queues of the family.
             let handle = unsafe { raw.get_device_queue(queue.family, *index) };
             *index += 1;
-            handles.push((queue.name, queue.family, queue.capabilities, handle));
+            handles.push(Handle {
+                name: queue.name,
+                family: queue.family,
+                capabilities: queue.capabilities,
+                raw: handle,
+                lock: None,
+            });
         }
-        Self::assemble(Parts { context, chosen, profile, raw, enabled, budget, clock, handles, owned: true }, options)
-    }
-
-    /// Uses the caller's device, whose queues are then rgraph's to submit to: the caller does not use them at the same
-    /// time from another thread.
-    ///
-    /// # Errors
-    /// If a queue family does not exist, or the driver fails.
-    ///
-    /// # Safety
-    /// All handles are valid and belong together, and outlive the device and everything made of it.
-    pub unsafe fn borrow(borrowed: &BorrowedDevice, options: &DeviceOptions) -> Result<Self, Error> {
-        let BorrowedDevice { entry, instance, physical, device, queues, features, labels } = borrowed;
-        // SAFETY: the caller says so.
-        let context = unsafe { Context::borrow(entry.0.clone(), *instance, *labels) };
-        let Some(chosen) = physical::list(&context)?.into_iter().find(|one| one.raw == *physical) else {
-            let error = DeviceError::new(Code::NoSuchDevice, "the physical device is not one of the instance", "");
-            return Err(error.into());
-        };
-        // SAFETY: the caller says that the device is of this instance.
-        let raw = unsafe { ash::Device::load(context.raw().fp_v1_0(), *device) };
-        let mut handles = Vec::new();
-        for (at, (family, handle)) in queues.iter().enumerate() {
-            let Some(known) = chosen.info.families.get(*family as usize) else {
-                let message = format!("queue family {family} does not exist");
-                return Err(DeviceError::new(Code::NoSuchDevice, message, "").into());
-            };
-            let name = match (at, known.capabilities) {
-                (0, _) => "graphics".to_owned(),
-                (at, has) if has.contains(Capabilities::COMPUTE) => format!("compute{at}"),
-                (at, _) => format!("transfer{at}"),
-            };
-            handles.push((name, *family, known.capabilities, *handle));
-        }
-        let queues = handles.iter().map(|(name, family, capabilities, _)| ProfileQueue {
-            name: name.clone(),
-            family: *family,
-            count: 1,
-            capabilities: *capabilities,
-        });
-        let profile = Profile { queues: queues.collect(), ..profile(&context, &chosen, 1) };
-        let enabled = Enabled { core: *features, ..Enabled::default() };
-        let (budget, clock) = (false, None);
-        Self::assemble(Parts { context, chosen, profile, raw, enabled, budget, clock, handles, owned: false }, options)
+        let parts =
+            Parts { context, chosen, profile, raw, enabled, budget, clock, handles, pipeline_cache: None, owned: true };
+        Self::assemble(parts, options)
     }
 
     /// What it is.

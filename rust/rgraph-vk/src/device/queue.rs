@@ -1,7 +1,7 @@
 //! Queues with one timeline semaphore each: every submit signals the next value, and whoever waits names a queue and a
 //! value. Nothing ever waits for a value that was not submitted.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use ash::vk;
@@ -9,6 +9,7 @@ use rgraph_plan::profile::Capabilities;
 
 use crate::compile::compiled::Poll;
 use crate::device::Shared;
+use crate::device::assemble::Handle;
 use crate::error::{Called, Error};
 use crate::frame::run::wait_polling;
 
@@ -45,8 +46,23 @@ pub struct Submit {
     pub fence: vk::Fence,
 }
 
+/// The lock of a queue that the caller's own threads submit to, too.
+///
+/// rgraph calls it around each submit and present, and inside [`Device::with_queue`](crate::Device::with_queue). It
+/// holds nothing of rgraph's that runs need, but never call rgraph with the lock held: a run would wait for itself.
+pub trait QueueLock: Send + Sync {
+    /// Calls `function` once, while no other thread uses the queue.
+    fn alone(&self, function: &mut dyn FnMut());
+}
+
+impl<T: Send> QueueLock for Mutex<T> {
+    fn alone(&self, function: &mut dyn FnMut()) {
+        let _held = self.lock().unwrap_or_else(PoisonError::into_inner);
+        function();
+    }
+}
+
 /// A queue of a device.
-#[derive(Debug)]
 pub struct Queue {
     /// Its handle.
     pub raw: vk::Queue,
@@ -61,19 +77,15 @@ pub struct Queue {
     /// Its timeline semaphore.
     pub semaphore: vk::Semaphore,
     submitted: Mutex<u64>,
+    /// Of the caller's.
+    lock: Option<Arc<dyn QueueLock>>,
 }
 
 impl Queue {
     /// A queue that nothing was submitted to.
-    pub(crate) fn new(
-        raw: vk::Queue,
-        name: String,
-        family: u32,
-        capabilities: Capabilities,
-        timestamp_bits: u32,
-        semaphore: vk::Semaphore,
-    ) -> Self {
-        Self { raw, name, family, capabilities, timestamp_bits, semaphore, submitted: Mutex::new(0) }
+    pub(super) fn new(handle: Handle, timestamp_bits: u32, semaphore: vk::Semaphore) -> Self {
+        let Handle { name, family, capabilities, raw, lock } = handle;
+        Self { raw, name, family, capabilities, timestamp_bits, semaphore, submitted: Mutex::new(0), lock }
     }
 
     fn lock(&self) -> MutexGuard<'_, u64> {
@@ -83,7 +95,24 @@ impl Queue {
     /// Calls a function while no other thread submits.
     pub(crate) fn alone<T>(&self, function: impl FnOnce() -> T) -> T {
         let _submitted = self.lock();
-        function()
+        self.locked(function)
+    }
+
+    /// Calls a function with the caller's lock, if the queue has one.
+    fn locked<T>(&self, function: impl FnOnce() -> T) -> T {
+        let Some(lock) = &self.lock else { return function() };
+        let (mut function, mut result) = (Some(function), None);
+        lock.alone(&mut || {
+            if let Some(function) = function.take() {
+                result = Some(function());
+            }
+        });
+        // A lock that calls nothing keeps nobody out; what has to be done is done all the same.
+        match (result, function) {
+            (Some(result), _) => result,
+            (None, Some(function)) => function(),
+            (None, None) => unreachable!("a function that was called has a result"),
+        }
     }
 
     /// The value that is signalled when all submitted so far is done.
@@ -133,7 +162,7 @@ impl Queue {
             .collect();
         let fence = submits.last().map_or(vk::Fence::null(), |submit| submit.fence);
         // SAFETY: handles live until the values signalled here are reached; the lock keeps other threads out.
-        unsafe { device.queue_submit2(self.raw, &infos, fence) }.called("vkQueueSubmit2")?;
+        self.locked(|| unsafe { device.queue_submit2(self.raw, &infos, fence) }).called("vkQueueSubmit2")?;
         *last += submits.len() as u64;
         Ok(*last)
     }

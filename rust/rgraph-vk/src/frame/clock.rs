@@ -11,7 +11,6 @@ use std::time::{Duration, Instant};
 use ash::{ext, khr, vk};
 
 use crate::device::context::Context;
-use crate::device::physical;
 
 /// How long a reading is used: less than a microsecond of drift.
 const FRESH: Duration = Duration::from_millis(10);
@@ -30,14 +29,14 @@ enum Calls {
     Ext(ext::calibrated_timestamps::Device),
 }
 
-/// The extension that a device has for it, if it can read its own clock.
+/// The extension that a device has for it, if it can read its own clock; `has` says which extensions there are.
 pub(crate) fn extension(
     context: &Context,
     device: vk::PhysicalDevice,
-    extensions: &[vk::ExtensionProperties],
+    has: impl Fn(&CStr) -> bool,
 ) -> Option<&'static CStr> {
     let names = [khr::calibrated_timestamps::NAME, ext::calibrated_timestamps::NAME];
-    let name = names.into_iter().find(|name| physical::has_extension(extensions, name))?;
+    let name = names.into_iter().find(|name| has(name))?;
     let (entry, instance) = (context.entry(), context.raw());
     let domains = if name == khr::calibrated_timestamps::NAME {
         let calls = khr::calibrated_timestamps::Instance::new(entry, instance);

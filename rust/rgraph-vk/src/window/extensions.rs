@@ -21,6 +21,11 @@ const PLATFORMS: [&CStr; 9] = [
     ext::swapchain_colorspace::NAME,
 ];
 
+/// Instance extensions that surfaces are made with.
+pub(crate) fn surface_extensions() -> impl Iterator<Item = &'static CStr> {
+    std::iter::once(khr::surface::NAME).chain(PLATFORMS)
+}
+
 /// Instance extensions for windows, of those that there are.
 ///
 /// # Errors

@@ -68,7 +68,7 @@ mod show;
 mod surface;
 
 pub use acquire::Window;
-pub(crate) use extensions::{device_extensions, instance_extensions};
+pub(crate) use extensions::{device_extensions, instance_extensions, surface_extensions};
 pub use surface::Surface;
 
 use crate::error::{Code, DeviceError, Error};
