@@ -329,6 +329,22 @@ def test_check_writes_a_certificate_and_verifies_it(plan: Path, deferred: Path, 
     assert run("check", plan, "--graph", deferred, "--verify", changed).returncode == 2
 
 
+def test_pictures_have_a_view_and_a_width(deferred: Path, tmp_path: Path):
+    picture = tmp_path / "memory.svg"
+    options = ["--view", "memory", "--width", "640"]
+    assert run("view", deferred, "-o", picture, *options).returncode == 0
+    drawn = picture.read_text(encoding="utf-8")
+    assert 'width="640"' in drawn
+    assert "rg-block" in drawn
+    assert run("bake", deferred, "-o", tmp_path / "again.svg", *options).returncode == 0
+    assert (tmp_path / "again.svg").read_text(encoding="utf-8") == drawn
+    assert run("bake", deferred, "--svg", *options).stdout.decode() == drawn
+    for command in (["view", deferred, "-o", tmp_path / "x.html"], ["bake", deferred]):
+        refused = run(*command, "--view", "memory")
+        assert refused.returncode == 2
+        assert b"--view and --width are for pictures" in refused.stderr
+
+
 def test_diff_groups_changes_by_pass_with_the_largest_first(tmp_path: Path):
     for name, width in (("a", 64), ("b", 4096)):
         graph = rgraph.Graph("frame")

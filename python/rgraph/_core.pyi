@@ -71,6 +71,7 @@ _Blend: TypeAlias = str | Mapping[str, Sequence[str]]
 
 _Queue: TypeAlias = Literal["graphics", "compute", "async_compute", "transfer", "cpu", "any"]
 _Policy: TypeAlias = Literal["auto", "declared", "overlap", "weighted", "exact", "box_tree"]
+_Drawing: TypeAlias = Literal["plan", "timeline", "resources", "memory", "diagram"]
 _Stage: TypeAlias = Literal["resolve", "cull", "depend", "order", "merge", "queues", "alias", "barriers"]
 _Split: TypeAlias = Literal["never", "distance", "always"]
 _Load: TypeAlias = Literal["load", "clear", "discard"]
@@ -2637,13 +2638,23 @@ class Plan:
         against
             A later plan to compare with; the differences are those of `diff`.
         """
-    def to_svg(self, graph: Graph | None = None) -> str:
-        """A still picture of the plan as SVG: passes by queue, and passes against resources.
+    def to_svg(self, graph: Graph | None = None, *, view: _Drawing = "plan", width: int = 1000) -> str:
+        """A still picture of the plan as SVG, for papers and reports: no script, no font, names whole.
 
         Parameters
         ----------
         graph
             Its graph; default: the graph it was baked from, as it was then.
+        view
+            What it shows: `"plan"` (timeline and diagram), `"timeline"` (passes by queue), `"resources"` (a row per
+            resource with its lifetime and accesses), `"memory"` (the heaps), `"diagram"` (passes against resources).
+        width
+            In pixels, kept within 320 and 20,000. Wider pictures have room for more names.
+
+        Raises
+        ------
+        GraphError
+            If there is no such view.
         """
     def to_trace(self, report: Report | Sequence[Any] | None = None) -> str:
         """A trace in Chrome's JSON format, which Perfetto, speedscope and chrome://tracing read: queues and the host as

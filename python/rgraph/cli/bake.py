@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rgraph.cli import UsageError
+from rgraph.cli._drawing import drawing, picture, refuse, save
 from rgraph.cli._files import STANDARD, baked, dumped, exists, plan_suffix
 from rgraph.cli._parser import planning
 from rgraph.cli._summary import summary
@@ -23,6 +24,7 @@ form: .json (a plan file), .html (the viewer), .svg, .dot, .trace.json (for Perf
 
   rgraph bake frame.rgraph.json
   rgraph bake frame.rgraph.json -o frame.rplan.json -o frame.html
+  rgraph bake frame.rgraph.json -o memory.svg --view memory --width 1400
   rgraph bake frame.rgraph.json --keep --weights times.json
   rgraph bake frame.rgraph.json --profile h200.rprofile.json --json
   rgraph bake frame.rgraph.json --dump barriers"""
@@ -31,7 +33,7 @@ _FORMS = {
     "text": "the listing: every pass, barrier and wait",
     "json": "the plan file",
     "dot": "the graph as DOT, for Graphviz",
-    "svg": "the timeline as a picture (SVG)",
+    "svg": "a picture (SVG)",
     "html": "the viewer (HTML)",
     "trace": "a trace, for Perfetto and speedscope",
 }
@@ -62,16 +64,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     output.add_argument("--keep", action="store_true", help="keep the plan for rgraph diff HEAD~1, in .rgraph/plans")
     output.add_argument("--weights", metavar="FILE.json", help="durations of passes: a saved report, or {pass: µs}")
     output.add_argument("--timings", action="store_true", help="write the time of each stage")
+    drawing(parser)
     planning(parser)
 
 
-def _text(plan: Plan, form: str) -> str:
+def _text(plan: Plan, form: str, arguments: argparse.Namespace) -> str:
     if form == "json":
         return plan.to_json()
     if form == "dot":
         return plan.to_dot()
     if form == "svg":
-        return plan.to_svg()
+        return picture(plan, arguments)
     if form == "html":
         return plan.to_html()
     return plan.to_trace() if form == "trace" else str(plan)
@@ -94,6 +97,7 @@ def main(arguments: argparse.Namespace) -> int:
     for output in outputs:
         if output != STANDARD:
             plan_suffix(output)
+    refuse(arguments, arguments.form == "svg" or any(output.endswith(".svg") for output in outputs))
     if STANDARD in outputs and arguments.form not in (None, "json"):
         raise UsageError("-o - prints the plan file: leave it out to print another form")
     if arguments.dump:
@@ -110,11 +114,11 @@ def main(arguments: argparse.Namespace) -> int:
         keep(plan)
     for output in outputs:
         if output != STANDARD:
-            plan.save(output)
+            save(plan, output, arguments)
     if STANDARD in outputs:
         say(plan.to_json())
     elif arguments.form:
-        say(_text(plan, arguments.form))
+        say(_text(plan, arguments.form, arguments))
     elif not outputs:
         say("\n".join(summary(plan)))
     return 0

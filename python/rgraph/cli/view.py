@@ -1,4 +1,4 @@
-"""`rgraph view`: write the viewer, one page with the whole plan for any browser."""
+"""`rgraph view`: write the viewer, one page with the whole plan for any browser, or a picture."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from rgraph._core import Graph, Plan, _capture_graphs, _write_file
 from rgraph.cli import UsageError
+from rgraph.cli._drawing import drawing, picture, refuse
 from rgraph.cli._files import STANDARD, baked, is_capture, is_plan, is_python, load_graph, load_plan, python_file
 from rgraph.cli._parser import natural, planning
 from rgraph.cli._terminal import say, size, tell
@@ -21,7 +22,8 @@ __all__ = ["MORE", "add_arguments", "main"]
 MORE = """\
 It bakes a graph file first. A capture shows its plan; --nth chooses one of several graphs. The page needs no network.
 
-  rgraph view frame.rgraph.json --open"""
+  rgraph view frame.rgraph.json --open
+  rgraph view frame.rgraph.json -o frame.svg --view timeline --width 1400"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,10 +37,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "graph", metavar="GRAPH|PLAN|CAPTURE", help="a graph file, a plan file (.rplan.json) or a capture"
     )
-    parser.add_argument("-o", "--output", metavar="FILE.html", help="the page (default: next to the file); - prints it")
+    parser.add_argument("-o", "--output", metavar="FILE", help="the page (.html) or a picture (.svg); default: a page next to the file; - prints it")
     parser.add_argument("--graph", dest="of", metavar="GRAPH", help="the graph file of a plan file")
     parser.add_argument("--nth", type=natural, default=0, metavar="N", help="which graph of a capture, from 0 on")
     parser.add_argument("--open", action="store_true", help="open it in the browser")
+    drawing(parser)
     planning(parser)
 
 
@@ -77,8 +80,10 @@ def main(arguments: argparse.Namespace) -> int:
         The exit status.
     """
     output: str = arguments.output or _beside(arguments.graph)
-    if output != STANDARD and not output.endswith((".html", ".htm")):
-        raise UsageError(f"{output}: the viewer is written to .html")
+    drawn = output.endswith(".svg")
+    if output != STANDARD and not drawn and not output.endswith((".html", ".htm")):
+        raise UsageError(f"{output}: the viewer is written to .html, a picture to .svg")
+    refuse(arguments, drawn)
     if arguments.open and output == STANDARD:
         raise UsageError("--open needs a file", "add -o FILE.html")
     graph: Graph | None
@@ -95,7 +100,7 @@ def main(arguments: argparse.Namespace) -> int:
             raise UsageError("--graph is for plan files; plans are called .rplan.json")
         plan, graph = baked(arguments), None
         findings = plan.check()
-    page = plan.to_html(graph, findings=findings)
+    page = picture(plan, arguments, graph) if drawn else plan.to_html(graph, findings=findings)
     if output == STANDARD:
         say(page)
         return 0

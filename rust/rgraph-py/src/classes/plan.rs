@@ -228,7 +228,7 @@ impl PyPlan {
             "json" => self.to_json(py)?,
             "txt" => self.text(py, report::listing)?,
             "html" => self.page(py)?,
-            "svg" => self.picture(py, None)?,
+            "svg" => self.picture(py)?,
             _ => self.to_dot(py, None)?,
         };
         files::write(py, &path, text.into_bytes())

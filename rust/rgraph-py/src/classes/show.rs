@@ -6,9 +6,10 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping};
 use rgraph_plan::report::page::{Finding, HostSpan, Measured, PassSpan};
-use rgraph_plan::report::{self, Page};
+use rgraph_plan::report::{self, Page, svg};
 use rgraph_vk::Measure;
 
+use crate::arguments::convert::{Text, word};
 use crate::classes::graph::PyGraph;
 use crate::classes::plan::PyPlan;
 use crate::classes::report::PyReport;
@@ -102,9 +103,9 @@ impl PyPlan {
     }
 
     /// The still picture of the plan.
-    pub fn picture(&self, py: Python<'_>, graph: Option<&Bound<'_, PyGraph>>) -> PyResult<String> {
-        let (plan, graph) = (Arc::clone(self.plan()), self.declaration(graph)?);
-        guarded(py, move || report::svg(&plan, graph.as_deref()))
+    pub fn picture(&self, py: Python<'_>) -> PyResult<String> {
+        let (plan, graph) = (Arc::clone(self.plan()), self.declaration(None)?);
+        guarded(py, move || svg(&plan, graph.as_deref()))
     }
 }
 
@@ -158,15 +159,34 @@ impl PyPlan {
         })
     }
 
-    /// A still picture of the plan as SVG: passes by queue, and passes against resources.
+    /// A still picture of the plan as SVG, for papers and reports: no script, no font, names whole.
     ///
     /// Parameters
     /// ----------
     /// graph
     ///     Its graph; default: the graph it was baked from, as it was then.
-    #[pyo3(signature = (graph = None))]
-    fn to_svg(&self, py: Python<'_>, graph: Option<&Bound<'_, PyGraph>>) -> PyResult<String> {
-        self.picture(py, graph)
+    /// view
+    ///     What it shows: `"plan"` (timeline and diagram), `"timeline"` (passes by queue), `"resources"` (a row per
+    ///     resource with its lifetime and accesses), `"memory"` (the heaps), `"diagram"` (passes against resources).
+    /// width
+    ///     In pixels, kept within 320 and 20,000. Wider pictures have room for more names.
+    ///
+    /// Raises
+    /// ------
+    /// GraphError
+    ///     If there is no such view.
+    #[pyo3(signature = (graph = None, *, view = Text("plan"), width = svg::WIDTH))]
+    fn to_svg(
+        &self,
+        py: Python<'_>,
+        graph: Option<&Bound<'_, PyGraph>>,
+        view: Text<'_>,
+        width: u32,
+    ) -> PyResult<String> {
+        let named = |name: &str| svg::View::ALL.into_iter().find(|view| view.name() == name);
+        let view = word(py, "view of pictures", view.0, named, svg::View::ALL.into_iter().map(svg::View::name))?;
+        let (plan, graph) = (Arc::clone(self.plan()), self.declaration(graph)?);
+        guarded(py, move || svg::picture(&plan, graph.as_deref(), view, width))
     }
 
     /// A trace in Chrome's JSON format, which Perfetto, speedscope and chrome://tracing read: queues and the host as
@@ -192,7 +212,7 @@ impl PyPlan {
 
     /// What notebooks show where scripts are not run.
     fn _repr_svg_(&self, py: Python<'_>) -> PyResult<String> {
-        self.picture(py, None)
+        self.picture(py)
     }
 
     /// All of what notebooks can choose from: text, still picture, page.
@@ -214,7 +234,7 @@ impl PyPlan {
             bundle.set_item("text/plain", guarded(py, move || report::listing(&plan))?)?;
         }
         if wanted("image/svg+xml")? {
-            bundle.set_item("image/svg+xml", self.picture(py, None)?)?;
+            bundle.set_item("image/svg+xml", self.picture(py)?)?;
         }
         if wanted("text/html")? {
             bundle.set_item("text/html", self._repr_html_(py)?)?;
