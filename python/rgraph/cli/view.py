@@ -37,7 +37,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "graph", metavar="GRAPH|PLAN|CAPTURE", help="a graph file, a plan file (.rplan.json) or a capture"
     )
-    parser.add_argument("-o", "--output", metavar="FILE", help="the page (.html) or a picture (.svg); default: a page next to the file; - prints it")
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="the page (.html) or a picture (.svg); default: a page next to the file; - prints it",
+    )
     parser.add_argument("--graph", dest="of", metavar="GRAPH", help="the graph file of a plan file")
     parser.add_argument("--nth", type=natural, default=0, metavar="N", help="which graph of a capture, from 0 on")
     parser.add_argument("--open", action="store_true", help="open it in the browser")
