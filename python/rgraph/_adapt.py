@@ -31,8 +31,8 @@ class Adapt(NamedTuple):
     propose: Callable[[dict[str, Any], list[Tried]], Mapping[str, Any] | None] | None = None
     """Proposes orders and queues, as `propose=` of `Graph.bake`; called in the background, with measured durations."""
     times: Callable[[Plan, Report], float | None] | None = None
-    """What a frame took in microseconds, by its plan and its report; default: from its first timestamp or the end of
-    the frame before to its last one."""
+    """What a frame took in microseconds, by its plan and its report; default: from the call, or the end of the frame
+    before, to its last timestamp."""
 
 
 class Trial(NamedTuple):

@@ -37,17 +37,21 @@ pub(crate) struct Ran {
     /// Bits of the clock.
     bits: u32,
     us_of_tick: f64,
+    /// When it began, where the driver reads the device's clock.
+    begin_at: Option<Instant>,
 }
 
 impl Ran {
-    /// Microseconds that it took the device, of which none count in which the frame before still ran. So a frame that
-    /// begins while the one before ends counts as long as frames follow each other, and not as long as it lasts.
-    pub fn us_after(&self, before: Option<&Self>) -> f64 {
-        let since = match before {
-            Some(before) if difference(before.end, self.begin, self.bits) > 0 => before.end,
-            _ => self.begin,
-        };
-        (difference(self.end, since, self.bits) as f64 * self.us_of_tick).max(0.0)
+    /// Microseconds that a frame took that was asked for at `called`: to its end, from then on or from the end of the
+    /// frame before, whichever is later. So frames that are asked for ahead count as they follow each other, with what
+    /// the device waits for the host between them; and a program that waits for each frame counts all of it but its own
+    /// time. Without the frame before, or where the driver does not read the device's clock, the device's wait for the
+    /// host does not count.
+    pub fn us_after(&self, before: Option<&Self>, called: Instant) -> f64 {
+        let us = |to, from| difference(to, from, self.bits) as f64 * self.us_of_tick;
+        let Some(before) = before else { return us(self.end, self.begin).max(0.0) };
+        let waited = self.begin_at.map_or(0.0, |at| at.saturating_duration_since(called).as_secs_f64() * 1e6);
+        us(self.end, before.end).min(us(self.end, self.begin) + waited).max(0.0)
     }
 }
 
@@ -104,8 +108,8 @@ impl Timed {
         }
         let ends = times.stamps.timed.iter().filter_map(|timed| ticks[timed.end as usize]);
         let end = ends.max_by_key(|&end| difference(end, first, bits)).unwrap_or(first);
-        self.ran = Some(Ran { begin: first, end, bits, us_of_tick });
         self.first = shared.clock.as_ref().and_then(|clock| clock.when(first, bits));
+        self.ran = Some(Ran { begin: first, end, bits, us_of_tick, begin_at: self.first });
     }
 
     fn add_counts(&mut self, prepared: &Prepared, counts: &[[u64; COUNTED + 1]]) {
@@ -175,20 +179,33 @@ fn available(got: Result<(), vk::Result>) -> Result<(), vk::Result> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::{Duration, Instant};
+
     use super::Ran;
 
-    fn ran(begin: u64, end: u64) -> Ran {
-        Ran { begin, end, bits: 36, us_of_tick: 0.5 }
-    }
-
     #[test]
-    fn time_in_which_the_frame_before_still_ran_does_not_count() {
-        let frame = ran(100, 160);
-        assert_eq!(frame.us_after(None), 30.0);
-        assert_eq!(frame.us_after(Some(&ran(20, 90))), 30.0, "the device was idle between them");
-        assert_eq!(frame.us_after(Some(&ran(40, 120))), 20.0, "they overlapped");
-        assert_eq!(frame.us_after(Some(&ran(40, 170))), 0.0, "the frame before ended later");
+    fn a_frame_counts_from_the_call_or_from_the_end_of_the_one_before() {
+        let zero = Instant::now();
+        let at = |us| zero + Duration::from_micros(us);
+        // Two ticks in a microsecond.
+        let ran = |begin: u64, end: u64| Ran {
+            begin: 2 * begin,
+            end: 2 * end,
+            bits: 36,
+            us_of_tick: 0.5,
+            begin_at: Some(at(begin)),
+        };
+        let frame = ran(100, 130);
+        assert_eq!(frame.us_after(None, at(0)), 30.0);
+        assert_eq!(frame.us_after(Some(&ran(60, 90)), at(50)), 40.0, "asked for ahead: the device waited for the host");
+        assert_eq!(frame.us_after(Some(&ran(60, 90)), at(95)), 35.0, "asked for when the one before had ended");
+        assert_eq!(frame.us_after(Some(&ran(60, 110)), at(50)), 20.0, "they overlapped");
+        assert_eq!(frame.us_after(Some(&ran(60, 140)), at(50)), 0.0, "the frame before ended later");
+        let blind = Ran { begin_at: None, ..frame };
+        assert_eq!(blind.us_after(Some(&ran(60, 90)), at(50)), 30.0, "nobody knows when it was asked for");
+        assert_eq!(blind.us_after(Some(&ran(60, 110)), at(50)), 20.0);
         let most = (1 << 36) - 1;
-        assert_eq!(ran(most - 1, 5).us_after(Some(&ran(most - 9, 1))), 2.0, "the clock began anew");
+        let (before, frame) = (Ran { begin: most - 9, end: 1, ..blind }, Ran { begin: most - 1, end: 5, ..blind });
+        assert_eq!(frame.us_after(Some(&before), at(0)), 2.0, "the clock began anew");
     }
 }

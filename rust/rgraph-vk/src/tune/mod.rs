@@ -6,7 +6,7 @@ mod work;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rgraph_plan::bake::Options;
 use rgraph_plan::bake::propose::Propose;
@@ -44,9 +44,9 @@ pub struct TunerOptions {
     pub queues: bool,
     /// Proposes further orders and queues; called in the background.
     pub hook: Option<Box<dyn Propose + Send>>,
-    /// Where the time of a frame comes from; default: from its first timestamp, or from the last one of the frame before
-    /// it if that is later, to its last one. So frames count that follow each other as fast as the device takes them, and
-    /// passes of one frame that run beside those of another.
+    /// Where the time of a frame comes from; default: from the call of [`Tuner::run`], or from the last timestamp of
+    /// the frame before if that is later, to its last timestamp. So frames that are asked for ahead count as they follow
+    /// each other.
     pub times: Option<Measured>,
     /// Where plans are searched and made ready; default: a thread for each errand.
     pub background: Option<Background>,
@@ -135,8 +135,8 @@ struct State {
     kept_weights: Option<Vec<(String, f64)>>,
     plans: Vec<Arc<Plan>>,
     answer: Option<Receiver<Answer>>,
-    /// Measured frames under way.
-    out: VecDeque<(Turn, Frame)>,
+    /// Measured frames under way, and when they were asked for.
+    out: VecDeque<(Turn, Instant, Frame)>,
     /// When the frame ran that was measured last, and which one it was.
     ran: Option<(u64, Ran)>,
 }
@@ -214,6 +214,7 @@ impl Tuner {
     /// # Errors
     /// As [`Compiled::run`]; and what the function of [`TunerOptions::times`] says.
     pub fn run(&self, mut inputs: Inputs<'_>) -> Result<Frame, Error> {
+        let called = Instant::now();
         let shared = &self.base.prepared().shared;
         shared.check()?;
         shared.outside()?;
@@ -233,7 +234,7 @@ impl Tuner {
         }
         let frame = lock(&self.lane).run(&compiled, inputs)?;
         if turn.wanted != Wanted::Nothing {
-            lock(&self.state).out.push_back((turn, frame.clone()));
+            lock(&self.state).out.push_back((turn, called, frame.clone()));
         }
         Ok(frame)
     }
@@ -258,15 +259,15 @@ impl Tuner {
             let done = {
                 let mut state = lock(&self.state);
                 match state.out.front() {
-                    Some((_, frame)) if frame.wait(Some(Duration::ZERO))? => state.out.pop_front(),
+                    Some((.., frame)) if frame.wait(Some(Duration::ZERO))? => state.out.pop_front(),
                     _ => None,
                 }
             };
-            let Some((turn, frame)) = done else { return Ok(()) };
+            let Some((turn, called, frame)) = done else { return Ok(()) };
             let report = frame.report()?;
             let us = match &self.rules.times {
                 Some(times) => times(&frame.prepared().plan, &report).map_err(Error::Callback)?,
-                None => self.time(turn, report.ran),
+                None => self.time(turn, called, report.ran),
             };
             let passes = report.passes.iter().filter(|pass| !pass.is_on_host());
             let passes: Vec<_> = passes.filter_map(|pass| Some((pass.pass.clone(), pass.us?))).collect();
@@ -275,11 +276,11 @@ impl Tuner {
     }
 
     /// What a frame took after the one before it, if that was measured too.
-    fn time(&self, turn: Turn, ran: Option<Ran>) -> Option<f64> {
+    fn time(&self, turn: Turn, called: Instant, ran: Option<Ran>) -> Option<f64> {
         let ran = ran?;
         let before = lock(&self.state).ran.replace((turn.frame, ran));
         let before = before.filter(|(frame, _)| frame + 1 == turn.frame);
-        Some(ran.us_after(before.map(|(_, ran)| ran).as_ref()))
+        Some(ran.us_after(before.map(|(_, ran)| ran).as_ref(), called))
     }
 
     /// Whose turn it is; answers and errands of the background first.
