@@ -45,7 +45,7 @@ class Trial(NamedTuple):
     predicted_us: float | None
     """Its modelled frame in microseconds; None: the search found no plan."""
     measured_us: float | None
-    """The median of its measured frames in microseconds; None: it did not run."""
+    """The median of its measured frames in microseconds, from frame to frame if that decided; None: it did not run."""
     kept_us: float | None
     """The same of the plan that was kept until then."""
     noise_us: float

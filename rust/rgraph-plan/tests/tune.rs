@@ -1,6 +1,6 @@
 //! The closed loop by itself: plans whose frames take what the test says are tried, kept and rejected.
 
-use rgraph_plan::tune::{Errand, Found, Phase, Settings, Trial, Tuning, Wanted};
+use rgraph_plan::tune::{Errand, Found, FrameTime, Phase, Settings, Trial, Tuning, Wanted};
 
 /// A machine: what frames of the kept and of the tried plan take, and how late times come.
 struct Machine {
@@ -8,7 +8,7 @@ struct Machine {
     kept: usize,
     tried: Option<usize>,
     frame: u64,
-    late: std::collections::VecDeque<(rgraph_plan::tune::Turn, f64)>,
+    late: std::collections::VecDeque<(rgraph_plan::tune::Turn, FrameTime)>,
 }
 
 impl Machine {
@@ -17,12 +17,12 @@ impl Machine {
     }
 
     /// Runs frames; `us` says what a plan takes in a frame (`usize::MAX`: the first one), `found` what a search finds.
-    fn run(&mut self, frames: u64, us: impl Fn(usize, u64) -> f64, found: &[Found]) {
+    fn run<T: Into<FrameTime>>(&mut self, frames: u64, us: impl Fn(usize, u64) -> T, found: &[Found]) {
         for _ in 0..frames {
             let turn = self.tuning.turn();
             let plan = if turn.tried { self.tried.expect("a plan is tried when it is ready") } else { self.kept };
             if turn.wanted != Wanted::Nothing {
-                self.late.push_back((turn, us(plan, self.frame)));
+                self.late.push_back((turn, us(plan, self.frame).into()));
             }
             self.frame += 1;
             // Two frames are under way.
@@ -158,7 +158,7 @@ fn the_frame_before_measured_ones_is_asked_when_it_ends() {
     let settings = Settings { sample: 1, weigh: 1, frames: 4, lead: 2, ..Settings::default() };
     let mut tuning = Tuning::new(settings);
     let turn = tuning.turn();
-    tuning.measured(turn, Some(1.0), &[("a".to_owned(), 1.0)]);
+    tuning.measured(turn, Some(1.0.into()), &[("a".to_owned(), 1.0)]);
     tuning.found(found(&[1.0]));
     tuning.ready();
     let turns: Vec<_> = (0..16).map(|_| tuning.turn()).collect();
@@ -168,7 +168,29 @@ fn the_frame_before_measured_ones_is_asked_when_it_ends() {
     // Ends are no samples: the trial is over with the last frame that counts.
     for turn in turns {
         assert_eq!(tuning.trials().len(), 0);
-        tuning.measured(turn, Some(if turn.tried { 80.0 } else { 100.0 }), &[]);
+        tuning.measured(turn, Some(if turn.tried { 80.0 } else { 100.0 }.into()), &[]);
     }
     assert_eq!((tuning.trials()[0].frames, tuning.trials()[0].kept), (4, true));
+}
+
+#[test]
+fn frames_that_follow_each_other_faster_win_over_shorter_ones() {
+    let cases = [
+        // A shorter frame that leaves the device idle between frames; the other way about.
+        ([100.0, 110.0], [90.0, 120.0], false, "slower by 9.1 % from frame to frame"),
+        ([100.0, 110.0], [105.0, 106.0], true, "faster by 3.6 % from frame to frame"),
+        // The program waits for a display.
+        ([100.0, 160.0], [90.0, 160.0], true, "faster by 10.0 %"),
+        ([100.0, 160.0], [110.0, 160.0], false, "slower by 10.0 %"),
+        ([100.0, 160.0], [100.0, 160.0], false, "no faster beyond the noise: 0.0 µs of at least 1.0"),
+    ];
+    for (before, tried, stays, why) in cases {
+        let mut machine = Machine::new(Settings::default());
+        let time = |[us, period]: [f64; 2]| FrameTime { us, period_us: Some(period) };
+        machine.run(200, |plan, _| time(if plan == 0 { tried } else { before }), &found(&[90.0]));
+        let [trial] = machine.tuning.trials() else { panic!() };
+        assert_eq!((trial.kept, &*trial.why), (stays, why));
+        let at = usize::from(why.ends_with("to frame"));
+        assert_eq!((trial.measured_us, trial.kept_us), (Some(tried[at]), Some(before[at])));
+    }
 }

@@ -2,8 +2,8 @@
 //!
 //! A few frames are measured pass by pass, which gives durations. With these, plans are searched (by the caller, in the
 //! background). Each of them is *tried*: blocks of frames of the plan that is kept and of the tried one alternate, so
-//! that a clock that drifts hits both, and the tried one stays only if its median frame is shorter by more than the
-//! noise. Then one frame in many is watched; a frame that has become another begins again. No clock, no thread: the
+//! that a clock that drifts hits both, and the tried one stays only if its frames follow each other faster by more than
+//! the noise, or as fast and each of them is shorter. Then one frame in many is watched; a frame that has become another begins again. No clock, no thread: the
 //! caller brings the times.
 
 mod samples;
@@ -81,6 +81,30 @@ pub struct Turn {
     pub stamp: u64,
 }
 
+/// What a frame took, in microseconds.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct FrameTime {
+    /// The frame itself.
+    pub us: f64,
+    /// From the end of the frame before to its own, where that is known: what a program gets that asks for frames ahead.
+    /// The host's time is in it as far as the device waits for it, which depends on the plan; so is a program's that
+    /// waits for a display.
+    pub period_us: Option<f64>,
+}
+
+impl FrameTime {
+    fn checked(self) -> Option<Self> {
+        let is_time = |us: &f64| us.is_finite() && *us >= 0.0;
+        is_time(&self.us).then(|| Self { period_us: self.period_us.filter(is_time), ..self })
+    }
+}
+
+impl From<f64> for FrameTime {
+    fn from(us: f64) -> Self {
+        Self { us, period_us: None }
+    }
+}
+
 /// What the caller has to do beside frames.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Errand {
@@ -104,7 +128,8 @@ pub struct Trial {
     pub what: String,
     /// Its modelled frame in microseconds; NaN for a search that found nothing.
     pub predicted_us: f64,
-    /// The median of its frames in microseconds, where some were measured.
+    /// The median of its frames in microseconds, where some were measured: from frame to frame if that decided, else of
+    /// the frames themselves.
     pub measured_us: Option<f64>,
     /// The same of the plan that was kept until then.
     pub kept_us: Option<f64>,
@@ -162,8 +187,56 @@ struct Under {
     frames: u32,
     /// Measured frames that are not back yet.
     out: u32,
-    kept: Samples,
-    tried: Samples,
+    kept: Times,
+    tried: Times,
+}
+
+/// What frames of one plan took.
+#[derive(Clone, Debug, Default)]
+struct Times {
+    us: Samples,
+    period_us: Samples,
+}
+
+impl Times {
+    fn add(&mut self, time: FrameTime) {
+        self.us.add(time.us);
+        time.period_us.into_iter().for_each(|us| self.period_us.add(us));
+    }
+}
+
+/// How frames of the tried plan compare with those of the kept one.
+struct Comparison {
+    kept_us: f64,
+    tried_us: f64,
+    noise_us: f64,
+    /// What is to be saved.
+    least_us: f64,
+}
+
+impl Comparison {
+    /// `None` where one of them has no frames.
+    fn new(kept: &Samples, tried: &Samples, margin: f64) -> Option<Self> {
+        let (kept_us, tried_us) = (kept.median()?, tried.median()?);
+        let noise_us = 2.0 * (kept.error().powi(2) + tried.error().powi(2)).sqrt();
+        Some(Self { kept_us, tried_us, noise_us, least_us: noise_us.max(margin * kept_us) })
+    }
+
+    fn gain_us(&self) -> f64 {
+        self.kept_us - self.tried_us
+    }
+
+    fn is_faster(&self) -> bool {
+        self.gain_us() > self.least_us
+    }
+
+    fn is_slower(&self) -> bool {
+        self.gain_us() < -self.noise_us
+    }
+
+    fn percent(&self) -> f64 {
+        100.0 * self.gain_us().abs() / self.kept_us.max(f64::MIN_POSITIVE)
+    }
 }
 
 /// The loop. Frames go on whatever happens: an answer may come late, or never.
@@ -267,21 +340,21 @@ impl Tuning {
     }
 
     /// Times of a frame: of all of it, and of its passes where these were wanted. `None`: it has none.
-    pub fn measured(&mut self, turn: Turn, frame_us: Option<f64>, passes: &[(String, f64)]) {
+    pub fn measured(&mut self, turn: Turn, time: Option<FrameTime>, passes: &[(String, f64)]) {
         if turn.stamp != self.stamp {
             return;
         }
-        let frame_us = frame_us.filter(|us| us.is_finite() && *us >= 0.0);
+        let time = time.and_then(FrameTime::checked);
         match (self.phase, turn.wanted) {
             (Phase::Weighing, Wanted::Passes) => self.weigh(passes),
             (Phase::Trying, Wanted::Frame) => {
                 self.under.out = self.under.out.saturating_sub(1);
-                if let Some(us) = frame_us {
-                    if turn.tried { &mut self.under.tried } else { &mut self.under.kept }.add(us);
+                if let Some(time) = time {
+                    if turn.tried { &mut self.under.tried } else { &mut self.under.kept }.add(time);
                 }
                 self.judge();
             }
-            (Phase::Settled, Wanted::Frame) => frame_us.into_iter().for_each(|us| self.watch(us)),
+            (Phase::Settled, Wanted::Frame) => time.into_iter().for_each(|time| self.watch(time.us)),
             _ => {}
         }
     }
@@ -341,48 +414,52 @@ impl Tuning {
             self.at = 0;
         }
         if self.at < self.found.len() {
-            self.over(false, 0.0, why);
+            self.over(None, false, why);
         }
     }
 
     /// Looks whether the trial is decided.
     fn judge(&mut self) {
         let Under { frames, out, kept, tried } = &self.under;
-        let (kept_us, tried_us) = (kept.median(), tried.median());
         let all = *out == 0 && *frames >= BLOCKS * (self.settings.lead + self.block());
-        let hopeless = tried.len() >= 3 && kept.len() >= 3 && tried.least() > HOPELESS * kept.most();
+        let hopeless = tried.us.len() >= 3 && kept.us.len() >= 3 && tried.us.least() > HOPELESS * kept.us.most();
         if !all && !hopeless {
             return;
         }
-        let (Some(kept_us), Some(tried_us)) = (kept_us, tried_us) else {
-            return self.over(false, 0.0, "no frame was measured".to_owned());
+        let margin = self.settings.margin;
+        let Some(frames) = Comparison::new(&kept.us, &tried.us, margin) else {
+            return self.over(None, false, "no frame was measured".to_owned());
         };
-        let noise = 2.0 * (kept.error().powi(2) + tried.error().powi(2)).sqrt();
-        let gain = kept_us - tried_us;
-        let least = noise.max(self.settings.margin * kept_us);
-        let part = 100.0 * gain.abs() / kept_us.max(f64::MIN_POSITIVE);
-        let (keep, why) = if hopeless && !all {
-            (false, format!("slower by {part:.0} %: given up early"))
-        } else if gain > least {
-            (true, format!("faster by {part:.1} %"))
-        } else if gain < -noise {
-            (false, format!("slower by {part:.1} %"))
-        } else {
-            (false, format!("no faster beyond the noise: {gain:.1} µs of at least {least:.1}"))
+        if hopeless && !all {
+            let why = format!("slower by {:.0} %: given up early", frames.percent());
+            return self.over(Some(frames), false, why);
+        }
+        // What a program gets comes first. Where it waits for something else, such as a display, frames follow each other
+        // as they did, and shorter ones leave it more time.
+        let periods = Comparison::new(&kept.period_us, &tried.period_us, margin);
+        let decisive = periods.filter(|periods| periods.is_faster() || periods.is_slower());
+        let by = if decisive.is_some() { " from frame to frame" } else { "" };
+        let found = decisive.unwrap_or(frames);
+        let (percent, gain, least) = (found.percent(), found.gain_us(), found.least_us);
+        let (keep, why) = match (found.is_faster(), found.is_slower()) {
+            (true, _) => (true, format!("faster by {percent:.1} %{by}")),
+            (_, true) => (false, format!("slower by {percent:.1} %{by}")),
+            _ => (false, format!("no faster beyond the noise: {gain:.1} µs of at least {least:.1}")),
         };
-        self.over(keep, noise, why);
+        self.over(Some(found), keep, why);
     }
 
-    fn over(&mut self, kept: bool, noise_us: f64, why: String) {
+    fn over(&mut self, compared: Option<Comparison>, kept: bool, why: String) {
         let Found { what, predicted_us } = self.found[self.at].clone();
+        let Under { kept: before, tried, .. } = &self.under;
         self.trials.push(Trial {
             round: self.round,
             what,
             predicted_us,
-            measured_us: self.under.tried.median(),
-            kept_us: self.under.kept.median(),
-            noise_us,
-            frames: self.under.tried.len() as u32,
+            measured_us: compared.as_ref().map(|found| found.tried_us).or(tried.us.median()),
+            kept_us: compared.as_ref().map(|found| found.kept_us).or(before.us.median()),
+            noise_us: compared.map_or(0.0, |found| found.noise_us),
+            frames: tried.us.len() as u32,
             kept,
             why,
         });

@@ -42,6 +42,11 @@ pub(crate) struct Ran {
 }
 
 impl Ran {
+    /// Microseconds from the end of the frame before to its own.
+    pub fn us_from(&self, before: &Self) -> f64 {
+        (difference(self.end, before.end, self.bits) as f64 * self.us_of_tick).max(0.0)
+    }
+
     /// Microseconds that a frame took that was asked for at `called`: to its end, from then on or from the end of the
     /// frame before, whichever is later. So frames that are asked for ahead count as they follow each other, with what
     /// the device waits for the host between them; and a program that waits for each frame counts all of it but its own
@@ -198,6 +203,8 @@ mod tests {
         let frame = ran(100, 130);
         assert_eq!(frame.us_after(None, at(0)), 30.0);
         assert_eq!(frame.us_after(Some(&ran(60, 90)), at(50)), 40.0, "asked for ahead: the device waited for the host");
+        assert_eq!(frame.us_from(&ran(60, 90)), 40.0);
+        assert_eq!(frame.us_from(&ran(60, 140)), 0.0);
         assert_eq!(frame.us_after(Some(&ran(60, 90)), at(95)), 35.0, "asked for when the one before had ended");
         assert_eq!(frame.us_after(Some(&ran(60, 110)), at(50)), 20.0, "they overlapped");
         assert_eq!(frame.us_after(Some(&ran(60, 140)), at(50)), 0.0, "the frame before ended later");

@@ -13,7 +13,7 @@ use rgraph_plan::bake::propose::Propose;
 use rgraph_plan::bake::search::same_work;
 use rgraph_plan::graph::PassId;
 use rgraph_plan::plan::Plan;
-use rgraph_plan::tune::{Errand, Found, Phase, Settings, Trial, Tuning, Turn, Wanted};
+use rgraph_plan::tune::{Errand, Found, FrameTime, Phase, Settings, Trial, Tuning, Turn, Wanted};
 
 use crate::compile::compiled::{Compiled, Inputs};
 use crate::error::Error;
@@ -45,8 +45,8 @@ pub struct TunerOptions {
     /// Proposes further orders and queues; called in the background.
     pub hook: Option<Box<dyn Propose + Send>>,
     /// Where the time of a frame comes from; default: from the call of [`Tuner::run`], or from the last timestamp of
-    /// the frame before if that is later, to its last timestamp. So frames that are asked for ahead count as they follow
-    /// each other.
+    /// the frame before if that is later, to its last timestamp. Before that counts from the end of one frame to that of
+    /// the next: see [`FrameTime::period_us`](rgraph_plan::tune::FrameTime::period_us).
     pub times: Option<Measured>,
     /// Where plans are searched and made ready; default: a thread for each errand.
     pub background: Option<Background>,
@@ -265,22 +265,26 @@ impl Tuner {
             };
             let Some((turn, called, frame)) = done else { return Ok(()) };
             let report = frame.report()?;
-            let us = match &self.rules.times {
-                Some(times) => times(&frame.prepared().plan, &report).map_err(Error::Callback)?,
+            let time = match &self.rules.times {
+                Some(times) => {
+                    let us = times(&frame.prepared().plan, &report).map_err(Error::Callback)?;
+                    us.map(FrameTime::from)
+                }
                 None => self.time(turn, called, report.ran),
             };
             let passes = report.passes.iter().filter(|pass| !pass.is_on_host());
             let passes: Vec<_> = passes.filter_map(|pass| Some((pass.pass.clone(), pass.us?))).collect();
-            lock(&self.state).tuning.measured(turn, us, &passes);
+            lock(&self.state).tuning.measured(turn, time, &passes);
         }
     }
 
     /// What a frame took after the one before it, if that was measured too.
-    fn time(&self, turn: Turn, called: Instant, ran: Option<Ran>) -> Option<f64> {
+    fn time(&self, turn: Turn, called: Instant, ran: Option<Ran>) -> Option<FrameTime> {
         let ran = ran?;
         let before = lock(&self.state).ran.replace((turn.frame, ran));
-        let before = before.filter(|(frame, _)| frame + 1 == turn.frame);
-        Some(ran.us_after(before.map(|(_, ran)| ran).as_ref(), called))
+        let before = before.filter(|(frame, _)| frame + 1 == turn.frame).map(|(_, ran)| ran);
+        let us = ran.us_after(before.as_ref(), called);
+        Some(FrameTime { us, period_us: before.map(|before| ran.us_from(&before)) })
     }
 
     /// Whose turn it is; answers and errands of the background first.
