@@ -3008,6 +3008,7 @@ class Device:
         weights: _Weights | None = None,
         measure: _Measure | None = None,
         sample: int | None = None,
+        previous: Compiled | None = None,
     ) -> Compiled:
         """Compile a graph: bake it for this device, and make pipelines and memory.
 
@@ -3023,6 +3024,11 @@ class Device:
             See `Graph.bake`; for graphs, and for a plan `of=` a graph that was baked with them.
         measure, sample
             Which GPU times its runs measure that do not say it, and one run in how many; default: as of the device.
+        previous
+            The `Compiled` that this one comes after. Persistent resources and histories of the same name and shape keep
+            their memory and contents; what changed its size, format or depth of history begins anew, and a note of the
+            report says so. The first run goes on behind the last one of `previous`, which is refused from then on; its
+            frames stay valid.
 
         Returns
         -------
@@ -3034,7 +3040,9 @@ class Device:
         GraphError
             If anything is wrong with the declaration.
         DeviceError
-            If the device lacks a feature.
+            If the device lacks a feature, or `previous` is of another device.
+        BusyError
+            If another graph came after `previous` before.
         """
     def run(
         self,

@@ -195,6 +195,8 @@ codes! {
         // 401 was a device that could not be closed while views of its results were alive.
         /// Callback waits for the device that waits for it.
         WaitsForItself = 402,
+        /// Contents of a compiled graph handed over to a later one.
+        HandedOver = 403,
     }
     Plan {
         /// Malformed plan: command, id or range out of bounds.

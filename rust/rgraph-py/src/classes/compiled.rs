@@ -80,45 +80,56 @@ impl PyCompiled {
         value: &Bound<'py, PyAny>,
         options: (&Options, Measuring),
     ) -> PyResult<Bound<'py, Self>> {
-        let mut made = Self::make(device, value, None, None, options)?;
+        let mut made = Self::make(device, value, (None, None), None, options)?;
         if value.is_instance_of::<PyGraph>() {
             made.origin = None;
         }
         Bound::new(device.py(), made)
     }
 
-    /// Compiles a graph or a plan.
+    /// Compiles a graph or a plan, with the graph and weights of a plan; maybe one that comes after another.
     pub fn compile<'py>(
         device: &Bound<'py, PyDevice>,
         value: &Bound<'py, PyAny>,
-        of: Option<&Bound<'py, PyGraph>>,
-        weights: Option<&Bound<'py, PyAny>>,
+        of: (Option<&Bound<'py, PyGraph>>, Option<&Bound<'py, PyAny>>),
+        previous: Option<&Bound<'py, Self>>,
         options: (&Options, Measuring),
     ) -> PyResult<Bound<'py, Self>> {
-        Bound::new(device.py(), Self::make(device, value, of, weights, options)?)
+        Bound::new(device.py(), Self::make(device, value, of, previous, options)?)
+    }
+
+    /// What ran last of it: itself, or another plan of its tuner.
+    fn last(&self, py: Python<'_>) -> PyResult<Detached<Compiled>> {
+        match self.tuned() {
+            Some(tuned) => tuned.tuner().make(py, |tuner, _| Ok(tuner.last())),
+            None => Ok(self.compiled.clone()),
+        }
     }
 
     fn make<'py>(
         device: &Bound<'py, PyDevice>,
         value: &Bound<'py, PyAny>,
-        of: Option<&Bound<'py, PyGraph>>,
-        weights: Option<&Bound<'py, PyAny>>,
+        (of, weights): (Option<&Bound<'py, PyGraph>>, Option<&Bound<'py, PyAny>>),
+        previous: Option<&Bound<'py, Self>>,
         (options, measuring): (&Options, Measuring),
     ) -> PyResult<Self> {
         GRAPHS_COMPILED.add(1);
         let py = device.py();
         let runs = &device.get().device;
+        let previous = previous.map(|previous| previous.get().last(py)).transpose()?;
         let (compiled, (load, held), origin) = match value.cast::<PyPlan>() {
             Ok(plan) => {
                 let (load, origin, made_of_it) = Self::of_plan(plan, (of, weights), device.get().number)?;
                 let plan = Arc::clone(plan.get().plan());
                 let whole = load.0.clone();
-                let compiled = runs.make_patiently(py, move |device| match made_of_it {
-                    // SAFETY: a `PyPlan` with a graph holds what this process baked of that graph, or a judged plan
-                    // with the graph that it was judged against; both are immutable.
-                    true => unsafe { device.compile_plan_unchecked(plan, whole) },
-                    false => device.compile_plan(plan, whole),
-                })?;
+                let compiled =
+                    runs.make_after(py, previous.as_ref(), move |device, previous| match (previous, made_of_it) {
+                        (Some(previous), _) => device.compile_plan_next(previous, plan, whole),
+                        // SAFETY: a `PyPlan` with a graph holds what this process baked of that graph, or a judged plan
+                        // with the graph that it was judged against; both are immutable.
+                        (None, true) => unsafe { device.compile_plan_unchecked(plan, whole) },
+                        (None, false) => device.compile_plan(plan, whole),
+                    })?;
                 (compiled, load, origin)
             }
             Err(_) => {
@@ -129,7 +140,10 @@ impl PyCompiled {
                 }
                 let load = PyGraph::workload(graph, Arc::new(whole), device.get().number);
                 let (whole, options) = (load.0.clone(), *options);
-                let compiled = runs.make_patiently(py, move |device| device.compile(whole, &options))?;
+                let compiled = runs.make_after(py, previous.as_ref(), move |device, previous| match previous {
+                    Some(previous) => device.compile_next(previous, whole, &options),
+                    None => device.compile(whole, &options),
+                })?;
                 (compiled, load, Some(graph.clone().unbind()))
             }
         };

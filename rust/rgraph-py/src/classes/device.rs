@@ -278,6 +278,11 @@ impl PyDevice {
     ///     See `Graph.bake`; for graphs, and for a plan `of=` a graph that was baked with them.
     /// measure, sample
     ///     Which GPU times its runs measure that do not say it, and one run in how many; default: as of the device.
+    /// previous
+    ///     The `Compiled` that this one comes after. Persistent resources and histories of the same name and shape keep
+    ///     their memory and contents; what changed its size, format or depth of history begins anew, and a note of the
+    ///     report says so. The first run goes on behind the last one of `previous`, which is refused from then on; its
+    ///     frames stay valid.
     ///
     /// Returns
     /// -------
@@ -289,11 +294,14 @@ impl PyDevice {
     /// GraphError
     ///     If anything is wrong with the declaration.
     /// DeviceError
-    ///     If the device lacks a feature.
+    ///     If the device lacks a feature, or `previous` is of another device.
+    /// BusyError
+    ///     If another graph came after `previous` before.
     #[pyo3(signature = (graph, *, of = None, policy = Text("auto"), split_barriers = Text("never"), effort = None,
-                        memory = Budget::default(), weights = None, measure = None, sample = None, **unknown),
+                        memory = Budget::default(), weights = None, measure = None, sample = None, previous = None,
+                        **unknown),
            text_signature = "($self, graph, *, of=None, policy='auto', split_barriers='never', effort=None, \
-                             memory='balanced', weights=None, measure=None, sample=None)")]
+                             memory='balanced', weights=None, measure=None, sample=None, previous=None)")]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
     fn compile<'py>(
         slf: &Bound<'py, Self>,
@@ -306,12 +314,13 @@ impl PyDevice {
         weights: Option<&Bound<'py, PyAny>>,
         measure: Option<Text<'_>>,
         sample: Option<Count>,
+        previous: Option<&Bound<'py, PyCompiled>>,
         unknown: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyCompiled>> {
         keywords::refuse_in(slf.as_any(), "compile", unknown)?;
         let options = options::options(slf.py(), policy, split_barriers, false, effort, memory)?;
         let measuring = slf.get().measuring.or_else(slf.py(), measure, sample)?;
-        PyCompiled::compile(slf, graph, of, weights, (&options, measuring))
+        PyCompiled::compile(slf, graph, (of, weights), previous, (&options, measuring))
     }
 
     /// Run a frame.

@@ -119,6 +119,20 @@ impl Detached<Device> {
     }
 }
 
+impl Detached<Device> {
+    /// As [`Detached::make_patiently`], with a compiled graph that the work goes on from.
+    pub fn make_after<U: Send + 'static>(
+        &self,
+        py: Python<'_>,
+        previous: Option<&Detached<Compiled>>,
+        make: impl FnOnce(&Device, Option<&Compiled>) -> Result<U, Error> + Send + 'static,
+    ) -> PyResult<Detached<U>> {
+        // The caller's own outlives this copy, or its drop is the thread's.
+        let previous = previous.map(|previous| Compiled::clone(&previous.value));
+        self.make_patiently(py, move |device| make(device, previous.as_ref()))
+    }
+}
+
 impl<T: Send + Clone> Clone for Detached<T> {
     fn clone(&self) -> Self {
         self.beside(T::clone(&self.value))

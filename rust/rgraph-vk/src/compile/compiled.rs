@@ -9,9 +9,10 @@ use rgraph_plan::plan::Plan;
 use rgraph_plan::resource::ResourceId;
 
 use crate::compile::foreign;
+use crate::compile::inherit::Heritage;
 use crate::compile::prepared::Prepared;
 use crate::device::Device;
-use crate::error::Error;
+use crate::error::{Code, DeviceError, Error};
 use crate::frame::external::{RunFence, SemaphoreSignal, SemaphoreWait};
 use crate::frame::host::HostLane;
 use crate::frame::measure::Measure;
@@ -102,7 +103,48 @@ impl Device {
     /// What is wrong with the declaration, the work of its passes or its shaders; or that the device cannot do it.
     pub fn compile(&self, workload: Workload, options: &Options) -> Result<Compiled, Error> {
         self.0.check()?;
-        Compiled::new(Prepared::bake(&self.0, workload, options)?)
+        Compiled::new(Prepared::bake(&self.0, workload, options)?, None)
+    }
+
+    /// As [`Device::compile`], for a graph that comes after another one: persistent resources and histories of the same
+    /// name and shape keep memory, contents and states, and frames of `previous` that are under way stay valid. What is
+    /// declared in another size, format or depth of history begins anew, and a note of the report says so.
+    ///
+    /// `previous` may run on until the new graph does: its first run goes on behind the last one of `previous`, which is
+    /// refused from then on (RG-E403). The same happens if a further graph is compiled after this one before it ran. Of a
+    /// graph that a [`Tuner`](crate::Tuner) runs, `previous` is [`Tuner::last`](crate::Tuner::last).
+    ///
+    /// # Errors
+    /// As [`Device::compile`]; RG-E131 if `previous` is of another device.
+    pub fn compile_next(&self, previous: &Compiled, workload: Workload, options: &Options) -> Result<Compiled, Error> {
+        self.check_next(previous)?;
+        Compiled::new(Prepared::bake_after(&self.0, workload, options, previous.prepared())?, Some(previous))
+    }
+
+    /// [`Device::compile_plan`] for a graph that comes after another one, as in [`Device::compile_next`].
+    ///
+    /// # Errors
+    /// As these.
+    pub fn compile_plan_next(
+        &self,
+        previous: &Compiled,
+        plan: Arc<Plan>,
+        workload: Workload,
+    ) -> Result<Compiled, Error> {
+        self.check_next(previous)?;
+        foreign::check_graph(&workload.graph, &self.0.profile)?;
+        foreign::judge(&workload.graph, &plan)?;
+        let heritage = Some(Heritage::of_earlier(previous.prepared()));
+        Compiled::new(Prepared::with_contents(&self.0, workload, plan, (0.0, None), heritage)?, Some(previous))
+    }
+
+    fn check_next(&self, previous: &Compiled) -> Result<(), Error> {
+        self.0.check()?;
+        if !previous.is_of(self) {
+            let message = format!("\"{}\" was compiled for another device", previous.plan().graph);
+            return Err(DeviceError::new(Code::Foreign, message, "compile both for one device").into());
+        }
+        previous.lock().check_heir(previous.prepared())
     }
 
     /// Judges a plan against the workload's graph and makes it ready. The plan may come from a file or another device:
@@ -114,7 +156,7 @@ impl Device {
         self.0.check()?;
         foreign::check_graph(&workload.graph, &self.0.profile)?;
         foreign::judge(&workload.graph, &plan)?;
-        Compiled::new(Prepared::new(&self.0, workload, plan, 0.0)?)
+        Compiled::new(Prepared::new(&self.0, workload, plan, 0.0)?, None)
     }
 
     /// As [`Device::compile_plan`], without the judge.
@@ -129,22 +171,29 @@ impl Device {
     pub unsafe fn compile_plan_unchecked(&self, plan: Arc<Plan>, workload: Workload) -> Result<Compiled, Error> {
         self.0.check()?;
         foreign::check_graph(&workload.graph, &self.0.profile)?;
-        Compiled::new(Prepared::new(&self.0, workload, plan, 0.0)?)
+        Compiled::new(Prepared::new(&self.0, workload, plan, 0.0)?, None)
     }
 }
 
 impl Compiled {
-    fn new(prepared: Prepared) -> Result<Self, Error> {
+    fn new(mut prepared: Prepared, previous: Option<&Self>) -> Result<Self, Error> {
         let shared = prepared.shared.clone();
         let host = prepared.plan.batches.iter().any(|batch| batch.queue.is_none());
         let host = if host { Some(HostLane::new(&shared, &prepared.plan.graph)?) } else { None };
-        let state = Mutex::new(RunState::new(&prepared, host));
+        let begins = std::mem::take(&mut prepared.begins);
+        let mut state = RunState::new(&prepared, host);
+        if let Some(previous) = previous {
+            // So no chain of graphs that never ran grows.
+            previous.inherit();
+            state.follow(previous.clone(), begins);
+        }
+        let state = Mutex::new(state);
         Ok(Self(Arc::new(CompiledShared { prepared: Arc::new(prepared), state })))
     }
 
     /// A trial of a chaos run, or of a tuner.
     pub(crate) fn of_trial(prepared: Prepared) -> Result<Self, Error> {
-        Self::new(prepared)
+        Self::new(prepared, None)
     }
 
     /// Its plan.
@@ -172,8 +221,12 @@ impl Compiled {
         let prepared = &self.0.prepared;
         prepared.shared.check()?;
         prepared.shared.outside()?;
+        self.inherit();
         match prepared.shared.captures.of(prepared.id) {
-            Some(capture) => self.run_captured(&capture, inputs),
+            Some(capture) => {
+                self.lock().check_begun(prepared)?;
+                self.run_captured(&capture, inputs)
+            }
             None => self.run_plainly(inputs),
         }
     }
@@ -188,6 +241,7 @@ impl Compiled {
         let prepared = &self.0.prepared;
         let submitted = {
             let mut state = self.lock();
+            state.check_heir(prepared)?;
             let _inside = prepared.shared.enter();
             let submitted = state.run_once(prepared, inputs).map_err(|error| state.blamed(prepared, error));
             if let Some(lent) = lent {
@@ -205,6 +259,14 @@ impl Compiled {
             }
         }
         Ok(frame)
+    }
+
+    /// Goes on behind the last run of the graph before, if there is one: from now on that one does not run.
+    pub(crate) fn inherit(&self) {
+        let mut state = self.lock();
+        if let Some(before) = state.before.take() {
+            state.inherit(self.prepared(), &mut before.lock(), before.prepared());
+        }
     }
 
     /// Whether both are the same one.

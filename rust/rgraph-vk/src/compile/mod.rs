@@ -8,6 +8,7 @@ pub(crate) mod compiled;
 pub(crate) mod descriptor;
 pub(crate) mod draw_checks;
 pub(crate) mod foreign;
+pub(crate) mod inherit;
 pub(crate) mod pipeline;
 pub(crate) mod place;
 pub(crate) mod prepared;

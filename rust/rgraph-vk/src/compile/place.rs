@@ -11,7 +11,8 @@ use rgraph_plan::profile::LAZY_MEMORY;
 use rgraph_plan::resource::{Life, ResourceId};
 
 use crate::chaos::poison::allow_clears;
-use crate::compile::prepared::{Place, Prepared};
+use crate::compile::inherit::{Begin, Found, Heritage, Wanted};
+use crate::compile::prepared::Place;
 use crate::compile::scene::{Scene, memories, usages, used_by_batches};
 use crate::device::Shared;
 use crate::error::Error;
@@ -42,7 +43,9 @@ pub(crate) struct Placer<'a> {
     /// Whether images are made such that they can be cleared.
     pub clears: bool,
     /// Has what lives from run to run.
-    pub contents: Option<&'a Prepared>,
+    pub contents: Option<Heritage<'a>>,
+    /// Those of its lasting memories that begin in another way.
+    pub begins: Vec<(ResourceId, Begin)>,
 }
 
 pub(crate) type Placed = (IdVec<ResourceId, Place>, Vec<Arc<Arena>>);
@@ -63,7 +66,7 @@ impl<'a> Placer<'a> {
         for &root in workload.graph.roots() {
             rooted[scene.memory[scene.resource_of[root]]] = true;
         }
-        Self { shared, workload, plan, scene, notes, used, rooted, clears: false, contents: None }
+        Self { shared, workload, plan, scene, notes, used, rooted, clears: false, contents: None, begins: Vec::new() }
     }
 
     pub fn place(&mut self) -> Result<Placed, Error> {
@@ -155,7 +158,7 @@ impl<'a> Placer<'a> {
                 let name = format!("{}{suffix}", plan.resource_name(memory));
                 PhysicalResource::new(self.shared, &name, plan.resources[memory].kind, used[memory], domain, concurrent)
             };
-            if let Some(place) = self.kept(memory) {
+            if let Some(place) = self.inherited(memory, used[memory], host(memory)) {
                 places[memory] = place;
                 continue;
             }
@@ -175,16 +178,28 @@ impl<'a> Placer<'a> {
         Ok((places, arenas.into_iter().flatten().collect()))
     }
 
-    /// The place that lasts and that another compiled graph of the same declaration has for a memory. It suits: what
-    /// outlives a frame is used alike in all plans of a declaration, and shared by all queue families.
-    fn kept(&self, memory: ResourceId) -> Option<Place> {
-        let of = self.contents?;
+    /// The place that another compiled graph has for a memory that lasts, if it suits.
+    fn inherited(&mut self, memory: ResourceId, usages: Usages, host: bool) -> Option<Place> {
+        let contents = self.contents.as_ref()?;
         let declared = self.scene.declared[memory]?;
-        let lasts = self.plan.resources[memory].life != PlanLife::Fresh;
-        match &of.places[of.scene.memory[of.scene.resource_of[declared]]] {
-            Place::Fixed(physical) if lasts => Some(Place::Fixed(physical.clone())),
-            Place::Ring(ring) => Some(Place::Ring(ring.clone())),
-            _ => None,
+        let remembered = self.scene.remembered[memory] as usize;
+        let found = contents.find(&Wanted {
+            name: self.workload.graph.resource_name(declared),
+            declared,
+            kind: self.plan.resources[memory].kind,
+            life: self.plan.resources[memory].life,
+            ring: if remembered > 0 { remembered + 1 } else { 0 },
+            usages,
+            host,
+        });
+        match found {
+            Found::Taken(place) => Some(place),
+            Found::Nothing => None,
+            Found::Begins(begin, note) => {
+                self.begins.push((memory, begin));
+                self.notes.extend(note);
+                None
+            }
         }
     }
 

@@ -20,6 +20,7 @@ use crate::chaos::poison::{allow_clears, fills};
 use crate::chaos::{Chaos, ChaosSpec};
 use crate::compile::bind::{Binder, Packets};
 use crate::compile::chunk::{Again, BatchInfo, Chunk, split};
+use crate::compile::inherit::{Begin, Heritage};
 use crate::compile::place::Placer;
 use crate::compile::rendering::Renderings;
 use crate::compile::scene::{Scene, final_states, memories, usages};
@@ -96,6 +97,8 @@ pub(crate) struct Prepared {
     /// Where the plan's passes stand, by declaration.
     pub planned: HashMap<PassId, PlanPassId>,
     pub places: IdVec<ResourceId, Place>,
+    /// How lasting memories begin that a graph before had, and that are not simply its own.
+    pub begins: Vec<(ResourceId, Begin)>,
     /// What the caller gives.
     pub imports: Vec<Import>,
     pub batches: IdVec<BatchId, BatchInfo>,
@@ -132,6 +135,23 @@ impl Prepared {
     /// Bakes a graph with the driver's sizes and makes it ready.
     pub fn bake(shared: &Arc<Shared>, workload: Workload, options: &Options) -> Result<Self, Error> {
         Self::bake_for(shared, workload, (&shared.profile, options), None)
+    }
+
+    /// Bakes a graph and makes it ready with what lives from run to run in an earlier one.
+    pub fn bake_after(
+        shared: &Arc<Shared>,
+        workload: Workload,
+        options: &Options,
+        earlier: &Self,
+    ) -> Result<Self, Error> {
+        let begin = std::time::Instant::now();
+        let profile = &shared.profile;
+        let plan = Self::planned(shared, &workload.graph, profile, false, |measure, scratch| {
+            bake_measured(&workload.graph, profile, options, measure, scratch)
+        })?;
+        let bake_us = begin.elapsed().as_secs_f64() * 1e6;
+        let heritage = Some(Heritage::of_earlier(earlier));
+        Self::with_contents(shared, workload, Arc::new(plan), (bake_us, None), heritage)
     }
 
     /// Bakes a graph with the driver's sizes for queues that may be others than the device's, and makes it ready.
@@ -203,13 +223,13 @@ impl Prepared {
         Self::with_contents(shared, workload, plan, (bake_us, chaos), None)
     }
 
-    /// The same; what lives from run to run is that of another compiled graph of the same declaration.
+    /// The same; what lives from run to run is that of another compiled graph.
     pub fn with_contents(
         shared: &Arc<Shared>,
         workload: Workload,
         plan: Arc<Plan>,
         (bake_us, chaos): (f64, Option<ChaosSpec>),
-        contents: Option<&Self>,
+        contents: Option<Heritage<'_>>,
     ) -> Result<Self, Error> {
         if workload.works.keys().any(|pass| workload.graph.passes().get(*pass).is_none()) {
             let message = "work is given for a pass of another graph";
@@ -225,6 +245,7 @@ impl Prepared {
         let mut placer = Placer::new(shared, &workload, &plan, &scene, &mut notes);
         (placer.clears, placer.contents) = (chaos.is_some(), contents);
         let (places, arenas) = placer.place()?;
+        let begins = std::mem::take(&mut placer.begins);
         let binder = Binder { shared, graph: &workload.graph, plan: &plan, scene: &scene, renderings: &renderings };
         let mut packets = Packets { of_pass: IdVec::filled(Span::default(), plan.passes.len()), ..Packets::default() };
         let mut recorded = Vec::new();
@@ -312,6 +333,7 @@ impl Prepared {
             planned,
             imports,
             places,
+            begins,
             batches,
             chunks,
             roots,

@@ -178,6 +178,42 @@ pub(crate) fn clear(device: &ash::Device, commands: vk::CommandBuffer, physical:
     }
 }
 
+/// Copies all of an image or buffer into another one of the same kind.
+pub(crate) fn copy_whole(
+    device: &ash::Device,
+    commands: vk::CommandBuffer,
+    from: &PhysicalResource,
+    to: &PhysicalResource,
+) {
+    match (from.raw, to.raw, to.kind) {
+        (Raw::Buffer(from), Raw::Buffer(to), PlanKind::Buffer { size }) => {
+            let region = vk::BufferCopy { src_offset: 0, dst_offset: 0, size };
+            // SAFETY: both are that large, and behind the barriers nobody else uses them.
+            unsafe { device.cmd_copy_buffer(commands, from, to, &[region]) };
+        }
+        (Raw::Image(from), Raw::Image(to), PlanKind::Image { format, size, mips, layers, .. }) => {
+            let regions: Vec<_> = (0..mips)
+                .map(|mip_level| {
+                    let aspect_mask = convert::aspects(format.aspects());
+                    let part =
+                        vk::ImageSubresourceLayers { aspect_mask, mip_level, base_array_layer: 0, layer_count: layers };
+                    let [width, height, depth] = size.map(|texels| (texels >> mip_level).max(1));
+                    vk::ImageCopy {
+                        src_subresource: part,
+                        dst_subresource: part,
+                        extent: vk::Extent3D { width, height, depth },
+                        ..vk::ImageCopy::default()
+                    }
+                })
+                .collect();
+            let (source, target) = (vk::ImageLayout::TRANSFER_SRC_OPTIMAL, vk::ImageLayout::TRANSFER_DST_OPTIMAL);
+            // SAFETY: both have these mips and layers; the layouts are the barriers'.
+            unsafe { device.cmd_copy_image(commands, from, source, to, target, &regions) };
+        }
+        _ => {}
+    }
+}
+
 /// Shows what was cleared to everything that follows. Contents begin with zeros once, so it costs nothing that matters;
 /// and where a first use reads a part of them only, later writes of the rest have a barrier to refer to.
 pub(crate) fn seen_by_all(device: &ash::Device, commands: vk::CommandBuffer) {

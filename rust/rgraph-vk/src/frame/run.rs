@@ -1,5 +1,6 @@
 //! What a compiled graph carries from run to run, and one run up to its submission: inputs, staging, recording.
 
+mod heritage;
 mod inputs;
 
 pub(crate) use inputs::Prologue;
@@ -14,7 +15,8 @@ use rgraph_plan::resource::ResourceId;
 
 use crate::capture::Sink;
 use crate::compile::bind::Packets;
-use crate::compile::compiled::{Inputs, Poll};
+use crate::compile::compiled::{Compiled, Inputs, Poll};
+use crate::compile::inherit::Begin;
 use crate::compile::prepared::{Imports, Prepared};
 use crate::device::Shared;
 use crate::device::queue::Point;
@@ -54,6 +56,12 @@ pub(crate) struct RunState {
     /// Where the run before was read back.
     pub after: Option<Point>,
     initialised: bool,
+    /// The graph whose lasting memories these are, until the first run.
+    pub before: Option<Compiled>,
+    /// How some of them begin with that run.
+    begins: Vec<(ResourceId, Begin)>,
+    /// Whether a later graph has them.
+    has_heir: bool,
     /// The context of a run that failed half-way, until what it left under way is waited for.
     failed: Option<usize>,
     /// How often what is bound to imports has changed, when they were found to be distinct, and when the key was made.
@@ -116,6 +124,9 @@ impl RunState {
             last: None,
             after: None,
             initialised: false,
+            before: None,
+            begins: Vec::new(),
+            has_heir: false,
             failed: None,
             rebound: 1,
             distinct: 0,
@@ -504,6 +515,7 @@ impl RunState {
     /// The clears of the first run were submitted.
     pub fn set_initialised(&mut self) {
         self.initialised = true;
+        self.begins.clear();
     }
 
     /// A variant of a context that was taken out.

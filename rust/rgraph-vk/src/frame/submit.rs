@@ -19,7 +19,7 @@ use crate::convert;
 use crate::device::Shared;
 use crate::device::queue::{Point, Submit};
 use crate::error::Error;
-use crate::frame::copy::{Piece, clear, seen_by_all, upload};
+use crate::frame::copy::{Piece, clear, copy_whole, seen_by_all, upload};
 use crate::frame::external::External;
 use crate::frame::host::{HostLane, Outcome};
 use crate::frame::initial_barriers::{InitialBarriers, Target};
@@ -103,7 +103,7 @@ impl RunState {
             self.after = Some(awaited);
         }
         run.prologue(prologue)?;
-        if !prologue.clears.is_empty() || !prologue.uploads.is_empty() {
+        if !prologue.is_empty() {
             self.set_initialised();
         }
         let order = chaos.and_then(|chaos| chaos.order(prepared, self.run));
@@ -199,7 +199,7 @@ impl Run<'_, '_> {
 
     /// Clears and uploads, on a queue that can do both.
     fn prologue(&mut self, prologue: &Prologue) -> Result<(), Error> {
-        if prologue.clears.is_empty() && prologue.uploads.is_empty() {
+        if prologue.is_empty() {
             return Ok(());
         }
         let mut initial = InitialBarriers::default();
@@ -214,9 +214,16 @@ impl Run<'_, '_> {
         for (physical, _) in &prologue.clears {
             initial.acquire(self.shared, physical, Region::whole(physical.kind), target(true));
         }
-        let cleared =
-            |physical: &Arc<PhysicalResource>| prologue.clears.iter().any(|(known, _)| Arc::ptr_eq(known, physical));
-        for (physical, ..) in prologue.uploads.iter().filter(|(physical, ..)| !cleared(physical)) {
+        let read = Target { access: Accesses::TRANSFER_READ, layout: Layout::TransferSrc, ..target(false) };
+        for (from, to) in &prologue.copies {
+            initial.acquire(self.shared, from, Region::whole(from.kind), read);
+            initial.acquire(self.shared, to, Region::whole(to.kind), target(true));
+        }
+        let begun = |physical: &Arc<PhysicalResource>| {
+            let mut begun = prologue.clears.iter().map(|(to, _)| to).chain(prologue.copies.iter().map(|(_, to)| to));
+            begun.any(|known| Arc::ptr_eq(known, physical))
+        };
+        for (physical, ..) in prologue.uploads.iter().filter(|(physical, ..)| !begun(physical)) {
             initial.acquire(self.shared, physical, Region::first_mip(physical.kind), target(true));
         }
         let device = &self.shared.raw;
@@ -233,7 +240,10 @@ impl Run<'_, '_> {
                     _ => clear(device, commands, physical),
                 }
             }
-            if !prologue.clears.is_empty() {
+            for (from, to) in &prologue.copies {
+                copy_whole(device, commands, from, to);
+            }
+            if !(prologue.clears.is_empty() && prologue.copies.is_empty()) {
                 seen_by_all(device, commands);
             }
             for (physical, block, offset) in &prologue.uploads {
@@ -255,6 +265,12 @@ impl Run<'_, '_> {
         };
         for (physical, _) in &prologue.clears {
             physical.tracked().set(Region::whole(physical.kind), &state);
+        }
+        for (from, to) in &prologue.copies {
+            to.tracked().set(Region::whole(to.kind), &state);
+            let access = Accesses::TRANSFER_READ;
+            let read = ResourceState { access, layout: Layout::TransferSrc, ..state.clone() };
+            from.tracked().set(Region::whole(from.kind), &read);
         }
         for (physical, block, _) in &prologue.uploads {
             physical.tracked().set(Region::first_mip(physical.kind), &state);

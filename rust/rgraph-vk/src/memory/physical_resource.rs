@@ -62,6 +62,8 @@ pub(crate) struct PhysicalResource {
     pub concurrent: bool,
     /// Whether it was made for transfers into it.
     pub clearable: bool,
+    /// What it was made for; nothing is known of the caller's own.
+    usages: Usages,
     memory: Option<(Allocation, Domain)>,
     /// The shared block that it lies in, and its first byte there.
     block: Option<(Arc<SharedBlock>, u64)>,
@@ -172,6 +174,7 @@ impl PhysicalResource {
             raw,
             concurrent,
             clearable: false,
+            usages: Usages::default(),
             memory: None,
             block: None,
             spans: false,
@@ -221,6 +224,7 @@ impl PhysicalResource {
             raw,
             concurrent,
             clearable: usages.image.contains(vk::ImageUsageFlags::TRANSFER_DST),
+            usages,
             memory: None,
             block: None,
             spans: false,
@@ -284,6 +288,16 @@ impl PhysicalResource {
     /// First byte of its memory, if the host can see it.
     pub fn mapped(&self) -> Option<NonNull<u8>> {
         self.mapped.map(|mapped| mapped.0)
+    }
+
+    /// Whether it was made for such uses; `host`: the host has to see it.
+    pub fn suits(&self, usages: Usages, host: bool) -> bool {
+        let own = self.usages;
+        let used = match self.raw {
+            Raw::Image(_) => own.image.contains(usages.image) && own.mutable >= usages.mutable,
+            Raw::Buffer(_) => own.buffer.contains(usages.buffer),
+        };
+        used && own.external >= usages.external && (!host || self.mapped.is_some())
     }
 
     /// A view, made once.

@@ -208,6 +208,12 @@ impl Tuner {
         lock(&self.state).kept.clone()
     }
 
+    /// The compiled graph that ran last: what comes after this graph takes its contents from there
+    /// ([`Device::compile_next`](crate::Device::compile_next)). Once it has, the tuner runs no more.
+    pub fn last(&self) -> Compiled {
+        lock(&self.lane).last.clone()
+    }
+
     /// Runs a frame, of the plan that is kept or of the one that is tried. Imported resources are given in each run.
     /// Flags, push and uniform data that are not given again stay, as in [`Compiled::run`].
     ///
@@ -378,7 +384,11 @@ impl Lane {
         self.push.extend(inputs.push.iter().cloned());
         self.data.extend(inputs.data.iter().map(|(pass, binding, bytes)| ((*pass, *binding), bytes.clone())));
         if !compiled.is(&self.last) {
-            compiled.lock().go_on(&self.last.lock());
+            self.last.inherit();
+            let last = self.last.lock();
+            last.check_heir(self.last.prepared())?;
+            compiled.lock().go_on(&last);
+            drop(last);
             inputs.flags = self.flags.iter().map(|(name, on)| (name.clone(), *on)).collect();
             inputs.push = self.push.iter().map(|(pass, bytes)| (*pass, bytes.clone())).collect();
             let one = |(&(pass, binding), bytes): (&(PassId, u32), &Vec<u8>)| (pass, binding, bytes.clone());

@@ -9,6 +9,7 @@ use rgraph_plan::plan::Plan;
 use rgraph_plan::what_if::weigh;
 
 use crate::compile::compiled::Compiled;
+use crate::compile::inherit::Heritage;
 use crate::compile::prepared::Prepared;
 use crate::error::Error;
 use crate::work::Workload;
@@ -63,7 +64,8 @@ impl SearchJob {
 pub(super) fn prepare(base: &Compiled, workload: Workload, plan: Arc<Plan>) -> Answer {
     let shared = &base.prepared().shared;
     let made = shared.check().and_then(|()| {
-        let prepared = Prepared::with_contents(shared, workload, plan, (0.0, None), Some(base.prepared()))?;
+        let prepared =
+            Prepared::with_contents(shared, workload, plan, (0.0, None), Some(Heritage::of_same(base.prepared())))?;
         Compiled::of_trial(prepared)
     });
     made.map_or_else(|error| Answer::Refused(error.to_string()), Answer::Ready)

@@ -12,6 +12,7 @@ use rgraph_plan::resource::{Life, ResourceId};
 use super::RunState;
 use crate::bulk;
 use crate::compile::compiled::{Inputs, Poll, Upload};
+use crate::compile::inherit::Begin;
 use crate::compile::prepared::{Import, Place, Prepared};
 use crate::device::Shared;
 use crate::error::{Code, DeviceError, Error};
@@ -26,6 +27,8 @@ use crate::memory::state::ResourceState;
 pub(crate) struct Prologue {
     /// Contents that begin with zeros; in chaos runs also memories that begin with poison.
     pub clears: Vec<(Arc<PhysicalResource>, Option<ResourceId>)>,
+    /// Contents that come from another memory of the same kind: from, to.
+    pub copies: Vec<(Arc<PhysicalResource>, Arc<PhysicalResource>)>,
     /// Contents that come from staging memory: block and offset there.
     pub uploads: Vec<(Arc<PhysicalResource>, Arc<Block>, u64)>,
     /// The block that small uploads share, and where it is free from.
@@ -36,6 +39,11 @@ pub(crate) struct Prologue {
 const SHARED_BLOCK: u64 = 1 << 20;
 
 impl Prologue {
+    /// Whether there is nothing to do.
+    pub fn is_empty(&self) -> bool {
+        self.clears.is_empty() && self.copies.is_empty() && self.uploads.is_empty()
+    }
+
     /// Copies bytes into staging memory, from where the run copies them into a resource.
     pub fn stage(
         &mut self,
@@ -64,31 +72,15 @@ impl RunState {
     /// Binds imports and copies what is uploaded into staging memory.
     pub(super) fn prologue(&mut self, prepared: &Prepared, inputs: &Inputs<'_>) -> Result<Prologue, Error> {
         let mut prologue = Prologue::default();
-        let graph = &prepared.workload.graph;
         self.initialised &= !inputs.reset;
-        if !self.initialised {
-            let mut zero: IdVec<ResourceId, bool> = IdVec::filled(false, prepared.places.len());
-            for resource in graph.resources() {
-                if let Life::History(history) = resource.life {
-                    zero[prepared.scene.memory[prepared.scene.resource_of[history.of]]] |= history.zero_first;
-                }
-            }
-            for (home, place) in prepared.places.iter_ids() {
-                let life = prepared.plan.resources[home].life;
-                match place {
-                    Place::Fixed(physical) if life == PlanLife::Persistent => {
-                        prologue.clears.push((physical.clone(), None));
-                    }
-                    Place::Ring(ring) if zero[home] || prepared.chaos.is_some() => {
-                        let poisoned = (!zero[home]).then_some(home);
-                        prologue.clears.extend(ring.iter().map(|physical| (physical.clone(), poisoned)));
-                    }
-                    _ => {}
-                }
-            }
-        }
-        let first = if self.initialised { &[][..] } else { &inputs.first };
-        for (declared, bytes) in first.iter().chain(&inputs.states) {
+        self.begin(prepared, &mut prologue);
+        let resource_of = &prepared.scene.resource_of;
+        let begins = |declared: ResourceId| {
+            let anew = |home| self.begins.iter().any(|(of, begin)| *of == home && matches!(begin, Begin::Anew));
+            !self.initialised || resource_of.get(declared).is_none_or(|resource| anew(prepared.home(*resource).0))
+        };
+        let first = inputs.first.iter().filter(|(declared, _)| begins(*declared));
+        for (declared, bytes) in first.chain(&inputs.states) {
             fill(prepared, *declared, bytes, inputs.poll, &mut prologue)?;
         }
         let mut uploaded = Vec::with_capacity(inputs.uploads.len());
@@ -123,6 +115,43 @@ impl RunState {
             self.distinct = self.rebound;
         }
         Ok(prologue)
+    }
+
+    /// What lasting memories begin with in this run: zeros, or what the graph before had.
+    fn begin(&self, prepared: &Prepared, prologue: &mut Prologue) {
+        if self.initialised && self.begins.is_empty() {
+            return;
+        }
+        let graph = &prepared.workload.graph;
+        let mut zero: IdVec<ResourceId, bool> = IdVec::filled(false, prepared.places.len());
+        for resource in graph.resources() {
+            if let Life::History(history) = resource.life {
+                zero[prepared.scene.memory[prepared.scene.resource_of[history.of]]] |= history.zero_first;
+            }
+        }
+        let mut anew = |home: ResourceId| match &prepared.places[home] {
+            Place::Fixed(physical) if prepared.plan.resources[home].life == PlanLife::Persistent => {
+                prologue.clears.push((physical.clone(), None));
+            }
+            Place::Ring(ring) if zero[home] || prepared.chaos.is_some() => {
+                let poisoned = (!zero[home]).then_some(home);
+                prologue.clears.extend(ring.iter().map(|physical| (physical.clone(), poisoned)));
+            }
+            _ => {}
+        };
+        if !self.initialised {
+            prepared.places.ids().for_each(anew);
+            return;
+        }
+        for (home, begin) in &self.begins {
+            match begin {
+                Begin::Anew => anew(*home),
+                Begin::Copied(from) => {
+                    let pairs = from.iter().cloned().zip(prepared.places[*home].lasting().iter().cloned());
+                    prologue.copies.extend(pairs);
+                }
+            }
+        }
     }
 
     /// Refuses one resource under two names: neither knows of the other's uses.
