@@ -18,7 +18,7 @@ use crate::graph::Graph;
 use crate::plan::Plan;
 
 /// The page's script: modules that share one scope, in this order.
-const SCRIPTS: [&str; 25] = [
+const SCRIPTS: [&str; 26] = [
     include_str!("../viewer/dom.js"),
     include_str!("../viewer/text.js"),
     include_str!("../viewer/model.js"),
@@ -42,6 +42,7 @@ const SCRIPTS: [&str; 25] = [
     include_str!("../viewer/costs.js"),
     include_str!("../viewer/images.js"),
     include_str!("../viewer/tip.js"),
+    include_str!("../viewer/save.js"),
     include_str!("../viewer/keys.js"),
     include_str!("../viewer/main.js"),
 ];

@@ -5,7 +5,7 @@ const KEYS = [
   ['Esc', 'close, unpin, stop searching'], ['1 … 8', 'views'], ['/', 'search; Enter and Shift+Enter cycle'],
   ['[ ]', 'pass before and after, in plan order'], ['b B', 'next and previous barrier'], ['n N', 'next and previous finding'],
   ['a d', 'pan left and right'], ['w s', 'zoom in and out'], ['f', 'fit all'], ['z', 'zoom to what is pinned'],
-  ['c', 'show or hide culled passes'], ['p', 'go to the card, and back'], ['k', 'fold the card'], ['x', 'differences'], ['t', 'system, light, dark'], ['?', 'this list'],
+  ['c', 'show or hide culled passes'], ['p', 'go to the card, and back'], ['k', 'fold the card'], ['x', 'differences'], ['e E', 'save what is in sight: SVG, PNG'], ['t', 'system, light, dark'], ['?', 'this list'],
 ];
 
 const FILTERS = [
@@ -98,6 +98,8 @@ const ACTIONS = {
   p: toCard,
   k: toggleCard,
   x: () => views.some((view) => view.id === 'diff') && set('view', 'diff'),
+  e: () => savePicture('svg'),
+  E: () => savePicture('png'),
   t: () => {
     theme.next();
     announce(`colours: ${theme.get()}`);

@@ -86,6 +86,7 @@ function header() {
     h('div', { class: 'seek', role: 'search' }, field, h('output', { id: 'found', for: 'search', role: 'status' })),
     h('div', { class: 'buttons' },
       h('button', { type: 'button', class: 'plain toggle', id: 'details', 'aria-pressed': 'true', 'aria-keyshortcuts': 'k', onclick: toggleCard }, 'Details'),
+      saveMenu(),
       h('button', { type: 'button', class: 'plain', id: 'theme', onclick: () => theme.next() }, 'Theme: system'),
       h('button', { type: 'button', class: 'plain', onclick: () => help.open(), 'aria-label': 'Help' }, '?')));
 }
