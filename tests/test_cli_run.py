@@ -380,3 +380,17 @@ def test_ctrl_c_ends_quietly(film: Path):
         watching.process.send_signal(signal.SIGINT)
         assert watching.process.wait(30) == 130
     assert len(watching.said()) == 2
+
+
+def test_run_measures_many_frames(film: Path):
+    options = ("--frames", "6", "--report", "--view", "all.html")
+    done = run("run", "film.py", "--input", "src=in.npy", *options, cwd=film)
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"^6 frames: .* at the 99th percentile", done.stdout, re.MULTILINE), done.stdout
+    page = (film / "all.html").read_text(encoding="utf-8")
+    data = json.loads(page.split('id="data">')[1].split("</script>")[0])
+    assert len(data["frames"]["run"]) == 6
+    done = run("run", "film.py", "--input", "src=in.npy", "--frames", "3", "--json", cwd=film)
+    series = json.loads(done.stdout)["report"]["series"]
+    assert len(series["gpu_us"]) == 3
+    assert {one["pass"] for one in series["passes"]} == {one["name"] for one in data["frames"]["passes"]}

@@ -2,7 +2,7 @@
 # the build: `python tests/stub_docs.py` writes them.
 # ruff: noqa: E501
 import sys
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, Protocol, Self, TypeAlias, final, overload
@@ -25,6 +25,7 @@ from rgraph._records import (
     Memory,
     PassSet,
     PassSpan,
+    PassTimes,
     PlanCopy,
     PlannedPass,
     PlannedQueue,
@@ -453,6 +454,43 @@ class Capture:
         """
     def __enter__(self) -> Capture: ...
     def __exit__(self, *error: object) -> None: ...
+
+@final
+class Series:
+    """Times of many frames of one graph: per pass its least, median, 99th percentile and largest, and the frames that took
+    far longer than the others. `str(series)` is a table; `plan.to_html(report=series)` shows it.
+
+    Parameters
+    ----------
+    frames
+        Frames, or their reports, of runs with `measure=`; a generator of them keeps no frame. Waits for each.
+
+    Raises
+    ------
+    GraphError
+        RG-E225 if a frame was not measured, or there is none.
+
+    Examples
+    --------
+    `rg.Series(device.run(graph, measure="passes") for _ in range(300))`
+    """
+
+    def __new__(cls, frames: Iterable[Frame | Report]) -> Series: ...
+    @property
+    def passes(self) -> list[PassTimes]:
+        """The passes in the order of their first begin: `PassTimes` records, in microseconds."""
+    @property
+    def gpu_us(self) -> list[float]:
+        """GPU time of each frame in microseconds."""
+    @property
+    def spikes(self) -> list[int]:
+        """Positions of frames that are longer than the median by a tenth and by six median absolute deviations."""
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as plain values, times in microseconds; `weights=` takes it, written as JSON, as it takes a report."""
+    def __len__(self) -> int: ...
+    def __str__(self) -> str: ...
+    def _repr_html_(self) -> str:
+        """Table."""
 
 @final
 class SharedMemory:
@@ -2616,7 +2654,7 @@ class Plan:
         self,
         graph: Graph | None = None,
         *,
-        report: Report | Sequence[Any] | None = None,
+        report: Report | Series | Sequence[Any] | None = None,
         images: Mapping[Any, _Memory] | None = None,
         findings: Sequence[Finding] | None = None,
         against: Plan | None = None,
@@ -2630,7 +2668,7 @@ class Plan:
             given none shows the accesses that it tells itself.
         report
             The `Report` of a run: the timeline shows what it took, if that was measured. Or a list of records with `name`, `queue`,
-            `begin_us` and `end_us`, in microseconds.
+            `begin_us` and `end_us`, in microseconds. Of many frames a `Series`, or a list of their reports.
         images
             Arrays to show small, by name of the image: `{"lit": frame["lit"]}`.
         findings

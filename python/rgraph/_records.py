@@ -20,6 +20,7 @@ __all__ = [
     "HostSpan",
     "Memory",
     "PassSpan",
+    "PassTimes",
     "Placement",
     "PlannedPass",
     "PlannedQueue",
@@ -339,6 +340,25 @@ class PassSpan(NamedTuple):
     """Its end."""
     group: int = 1
     """Number of passes timed together; above 1 the span is this pass's share of their time."""
+
+
+class PassTimes(NamedTuple):
+    """What a pass took in many frames, in microseconds."""
+
+    name: str
+    """The pass."""
+    queue: str | None
+    """Its queue; None: the host."""
+    min_us: float
+    """Least."""
+    median_us: float
+    """Median."""
+    p99_us: float
+    """99th percentile, by nearest rank."""
+    max_us: float
+    """Largest."""
+    group: int
+    """How many passes were timed as one at most; above 1 the times are shares."""
 
 
 class HostSpan(NamedTuple):

@@ -11,9 +11,9 @@ from rgraph._core import preview
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from rgraph import Array, Device, Frame, Graph, Report
+    from rgraph import Array, Device, Frame, Graph, Report, Series
 
-__all__ = ["device", "frame", "graph", "report"]
+__all__ = ["device", "frame", "graph", "report", "series"]
 
 #: Rows of a table; the rest is counted.
 _MOST = 40
@@ -94,3 +94,11 @@ def device(value: Device) -> str:
         ("queues", ", ".join(value.profile.queues)),
     ]
     return _table(info.name, ("", ""), rows)
+
+
+def series(value: Series) -> str:
+    """Times of passes in all frames."""
+    title = f"{len(value)} frames, {len(value.spikes)} spikes"
+    order = sorted(value.passes, key=lambda one: -one.median_us)
+    rows = [(one.name, *(f"{us:.1f}" for us in one[2:6])) for one in order]
+    return _table(title, ("pass", "min µs", "median", "p99", "max"), rows)

@@ -3,6 +3,7 @@
 Without Chromium they are skipped with the reason, unless RGRAPH_REQUIRE_BROWSER=1 or CI says that there must be one.
 """
 
+import json
 import os
 import shutil
 from collections.abc import Callable, Iterator
@@ -37,6 +38,23 @@ def browser():
         made = playwright.chromium.launch(executable_path=path, args=flags)
         yield made
         made.close()
+
+
+@pytest.fixture(scope="session")
+def violations():
+    """What axe finds in a page, one line each."""
+    try:
+        from axe_playwright_python.sync_playwright import Axe
+    except ImportError:
+        wanted("axe-playwright-python is not installed")
+    axe = Axe()
+
+    def violations(page) -> list[str]:
+        found = axe.run(page).response["violations"]
+        nodes = [json.dumps([node["html"][:160] for node in one["nodes"][:3]]) for one in found]
+        return [f"{one['id']}: {one['help']}: {places}" for one, places in zip(found, nodes, strict=True)]
+
+    return violations
 
 
 @dataclass

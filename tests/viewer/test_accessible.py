@@ -1,29 +1,8 @@
 """The page for everybody: axe finds nothing in any view of either theme, at any width."""
 
-import json
-
 import pytest
 
-from .conftest import wanted
-
 VIEWS = ["frame", "timeline", "resources", "memory", "graph", "diagram", "costs", "tables", "images", "diff"]
-
-
-@pytest.fixture(scope="session")
-def violations():
-    """What axe finds in a page, one line each."""
-    try:
-        from axe_playwright_python.sync_playwright import Axe
-    except ImportError:
-        wanted("axe-playwright-python is not installed")
-    axe = Axe()
-
-    def violations(page) -> list[str]:
-        found = axe.run(page).response["violations"]
-        nodes = [json.dumps([node["html"][:160] for node in one["nodes"][:3]]) for one in found]
-        return [f"{one['id']}: {one['help']}: {places}" for one, places in zip(found, nodes, strict=True)]
-
-    return violations
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -28,7 +28,7 @@ from rgraph.cli._terminal import Progress, as_json, nearest, paint, say, table, 
 if TYPE_CHECKING:
     import argparse
 
-    from rgraph import ChaosReport, Compiled, Device, Frame, Graph, Plan, Report
+    from rgraph import ChaosReport, Compiled, Device, Frame, Graph, Plan, Report, Series
     from rgraph.cli._running import Settings
 
 __all__ = ["MORE", "add_arguments", "main", "written"]
@@ -42,6 +42,7 @@ A graph may also be an object of a Python file: film.py:graph.
   rgraph run blur.rgraph.json --input photo=in.png -o out.png
   rgraph run frame.rgraph.json --show ao -o ao.png
   rgraph run fluid.rgraph.json --frames 600 --output dye='out/{frame:04}.png'
+  rgraph run frame.rgraph.json --frames 300 --report --view frames.html
   rgraph run frame.rgraph.json --set compose.strength=0.5 --flag overlay=off -o out
   rgraph run crt.slangp --input photo.png --output out.png
   rgraph run frame.rgraph.json --chaos 20"""
@@ -67,9 +68,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     output.add_argument("--show", metavar="NAME", help="any image or buffer as the result; also by RGRAPH_SHOW")
     output.add_argument("--window", action="store_true", help="show the first image in a window until that is closed")
-    output.add_argument("--report", action="store_true", help="print times of the passes, memory, barriers")
+    output.add_argument(
+        "--report", action="store_true", help="print times of the passes (of all frames), memory, barriers"
+    )
     output.add_argument("--trace", metavar="FILE", help="write a trace of the last frame, for Perfetto and speedscope")
-    output.add_argument("--view", metavar="FILE.html", help="write the viewer with measured times and pictures")
+    output.add_argument(
+        "--view", metavar="FILE.html", help="write the viewer with the times of all frames and pictures"
+    )
     output.add_argument("--json", action="store_true", help="print JSON")
     argument_of_times(output, "--report, --trace, --view and --json")
     parser.add_argument(
@@ -81,6 +86,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     planned = parser.add_argument_group("plan")
     planned.add_argument("--plan", metavar="FILE", help="run this plan of the graph; it is judged first")
     planned.add_argument("--weights", metavar="FILE", help="durations of passes: a report, or what rgraph tune wrote")
+
+
+#: Frames that run while the report of the one before them is awaited.
+_UNDER_WAY = 3
 
 
 def _file_name(name: str, taken: set[str]) -> str:
@@ -161,6 +170,7 @@ def written(
     names: list[str],
     frames: int,
     measure: Literal["off", "frame", "batches", "passes"] = "off",
+    reports: list[Report] | None = None,
 ) -> tuple[Frame, dict[str, str]]:
     """Run frames and write what is wanted of them; the last frame, and the file of each result.
 
@@ -178,8 +188,11 @@ def written(
         How many.
     measure
         Which GPU times of the last one are measured.
+    reports
+        Takes the reports of all frames, each of which is measured then.
     """
     each, files = outputs.every_frame, {}
+    under_way: list[Frame] = []
     with bound(), Progress(frames if frames > 1 else None, "frames") as progress:
         for number in range(frames):
             last = number == frames - 1
@@ -188,8 +201,13 @@ def written(
                 flags=given.flags or None,
                 params=given.params(number) or None,
                 read=names if last else each,
-                measure=measure if last else "off",
+                measure=measure if last or reports is not None else "off",
             )
+            if reports is not None:
+                under_way.append(frame)
+                # A report waits for its frame; the device has others to do meanwhile.
+                while len(under_way) > (0 if last else _UNDER_WAY):
+                    reports.append(under_way.pop(0).report)
             files = outputs.write(frame, number, names if last else each)
             progress.step()
     frame.wait()
@@ -220,12 +238,14 @@ def _listed(frame: Frame, names: list[str], files: dict[str, str]) -> list[str]:
     return table(rows) if rows else ["  no results: the graph names no root; --show NAME shows an image"]
 
 
-def _report(plan: Plan, report: Report, arguments: argparse.Namespace, previews: dict[str, Any]) -> None:
+def _report(
+    plan: Plan, report: Report, series: Series | None, arguments: argparse.Namespace, previews: dict[str, Any]
+) -> None:
     pages: dict[str, str] = {}
     if arguments.trace:
         pages[arguments.trace] = plan.to_trace(report)
     if arguments.view:
-        pages[arguments.view] = plan.to_html(report=report, images=previews, findings=plan.check())
+        pages[arguments.view] = plan.to_html(report=series or report, images=previews, findings=plan.check())
     for path, text in pages.items():
         _write_file(path, text.encode())
         tell(path)
@@ -308,7 +328,7 @@ def main(arguments: argparse.Namespace) -> int:
     graph, foreign = loaded(arguments)
     graph, only = shown(graph, arguments.show)
     given = settings(graph, arguments, foreign)
-    from rgraph import Plan
+    from rgraph import Plan, Series
 
     with opened(arguments) as device:
         if arguments.plan:
@@ -324,14 +344,18 @@ def main(arguments: argparse.Namespace) -> int:
         begin = time.perf_counter()
         timed = arguments.report or arguments.json or arguments.trace or arguments.view
         measure: Literal["off", "frame", "batches", "passes"] = arguments.measure if timed else "off"
-        frame, files = written(done, given, outputs, names, arguments.frames, measure)
+        reports: list[Report] | None = [] if measure != "off" and arguments.frames > 1 else None
+        frame, files = written(done, given, outputs, names, arguments.frames, measure, reports)
         seconds = time.perf_counter() - begin
+        series = Series(reports) if reports else None
         if arguments.json:
             results = [
                 {"name": name, "format": frame[name].format, "shape": frame[name].shape, "file": files.get(name)}
                 for name in names
             ]
             report = frame.report.to_dict()
+            if series is not None:
+                report["series"] = series.to_dict()
             values = {"graph": done.plan.graph_name, "device": device.info.name, "frames": arguments.frames}
             say(as_json({**values, "seconds": seconds, "results": results, "report": report}))
         else:
@@ -342,5 +366,7 @@ def main(arguments: argparse.Namespace) -> int:
             say("\n".join(_listed(frame, names, files)))
             if arguments.report:
                 say(str(frame.report))
-        _report(done.plan, frame.report, arguments, _previews(device, graph, given) if arguments.view else {})
+                if series is not None:
+                    say(str(series))
+        _report(done.plan, frame.report, series, arguments, _previews(device, graph, given) if arguments.view else {})
         return 1 if warned(device) and arguments.validate else 0

@@ -58,6 +58,8 @@ mod core {
     #[pymodule_export]
     use crate::classes::semaphore::PySemaphore;
     #[pymodule_export]
+    use crate::classes::series::PySeries;
+    #[pymodule_export]
     use crate::classes::share::PySharedMemory;
     #[pymodule_export]
     use crate::classes::view::PyView;

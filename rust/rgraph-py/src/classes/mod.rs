@@ -36,6 +36,7 @@ pub(crate) mod report;
 pub(crate) mod resource;
 pub(crate) mod sampler;
 pub(crate) mod semaphore;
+pub(crate) mod series;
 pub(crate) mod share;
 pub(crate) mod show;
 pub(crate) mod transfer;

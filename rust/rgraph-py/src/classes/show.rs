@@ -6,13 +6,14 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping};
 use rgraph_plan::report::page::{Finding, HostSpan, Measured, PassSpan};
-use rgraph_plan::report::{self, Page, svg};
+use rgraph_plan::report::{self, Page, Series, svg};
 use rgraph_vk::Measure;
 
 use crate::arguments::convert::{Text, word};
 use crate::classes::graph::PyGraph;
 use crate::classes::plan::PyPlan;
 use crate::classes::report::PyReport;
+use crate::classes::series::{PySeries, is_series};
 use crate::run::error::guarded;
 
 /// One field of a record: by attribute, or by key of plain values.
@@ -29,7 +30,7 @@ fn field<'py>(record: &Bound<'py, PyAny>, name: &str) -> PyResult<Bound<'py, PyA
 /// `begin_us` and `end_us`.
 ///
 /// `None`: a `Report` of a frame that was not measured.
-fn measured(report: &Bound<'_, PyAny>) -> PyResult<Option<Measured>> {
+pub fn measured(report: &Bound<'_, PyAny>) -> PyResult<Option<Measured>> {
     if report.cast::<PyReport>().is_ok_and(|report| report.get().0.measure == Measure::Off) {
         return Ok(None);
     }
@@ -65,6 +66,15 @@ fn measured(report: &Bound<'_, PyAny>) -> PyResult<Option<Measured>> {
         measured.calibrated = calibrated.is_truthy()?;
     }
     Ok(Some(measured))
+}
+
+/// The frames of a `Series`, or of a list of frames or reports; `None` for one report.
+fn several(report: &Bound<'_, PyAny>) -> PyResult<Option<Arc<Series>>> {
+    match report.cast::<PySeries>() {
+        Ok(series) => Ok(Some(Arc::clone(&series.get().0))),
+        Err(_) if is_series(report) => PySeries::of(report).map(Some),
+        Err(_) => Ok(None),
+    }
 }
 
 /// Pictures of arrays, made by `rgraph._preview`.
@@ -120,7 +130,7 @@ impl PyPlan {
     ///     given none shows the accesses that it tells itself.
     /// report
     ///     The `Report` of a run: the timeline shows what it took, if that was measured. Or a list of records with `name`, `queue`,
-    ///     `begin_us` and `end_us`, in microseconds.
+    ///     `begin_us` and `end_us`, in microseconds. Of many frames a `Series`, or a list of their reports.
     /// images
     ///     Arrays to show small, by name of the image: `{"lit": frame["lit"]}`.
     /// findings
@@ -137,6 +147,8 @@ impl PyPlan {
         against: Option<&Bound<'_, Self>>,
     ) -> PyResult<String> {
         let py = slf.py();
+        let frames = report.map(several).transpose()?.flatten();
+        let report = report.filter(|_| frames.is_none());
         let measured = report.map(measured).transpose()?.flatten();
         let images = images.map(pictures).transpose()?.unwrap_or_default();
         let findings = findings.map(self::findings).transpose()?.unwrap_or_default();
@@ -151,6 +163,7 @@ impl PyPlan {
                 plan: &plan,
                 graph: declaration.as_deref(),
                 measured: measured.as_ref(),
+                frames: frames.as_deref(),
                 images: &images,
                 findings: &findings,
                 against: other.as_ref().map(|(plan, graph)| (&**plan, graph.as_deref())),

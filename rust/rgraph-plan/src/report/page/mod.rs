@@ -12,13 +12,14 @@ mod sha256;
 use serde::Serialize;
 
 use super::diff::diff;
+use super::series::Series;
 use super::svg::svg;
 use super::words::{bytes_phrase, hazard_templates, plain};
 use crate::graph::Graph;
 use crate::plan::Plan;
 
 /// The page's script: modules that share one scope, in this order.
-const SCRIPTS: [&str; 26] = [
+const SCRIPTS: [&str; 27] = [
     include_str!("../viewer/dom.js"),
     include_str!("../viewer/text.js"),
     include_str!("../viewer/model.js"),
@@ -38,6 +39,7 @@ const SCRIPTS: [&str; 26] = [
     include_str!("../viewer/island.js"),
     include_str!("../viewer/tables.js"),
     include_str!("../viewer/diff.js"),
+    include_str!("../viewer/frames.js"),
     include_str!("../viewer/cards.js"),
     include_str!("../viewer/costs.js"),
     include_str!("../viewer/images.js"),
@@ -58,6 +60,8 @@ pub struct Page<'a> {
     pub graph: Option<&'a Graph>,
     /// What a run of it took.
     pub measured: Option<&'a Measured>,
+    /// Times of many frames; without `measured` the page shows those of the median frame first.
+    pub frames: Option<&'a Series>,
     /// Pictures of images: name and `data:` URI.
     pub images: &'a [(String, String)],
     /// What a judge found.
@@ -127,6 +131,8 @@ struct Payload<'a> {
     diff: Option<super::Diff>,
     #[serde(skip_serializing_if = "Option::is_none")]
     measured: Option<&'a Measured>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    frames: Option<&'a Series>,
     images: &'a [(String, String)],
     findings: &'a [Finding],
     hazards: Vec<(&'static str, &'static str)>,
@@ -135,7 +141,7 @@ struct Payload<'a> {
 impl<'a> Page<'a> {
     /// A page of a plan and nothing else.
     pub fn new(plan: &'a Plan) -> Self {
-        Self { plan, graph: None, measured: None, images: &[], findings: &[], against: None }
+        Self { plan, graph: None, measured: None, frames: None, images: &[], findings: &[], against: None }
     }
 
     /// The page's data as JSON without a `<` in it.
@@ -146,6 +152,7 @@ impl<'a> Page<'a> {
             against: self.against.map(|(plan, graph)| gather::gather(plan, graph)),
             diff: self.against.map(|(plan, _)| diff(self.plan, plan)),
             measured: self.measured,
+            frames: self.frames,
             images: self.images,
             findings: self.findings,
             hazards: hazard_templates().collect(),

@@ -118,7 +118,7 @@ const card = {
         text(passes.flag) && tag(`if ${text(passes.flag)}`),
         data.parts.length > 1 && passes.part[pass] >= 0 && tag(`part ${passes.part[pass] + 1} of ${data.parts.length}`)),
       facts(
-        ['Measured', took],
+        ['Measured', took], ['In all frames', framesOf(passes.name[pass])],
         ['Modelled', passes.us[pass] > 0 ? `${micros(passes.us[pass])} from ${micros(passes.start[pass])}` : ''],
         ['Submission', batch < 0 ? '' : link(`s${batch}`, `${batch} on ${plan.queueName(passes.queue[pass])}`)],
         ['Declared', declaredAt(text(passes.place)) || (passes.declared[pass] >= 0 ? `as pass ${passes.declared[pass]}` : '')],

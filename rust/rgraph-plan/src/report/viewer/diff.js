@@ -29,8 +29,8 @@ function ranked(changes) {
 }
 
 class Differences extends Tables {
-  constructor() {
-    super('diff', 'Differences', 'Changes');
+  constructor(id = 'diff', title = 'Differences', label = 'Changes') {
+    super(id, title, label);
     this.kinds = new Set(Object.keys(SIGNS));
     this.axisOf = 'order';
   }
@@ -91,36 +91,47 @@ class Differences extends Tables {
     this.drawPair();
   }
 
-  // Both plans, one pass after the other, with lines between passes of one name.
+  // What is compared: a plan on a scale, with a name, above another.
+  get sides() {
+    return [{ plan, scale: plan.scales[this.axisOf], name: 'before' }, { plan: other, scale: other.scales[this.axisOf], name: 'after' }];
+  }
+
+  // How passes differ, by name.
+  get signs() {
+    return changes.pass;
+  }
+
+  // Both sides, one pass after the other, with lines between passes of one name.
   drawPair() {
     const width = this.pair.clientWidth - 100;
-    const scales = [plan.scales[this.axisOf], other.scales[this.axisOf]];
-    const extent = Math.max(scales[0].extent, scales[1].extent);
+    const { sides, signs } = this;
+    const [before, after] = sides;
+    const extent = Math.max(before.scale.extent, after.scale.extent);
     const x = (value) => 90 + (value / extent) * width;
-    const parts = [plan, other].flatMap((one, at) => this.strip(one, scales[at], at, x));
+    const parts = sides.flatMap((side, at) => this.strip(side, at, x, signs));
     const lines = svg('svg', { class: 'over' });
     place(lines, 0, 0, this.pair.clientWidth, 110);
     const crowded = plan.live > 400;
     for (let pass = 0; pass < plan.live; pass += 1) {
       const name = plan.passes.name[pass];
-      const there = other.passNamed.get(name);
-      const sign = changes.pass.get(name);
-      if (there === undefined || other.isCulled(there) || (crowded && !sign)) continue;
-      const from = x((scales[0].begin[pass] + scales[0].end[pass]) / 2);
-      const to = x((scales[1].begin[there] + scales[1].end[there]) / 2);
+      const there = after.plan.passNamed.get(name);
+      const sign = signs.get(name);
+      if (there === undefined || after.plan.isCulled(there) || (crowded && !sign)) continue;
+      const from = x((before.scale.begin[pass] + before.scale.end[pass]) / 2);
+      const to = x((after.scale.begin[there] + after.scale.end[there]) / 2);
       lines.append(svg('line', { x1: from, x2: to, y1: 42, y2: 72, class: sign === SIGNS.moved ? 'tie moved' : 'tie' }));
     }
     this.pair.replaceChildren(lines, ...parts);
   }
 
-  strip(one, scale, at, x) {
+  strip({ plan: one, scale, name }, at, x, signs) {
     const top = at ? 72 : 14;
-    const parts = [place(h('span', { class: 'note', text: at ? 'after' : 'before' }), 12, top + 5)];
+    const parts = [place(h('span', { class: 'note', text: name }), 12, top + 5)];
     let free = -1;
     for (let pass = 0; pass < one.live; pass += 1) {
       const left = x(scale.begin[pass]);
       const right = x(scale.end[pass]);
-      const sign = changes.pass.get(one.passes.name[pass]);
+      const sign = signs.get(one.passes.name[pass]);
       if (right - left < 2 && right < free + 2 && !sign) continue;
       free = right;
       const of = { '+': 'added', '−': 'removed', '~': 'changed', '↔': 'moved' }[sign] || '';

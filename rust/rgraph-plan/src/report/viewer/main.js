@@ -2,6 +2,7 @@
 
 const payload = JSON.parse(document.getElementById('data').textContent);
 const plan = readPlan(payload.plan);
+if (payload.frames) payload.measured ||= timesOf(payload.frames, payload.frames.median);
 if (payload.measured) plan.scales.measured = measuredScale(plan, payload.measured);
 const other = payload.against && readPlan(payload.against);
 const changes = readChanges(payload.diff);
@@ -26,6 +27,7 @@ const views = [
   new Stack('resources', 'Resources', [new Resources()]), new Stack('memory', 'Memory', [new MemoryMap()]),
   new GraphView(), new Diagram(), new Costs(), new Tables(),
 ];
+if (payload.frames) views.push(new Frames());
 if (images.size) views.push(new Images());
 if (payload.diff) views.push(new Differences());
 const viewNamed = (id) => views.find((view) => view.id === id);
@@ -50,9 +52,9 @@ function tabs() {
   const list = h('div', { class: 'tabs', role: 'tablist', 'aria-label': 'Views' });
   views.forEach((view, at) => {
     const tab = h('button', {
-      role: 'tab', id: `tab-${view.id}`, type: 'button', 'aria-controls': `view-${view.id}`, 'aria-keyshortcuts': String(at + 1),
+      role: 'tab', id: `tab-${view.id}`, type: 'button', 'aria-controls': `view-${view.id}`, 'aria-keyshortcuts': at < 9 && String(at + 1),
       onclick: () => set('view', view.id),
-    }, h('kbd', { 'aria-hidden': 'true', text: String(at + 1) }), view.title);
+    }, at < 9 && h('kbd', { 'aria-hidden': 'true', text: String(at + 1) }), view.title);
     list.append(tab);
   });
   list.addEventListener('keydown', (event) => {
@@ -73,7 +75,8 @@ function header() {
     [count(plan.live, 'pass', 'passes'), ''], culled && [`${number(culled)} culled`, 'off'],
     [queueText(), ''], [`${count(meta.barrier_calls, 'barrier call')}`, ''],
     [bytes(meta.memory), ''],
-    plan.scales.measured ? [`${micros(plan.scales.measured.took)} measured`, ''] : meta.frame_us > 0 && [micros(meta.frame_us), ''],
+    payload.frames ? [`${count(payload.frames.run.length, 'frame')}, median ${micros(payload.frames.spread.median)}`, '']
+      : plan.scales.measured ? [`${micros(plan.scales.measured.took)} measured`, ''] : meta.frame_us > 0 && [micros(meta.frame_us), ''],
     payload.findings.length > 0 && [count(payload.findings.length, 'finding'), 'bad'],
   ].filter(Boolean);
   const field = h('input', {

@@ -443,6 +443,14 @@ class Stack {
     this.draw();
   }
 
+  // The measured times are those of another frame.
+  renew() {
+    for (const pane of this.panes) pane.forget();
+    this.shared = '';
+    this.map.drawn = '';
+    if (!this.panel.hidden) this.redraw();
+  }
+
   resized() {
     this.left = undefined;
     this.shared = '';

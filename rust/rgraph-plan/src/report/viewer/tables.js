@@ -219,7 +219,7 @@ class Tables extends GridView {
       const cells = values.map((value, column) => {
         const id = `${row}:${key}#${column}`;
         const cell = h('div', { role: column === (table.head ?? 1) ? 'rowheader' : 'gridcell', class: typeof value === 'number' ? 'td figure' : 'td', tabindex: -1,
-          'aria-colindex': column + 1, data: { key, cell: id } }, typeof value === 'number' ? number(value) : value);
+          'aria-colindex': column + 1, data: { key, cell: id } }, table.inside?.(list[row], column, value) || (typeof value === 'number' ? number(value) : value));
         Object.assign(cell, { key, dye: 0, turn: this.turn });
         this.marks.set(id, cell);
         return place(cell, widths.at[column], 0, widths.of[column], TABLE_ROW);
@@ -232,7 +232,7 @@ class Tables extends GridView {
 
   // Widths of columns, by what is in view; they only grow, so that nothing jumps while one scrolls.
   widths(rows, table) {
-    const of = this.wide?.which === this.which ? this.wide.of : table.columns.map((name) => name.length * 7.8 + 34);
+    const of = this.wide?.which === this.which ? this.wide.of : table.columns.map((name, column) => Math.max(name.length * 7.8 + 34, table.least?.[column] || 0));
     rows.forEach((values) => values.forEach((value, column) => {
       of[column] = Math.max(of[column], Math.min(420, String(value).length * 7.1 + 22));
     }));
