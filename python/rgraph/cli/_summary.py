@@ -9,7 +9,7 @@ from rgraph.cli._terminal import columns, paint, size
 if TYPE_CHECKING:
     from rgraph import Plan
 
-__all__ = ["differences", "summary"]
+__all__ = ["differences", "ranked", "summary"]
 
 _BARS = " ▁▂▃▄▅▆▇█"
 _LINES = 8
@@ -112,8 +112,8 @@ def _said(change: dict[str, Any]) -> str:
     return f"    {paint(mark, color)} {text or change['kind']}"
 
 
-def differences(values: dict[str, Any]) -> list[str]:
-    """The differences of two plans by pass and resource, the largest first; those of the plan as a whole before them.
+def ranked(values: dict[str, Any]) -> list[tuple[tuple[str, str], list[dict[str, Any]]]]:
+    """The changes of two plans by what they are of, the largest first; those of the plan as a whole lead.
 
     Parameters
     ----------
@@ -123,10 +123,21 @@ def differences(values: dict[str, Any]) -> list[str]:
     groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for change in values["changes"]:
         groups.setdefault((change["what"], change["name"]), []).append(change)
-    lines = []
-    order = sorted(groups.items(), key=lambda item: (item[0][0] != "plan", -sum(one["weight"] for one in item[1])))
-    for (what, name), changes in order:
+    for changes in groups.values():
         changes.sort(key=lambda one: -float(one["weight"]))
+    return sorted(groups.items(), key=lambda item: (item[0][0] != "plan", -sum(one["weight"] for one in item[1])))
+
+
+def differences(values: dict[str, Any]) -> list[str]:
+    """The differences of two plans by pass and resource, the largest first; those of the plan as a whole before them.
+
+    Parameters
+    ----------
+    values
+        What `Plan.diff_dict` returns.
+    """
+    lines = []
+    for (what, name), changes in ranked(values):
         lines.append(f"  {what} {paint(name, 'bold')}" if name else f"  {what}")
         lines += [_said(one) for one in changes[:_LINES]]
         if len(changes) > _LINES:

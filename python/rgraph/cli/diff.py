@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rgraph._core import _write_file
@@ -21,10 +22,13 @@ __all__ = ["MORE", "add_arguments", "main"]
 MORE = """\
 The exit status is 0 even if they differ; with --exit-code it is then 1.
 
+Of two folders the plans of one name are compared, and -o writes one page without scripts for builds to keep.
+
 HEAD is the plan that rgraph bake --keep kept last, HEAD~3 the third one of the same graph before it.
 
   rgraph diff HEAD~3
-  rgraph diff before.rplan.json after.rplan.json -o changes.html"""
+  rgraph diff before.rplan.json after.rplan.json -o changes.html
+  rgraph diff main/plans branch/plans -o changes.html --exit-code"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,7 +39,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser
         Where.
     """
-    parser.add_argument("before", metavar="A", help="a plan file, or HEAD~N: N kept plans of its graph ago")
+    parser.add_argument(
+        "before", metavar="A", help="a plan file, a folder of them, or HEAD~N: N kept plans of its graph ago"
+    )
     parser.add_argument("after", metavar="B", nargs="?", default="HEAD", help="another one (default: HEAD)")
     parser.add_argument("-o", "--output", metavar="FILE.html", help="write both as one page of the viewer")
     parser.add_argument("--exit-code", action="store_true", help="exit status 1 if they differ")
@@ -53,6 +59,25 @@ def _grouped(before: Plan, after: Plan) -> str:
 
 def _read(name: str) -> Plan:
     return find(name) if is_kept(name) else load_plan(name)
+
+
+def _folders(arguments: argparse.Namespace) -> int:
+    """Compare the plans of two folders."""
+    from rgraph.cli._folder import against, lines, plain_values, plans
+    from rgraph.cli._folder_page import page
+
+    for path in (arguments.before, arguments.after):
+        if not Path(path).is_dir():
+            raise UsageError(f"{path}: no folder, while the other one is", "compare two folders, or two plan files")
+    entries = against(plans(arguments.before), plans(arguments.after))
+    if arguments.output is not None:
+        title = f"{arguments.before} → {arguments.after}"
+        _write_file(arguments.output, page(title, entries, compared=True).encode())
+    if arguments.json:
+        say(as_json(plain_values(entries)))
+    elif arguments.output is None:
+        say("\n".join(lines(entries)))
+    return 1 if arguments.exit_code and any(one.status != "equal" for one in entries) else 0
 
 
 def main(arguments: argparse.Namespace) -> int:
@@ -74,6 +99,8 @@ def main(arguments: argparse.Namespace) -> int:
     output: str | None = arguments.output
     if output is not None and not output.endswith(".html"):
         raise UsageError(f"{output}: differences are written to .html, or printed")
+    if Path(arguments.before).is_dir() or Path(arguments.after).is_dir():
+        return _folders(arguments)
     before, after = _read(arguments.before), _read(arguments.after)
     if output is not None:
         page = before.to_html(against=after)

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["MORE", "add_arguments", "main"]
 
 MORE = """\
+A folder becomes one page without scripts, for builds to keep: its plans, and its graphs baked, the longest frame first.
+
 It bakes a graph file first. A capture shows its plan; --nth chooses one of several graphs. The page needs no network.
 
   rgraph view frame.rgraph.json --open
@@ -35,7 +37,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         Where.
     """
     parser.add_argument(
-        "graph", metavar="GRAPH|PLAN|CAPTURE", help="a graph file, a plan file (.rplan.json) or a capture"
+        "graph",
+        metavar="GRAPH|PLAN|CAPTURE|FOLDER",
+        help="a graph file, a plan file (.rplan.json), a capture, a folder",
     )
     parser.add_argument(
         "-o",
@@ -54,6 +58,8 @@ def _beside(path: str) -> str:
     """The page's name where none is said."""
     if path == STANDARD:
         return STANDARD
+    if Path(path).is_dir():
+        return f"{Path(path).resolve().name or 'plans'}.html"
     path = python_file(path) if is_python(path) else path
     for suffix in (".rgraph.json", ".rplan.json", ".json", ".py", ".rcapture"):
         if path.endswith(suffix):
@@ -69,6 +75,42 @@ def _captured(path: str, nth: int) -> tuple[Plan, Graph]:
     _, declared, planned = graphs[nth]
     graph = Graph.from_json(declared)
     return (Plan.from_json(planned) if planned is not None else graph.bake()), graph
+
+
+def _folder(arguments: argparse.Namespace) -> str:
+    """The page of a folder."""
+    from rgraph.cli._folder import Entry, plans
+    from rgraph.cli._folder_page import page
+
+    if arguments.of:
+        raise UsageError("--graph is for plan files, not for folders")
+    found = plans(arguments.graph, arguments)
+    entries = [Entry(name, plan, plan, plan.diff_dict(plan)) for name, plan in found.items()]
+    entries.sort(key=lambda one: -next(of["after"] for of in one.values["figures"] if of["what"] == "frame"))
+    return page(Path(arguments.graph).resolve().name or "plans", entries, compared=False)
+
+
+def _page(arguments: argparse.Namespace, drawn: bool) -> str:
+    """The page or the picture of what the arguments name."""
+    graph: Graph | None
+    findings: list[Finding] | None
+    if arguments.graph != STANDARD and Path(arguments.graph).is_dir():
+        if drawn:
+            raise UsageError(f"{arguments.graph}: a folder is written to .html")
+        return _folder(arguments)
+    if is_capture(arguments.graph):
+        plan, graph = _captured(arguments.graph, arguments.nth)
+        findings = plan.check(graph)
+    elif is_plan(arguments.graph):
+        plan = load_plan(arguments.graph)
+        graph = load_graph(arguments.of, arguments.option) if arguments.of else None
+        findings = plan.check(graph) if graph else None
+    else:
+        if arguments.of:
+            raise UsageError("--graph is for plan files; plans are called .rplan.json")
+        plan, graph = baked(arguments), None
+        findings = plan.check()
+    return picture(plan, arguments, graph) if drawn else plan.to_html(graph, findings=findings)
 
 
 def main(arguments: argparse.Namespace) -> int:
@@ -91,21 +133,7 @@ def main(arguments: argparse.Namespace) -> int:
     refuse(arguments, drawn)
     if arguments.open and output == STANDARD:
         raise UsageError("--open needs a file", "add -o FILE.html")
-    graph: Graph | None
-    findings: list[Finding] | None
-    if is_capture(arguments.graph):
-        plan, graph = _captured(arguments.graph, arguments.nth)
-        findings = plan.check(graph)
-    elif is_plan(arguments.graph):
-        plan = load_plan(arguments.graph)
-        graph = load_graph(arguments.of, arguments.option) if arguments.of else None
-        findings = plan.check(graph) if graph else None
-    else:
-        if arguments.of:
-            raise UsageError("--graph is for plan files; plans are called .rplan.json")
-        plan, graph = baked(arguments), None
-        findings = plan.check()
-    page = picture(plan, arguments, graph) if drawn else plan.to_html(graph, findings=findings)
+    page = _page(arguments, drawn)
     if output == STANDARD:
         say(page)
         return 0
