@@ -21,6 +21,7 @@ pub mod texel;
 mod tune;
 pub mod validate;
 pub mod vertex;
+pub mod walk;
 mod window;
 pub mod words;
 pub mod work;

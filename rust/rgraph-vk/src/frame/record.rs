@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use rgraph_plan::access::{Aspects, Layout, Load, Store};
 use rgraph_plan::graph::Clear;
 use rgraph_plan::id::{Id, IdVec, Span};
-use rgraph_plan::plan::{Attachment, Barriers, Command, PlanKind, PlanPassId};
+use rgraph_plan::plan::{Attachment, Barriers, Command, Plan, PlanKind, PlanPassId};
 
 use crate::chaos::poison::{Fills, Poisoner};
 use crate::compile::bind::{Action, Drawn, Packet, Packets};
@@ -240,7 +240,8 @@ impl Recorder<'_> {
         let [width, height] = rendering.area;
         let area = vk::Rect2D { offset: vk::Offset2D::default(), extent: vk::Extent2D { width, height } };
         if let Some(pass) = rendering.subpasses {
-            let clears: Vec<_> = attachments.iter().map(|attachment| clear_value(self.prepared, attachment)).collect();
+            let clears: Vec<_> =
+                attachments.iter().map(|attachment| clear_value(&self.prepared.plan, attachment)).collect();
             subpass::begin(device, commands, pass, self.variant.framebuffers[position], area, &clears);
         } else {
             let info = |at: u32, stencil: bool| {
@@ -257,7 +258,7 @@ impl Recorder<'_> {
                     .image_layout(attachment_layout(rendering.layouts[at][usize::from(stencil)], kind))
                     .load_op(poison.map_or(convert::load(load), |_| vk::AttachmentLoadOp::CLEAR))
                     .store_op(convert::store(store))
-                    .clear_value(poison.unwrap_or_else(|| clear_value(self.prepared, attachment)));
+                    .clear_value(poison.unwrap_or_else(|| clear_value(&self.prepared.plan, attachment)));
                 if let Some(resolve) = &rendering.resolves[at] {
                     info = info
                         .resolve_mode(resolve.mode)
@@ -510,8 +511,8 @@ fn clipped([first, end]: [f32; 2], most: u32) -> [u32; 2] {
 }
 
 /// The clear value of an attachment in the numbers of its format.
-pub(crate) fn clear_value(prepared: &Prepared, attachment: &Attachment) -> vk::ClearValue {
-    let PlanKind::Image { format, .. } = prepared.plan.resources[attachment.resource].kind else {
+pub(crate) fn clear_value(plan: &Plan, attachment: &Attachment) -> vk::ClearValue {
+    let PlanKind::Image { format, .. } = plan.resources[attachment.resource].kind else {
         return vk::ClearValue::default();
     };
     match attachment.clear {

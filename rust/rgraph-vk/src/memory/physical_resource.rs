@@ -425,7 +425,12 @@ impl Drop for Arena {
     }
 }
 
-fn image_info<'a>(kind: PlanKind, usages: Usages, concurrent: bool, families: &'a [u32]) -> vk::ImageCreateInfo<'a> {
+pub(crate) fn image_info<'a>(
+    kind: PlanKind,
+    usages: Usages,
+    concurrent: bool,
+    families: &'a [u32],
+) -> vk::ImageCreateInfo<'a> {
     let PlanKind::Image { format, size, mips, layers, samples, volume, cube } = kind else {
         return vk::ImageCreateInfo::default();
     };
