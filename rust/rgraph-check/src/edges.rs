@@ -267,8 +267,8 @@ impl Machine<'_> {
         let uses = |declared: usize| {
             facts.declared_passes[declared].uses.iter().any(|at| {
                 let mut inputs = at.fallbacks.iter().map(|fallback| fallback.input);
-                facts.memory[at.resource] == memory && at.subresources.binary_search(&subresource).is_ok()
-                    || inputs.any(|input| facts.memory[input] == memory) && part(at)
+                let ours = |resource: usize| facts.memory[resource] == memory && facts.frames_ago[resource] == 0;
+                ours(at.resource) && at.subresources.binary_search(&subresource).is_ok() || inputs.any(ours) && part(at)
             })
         };
         let batches = self.plan.batches.iter().rev();

@@ -144,7 +144,9 @@ impl<'a> Cpu<'a> {
                 let group = self.facts.key(at.resource, subresource, declared, number).map_or(0, |(_, group)| group);
                 each(memory, subresource, Past { group, writes: at.writes, cpu, after: 0 });
             }
-            for input in at.fallbacks.iter().map(|one| one.input).chain(at.names.iter().copied()) {
+            let inputs = at.fallbacks.iter().map(|one| one.input).chain(at.names.iter().copied());
+            // A history is in memory of its own.
+            for input in inputs.filter(|&input| self.facts.frames_ago[input] == 0) {
                 let memory = self.facts.memory[input];
                 for subresource in self.facts.grids[memory].subresources(&at.part) {
                     each(memory, subresource, Past { group: 0, writes: false, cpu, after: 0 });

@@ -80,22 +80,36 @@ struct Edge {
     merges: bool,
 }
 
+/// What one pass does to one subresource.
+#[derive(Clone, Copy)]
+struct PassUse {
+    declared: usize,
+    writes: bool,
+    group: u32,
+}
+
+/// The accesses of a subresource in their order, those of one pass as one.
+fn by_pass(facts: &Facts, uses: &[SubresourceUse], all: &mut Vec<PassUse>) {
+    all.clear();
+    for own in uses.chunk_by(|a, b| a.declared == b.declared) {
+        let writes = own.iter().any(|of| facts.declared_passes[of.declared].uses[of.at].writes);
+        all.push(PassUse { declared: own[0].declared, writes, group: own[0].group });
+    }
+}
+
 /// Which pass follows which, subresource by subresource: readers the writer before them, writers the accesses before them.
 fn edges(facts: &Facts, pass_of: &[Option<PlanPassId>]) -> Vec<Edge> {
-    let mut edges = Vec::new();
-    let writes = |of: &SubresourceUse| facts.declared_passes[of.declared].uses[of.at].writes;
+    let (mut edges, mut all) = (Vec::new(), Vec::new());
     for uses in facts.order.iter().flatten() {
+        by_pass(facts, uses, &mut all);
         // Accesses that are not ordered among themselves: reads in a row, or a group of unordered ones.
-        let together = |a: &SubresourceUse, b: &SubresourceUse| {
-            let group = a.group != 0 && a.group == b.group;
-            a.declared == b.declared || group || (!writes(a) && !writes(b) && a.group == 0 && b.group == 0)
-        };
-        let mut before: &[SubresourceUse] = &[];
-        for now in uses.chunk_by(together) {
+        let together = |a: &PassUse, b: &PassUse| a.group == b.group && (a.group != 0 || !a.writes && !b.writes);
+        let mut before: &[PassUse] = &[];
+        for now in all.chunk_by(together) {
             let few = before.len().saturating_mul(now.len()) <= PAIRS.max(before.len() + now.len());
             for (a, b) in before.iter().filter(|_| few).flat_map(|a| now.iter().map(move |b| (a, b))) {
                 let (Some(earlier), Some(later)) = (pass_of[a.declared], pass_of[b.declared]) else { continue };
-                if earlier != later && (writes(a) || writes(b)) {
+                if earlier != later && (a.writes || b.writes) {
                     edges.push(Edge { earlier, later, merges: may_merge(facts, a.declared, b.declared) });
                 }
             }

@@ -14,6 +14,12 @@ fn graphs() -> u64 {
     std::env::var("RGRAPH_GRAPHS").ok().and_then(|count| count.parse().ok()).unwrap_or(10_000)
 }
 
+/// The seeds that `RGRAPH_SEEDS` names, with commas between, if a run is to look at those alone.
+fn asked() -> Option<Vec<u64>> {
+    let seeds = std::env::var("RGRAPH_SEEDS").ok()?;
+    Some(seeds.split(',').map(|seed| seed.parse().expect("a seed is a number")).collect())
+}
+
 /// Each budget in turn; a number of bytes that is rarely enough is one of them.
 fn budget(turn: u64) -> MemoryBudget {
     let bytes = MemoryBudget::Bytes(1 << (turn / 4 % 26));
@@ -23,11 +29,15 @@ fn budget(turn: u64) -> MemoryBudget {
 /// Bakes, judges and runs graphs of some seeds on all cores; returns what is wrong, a line each.
 fn wrong(seeds: Range<u64>, options: impl Fn(u64) -> Options + Sync) -> Vec<String> {
     let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
+    let seeds: Vec<u64> = match asked() {
+        Some(asked) => asked.into_iter().filter(|seed| seeds.contains(seed)).collect(),
+        None => seeds.collect(),
+    };
     let (seeds, options) = (&seeds, &options);
     std::thread::scope(|scope| {
         let part = |first: usize| {
             let mut scratch = Scratch::default();
-            let seeds = seeds.clone().skip(first).step_by(threads);
+            let seeds = seeds.iter().copied().skip(first).step_by(threads);
             seeds.flat_map(|seed| wrong_of(seed, &options(seed), &mut scratch)).collect::<Vec<_>>()
         };
         let parts: Vec<_> = (0..threads).map(|first| scope.spawn(move || part(first))).collect();

@@ -241,4 +241,24 @@ corners! {
         pass second async_compute effects: acceleration_input past range=0..1024
         pass again cpu effects: host_read past
         pass last graphics effects: src past";
+
+    a_function_that_may_read_a_history_runs_beside_the_one_that_writes_its_resource = "
+        buffer now 256
+        buffer past history_of=now
+        buffer other 256
+        pass write cpu: host_write now
+        pass better graphics if=on fallback=other:past: dst other
+        pass look cpu effects: host_read other";
+
+    a_function_writes_what_a_history_remembers_after_a_draw_that_may_read_the_history = "
+        buffer now 4096
+        buffer past history_of=now
+        buffer other 4096
+        buffer small 256
+        image end root
+        pass first async_compute: dst now
+        pass small cpu: host_write small
+        pass better graphics if=on fallback=other:past: storage_write other
+        pass draw graphics: color end; uniform small; sampled other
+        pass again cpu: host_write now";
 }

@@ -204,4 +204,21 @@ corners! {
         pass look cpu effects: host_read out
         pass second graphics: indirect out; color end
         pass again cpu effects: host_read out range=0..1024";
+
+    an_image_that_the_host_looks_at_last_is_left_to_another_family = "
+        image out leave=@async_compute
+        pass draw graphics: color out
+        pass look cpu effects: host_read out";
+
+    an_image_with_mips_that_the_host_looks_at_last_is_left_to_another_family = "
+        image out mips=3 imported leave=@transfer
+        pass fill graphics: dst out mips=1..2
+        pass draw graphics: color out
+        pass look cpu effects: host_read out";
+
+    an_image_that_the_host_looks_at_under_a_second_name_is_left_to_another_family = "
+        image out imported leave=@async_compute
+        image seen modifies=out
+        pass draw graphics: color out
+        pass look cpu effects if=on: host_read seen";
 }

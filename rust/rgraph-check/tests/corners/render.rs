@@ -311,4 +311,14 @@ corners! {
         pass first graphics: color cube layers=1..3
         pass second graphics: color again layers=2..4
         before first second";
+
+    declared_durations_of_a_draw_that_reads_in_place_and_what_reads_it_afterwards = "
+        image one
+        image two modifies=one
+        image three
+        image four root
+        pass first graphics weight=466: color one
+        pass second graphics: color two; input two
+        pass third graphics: color three; src two
+        pass fourth graphics weight=196: src three; dst four";
 }

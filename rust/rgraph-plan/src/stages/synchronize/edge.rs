@@ -110,13 +110,24 @@ fn leave_as(
     }
     let part = *scene.frame.facts.subresources.get(subresource as u32);
     let batch = scene.batches.batch_of(scene.frame.schedule.passes[last.last as usize].physical);
-    let call = hazards.call_at_end(batch);
+    let from = Some(PlanPassId::new(last.last as usize));
+    let transition = hazards.calls.barriers.get(state.producer_barrier as usize).map(|barrier| barrier.call);
+    let call = if transition == Some(hazards.at_end[batch as usize]) {
+        // Its layout changes at that end, for the host: the release follows in a call of its own, since nothing orders
+        // the barriers of one. A release shows nothing, so the host sees the image by a barrier beside it.
+        hazards.calls.add_target(state.producer_barrier, scope.src_stages, Accesses::empty());
+        let call = hazards.call_behind_end(batch);
+        let why = Why { hazard: Hazard::Host, from, to: None, resource: part.memory };
+        hazards.calls.memory(call, Source::WHOLE, scope, why);
+        call
+    } else {
+        hazards.call_at_end(batch)
+    };
     let about = if scene.frame.is_image(part.memory) {
         About::Image(part.memory, part, state.layout, layout)
     } else {
         About::Buffer(part.memory, part)
     };
-    let from = Some(PlanPassId::new(last.last as usize));
     let why = Why { hazard: Hazard::Leave, from, to: None, resource: part.memory };
     hazards.calls.about(call, Source::WHOLE, about, scope, families, why);
     left

@@ -113,11 +113,12 @@ pub fn emit(input: Input<'_>, scratch: &mut Scratch, plan: &mut Plan) {
         for &physical in &batches.physical_passes[batches.cuts[batch].physical_passes.range()] {
             scratch.write_physical(input, physical, plan);
         }
-        let call = input.hazards.at_end[batch];
-        if call != NONE
-            && let Some(barriers) = scratch.barriers(input, scratch.of_call[call as usize], plan)
-        {
-            plan.commands.push(Command::Barriers(barriers));
+        for call in [input.hazards.at_end[batch], input.hazards.behind_end[batch]] {
+            if call != NONE
+                && let Some(barriers) = scratch.barriers(input, scratch.of_call[call as usize], plan)
+            {
+                plan.commands.push(Command::Barriers(barriers));
+            }
         }
         let lane = batches.cuts[batch].queue;
         plan.batches.push(Batch {

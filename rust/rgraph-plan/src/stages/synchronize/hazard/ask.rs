@@ -332,6 +332,14 @@ impl Hazards {
         self.at_end[batch as usize]
     }
 
+    /// The call at the end of a batch that comes behind [`call_at_end`](Self::call_at_end).
+    pub fn call_behind_end(&mut self, batch: u32) -> u32 {
+        if self.behind_end[batch as usize] == NONE {
+            self.behind_end[batch as usize] = self.calls.open(CallSite::BatchEnd(batch));
+        }
+        self.behind_end[batch as usize]
+    }
+
     /// The call between the subpass at a position and those before it.
     pub(super) fn call_within(&mut self, at: u32) -> u32 {
         if self.within[at as usize] == NONE {

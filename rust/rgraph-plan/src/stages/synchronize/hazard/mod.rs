@@ -61,7 +61,7 @@ pub struct State {
     /// Uses of the one before.
     before: u32,
     /// The barrier on the producer's queue of the write before, if the layout was changed there.
-    producer_barrier: u32,
+    pub producer_barrier: u32,
     initializer: u8,
     /// The last use on a GPU queue, in the list of uses.
     owner: u32,
@@ -132,6 +132,8 @@ pub struct Hazards {
     pub before_physical: Vec<u32>,
     /// The call at the end of each batch, or [`NONE`].
     pub at_end: Vec<u32>,
+    /// The call behind that one, or [`NONE`].
+    pub behind_end: Vec<u32>,
     /// The call within a render pass before each scheduled pass, or [`NONE`].
     pub within: Vec<u32>,
     /// Knowledge of queues, as far as the walk has come.
@@ -289,6 +291,7 @@ impl Hazards {
         };
         refill(&mut self.before_physical, frame.schedule.physical_passes.len());
         refill(&mut self.at_end, scene.batches.cuts.len());
+        refill(&mut self.behind_end, scene.batches.cuts.len());
         refill(&mut self.within, frame.schedule.passes.len());
         refill(&mut self.open, frame.schedule.queues + 1);
         self.handed.clear();
