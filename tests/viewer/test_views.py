@@ -6,6 +6,8 @@ import pytest
 
 import rgraph as rg
 
+from .test_stack import engine
+
 
 def test_costs_name_what_is_longest_and_link_to_it(show, rich: str, frame: rg.Plan):
     opened = show(rich, fragment="#view=costs")
@@ -96,7 +98,49 @@ def test_paper_shows_every_row_and_every_mark(show, rich: str):
     opened.view("graph")
     page.emulate_media(media="print")
     opened.settled()
-    assert page.locator("#view-graph .node").count() == 23
+    nodes = page.locator("#view-graph .node")
+    assert nodes.count() == 23
+    page.set_viewport_size({"width": 1280, "height": 3000})
+    opened.settled()
+    assert nodes.evaluate_all(SEEN) == [True] * 23
+
+
+# Whether the middle of each element is seen, or lies under something that cuts it off.
+SEEN = """all => all.map((one) => {
+  const { left, top, width, height } = one.getBoundingClientRect();
+  return one.contains(document.elementFromPoint(left + width / 2, top + height / 2));
+})"""
+
+
+def test_rows_are_drawn_before_pages_are_counted(show, rich: str):
+    opened = show(rich)
+    page = opened.page
+    rows = page.locator("#view-frame .resources").get_by_role("row")
+    every = int(page.locator("#view-frame .resources .grid").get_attribute("aria-rowcount"))
+    assert rows.count() < every
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert rows.count() == every
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    opened.settled()
+    assert rows.count() < every
+    assert page.pdf(prefer_css_page_size=True).startswith(b"%PDF")
+
+
+def test_names_have_room_on_paper(show):
+    opened = show(engine().to_html())
+    page = opened.page
+    page.emulate_media(media="print")
+    opened.settled()
+    names = page.locator("#view-frame .resources .name .strong").all_inner_texts()
+    assert names
+    assert not [name for name in names if "…" in name]
+    tops = (
+        page.locator("#view-frame .resources")
+        .get_by_role("row")
+        .evaluate_all("all => all.map((row) => row.getBoundingClientRect().top)")
+    )
+    assert tops == sorted(set(tops)), "rows follow each other, so that pages break between them"
+    assert page.locator(".card").is_hidden(), "without anything pinned there is no page for it"
 
 
 def test_causes_of_a_pinned_pass_are_lines(show, rich: str):

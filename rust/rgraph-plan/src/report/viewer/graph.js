@@ -242,11 +242,12 @@ class GraphView extends GridView {
     this.end();
   }
 
-  // On paper all of it is as wide as the page.
+  // On paper all of it is as wide as the page, and on one page where its names stay legible.
   print() {
     const { width, height } = this.drawing;
     this.kept ||= { scale: this.scale, left: this.left, top: this.top };
-    const scale = Math.min(1, PAPER / width);
+    const one = Math.min(1, PAPER / width, PAPER_DOWN / height);
+    const scale = one > 0.85 ? one : Math.min(1, PAPER / width);
     Object.assign(this, { scale, left: 0, top: 0, width: PAPER, room: height * scale });
     this.frame.style.minHeight = `${this.room}px`;
   }

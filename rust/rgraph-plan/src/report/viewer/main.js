@@ -150,11 +150,16 @@ function start() {
   addEventListener('keydown', onKey);
   addEventListener('resize', soon(() => (current().resized ? current().resized() : current().draw())));
   addEventListener('hashchange', recall);
-  matchMedia('print').addEventListener('change', (media) => {
-    document.documentElement.classList.toggle('printing', media.matches);
+  // Browsers count pages before they tell of the other medium: what stands on paper must be drawn before that.
+  const paper = (is) => {
+    state.paper = is;
+    document.documentElement.classList.toggle('printing', is);
     if (current().resized) current().resized();
     else current().draw();
-  });
+  };
+  addEventListener('beforeprint', () => paper(true));
+  addEventListener('afterprint', () => paper(false));
+  matchMedia('print').addEventListener('change', (media) => paper(media.matches));
 
   theme.recall();
   drawCard(aside);

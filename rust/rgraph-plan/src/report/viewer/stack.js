@@ -6,9 +6,10 @@ const column = {
   width(all) {
     if (!this.longest) {
       const widest = (names) => names.reduce((most, name) => Math.max(most, textWidth(shown(name), 13, 600)), 0);
-      this.longest = Math.min(widest(plan.resources.name) + 90, 420);
+      this.longest = Math.min(widest(plan.resources.name) + 90, 560);
     }
-    if (this.chosen) return clamp(this.chosen, 60, Math.max(60, all * 0.6));
+    if (this.chosen && !printing()) return clamp(this.chosen, 60, Math.max(60, all * 0.6));
+    if (printing()) return Math.round(clamp(this.longest, 180, all * 0.4));
     return all < 480 ? 92 : Math.round(clamp(this.longest, 120, all * 0.26));
   },
 };
@@ -18,10 +19,11 @@ const shared = { axis: null };
 
 const HEAD_OF_PANE = 27;
 const LEAST_PANE = 84;
-// Width of a printed page in pixels: A4 across, without margins.
+// A printed page in pixels: A4 across, without margins and the line of figures.
 const PAPER = 1040;
+const PAPER_DOWN = 620;
 
-const printing = () => matchMedia('print').matches;
+const printing = () => state.paper || matchMedia('print').matches;
 
 class Stack {
   constructor(id, title, panes) {
@@ -163,7 +165,7 @@ class Stack {
   // On paper the axis is as wide as the page, and every row of every pane is drawn.
   print() {
     this.measure();
-    this.names = 180;
+    this.names = column.width(PAPER);
     this.width = PAPER;
     this.axis.width = PAPER - this.names - 12;
     this.drawRuler();
