@@ -44,6 +44,7 @@ pub use frame::measure::Measure;
 pub use frame::raw::{RawBuffer, RawContext, RawImage, RawRendering, RawView, RawWork};
 pub use frame::report::{FrameReport, HostSpan, PassTime};
 pub use frame::{Frame, Readback};
+pub use memory::left::ResourceLeft;
 pub use memory::locked::Locked;
 pub use memory::resource::{BorrowedHandle, Resource};
 pub use memory::share::{Holder, Origin, SharedMemory, SharedMemoryInfo, SharedPlace};

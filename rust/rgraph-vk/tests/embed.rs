@@ -10,13 +10,14 @@ use std::time::Duration;
 
 use ash::vk;
 use bench::{Bench, Silent, device, using, whole, words};
-use rgraph_plan::access::{Load, PassQueue, Transfer, Usage};
+use rgraph_plan::access::{Accesses, Load, PassQueue, Stages, Transfer, Usage};
 use rgraph_plan::format::Format;
 use rgraph_plan::graph::{Clear, Use};
 use rgraph_plan::resource::{Life, ResourceId};
-use rgraph_vk::work::{CallbackError, Groups, View, Work};
+use rgraph_vk::work::{CallbackError, Groups, HostViews, HostWork, View, Work};
 use rgraph_vk::{
-    BorrowedHandle, Error, Inputs, RawContext, RawRendering, RawWork, RunFence, SemaphoreSignal, SemaphoreWait, Upload,
+    BorrowedHandle, Error, Inputs, RawContext, RawRendering, RawWork, ResourceLeft, ResourceState, RunFence,
+    SemaphoreSignal, SemaphoreWait, Upload,
 };
 
 /// A function as a pass.
@@ -367,6 +368,137 @@ fn binary_semaphores_hand_a_buffer_to_a_run_and_back() {
     }
     own.fill(handle, 0, Some(own.binary[1]), None);
     device.0.wait_idle().unwrap();
+}
+
+/// A graph that adds up twenty imports, on the device or on the CPU.
+fn adding_many(device: &Silent, host: bool) -> (rgraph_vk::Compiled, Vec<ResourceId>, ResourceId) {
+    let mut b = Bench::new([8, 8]);
+    let sum = b.graph().buffer("sum", 256);
+    b.graph().root(sum);
+    b.pass("none", PassQueue::Graphics, &[filled(sum)]);
+    let imports: Vec<_> = (0..20)
+        .map(|at| {
+            let src = b.import_buffer(&format!("src{at}"), 256);
+            if let Life::Imported(imported) = &mut b.graph().resource_mut(src).life {
+                imported.defined = true;
+            }
+            let read = if host && at == 0 { Usage::HostRead } else { Usage::TransferSrc };
+            let queue = if host && at == 0 { PassQueue::Cpu } else { PassQueue::Graphics };
+            if queue == PassQueue::Cpu {
+                let seen = b.graph().buffer("seen", 256);
+                let pass = b.pass("see", queue, &[(src, using(read)), (seen, using(Usage::HostWrite))]);
+                b.workload.works.insert(pass, Work::Host(Arc::new(See)));
+                b.graph().root(seen);
+            } else {
+                let part = b.pass(&format!("copy{at}"), queue, &[(src, using(read)), (sum, using(Usage::TransferDst))]);
+                let word = [4 * at, 4 * at + 4];
+                b.workload.works.insert(
+                    part,
+                    raw(move |context| {
+                        let (from, to) = (context.buffer(src)?, context.buffer(sum)?);
+                        let region =
+                            vk::BufferCopy { src_offset: from.offset, dst_offset: to.offset + word[0], size: 4 };
+                        // SAFETY: outside of a render pass; the pass declares the copy.
+                        unsafe {
+                            context.device().cmd_copy_buffer(context.commands(), from.buffer, to.buffer, &[region])
+                        };
+                        Ok(())
+                    }),
+                );
+            }
+            src
+        })
+        .collect();
+    (b.compile(&device.0), imports, sum)
+}
+
+/// Copies what it reads.
+struct See;
+
+impl HostWork for See {
+    fn run(&self, mut views: HostViews<'_>) -> Result<(), CallbackError> {
+        let [from, to] = &mut *views.views else { return Err("two views".into()) };
+        to.bytes.writable().ok_or("a writable view")?.copy_from_slice(&from.bytes);
+        Ok(())
+    }
+}
+
+#[test]
+fn states_go_with_the_run_and_many_take_one_submit() {
+    let Some(device) = device(2) else { return };
+    let own = Own::new(&device);
+    let sources: Vec<_> = (0..20).map(|at| device.0.buffer(&format!("own{at}"), 256).unwrap()).collect();
+    let state = ResourceState {
+        queue: Some(0),
+        stages: Stages::CLEAR,
+        access: Accesses::TRANSFER_WRITE,
+        ..ResourceState::default()
+    };
+    let submitted = || {
+        device.0.wait_idle().unwrap();
+        // SAFETY: the device's semaphore lives.
+        unsafe { device.0.raw().get_semaphore_counter_value(device.0.timeline(0).unwrap()) }.unwrap()
+    };
+    for host in [false, true] {
+        let (compiled, imports, sum) = adding_many(&device, host);
+        let mut counts = Vec::new();
+        for way in 0..4 {
+            for (source, at) in sources.iter().zip(0..) {
+                let BorrowedHandle::Buffer(handle) = source.handle() else { panic!("a buffer") };
+                own.fill(handle, 1000 * way + at, None, None);
+            }
+            let before = submitted();
+            let mut inputs = Inputs {
+                uploads: imports.iter().zip(&sources).map(|(id, of)| (*id, Upload::Resource(of))).collect(),
+                ..Inputs::default()
+            };
+            // SAFETY: the fills above were submitted to queue 0, and nothing else uses the buffers.
+            unsafe {
+                match way {
+                    0 => sources.iter().try_for_each(|source| source.set_state(&state)).unwrap(),
+                    1 => {
+                        let all: Vec<_> = sources.iter().map(|source| (source, state.clone())).collect();
+                        device.0.set_states(&all).unwrap();
+                    }
+                    _ => inputs.left = imports.iter().map(|id| (*id, ResourceLeft::new(state.clone()))).collect(),
+                }
+            }
+            let frame = compiled.run(&inputs).unwrap();
+            let found = words(frame.read(sum).unwrap().bytes());
+            let first = usize::from(host);
+            assert_eq!(found[first..20], (first as u32..20).map(|at| 1000 * way + at).collect::<Vec<_>>());
+            if host {
+                let seen = compiled.workload().graph.roots()[1];
+                assert_eq!(words(frame.read(seen).unwrap().bytes()), [1000 * way; 64]);
+            }
+            counts.push(submitted() - before);
+        }
+        // One submit for each, one for all, and none, where the device comes next.
+        let least = counts[1] - 1;
+        assert_eq!(counts, [least + 20, least + 1, least + u64::from(host), least + u64::from(host)]);
+    }
+}
+
+#[test]
+fn a_state_that_cannot_be_is_refused_with_the_run() {
+    let Some(device) = device(2) else { return };
+    let (compiled, src, _) = adding(&device);
+    let source = device.0.buffer("source", 256).unwrap();
+    let left = |queue| {
+        // SAFETY: it is refused.
+        unsafe { ResourceLeft::new(ResourceState { queue: Some(queue), ..ResourceState::default() }) }
+    };
+    let uploads = vec![(src, Upload::Resource(&source))];
+    let inputs = Inputs { uploads, left: vec![(src, left(9))], ..Inputs::default() };
+    let refused = compiled.run(&inputs).expect_err("no such queue");
+    assert!(refused.to_string().contains("was left on queue 9"), "{refused}");
+    let dst = compiled.workload().graph.roots()[0];
+    let inputs = Inputs { left: vec![(dst, left(0))], ..inputs };
+    let refused = compiled.run(&inputs).expect_err("no import");
+    assert!(refused.to_string().contains("nothing bound"), "{refused}");
+    let uploads = vec![(src, Upload::Resource(&source))];
+    let inputs = Inputs { uploads, left: vec![(src, left(0))], ..Inputs::default() };
+    assert!(compiled.run(&inputs).is_ok());
 }
 
 #[test]

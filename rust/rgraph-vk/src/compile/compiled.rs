@@ -18,6 +18,7 @@ use crate::frame::host::HostLane;
 use crate::frame::measure::Measure;
 use crate::frame::run::{RunState, wait_polling};
 use crate::frame::{Frame, FrameShared};
+use crate::memory::left::ResourceLeft;
 use crate::memory::resource::Resource;
 use crate::work::{CallbackError, Workload};
 
@@ -38,6 +39,10 @@ pub type Poll<'a> = &'a (dyn Fn() -> Result<(), CallbackError> + Sync);
 pub struct Inputs<'a> {
     /// Imported resources of the graph. What is not given again keeps what it has.
     pub uploads: Vec<(ResourceId, Upload<'a>)>,
+    /// How foreign code left imported resources that are bound: in place of [`Resource::set_state`](crate::Resource), and
+    /// without a submit where the run uses them first on the queue that they were left on. After a run that failed they
+    /// are said again.
+    pub left: Vec<(ResourceId, ResourceLeft)>,
     /// Whether that is an error instead: what an earlier run was given does not count.
     pub anew: bool,
     /// What persistent resources and histories hold before the first run, and before one with `reset`: packed bytes of

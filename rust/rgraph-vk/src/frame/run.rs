@@ -223,6 +223,10 @@ impl RunState {
                 return Err(error);
             }
         };
+        if let Err(error) = self.take_left(prepared, inputs) {
+            self.unbind(&prologue);
+            return Err(error);
+        }
         let hosted = self.host.is_some().then(|| Reservation::of(&physicals));
         self.last = hosted.as_ref().map(Reservation::outcome);
         let mut context = std::mem::take(&mut self.contexts[at]);

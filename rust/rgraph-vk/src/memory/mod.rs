@@ -3,6 +3,7 @@
 //! `bufferImageGranularity` costs nothing.
 
 pub(crate) mod deferred_deletion;
+pub(crate) mod left;
 pub(crate) mod locked;
 pub(crate) mod onetime;
 pub(crate) mod physical_resource;

@@ -8,12 +8,13 @@ use rgraph_plan::access::Layout;
 use rgraph_plan::format::Format;
 use rgraph_plan::plan::PlanKind;
 
-use crate::device::queue::{Point, Submit};
+use crate::device::queue::Point;
 use crate::device::{Device, Shared};
 use crate::error::{Code, DeviceError, Error};
 use crate::frame::copy::{packed_bytes, packed_help};
 use crate::frame::{Readback, ReadbackShared};
 use crate::memory::Domain;
+use crate::memory::left;
 use crate::memory::physical_resource::{PhysicalResource, Raw, Usages};
 use crate::memory::staged;
 use crate::memory::state::ResourceState;
@@ -195,25 +196,17 @@ impl Resource {
         let shared = &self.0.shared;
         shared.check()?;
         shared.outside()?;
-        if let Some((message, help)) = self.fault(state) {
-            return Err(Error::input(&self.0.name, message, help));
-        }
+        self.refuse(state)?;
         let _turn = shared.turn_with(std::slice::from_ref(&self.0), None)?;
-        let mut state = state.clone();
-        if let Some(queue) = state.queue {
-            // An empty submit signals a value behind the foreign work, for whoever comes on another queue.
-            let value = shared.noted(shared.queues[queue].submit(&shared.raw, &[Submit::default()]))?;
-            state.points.push(Point { queue, value });
+        left::take(shared, vec![(self.0.clone(), state.clone())], |_, _| true)
+    }
+
+    /// Refuses a state that cannot be.
+    pub(crate) fn refuse(&self, state: &ResourceState) -> Result<(), Error> {
+        match self.fault(state) {
+            Some((message, help)) => Err(Error::input(&self.0.name, message, help)),
+            None => Ok(()),
         }
-        let mut tracked = self.0.tracked();
-        let whole = tracked.whole();
-        tracked.visit(whole, |_, known| state.points.extend(&known.points));
-        state.points.sort_unstable();
-        // Of each queue the last value implies all before it.
-        state.points.reverse();
-        state.points.dedup_by_key(|point| point.queue);
-        tracked.set(whole, &state);
-        Ok(())
     }
 
     /// What cannot be so in a state that is said, and the help.

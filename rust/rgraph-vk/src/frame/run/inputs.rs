@@ -17,6 +17,7 @@ use crate::compile::prepared::{Import, Place, Prepared};
 use crate::device::Shared;
 use crate::error::{Code, DeviceError, Error};
 use crate::frame::copy::{packed_bytes, packed_help, told};
+use crate::memory::left;
 use crate::memory::physical_resource::{PhysicalResource, Raw};
 use crate::memory::staged;
 use crate::memory::staging::Block;
@@ -152,6 +153,16 @@ impl RunState {
                 }
             }
         }
+    }
+
+    /// Puts imports into the states that foreign code left them in.
+    pub(super) fn take_left(&self, prepared: &Prepared, inputs: &Inputs<'_>) -> Result<(), Error> {
+        if inputs.left.is_empty() {
+            return Ok(());
+        }
+        let all = left::of_run(prepared, &self.imports, &inputs.left)?;
+        let apart = |physical: &PhysicalResource, queue| left::is_apart(prepared, &self.imports, physical, queue);
+        left::take(&prepared.shared, all, apart)
     }
 
     /// Refuses one resource under two names: neither knows of the other's uses.
