@@ -1,11 +1,14 @@
 """`rgraph run`, `bench`, `view` and `watch`: good, with findings, called wrongly, without a device."""
 
+import contextlib
 import json
 import os
 import re
 import signal
 import subprocess
 import time
+import urllib.error
+import urllib.request
 from pathlib import Path
 
 import numpy as np
@@ -371,6 +374,31 @@ def test_watch_goes_on_between_changes(film: Path):
     with Watching(film, "--fps", "200", "--frames", "20", "--output", "dst=f{frame}.npy") as watching:
         assert watching.process.wait(60) == 0
     assert len(list(film.glob("f*.npy"))) == 20
+
+
+def test_watch_serves_the_viewer(film: Path):
+    def data(url: str) -> dict:
+        for _ in range(100):
+            with (
+                contextlib.suppress(urllib.error.HTTPError),
+                urllib.request.urlopen(f"{url}data", timeout=10) as answer,
+            ):
+                return json.load(answer)
+            time.sleep(0.05)
+        raise AssertionError("no page")
+
+    with Watching(film, "--serve", "--edits", "1") as watching:
+        watching.until("shown")
+        [url] = re.findall(r"http://127\.0\.0\.1:\d+/", "\n".join(watching.said()))
+        before = data(url)
+        assert before["plan"]["meta"]["graph"] == "film"
+        assert before["frames"]["run"]
+        assert dict(before["images"])["dst"].startswith("data:image/png")
+        (film / "film.py").write_text(clitool.FILM.replace('"film"', '"other film"'))
+        assert watching.process.wait(30) == 0
+    done = run("watch", "film.py", "--input", "src=in.npy", "--serve", "99999", cwd=film)
+    assert done.returncode == 2
+    assert "--serve 99999" in done.stderr
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals differ elsewhere")

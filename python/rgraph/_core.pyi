@@ -12,6 +12,7 @@ from typing_extensions import disjoint_base
 
 from rgraph._adapt import Adapt, Trials
 from rgraph._layers import Layer
+from rgraph._live import LiveView
 from rgraph._records import (
     Barrier,
     Batch,
@@ -487,6 +488,8 @@ class Series:
         """Positions of frames that are longer than the median by a tenth and by six median absolute deviations."""
     def to_dict(self) -> dict[str, Any]:
         """All of it as plain values, times in microseconds; `weights=` takes it, written as JSON, as it takes a report."""
+    def _json(self) -> str:
+        """J."""
     def __len__(self) -> int: ...
     def __str__(self) -> str: ...
     def _repr_html_(self) -> str:
@@ -2676,6 +2679,8 @@ class Plan:
         against
             A later plan to compare with; the differences are those of `diff`.
         """
+    def _live(self, live: str, series: Series | None, images: Mapping[str, Any], *, data: bool) -> str:
+        """L."""
     def to_svg(self, graph: Graph | None = None, *, view: _Drawing = "plan", width: int = 1000) -> str:
         """A still picture of the plan as SVG, for papers and reports: no script, no font, names whole.
 
@@ -3205,6 +3210,26 @@ class Device:
             RG-E504 if a captured plan is unsound.
         DeviceError
             If the device lacks a feature.
+        """
+    def view(self, port: int = 0, *, open: bool = False, measure: _Measure = "batches") -> LiveView:
+        """Show in a browser what the device runs: the page follows the program, and new frames move what is there.
+
+        The address is one of this machine only. A second view takes the place of the first. `view.close()` and the end of
+        the program end it; after `close` of the device it shows the last frames.
+
+        Parameters
+        ----------
+        port
+            Its port; 0: one that is free.
+        open
+            Whether a browser is opened.
+        measure
+            Which GPU times are measured of runs that do not say it.
+
+        Raises
+        ------
+        OSError
+            If the port is taken.
         """
     def trials(self, graph: Graph | Plan | Compiled, *, memory: str | int | None = None) -> Trials:
         """What came of `adapt=` for a graph: the plans that were tried, each with what was changed, what was predicted and

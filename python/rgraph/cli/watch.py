@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from rgraph._errors import DeviceError, RgError
 from rgraph.cli import NO_DEVICE, UsageError
 from rgraph.cli._files import STANDARD, exists, is_python, python_file
-from rgraph.cli._parser import count, option, pair, planning, positive
+from rgraph.cli._parser import count, natural, option, pair, planning, positive
 from rgraph.cli._running import arguments_of_runs, bound, compiled, loaded, opened, result_names, settings, shown
 from rgraph.cli._terminal import complain, paint, tell
 from rgraph.cli.run import Outputs
@@ -29,6 +29,7 @@ It watches the graph's file, its includes, shaders and pictures, and the files o
 change. It reports a wrong edit once and keeps running the last good graph until the edit is fixed. Ctrl-C ends it.
 
   rgraph watch frame.rgraph.json -o out.png
+  rgraph watch frame.rgraph.json --serve
   rgraph watch fluid.rgraph.json -o out.png --fps 30 --set splat.time=@time"""
 
 
@@ -46,6 +47,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     option(output, "--output", kind=pair, metavar="NAME=FILE", help="write one result; may be repeated")
     output.add_argument("--show", metavar="NAME", help="any image or buffer as the result; also by RGRAPH_SHOW")
     output.add_argument("--window", action="store_true", help="show the first image in a window until that is closed")
+    output.add_argument(
+        "--serve",
+        nargs="?",
+        type=natural,
+        const=0,
+        metavar="PORT",
+        help="serve the viewer at an address of this machine (default port: a free one); the page follows each edit",
+    )
     pace = parser.add_argument_group("pace")
     pace.add_argument(
         "--fps", type=positive, default=0.0, metavar="N", help="frames per second between changes (default: 0)"
@@ -108,7 +117,7 @@ class _Shown:
         self.graph, self.given, self.done, self.outputs, self.names = graph, given, done, outputs, names
         self.last: Frame | None = None
 
-    def frame(self, number: int, measure: Literal["off", "batches"] = "off") -> tuple[float | None, list[str]]:
+    def frame(self, number: int, measure: Literal["batches"] | None = None) -> tuple[float | None, list[str]]:
         """Run a frame and write its results; its milliseconds on the GPU if they are measured, and the files."""
         with bound():
             frame = self.done.run(
@@ -120,7 +129,7 @@ class _Shown:
             )
         files = self.outputs.write(frame, number, self.names)
         self.last = frame
-        took = frame.report.gpu_us if measure != "off" else None
+        took = frame.report.gpu_us if measure else None
         return None if took is None else took / 1000, list(files.values())
 
 
@@ -213,6 +222,14 @@ def _remembers(graph: Graph) -> bool:
     return any(one.get("persistent") or "history_of" in one for one in resources)
 
 
+def _served(device: Device, port: int) -> str:
+    """Serves the viewer; its address."""
+    try:
+        return device.view(port).url
+    except (OSError, OverflowError) as error:
+        raise UsageError(f"--serve {port}: {error}", "leave the port out: a free one is taken") from None
+
+
 def _windowed(device: Device, watch: _Watch) -> None:
     """Shows it in a window."""
     try:
@@ -240,6 +257,8 @@ def main(arguments: argparse.Namespace) -> int:
         raise UsageError("standard input cannot be watched", "give a file")
     with opened(arguments) as device:
         watch = _Watch(arguments, device)
+        if arguments.serve is not None:
+            tell(f"the viewer is at {_served(device, arguments.serve)}")
         tell(f"{paint(arguments.graph, 'bold', error=True)} on {device.info.name}; Ctrl-C ends it")
         watch.edit()
         if arguments.window:

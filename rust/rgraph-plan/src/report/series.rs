@@ -105,6 +105,11 @@ impl Series {
         }
     }
 
+    /// The columns as JSON.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("plain data serializes")
+    }
+
     /// A table for terminals: the frames, then each pass, longest median first.
     pub fn table(&self) -> String {
         let Spread { min, median, p99, max } = self.spread;

@@ -24,6 +24,7 @@ use crate::classes::graph::PyGraph;
 use crate::classes::profile::PyProfile;
 use crate::run::detached::{Detached, call, wait};
 use crate::run::error::bad;
+use crate::run::follow::Follow;
 use crate::run::functions::outside;
 use crate::run::inputs;
 use crate::run::record::record;
@@ -71,6 +72,8 @@ pub struct PyDevice {
     pub number: u64,
     /// What runs measure that do not say it themselves.
     pub measuring: Measuring,
+    /// The view that follows its runs.
+    pub follow: Follow,
     compiled: Mutex<Remembered>,
 }
 
@@ -80,7 +83,7 @@ impl PyDevice {
     /// The Python object of a device.
     pub fn around(device: Detached<Device>, measuring: Measuring) -> Self {
         let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
-        Self { device, number, measuring, compiled: Mutex::default() }
+        Self { device, number, measuring, follow: Follow::default(), compiled: Mutex::default() }
     }
 
     fn compiled(&self) -> MutexGuard<'_, Remembered> {
@@ -515,6 +518,7 @@ impl PyDevice {
             Ok(self.device.get(free).and_then(|device| device.is_idle_within(slice)).unwrap_or(true))
         })?;
         self.forget();
+        self.follow.set(None);
         let closed = call(py, |free| self.device.get(free).map_or(Ok(()), Device::close));
         self.device.abandon();
         closed
@@ -553,10 +557,12 @@ impl PyDevice {
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
         // A held lock means that the device is in use, so it is no garbage.
         let Ok(compiled) = self.compiled.try_lock() else { return Ok(()) };
-        compiled.compiled().try_for_each(|compiled| visit.call(compiled))
+        compiled.compiled().try_for_each(|compiled| visit.call(compiled))?;
+        self.follow.traverse(&visit)
     }
 
     fn __clear__(&self) {
         self.forget();
+        self.follow.set(None);
     }
 }

@@ -20,6 +20,7 @@ pub(crate) mod graph_files;
 pub(crate) mod history;
 pub(crate) mod judge;
 pub(crate) mod layers;
+pub(crate) mod live;
 pub(crate) mod module;
 pub(crate) mod pass;
 pub(crate) mod pass_accesses;

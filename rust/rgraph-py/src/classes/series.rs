@@ -11,7 +11,7 @@ use rgraph_plan::report::series::{PassSeries, Series, SeriesFrame, Spread};
 use crate::classes::frame::PyFrame;
 use crate::classes::report::PyReport;
 use crate::classes::show::measured;
-use crate::run::error::bad;
+use crate::run::error::{bad, guarded};
 use crate::run::record::record;
 
 /// Times of many frames of one graph: per pass its least, median, 99th percentile and largest, and the frames that took
@@ -125,6 +125,12 @@ impl PySeries {
         all.set_item("spikes", &series.spikes)?;
         all.set_item("passes", passes)?;
         Ok(all)
+    }
+
+    /// The columns that a page has, as JSON.
+    fn _json(&self, py: Python<'_>) -> PyResult<String> {
+        let series = Arc::clone(&self.0);
+        guarded(py, move || series.to_json())
     }
 
     fn __len__(&self) -> usize {

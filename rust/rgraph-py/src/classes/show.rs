@@ -167,8 +167,30 @@ impl PyPlan {
                 images: &images,
                 findings: &findings,
                 against: other.as_ref().map(|(plan, graph)| (&**plan, graph.as_deref())),
+                live: None,
             }
             .html()
+        })
+    }
+
+    /// The page that a server on this machine shows and keeps up to date, or its data as JSON.
+    ///
+    /// `live` names what the page has.
+    #[pyo3(signature = (live, series, images, *, data))]
+    fn _live(
+        &self,
+        py: Python<'_>,
+        live: String,
+        series: Option<&Bound<'_, PySeries>>,
+        images: &Bound<'_, PyMapping>,
+        data: bool,
+    ) -> PyResult<String> {
+        let frames = series.map(|series| Arc::clone(&series.get().0));
+        let (plan, graph, images) = (Arc::clone(self.plan()), self.declaration(None)?, pictures(images)?);
+        guarded(py, move || {
+            let (graph, frames, live) = (graph.as_deref(), frames.as_deref(), Some(&*live));
+            let page = Page { graph, frames, images: &images, live, ..Page::new(&plan) };
+            if data { page.json() } else { page.html() }
         })
     }
 

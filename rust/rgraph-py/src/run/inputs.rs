@@ -322,6 +322,9 @@ fn gather<'py>(
     let mut measuring = this.measuring.or_else(py, measure, None)?;
     // A run that is asked itself is measured.
     measuring.sample = if measure.is_some() { 1 } else { measuring.sample };
+    if measure.is_none() {
+        measuring.measure = this.device.get().follow.measure(measuring.measure);
+    }
     let Measuring { measure, sample } = measuring;
     let mut inputs = Inputs { measure, sample, anew: true, statistics, ..Inputs::default() };
     // Flags that are not given are on, whatever the run before said.
@@ -456,5 +459,6 @@ pub fn run<'py>(
             false => layout.unpack(bytes, to),
         })?;
     }
+    this.device.get().follow.ran(slf, &frame);
     Ok(frame)
 }

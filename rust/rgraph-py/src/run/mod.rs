@@ -7,6 +7,7 @@ pub(crate) mod detached;
 pub(crate) mod draft;
 pub(crate) mod ending;
 pub(crate) mod error;
+pub(crate) mod follow;
 pub(crate) mod functions;
 pub(crate) mod inputs;
 pub(crate) mod lease;

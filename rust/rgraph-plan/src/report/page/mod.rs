@@ -18,7 +18,7 @@ use super::words::{bytes_phrase, hazard_templates, plain};
 use crate::graph::Graph;
 use crate::plan::Plan;
 
-/// The page's script: modules that share one scope, in this order.
+/// The page's script: modules that share the scope of one function, in this order.
 const SCRIPTS: [&str; 27] = [
     include_str!("../viewer/dom.js"),
     include_str!("../viewer/text.js"),
@@ -49,6 +49,9 @@ const SCRIPTS: [&str; 27] = [
     include_str!("../viewer/main.js"),
 ];
 
+/// Begins the page, and follows a server where there is one.
+const LIVE: &str = include_str!("../viewer/live.js");
+
 const STYLE: &str = include_str!("../viewer/viewer.css");
 
 /// What a page shows. Only the plan is needed.
@@ -68,6 +71,8 @@ pub struct Page<'a> {
     pub findings: &'a [Finding],
     /// Another plan that this one is compared with, the later one of the two, and its declaration.
     pub against: Option<(&'a Plan, Option<&'a Graph>)>,
+    /// The page follows a server that sends it what changes; this names what it has.
+    pub live: Option<&'a str>,
 }
 
 /// When the passes of one run began and ended.
@@ -136,16 +141,18 @@ struct Payload<'a> {
     images: &'a [(String, String)],
     findings: &'a [Finding],
     hazards: Vec<(&'static str, &'static str)>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    live: Option<&'a str>,
 }
 
 impl<'a> Page<'a> {
     /// A page of a plan and nothing else.
     pub fn new(plan: &'a Plan) -> Self {
-        Self { plan, graph: None, measured: None, frames: None, images: &[], findings: &[], against: None }
+        Self { plan, graph: None, measured: None, frames: None, images: &[], findings: &[], against: None, live: None }
     }
 
     /// The page's data as JSON without a `<` in it.
-    fn json(&self) -> String {
+    pub fn json(&self) -> String {
         let payload = Payload {
             version: env!("CARGO_PKG_VERSION"),
             plan: gather::gather(self.plan, self.graph),
@@ -156,6 +163,7 @@ impl<'a> Page<'a> {
             images: self.images,
             findings: self.findings,
             hazards: hazard_templates().collect(),
+            live: self.live,
         };
         // A `<` stands in strings only, so its escape says the same; with none there, no name can end the element.
         serde_json::to_string(&payload).expect("plain data serializes").replace('<', "\\u003c")
@@ -163,13 +171,15 @@ impl<'a> Page<'a> {
 
     /// The whole page. O(plan + accesses log).
     pub fn html(&self) -> String {
-        let script = format!("'use strict';{{\n{}}}\n", SCRIPTS.concat());
+        let scripts = SCRIPTS.concat();
+        let script = format!("'use strict';{{\nfunction page(payload, ended, kept) {{\n{scripts}}}\n{LIVE}}}\n");
         let hash = |text: &str| sha256::base64(&sha256::sha256(text.as_bytes()));
         let policy = format!(
             "default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; img-src data:; base-uri 'none'; \
-             form-action 'none'",
+             form-action 'none'{}",
             hash(&script),
-            hash(STYLE)
+            hash(STYLE),
+            if self.live.is_some() { "; connect-src 'self'" } else { "" }
         );
         let json = self.json();
         let title = escaped(&self.plan.graph);

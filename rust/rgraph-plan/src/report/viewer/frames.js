@@ -34,15 +34,12 @@ class Frames extends Differences {
   }
 
   start() {
-    const { run, spikes, spread, gpu_us: times } = payload.frames;
-    const figure = (name, value) => h('li', { text: `${name} ${micros(value)}` });
-    const list = h('ul', { class: 'figures compared', 'aria-label': 'All frames' }, h('li', { text: count(run.length, 'frame') }), figure('least', spread.min),
-      figure('median', spread.median), figure('99th percentile', spread.p99), figure('most', spread.max),
-      h('li', { class: spikes.length ? 'more' : '', text: count(spikes.length, 'spike'), title: 'Longer than the median by a tenth and by six median absolute deviations' }));
+    const { spikes, gpu_us: times } = payload.frames;
+    this.figures = h('ul', { class: 'figures compared', 'aria-label': 'All frames' }, this.figured());
     this.chosen = ['shows', 'against'].map((which, at) => this.slider(which, ['Shown', 'Compared with'][at]));
     const press = (text, act) => h('button', { type: 'button', class: 'plain', onclick: act }, text);
     this.tools.append(...this.chosen.map((one) => one.label), h('div', { class: 'buttons' }, press('Slowest', () => this.choose('shows', this.slowest)),
-      press('Median', () => this.choose('shows', payload.frames.median)), spikes.length > 0 && press('Next spike', () => this.nextSpike()), press('Swap', () => this.swap()),
+      press('Median', () => this.choose('shows', payload.frames.median)), (payload.live || spikes.length > 0) && press('Next spike', () => this.nextSpike()), press('Swap', () => this.swap()),
       h('button', { type: 'button', class: 'plain', onclick: (event) => this.copy(event.target) }, 'Copy')));
     this.strip_ = svg('svg', { class: 'frames-strip', role: 'img', 'aria-label': `GPU time of ${count(times.length, 'frame')}` });
     this.under = h('p', { class: 'note frames-note', 'aria-hidden': 'true' });
@@ -50,9 +47,16 @@ class Frames extends Differences {
     this.strip_.addEventListener('pointerleave', () => this.told(-1));
     this.strip_.addEventListener('click', (event) => this.choose(event.shiftKey ? 'against' : 'shows', this.frameAt(event)));
     this.pair = h('div', { class: 'pair', 'aria-hidden': 'true' });
-    this.frame.before(list, this.strip_, this.under, this.pair);
+    this.frame.before(this.figures, this.strip_, this.under, this.pair);
     this.grid.classList.add('table');
     this.told(-1);
+  }
+
+  figured() {
+    const { run, spikes, spread } = payload.frames;
+    const figure = (name, value) => h('li', { text: `${name} ${micros(value)}` });
+    return [h('li', { text: count(run.length, 'frame') }), figure('least', spread.min), figure('median', spread.median), figure('99th percentile', spread.p99), figure('most', spread.max),
+      h('li', { class: spikes.length ? 'more' : '', text: count(spikes.length, 'spike'), title: 'Longer than the median by a tenth and by six median absolute deviations' })];
   }
 
   // A slider of one of the two frames chosen: keys move it by a frame.
@@ -80,10 +84,28 @@ class Frames extends Differences {
     const { median } = payload.frames;
     const other_ = which === 'shows' ? 'against' : 'shows';
     this[which] = at;
+    if (which === 'shows') this.held = payload.frames.run[at];
     if (this[other_] === at && payload.frames.run.length > 1) this[other_] = at === median ? this.slowest : median;
     showFrame(this.shows);
     this.sorted = null;
     this.draw();
+  }
+
+  // A server has other frames; the newest is shown until one is chosen by hand.
+  renewed() {
+    const { gpu_us: times, median, run } = payload.frames;
+    const last = run.length - 1;
+    this.slowest = times.reduce((most, us, at) => (us > times[most] ? at : most), 0);
+    const found = this.held === undefined ? -1 : run.indexOf(this.held);
+    this.shows = found < 0 ? last : found;
+    this.against = median;
+    if (found < 0) this.held = undefined;
+    showFrame(this.shows);
+    if (!this.built) return;
+    for (const { input } of this.chosen) input.max = last;
+    this.figures.replaceChildren(...this.figured());
+    this.sorted = null;
+    if (!this.panel.hidden) this.draw();
   }
 
   swap() {
@@ -94,6 +116,7 @@ class Frames extends Differences {
   nextSpike() {
     const { spikes, run } = payload.frames;
     const next = spikes.find((at) => at > this.shows) ?? spikes[0];
+    if (next === undefined) return;
     this.choose('shows', next);
     announce(`run ${run[next]}, ${micros(payload.frames.gpu_us[next])}`);
   }

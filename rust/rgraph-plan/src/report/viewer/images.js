@@ -66,7 +66,7 @@ class Images {
     const { resources } = plan;
     const name = shown(resources.name[resource]);
     const button = h('button', { type: 'button', 'aria-label': `${name}: look closer`, onclick: () => this.open(resource) },
-      h('img', { src: images.get(resources.name[resource]), alt: '', loading: 'lazy' }));
+      h('img', { src: images.get(resources.name[resource]), alt: '', loading: 'lazy', data: { image: resources.name[resource] } }));
     const by = passes.length ? [shown(plan.passes.name[passes[0]]), passes.length > 1 && ` and ${count(passes.length - 1, 'more', 'more')}`] : ['not written here'];
     return h('li', { data: { key: `r${resource}` } }, button, h('p', { class: 'strong', text: name, title: name }),
       h('p', { class: 'note' }, by.filter(Boolean).join('')), h('p', { class: 'note', text: `${plan.text(resources.format[resource])}, ${plan.text(resources.shape[resource])}` }));

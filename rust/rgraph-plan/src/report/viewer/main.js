@@ -1,6 +1,5 @@
 // Puts the page together.
 
-const payload = JSON.parse(document.getElementById('data').textContent);
 const plan = readPlan(payload.plan);
 if (payload.frames) payload.measured ||= timesOf(payload.frames, payload.frames.median);
 if (payload.measured) plan.scales.measured = measuredScale(plan, payload.measured);
@@ -88,6 +87,7 @@ function header() {
     h('ul', { class: 'figures', 'aria-label': 'Figures' }, figures.map(([text, kind]) => h('li', { class: kind, text }))),
     h('div', { class: 'seek', role: 'search' }, field, h('output', { id: 'found', for: 'search', role: 'status' })),
     h('div', { class: 'buttons' },
+      h('button', { type: 'button', id: 'live', hidden: true, title: 'Follow the running program' }),
       h('button', { type: 'button', class: 'plain toggle', id: 'details', 'aria-pressed': 'true', 'aria-keyshortcuts': 'k', onclick: toggleCard }, 'Details'),
       saveMenu(),
       h('button', { type: 'button', class: 'plain', id: 'theme', onclick: () => theme.next() }, 'Theme: system'),
@@ -147,9 +147,9 @@ function start() {
   on('theme', () => {
     document.getElementById('theme').textContent = `Theme: ${theme.get()}`;
   });
-  addEventListener('keydown', onKey);
-  addEventListener('resize', soon(() => (current().resized ? current().resized() : current().draw())));
-  addEventListener('hashchange', recall);
+  addEventListener('keydown', onKey, { signal: ended });
+  addEventListener('resize', soon(() => (current().resized ? current().resized() : current().draw())), { signal: ended });
+  addEventListener('hashchange', recall, { signal: ended });
   // Browsers count pages before they tell of the other medium: what stands on paper must be drawn before that.
   const paper = (is) => {
     state.paper = is;
@@ -157,9 +157,9 @@ function start() {
     if (current().resized) current().resized();
     else current().draw();
   };
-  addEventListener('beforeprint', () => paper(true));
-  addEventListener('afterprint', () => paper(false));
-  matchMedia('print').addEventListener('change', (media) => paper(media.matches));
+  addEventListener('beforeprint', () => paper(true), { signal: ended });
+  addEventListener('afterprint', () => paper(false), { signal: ended });
+  matchMedia('print').addEventListener('change', (media) => paper(media.matches), { signal: ended });
 
   theme.recall();
   drawCard(aside);
@@ -167,7 +167,44 @@ function start() {
   const asked = new URLSearchParams(location.hash.slice(1)).get('view');
   set('view', views.some((view) => view.id === asked) ? asked : 'frame');
   recall();
+  if (kept) restore(kept);
   document.documentElement.dataset.ready = String(Math.round(performance.now()));
 }
 
 start();
+
+// What a page that begins anew takes over from the one before: the part of the axis, the card, the focus.
+function restore({ scale, from, to, shut, cell }) {
+  if (plan.scales[scale]) {
+    if (shared.axis.scale.id !== scale) shared.axis.use(plan.scales[scale]);
+    shared.axis.show(from, to);
+  }
+  if (shut !== document.body.classList.contains('shut')) toggleCard();
+  current().show();
+  if (cell) current().panel.querySelector(`[data-cell="${CSS.escape(cell)}"]`)?.focus({ preventScroll: true });
+}
+
+// What a server may do with the page.
+return {
+  version: payload.live,
+  kept() {
+    const { scale, from, to } = shared.axis;
+    return { scale: scale.id, from, to, shut: document.body.classList.contains('shut'), cell: document.activeElement?.dataset.cell };
+  },
+  // The last frames of the same plan: the newest is shown, unless one was chosen by hand.
+  renew(frames, pictures) {
+    payload.frames = frames;
+    for (const [name, picture] of pictures || []) images.set(name, picture);
+    viewNamed('frames').renewed();
+    for (const picture of document.querySelectorAll('img[data-image]')) picture.src = images.get(picture.dataset.image);
+  },
+  // Whether the page follows, in words; pressing it pauses and goes on.
+  said(what, act) {
+    const button = document.getElementById('live');
+    button.hidden = false;
+    button.onclick = act;
+    button.className = `plain toggle ${what}`;
+    button.setAttribute('aria-pressed', String(what === 'live'));
+    button.textContent = { live: 'Live', paused: 'Paused', lost: 'Program ended' }[what];
+  },
+};

@@ -9,8 +9,8 @@ const tip = {
       [this.x, this.y] = [event.clientX, event.clientY];
       if (event.buttons || event.pointerType === 'touch') this.show(null);
       else if (!this.box.hidden) this.place();
-    }, { passive: true });
-    for (const kind of ['keydown', 'pointerdown', 'wheel']) addEventListener(kind, () => this.show(null), { passive: true });
+    }, { passive: true, signal: ended });
+    for (const kind of ['keydown', 'pointerdown', 'wheel']) addEventListener(kind, () => this.show(null), { passive: true, signal: ended });
     return this.box;
   },
 

@@ -1,0 +1,50 @@
+//! `Device.view`: the viewer of a running program.
+
+use pyo3::prelude::*;
+use rgraph_vk::Measure;
+
+use crate::arguments::convert::Text;
+use crate::arguments::options::Measuring;
+use crate::classes::device::PyDevice;
+use crate::run::detached::call;
+
+#[pymethods]
+impl PyDevice {
+    /// Show in a browser what the device runs: the page follows the program, and new frames move what is there.
+    ///
+    /// The address is one of this machine only. A second view takes the place of the first. `view.close()` and the end of
+    /// the program end it; after `close` of the device it shows the last frames.
+    ///
+    /// Parameters
+    /// ----------
+    /// port
+    ///     Its port; 0: one that is free.
+    /// open
+    ///     Whether a browser is opened.
+    /// measure
+    ///     Which GPU times are measured of runs that do not say it.
+    ///
+    /// Raises
+    /// ------
+    /// OSError
+    ///     If the port is taken.
+    #[pyo3(signature = (port = 0, *, open = false, measure = None),
+           text_signature = "($self, port=0, *, open=False, measure='batches')")]
+    fn view<'py>(
+        slf: &Bound<'py, Self>,
+        port: u16,
+        open: bool,
+        measure: Option<Text<'_>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let measuring = Measuring { measure: Measure::Batches, sample: 1 }.or_else(py, measure, None)?;
+        let device = &slf.get().device;
+        call(py, |free| device.get(free)?.check())?;
+        let view = py.import("rgraph._live")?.getattr("LiveView")?.call1((port,))?;
+        slf.get().follow.set(Some((view.clone().unbind(), measuring.measure)));
+        if open {
+            view.call_method0("open")?;
+        }
+        Ok(view)
+    }
+}
