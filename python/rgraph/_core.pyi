@@ -1316,9 +1316,11 @@ class Module:
             (x, y, z) workgroups of a mesh stage, or of the task stage in front of it, instead of vertices; at most 65,535
             on an axis.
         clear
-            Colour that the targets are cleared with, or a list of one for each target.
+            Colour that the targets are cleared with, or a list of one for each target. A function without arguments is
+            called at each run; `params` of a run gives another one, too.
         load
-            Load operation of the targets: `"clear"`, `"load"` or `"discard"`, or a list of one for each.
+            Load operation of the targets: `"clear"`, `"load"` or `"discard"`, or a list of one for each. A function says
+            `"load"` or `"clear"` at each run: the pass is planned as one that loads, which holds for both.
         clear_depth, load_depth
             The same of `depth`; `clear_depth` is depth or (depth, stencil).
         resolve
@@ -1353,7 +1355,7 @@ class Module:
         alpha_to_coverage
             If true, alpha becomes coverage.
         viewport
-            (x, y, width, height) in texels; default: all.
+            (x, y, width, height) in texels, or a function that is called at each run; default: all.
         bindings
             See `compute`.
         **variables
@@ -3123,7 +3125,9 @@ class Device:
             Conditional passes to run or skip, by flag; default: run.
         params
             New push data by pass: {"compose": {"strength": 0.5}}; and of uniform blocks that were given as data by
-            (pass, variable): {("blur", "params"): {…}}.
+            (pass, variable): {("blur", "params"): {…}}. `"clear"`, `"load"`, `"clear_depth"`, `"load_depth"` and
+            `"viewport"` in the place of a variable are those arguments of `Module.raster`, for this run:
+            {("sky", "clear"): (0, 0, 1, 1)}. A pass that loads may clear, but not the other way round.
         read
             The roots that are read back; default: all.
         statistics

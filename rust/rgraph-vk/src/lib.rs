@@ -43,6 +43,7 @@ pub use frame::external::{RunFence, SemaphoreSignal, SemaphoreWait};
 pub use frame::measure::Measure;
 pub use frame::raw::{RawBuffer, RawContext, RawImage, RawRendering, RawView, RawWork};
 pub use frame::report::{FrameReport, HostSpan, PassTime};
+pub use frame::targets::{Target, TargetChange};
 pub use frame::{Frame, Readback};
 pub use memory::left::ResourceLeft;
 pub use memory::locked::Locked;

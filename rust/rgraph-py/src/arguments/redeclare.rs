@@ -143,6 +143,9 @@ impl State {
         self.setups = kept;
         dropped.extend(gone.into_iter().map(Dropped::Setup));
         dropped.extend(self.executes.remove(&id).map(Dropped::Object));
+        let (gone, kept): (Vec<_>, _) = std::mem::take(&mut self.per_run).into_iter().partition(|one| one.pass == id);
+        self.per_run = kept;
+        dropped.extend(gone.into_iter().map(|one| Dropped::Object(one.value)));
         if let Some(graph) = &mut self.graph {
             graph.clear_pass(id);
         }

@@ -345,7 +345,9 @@ impl PyDevice {
     ///     Conditional passes to run or skip, by flag; default: run.
     /// params
     ///     New push data by pass: {"compose": {"strength": 0.5}}; and of uniform blocks that were given as data by
-    ///     (pass, variable): {("blur", "params"): {…}}.
+    ///     (pass, variable): {("blur", "params"): {…}}. `"clear"`, `"load"`, `"clear_depth"`, `"load_depth"` and
+    ///     `"viewport"` in the place of a variable are those arguments of `Module.raster`, for this run:
+    ///     {("sky", "clear"): (0, 0, 1, 1)}. A pass that loads may clear, but not the other way round.
     /// read
     ///     The roots that are read back; default: all.
     /// statistics

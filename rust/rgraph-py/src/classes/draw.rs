@@ -74,7 +74,8 @@ pub fn draw(
     Ok(Draw { bound, state, push, vertex_buffers, index, count, viewport, key, program })
 }
 
-fn viewport(value: &Bound<'_, PyAny>) -> PyResult<[f32; 4]> {
+/// Viewport and scissor (x, y, width, height) in texels.
+pub fn viewport(value: &Bound<'_, PyAny>) -> PyResult<[f32; 4]> {
     let number = |item: &Bound<'_, PyAny>| item.extract::<Number>().map(|Number(number)| number as f32);
     match items(value).transpose()?.as_deref() {
         Some([x, y, width, height]) => Ok([number(x)?, number(y)?, number(width)?, number(height)?]),

@@ -413,6 +413,7 @@ impl PyGraph {
             visit.call(&setup.function)?;
         }
         let functions = state.drafts.iter().filter_map(|draft| draft.todo.function());
+        let functions = functions.chain(state.per_run.iter().map(|one| &one.value));
         functions.chain(state.executes.values()).chain(state.arrays.values()).try_for_each(|held| visit.call(held))?;
         state.made.plans().try_for_each(|plan| visit.call(plan))
     }
@@ -424,6 +425,7 @@ impl PyGraph {
             (
                 std::mem::take(&mut state.setups),
                 std::mem::take(&mut state.executes),
+                std::mem::take(&mut state.per_run),
                 std::mem::take(&mut state.drafts),
                 std::mem::take(&mut state.arrays),
                 std::mem::take(&mut state.made),

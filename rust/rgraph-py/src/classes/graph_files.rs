@@ -50,6 +50,11 @@ impl PyGraph {
             let help = "save it with callbacks=\"skip\", and set the state after loading: compiled.set(name, array)";
             return Err(bad(py, Code::BadFile, message, help));
         }
+        if let (Callbacks::Refuse, Some(name)) = (callbacks, slf.get().per_run_of()) {
+            let message = format!("graph files hold no functions, and pass \"{name}\" has one for its runs");
+            let help = "save it with callbacks=\"skip\", and give values per run: params={(pass, \"clear\"): …}";
+            return Err(bad(py, Code::BadFile, message, help));
+        }
         if let Some(path) = path {
             let (arrays, pictures) = slf.get().read(|state| {
                 let Some(graph) = &state.graph else { return Default::default() };
@@ -71,6 +76,14 @@ impl PyGraph {
         }
         let contents: Vec<_> = beside.iter().map(|one| (one.id, one.name.clone())).collect();
         Ok((files::graph_text(py, &load, &contents, folder, callbacks)?, beside))
+    }
+
+    /// The name of a pass with functions that are called at each run.
+    fn per_run_of(&self) -> Option<String> {
+        self.read(|state| {
+            let pass = state.per_run.first()?.pass;
+            state.graph.as_ref().map(|graph| graph.pass_name(pass).to_owned())
+        })
     }
 
     /// The name of a resource that begins with an array.

@@ -48,6 +48,13 @@ impl<'py> Arguments<'py> {
         Ok((!value.is_none()).then_some(value))
     }
 
+    /// Takes one if it is a function.
+    pub fn take_function(&self, name: &str) -> Option<Bound<'py, PyAny>> {
+        let mut all = self.0.borrow_mut();
+        let at = all.iter().position(|(known, value)| **known == *name && value.is_callable())?;
+        Some(all.remove(at).1)
+    }
+
     /// Takes one of a type.
     pub fn read<T>(&self, name: &str) -> PyResult<Option<T>>
     where

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use rgraph_plan::access::{Aspects, Load, PassQueue, ResolveMode, Usage};
 use rgraph_plan::error::Code;
-use rgraph_plan::graph::Use;
+use rgraph_plan::graph::{Clear, Use};
 use rgraph_plan::resource::ResourceId;
 use rgraph_shader::{Kind, Program};
 use rgraph_vk::front::{self, DepthTarget, Used, Who};
@@ -25,6 +25,7 @@ use crate::classes::passes::{Arguments, Named, PassArguments, Work};
 use crate::classes::view::{Part, PyView};
 use crate::run::draft::Todo;
 use crate::run::error::bad;
+use crate::run::per_run::Functions;
 
 /// The attachments of a pass that draws.
 pub struct Targets {
@@ -32,6 +33,8 @@ pub struct Targets {
     color: Vec<Option<(ResourceId, Part)>>,
     /// The pass's depth attachment, if any.
     pub depth: bool,
+    /// Arguments that are functions.
+    pub per_run: Functions,
 }
 
 /// An image or part of one in an argument.
@@ -53,7 +56,14 @@ fn listed(value: Option<Bound<'_, PyAny>>) -> PyResult<Vec<Bound<'_, PyAny>>> {
 }
 
 /// One value, or one for each target.
-fn spread<'py>(value: Option<Bound<'py, PyAny>>, count: usize, what: &str) -> PyResult<Vec<Option<Bound<'py, PyAny>>>> {
+///
+/// # Errors
+/// `TypeError` for a list of another length.
+pub fn spread<'py>(
+    value: Option<Bound<'py, PyAny>>,
+    count: usize,
+    what: &str,
+) -> PyResult<Vec<Option<Bound<'py, PyAny>>>> {
     let Some(value) = value else { return Ok(vec![None; count]) };
     // A colour is a sequence too: several of them are a sequence of sequences, or of None.
     let several = match items(&value) {
@@ -75,7 +85,8 @@ fn spread<'py>(value: Option<Bound<'py, PyAny>>, count: usize, what: &str) -> Py
     }
 }
 
-fn load(value: &Bound<'_, PyAny>) -> PyResult<Load> {
+/// A load operation by its name.
+pub fn load(value: &Bound<'_, PyAny>) -> PyResult<Load> {
     let known = Load::ALL.iter().map(|load| load.name());
     word(value.py(), "load", value.extract::<Text>()?.0, Load::from_name, known)
 }
@@ -99,12 +110,15 @@ pub fn targets(
         return Err(bad(color[hole].py(), Code::BadTarget, message, help));
     }
     let color = color.iter().map(|value| some(value, work)).collect::<PyResult<Vec<_>>>()?;
+    let mut per_run = Functions::default();
+    let of_color = per_run.attachment(arguments, ["clear", "load"], Clear::Color([0.0; 4]))?;
+    let of_depth = per_run.attachment(arguments, ["clear_depth", "load_depth"], Clear::Depth(1.0, None))?;
     let clears = spread(arguments.take("clear")?, color.len(), "clear")?;
     let loads = spread(arguments.take("load")?, color.len(), "load")?;
     for ((target, value), said) in color.iter().zip(&clears).zip(&loads) {
         let Some((id, part)) = target else { continue };
-        let value = value.as_ref().map(clear).transpose()?;
-        let said = said.as_ref().map(load).transpose()?;
+        let value = value.as_ref().map(clear).transpose()?.or(of_color.1);
+        let said = said.as_ref().map(load).transpose()?.or(of_color.0);
         work.uses(*id, Usage::ColorAttachment, *part, |how| {
             how.details.clear = value;
             how.load = said.or(value.map(|_| Load::Clear));
@@ -130,12 +144,13 @@ pub fn targets(
     let (clear_depth, load_depth) = (arguments.take("clear_depth")?, arguments.take("load_depth")?);
     if let Some(depth) = &depth {
         let (at, part) = attachment(depth, work)?;
-        let (clear, load) = (clear_depth.as_ref().map(clear).transpose()?, load_depth.as_ref().map(load).transpose()?);
+        let clear = clear_depth.as_ref().map(clear).transpose()?.or(of_depth.1);
+        let load = load_depth.as_ref().map(load).transpose()?.or(of_depth.0);
         work.needs.depth(&DepthTarget { at, part, clear, load, stencil_load: None }, &state);
-    } else if clear_depth.is_some() || load_depth.is_some() {
+    } else if clear_depth.is_some() || load_depth.is_some() || of_depth != (None, None) {
         return Err(PyTypeError::new_err("clear_depth= and load_depth= need depth="));
     }
-    Ok((Targets { color, depth: depth.is_some() }, state))
+    Ok((Targets { color, depth: depth.is_some(), per_run }, state))
 }
 
 impl Targets {
@@ -197,9 +212,11 @@ impl PyGraphModule {
     ///     (x, y, z) workgroups of a mesh stage, or of the task stage in front of it, instead of vertices; at most 65,535
     ///     on an axis.
     /// clear
-    ///     Colour that the targets are cleared with, or a list of one for each target.
+    ///     Colour that the targets are cleared with, or a list of one for each target. A function without arguments is
+    ///     called at each run; `params` of a run gives another one, too.
     /// load
-    ///     Load operation of the targets: `"clear"`, `"load"` or `"discard"`, or a list of one for each.
+    ///     Load operation of the targets: `"clear"`, `"load"` or `"discard"`, or a list of one for each. A function says
+    ///     `"load"` or `"clear"` at each run: the pass is planned as one that loads, which holds for both.
     /// clear_depth, load_depth
     ///     The same of `depth`; `clear_depth` is depth or (depth, stencil).
     /// resolve
@@ -234,7 +251,7 @@ impl PyGraphModule {
     /// alpha_to_coverage
     ///     If true, alpha becomes coverage.
     /// viewport
-    ///     (x, y, width, height) in texels; default: all.
+    ///     (x, y, width, height) in texels, or a function that is called at each run; default: all.
     /// bindings
     ///     See `compute`.
     /// **variables
@@ -271,13 +288,14 @@ impl PyGraphModule {
         let (named, mut work) = (Named::here(slf, name), Work::new());
         let who = named.who();
         let state = |count| raster_state::state(&arguments, count);
-        let (targets, state) = targets(&arguments, &mut work, state)?;
+        let (mut targets, state) = targets(&arguments, &mut work, state)?;
         if targets.len() == 0 && !targets.depth {
             return Err(PyTypeError::new_err("raster() needs color= or depth="));
         }
         let program = shader::program(shader, Kind::Raster, &arguments, who)?;
         targets.check(py, who, &program, &mut work)?;
+        targets.per_run.viewport(&arguments);
         let draw = draw(py, who, program, state, arguments, &mut work)?;
-        work.declare(slf, named, pass, Todo::Steps(Arc::new([Step::Draw(draw)])))
+        targets.per_run.keep(work.declare(slf, named, pass, Todo::Steps(Arc::new([Step::Draw(draw)])))?)
     }
 }

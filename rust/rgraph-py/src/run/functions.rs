@@ -372,7 +372,8 @@ impl PyGraphModule {
         let function = self::function(function)?;
         let pass = PassArguments::take(&arguments, PassQueue::Graphics)?;
         let depth_write = arguments.read("depth_write")?.unwrap_or(true);
-        targets(&arguments, &mut work, |_| Ok(RasterState { depth_write, ..RasterState::default() }))?;
+        let state = |_| Ok(RasterState { depth_write, ..RasterState::default() });
+        let (targets, _) = targets(&arguments, &mut work, state)?;
         let (reads, writes) = (arguments.take("reads")?, arguments.take("writes")?);
         let read = |resource: &Bound<'_, PyAny>| {
             Ok(if resource.is_instance_of::<PyImage>() { Usage::Sampled } else { Usage::StorageRead })
@@ -380,6 +381,6 @@ impl PyGraphModule {
         declare(reads, &mut work, read)?;
         declare(writes, &mut work, |_| Ok(Usage::StorageWrite))?;
         arguments.end(slf.py(), "callback")?;
-        work.declare(slf, Named::here(slf, name), pass, Todo::Record(function))
+        targets.per_run.keep(work.declare(slf, Named::here(slf, name), pass, Todo::Record(function))?)
     }
 }

@@ -36,6 +36,7 @@ use crate::run::ending;
 use crate::run::error::{bad, graph_error, guarded, shader_error};
 use crate::run::functions::{attached, outside};
 use crate::run::lease::{self, Leases, Lent};
+use crate::run::per_run::Word;
 use crate::run::states::Packed;
 
 /// See `Device.run`.
@@ -188,6 +189,18 @@ impl PyCompiled {
         *changed = given;
     }
 
+    /// The clear value, load or viewport that a key of `params=` names, where the pass has no data of that name.
+    pub fn target_param(&self, key: &Bound<'_, PyAny>) -> PyResult<Option<(PassId, Word)>> {
+        let Some(pair) = key.cast::<PyTuple>().ok().filter(|pair| pair.len() == 2) else { return Ok(None) };
+        let name = pair.get_item(1)?;
+        let Some(word) = name.extract::<Text>().ok().and_then(|Text(name)| Word::from_name(name)) else {
+            return Ok(None);
+        };
+        let pass = self.pass(&pair.get_item(0)?)?;
+        let data = self.program(pass).and_then(|(program, ..)| program.interface.find(name.extract::<Text>().ok()?.0));
+        Ok(data.is_none().then_some((pass, word)))
+    }
+
     /// Reads one entry of `params=`.
     fn param(&self, key: &Bound<'_, PyAny>, data: &Bound<'_, PyAny>, inputs: &mut Inputs<'_>) -> PyResult<()> {
         let py = key.py();
@@ -336,8 +349,11 @@ fn gather<'py>(
             None => return Err(unknown_flag(py, this, name)),
         }
     }
+    inputs.targets = this.target_changes(origin, params)?;
     for (key, data) in params.iter().flat_map(|params| params.iter()) {
-        this.param(&key, &data, &mut inputs)?;
+        if this.target_param(&key)?.is_none() {
+            this.param(&key, &data, &mut inputs)?;
+        }
     }
     if let Some(read) = read {
         let all = reads::listed(read)?.iter().map(|value| this.find_part(value)).collect::<PyResult<Vec<_>>>()?;
@@ -401,6 +417,7 @@ fn tried(
             first: this.first.iter().chain(states).map(|(id, bytes)| (*id, &**bytes)).collect(),
             data: inputs.data.clone(),
             push: inputs.push.clone(),
+            targets: inputs.targets.clone(),
             flags: inputs.flags.clone(),
             poll: Some(&poll),
             ..Inputs::default()

@@ -14,6 +14,7 @@ pub(crate) mod lease;
 pub(crate) mod locked;
 pub(crate) mod logging;
 pub(crate) mod patient;
+pub(crate) mod per_run;
 pub(crate) mod plan_cache;
 pub(crate) mod record;
 pub(crate) mod remembered;

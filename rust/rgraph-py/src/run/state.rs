@@ -14,6 +14,7 @@ use crate::classes::array_layout::{Kept, Seen};
 use crate::classes::places::Places;
 use crate::run::draft::Draft;
 use crate::run::error::{Refusal, refusal};
+use crate::run::per_run::PerRun;
 use crate::run::plan_cache::Made;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -179,6 +180,8 @@ pub struct State {
     pub setups: Vec<Setup>,
     /// Execute functions.
     pub executes: HashMap<PassId, Py<PyAny>>,
+    /// Clear values, loads and viewports that are asked for at each run.
+    pub per_run: Vec<PerRun>,
     /// What passes do, in the order of their declaration; only ever added to.
     pub drafts: Vec<Draft>,
     /// What imported resources are uploaded from.
@@ -230,6 +233,7 @@ impl State {
             late: self.late.clone(),
             setups: self.setups.iter().map(|setup| setup.copy(py)).collect(),
             executes: self.executes.iter().map(|(pass, function)| (*pass, function.clone_ref(py))).collect(),
+            per_run: self.per_run.iter().map(|one| one.copy(py)).collect(),
             drafts: self.drafts.iter().map(|draft| draft.copy(py)).collect(),
             arrays: self.arrays.iter().map(|(resource, array)| (*resource, array.clone_ref(py))).collect(),
             seen: self.seen.clone(),

@@ -3,10 +3,12 @@
 
 use std::collections::HashMap;
 
+use rgraph_plan::file::graph::write_clear;
 use rgraph_plan::file::write::{Row, Sheet};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::model::{Bytes, Captured, CapturedFrame, Content, Model, Outcome};
+use crate::frame::targets::{Target, TargetChange};
 
 /// First bytes of each capture file.
 pub(super) const MAGIC: [u8; 8] = *b"RGCAPTUR";
@@ -82,6 +84,28 @@ impl Sections {
         if !frame.data.is_empty() {
             row.key("data").list("    ", &frame.data, |sheet, (pass, binding, bytes)| {
                 sheet.row().put("pass", pass).put("binding", binding).put("bytes", self.at(bytes)).end();
+            });
+        }
+        if !frame.targets.is_empty() {
+            row.key("targets").list("    ", &frame.targets, |sheet, (pass, change)| {
+                let mut row = sheet.row();
+                row.put("pass", pass);
+                let target = |row: &mut Row<'_>, target| match target {
+                    Target::Color(at) => drop(row.put("target", at)),
+                    Target::Depth => drop(row.put("target", "depth")),
+                };
+                match *change {
+                    TargetChange::Clear(of, value) => {
+                        target(&mut row, of);
+                        write_clear(row.key("clear"), value);
+                    }
+                    TargetChange::Load(of, load) => {
+                        target(&mut row, of);
+                        row.put("load", load.name());
+                    }
+                    TargetChange::Viewport(viewport) => drop(row.put("viewport", viewport)),
+                }
+                row.end();
             });
         }
         if !frame.host.is_empty() {

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use rgraph_plan::access::Aspects;
 
+use crate::frame::targets::TargetChange;
+
 /// Bytes of a section of the file.
 pub(super) type Bytes = Arc<[u8]>;
 
@@ -66,6 +68,8 @@ pub(super) struct CapturedFrame {
     pub push: Vec<(String, Bytes)>,
     /// Uniform data by pass and binding.
     pub data: Vec<(String, u32, Bytes)>,
+    /// Clear values, loads and viewports of passes.
+    pub targets: Vec<(String, TargetChange)>,
     /// Bytes that host functions wrote: pass, buffer, first byte.
     pub host: Vec<(String, String, u64, Bytes)>,
     /// Graph file in which the steps that callbacks recorded are the work of their passes.

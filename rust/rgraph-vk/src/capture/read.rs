@@ -3,8 +3,9 @@
 
 use std::path::Path;
 
-use rgraph_plan::access::Aspects;
+use rgraph_plan::access::{Aspects, Load};
 use rgraph_plan::error::Code;
+use rgraph_plan::file::graph::read_clear;
 use rgraph_plan::file::json::{Node, Source};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -13,16 +14,22 @@ use super::model::{Bytes, Captured, CapturedFrame, Content, Model, Outcome};
 use super::{MOST_FRAMES, bad};
 use crate::disk::{self, Allowed};
 use crate::error::Error;
+use crate::file::sampler::word;
+use crate::frame::targets::{Target, TargetChange};
 
 const ROOT_KEYS: [&str; 6] = ["rgraph_capture", "device", "graphs", "frames", "sections", "checksum"];
 const DEVICE_KEYS: [&str; 4] = ["name", "driver", "uuid", "profile"];
 const GRAPH_KEYS: [&str; 6] = ["name", "graph", "plan", "run", "before", "after"];
-const FRAME_KEYS: [&str; 12] =
-    ["graph", "reset", "flags", "inputs", "first", "states", "push", "data", "host", "steps", "recorded", "results"];
+const FRAME_KEYS: [&str; 13] = [
+    "graph", "reset", "flags", "inputs", "first", "states", "push", "data", "targets", "host", "steps", "recorded",
+    "results",
+];
 const CONTENT_KEYS: [&str; 5] = ["resource", "slot", "mip", "aspect", "bytes"];
 const NAMED_KEYS: [&str; 2] = ["resource", "bytes"];
 const PUSH_KEYS: [&str; 2] = ["pass", "bytes"];
 const DATA_KEYS: [&str; 3] = ["pass", "binding", "bytes"];
+const TARGET_KEYS: [&str; 5] = ["pass", "target", "clear", "load", "viewport"];
+const LOADS: [(&str, Load); 2] = [("load", Load::Load), ("clear", Load::Clear)];
 const HOST_KEYS: [&str; 4] = ["pass", "resource", "offset", "bytes"];
 const RESULT_KEYS: [&str; 5] = ["resource", "mips", "layers", "range", "bytes"];
 
@@ -186,6 +193,7 @@ impl Body {
             states: named("states", &NAMED_KEYS)?,
             push: named("push", &PUSH_KEYS)?,
             data: or_none("data").map_or(Some(Vec::new()), |list| list.list("", data))?,
+            targets: or_none("targets").map_or(Some(Vec::new()), |list| list.list("", target_change))?,
             host: or_none("host").map_or(Some(Vec::new()), |list| list.list("", host))?,
             steps: fields.given("steps").map_or(Some(None), |steps| self.section(steps).map(Some))?,
             recorded: or_none("recorded").map_or(Some(Vec::new()), |list| {
@@ -194,6 +202,23 @@ impl Body {
             results: fields.need("results")?.list(" of results", result)?,
         })
     }
+}
+
+/// A clear value, a load or a viewport of a run.
+fn target_change(node: Node<'_, '_>) -> Option<(String, TargetChange)> {
+    let fields = node.fields("a target of a run", &TARGET_KEYS)?;
+    let pass = fields.need("pass")?.name()?.into_owned();
+    if let Some(viewport) = fields.get("viewport") {
+        let list = viewport.short_list(&[4], "a list [x, y, width, height]", |one| one.number32())?;
+        return Some((pass, TargetChange::Viewport(list.try_into().ok()?)));
+    }
+    let at = fields.need("target")?;
+    let target =
+        if at.is_number() { Target::Color(at.u32()?) } else { word(&at, "a target", &[("depth", Target::Depth)])? };
+    if let Some(clear) = fields.get("clear") {
+        return Some((pass, TargetChange::Clear(target, read_clear(&clear)?)));
+    }
+    Some((pass, TargetChange::Load(target, word(&fields.need("load")?, "a load", &LOADS)?)))
 }
 
 /// Cuts the body into its sections.

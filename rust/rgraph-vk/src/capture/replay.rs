@@ -305,6 +305,7 @@ fn run(
             .iter()
             .map(|(name, binding, bytes)| Ok((pass(name)?, *binding, bytes.to_vec())))
             .collect::<Result<_, Error>>()?,
+        targets: frame.targets.iter().map(|(name, change)| Ok((pass(name)?, *change))).collect::<Result<_, Error>>()?,
         flags: frame.flags.clone(),
         read: Some(whole_roots.map(|(id, ..)| *id).collect()),
         parts: parts.map(|(id, ranges, _)| (*id, *ranges)).collect(),

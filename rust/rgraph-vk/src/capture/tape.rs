@@ -150,6 +150,8 @@ pub(super) fn run(compiled: &Compiled, inputs: &Inputs<'_>, tape: &mut Tape, las
             tape.changed.push(BTreeSet::new());
         }
         parameters(prepared, &state, &mut tape.changed[at], &mut frame);
+        let name = |pass| prepared.workload.graph.pass_name(pass).to_owned();
+        frame.targets = inputs.targets.iter().map(|(pass, change)| (name(*pass), *change)).collect();
         (sink, submitted, frame, entry)
     };
     let mut submitted = submitted;

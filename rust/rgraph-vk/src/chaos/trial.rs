@@ -254,6 +254,7 @@ impl<'a> Subject<'a> {
             first: self.inputs.first.clone(),
             data: self.inputs.data.clone(),
             push: self.inputs.push.clone(),
+            targets: self.inputs.targets.clone(),
             flags: self.inputs.flags.clone(),
             poll: self.inputs.poll,
             ..Inputs::default()

@@ -17,6 +17,7 @@ use crate::frame::external::{RunFence, SemaphoreSignal, SemaphoreWait};
 use crate::frame::host::HostLane;
 use crate::frame::measure::Measure;
 use crate::frame::run::{RunState, wait_polling};
+use crate::frame::targets::TargetChange;
 use crate::frame::{Frame, FrameShared};
 use crate::memory::left::ResourceLeft;
 use crate::memory::resource::Resource;
@@ -56,6 +57,8 @@ pub struct Inputs<'a> {
     pub data: Vec<(PassId, u32, Vec<u8>)>,
     /// New push data of all steps of a pass.
     pub push: Vec<(PassId, Vec<u8>)>,
+    /// Clear values, loads and viewports of passes, for this run only.
+    pub targets: Vec<(PassId, TargetChange)>,
     /// Flags of conditional passes; what is not given again stays, at first on.
     pub flags: Vec<(String, bool)>,
     /// Roots to be read back; `None`: all of them.

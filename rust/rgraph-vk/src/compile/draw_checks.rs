@@ -1,6 +1,7 @@
 //! What a draw needs of its pass: an area to draw in, a target for each output, an attribute for each input, and
 //! buffers that the pass declares.
 
+use ash::vk;
 use rgraph_plan::access::Usage;
 use rgraph_plan::format::Numbers;
 use rgraph_plan::plan::{PlanKind, PlanPassId};
@@ -12,20 +13,28 @@ use crate::error::Error;
 use crate::memory::state::Region;
 use crate::work::{DrawCount, VertexBuffer};
 
+/// What is wrong with a viewport, and how to fix it.
+pub(crate) fn misplaced(
+    limits: &vk::PhysicalDeviceLimits,
+    [x, y, width, height]: [f32; 4],
+) -> Option<(String, String)> {
+    let [wide, high] = limits.max_viewport_dimensions.map(|most| most as f32);
+    let [least, most] = limits.viewport_bounds_range;
+    let fits = |from: f32, size: f32, limit: f32| size > 0.0 && size <= limit && from >= least && from + size <= most;
+    if fits(x, width, wide) && fits(y, height, high) {
+        return None;
+    }
+    let says = format!("draws in a viewport at ({x}, {y}) of {width}x{height}");
+    Some((says, format!("give it an area, at most {wide}x{high}, between {least} and {most}")))
+}
+
 impl Binder<'_> {
     /// A viewport has an area, and lies where the device can draw.
     pub(crate) fn check_viewport(&self, pass: PlanPassId, viewport: Option<[f32; 4]>) -> Result<(), Error> {
-        let Some([x, y, width, height]) = viewport else { return Ok(()) };
-        let [wide, high] = self.shared.limits.max_viewport_dimensions.map(|most| most as f32);
-        let [least, most] = self.shared.limits.viewport_bounds_range;
-        let fits =
-            |from: f32, size: f32, limit: f32| size > 0.0 && size <= limit && from >= least && from + size <= most;
-        if fits(x, width, wide) && fits(y, height, high) {
-            return Ok(());
+        match viewport.and_then(|viewport| misplaced(&self.shared.limits, viewport)) {
+            None => Ok(()),
+            Some((says, help)) => self.refuse(pass, says, &help),
         }
-        let says = format!("draws in a viewport at ({x}, {y}) of {width}x{height}");
-        let help = format!("give it an area, at most {wide}x{high}, between {least} and {most}");
-        self.refuse(pass, says, &help)
     }
 
     /// Programs with a mesh stage are drawn by workgroups, and only they; no more than every device with mesh stages

@@ -176,6 +176,7 @@ impl Run<'_> {
                 .filter_map(|(pass, binding, bytes)| Some((own(*pass)?, *binding, bytes.clone())))
                 .collect(),
             push: (self.inputs.push.iter()).filter_map(|(pass, bytes)| Some((own(*pass)?, bytes.clone()))).collect(),
+            targets: (self.inputs.targets.iter()).filter_map(|(pass, change)| Some((own(*pass)?, *change))).collect(),
             flags: (self.inputs.flags.iter())
                 .filter(|(name, _)| graph.graph.flags().iter().any(|flag| flag == name))
                 .cloned()

@@ -15,7 +15,7 @@ mod picture;
 #[cfg_attr(not(feature = "png"), path = "png_absent.rs")]
 mod png_file;
 mod raster;
-mod sampler;
+pub(crate) mod sampler;
 mod shader;
 mod sidecar;
 mod state;

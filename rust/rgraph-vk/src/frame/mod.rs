@@ -13,6 +13,7 @@ pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod sets;
 pub(crate) mod submit;
+pub(crate) mod targets;
 pub(crate) mod timing;
 pub(crate) mod variant;
 

@@ -22,6 +22,7 @@ use crate::device::inside::Chain;
 use crate::device::queue::Queue;
 use crate::error::{Called, Error};
 use crate::frame::raw::{RawContext, RawWork};
+use crate::frame::targets::{Inside, RunTargets, clear_inside};
 use crate::frame::variant::Variant;
 use crate::memory::physical_resource::clear_color;
 use crate::work::{DrawCount, IndexBuffer};
@@ -34,6 +35,7 @@ const PARALLEL_COMMANDS: usize = 4096;
 pub(crate) struct Recording<'a> {
     pub run: u64,
     pub imports: &'a Imports,
+    pub targets: &'a RunTargets,
     /// All chunks, or those with passes whose steps or commands a function makes each time.
     pub all: bool,
 }
@@ -240,8 +242,11 @@ impl Recorder<'_> {
         let [width, height] = rendering.area;
         let area = vk::Rect2D { offset: vk::Offset2D::default(), extent: vk::Extent2D { width, height } };
         if let Some(pass) = rendering.subpasses {
-            let clears: Vec<_> =
-                attachments.iter().map(|attachment| clear_value(&self.prepared.plan, attachment)).collect();
+            let clear = |(attachment, at)| match self.what.targets.begun(at) {
+                Some(begun) => value_of(plan, attachment, Some(begun.value)),
+                None => clear_value(plan, attachment),
+            };
+            let clears: Vec<_> = attachments.iter().zip(rendering.attachments.start..).map(clear).collect();
             subpass::begin(device, commands, pass, self.variant.framebuffers[position], area, &clears);
         } else {
             let info = |at: u32, stencil: bool| {
@@ -253,12 +258,17 @@ impl Recorder<'_> {
                 };
                 let kind = plan.resources[attachment.resource].kind;
                 let poison = self.poison_of(attachment, (load, store), rendering.layouts[at][usize::from(stencil)]);
+                let begun = self.what.targets.begun(rendering.attachments.start + at as u32);
+                let aspect = if stencil { Aspects::STENCIL } else { Aspects::COLOR | Aspects::DEPTH };
+                let clears = begun.is_some_and(|begun| begun.clears.intersects(aspect));
+                let value = begun.map(|begun| value_of(plan, attachment, Some(begun.value)));
+                let clear = poison.is_some() && !clears;
                 let mut info = vk::RenderingAttachmentInfo::default()
                     .image_view(view.view)
                     .image_layout(attachment_layout(rendering.layouts[at][usize::from(stencil)], kind))
-                    .load_op(poison.map_or(convert::load(load), |_| vk::AttachmentLoadOp::CLEAR))
+                    .load_op(if clear || clears { vk::AttachmentLoadOp::CLEAR } else { convert::load(load) })
                     .store_op(convert::store(store))
-                    .clear_value(poison.unwrap_or_else(|| clear_value(&self.prepared.plan, attachment)));
+                    .clear_value(poison.filter(|_| clear).or(value).unwrap_or_else(|| clear_value(plan, attachment)));
                 if let Some(resolve) = &rendering.resolves[at] {
                     info = info
                         .resolve_mode(resolve.mode)
@@ -335,14 +345,27 @@ impl Recorder<'_> {
             // SAFETY: the host reset the queries; begun and ended on one side of a render pass.
             unsafe { shared.raw.cmd_begin_query(commands, pool, pass.index() as u32, vk::QueryControlFlags::empty()) };
         }
+        let viewport = self.what.targets.viewport(pass);
+        if let Some(open) = rendering {
+            let clear = |inside: &Inside| self.clear_attachment(inside);
+            clear_inside(&shared.raw, commands, open, self.what.targets.inside(pass).iter().map(clear));
+            if let Some(viewport) = viewport {
+                self.set_viewport(commands, viewport, open.area);
+            }
+        }
         let own = &self.prepared.packets;
-        self.packets(commands, own, own.of_pass[pass], false, rendering, bound);
+        // The viewport of the run is set, and draws leave it alone.
+        let area = rendering.map(|open| open.area).filter(|_| viewport.is_none());
+        self.packets(commands, own, own.of_pass[pass], false, area, bound);
         if let Some(span) = self.variant.recorded.of_pass.get(pass) {
-            self.packets(commands, &self.variant.recorded, *span, true, rendering, bound);
+            self.packets(commands, &self.variant.recorded, *span, true, area, bound);
         }
         if let Some(Some(work)) = self.prepared.raw.get(pass) {
             self.raw(work.as_ref(), (pass, commands), queue, rendering)?;
             *bound = Bound::default();
+        }
+        if let (Some(_), Some(Rendering { area: area @ [width, height], .. })) = (viewport, rendering) {
+            self.set_viewport(commands, [0.0, 0.0, *width as f32, *height as f32], *area);
         }
         if let Some(pool) = counts {
             // SAFETY: begun above.
@@ -354,6 +377,17 @@ impl Recorder<'_> {
             unsafe { labels.cmd_end_debug_utils_label(commands) };
         }
         Ok(())
+    }
+
+    /// The clear of an attachment before the draws of a pass.
+    fn clear_attachment(&self, inside: &Inside) -> vk::ClearAttachment {
+        let Inside { attachment, aspects, color, value } = *inside;
+        let attachment = &self.prepared.plan.attachments[attachment as usize];
+        vk::ClearAttachment {
+            aspect_mask: convert::aspects(aspects),
+            color_attachment: color,
+            clear_value: value_of(&self.prepared.plan, attachment, Some(value)),
+        }
     }
 
     /// Lets a function record a pass, in the device's name: it cannot wait for a run of the device.
@@ -384,7 +418,7 @@ impl Recorder<'_> {
         packets: &Packets,
         span: Span,
         recorded: bool,
-        rendering: Option<&Rendering>,
+        area: Option<[u32; 2]>,
         bound: &mut Bound,
     ) {
         for packet in &packets.packets[span.range()] {
@@ -400,7 +434,7 @@ impl Recorder<'_> {
                 Action::Draw(at) => {
                     let Drawn { count, vertex, index, viewport } = &packets.draws[*at as usize];
                     self.bind(commands, packets, packet, recorded, vk::PipelineBindPoint::GRAPHICS, bound);
-                    let own = viewport.zip(rendering.map(|rendering| rendering.area));
+                    let own = viewport.zip(area);
                     if let Some((viewport, area)) = own {
                         self.set_viewport(commands, viewport, area);
                     }
@@ -512,10 +546,14 @@ fn clipped([first, end]: [f32; 2], most: u32) -> [u32; 2] {
 
 /// The clear value of an attachment in the numbers of its format.
 pub(crate) fn clear_value(plan: &Plan, attachment: &Attachment) -> vk::ClearValue {
+    value_of(plan, attachment, attachment.clear)
+}
+
+fn value_of(plan: &Plan, attachment: &Attachment, clear: Option<Clear>) -> vk::ClearValue {
     let PlanKind::Image { format, .. } = plan.resources[attachment.resource].kind else {
         return vk::ClearValue::default();
     };
-    match attachment.clear {
+    match clear {
         Some(Clear::Depth(depth, stencil)) => vk::ClearValue {
             depth_stencil: vk::ClearDepthStencilValue { depth: depth as f32, stencil: stencil.unwrap_or(0) },
         },

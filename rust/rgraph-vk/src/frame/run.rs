@@ -27,6 +27,7 @@ use crate::frame::jobs;
 use crate::frame::measure::Measure;
 use crate::frame::record::{Recording, passes_on, record};
 use crate::frame::submit::{At, Submission, Wanted};
+use crate::frame::targets::RunTargets;
 use crate::frame::timing::Timed;
 use crate::frame::variant::{Ingredients, Key, Variant};
 use crate::frame::{Figures, Submitted};
@@ -43,6 +44,8 @@ pub(crate) struct RunState {
     data: Vec<u8>,
     data_stamp: u64,
     push_stamp: u64,
+    /// Clear values, loads and viewports of the run; commands with others have another stamp than these.
+    targets: RunTargets,
     key: Key,
     on: IdVec<PlanPassId, bool>,
     pub imports: Imports,
@@ -115,6 +118,7 @@ impl RunState {
             data: prepared.packets.data.clone(),
             data_stamp: 0,
             push_stamp: 0,
+            targets: RunTargets::default(),
             on: passes_on(prepared, &off),
             key: Key { off, ..Key::default() },
             imports: IdVec::filled(None, resources),
@@ -271,9 +275,14 @@ impl RunState {
         shared.sweep()
     }
 
-    /// New flags, push data and uniform data.
+    /// New flags, push data, uniform data and targets.
     fn apply(&mut self, prepared: &Prepared, inputs: &Inputs<'_>) -> Result<(), Error> {
         let graph = &prepared.workload.graph;
+        let targets = RunTargets::new(prepared, inputs)?;
+        if targets != self.targets {
+            self.targets = targets;
+            self.push_stamp += 1;
+        }
         let mut changed = false;
         for (name, on) in &inputs.flags {
             let Some(flag) = graph.flags().iter_ids().find(|(_, known)| *known == name) else {
@@ -348,7 +357,7 @@ impl RunState {
             self.key.bound = bound.map(|import| self.imports[import.home].as_ref().map(Arc::downgrade)).collect();
             self.keyed = self.rebound;
         }
-        let Self { key, imports, on, run, contexts, push_stamp, .. } = self;
+        let Self { key, imports, on, run, contexts, push_stamp, targets, .. } = self;
         let from = Ingredients { prepared, run: *run, key, imports, on };
         let variants = &mut contexts[at].variants;
         let mut variant = match variants.iter().position(|variant| variant.key == *key) {
@@ -366,7 +375,7 @@ impl RunState {
         let all = variant.push_stamp != *push_stamp;
         if all || prepared.records_again {
             variant.push_stamp = u64::MAX;
-            record(prepared, &mut variant, &self.push, Recording { run: *run, imports, all })?;
+            record(prepared, &mut variant, &self.push, Recording { run: *run, imports, targets, all })?;
             variant.push_stamp = *push_stamp;
             figures.recorded = true;
         }

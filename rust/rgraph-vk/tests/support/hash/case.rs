@@ -3,16 +3,18 @@
 use rgraph_check::generate::Limits;
 use rgraph_check::random::Random;
 use rgraph_check::serial::{Operation as What, ResolvedAccess, Serial, serial};
+use rgraph_plan::access::{Aspects, Usage};
 use rgraph_plan::bake::Options;
 use rgraph_plan::bake::Policy;
 use rgraph_plan::bake::Split;
-use rgraph_plan::graph::PassId;
+use rgraph_plan::graph::{Clear, PassId};
 use rgraph_plan::id::Id;
 use rgraph_plan::resource::{Life, ResourceId};
+use rgraph_vk::Target;
 
 use super::adapt::{Adapted, adapt};
-use super::evaluate::{Evaluator, Run, uploaded};
-use super::operation::{PassOperation, operations};
+use super::evaluate::{Cleared, Evaluator, Run, uploaded};
+use super::operation::{How, PassOperation, operations};
 use super::shape::{CELL, Spot, index};
 use super::words::Class;
 
@@ -68,7 +70,8 @@ impl Case {
             let flags: Vec<bool> = graph.flags().iter().map(|_| random.chance(2, 3)).collect();
             let uploads: Vec<_> =
                 imported.iter().filter(|_| run == 0 || random.chance(1, 3)).map(|id| (*id, run)).collect();
-            out.push(evaluator.run(&flags, &uploads));
+            let cleared = cleared(&serial, &operations, &mut random);
+            out.push(evaluator.run(&flags, &uploads, cleared));
         }
         let mut steps = vec![0; graph.passes().len()];
         for (at, step) in serial.steps.iter().enumerate() {
@@ -154,4 +157,32 @@ impl Case {
         }
         (compared, first)
     }
+}
+
+/// Clear values of a run: some attachments that are cleared get another one, some that are loaded are cleared.
+fn cleared(serial: &Serial, operations: &[Option<PassOperation>], random: &mut Random) -> Cleared {
+    let mut out = Cleared::new();
+    for step in &serial.steps {
+        let What::Pass(pass) = step.what else { continue };
+        let draws = operations[pass.index()].as_ref().is_some_and(|one| matches!(one.how, How::Raster { .. }));
+        if !draws || step.uses.iter().any(|touch| touch.usage == Usage::InputAttachment) {
+            continue;
+        }
+        let colors = step.uses.iter().filter(|touch| touch.usage == Usage::ColorAttachment);
+        for at in 0..colors.count() as u32 {
+            if random.chance(1, 4) {
+                let word = f64::from(random.below(1 << 16) as u32);
+                out.insert((pass, Target::Color(at)), Clear::Color([word, 0.0, 0.0, 0.0]));
+            }
+        }
+        let tested = step.uses.iter().any(|touch| touch.usage == Usage::DepthStencilRead);
+        let depth = |touch: &&ResolvedAccess| {
+            touch.usage == Usage::DepthStencilAttachment && touch.aspects.contains(Aspects::DEPTH)
+        };
+        if !tested && step.uses.iter().any(|touch| depth(&touch)) && random.chance(1, 4) {
+            let depth = f64::from(random.below(1 << 16) as u32) / 65535.0;
+            out.insert((pass, Target::Depth), Clear::Depth(depth, None));
+        }
+    }
+    out
 }

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use rgraph_check::serial::{Operation as What, Serial, Step};
 use rgraph_plan::access::{Aspects, Load, Usage};
-use rgraph_plan::graph::{Clear, FlagId, Graph};
+use rgraph_plan::graph::{Clear, FlagId, Graph, PassId};
 use rgraph_plan::id::Id;
 use rgraph_plan::resource::{Life, ResourceId};
+use rgraph_vk::Target;
 
 use super::operation::{From, How, Mode, PassOperation, Via, Write, cells, pattern_word};
 use super::shape::{Shape, Spot, index};
@@ -21,12 +22,17 @@ pub struct Told {
     pub known: Vec<u128>,
 }
 
+/// Clear values of a run.
+pub type Cleared = BTreeMap<(PassId, Target), Clear>;
+
 /// A run: what it is given, and what it must leave.
 #[derive(Clone, Debug)]
 pub struct Run {
     pub flags: Vec<bool>,
     /// Imported resources that are uploaded, and the version.
     pub uploads: Vec<(ResourceId, u32)>,
+    /// Attachments that are cleared to other values, or in the place of a load.
+    pub cleared: Cleared,
     /// By pass; of those that are off as well.
     pub told: BTreeMap<usize, Told>,
     /// Cells of the roots.
@@ -52,6 +58,7 @@ pub struct Evaluator<'a> {
     /// By memory, copy, cell.
     cells: Vec<Vec<Vec<Option<u32>>>>,
     run: u32,
+    cleared: Cleared,
 }
 
 impl<'a> Evaluator<'a> {
@@ -69,7 +76,7 @@ impl<'a> Evaluator<'a> {
             vec![(0..shape.cells()).map(there).collect(); serial.copies[index(id)] as usize]
         });
         let cells = cells.collect();
-        Self { graph, shapes, serial, operations, cells, run: 0 }
+        Self { graph, shapes, serial, operations, cells, run: 0, cleared: Cleared::new() }
     }
 
     fn place(&self, resource: ResourceId) -> (usize, usize) {
@@ -95,7 +102,8 @@ impl<'a> Evaluator<'a> {
     }
 
     /// The next run.
-    pub fn run(&mut self, flags: &[bool], uploads: &[(ResourceId, u32)]) -> Run {
+    pub fn run(&mut self, flags: &[bool], uploads: &[(ResourceId, u32)], cleared: Cleared) -> Run {
+        self.cleared = cleared;
         for (id, resource) in self.graph.resources().iter_ids() {
             let kept = match resource.life {
                 Life::Persistent | Life::History(_) => true,
@@ -135,7 +143,7 @@ impl<'a> Evaluator<'a> {
         });
         let roots = roots.collect();
         self.run += 1;
-        Run { flags: flags.to_vec(), uploads: uploads.to_vec(), told, roots }
+        Run { flags: flags.to_vec(), uploads: uploads.to_vec(), cleared: self.cleared.clone(), told, roots }
     }
 
     /// Mips and scaled contents: halves stay halves.
@@ -211,7 +219,13 @@ impl<'a> Evaluator<'a> {
 
     /// What is there before a pass writes: load operations, and contents that nobody keeps.
     fn load(&mut self, step: &Step, operation: &PassOperation) {
+        let mut colors = 0;
         for touch in step.uses.iter().filter(|touch| touch.writes && touch.usage != Usage::StorageReadWrite) {
+            let target = match touch.usage {
+                Usage::ColorAttachment => Target::Color(colors),
+                _ => Target::Depth,
+            };
+            colors += u32::from(touch.usage == Usage::ColorAttachment);
             let shapes = self.shapes;
             let shape = &shapes[index(touch.resource)];
             let attachment = matches!(touch.usage, Usage::ColorAttachment | Usage::DepthStencilAttachment);
@@ -224,7 +238,14 @@ impl<'a> Evaluator<'a> {
             }
             for (at, &aspect) in shape.aspects.iter().enumerate().filter(|(_, one)| touch.aspects.contains(**one)) {
                 let stencil = aspect == Aspects::STENCIL;
-                let loaded = match (if stencil { touch.stencil_load } else { touch.load }, touch.clear) {
+                let declared = if stencil { touch.stencil_load } else { touch.load };
+                let changed = match step.what {
+                    What::Pass(pass) => self.cleared.get(&(pass, target)).copied(),
+                    _ => None,
+                };
+                // In the place of a load all is cleared that the pass writes.
+                let load = if changed.is_some() && touch.load != Load::Clear { Load::Clear } else { declared };
+                let loaded = match (load, changed.or(touch.clear)) {
                     (Load::Load, _) => None,
                     (Load::Discard, _) => Some(None),
                     (Load::Clear, Some(Clear::Color(color))) => Some(Some(color[0] as u32)),

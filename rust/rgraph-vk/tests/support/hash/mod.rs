@@ -34,7 +34,7 @@ use rgraph_plan::id::Id;
 use rgraph_plan::plan::{Placement, Plan};
 use rgraph_plan::profile::Profile;
 use rgraph_plan::resource::ResourceId;
-use rgraph_vk::{Compiled, Device, DeviceOptions, Error, Inputs, Upload};
+use rgraph_vk::{Compiled, Device, DeviceOptions, Error, Inputs, TargetChange, Upload};
 
 use case::Case;
 use coverage::Coverage;
@@ -322,7 +322,9 @@ fn compare(case: &Case, compiled: &Compiled, report: &mut Report) -> Result<(), 
         let told = work::told_passes(case);
         let told = told.map(|pass| (pass, 0, work::told_bytes(&run.told[&pass.index()])));
         let flags = case.adapted.graph.flags().iter().cloned().zip(run.flags.iter().copied());
-        let inputs = Inputs { uploads, data: told.collect(), flags: flags.collect(), ..Inputs::default() };
+        let targets = run.cleared.iter().map(|(&(pass, target), &value)| (pass, TargetChange::Clear(target, value)));
+        let (data, flags, targets) = (told.collect(), flags.collect(), targets.collect());
+        let inputs = Inputs { uploads, data, flags, targets, ..Inputs::default() };
         frames.push(compiled.run(&inputs).map_err(|error| format!("run {number} fails: {error}"))?);
         report.runs += 1;
     }
