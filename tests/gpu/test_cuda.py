@@ -130,13 +130,13 @@ def test_what_was_left_to_cuda_waits_for_cuda(lavapipe: rg.Device):
         lavapipe.run(g)
         standin.counts()
         out = lavapipe.run(g)["out"]
-        # The copy, CUDA's signal, the run; the buffers are left to CUDA, and a later copy waits for that.
+        # The run before left the buffer to CUDA, so the copy waits for that; CUDA's signal, which the run waits for.
         copied = [call for call in standin.calls if "Ctx" not in call and "Event" not in call]
         assert copied == [
+            "cuWaitExternalSemaphoresAsync",
             "cuMemcpyDtoDAsync_v2",
             "cuSignalExternalSemaphoresAsync",
-            "cuWaitExternalSemaphoresAsync",
-        ], "the device submitted before CUDA waits"
+        ], "CUDA waits for nothing that is not submitted"
         standin.counts()
         pointer = out.pointer
         out.wait(7)

@@ -57,7 +57,7 @@ class ExportLease:
     def ran(self) -> Tensor:
         """The run was submitted: the tensor."""
         export, part = self.export, self.part
-        value = export.session._leave(part.resource)
+        value = export.session._leave(part.slot)
         return Tensor(export.session, part, value, export.name, export.shape, export.dtype)
 
     def failed(self) -> None:
@@ -79,11 +79,7 @@ class Import:
         tensor = self.tensor if given is None else given
         own = int(session._stream.value or 0)
         found = Given.read(tensor, self.name, own)
-        if found.ordinal != session.ordinal:
-            message = (
-                f'the tensor of "{self.name}" is on CUDA device {found.ordinal}, and the graph on {session.ordinal}'
-            )
-            raise mistake("RG-E320", message, f'move it there: tensor.to("cuda:{session.ordinal}")', self.name)
+        session._check_ordinal(found, self.name)
         if (found.shape, found.dtype) != (self.shape, self.dtype):
             message = (
                 f'the tensor of "{self.name}" has shape {found.shape} and kind {found.dtype}, '
@@ -98,7 +94,7 @@ class Import:
                 slot, part = self._copied(found, stream)
             until = session._signal()
         session._acquire(slot.resource, until)
-        return ImportLease(session, slot.resource, stream, found if part is None else part, part)
+        return ImportLease(session, slot, stream, found if part is None else part, part)
 
     def _copied(self, found: Given, stream: int) -> tuple[Slot, Part]:
         """A buffer with a copy of a tensor, made on the session's stream."""
@@ -109,7 +105,9 @@ class Import:
             _log.info(note + "allocate it in the pool of Session.allocator", self.name)
         part = session._take(found.nbytes)
         if part.resource.holder is None:
-            session._wait(session._leave(part.resource), int(session._stream.value or 0))
+            session._leave(part.slot)
+        # Also if the run before failed as it gave the buffer back: nothing waited then.
+        session._wait(part.slot.left, int(session._stream.value or 0))
         session._driver("cuMemcpyDtoDAsync_v2", part.pointer, found.pointer, found.nbytes, session._stream)
         # The tensor may be freed, and its memory used again, behind the copy only.
         session._join(stream, session._stream)
@@ -119,19 +117,15 @@ class Import:
 class ImportLease:
     """A tensor of others during one run."""
 
-    def __init__(
-        self, session: Session, resource: DeviceResource, stream: int, keeps: object, part: Part | None
-    ) -> None:
-        self.session, self.resource, self.stream, self.keeps, self.part = session, resource, stream, keeps, part
+    def __init__(self, session: Session, slot: Slot, stream: int, keeps: object, part: Part | None) -> None:
+        self.session, self.slot, self.stream, self.keeps, self.part = session, slot, stream, keeps, part
+        self.resource: DeviceResource = slot.resource
 
     def _back(self) -> None:
-        value = self.session._leave(self.resource)
+        value = self.session._leave(self.slot)
         if self.part is None:
             # What comes later on the tensor's stream may write it.
             self.session._wait(value, self.stream)
-        else:
-            with self.session._driver.current(self.session._context):
-                self.session._wait(value, int(self.session._stream.value or 0))
         self.keeps = self.part = None
 
     def ran(self) -> None:

@@ -6,7 +6,7 @@ import contextlib
 import ctypes as c
 import os
 import weakref
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from rgraph._core import DeviceResource, Semaphore
 from rgraph._errors import DeviceError
@@ -82,12 +82,13 @@ def _unmap(driver: Driver, context: c.c_void_p, imported: c.c_void_p, base: int)
         driver("cuDestroyExternalMemory", imported)
 
 
-class Slot(NamedTuple):
+class Slot:
     """A buffer of the device, its address for CUDA, and the block that keeps both."""
 
-    resource: DeviceResource
-    pointer: int
-    block: Block
+    def __init__(self, resource: DeviceResource, pointer: int, block: Block) -> None:
+        self.resource, self.pointer, self.block = resource, pointer, block
+        self.left = 0
+        """Value of the device's timeline after which the device is done with it."""
 
 
 class Part:

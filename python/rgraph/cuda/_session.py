@@ -88,6 +88,7 @@ class Session:
         weakref.finalize(self, _release, driver, self.ordinal).atexit = False
         self._lock = threading.RLock()
         self._free: dict[int, list[tuple[Slot, int]]] = {}
+        self._unknown: list[Slot] = []
         self._adopted: OrderedDict[tuple[int, int], Slot] = OrderedDict()
         self._blocks: list[Block] = []
         self._arenas: list[Block] = []
@@ -146,15 +147,16 @@ class Session:
         self._cuda.last += 1
         return self._cuda.last
 
-    def _leave(self, resource: DeviceResource) -> int:
+    def _leave(self, slot: Slot) -> int:
         """Leave a buffer to CUDA, behind all that the device does with it; the value of its timeline then."""
         with self._lock:
             if self._vulkan is None:
-                resource.release(HOLDER)
+                slot.resource.release(HOLDER)
                 return 0
             self._vulkan.last += 1
-            resource.release(HOLDER, signal=(self._vulkan.semaphore, self._vulkan.last))
-            return self._vulkan.last
+            slot.resource.release(HOLDER, signal=(self._vulkan.semaphore, self._vulkan.last))
+            slot.left = self._vulkan.last
+            return slot.left
 
     def _acquire(self, resource: DeviceResource, until: int) -> None:
         """Take a buffer back when CUDA's timeline has a value."""
@@ -203,10 +205,15 @@ class Session:
                 return
             until = part.until
             if part.streams:
-                with self._driver.current(self._context):
-                    for stream in part.streams:
-                        self._join(self._stream, stream)
-                    until = self._signal()
+                try:
+                    with self._driver.current(self._context):
+                        for stream in part.streams:
+                            self._join(self._stream, stream)
+                        until = self._signal()
+                except DeviceError:
+                    # Nothing knows when these streams are done with it, so nobody gets its memory.
+                    self._unknown.append(part.slot)
+                    raise
             self._free.setdefault(part.size, []).append((part.slot, until))
             kept = sum(size * len(slots) for size, slots in self._free.items())
             if kept > MOST_FREE:
@@ -272,6 +279,7 @@ class Session:
                 self._driver("cuStreamSynchronize", self._stream)
             self._closed = True
             self._free.clear()
+            self._unknown.clear()
             self._adopted.clear()
             self._blocks.clear()
             _retire(self._arenas)
@@ -324,9 +332,11 @@ class Session:
         Raises
         ------
         GraphError
-            RG-E320 if it is no tensor of CUDA's, not contiguous, or no image can have such contents.
+            RG-E320 if it is no tensor of CUDA's, of another GPU, without numbers, not contiguous, or no image can have
+            such contents.
         """
         given = Given.read(tensor, name, -1)
+        self._check_ordinal(given, name)
         lender = Import(self, name, tensor, given.shape, given.dtype)
         buffer = g.import_buffer(name, given.nbytes)
         _core._lend(buffer, lender)
@@ -402,11 +412,25 @@ class Session:
         -------
         Buffer
             It holds anything before a pass of the run writes it.
+
+        Raises
+        ------
+        GraphError
+            RG-E320 if it has no numbers, or CUDA has none of that kind.
         """
         size = math.prod(shape) * parsed(dtype)[1] // 8
+        if size <= 0 or min(shape, default=1) <= 0:
+            message = f'the tensor "{name}" of shape {tuple(shape)} has no numbers'
+            raise mistake("RG-E320", message, "declare every side of it as 1 or more", name)
         buffer = g.import_buffer(name, size)
         _core._lend(buffer, Export(self, name, tuple(shape), dtype, size))
         return buffer
+
+    def _check_ordinal(self, given: Given, name: str) -> None:
+        """Refuse a tensor of another GPU."""
+        if given.ordinal != self.ordinal:
+            message = f'the tensor of "{name}" is on CUDA device {given.ordinal}, and the graph on {self.ordinal}'
+            raise mistake("RG-E320", message, f'move it there: tensor.to("cuda:{self.ordinal}")', name)
 
     def _check(self, device: Device, name: str) -> None:
         if device is not self.device:

@@ -7,7 +7,7 @@ import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rgraph._core import _dlpack_capsule
-from rgraph._errors import GraphError, Mistake
+from rgraph._errors import DeviceError, GraphError, Mistake
 
 if TYPE_CHECKING:
     from rgraph.cuda._memory import Part
@@ -42,6 +42,10 @@ def parsed(dtype: str) -> tuple[int, int]:
     raise mistake("RG-E320", f'a tensor has no numbers of kind "{dtype}"', "use float32, float16, uint8 or the like")
 
 
+_CAPSULES = {b"dltensor": 0, b"dltensor_versioned": 32}
+"""Names of capsules, and where the tensor begins in them (DLManagedTensor, DLManagedTensorVersioned)."""
+
+
 class _Type(c.Structure):
     _fields_ = [("code", c.c_uint8), ("bits", c.c_uint8), ("lanes", c.c_uint16)]
 
@@ -59,6 +63,17 @@ class _View(c.Structure):
         ("strides", c.POINTER(c.c_int64)),
         ("offset", c.c_uint64),
     ]
+
+
+def _view(capsule: object) -> _View | None:
+    """The tensor of a capsule, of either kind; None: it is no capsule, or was taken."""
+    valid, pointer = c.pythonapi.PyCapsule_IsValid, c.pythonapi.PyCapsule_GetPointer
+    valid.restype, valid.argtypes = c.c_int, [c.py_object, c.c_char_p]
+    pointer.restype, pointer.argtypes = c.c_void_p, [c.py_object, c.c_char_p]
+    for name, start in _CAPSULES.items():
+        if valid(capsule, name):
+            return _View.from_address(pointer(capsule, name) + start)
+    return None
 
 
 class Given(NamedTuple):
@@ -94,11 +109,20 @@ class Given(NamedTuple):
             raise mistake("RG-E320", f"{what} is not in the memory of a CUDA device", hint, name)
         # Gradients end here; functions with gradients of their own are torch.autograd.Function.
         tensor = tensor.detach() if hasattr(tensor, "detach") else tensor
-        capsule = tensor.__dlpack__(stream=stream)
-        pointer = c.pythonapi.PyCapsule_GetPointer
-        pointer.restype, pointer.argtypes = c.c_void_p, [c.py_object, c.c_char_p]
-        view = _View.from_address(pointer(capsule, b"dltensor"))
+        try:
+            capsule = tensor.__dlpack__(stream=stream)
+        except DeviceError:
+            raise
+        except (BufferError, RuntimeError, TypeError, ValueError) as error:
+            hint = "give a plain tensor: tensor.contiguous(), of a kind that DLPack has"
+            raise mistake("RG-E320", f"{what} is not handed out: {error}", hint, name) from error
+        view = _view(capsule)
+        if view is None:
+            hint = "give a tensor that nothing else took meanwhile"
+            raise mistake("RG-E320", f"{what} comes as {capsule!r}, not as a capsule of DLPack", hint, name)
         shape = tuple(view.shape[axis] for axis in range(view.ndim))
+        if 0 in shape:
+            raise mistake("RG-E320", f"{what} of shape {shape} has no numbers", "give a tensor with numbers", name)
         if view.strides:
             strides, dense = [view.strides[axis] for axis in range(view.ndim)], 1
             for size, stride in zip(reversed(shape), reversed(strides), strict=True):
@@ -165,6 +189,11 @@ class Tensor:
         """DLPack's capsule: the memory as it is, behind the frame on `stream` (-1: the caller waits itself)."""
         if (dl_device is not None and tuple(dl_device) != self.__dlpack_device__()) or copy:
             raise BufferError("a tensor of CUDA's memory is handed out there, without a copy")
+        if stream is not None and (not isinstance(stream, int) or stream < -1 or stream == 0):
+            # The array API's rule: 0 could mean the legacy default stream or that of the thread.
+            raise ValueError(
+                f"stream {stream!r} is none of CUDA's: 1 is the default stream, 2 the thread's, -1 for no wait"
+            )
         if stream != -1:
             self.wait(LEGACY_STREAM if stream is None else stream)
         code, bits = parsed(self.dtype)
