@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 import textwrap
 
-from rgraph.cli._terminal import columns, paint
+from rgraph.cli._terminal import columns, paint, wrapped
 
-__all__ = ["reasons", "rendered"]
+__all__ = ["listing", "reasons", "rendered"]
 
 _BOLD = re.compile(r"\*\*(.+?)\*\*")
 _LINK = re.compile(r"\[([^\]]+)\]\([^)]+\)")
@@ -66,6 +66,29 @@ def rendered(markdown: str) -> str:
                 flush()
             pending.append(line)
     flush()
+    return "\n".join(out)
+
+
+def listing(text: str) -> str:
+    """The listing of a plan: headings and names of passes stand out, and lines are as wide as the terminal.
+
+    Parameters
+    ----------
+    text
+        As `str(plan)` gives it.
+    """
+    out = []
+    for line in text.splitlines():
+        words = line.lstrip()
+        margin = len(line) - len(words)
+        if not margin and words:
+            out.append(paint(wrapped(words, 0), "bold"))
+        elif words.startswith("▸ "):
+            out.append(f"{' ' * margin}▸ {paint(wrapped(words[2:], margin + 2), 'cyan')}")
+        elif words in ("barriers", "waits", "events") or words.startswith("render pass"):
+            out.append(f"{' ' * margin}{paint(words, 'dim')}")
+        else:
+            out.append(f"{' ' * margin}{wrapped(words, margin)}")
     return "\n".join(out)
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
-from rgraph.cli._terminal import columns, paint, size
+from rgraph.cli._terminal import columns, paint, size, wrapped
 
 if TYPE_CHECKING:
     from rgraph import Plan
@@ -57,8 +58,8 @@ def _timeline(plan: Plan, width: int) -> list[str]:
     return [*lines, f"  {'':9} 0{_microseconds(frame):>{width - 1}}"]
 
 
-def _memory(values: dict[str, Any], width: int) -> list[str]:
-    """The bytes alive at each pass, and the resources alive at the peak."""
+def _memory(plan: Plan, values: dict[str, Any], width: int) -> list[str]:
+    """The bytes alive over the frame, on the axis of the timeline, and the resources alive at the peak."""
     placed = {one["resource"]: one["size"] for one in values["memory"]["placements"]}
     lives = [
         (one["lifetime"]["first"], one["lifetime"]["last"], placed[one["id"]], one["name"])
@@ -70,15 +71,23 @@ def _memory(values: dict[str, Any], width: int) -> list[str]:
     peak = max(alive, default=0)
     if not peak:
         return []
-    width = min(width, count)
-    bars = "".join(
-        _bar(max(alive[at * count // width : max((at + 1) * count // width, at * count // width + 1)]) / peak)
-        for at in range(width)
-    )
+    frame = max((one.start_us + one.duration_us for one in plan.passes), default=0.0)
+    # Without times the passes follow each other in steps of equal length.
+    spans = [(one.start_us / frame, (one.start_us + one.duration_us) / frame) for one in plan.passes] if frame else []
+    if len(spans) < count:
+        spans = [(at / count, (at + 1) / count) for at in range(count)]
+    most = [0] * width
+    for held, (begin, end) in zip(alive, spans, strict=False):
+        for at in range(int(begin * width), min(math.ceil(end * width), width)):
+            most[at] = max(most[at], held)
+    # Between passes nothing is given up.
+    for at in range(1, width):
+        most[at] = most[at] or most[at - 1]
+    bars = "".join(_bar(one / peak) for one in most)
     where = alive.index(peak)
     there = sorted((one for one in lives if one[0] <= where <= one[1]), key=lambda one: -one[2])
-    held = _listed([(name, size(bytes_)) for _, _, bytes_, name in there])
-    return [f"  {'memory':9} {paint(bars, 'yellow')} {size(peak)}", f"  {'at peak':9} {held}"]
+    held_by = _listed([(name, size(bytes_)) for _, _, bytes_, name in there])
+    return [f"  {'memory':9} {paint(bars, 'yellow')} {size(peak)}", f"  {'at peak':9} {held_by}"]
 
 
 def summary(plan: Plan) -> list[str]:
@@ -92,7 +101,7 @@ def summary(plan: Plan) -> list[str]:
     head, *rest = str(plan).splitlines()
     lines = [paint(head, "bold"), *(line for line in rest[:3] if line.strip())]
     width = max(columns() - 24, _LEAST)
-    lines += _timeline(plan, width) + _memory(plan.to_dict(), width)
+    lines += _timeline(plan, width) + _memory(plan, plan.to_dict(), width)
     slow = sorted(plan.passes, key=lambda one: -one.duration_us)
     if slow and slow[0].duration_us > 0:
         lines.append(f"  {'longest':9} {_listed([(one.name, _microseconds(one.duration_us)) for one in slow])}")
@@ -109,7 +118,7 @@ def _said(change: dict[str, Any]) -> str:
     before, after = change["before"], change["after"]
     value = f"{before} → {after}" if before is not None and after is not None else after or before or ""
     text = ": ".join(word for word in (change["aspect"], value) if word)
-    return f"    {paint(mark, color)} {text or change['kind']}"
+    return f"    {paint(mark, color)} {wrapped(text or change['kind'], 6)}"
 
 
 def ranked(values: dict[str, Any]) -> list[tuple[tuple[str, str], list[dict[str, Any]]]]:

@@ -29,6 +29,7 @@ __all__ = [
     "tell",
     "warn",
     "wish",
+    "wrapped",
 ]
 
 _CODES = {"bold": "1", "dim": "2", "red": "1;31", "green": "32", "yellow": "33", "blue": "34", "cyan": "36"}
@@ -261,6 +262,25 @@ def columns() -> int:
         except (AttributeError, OSError, ValueError):  # it has no number, or was closed
             wide = 80
     return max(40, min(wide or 80, _WIDEST))
+
+
+def wrapped(text: str, margin: int) -> str:
+    """A line as lines of the terminal's width where a person looks at it, or colours are asked for; else as it is.
+
+    Parameters
+    ----------
+    text
+        The line, without its margin.
+    margin
+        Columns that stand before it, and before its further lines.
+    """
+    if not (_State.out or _seen(sys.stdout)) or len(text) + margin <= columns():
+        return text
+    import textwrap
+
+    room = max(columns() - margin, 24)
+    lines = textwrap.wrap(text, room, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+    return f"\n{' ' * margin}".join(lines)
 
 
 def size(count: float) -> str:

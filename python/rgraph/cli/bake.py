@@ -8,6 +8,7 @@ from rgraph.cli import UsageError
 from rgraph.cli._drawing import drawing, picture, refuse, save
 from rgraph.cli._files import STANDARD, baked, dumped, exists, plan_suffix
 from rgraph.cli._parser import planning
+from rgraph.cli._prose import listing
 from rgraph.cli._summary import summary
 from rgraph.cli._terminal import say
 
@@ -77,7 +78,7 @@ def _text(plan: Plan, form: str, arguments: argparse.Namespace) -> str:
         return picture(plan, arguments)
     if form == "html":
         return plan.to_html()
-    return plan.to_trace() if form == "trace" else str(plan)
+    return plan.to_trace() if form == "trace" else listing(str(plan))
 
 
 def main(arguments: argparse.Namespace) -> int:

@@ -43,7 +43,7 @@ A graph may also be an object of a Python file: film.py:graph.
   rgraph run frame.rgraph.json --show ao -o ao.png
   rgraph run fluid.rgraph.json --frames 600 --output dye='out/{frame:04}.png'
   rgraph run frame.rgraph.json --frames 300 --report --view frames.html
-  rgraph run frame.rgraph.json --set compose.strength=0.5 --flag overlay=off -o out
+  rgraph run frame.rgraph.json --set compose.strength=0.5 --flag overlay=off
   rgraph run crt.slangp --input photo.png --output out.png
   rgraph run frame.rgraph.json --chaos 20"""
 

@@ -22,7 +22,7 @@ It asks each driver in a process of its own, so a driver that crashes is reporte
 graph on every usable device. Exit status: 0 no fault, 1 a fault but a usable device, 3 no usable device.
 
   rgraph doctor
-  rgraph doctor --profile h200.rprofile.json     plan for this device elsewhere: rgraph bake --profile"""
+  rgraph doctor --profile h200.rprofile.json  for rgraph bake elsewhere"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
