@@ -979,6 +979,7 @@ class Module:
         unit: str | None = None,
         device: int | str | None = None,
         side_effects: bool = False,
+        unordered: bool = False,
         conditional: str | None = None,
         fallback: dict[Any, Resource | str] | None = None,
         after: Pass | str | Sequence[Pass | str] | None = None,
@@ -1002,6 +1003,9 @@ class Module:
             Index of the GPU that it must run on, or `"any"`.
         side_effects
             True if it runs even if nothing reads its output.
+        unordered
+            True if its draws commute with those of other passes that say so: in one render pass a run may record them
+            in any order, sorted by their keys, then by what they bind.
         conditional
             Name of a flag that switches it.
         fallback
@@ -1191,7 +1195,7 @@ class Module:
         """Declare a pass that runs a compute shader.
 
         How it uses what is bound follows from the shader. Other keyword arguments of `add_pass` (`weight_us`, `unit`,
-        `device`, `side_effects`, `conditional`, `fallback`, `after`) are understood too.
+        `device`, `side_effects`, `unordered`, `conditional`, `fallback`, `after`) are understood too.
 
         Parameters
         ----------
@@ -1277,7 +1281,7 @@ class Module:
         """Declare a pass that draws.
 
         How it uses what is bound follows from the shader. Other keyword arguments of `add_pass` (`weight_us`, `unit`,
-        `device`, `side_effects`, `conditional`, `fallback`, `after`) are understood too.
+        `device`, `side_effects`, `unordered`, `conditional`, `fallback`, `after`) are understood too.
 
         Parameters
         ----------
@@ -2887,6 +2891,13 @@ class Plan:
 
         Of the CPU: nothing orders two of them, and none writes what another one uses. Of the GPU: no barrier call, event
         or wait of the plan orders two of them; those of one render pass overlap in rasterisation order.
+        """
+    @property
+    def packets(self) -> list[tuple[str, ...]]:
+        """Passes whose packets a run sorts together, by `key`, then by what they bind.
+
+        Dispatches between two barrier calls, events or waits of a queue, and draws of one render pass whose passes are
+        `unordered`.
         """
     @property
     def copies(self) -> list[PlanCopy]:

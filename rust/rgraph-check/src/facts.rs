@@ -86,6 +86,8 @@ pub(crate) struct DeclaredPass {
     /// The flag that switches it.
     pub flag: Option<usize>,
     pub queue: PassQueue,
+    /// Its draws commute with those of other passes that say so.
+    pub unordered: bool,
     /// It runs whether or not anybody reads what it writes.
     pub pinned: bool,
     /// Resources whose readers get another one while its flag is off.

@@ -69,6 +69,8 @@ rules! {
     Inserted = "inserted",
     /// Passes that are ordered or share bytes are said to run at once, or a set is later than it need be.
     Sets = "sets",
+    /// Packets of passes are sorted together that the declaration or the plan orders.
+    Packets = "packets",
     /// The list of copies differs from the passes that copy.
     Copies = "copies",
     /// Modelled times contradict each other, the order, or the bound of the frame.

@@ -22,6 +22,7 @@ pub mod interpret;
 mod machine;
 mod meaning;
 mod minimal;
+mod packets;
 pub mod random;
 mod region;
 mod render;
@@ -68,6 +69,7 @@ pub fn check(graph: &Graph, plan: &Plan) -> Vec<Finding> {
         agree::resources(&facts, plan, &declared_of, &mut findings);
         agree::render_passes(&facts, plan, &declared_of, &mut findings);
         sets::sets(&facts, plan, &declared_of, &mut findings);
+        packets::packets(&facts, plan, &declared_of, &mut findings);
         time::judge(&facts, plan, &declared_of, &mut findings);
         if !plan.queues.is_empty() || plan.batches.is_empty() {
             machine::Machine::new(&facts, plan, &declared_of, &mut findings).walk();

@@ -128,6 +128,12 @@ pub(crate) fn is_well_formed(facts: &Facts, plan: &Plan, findings: &mut Findings
     for set in &plan.sets {
         demand(inside(set.passes, plan.set_passes.len()), &|| "a set points outside the plan".to_owned());
     }
+    for group in &plan.packets {
+        demand(inside(*group, plan.packet_passes.len()), &|| "a group of packets points outside the plan".to_owned());
+    }
+    for pass in &plan.packet_passes {
+        demand(pass.index() < plan.passes.len(), &|| "a group of packets names a pass that there is not".to_owned());
+    }
     for pass in plan.set_passes.iter().chain(plan.copies.iter().map(|copy| &copy.pass)) {
         demand(pass.index() < plan.passes.len(), &|| "a set or copy names a pass that there is not".to_owned());
     }

@@ -135,6 +135,14 @@ impl PassBuilder<'_> {
         self
     }
 
+    /// Promises that its draws commute with those of other passes that promise it too: the picture is the same in every
+    /// order of them.
+    #[allow(clippy::return_self_not_must_use, reason = "the graph is changed at once")]
+    pub fn unordered(self) -> Self {
+        self.graph.pass_mut(self.pass).unordered = true;
+        self
+    }
+
     /// Says how long it takes, in microseconds.
     #[allow(clippy::return_self_not_must_use, reason = "the graph is changed at once")]
     pub fn weight_us(self, us: f64) -> Self {

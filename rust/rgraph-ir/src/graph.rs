@@ -61,6 +61,8 @@ pub struct Pass {
     pub device: Option<u32>,
     /// Whether it is needed although nobody reads what it writes.
     pub side_effects: bool,
+    /// Whether its draws commute with those of other passes that say so: the picture is the same in every order.
+    pub unordered: bool,
     /// The flag that switches it.
     pub conditional: Option<FlagId>,
     /// Whether its accesses came from a setup function, which may opt out by declaring none.
@@ -78,6 +80,7 @@ impl Pass {
             unit: None,
             device: None,
             side_effects: false,
+            unordered: false,
             conditional: None,
             setup: false,
             slot: None,

@@ -88,6 +88,11 @@ pub struct Plan {
     pub sets: Vec<PassSet>,
     /// Live passes by set, by [`PassSet::passes`].
     pub set_passes: Vec<PlanPassId>,
+    /// Passes whose packets a run may sort together, by [`Plan::packet_passes`]: neighbours in the commands of one batch,
+    /// in plan order.
+    pub packets: Vec<Span>,
+    /// Passes by row of [`Plan::packets`].
+    pub packet_passes: Vec<PlanPassId>,
     /// Passes that only move bytes, a row for each pair of source and target.
     pub copies: Vec<PlanCopy>,
     /// What could not be done as asked, and figures.

@@ -44,6 +44,7 @@ use crate::stages::cull::{Live, cull};
 use crate::stages::depend::{Dependencies, depend};
 use crate::stages::interval_cuts::IntervalCuts;
 use crate::stages::merge::merge;
+use crate::stages::packets::packets;
 use crate::stages::play::play;
 use crate::stages::resolve::{Facts, Problem, Source, resolve};
 use crate::stages::schedule::{self, schedule};
@@ -549,6 +550,7 @@ impl Scratch {
             emit::Input { scene, hazards, repeats, wait_stages, split: options.split, barrier_us: profile.barrier_us };
         emit(input, &mut self.emit, plan);
         parallel::parallel(tables, &mut self.parallel, plan);
+        packets(tables, plan);
         let asked: u64 = profile.queues.iter().map(|queue| u64::from(queue.count)).sum();
         if asked > self.queues.len() as u64 {
             let used = self.queues.len();

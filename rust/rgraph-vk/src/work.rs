@@ -204,7 +204,8 @@ pub struct Draw {
     pub count: DrawCount,
     /// Viewport and scissor `[x, y, width, height]` in texels; `None`: the whole area.
     pub viewport: Option<[f32; 4]>,
-    /// Draws of a pass are sorted by it; equal keys keep their order.
+    /// Draws of a pass are sorted by it, equal keys in their order; so are those of `unordered` passes of a render pass, equal
+    /// keys by what they bind.
     pub key: u64,
 }
 

@@ -61,7 +61,7 @@ fn passes(facts: &Facts<'_>, passes: &[PassId], graph: &Graph, findings: &mut Fi
     for (own, &pass) in graph.passes().ids().zip(passes) {
         let (new, old) = (&graph.passes()[own], &facts.graph.passes()[pass]);
         let flag = |graph: &Graph, flag: Option<_>| flag.map(|flag| graph.flags()[flag].clone());
-        let same = (new.queue, new.side_effects) == (old.queue, old.side_effects)
+        let same = (new.queue, new.side_effects, new.unordered) == (old.queue, old.side_effects, old.unordered)
             && flag(graph, new.conditional) == flag(facts.graph, old.conditional)
             && uses(graph, own) == uses(facts.graph, pass);
         let mut before = facts.graph.orderings().iter().filter(|(later, _)| *later == pass);

@@ -36,6 +36,7 @@ impl Facts<'_> {
                 uses,
                 flag: pass.conditional.map(Id::index),
                 queue: pass.queue,
+                unordered: pass.unordered,
                 pinned: pass.side_effects || presents,
                 outputs: Vec::new(),
             });
@@ -197,6 +198,7 @@ impl Facts<'_> {
                     uses: vec![blit(resource, part(level - 1), false), blit(resource, part(level), true)],
                     flag: declared.conditional.map(Id::index),
                     queue: PassQueue::Graphics,
+                    unordered: false,
                     pinned: false,
                     outputs: Vec::new(),
                 });
@@ -216,6 +218,7 @@ impl Facts<'_> {
                 uses: vec![blit(from, part(from), false), blit(to, part(to), true)],
                 flag: None,
                 queue: PassQueue::Graphics,
+                unordered: false,
                 pinned: false,
                 outputs: Vec::new(),
             });

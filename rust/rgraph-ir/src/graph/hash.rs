@@ -141,7 +141,7 @@ impl Mixer {
 }
 
 fn hash_pass(hash: &mut Mixer, pass: &Pass, accesses: u128) {
-    let Pass { queue, weight_us, unit, device, side_effects, conditional, setup, slot } = pass;
+    let Pass { queue, weight_us, unit, device, side_effects, unordered, conditional, setup, slot } = pass;
     hash.words(&[
         accesses as u64,
         (accesses >> 64) as u64,
@@ -150,7 +150,7 @@ fn hash_pass(hash: &mut Mixer, pass: &Pass, accesses: u128) {
         weight_us.map_or(0, f64::to_bits),
         id(*unit),
         option(*device),
-        u64::from(*side_effects) | u64::from(*setup) << 1,
+        u64::from(*side_effects) | u64::from(*setup) << 1 | u64::from(*unordered) << 2,
         id(*conditional),
         id(*slot),
     ]);

@@ -35,6 +35,8 @@ impl PartialEq for Plan {
             unmerged,
             sets,
             set_passes: _,
+            packets,
+            packet_passes: _,
             copies,
             report,
         } = self;
@@ -54,6 +56,7 @@ impl PartialEq for Plan {
             && both(subgraphs, &other.subgraphs, |a, b| self.same_subgraph(a, other, b))
             && *unmerged == other.unmerged
             && both(sets, &other.sets, |a, b| self.same_set(a, other, b))
+            && both(packets, &other.packets, |a, b| same(&self.packet_passes, *a, &other.packet_passes, *b))
             && *copies == other.copies
             && same_report(report, &other.report)
     }

@@ -7,6 +7,7 @@ pub mod depend;
 pub mod describe;
 pub mod interval_cuts;
 pub mod merge;
+pub mod packets;
 pub mod parallel;
 pub mod play;
 pub mod resolve;

@@ -6,8 +6,8 @@ use pyo3::types::{PyDict, PyString};
 use rgraph_plan::file::nearest::nearest;
 
 /// Keyword arguments of every pass that has work.
-pub const OF_PASSES: [&str; 8] =
-    ["queue", "weight_us", "unit", "device", "side_effects", "conditional", "fallback", "after"];
+pub const OF_PASSES: [&str; 9] =
+    ["queue", "weight_us", "unit", "device", "side_effects", "unordered", "conditional", "fallback", "after"];
 
 /// Refuses keyword arguments of a function or a class, which has its parameters in its text signature.
 pub fn refuse(of: &Bound<'_, PyAny>, name: &str, unknown: Option<&Bound<'_, PyDict>>) -> PyResult<()> {

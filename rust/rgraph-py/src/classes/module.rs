@@ -430,6 +430,9 @@ impl PyGraphModule {
     ///     Index of the GPU that it must run on, or `"any"`.
     /// side_effects
     ///     True if it runs even if nothing reads its output.
+    /// unordered
+    ///     True if its draws commute with those of other passes that say so: in one render pass a run may record them
+    ///     in any order, sorted by their keys, then by what they bind.
     /// conditional
     ///     Name of a flag that switches it.
     /// fallback
@@ -453,10 +456,10 @@ impl PyGraphModule {
     /// GraphError
     ///     If a word is unknown or a number out of range. The graph is left unchanged. `bake` validates the rest.
     #[pyo3(signature = (name, *, queue = None, weight_us = None, unit = None, device = None, side_effects = false,
-                        conditional = None, fallback = None, after = None, setup = None, execute = None, **unknown),
+                        unordered = false, conditional = None, fallback = None, after = None, setup = None, execute = None, **unknown),
            text_signature = "($self, name, *, queue='graphics', weight_us=None, unit=None, device=None, \
-                             side_effects=False, conditional=None, fallback=None, after=None, setup=None, \
-                             execute=None)")]
+                             side_effects=False, unordered=False, conditional=None, fallback=None, after=None, \
+                             setup=None, execute=None)")]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
     fn add_pass<'py>(
         slf: &Bound<'py, Self>,
@@ -466,6 +469,7 @@ impl PyGraphModule {
         unit: Option<Text<'_>>,
         device: Option<&Bound<'py, PyAny>>,
         side_effects: bool,
+        unordered: bool,
         conditional: Option<Text<'_>>,
         fallback: Option<&Bound<'py, PyDict>>,
         after: Option<&Bound<'py, PyAny>>,
@@ -480,6 +484,7 @@ impl PyGraphModule {
         pass.weight_us = weight_us.map(|Number(weight)| weight);
         pass.device = device.map(pass_links::device_index).transpose()?.flatten();
         pass.side_effects = side_effects;
+        pass.unordered = unordered;
         let fallbacks = fallback.map(pass_links::fallbacks).transpose()?.unwrap_or_default();
         let after = after
             .map(|after| one_or_many(after)?.iter().map(pass_links::earlier).collect())

@@ -137,6 +137,7 @@ impl PassArguments {
         pass.weight_us = arguments.read::<Number>("weight_us")?.map(|Number(weight)| weight);
         pass.device = arguments.take("device")?.map(|device| pass_links::device_index(&device)).transpose()?.flatten();
         pass.side_effects = arguments.read("side_effects")?.unwrap_or(false);
+        pass.unordered = arguments.read("unordered")?.unwrap_or(false);
         let fallback = arguments.take("fallback")?;
         let fallbacks =
             fallback.map(|dict| pass_links::fallbacks(dict.cast::<PyDict>()?)).transpose()?.unwrap_or_default();

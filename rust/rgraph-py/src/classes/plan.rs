@@ -465,6 +465,15 @@ impl PyPlan {
         plan_records::sets(py, &self.plan)
     }
 
+    /// Passes whose packets a run sorts together, by `key`, then by what they bind.
+    ///
+    /// Dispatches between two barrier calls, events or waits of a queue, and draws of one render pass whose passes are
+    /// `unordered`.
+    #[getter]
+    fn packets<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        plan_records::packets(py, &self.plan)
+    }
+
     /// Passes that only move bytes, one entry for each pair of source and target.
     #[getter]
     fn copies<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {

@@ -200,6 +200,15 @@ pub fn sets<'py>(py: Python<'py>, plan: &Plan) -> PyResult<Bound<'py, PyList>> {
     list(py, plan.sets.iter().map(set))
 }
 
+/// `Plan.packets`.
+pub fn packets<'py>(py: Python<'py>, plan: &Plan) -> PyResult<Bound<'py, PyList>> {
+    let names = |group: &rgraph_plan::id::Span| {
+        let passes = plan.packet_passes[group.range()].iter().map(|pass| plan.pass_name(*pass));
+        Ok(PyTuple::new(py, passes.collect::<Vec<_>>())?.into_any())
+    };
+    list(py, plan.packets.iter().map(names))
+}
+
 /// `Plan.copies`.
 pub fn copies<'py>(py: Python<'py>, plan: &Plan) -> PyResult<Bound<'py, PyList>> {
     let copy = |copy: &rgraph_plan::plan::PlanCopy| {

@@ -173,7 +173,7 @@ impl PyGraphModule {
     /// Declare a pass that draws.
     ///
     /// How it uses what is bound follows from the shader. Other keyword arguments of `add_pass` (`weight_us`, `unit`,
-    /// `device`, `side_effects`, `conditional`, `fallback`, `after`) are understood too.
+    /// `device`, `side_effects`, `unordered`, `conditional`, `fallback`, `after`) are understood too.
     ///
     /// Parameters
     /// ----------

@@ -33,6 +33,8 @@ pub(crate) struct Packet {
     pub sets: Span,
     /// In [`Packets::push`].
     pub push: Span,
+    /// Of draws: what they are sorted by.
+    pub key: u64,
     pub what: Action,
 }
 
@@ -112,6 +114,8 @@ struct Before<'a> {
     targets: Option<Targets>,
     /// The last draw and its pipeline.
     drawn: Option<(&'a Draw, vk::Pipeline)>,
+    /// The key of the last draw.
+    key: u64,
     /// What was bound last.
     bound: Option<SetsOf<'a>>,
 }
@@ -356,7 +360,7 @@ impl Binder<'_> {
             Some(pipeline) => pipeline,
             None => self.shared.raster_pipeline(program, state, targets, vertex_buffers)?,
         };
-        before.drawn = Some((draw, pipeline));
+        (before.drawn, before.key) = (Some((draw, pipeline)), draw.key);
         out.draws.push(Drawn { count, vertex, index, viewport: *viewport });
         let what = Action::Draw(out.draws.len() as u32 - 1);
         self.packet(pass, (program, bound, push), pipeline, what, before, out)
@@ -398,6 +402,7 @@ impl Binder<'_> {
             push_stages: layouts.push,
             sets,
             push: Span::new(start, out.push.len()),
+            key: before.key,
             what,
         });
         Ok(())
@@ -523,6 +528,7 @@ fn push_transfer(transfer: transfer::Ready, out: &mut Packets) {
         push_stages: vk::ShaderStageFlags::empty(),
         sets: Span::default(),
         push: Span::default(),
+        key: 0,
         what: Action::Transfer(out.transfers.len() as u32 - 1),
     });
 }

@@ -92,6 +92,8 @@ pub(crate) struct Prepared {
     pub raw: IdVec<PlanPassId, Option<Arc<dyn RawWork>>>,
     /// Sets of the CPU's passes; a set each where the plan names none.
     pub host_sets: IdVec<PlanPassId, u32>,
+    /// Passes whose packets are sorted together have one number, from 1 on; 0: alone.
+    pub sorted: IdVec<PlanPassId, u32>,
     /// Whether some chunks are recorded in each run.
     pub records_again: bool,
     /// Where the plan's passes stand, by declaration.
@@ -287,6 +289,10 @@ impl Prepared {
         let again: Vec<PlanPassId> = recorded.iter().copied().chain(changing.map(|(pass, _)| pass)).collect();
         let (batches, chunks) =
             split(&plan, &scene, &queues, Again { passes: &again, apart: again.len() > recorded.len() });
+        let mut sorted = IdVec::filled(0, plan.passes.len());
+        for (group, number) in plan.packets.iter().zip(1..) {
+            plan.packet_passes[group.range()].iter().for_each(|pass| sorted[*pass] = number);
+        }
         let host_sets = plan.set_of(true).iter_ids().map(|(pass, set)| set.unwrap_or(pass.index() as u32)).collect();
         let roots = workload.graph.roots().iter().map(|&declared| {
             let resource = scene.resource_of[declared];
@@ -329,6 +335,7 @@ impl Prepared {
             recorded,
             raw,
             host_sets,
+            sorted,
             records_again: !again.is_empty(),
             planned,
             imports,

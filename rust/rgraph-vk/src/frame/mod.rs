@@ -7,6 +7,7 @@ pub(crate) mod host;
 pub(crate) mod initial_barriers;
 pub(crate) mod jobs;
 pub(crate) mod measure;
+mod packets;
 pub(crate) mod raw;
 pub(crate) mod record;
 pub(crate) mod report;

@@ -10,12 +10,12 @@ use rgraph_plan::id::{Id, IdVec, Span};
 use rgraph_plan::plan::{Attachment, Barriers, Command, Plan, PlanKind, PlanPassId};
 
 use crate::chaos::poison::{Fills, Poisoner};
-use crate::compile::bind::{Action, Drawn, Packet, Packets};
+use crate::compile::bind::{Action, Packet, Packets};
 use crate::compile::chunk::Chunk;
 use crate::compile::prepared::{Imports, Prepared};
 use crate::compile::rendering::Rendering;
 use crate::compile::subpass;
-use crate::compile::transfer::{self, Handles};
+use crate::compile::transfer::Handles;
 use crate::convert;
 use crate::device::Shared;
 use crate::device::inside::Chain;
@@ -93,16 +93,16 @@ pub(crate) fn command_pool(shared: &Shared, family: u32) -> Result<(vk::CommandP
     }
 }
 
-struct Recorder<'a> {
-    prepared: &'a Prepared,
-    variant: &'a Variant,
+pub(super) struct Recorder<'a> {
+    pub(super) prepared: &'a Prepared,
+    pub(super) variant: &'a Variant,
     push: &'a [u8],
-    what: Recording<'a>,
+    pub(super) what: Recording<'a>,
 }
 
 /// What is bound, so that equal packets in a row bind nothing twice.
 #[derive(Default)]
-struct Bound {
+pub(super) struct Bound {
     pipeline: vk::Pipeline,
     layout: vk::PipelineLayout,
     sets: Option<(bool, Span)>,
@@ -126,6 +126,8 @@ impl Recorder<'_> {
         let mut bound = Bound::default();
         let mut rendering: Option<(&Rendering, usize)> = None;
         let mut skipped = false;
+        // Passes that were recorded with the one before.
+        let mut done = 0;
         for (command, at) in plan.commands[chunk.commands.range()].iter().zip(chunk.commands.start..) {
             if let Command::Barriers(_) | Command::WaitEvents(..) = command {
                 let before = stamps.and_then(|stamps| stamps.before(at));
@@ -151,7 +153,14 @@ impl Recorder<'_> {
                         rendering = Some((next, 0));
                     }
                 }
+                Command::Pass { .. } if done > 0 => done -= 1,
                 Command::Pass { pass, .. } => {
+                    let open = rendering.map(|(open, _)| open);
+                    done = if skipped { 0 } else { self.sorted(commands, chunk, (*pass, at), open, &mut bound) };
+                    if done > 0 {
+                        done -= 1;
+                        continue;
+                    }
                     if let Some((open, position)) = &mut rendering {
                         if open.subpasses.is_some() && *position > 0 {
                             subpass::next(device, commands);
@@ -308,7 +317,7 @@ impl Recorder<'_> {
     }
 
     /// Sets a viewport, and the scissor to what of it lies in the area that is rendered.
-    fn set_viewport(&self, commands: vk::CommandBuffer, [x, y, width, height]: [f32; 4], area: [u32; 2]) {
+    pub(super) fn set_viewport(&self, commands: vk::CommandBuffer, [x, y, width, height]: [f32; 4], area: [u32; 2]) {
         let device = &self.prepared.shared.raw;
         let viewport = vk::Viewport { x, y, width, height, min_depth: 0.0, max_depth: 1.0 };
         let [left, right] = clipped([x, x + width], area[0]);
@@ -412,42 +421,7 @@ impl Recorder<'_> {
         Ok(())
     }
 
-    fn packets(
-        &self,
-        commands: vk::CommandBuffer,
-        packets: &Packets,
-        span: Span,
-        recorded: bool,
-        area: Option<[u32; 2]>,
-        bound: &mut Bound,
-    ) {
-        for packet in &packets.packets[span.range()] {
-            match &packet.what {
-                Action::Transfer(at) => {
-                    let transfer = &packets.transfers[*at as usize];
-                    transfer::record(&self.prepared.shared.raw, commands, transfer, self.variant);
-                }
-                Action::Dispatch(_) | Action::DispatchIndirect(..) => {
-                    self.bind(commands, packets, packet, recorded, vk::PipelineBindPoint::COMPUTE, bound);
-                    self.dispatch(commands, &packet.what);
-                }
-                Action::Draw(at) => {
-                    let Drawn { count, vertex, index, viewport } = &packets.draws[*at as usize];
-                    self.bind(commands, packets, packet, recorded, vk::PipelineBindPoint::GRAPHICS, bound);
-                    let own = viewport.zip(area);
-                    if let Some((viewport, area)) = own {
-                        self.set_viewport(commands, viewport, area);
-                    }
-                    self.draw(commands, packets, count, *vertex, index.as_ref());
-                    if let Some((_, area @ [width, height])) = own {
-                        self.set_viewport(commands, [0.0, 0.0, width as f32, height as f32], area);
-                    }
-                }
-            }
-        }
-    }
-
-    fn bind(
+    pub(super) fn bind(
         &self,
         commands: vk::CommandBuffer,
         packets: &Packets,
@@ -475,7 +449,7 @@ impl Recorder<'_> {
         }
     }
 
-    fn dispatch(&self, commands: vk::CommandBuffer, what: &Action) {
+    pub(super) fn dispatch(&self, commands: vk::CommandBuffer, what: &Action) {
         let device = &self.prepared.shared.raw;
         match *what {
             // SAFETY: a compute pipeline and its sets are bound; the counts are within the limits.
@@ -488,7 +462,7 @@ impl Recorder<'_> {
         }
     }
 
-    fn draw(
+    pub(super) fn draw(
         &self,
         commands: vk::CommandBuffer,
         packets: &Packets,

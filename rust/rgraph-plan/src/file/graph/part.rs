@@ -293,6 +293,7 @@ impl<'e> Reader<'e> {
             false => device.u32(),
         });
         pass.side_effects = fields.flag("side_effects");
+        pass.unordered = fields.flag("unordered");
         pass.setup = fields.flag("setup");
         pass.conditional = fields.get("conditional").and_then(|flag| {
             let name = flag.name()?;

@@ -29,7 +29,7 @@ pub const GRAPH_KEYS: [&str; 11] = [
     "roots",
 ];
 /// Keys of a pass.
-pub const PASS_KEYS: [&str; 20] = [
+pub const PASS_KEYS: [&str; 21] = [
     "name",
     "queue",
     "accesses",
@@ -37,6 +37,7 @@ pub const PASS_KEYS: [&str; 20] = [
     "unit",
     "device",
     "side_effects",
+    "unordered",
     "after",
     "conditional",
     "fallback",

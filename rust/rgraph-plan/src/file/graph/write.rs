@@ -182,6 +182,7 @@ fn pass(sheet: &mut Sheet, graph: &Graph, id: PassId, tails: &mut dyn Tails, (af
     row.some("unit", pass.unit.map(|unit| graph.units()[unit].as_str()));
     row.some("device", pass.device);
     row.flag("side_effects", pass.side_effects);
+    row.flag("unordered", pass.unordered);
     row.some("after", (!after.is_empty()).then_some(after));
     row.some("conditional", pass.conditional.map(|flag| graph.flags()[flag].as_str()));
     if !fallbacks.is_empty() {

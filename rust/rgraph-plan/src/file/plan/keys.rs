@@ -1,7 +1,7 @@
 //! The keys of a plan file: what the reader knows, and what the schema is held against.
 
 /// Of a plan file.
-pub(in crate::file) const PLAN: [&str; 14] = [
+pub(in crate::file) const PLAN: [&str; 15] = [
     "rplan",
     "graph",
     "graph_hash",
@@ -14,6 +14,7 @@ pub(in crate::file) const PLAN: [&str; 14] = [
     "subgraphs",
     "unmerged",
     "sets",
+    "packets",
     "copies",
     "report",
 ];

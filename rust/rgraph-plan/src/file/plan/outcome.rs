@@ -79,6 +79,16 @@ pub(super) fn read_rest<const N: usize>(fields: &Fields<'_, '_, N>, counts: &Cou
             set(node, counts, plan);
         });
     }
+    if let Some(groups) = fields.get("packets") {
+        groups.elements(" of groups", |_, node| {
+            let Some(passes) = node.list(" of passes", |id| id.id::<PlanPassId>(counts.passes, "passes")) else {
+                return;
+            };
+            let start = plan.packet_passes.len();
+            plan.packet_passes.extend(passes);
+            plan.packets.push(Span::new(start, plan.packet_passes.len()));
+        });
+    }
     if let Some(copies) = fields.get("copies") {
         copies.elements(" of copies", |_, node| plan.copies.extend(copy(node, counts)));
     }

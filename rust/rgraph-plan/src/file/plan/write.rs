@@ -77,6 +77,10 @@ fn write(plan: &Plan, timings: bool) -> String {
         row.put("on", SET_WORDS[usize::from(!set.cpu)]);
         row.put("passes", indices(&plan.set_passes[set.passes.range()])).end();
     });
+    if !plan.packets.is_empty() {
+        sheet.key("  ", "packets");
+        sheet.list("  ", &plan.packets, |sheet, group| sheet.value(&indices(&plan.packet_passes[group.range()])));
+    }
     sheet.key("  ", "copies");
     sheet.list("  ", &plan.copies, |sheet, copy| {
         let mut row = sheet.row();

@@ -285,6 +285,7 @@ fn pass() -> Value {
             ("unit", name()),
             ("device", any_of([u32(), json!({"const": "any"})])),
             ("side_effects", boolean()),
+            ("unordered", boolean()),
             ("after", list(name())),
             ("conditional", name()),
             ("fallback", json!({"type": "object", "additionalProperties": name()})),

@@ -27,6 +27,7 @@ pub(super) fn schema() -> Value {
             ("subgraphs", list(subgraph())),
             ("unmerged", list(unmerged())),
             ("sets", list(object(&["on", "passes"], [("on", words_of(&SET_WORDS)), ("passes", list(id()))]))),
+            ("packets", list(list(id()))),
             ("copies", list(object(&["pass", "from", "to"], [("pass", id()), ("from", id()), ("to", id())]))),
             ("report", report()),
         ],

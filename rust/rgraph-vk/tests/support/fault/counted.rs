@@ -28,6 +28,7 @@ macro_rules! counted {
 
 counted! {
     vkCmdPipelineBarrier2(commands: vk::CommandBuffer, info: *const vk::DependencyInfo<'_>);
+    vkCmdBindPipeline(commands: vk::CommandBuffer, point: vk::PipelineBindPoint, pipeline: vk::Pipeline);
     vkCmdWriteTimestamp(
         commands: vk::CommandBuffer, stage: vk::PipelineStageFlags, pool: vk::QueryPool, query: u32
     );
