@@ -400,3 +400,24 @@ def test_example_files_have_certificates(file: Path):
     for profile in ("minimal", "single_queue", "discrete"):
         plan = graph.bake(profile)
         plan.verify(plan.certificate())
+
+
+def test_max_batches_bounds_submits_and_a_note_says_what_that_took():
+    g = rgraph.Graph("zigzag", size=(64, 64))
+    last = g.import_buffer("first", size=256)
+    for at in range(24):
+        step, side = g.buffer(f"step{at}", size=256), g.buffer(f"side{at}", size=256)
+        g.add_pass(f"step{at}", queue="any").storage_read(last).storage_write(step)
+        g.add_pass(f"side{at}", queue="async_compute").storage_read(last).storage_write(side)
+        g.root(side)
+        last = step
+    g.root(last)
+    free = g.bake(max_batches=None)
+    assert len(g.bake().batches) == len(free.batches) > 8
+    plan = g.bake(max_batches=8)
+    assert len(plan.batches) <= 8
+    (note,) = [note for note in plan.notes if "max_batches" in note]
+    assert note.startswith(f"{len(plan.batches)} batches in place of {len(free.batches)}, for max_batches is 8")
+    assert plan.check() == []
+    with pytest.raises(rgraph.GraphError, match="max_batches is 0"):
+        g.bake(max_batches=0)

@@ -1733,6 +1733,7 @@ class Graph(Module):
         split_barriers: _Split = "never",
         effort: int | None = None,
         memory: str | int = "balanced",
+        max_batches: int | None = 256,
     ) -> str:
         """What one stage of the bake makes, as text, one line per item.
 
@@ -1742,7 +1743,7 @@ class Graph(Module):
             `"resolve"` (passes and their accesses of subresources), `"cull"`, `"depend"` (what each live pass follows),
             `"order"` (order and queues), `"merge"` (physical passes and intervals), `"queues"` (batches, waits,
             sharing), `"alias"` (offsets and alias transitions) or `"barriers"` (barrier calls).
-        profile, policy, split_barriers, effort, memory
+        profile, policy, split_barriers, effort, memory, max_batches
             As `bake` takes them.
 
         Returns
@@ -1764,6 +1765,7 @@ class Graph(Module):
         timings: bool = False,
         effort: int | None = None,
         memory: str | int = "balanced",
+        max_batches: int | None = 256,
         weights: _Weights | None = None,
         propose: Callable[[dict[str, Any], list[Tried]], Mapping[str, Any] | None] | None = None,
     ) -> Plan:
@@ -1792,6 +1794,10 @@ class Graph(Module):
             How many bytes of transients are worth a barrier call. `"least"`: as many as the declared order keeps alive.
             `"balanced"` (default): a sixteenth more, or 16 MiB where that is more. `"fast"`: all bytes of the heap. A
             number: so many bytes, if an order that is tried fits; otherwise as few as any takes, with a note.
+        max_batches
+            Most batches of a frame, each of which is a submit; None: no bound. To keep it, passes wait for more than they
+            need, and leave queues that they do not name; named queues are obeyed, whatever that takes. A note of the plan
+            says what it did.
         weights
             Durations of passes: the `Report` of a measured frame, `{pass: microseconds}`, or the path of a saved report.
         propose
@@ -3061,6 +3067,7 @@ class Device:
         split_barriers: _Split = "never",
         effort: int | None = None,
         memory: str | int = "balanced",
+        max_batches: int | None = 256,
         weights: _Weights | None = None,
         measure: _Measure | None = None,
         sample: int | None = None,
@@ -3074,7 +3081,7 @@ class Device:
             A `Graph`, or a `Plan` of one.
         of
             The graph of a plan that was read from a file.
-        policy, split_barriers, effort, memory
+        policy, split_barriers, effort, memory, max_batches
             See `Graph.bake`; for graphs.
         weights
             See `Graph.bake`; for graphs, and for a plan `of=` a graph that was baked with them.

@@ -291,6 +291,7 @@ def baked(arguments: argparse.Namespace, **more: Any) -> Plan:
         split_barriers=arguments.split,
         effort=arguments.effort,
         memory=arguments.memory,
+        max_batches=arguments.max_batches,
         **more,
     )
 
@@ -317,6 +318,7 @@ def dumped(arguments: argparse.Namespace) -> str:
         split_barriers=arguments.split,
         effort=arguments.effort,
         memory=arguments.memory,
+        max_batches=arguments.max_batches,
     )
 
 

@@ -295,4 +295,11 @@ def planning(parser: argparse.ArgumentParser, *, profile: bool = True) -> None:
         metavar="WORD|BYTES",
         help="how many bytes a barrier call is worth: least, balanced (default), fast, or at most so many bytes",
     )
+    group.add_argument(
+        "--max-batches",
+        type=natural,
+        default=256,
+        metavar="N",
+        help="most batches of a frame, each of which is a submit (default: 256)",
+    )
     _option(group)

@@ -127,6 +127,7 @@ def compiled(device: Device, graph: Graph, arguments: argparse.Namespace, **more
         split_barriers=arguments.split,
         effort=arguments.effort,
         memory=arguments.memory,
+        max_batches=arguments.max_batches,
         **more,
     )
 

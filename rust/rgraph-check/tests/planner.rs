@@ -105,6 +105,7 @@ fn plans_of_every_policy_split_and_effort_check_clean_and_compute_what_the_decla
         split: splits[(seed / 4 % 3) as usize],
         effort: (seed / 12 % 3) as u32,
         memory: budget(seed / 36),
+        max_batches: [None, Some(1), Some(2), Some(3)][(seed / 180 % 4) as usize],
         ..Options::default()
     };
     assert_right(&wrong(1_000_000..1_000_000 + graphs() / 5, choose));

@@ -177,6 +177,8 @@ pub enum QueueWhy {
     OnlyCapable,
     /// The declaration leaves it open, and no other queue promises a sure gain.
     NoGain,
+    /// The declaration leaves it open, and on another queue the frame would have more batches than it may.
+    FewBatches,
 }
 
 /// An access of an inserted pass.

@@ -18,16 +18,21 @@
 //! # Ok::<(), GraphError>(())
 //! ```
 
+mod batches;
 mod bounds;
 pub mod dump;
 mod fit;
+mod options;
 mod orders;
 pub mod propose;
 pub mod search;
 
+pub use options::{Options, Without};
 pub use orders::Orders;
 
 use std::borrow::Cow;
+
+use batches::FewBatches;
 
 use crate::access::Stages;
 use crate::budget::MemoryBudget;
@@ -67,54 +72,6 @@ use crate::stages::{describe, merge, parallel, play};
 pub use crate::stages::schedule::Policy;
 pub use crate::stages::synchronize::emit::Split;
 
-/// What a caller can ask of a bake.
-#[derive(Clone, Copy, Debug)]
-pub struct Options {
-    /// How the order is made.
-    pub policy: Policy,
-    /// When barriers are split into events.
-    pub split: Split,
-    /// How hard to search for orders and placements: 0 is one look, 1 (default) about twice as much, each further one
-    /// up to four times the one before. Counted in steps, never in time: equal efforts give equal plans on every
-    /// machine.
-    pub effort: u32,
-    /// A clock in microseconds, for `report.bake_us`; the planner has none of its own.
-    pub clock: Option<fn() -> f64>,
-    /// How many bytes of transients are worth a barrier call.
-    pub memory: MemoryBudget,
-    /// Stages that are left out.
-    pub without: Without,
-}
-
-/// Stages that a bake leaves out, so that plans with and without them can be compared. By default none is.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub struct Without {
-    /// Passes that no root needs run too.
-    pub culling: bool,
-    /// Every raster pass is a render pass of its own.
-    pub merging: bool,
-    /// No transient takes over bytes of another one.
-    pub aliasing: bool,
-}
-
-impl Without {
-    /// All of them.
-    pub const ALL: Self = Self { culling: true, merging: true, aliasing: true };
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            policy: Policy::Auto,
-            split: Split::Never,
-            effort: 1,
-            clock: None,
-            memory: MemoryBudget::default(),
-            without: Without::default(),
-        }
-    }
-}
-
 /// Everything that baking needs besides its input: kept from bake to bake, so that a steady frame allocates nothing.
 #[derive(Default)]
 pub struct Scratch {
@@ -145,6 +102,7 @@ pub struct Scratch {
     kept_intervals: Vec<u32>,
     interval_cuts: IntervalCuts,
     batches: Batches,
+    few: FewBatches,
     transients: Transients,
     hazards: Hazards,
     repeats: Repeats,
@@ -252,7 +210,8 @@ fn bake_with(
     times.merge = watch.lap();
     poll_now();
     plan.report.notes.clear();
-    scratch.order_queues(&flat, profile, options, &mut plan.report.notes);
+    scratch.order_queues(&flat, profile, options, false, &mut plan.report.notes);
+    scratch.bound_batches(&flat, profile, options, plan);
     times.synchronize = watch.lap();
     poll_now();
     scratch.alias(&flat, profile, options)?;
@@ -355,13 +314,21 @@ impl Scratch {
     }
 
     /// Read groups, clocks and batches: what the queues know of each other decides who may follow whom in memory.
-    fn order_queues(&mut self, graph: &Graph, profile: &Profile, options: &Options, notes: &mut Vec<String>) {
+    fn order_queues(
+        &mut self,
+        graph: &Graph,
+        profile: &Profile,
+        options: &Options,
+        by_levels: bool,
+        notes: &mut Vec<String>,
+    ) {
         let (facts, schedule) = (&self.facts, &self.schedule);
         let frame =
             Frame { graph, shapes: &self.shapes, facts, schedule, families: &self.families, stages: &self.stages };
         self.read_groups.find(frame, notes);
-        let Self { clocks, read_groups, merge, deps, .. } = self;
-        clocks.find(schedule, &read_groups.extra, |at, follow| {
+        let Self { clocks, read_groups, merge, deps, few, .. } = self;
+        let level = |at: u32| few.level_of(deps.index[schedule.passes[at as usize].pass]);
+        clocks.find(schedule, &read_groups.extra, by_levels.then_some(&level), |at, follow| {
             let live = deps.index[schedule.passes[at as usize].pass];
             for &earlier in deps.deps.preds.row(live as usize) {
                 follow(merge.final_position(earlier));

@@ -72,7 +72,8 @@ impl Scratch {
         self.schedule(graph, profile, options);
         self.merge(graph, profile, !options.without.merging, plan);
         plan.report.notes.clear();
-        self.order_queues(graph, profile, options, &mut plan.report.notes);
+        self.order_queues(graph, profile, options, false, &mut plan.report.notes);
+        self.bound_batches(graph, profile, options, plan);
         self.alias(graph, profile, options)
     }
 
@@ -126,7 +127,8 @@ impl Scratch {
             }
             self.merge(graph, profile, !options.without.merging, plan);
             plan.report.notes.clear();
-            self.order_queues(graph, profile, options, &mut plan.report.notes);
+            self.order_queues(graph, profile, options, false, &mut plan.report.notes);
+            self.bound_batches(graph, profile, options, plan);
         }
         self.cut_everywhere();
         self.place(graph, profile, options.effort)?;

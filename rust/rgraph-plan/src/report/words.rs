@@ -136,12 +136,13 @@ pub fn time_phrase(us: f64) -> String {
 }
 
 /// Every way in which a queue is chosen, its word and its sentence.
-const QUEUE_WHYS: [(QueueWhy, &str, &str); 5] = [
+const QUEUE_WHYS: [(QueueWhy, &str, &str); 6] = [
     (QueueWhy::Named, "named", "the declaration names it"),
     (QueueWhy::NoOther, "no_other", "the profile has no other queue of the kind that the declaration names"),
     (QueueWhy::EarliestFinish, "earliest_finish", "the declaration leaves it open, and here it finishes first"),
     (QueueWhy::OnlyCapable, "only_capable", "only this queue can do what the pass asks"),
     (QueueWhy::NoGain, "no_gain", "the declaration leaves it open, and no other queue promises a sure gain"),
+    (QueueWhy::FewBatches, "few_batches", "the declaration leaves it open, and `max_batches` allows no more batches"),
 ];
 
 /// Its word in plan files.

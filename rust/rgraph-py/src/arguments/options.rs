@@ -57,6 +57,30 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Budget {
     }
 }
 
+/// What `max_batches=` says: a number from 1 on, or None for no bound.
+#[derive(Clone, Copy)]
+pub struct MaxBatches(Option<u32>);
+
+impl Default for MaxBatches {
+    fn default() -> Self {
+        Self(Some(Options::MAX_BATCHES))
+    }
+}
+
+impl<'a, 'py> FromPyObject<'a, 'py> for MaxBatches {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        match value.extract::<Option<Count>>()? {
+            Some(Count(0)) => {
+                let (what, help) = ("max_batches is 0", "a frame has one batch at least; None is no bound");
+                Err(bad(value.py(), Code::BadNumber, what.to_owned(), help))
+            }
+            most => Ok(Self(most.map(|Count(most)| most))),
+        }
+    }
+}
+
 /// How to bake, from arguments.
 pub fn options(
     py: Python<'_>,
@@ -64,20 +88,21 @@ pub fn options(
     split: Text<'_>,
     timings: bool,
     effort: Option<Count>,
-    Budget(memory): Budget,
+    (Budget(memory), MaxBatches(max_batches)): (Budget, MaxBatches),
 ) -> PyResult<Options> {
     let mut policy = word(py, "policy", policy, Policy::from_name, POLICIES.into_iter())?;
     let split = word(py, "policy of split barriers", split.0, Split::from_name, Split::NAMES.into_iter())?;
     let clock = timings.then_some(microseconds as fn() -> f64);
+    let default = Options { max_batches, ..Options::default() };
     let Some(Count(effort)) = effort else {
-        return Ok(Options { policy, split, clock, memory, ..Options::default() });
+        return Ok(Options { policy, split, clock, memory, ..default });
     };
     // Of an exact order it is the number of partial schedules; placements are searched as hard as by default.
     if let Policy::Exact { nodes } = &mut policy {
         *nodes = effort;
-        return Ok(Options { policy, split, clock, memory, ..Options::default() });
+        return Ok(Options { policy, split, clock, memory, ..default });
     }
-    Ok(Options { policy, split, effort, clock, memory, ..Options::default() })
+    Ok(Options { policy, split, effort, clock, memory, ..default })
 }
 
 /// Which GPU times runs measure, and in one run of how many.

@@ -16,7 +16,7 @@ use crate::arguments::adapt;
 use crate::arguments::convert::{Bytes, Count, Text};
 use crate::arguments::keywords;
 use crate::arguments::options;
-use crate::arguments::options::{Budget, Measuring};
+use crate::arguments::options::{Budget, MaxBatches, Measuring};
 use crate::arguments::reads;
 use crate::classes::compiled::PyCompiled;
 use crate::classes::frame::PyFrame;
@@ -125,7 +125,7 @@ impl PyDevice {
             return Ok((known, origin));
         }
         let snapshot = graph.cast::<PyGraph>().ok().and_then(|graph| Snapshot::of(graph.get()));
-        let options = options::options(py, Text("auto"), Text("never"), false, None, memory)?;
+        let options = options::options(py, Text("auto"), Text("never"), false, None, (memory, MaxBatches::default()))?;
         let compiled = PyCompiled::of_any(slf, graph, (&options, slf.get().measuring))?;
         // Another thread may have declared meanwhile.
         if let Some(what) = what.filter(|what| What::of(graph, memory.0).is_ok_and(|now| now.as_ref() == Some(what))) {
@@ -275,7 +275,7 @@ impl PyDevice {
     ///     A `Graph`, or a `Plan` of one.
     /// of
     ///     The graph of a plan that was read from a file.
-    /// policy, split_barriers, effort, memory
+    /// policy, split_barriers, effort, memory, max_batches
     ///     See `Graph.bake`; for graphs.
     /// weights
     ///     See `Graph.bake`; for graphs, and for a plan `of=` a graph that was baked with them.
@@ -301,10 +301,10 @@ impl PyDevice {
     /// BusyError
     ///     If another graph came after `previous` before.
     #[pyo3(signature = (graph, *, of = None, policy = Text("auto"), split_barriers = Text("never"), effort = None,
-                        memory = Budget::default(), weights = None, measure = None, sample = None, previous = None,
-                        **unknown),
+                        memory = Budget::default(), max_batches = MaxBatches::default(), weights = None, measure = None,
+                        sample = None, previous = None, **unknown),
            text_signature = "($self, graph, *, of=None, policy='auto', split_barriers='never', effort=None, \
-                             memory='balanced', weights=None, measure=None, sample=None, previous=None)")]
+                             memory='balanced', max_batches=256, weights=None, measure=None, sample=None, previous=None)")]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
     fn compile<'py>(
         slf: &Bound<'py, Self>,
@@ -314,6 +314,7 @@ impl PyDevice {
         split_barriers: Text<'_>,
         effort: Option<Count>,
         memory: Budget,
+        max_batches: MaxBatches,
         weights: Option<&Bound<'py, PyAny>>,
         measure: Option<Text<'_>>,
         sample: Option<Count>,
@@ -321,7 +322,7 @@ impl PyDevice {
         unknown: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyCompiled>> {
         keywords::refuse_in(slf.as_any(), "compile", unknown)?;
-        let options = options::options(slf.py(), policy, split_barriers, false, effort, memory)?;
+        let options = options::options(slf.py(), policy, split_barriers, false, effort, (memory, max_batches))?;
         let measuring = slf.get().measuring.or_else(slf.py(), measure, sample)?;
         PyCompiled::compile(slf, graph, (of, weights), previous, (&options, measuring))
     }

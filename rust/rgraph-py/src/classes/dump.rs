@@ -7,7 +7,7 @@ use rgraph_plan::prelude::{Scratch, bake};
 
 use crate::arguments::convert::{Count, Text, word};
 use crate::arguments::keywords;
-use crate::arguments::options::{self, Budget};
+use crate::arguments::options::{self, Budget, MaxBatches};
 use crate::classes::graph::PyGraph;
 use crate::run::error::{graph_error, guarded};
 
@@ -21,7 +21,7 @@ impl PyGraph {
     ///     `"resolve"` (passes and their accesses of subresources), `"cull"`, `"depend"` (what each live pass follows),
     ///     `"order"` (order and queues), `"merge"` (physical passes and intervals), `"queues"` (batches, waits,
     ///     sharing), `"alias"` (offsets and alias transitions) or `"barriers"` (barrier calls).
-    /// profile, policy, split_barriers, effort, memory
+    /// profile, policy, split_barriers, effort, memory, max_batches
     ///     As `bake` takes them.
     ///
     /// Returns
@@ -34,9 +34,9 @@ impl PyGraph {
     /// GraphError
     ///     If anything is wrong with the declaration.
     #[pyo3(signature = (stage, profile = None, *, policy = Text("auto"), split_barriers = Text("never"), effort = None,
-                        memory = Budget::default(), **unknown),
+                        memory = Budget::default(), max_batches = MaxBatches::default(), **unknown),
            text_signature = "($self, stage, profile=None, *, policy='auto', split_barriers='never', effort=None, \
-                             memory='balanced')")]
+                             memory='balanced', max_batches=256)")]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
     fn dump(
         slf: &Bound<'_, Self>,
@@ -46,6 +46,7 @@ impl PyGraph {
         split_barriers: Text<'_>,
         effort: Option<Count>,
         memory: Budget,
+        max_batches: MaxBatches,
         unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<String> {
         let py = slf.py();
@@ -53,7 +54,7 @@ impl PyGraph {
         let stages = DumpStage::ALL.into_iter().map(DumpStage::name);
         let stage = word(py, "stage", stage.0, DumpStage::from_name, stages)?;
         let profile = options::profile(py, profile)?;
-        let options = options::options(py, policy, split_barriers, false, effort, memory)?;
+        let options = options::options(py, policy, split_barriers, false, effort, (memory, max_batches))?;
         let whole = Self::resolved(slf)?;
         let dumped = guarded(py, move || {
             let mut scratch = Scratch::default();

@@ -13,7 +13,7 @@ use rgraph_plan::graph::Graph;
 use crate::arguments::convert::{Count, Text, items};
 use crate::arguments::keywords;
 use crate::arguments::options;
-use crate::arguments::options::Budget;
+use crate::arguments::options::{Budget, MaxBatches};
 use crate::arguments::propose::{self, Hook};
 use crate::arguments::setup::UnderWay;
 use crate::arguments::weights::Weights;
@@ -313,6 +313,10 @@ impl PyGraph {
     ///     How many bytes of transients are worth a barrier call. `"least"`: as many as the declared order keeps alive.
     ///     `"balanced"` (default): a sixteenth more, or 16 MiB where that is more. `"fast"`: all bytes of the heap. A
     ///     number: so many bytes, if an order that is tried fits; otherwise as few as any takes, with a note.
+    /// max_batches
+    ///     Most batches of a frame, each of which is a submit; None: no bound. To keep it, passes wait for more than they
+    ///     need, and leave queues that they do not name; named queues are obeyed, whatever that takes. A note of the plan
+    ///     says what it did.
     /// weights
     ///     Durations of passes: the `Report` of a measured frame, `{pass: microseconds}`, or the path of a saved report.
     /// propose
@@ -332,9 +336,10 @@ impl PyGraph {
     /// GraphError
     ///     If anything is wrong with the declaration: `GraphError.mistakes` has all of it. The graph is unchanged.
     #[pyo3(signature = (profile = None, *, policy = Text("auto"), split_barriers = Text("never"), timings = false, effort = None,
-                        memory = Budget::default(), weights = None, propose = None, **unknown),
+                        memory = Budget::default(), max_batches = MaxBatches::default(), weights = None, propose = None,
+                        **unknown),
            text_signature = "($self, profile=None, *, policy='auto', split_barriers='never', timings=False, effort=None, \
-                             memory='balanced', weights=None, propose=None)")]
+                             memory='balanced', max_batches=256, weights=None, propose=None)")]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
     fn bake<'py>(
         slf: &Bound<'py, Self>,
@@ -344,6 +349,7 @@ impl PyGraph {
         timings: bool,
         effort: Option<Count>,
         memory: Budget,
+        max_batches: MaxBatches,
         weights: Option<&Bound<'py, PyAny>>,
         propose: Option<&Bound<'py, PyAny>>,
         unknown: Option<&Bound<'py, PyDict>>,
@@ -351,7 +357,7 @@ impl PyGraph {
         let py = slf.py();
         keywords::refuse_in(slf.as_any(), "bake", unknown)?;
         let profile = options::profile(py, profile)?;
-        let options = options::options(py, policy, split_barriers, timings, effort, memory)?;
+        let options = options::options(py, policy, split_barriers, timings, effort, (memory, max_batches))?;
         let weights = weights.map(Weights::of).transpose()?;
         if propose.is_some_and(|hook| !hook.is_callable()) {
             return Err(PyTypeError::new_err("propose is a function of a problem and of the verdicts so far"));

@@ -20,14 +20,16 @@ pub struct Key {
     effort: u32,
     timings: bool,
     memory: MemoryBudget,
+    max_batches: Option<u32>,
     without: Without,
 }
 
 impl Key {
     /// The key of a declaration's hash, a device, and how it is baked.
     pub fn new(hash: u128, profile: &Profile, options: &Options) -> Self {
-        let Options { policy, split, effort, clock, memory, without } = *options;
-        Self { hash, profile: profile.clone(), policy, split, effort, timings: clock.is_some(), memory, without }
+        let Options { policy, split, effort, clock, memory, max_batches, without } = *options;
+        let (profile, timings) = (profile.clone(), clock.is_some());
+        Self { hash, profile, policy, split, effort, timings, memory, max_batches, without }
     }
 }
 

@@ -3,10 +3,16 @@
 //!
 //! A wait holds up its stages only; what relies on it later, directly or not, adds its own stages to it. A signal takes
 //! in everything earlier on its queue and everything that was waited for there. O(passes · queues + dependencies).
+//!
+//! Where submits are dear, a pass waits for more than it needs: later passes then know more and wait less, and signals
+//! that nobody waits for between two waits fall together.
 
 use super::read_group::NONE;
 use super::schedule::Schedule;
 use crate::id::Span;
+
+/// The level of each scheduled pass.
+pub type Levels<'a> = &'a dyn Fn(u32) -> u32;
 
 /// One wait of a pass for a position on another queue.
 #[derive(Clone, Copy, Debug)]
@@ -39,20 +45,28 @@ pub struct Clocks {
     front: Vec<u32>,
     wanted: Vec<u32>,
     at_position: Vec<Vec<u32>>,
+    /// How far each queue is where the present level begins.
+    floor: Vec<u32>,
 }
 
 impl Clocks {
     /// Finds the waits of a schedule. `earlier(at, follow)` calls `follow` with each scheduled pass that the one at
-    /// `at` must follow; `extra` are further orderings `(later, earlier)`, sorted.
+    /// `at` must follow; `extra` are further orderings `(later, earlier)`, sorted. Where passes have levels, ascending, a
+    /// pass that waits for a queue waits for all that this queue has on the levels before.
     pub fn find(
         &mut self,
         schedule: &Schedule,
         extra: &[(u32, u32)],
+        levels: Option<Levels<'_>>,
         mut earlier: impl FnMut(u32, &mut dyn FnMut(u32)),
     ) {
         let mut extra = extra.iter().peekable();
         let lanes = schedule.queues + 1;
+        let host = usize::from(schedule.host());
         self.lanes = lanes;
+        self.floor.clear();
+        self.floor.resize(lanes, 0);
+        let mut level = 0;
         self.waits.clear();
         self.gains.clear();
         self.of_scheduled.clear();
@@ -83,13 +97,30 @@ impl Clocks {
                 follow(*from);
             }
             let start = self.waits.len();
+            if let Some(own) = levels.map(|levels| levels(at as u32)).filter(|&own| own > level) {
+                level = own;
+                self.floor.iter_mut().zip(&self.at_position).for_each(|(floor, passes)| *floor = passes.len() as u32);
+            }
             if foreign {
+                if levels.is_some() {
+                    self.reach_floor(queue, host);
+                }
                 self.wait(at as u32, queue);
             }
             self.of_scheduled.push(Span::new(start, self.waits.len()));
             self.front[queue * lanes + queue] = scheduled.position;
             self.clocks.extend_from_slice(&self.front[queue * lanes..(queue + 1) * lanes]);
             self.at_position[queue].push(at as u32);
+        }
+    }
+
+    /// Where something new is wanted of a queue of the device, all that it has before the present level. Functions of the
+    /// host may take long: nobody waits for one without need.
+    fn reach_floor(&mut self, queue: usize, host: usize) {
+        for lane in (0..self.lanes).filter(|&lane| lane != queue && lane != host) {
+            if self.wanted[lane] > self.front[queue * self.lanes + lane] {
+                self.wanted[lane] = self.wanted[lane].max(self.floor[lane]);
+            }
         }
     }
 
