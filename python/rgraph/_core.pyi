@@ -261,6 +261,8 @@ class Resource:
     @property
     def source(self) -> tuple[str, int] | None:
         """(file, line) of its declaration; None if lines are not recorded."""
+    def _repr_html_(self) -> str:
+        """R."""
     def previous(self, frames: int = 1, name: str | None = None, *, first_frame: _FirstFrame = "zero") -> Self:
         """This resource's contents some frames ago, as a resource of its own.
 

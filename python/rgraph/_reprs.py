@@ -3,29 +3,41 @@
 from __future__ import annotations
 
 import base64
+import gzip
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rgraph._core import preview
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from rgraph import Array, Device, Frame, Graph, Report, Series
+    from rgraph import Array, Buffer, Device, Frame, Graph, Image, Report, Series
 
-__all__ = ["device", "frame", "graph", "report", "series"]
+__all__ = ["device", "frame", "graph", "plan", "report", "resource", "series"]
 
 #: Rows of a table; the rest is counted.
 _MOST = 40
 
 
+class _Bar(NamedTuple):
+    """A cell that shows a share of the largest as a bar."""
+
+    share: float
+
+    def html(self) -> str:
+        width = max(1, round(self.share * 120))
+        return f'<div style="width:{width}px;height:0.8em;background:#2c68c4;border-radius:2px"></div>'
+
+
+def _cell(value: object) -> str:
+    return value.html() if isinstance(value, _Bar) else escape("" if value is None else str(value))
+
+
 def _table(title: str, names: tuple[str, ...], rows: Iterable[tuple[object, ...]]) -> str:
     listed = list(rows)
     head = "".join(f"<th>{escape(name)}</th>" for name in names)
-    body = "".join(
-        "<tr>" + "".join(f"<td>{escape('' if cell is None else str(cell))}</td>" for cell in row) + "</tr>"
-        for row in listed[:_MOST]
-    )
+    body = "".join("<tr>" + "".join(f"<td>{_cell(cell)}</td>" for cell in row) + "</tr>" for row in listed[:_MOST])
     more = f"<p>and {len(listed) - _MOST} more</p>" if len(listed) > _MOST else ""
     return f"<p><b>{escape(title)}</b></p><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
 
@@ -52,6 +64,37 @@ def graph(value: Graph) -> str:
     )
 
 
+#: A frame's document: unpacks the page and becomes it. Without `DecompressionStream` it says so.
+_LOADER = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{name}</title></head><body><script>
+(async () => {{
+  try {{
+    const packed = Uint8Array.from(atob("{packed}"), (c) => c.charCodeAt(0));
+    const page = await new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
+    document.open();
+    document.write(page);
+    document.close();
+  }} catch (error) {{
+    document.body.textContent = "This browser cannot show the plan: " + error;
+  }}
+}})();
+</script></body></html>"""
+
+
+def plan(page: str, name: str, queues: int, resources: int) -> str:
+    """A page in a frame of its own, which runs its scripts and nothing else; packed, alive without a kernel.
+
+    The frame is as high as what it shows, up to most of the window, and can be made higher at its corner.
+    """
+    packed = base64.b64encode(gzip.compress(page.encode(), 9, mtime=0)).decode()
+    loader = escape(_LOADER.format(name=escape(name), packed=packed))
+    height = min(max(380 + 76 * queues + 24 * min(resources, 12), 460), 820)
+    return (
+        f'<iframe title="Plan of {escape(name)}" sandbox="allow-scripts" width="100%" height="{height}" '
+        f'style="display:block;box-sizing:border-box;height:min({height}px,88vh);resize:vertical;overflow:hidden;'
+        f'border:1px solid #8884;border-radius:6px" srcdoc="{loader}"></iframe>'
+    )
+
+
 def _picture(array: Array) -> str:
     png = array._repr_png_()
     if png is None and array.format is not None:
@@ -72,13 +115,27 @@ def frame(value: Frame) -> str:
     return "".join(_picture(array) for array in value.values()) or "<p>nothing was read back</p>"
 
 
+def resource(value: Image | Buffer) -> str:
+    """What an image or a buffer is, and the passes that use it."""
+    graph = value.graph
+    name = value.name
+    uses = [
+        (one["name"], access["usage"])
+        for one in graph.to_dict().get("passes", ())
+        for access in one.get("accesses", ())
+        if access["resource"] == name
+    ]
+    return _table(repr(value).strip("<>"), ("pass", "uses it as"), uses)
+
+
 def report(value: Report) -> str:
     """GPU times by pass."""
     times = value.pass_us
     title = f"GPU {value.gpu_us:.1f} µs" if value.gpu_us is not None else 'no GPU times: run(measure="batches")'
-    rows = [(name, f"{us:.1f}") for name, us in sorted(times.items(), key=lambda pair: -pair[1])]
+    most = max(times.values(), default=0.0) or 1.0
+    rows = [(name, f"{us:.1f}", _Bar(us / most)) for name, us in sorted(times.items(), key=lambda pair: -pair[1])]
     notes = "".join(f"<p>{escape(note)}</p>" for note in value.notes)
-    return _table(title, ("pass", "µs"), rows) + notes
+    return _table(title, ("pass", "µs", ""), rows) + notes
 
 
 def device(value: Device) -> str:

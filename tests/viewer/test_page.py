@@ -426,6 +426,7 @@ def test_pages_in_a_notebook_are_alive(show, frame: rg.Plan):
     assert 'sandbox="allow-scripts"' in output
     opened = show(f"<!doctype html><html data-ready=1><body>{output}</body></html>")
     inside = opened.page.frame_locator("iframe")
+    inside.locator("html[data-ready]").wait_for()
     inside.locator("#tab-diagram").click()
     assert inside.locator("#view-diagram").is_visible()
     inside.locator("#view-diagram").get_by_role("rowheader", name=re.compile("^pass lighting")).click()

@@ -115,6 +115,11 @@ impl PyResource {
         Self::of_kind(graph, id, &kind)
     }
 
+    /// What it is and which passes use it, for notebooks.
+    fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("rgraph._reprs")?.call_method1("resource", (slf,))
+    }
+
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
         let mut shown = format!("<{} \"{}\"", slf.get_type().name()?, slf.get().name());
         // What is not known yet is left out.

@@ -1,11 +1,12 @@
 //! A plan as a page, and what notebooks ask for.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping};
-use rgraph_plan::report::page::{Finding, HostSpan, Measured, PassSpan};
+use rgraph_plan::report::page::{Finding, HostSpan, MOST_IN_NOTEBOOK, Measured, PassSpan, still};
 use rgraph_plan::report::{self, Page, Series, svg};
 use rgraph_vk::Measure;
 
@@ -241,8 +242,15 @@ impl PyPlan {
 
     /// What notebooks show: the page in a frame, alive without a kernel; a still picture where that would be large.
     fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
-        let (plan, graph) = (Arc::clone(self.plan()), self.declaration(None)?);
-        guarded(py, move || report::page::notebook(&plan, graph.as_deref()))
+        let page = self.page(py)?;
+        let plan = self.plan();
+        if page.len() > MOST_IN_NOTEBOOK {
+            let (plan, graph) = (Arc::clone(plan), self.declaration(None)?);
+            return guarded(py, move || still(&plan, graph.as_deref(), page.len()));
+        }
+        let used: HashSet<_> = plan.batches.iter().map(|batch| batch.queue).collect();
+        let shown = (page, &*plan.graph, used.len(), plan.resource_names.len());
+        py.import("rgraph._reprs")?.call_method1("plan", shown)?.extract()
     }
 
     /// What notebooks show where scripts are not run.

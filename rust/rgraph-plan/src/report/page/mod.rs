@@ -14,7 +14,7 @@ use serde::Serialize;
 use super::diff::diff;
 use super::series::Series;
 use super::svg::svg;
-use super::words::{bytes_phrase, hazard_templates, plain};
+use super::words::{bytes_phrase, hazard_templates};
 use crate::graph::Graph;
 use crate::plan::Plan;
 
@@ -200,23 +200,11 @@ impl<'a> Page<'a> {
 /// Bytes of a page from which on notebooks show a still picture instead.
 pub const MOST_IN_NOTEBOOK: usize = 2 << 20;
 
-/// A page as a notebook holds it: in a frame of its own that can run the page's script and nothing else. It needs no
-/// kernel and stays alive when the notebook is saved. Above [`MOST_IN_NOTEBOOK`] bytes a still picture and a hint.
-pub fn notebook(plan: &Plan, graph: Option<&Graph>) -> String {
-    let html = Page { graph, ..Page::new(plan) }.html();
-    let name = escaped(&plain(&plan.graph));
-    if html.len() > MOST_IN_NOTEBOOK {
-        let size = bytes_phrase(html.len() as u64);
-        let picture = svg(plan, graph);
-        return format!(
-            "{picture}<p>The page of this plan has {size}: <code>plan.save(\"plan.html\")</code> writes it.</p>"
-        );
-    }
-    let page = escaped(&html);
-    format!(
-        "<iframe title=\"Plan of {name}\" sandbox=\"allow-scripts\" width=\"100%\" height=\"520\" \
-         style=\"border:1px solid #8884;border-radius:6px\" srcdoc=\"{page}\"></iframe>"
-    )
+/// What a notebook shows of a plan whose page is larger than [`MOST_IN_NOTEBOOK`]: a still picture and a hint.
+pub fn still(plan: &Plan, graph: Option<&Graph>, bytes: usize) -> String {
+    let size = bytes_phrase(bytes as u64);
+    let picture = svg(plan, graph);
+    format!("{picture}<p>The page of this plan has {size}: <code>plan.save(\"plan.html\")</code> writes it.</p>")
 }
 
 /// Text as HTML shows it.

@@ -74,7 +74,7 @@ function header() {
     [count(plan.live, 'pass', 'passes'), ''], culled && [`${number(culled)} culled`, 'off'],
     [queueText(), ''], [`${count(meta.barrier_calls, 'barrier call')}`, ''],
     [bytes(meta.memory), ''],
-    payload.frames ? [`${count(payload.frames.run.length, 'frame')}, median ${micros(payload.frames.spread.median)}`, '']
+    payload.frames ? [framesText(), 'frames']
       : plan.scales.measured ? [`${micros(plan.scales.measured.took)} measured`, ''] : meta.frame_us > 0 && [micros(meta.frame_us), ''],
     payload.findings.length > 0 && [count(payload.findings.length, 'finding'), 'bad'],
   ].filter(Boolean);
@@ -109,6 +109,8 @@ function queueText() {
 }
 
 function start() {
+  // In the frame of a notebook the page never scrolls itself: two scrollbars beside each other are one too many.
+  document.documentElement.classList.toggle('embedded', parent !== window);
   const aside = h('aside', { class: 'card', 'aria-label': 'Details', tabindex: '0' });
   const stage = h('main', null, h('div', { class: 'views' }, views.map((view) => view.build())), aside);
   document.body.append(h('header', null, header(), tabs()), stage, help.build(), tip.build(), h('div', { id: 'said', class: 'hidden', role: 'status' }));
