@@ -5,7 +5,7 @@
 set -euo pipefail
 
 packages=(mesa-vulkan-drivers vulkan-validationlayers)
-window_packages=(xvfb libx11-6 libxcb1)
+window_packages=(xvfb libx11-6 libxcb1 libdbus-1-3 libegl1 libfontconfig1 libgl1 libglib2.0-0 libxkbcommon0)
 
 # find_json NAME…: a manifest of one of these names in the loader's usual directories.
 find_json() {
@@ -28,9 +28,10 @@ install() {
     "${get[@]}" >/dev/null 2>&1 || { apt-get update -qq && "${get[@]}" >/dev/null; }
 }
 
-# An X server without a screen, for the tests of windows; without it they skip.
+# An X server without a screen, and libraries that Qt loads, for the tests of windows.
 bring_windows() {
-    command -v Xvfb >/dev/null && return
+    command -v Xvfb >/dev/null && PATH="$PATH:/sbin:/usr/sbin" ldconfig -p 2>/dev/null | grep 'libEGL\.so\.1' >/dev/null \
+        && return
     [[ $(id -u) == 0 ]] && command -v apt-get >/dev/null || return 0
     echo "Vulkan: installing ${window_packages[*]}" >&2
     packages=("${window_packages[@]}")
