@@ -3124,6 +3124,7 @@ class Device:
         memory: str | int | None = None,
         wait: _Waits | None = None,
         signal: _Signals | None = None,
+        fence: int | None = None,
         adapt: bool | Literal["queues"] | Adapt | None = None,
     ) -> Frame:
         """Run a frame.
@@ -3175,6 +3176,8 @@ class Device:
             only passes that use it, and what follows them, wait.
         signal
             Semaphores that the run signals when all its passes are done: `(semaphore, value)`.
+        fence
+            A `VkFence` as an integer, unsignalled: the run signals it when all of it is done, read-backs included.
 
         Returns
         -------
@@ -3555,14 +3558,16 @@ class Device:
         *,
         loader: str | PathLike[str] | None = None,
         labels: bool = False,
+        features: Sequence[str] = (),
+        extensions: Sequence[str] = (),
         frames_in_flight: int = 2,
     ) -> Device:
         """Use the caller's Vulkan device instead of opening one.
 
         Nothing can check the handles: they must be valid, belong together, and outlive the device and all that is made
         of it. The device must have been made with `timelineSemaphore`, `synchronization2`, `dynamicRendering`,
-        `maintenance4` and, for shaders with workgroup variables, `shaderZeroInitializeWorkgroupMemory`; its queues are not
-        used by others at the same time. Closing leaves it to the caller.
+        `maintenance4` and `shaderZeroInitializeWorkgroupMemory`; its queues are not used by others at the same time.
+        Closing leaves it to the caller.
 
         Parameters
         ----------
@@ -3574,6 +3579,9 @@ class Device:
             Path of the Vulkan loader that the instance came from; default: the system's.
         labels
             Whether the instance was made with `VK_EXT_debug_utils`.
+        features, extensions
+            What the device was made with beyond that, by Vulkan's names: `"samplerAnisotropy"`,
+            `"VK_KHR_external_memory_fd"`. rgraph uses nothing else.
         frames_in_flight
             As of `Device`.
 
@@ -3581,6 +3589,13 @@ class Device:
         -------
         Device
             To be closed before the caller's device is destroyed.
+
+        Raises
+        ------
+        GraphError
+            RG-E225 if rgraph knows no feature of a name.
+        DeviceError
+            RG-E103 if a queue family does not exist.
         """
     def wait_idle(self) -> None:
         """Wait until the device has nothing to do, and free what waited for that. Ctrl-C ends the wait."""
@@ -3766,6 +3781,7 @@ class Compiled:
         chaos: int | None = None,
         wait: _Waits | None = None,
         signal: _Signals | None = None,
+        fence: int | None = None,
         adapt: bool | Literal["queues"] | Adapt | None = None,
     ) -> Frame:
         """Run a frame.
@@ -3780,6 +3796,8 @@ class Compiled:
             only passes that use it, and what follows them, wait.
         signal
             Semaphores that the run signals when all its passes are done: `(semaphore, value)`.
+        fence
+            A `VkFence` as an integer, unsignalled: the run signals it when all of it is done, read-backs included.
 
         Returns
         -------

@@ -280,6 +280,8 @@ impl PyCompiled {
     ///     only passes that use it, and what follows them, wait.
     /// signal
     ///     Semaphores that the run signals when all its passes are done: `(semaphore, value)`.
+    /// fence
+    ///     A `VkFence` as an integer, unsignalled: the run signals it when all of it is done, read-backs included.
     ///
     /// Returns
     /// -------
@@ -287,9 +289,9 @@ impl PyCompiled {
     ///     With the roots' contents by name, and a report.
     #[pyo3(signature = (*, inputs = None, into = None, flags = None, params = None, read = None, statistics = false,
                         measure = None, chaos = None, wait = None,
-                        signal = None, adapt = None, **unknown),
+                        signal = None, fence = None, adapt = None, **unknown),
            text_signature = "($self, *, inputs=None, into=None, flags=None, params=None, read=None, statistics=False, \
-                             measure=None, chaos=None, wait=None, signal=None, adapt=None)")]
+                             measure=None, chaos=None, wait=None, signal=None, fence=None, adapt=None)")]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
     fn run<'py>(
         slf: &Bound<'py, Self>,
@@ -303,6 +305,7 @@ impl PyCompiled {
         chaos: Option<Bytes>,
         wait: Option<&Bound<'py, PyAny>>,
         signal: Option<&Bound<'py, PyAny>>,
+        fence: Option<u64>,
         adapt: Option<&Bound<'py, PyAny>>,
         unknown: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyFrame>> {
@@ -312,7 +315,20 @@ impl PyCompiled {
         inputs::run(
             slf,
             origin,
-            &inputs::Arguments { inputs, into, flags, params, read, statistics, measure, chaos, wait, signal, adapt },
+            &inputs::Arguments {
+                inputs,
+                into,
+                flags,
+                params,
+                read,
+                statistics,
+                measure,
+                chaos,
+                wait,
+                signal,
+                fence,
+                adapt,
+            },
         )
     }
 

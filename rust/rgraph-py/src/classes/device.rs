@@ -376,6 +376,8 @@ impl PyDevice {
     ///     only passes that use it, and what follows them, wait.
     /// signal
     ///     Semaphores that the run signals when all its passes are done: `(semaphore, value)`.
+    /// fence
+    ///     A `VkFence` as an integer, unsignalled: the run signals it when all of it is done, read-backs included.
     ///
     /// Returns
     /// -------
@@ -390,10 +392,10 @@ impl PyDevice {
     ///     If the device fails.
     #[pyo3(signature = (graph, *, inputs = None, into = None, flags = None, params = None, read = None,
                         statistics = false, measure = None, chaos = None, memory = None, wait = None,
-                        signal = None, adapt = None, **unknown),
+                        signal = None, fence = None, adapt = None, **unknown),
            text_signature = "($self, graph, *, inputs=None, into=None, flags=None, params=None, read=None, \
                              statistics=False, measure=None, chaos=None, memory=None, wait=None, signal=None, \
-                             adapt=None)")]
+                             fence=None, adapt=None)")]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
     fn run<'py>(
         slf: &Bound<'py, Self>,
@@ -409,6 +411,7 @@ impl PyDevice {
         memory: Option<Budget>,
         wait: Option<&Bound<'py, PyAny>>,
         signal: Option<&Bound<'py, PyAny>>,
+        fence: Option<u64>,
         adapt: Option<&Bound<'py, PyAny>>,
         unknown: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyFrame>> {
@@ -416,8 +419,20 @@ impl PyDevice {
         let seen = read.map(|read| reads::with_roots(graph, read)).transpose()?.flatten();
         let (compiled, origin) = Self::remembered(slf, seen.as_ref().map_or(graph, |seen| seen.as_any()), memory)?;
         let chaos = chaos.map(|Bytes(seed)| seed);
-        let arguments =
-            inputs::Arguments { inputs, into, flags, params, read, statistics, measure, chaos, wait, signal, adapt };
+        let arguments = inputs::Arguments {
+            inputs,
+            into,
+            flags,
+            params,
+            read,
+            statistics,
+            measure,
+            chaos,
+            wait,
+            signal,
+            fence,
+            adapt,
+        };
         inputs::run(&compiled, origin.as_ref(), &arguments)
     }
 

@@ -7,13 +7,14 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use rgraph_plan::error::Code;
-use rgraph_vk::{Inputs, Semaphore, SemaphoreSignal, SemaphoreWait};
+use rgraph_vk::{Inputs, RunFence, Semaphore, SemaphoreSignal, SemaphoreWait};
 
 use crate::arguments::convert::{Number, one_or_many};
 use crate::classes::compiled::PyCompiled;
 use crate::classes::device::PyDevice;
 use crate::run::detached::{Detached, call, wait};
 use crate::run::error::bad;
+use crate::run::inputs::Arguments;
 use crate::run::runtime_errors::raised;
 
 /// A timeline semaphore of a device: a number that only grows, and that runs wait for and signal.
@@ -131,14 +132,21 @@ enum Given<'py> {
     Handle(vk::Semaphore),
 }
 
-/// Adds the semaphores that a run waits for and signals.
+/// Adds the semaphores that a run waits for and signals, and the fence that it signals.
 pub fn given(
+    py: Python<'_>,
     this: &PyCompiled,
-    waits: Option<&Bound<'_, PyAny>>,
-    signals: Option<&Bound<'_, PyAny>>,
+    arguments: &Arguments<'_, '_>,
     inputs: &mut Inputs<'static>,
 ) -> PyResult<()> {
-    for one in waits.map(one_or_many).transpose()?.unwrap_or_default() {
+    if let Some(fence) = arguments.fence {
+        if fence == 0 {
+            return Err(bad(py, Code::BadInput, "a fence of 0 is none", "give the VkFence as an integer, or None"));
+        }
+        // SAFETY: the caller's handle, as those of borrowed devices and resources are.
+        inputs.fence = Some(unsafe { RunFence::new(vk::Fence::from_raw(fence)) });
+    }
+    for one in arguments.wait.map(one_or_many).transpose()?.unwrap_or_default() {
         let (semaphore, value, resource) = parts(this, &one)?;
         let wait = match (semaphore, value) {
             (Given::Ours(ours), Some(value)) => call_free(&ours, |semaphore| Ok(semaphore.reaches(value)))?,
@@ -151,7 +159,7 @@ pub fn given(
         let resource = resource.map(|resource| this.find(&resource)).transpose()?;
         inputs.waits.push(resource.map_or(wait, |resource| wait.before(resource)));
     }
-    for one in signals.map(one_or_many).transpose()?.unwrap_or_default() {
+    for one in arguments.signal.map(one_or_many).transpose()?.unwrap_or_default() {
         let signal = match parts(this, &one)? {
             (Given::Ours(ours), Some(value), None) => call_free(&ours, |semaphore| semaphore.promised(value))?,
             // SAFETY: as above.

@@ -1,5 +1,6 @@
 //! Devices of the caller's, by their raw handles.
 
+use std::ffi::CString;
 use std::path::PathBuf;
 
 use ash::vk::{self, Handle};
@@ -19,8 +20,8 @@ impl PyDevice {
     ///
     /// Nothing can check the handles: they must be valid, belong together, and outlive the device and all that is made
     /// of it. The device must have been made with `timelineSemaphore`, `synchronization2`, `dynamicRendering`,
-    /// `maintenance4` and, for shaders with workgroup variables, `shaderZeroInitializeWorkgroupMemory`; its queues are not
-    /// used by others at the same time. Closing leaves it to the caller.
+    /// `maintenance4` and `shaderZeroInitializeWorkgroupMemory`; its queues are not used by others at the same time.
+    /// Closing leaves it to the caller.
     ///
     /// Parameters
     /// ----------
@@ -32,6 +33,9 @@ impl PyDevice {
     ///     Path of the Vulkan loader that the instance came from; default: the system's.
     /// labels
     ///     Whether the instance was made with `VK_EXT_debug_utils`.
+    /// features, extensions
+    ///     What the device was made with beyond that, by Vulkan's names: `"samplerAnisotropy"`,
+    ///     `"VK_KHR_external_memory_fd"`. rgraph uses nothing else.
     /// frames_in_flight
     ///     As of `Device`.
     ///
@@ -39,11 +43,18 @@ impl PyDevice {
     /// -------
     /// Device
     ///     To be closed before the caller's device is destroyed.
+    ///
+    /// Raises
+    /// ------
+    /// GraphError
+    ///     RG-E225 if rgraph knows no feature of a name.
+    /// DeviceError
+    ///     RG-E103 if a queue family does not exist.
     #[staticmethod]
     #[pyo3(signature = (instance, physical_device, device, queues, *, loader = None, labels = false,
-                        frames_in_flight = Count(2)),
+                        features = Vec::new(), extensions = Vec::new(), frames_in_flight = Count(2)),
            text_signature = "(instance, physical_device, device, queues, *, loader=None, labels=False, \
-                             frames_in_flight=2)")]
+                             features=(), extensions=(), frames_in_flight=2)")]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
     fn borrow(
         py: Python<'_>,
@@ -53,12 +64,19 @@ impl PyDevice {
         queues: Vec<(u32, u64)>,
         loader: Option<PathBuf>,
         labels: bool,
+        features: Vec<String>,
+        extensions: Vec<String>,
         frames_in_flight: Count,
     ) -> PyResult<Self> {
         let handles = [instance, physical_device, device].into_iter().chain(queues.iter().map(|(_, queue)| *queue));
         if queues.is_empty() || handles.into_iter().any(|handle| handle == 0) {
             return Err(bad(py, Code::BadNumber, "a handle of 0 is none", "give every handle, and at least one queue"));
         }
+        let extensions = extensions.into_iter().map(CString::new).collect::<Result<Vec<_>, _>>();
+        let extensions = extensions.map_err(|error| {
+            let message = format!("the name of an extension holds a zero byte: {error}");
+            bad(py, Code::BadInput, message, "give Vulkan's names, as \"VK_KHR_external_memory_fd\"")
+        })?;
         let options = DeviceOptions { frames_in_flight: frames_in_flight.0.clamp(1, 8), ..DeviceOptions::default() };
         let borrowed = Detached::open(py, || {
             let queues = queues.iter().map(|(family, queue)| BorrowedQueue::new(*family, vk::Queue::from_raw(*queue)));
@@ -69,6 +87,12 @@ impl PyDevice {
                 vk::Device::from_raw(device),
                 queues.collect(),
             );
+            for feature in &features {
+                borrowed.enabled = borrowed.enabled.feature(feature)?;
+            }
+            for name in &extensions {
+                borrowed.enabled = borrowed.enabled.extension(name);
+            }
             if labels {
                 borrowed.instance_extensions.push(c"VK_EXT_debug_utils".to_owned());
             }

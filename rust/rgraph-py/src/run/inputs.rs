@@ -62,6 +62,8 @@ pub struct Arguments<'a, 'py> {
     pub wait: Option<&'a Bound<'py, PyAny>>,
     /// Semaphores that it signals.
     pub signal: Option<&'a Bound<'py, PyAny>>,
+    /// A fence that it signals.
+    pub fence: Option<u64>,
     /// Whether faster plans are looked for.
     pub adapt: Option<&'a Bound<'py, PyAny>>,
 }
@@ -283,8 +285,7 @@ fn gather<'py>(
     arguments: &Arguments<'_, 'py>,
 ) -> PyResult<Given> {
     outside(py, this.device.get().number)?;
-    let Arguments { inputs: given, into, flags, params, read, statistics, measure, chaos: _, wait, signal, adapt: _ } =
-        *arguments;
+    let Arguments { inputs: given, into, flags, params, read, statistics, measure, chaos: _, .. } = *arguments;
     let (mut uploads, mut states, mut lent) = (Vec::new(), Vec::new(), Vec::new());
     let mut arrays = Vec::new();
     for (id, array) in this.arrays(origin) {
@@ -366,7 +367,7 @@ fn gather<'py>(
         inputs.read = Some(wanted);
     }
     inputs.unread = lent.iter().map(|lent| lent.id).collect();
-    semaphore::given(this, wait, signal, &mut inputs)?;
+    semaphore::given(py, this, arguments, &mut inputs)?;
     let pending = this.pending();
     let set = |id: &ResourceId| states.iter().any(|(known, _)| known == id);
     let before: Vec<_> = pending.states.iter().filter(|(id, _)| !set(id)).cloned().collect();
