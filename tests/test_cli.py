@@ -464,6 +464,7 @@ def test_fuzz_keeps_findings_and_says_how_to_see_them(
         (["bake", "."], ".: a folder, not a file"),
         (["bake", "nowhere/x.json"], "nowhere/x.json: there is no folder nowhere"),
         (["explain", "GRAPH", "lightin"], '"deferred" has no pass "lightin"\n  help: did you mean "lighting"?'),
+        (["check", "x.rgraph.json"], "x.rgraph.json: a graph file, not a plan\n  help: rgraph bake x.rgraph.json -o"),
         (["check", "x.rplan.json"], "the graph of the plan is missing\n  help: add --graph GRAPH"),
         (["diff", "a", "b", "-o", "d.txt"], "d.txt: differences are written to .html, or printed"),
         (["schema", "grap"], 'kind: there is no "grap"\n  help: did you mean "graph"?'),

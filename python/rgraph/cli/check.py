@@ -53,6 +53,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _graph_of(plan: str) -> str:
     """The graph file beside a plan file."""
+    if plan.endswith(".rgraph.json"):
+        raise UsageError(
+            f"{plan}: a graph file, not a plan",
+            f"rgraph bake {plan} -o x.rplan.json; rgraph check x.rplan.json --graph {plan}",
+        )
     beside = plan.removesuffix(".rplan.json") + ".rgraph.json"
     if beside == f"{plan}.rgraph.json" or not Path(beside).is_file():
         raise UsageError("the graph of the plan is missing", "add --graph GRAPH")

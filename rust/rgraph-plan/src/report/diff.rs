@@ -528,7 +528,13 @@ impl fmt::Display for Figure {
             what if what.starts_with("memory") => bytes_phrase(value as u64),
             _ => value.to_string(),
         };
-        write!(f, "{} {} → {}", self.what, show(self.before), show(self.after))
+        let (before, after) = (show(self.before), show(self.after));
+        write!(f, "{} {before} → {after}", self.what)?;
+        // What is alike when rounded is told in full.
+        if before == after && self.before != self.after && self.what.starts_with("memory") {
+            write!(f, " ({:+} B)", self.after - self.before)?;
+        }
+        Ok(())
     }
 }
 

@@ -150,5 +150,8 @@ function differs({ what, before, after }) {
 
 function figureItem({ what, before, after }) {
   const text = (value) => (what.startsWith('memory') ? bytes(value) : what.startsWith('frame') ? micros(value) : number(value));
-  return h('li', { class: after < before ? 'less' : 'more' }, `${what} ${text(before)} → ${text(after)}`);
+  const [first, second] = [text(before), text(after)];
+  // What is alike when rounded is told in full.
+  const whole = first === second ? ` (${after > before ? '+' : '−'}${number(Math.abs(after - before))}${what.startsWith('memory') ? ' B' : ''})` : '';
+  return h('li', { class: after < before ? 'less' : 'more' }, `${what} ${first} → ${second}${whole}`);
 }

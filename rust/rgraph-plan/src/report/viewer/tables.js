@@ -145,7 +145,9 @@ class Tables extends GridView {
     if (column > 0 || direction < 0) {
       const values = new Map(list.map((at) => [at, table.row(at)[column]]));
       const compare = (a, b) => (typeof a === 'number' && typeof b === 'number' ? a - b : String(a).localeCompare(String(b)));
-      list.sort((a, b) => direction * compare(values.get(a), values.get(b)) || a - b);
+      // What has no value comes last in both directions.
+      const empty = (at) => values.get(at) === '';
+      list.sort((a, b) => empty(a) - empty(b) || direction * compare(values.get(a), values.get(b)) || a - b);
     }
     this.sorted = list;
     return list;
@@ -233,8 +235,10 @@ class Tables extends GridView {
   // Widths of columns, by what is in view; they only grow, so that nothing jumps while one scrolls.
   widths(rows, table) {
     const of = this.wide?.which === this.which ? this.wide.of : table.columns.map((name, column) => Math.max(name.length * 7.8 + 34, table.least?.[column] || 0));
+    // The last column, mostly a reason, may be as wide as its text.
+    const most = (column) => (column === of.length - 1 ? 1600 : 420);
     rows.forEach((values) => values.forEach((value, column) => {
-      of[column] = Math.max(of[column], Math.min(420, String(value).length * 7.1 + 22));
+      of[column] = Math.max(of[column], Math.min(most(column), textWidth(String(value), 13, 600) + 24));
     }));
     this.wide = { which: this.which, of };
     let total = 0;
@@ -245,8 +249,11 @@ class Tables extends GridView {
     return { of, at, total };
   }
 
+  // Numbers begin with the largest, words with the first of the alphabet.
   sortBy(column) {
-    this.sort = [column, this.sort[0] === column ? -this.sort[1] : 1];
+    const { table } = this;
+    const figures = column > 0 && this.list.some((at) => typeof table.row(at)[column] === 'number');
+    this.sort = [column, this.sort[0] === column ? -this.sort[1] : figures ? -1 : 1];
     this.sorted = null;
     this.draw();
     this.grid.querySelectorAll('[role=columnheader] button')[column]?.focus();

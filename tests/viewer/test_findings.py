@@ -1,0 +1,128 @@
+"""What people stumbled over once, each held by a test of its own."""
+
+import re
+
+import pytest
+
+import rgraph as rg
+
+from .test_stack import engine
+
+
+@pytest.mark.parametrize("width", [1440, 1000, 800])
+def test_every_button_of_the_head_can_be_reached(show, rich: str, width: int):
+    for html in (rich, engine().to_html()):
+        page = show(html, width=width, height=600).page
+        for button in page.locator(".top button:visible").all():
+            box = button.bounding_box()
+            assert box["x"] >= 0
+            assert box["x"] + box["width"] <= width, button.inner_text()
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        hidden = page.locator("#view-frame .pane-tools button").evaluate_all(UNDER)
+        assert hidden == []
+
+
+# Buttons whose middle is covered or cut off.
+UNDER = """all => all.filter((one) => {
+  const { left, top, width, height } = one.getBoundingClientRect();
+  return !one.contains(document.elementFromPoint(left + width / 2, top + height / 2));
+}).map((one) => one.innerText)"""
+
+# Narrow cells that do not show their text whole.
+CUT = """all => all.filter((one) => one.scrollWidth > one.clientWidth + 1 && one.clientWidth < 380)
+  .map((one) => one.textContent)"""
+
+
+def test_cells_of_tables_are_not_cut(show, rich: str):
+    page = show(rich, fragment="#view=diff", width=1440, height=900).page
+    cut = page.locator("#view-diff .td").evaluate_all(CUT)
+    assert cut == []
+    assert "~ changed" in page.locator("#view-diff .td").all_inner_texts()
+
+
+def test_differences_of_few_bytes_are_told(show):
+    def plan(bytes_: int) -> rg.Plan:
+        graph = rg.Graph("few", size=(2048, 2048))
+        image, words = graph.image("image", format="rgba16float"), graph.buffer("words", bytes_)
+        graph.add_pass("fill", queue="compute").storage_write(words).storage_write(image)
+        graph.add_pass("read", queue="compute", side_effects=True).storage_read(words).sampled(image)
+        return graph.bake("single_queue")
+
+    small, large = plan(256), plan(4096)
+    change = large.memory.total - small.memory.total
+    assert change > 0
+    assert f"memory 32.0 MiB → 32.0 MiB ({change:+} B)" in small.diff(large)
+    page = show(small.to_html(against=large), fragment="#view=diff").page
+    figures = page.get_by_role("list", name="Figures of both plans").inner_text()
+    assert f"memory 32.0 MiB → 32.0 MiB (+{change:,} B)" in figures
+
+
+def test_bytes_of_a_part_are_those_of_the_part_or_of_the_whole(show):
+    from rgraph.demo import deferred
+
+    page = show(deferred.build((320, 180)).bake(rg.Profile.discrete()).to_html()).page
+    parts = 0
+    for _ in range(20):
+        page.keyboard.press("b")
+        text = page.locator(".card").inner_text()
+        if re.search(r"\[mips? ", text):
+            parts += 1
+            assert "all of it" not in text, text
+    assert parts > 0
+
+
+def test_wording_of_waits_is_that_of_the_field(show):
+    from rgraph.demo import deferred
+
+    page = show(deferred.build((320, 180)).bake(rg.Profile.discrete()).to_html(), width=1440, height=900).page
+    labels = page.locator("#view-frame .wait").evaluate_all("all => all.map((one) => one.getAttribute('aria-label'))")
+    assert labels
+    assert not any("host 1 of the run before" in label for label in labels)
+
+
+def test_names_of_tabs_and_choices_say_what_they_do(show, rich: str):
+    page = show(rich, width=1440, height=900).page
+    said = page.locator("body").inner_text()
+    assert "Spread out" not in said
+    assert re.search(r"Theme: (system|light|dark)", page.locator("#theme").inner_text())
+
+
+def test_culled_chips_show_one_whole_line(show, rich: str):
+    page = show(rich, width=1440, height=900).page
+    for chip in page.locator("#view-frame .timeline .culled.box").all():
+        text = chip.locator(".text").all()
+        assert len(text) <= 1
+        assert chip.evaluate("one => one.scrollHeight <= one.clientHeight + 1")
+
+
+def test_marks_never_shine_through_the_head_of_a_pane(show, rich: str):
+    page = show(rich, width=1440, height=700).page
+    page.locator("#view-frame .resources .frame").evaluate("one => { one.scrollTop = 60; }")
+    page.wait_for_timeout(100)
+    for head in page.locator("#view-frame .pane-head").all():
+        colour = head.evaluate("one => getComputedStyle(one).backgroundColor")
+        assert re.fullmatch(r"rgb\(.*\)", colour), "nothing shines through"
+        box = head.bounding_box()
+        top = page.evaluate(
+            "([x, y]) => document.elementFromPoint(x, y).closest('.pane-head') !== null",
+            [box["x"] + box["width"] - 40, box["y"] + box["height"] / 2],
+        )
+        assert top
+
+
+def test_the_memory_map_has_an_axis_of_bytes(show, rich: str):
+    page = show(rich, fragment="#view=memory", width=1440, height=900).page
+    ticks = page.locator("#view-memory text.byte").all_text_contents()
+    assert len(ticks) >= 2
+    assert all(re.fullmatch(r"\d+(\.\d)? (B|KiB|MiB|GiB)", tick) for tick in ticks)
+
+
+def test_tabs_out_of_sight_are_reached_by_scrolling_and_by_keys(show, rich: str):
+    opened = show(rich, width=390, height=800)
+    page = opened.page
+    page.keyboard.press("8")
+    tab = page.locator("#tab-tables")
+    assert tab.get_attribute("aria-selected") == "true"
+    tab.scroll_into_view_if_needed()
+    box = tab.bounding_box()
+    assert 0 <= box["x"] <= 390
