@@ -20,15 +20,20 @@ impl Machine<'_> {
             self.findings.add(Rule::Malformed, None, None, "a render pass begins within another".to_owned());
         }
         let mut uses: Vec<(usize, usize, &DeclaredUse, usize, Vec<usize>)> = Vec::new();
+        // What passes of it say a layout of, whether they are switched on or not.
+        let mut found_in: Vec<&DeclaredUse> = Vec::new();
         for next in &plan.commands[command + 1..] {
             match next {
                 Command::EndRendering => break,
                 Command::Pass { pass, .. } => {
-                    let Some(declared) =
-                        self.declared_of[pass.index()].filter(|declared| facts.runs(*declared, &self.flags))
-                    else {
-                        continue;
+                    let Some(declared) = self.declared_of[pass.index()] else { continue };
+                    let found = |at: &&DeclaredUse| {
+                        is_attachment(at.usage) || matches!(at.usage, Usage::InputAttachment | Usage::Sampled)
                     };
+                    found_in.extend(facts.declared_passes[declared].uses.iter().filter(found));
+                    if !facts.runs(declared, &self.flags) {
+                        continue;
+                    }
                     for at in &facts.declared_passes[declared].uses {
                         if is_attachment(at.usage) || at.usage == Usage::InputAttachment {
                             let (resource, subresources) = facts.effective_subresources(at, &self.flags);
@@ -77,12 +82,28 @@ impl Machine<'_> {
                     self.store(u.3) == store && u.4.binary_search(&subresource).is_ok()
                 };
                 let here: Vec<_> = uses.iter().filter(same).map(|u| (u.0, u.2)).collect();
+                let found = |at: &&DeclaredUse| {
+                    facts.memory[at.resource] == facts.memory[resource]
+                        && at.subresources.binary_search(&subresource).is_ok()
+                };
+                if !entry.input && !found_in.iter().any(found) {
+                    self.nobody_finds(entry, aspect);
+                }
                 self.judge_attachment(entry, store, subresource, aspect, &here, &mut extra);
             }
         }
         let runs = !uses.is_empty();
         let range = attachments.range();
         self.rendering = Some(Rendering { id: self.renderings, attachments: range, extra, regions: Vec::new(), runs });
+    }
+
+    /// A render pass with subpasses attaches whole images: each aspect of them is in a layout that some pass names.
+    fn nobody_finds(&mut self, entry: &Attachment, aspect: Aspects) {
+        let what = self.facts.name(entry.resource.index());
+        let aspect = aspect.names().collect::<Vec<_>>().join(" and ");
+        let message =
+            format!("{aspect} of \"{what}\" is an attachment, in a layout that no pass of its render pass names");
+        self.findings.add(Rule::Attachment, None, Some(what), message);
     }
 
     fn covers(&self, entry: &Attachment, resource: usize, aspects: Aspects) -> Vec<usize> {

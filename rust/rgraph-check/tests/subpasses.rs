@@ -302,3 +302,26 @@ fn a_resolve_stands_at_the_end_of_its_subpass() {
     let finding = assert_refused(&graph, &joined, Rule::WriteAfterRead);
     assert_eq!((finding.pass.as_deref(), finding.resource.as_deref()), (Some("more"), Some("many")), "{finding}");
 }
+
+/// A render pass that reads in place attaches stencil too: a pass that names depth alone leaves its layout open.
+#[test]
+fn an_aspect_that_no_pass_finds_is_no_attachment() {
+    let text = |aspects: &str| {
+        format!(
+            r#"{{"rgraph": 1, "reference_size": [64, 64],
+            "images": {{"z": {{"format": "depth24plus-stencil8"}}, "first": {{"format": "rgba8unorm"}},
+                       "lit": {{"format": "rgba8unorm"}}}},
+            "passes": [
+              {{"name": "draw", "accesses": [{{"resource": "first", "usage": "color_attachment"}}]}},
+              {{"name": "light", "accesses": [{{"resource": "first", "usage": "input_attachment"}},
+                {{"resource": "z", "usage": "depth_stencil_attachment"{aspects}}},
+                {{"resource": "lit", "usage": "color_attachment"}}]}}],
+            "roots": ["lit"]}}"#
+        )
+    };
+    let (graph, plan) = merged(&text(""), 2);
+    assert_accepted(&graph, &plan);
+    let alone = read_graph(text(r#", "aspects": ["depth"]"#).as_bytes(), "alone.rgraph.json").expect("a graph file");
+    let found = assert_refused(&alone, &plan, Rule::Attachment);
+    assert!(found.to_string().contains("in a layout that no pass of its render pass names"), "{found}");
+}

@@ -216,10 +216,33 @@ impl Maker {
             || known.falls.is_some() && how.usage.writes() && !self.allows(Family::FallbackReplaced)
             || known.switched && how.usage == Usage::HostWrite && !self.allows(Family::HostAfterConditional)
             || known.shape.is_depth() && class == Class::Input && !self.allows(Family::DepthInPlace)
+            || self.is_in_part(draft, at, how)
             || self.is_mixed(draft, how) && !self.allows(Family::MixedWork)
             || known.shape.is_depth() && !self.allows(Family::DepthCopies) && is_copy(how.usage)
             || past && draft.work == Work::Host && !self.allows(Family::HostHistories)
             || leave && draft.work == Work::Host && !self.allows(Family::LeaveAfterHost)
+    }
+
+    /// Whether the pass would read in place and attach an image in part: without an aspect that it does not find either.
+    fn is_in_part(&self, draft: &Draft, at: usize, how: &Use) -> bool {
+        let own = (at, how.usage, self.subresources(at, how));
+        let all = || {
+            let before = draft.accesses.iter().map(|access| (access.at, access.usage, access.subresources));
+            before.chain([own])
+        };
+        let attached = |usage: Usage| is_attachment(usage) || usage == Usage::InputAttachment;
+        let lone = |(at, _, subresources): (usize, Usage, u128)| {
+            let shape = self.known[at].shape;
+            if shape.aspects().bits().count_ones() < 2 {
+                return false;
+            }
+            let found = all().filter(|one| one.0 == at && (attached(one.1) || one.1 == Usage::Sampled));
+            let found = found.fold(0, |found, one| found | one.2);
+            let plane = shape.mips * shape.layers;
+            let whole = (subresources | subresources >> plane) & ((1 << plane) - 1);
+            found & (whole | whole << plane) != whole | whole << plane
+        };
+        all().any(|one| one.1 == Usage::InputAttachment) && all().filter(|one| attached(one.1)).any(lone)
     }
 
     /// Whether the pass would draw to attachments and also write in another way.

@@ -87,8 +87,7 @@ pub enum Family {
     UnorderedImages,
     /// Depth and stencil of one image used apart in one pass.
     AspectsApart,
-    /// An attachment of depth or of stencil alone, in a pass that does not name the other: in a render pass with
-    /// subpasses that may be in another layout or family by then.
+    /// An attachment of depth or of stencil alone, in a pass that does not name the other.
     AspectAlone,
     /// Passes without any access.
     EmptyPasses,
@@ -98,6 +97,8 @@ pub enum Family {
     SeveralGraphics,
     /// Resources that are new in each frame.
     Fresh,
+    /// Images that the graph itself makes and presents.
+    PresentedTransients,
 }
 
 /// Some families.
@@ -131,5 +132,5 @@ impl Families {
     }
 }
 
-/// What the default limits leave out: families on which planner, judge and interpreter do not agree yet.
-pub const UNSETTLED: Families = Families::of(&[Family::AspectAlone]);
+/// What the default limits leave out: families on which planner, judge and interpreter do not agree yet. None.
+pub const UNSETTLED: Families = Families::of(&[]);

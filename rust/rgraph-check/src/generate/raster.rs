@@ -263,8 +263,10 @@ impl Maker {
     pub(super) fn presented(&mut self) {
         let mut shape = self.drawn_target();
         shape.format = self.source.pick(&[Format::Bgra8unorm, Format::Rgba8unorm]);
-        let at = self.declare_of(shape, Life::Imported(Imported { defined: false, ..Imported::default() }));
-        if self.source.chance(1, 2) {
+        let imported = Life::Imported(Imported { defined: false, ..Imported::default() });
+        let transient = self.allows(Family::PresentedTransients) && self.source.chance(1, 8);
+        let at = self.declare_of(shape, if transient { Life::Transient } else { imported });
+        if self.source.chance(1, 2) && !transient {
             let leave = Leave { layout: Some(Layout::PresentSrc), queue: None };
             self.graph.resource_mut(self.known[at].id).leave = Some(leave);
         }

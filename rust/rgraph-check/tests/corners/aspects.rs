@@ -190,4 +190,39 @@ corners! {
         pass first graphics: depth z load=clear clear=1
         pass second graphics: depth z; input z; color c
         refused RG-E217";
+
+    stencil_alone_beside_a_read_in_place_is_refused = "
+        image z format=depth24plus-stencil8
+        image first
+        image c root
+        pass draw graphics: color first load=clear
+        pass mask graphics: input first; depth z aspects=stencil; color c
+        refused RG-E217";
+
+    stencil_and_depth_that_is_sampled_beside_a_read_in_place = "
+        image z format=depth24plus-stencil8
+        image first
+        image c root
+        pass prepass graphics: depth z load=clear stencil_load=clear clear=1/0
+        pass look async_compute effects: sampled z aspects=stencil
+        pass draw graphics: color first load=clear
+        pass mask graphics: input first; depth z aspects=stencil; sampled z aspects=depth; color c";
+
+    depth_of_one_layer_beside_stencil_of_another_is_refused_beside_a_read_in_place = "
+        image z format=depth24plus-stencil8 layers=2
+        image first
+        image c root
+        pass prepass graphics: dst z
+        pass draw graphics: color first load=clear
+        pass mask graphics: input first; depth z aspects=stencil layers=0..1; sampled z aspects=depth layers=1..2; color c
+        refused RG-E217";
+
+    stencil_alone_is_not_merged_with_a_read_in_place = "
+        image z format=depth24plus-stencil8
+        image first
+        image c root
+        pass prepass graphics: depth z load=clear stencil_load=clear clear=1/0
+        pass draw graphics: color first load=clear; depth z aspects=stencil
+        pass look async_compute effects: sampled z aspects=depth
+        pass mask graphics: input first; color c";
 }

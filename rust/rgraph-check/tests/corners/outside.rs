@@ -205,6 +205,32 @@ corners! {
         pass second graphics: indirect out; color end
         pass again cpu effects: host_read out range=0..1024";
 
+    a_transient_is_shown_and_its_bytes_are_taken_over = "
+        buffer old 256
+        buffer new modifies=old
+        image screen format=bgra8unorm
+        image other format=rgb10a2unorm
+        pass fill graphics: storage_write new; storage_write other
+        pass draw graphics: color screen; sampled new
+        pass show graphics: present screen
+        runs draw show";
+
+    a_transient_that_is_shown_lives_on_for_a_later_reader = "
+        image screen format=bgra8unorm
+        image other
+        image end root
+        pass draw graphics: color screen
+        pass show graphics: present screen
+        pass more graphics: color other; sampled screen
+        pass last graphics: color end; sampled other";
+
+    a_cleared_transient_is_shown_by_another_queue = "
+        image screen format=bgra8unorm
+        image other
+        pass draw graphics: color screen load=clear
+        pass show async_compute: present screen
+        pass reuse graphics effects: color other load=clear";
+
     an_image_that_the_host_looks_at_last_is_left_to_another_family = "
         image out leave=@async_compute
         pass draw graphics: color out

@@ -316,6 +316,11 @@ impl Builder<'_, '_> {
     }
 
     fn access(&mut self, node: u32, subresource: u32) {
+        let scene = self.scene;
+        // What is shown of a transient is shown in its place in the frame, before others take its bytes.
+        for &other in &scene.aliases[subresource as usize] {
+            self.edge(self.presented[other as usize], node);
+        }
         for &at in &self.watching[subresource as usize] {
             if self.marks.last() != Some(&(node, at)) {
                 self.marks.push((node, at));

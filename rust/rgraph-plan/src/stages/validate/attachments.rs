@@ -23,6 +23,8 @@ pub(super) struct Raster {
     depth: Option<usize>,
     colors: u32,
     pub(super) resolves: bool,
+    /// Whether a shader reads one of them in place.
+    pub(super) in_place: bool,
 }
 
 /// The part of an image that an attachment is.
@@ -59,6 +61,7 @@ impl Check<'_> {
                 Some(first) => self.second_depth(at, first),
             },
             Usage::ResolveAttachment => raster.resolves = true,
+            Usage::InputAttachment => raster.in_place = true,
             _ => {}
         }
         if known.stand_in {
@@ -134,6 +137,52 @@ impl Check<'_> {
         let help = "keep one of them, or split the pass";
         let mistake = self.with_other(self.of_access(Code::BadAccess, at, &says, help), first);
         self.add(mistake);
+    }
+
+    /// Finds attachments of depth or of stencil alone in a pass that reads in place. Its render pass has subpasses, and so
+    /// it attaches whole images (Vulkan 1.3, `VkSubpassDescription2`): the pass says how it finds the other aspect.
+    #[cold]
+    pub(super) fn check_whole(&mut self, of_pass: &[u32]) {
+        let graph = self.graph;
+        for &index in of_pass {
+            let (index, access) = (index as usize, &graph.accesses()[index as usize]);
+            let Some(shape) = self.shapes.get(access.resource) else { continue };
+            let tests = matches!(
+                access.usage,
+                Usage::DepthStencilAttachment | Usage::DepthStencilRead | Usage::InputAttachment
+            );
+            if !tests || access.aspects.is_empty() {
+                continue;
+            }
+            let own = graph.ranges_of(access);
+            let [mip, layers] = [own.mips.unwrap_or([0, 1]), own.layers.unwrap_or([0, u32::MAX])];
+            let within = |[first, end]: [u32; 2], of: Option<[u32; 2]>| {
+                of.is_none_or(|[begins, ends]| begins <= first && end <= ends)
+            };
+            let finds = |other: &&Access| {
+                let ranges = graph.ranges_of(other);
+                let mips = if other.usage == Usage::Sampled { ranges.mips } else { ranges.mips.or(Some([0, 1])) };
+                (is_attachment(other.usage) || other.usage == Usage::Sampled)
+                    && other.resource == access.resource
+                    && within(mip, mips)
+                    && within(layers, ranges.layers)
+            };
+            let all = of_pass.iter().map(|&other| &graph.accesses()[other as usize]).filter(finds);
+            let named = all.fold(Aspects::empty(), |named, other| {
+                named | if other.aspects.is_empty() { shape.aspects } else { other.aspects }
+            });
+            let left = shape.aspects - named;
+            if left.is_empty() {
+                continue;
+            }
+            let [has, lacks] = [access.aspects, left].map(|of| of.names().collect::<Vec<_>>().join(" and "));
+            let name = self.resource_name(access.resource);
+            let says =
+                format!("reads attachments in place, and so attaches \"{name}\" whole, but names its {has} alone");
+            let help = format!("leave aspects out, or add an access of its {lacks}");
+            self.add(self.of_access(Code::BadAccess, At { index, access, shape }, &says, &help));
+            return;
+        }
     }
 
     /// Checks what the resolve attachments of a pass resolve.

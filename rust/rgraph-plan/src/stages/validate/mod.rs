@@ -281,6 +281,9 @@ impl<'a> Check<'a> {
             if raster.resolves {
                 self.check_resolves(of_pass, &scratch.facts);
             }
+            if raster.in_place {
+                self.check_whole(of_pass);
+            }
             if blits > 1 {
                 self.check_transfers(of_pass);
             }

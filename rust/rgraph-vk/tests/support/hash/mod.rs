@@ -159,7 +159,7 @@ const UNTRIED: Families = Families::of(&[
 ]);
 
 /// What these frames have no shader, command or format for, or are not tried with.
-const WITHOUT: Families = UNSETTLED.but(Family::HostHistories).and(UNTRIED).and(Families::of(&[
+const WITHOUT: Families = UNSETTLED.and(UNTRIED).and(Families::of(&[
     Family::OddFormats,
     Family::SampledSamples,
     Family::VolumeAttachments,
@@ -176,6 +176,8 @@ const WITHOUT: Families = UNSETTLED.but(Family::HostHistories).and(UNTRIED).and(
     Family::OddSamples,
     Family::UnorderedImages,
     Family::AspectsApart,
+    Family::AspectAlone,
+    Family::PresentedTransients,
     Family::OddStages,
 ]));
 
