@@ -70,6 +70,21 @@ def test_two_setup_functions_cannot_create_one_name():
         g.bake(rg.Profile.minimal())
 
 
+def test_a_setup_function_declares_no_passes():
+    def setup(p: rg.Pass) -> None:
+        g.raster("late", FLAT, color=out)
+        p.color(out)
+
+    g = rg.Graph("frame", size=(16, 16))
+    out = g.image("out", format="rgba8unorm")
+    g.root(out)
+    g.add_pass("early", setup=setup)
+    for _ in range(2):
+        with pytest.raises(rg.GraphError, match=r'RG-E217.*"late".*setup'):
+            g.bake(rg.Profile.minimal())
+    assert [p.name for p in g.passes] == ["early"]
+
+
 def test_it_runs(device: rg.Device):
     g = rg.Graph("frame", size=(16, 16))
     out = g.image("out", format="rgba8unorm")

@@ -30,6 +30,11 @@ impl Drop for UnderWay {
     }
 }
 
+/// Whether this thread is in a setup function of the graph.
+pub fn is_under_way(identity: u64) -> bool {
+    COPIES.with(|copies| copies.borrow().iter().any(|copy| copy.get().identity == identity))
+}
+
 /// The working copy of a graph whose setup function this thread is in; else the graph itself.
 pub fn working<'py>(graph: Bound<'py, PyGraph>) -> Bound<'py, PyGraph> {
     let py = graph.py();

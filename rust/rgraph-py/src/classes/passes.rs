@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::PyDict;
 use rgraph_plan::access::{PassQueue, Usage};
-use rgraph_plan::error::{GraphError, Mistake};
+use rgraph_plan::error::{Code, GraphError, Mistake};
 use rgraph_plan::graph::{Pass, PassId, Place, Use};
 use rgraph_plan::id::Id;
 use rgraph_plan::resource::ResourceId;
@@ -18,12 +18,13 @@ use crate::arguments::convert::{Number, Text, one_or_many};
 use crate::arguments::declare;
 use crate::arguments::keywords;
 use crate::arguments::pass_links::{self, Earlier, Fallbacks, Link};
+use crate::arguments::setup;
 use crate::arguments::source;
 use crate::classes::module::PyGraphModule;
 use crate::classes::pass::PyPass;
 use crate::classes::view::Part;
 use crate::run::draft::{Draft, Table, Todo};
-use crate::run::error::{Refusal, graph_error, one};
+use crate::run::error::{Refusal, graph_error, one, refusal};
 use crate::run::state::{Late, State, Target, Want};
 
 /// Keyword arguments that are taken one by one; what is left over is somebody else's. Names are read once, so that
@@ -154,6 +155,12 @@ impl PassArguments {
         (identity, module): (u64, &PyGraphModule),
         Named { full, place, .. }: &Named<'_>,
     ) -> Result<PassId, Refusal> {
+        if setup::is_under_way(identity) {
+            // The graph has it from then on, and the bake under way has not; the next bake would declare it again.
+            let message = format!("pass \"{full}\" is declared in a setup function");
+            let help = "declare it before bake(), with a setup function of its own; without accesses it is culled";
+            return Err(refusal(Code::BadAccess, message, help));
+        }
         let prefix = module.prefix();
         let links = pass_links::pass_links(state, identity, prefix, &self.after, &self.fallbacks)?;
         let declaration = state.open()?;
