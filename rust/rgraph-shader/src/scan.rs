@@ -155,10 +155,11 @@ pub(crate) fn find_word(text: &str, word: &str) -> Option<usize> {
 }
 
 /// The text as naga's WGSL has it, and how many bytes were put before it: `var<push_constant>` is `var<immediate>` (of
-/// the same length, so that places stay), and arrays of bindings are switched on.
+/// the same length, so that places stay), `enable subgroups` is blanked (naga has its built-ins without it, and refuses
+/// the directive), and arrays of bindings are switched on.
 pub(crate) fn spell(text: &str) -> (Cow<'_, str>, usize) {
     let has = |word| text.contains(word);
-    if !has("push_constant") && !has("binding_array") {
+    if !has("push_constant") && !has("binding_array") && !has("subgroups") {
         return (Cow::Borrowed(text), 0);
     }
     let bare = without_comments(text, Language::Wgsl);
@@ -170,8 +171,45 @@ pub(crate) fn spell(text: &str) -> (Cow<'_, str>, usize) {
             out.replace_range(at..at + word.len(), "immediate    ");
         }
     }
+    blank_enabled(&bare, "subgroups", &mut out);
     let lead = if words(&bare).any(|word| word == "binding_array") { "enable wgpu_binding_array; " } else { "" };
     (Cow::Owned(format!("{lead}{out}")), lead.len())
+}
+
+/// Blanks an extension in the lists of `enable` before the first declaration of a WGSL text without comments: with its
+/// comma if others stand beside it, else with the whole directive.
+fn blank_enabled(bare: &str, extension: &str, out: &mut String) {
+    let mut start = 0;
+    for directive in bare.split_inclusive(';') {
+        let end = start + directive.len();
+        let head = words(directive).next();
+        if let (Some("enable"), Some(list)) = (head, directive.strip_suffix(';')) {
+            let names = list.trim_start().trim_start_matches("enable");
+            let alone = names.split(',').filter(|name| !name.trim().is_empty()).count() == 1;
+            let mut at = end - 1 - names.len();
+            for (place, name) in names.split(',').enumerate() {
+                let next = at + name.len();
+                if name.trim() == extension {
+                    let span = match place {
+                        _ if alone => end - directive.trim_start().len()..end,
+                        0 => at..next + 1,
+                        _ => at - 1..next,
+                    };
+                    blank(out, span);
+                }
+                at = next + 1;
+            }
+        } else if !matches!(head, Some("requires" | "diagnostic")) {
+            break;
+        }
+        start = end;
+    }
+}
+
+/// Replaces whole characters by spaces, one per byte, and keeps the lines.
+fn blank(text: &mut String, span: Range<usize>) {
+    let spaces = text[span.clone()].bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' }).collect::<String>();
+    text.replace_range(span, &spaces);
 }
 
 /// Identifiers and numbers.

@@ -39,6 +39,34 @@ fn a_buffer_declared_read_write_that_is_only_read_counts_as_read() {
     assert_eq!(program.interface.workgroup, [8, 8, 1]);
 }
 
+#[test]
+fn subgroups_may_be_enabled_alone_and_beside_others() {
+    let body = "@group(0) @binding(0) var<storage, read_write> sums: array<u32>;
+        @compute @workgroup_size(32) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            sums[id.x] = subgroupAdd(id.x) + subgroupBroadcastFirst(id.x);
+        }";
+    let heads = [
+        "",
+        "enable subgroups;",
+        "enable subgroups,;",
+        "// enable ä, subgroups\nenable /* ä */ subgroups ;",
+        "enable f16, subgroups;",
+        "enable subgroups, f16;",
+        "diagnostic(off, derivative_uniformity);\nenable f16;\nenable clip_distances,\nsubgroups, f16;",
+    ];
+    for head in heads {
+        let program = wgsl(Kind::Compute, &format!("{head}\n{body}"));
+        assert!(program.interface.bindings[0].writes, "{head}");
+    }
+    let message = wrong(Language::Wgsl, "enable subgroups;\n@compute @workgroup_size(1) fn main() { absent(); }");
+    assert!(message.contains("\"blur\":2:41"), "{message}");
+    let message = wrong(Language::Wgsl, "enable f16, subgrops;\n@compute @workgroup_size(1) fn main() {}");
+    assert!(message.contains("subgrops"), "{message}");
+    // Behind declarations it is as wrong as any other directive.
+    let message = wrong(Language::Wgsl, "const a = 1;\nenable subgroups;\n@compute @workgroup_size(1) fn main() {}");
+    assert!(message.contains("enable"), "{message}");
+}
+
 fn glsl(kind: Kind, text: &str) -> Program {
     Program::new("test", kind, &[Source::Text(Language::Glsl, text)], None).unwrap_or_else(|fault| panic!("{fault}"))
 }
