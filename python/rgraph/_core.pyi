@@ -2912,7 +2912,7 @@ class Plan:
         """Passes that only move bytes, one entry for each pair of source and target."""
     @property
     def notes(self) -> list[str]:
-        """Requests that could not be met."""
+        """Requests that could not be met, and declarations that are right and still suspicious."""
     @property
     def frame_us(self) -> float:
         """Modelled time of the frame in microseconds."""
@@ -4062,7 +4062,7 @@ class Report:
         """True if command buffers were recorded; False if those of an earlier run were submitted again."""
     @property
     def notes(self) -> list[str]:
-        """Requests that could not be met."""
+        """Requests that could not be met, and declarations that are right and still suspicious."""
     def to_dict(self) -> dict[str, Any]:
         """All of it as plain values; times in microseconds, memory in bytes. Times that were not measured are None."""
 

@@ -524,10 +524,11 @@ pub(crate) fn places(facts: &Facts, plan: &Plan, declared_of: &[Option<usize>], 
     }
 }
 
-/// Whether the plan says something of a resource: what could not be as declared is fine then.
+/// Whether a note of the plan is about a resource, and so begins with its name: what could not be as declared is fine
+/// then. Notes about passes may name resources too; they excuse nothing.
 pub(crate) fn is_noted(plan: &Plan, resource: &str) -> bool {
     let quoted = format!("\"{resource}\"");
-    plan.report.notes.iter().any(|note| note.contains(&quoted))
+    plan.report.notes.iter().any(|note| note.starts_with(&quoted))
 }
 
 /// Pairs of memories that share bytes. O(n log n + pairs).

@@ -523,6 +523,7 @@ impl Scratch {
             let used = self.queues.len();
             plan.report.notes.push(format!("the profile has {asked} queues; the plan uses at most {used} of them"));
         }
+        self.facts.silent.notes((graph, &self.facts), &self.live, &self.shapes, &mut plan.report.notes);
         let size =
             |pass: PlanPassId| self.weights.size[self.deps.index[self.schedule.passes[pass.index()].pass] as usize];
         let [frame_us, serial_us] = play(plan, profile, size, &mut self.play);

@@ -36,10 +36,25 @@ pub fn listing(plan: &Plan) -> String {
     if !plan.report.notes.is_empty() {
         out.push_str("\nnotes\n");
         for note in &plan.report.notes {
-            line(&mut out, format_args!("  {}", plain(note)));
+            folded(&mut out, &plain(note));
         }
     }
     out
+}
+
+/// A sentence on lines of at most 100 columns (unless a word is longer), the first one indented by two.
+fn folded(out: &mut String, text: &str) {
+    let mut at = String::from("  ");
+    for word in text.split(' ') {
+        if at.trim_start().is_empty() || at.chars().count() + word.chars().count() < 100 {
+            at += word;
+        } else {
+            line(out, format_args!("{}", at.trim_end()));
+            at = format!("    {word}");
+        }
+        at.push(' ');
+    }
+    line(out, format_args!("{}", at.trim_end()));
 }
 
 fn line(out: &mut String, text: std::fmt::Arguments<'_>) {

@@ -124,6 +124,27 @@ pub fn size(
     Ok(Some(SizeOf { round: round.unwrap_or(size.round), ..size }))
 }
 
+/// The name of a format, from an argument that stands beside `size`: the two are easily given in each other's place.
+pub fn format<'a>(size: Option<&Bound<'_, PyAny>>, format: Option<&'a Bound<'_, PyAny>>) -> PyResult<Option<Text<'a>>> {
+    let is_text = |value: &Bound<'_, PyAny>| value.is_instance_of::<PyString>();
+    let Some(word) = size.filter(|size| is_text(size)) else {
+        return match format {
+            Some(other) if !is_text(other) => {
+                let kind = other.get_type().name()?;
+                Err(PyTypeError::new_err(format!("format is a name such as \"rgba8unorm\", not a {kind}")))
+            }
+            format => format.map(|name| name.extract()).transpose(),
+        };
+    };
+    let word = word.repr()?;
+    Err(PyTypeError::new_err(match format.filter(|format| !is_text(format)) {
+        Some(size) => {
+            format!("size and format are in each other's place: say size={}, format={word}", size.repr()?)
+        }
+        None => format!("size is (width, height) in texels: give the format by its name, format={word}"),
+    }))
+}
+
 fn rounding(py: Python<'_>, Text(name): Text<'_>) -> PyResult<Round> {
     let known = |name: &str| match name {
         "down" => Some(Round::Down),

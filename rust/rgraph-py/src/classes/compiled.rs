@@ -61,8 +61,8 @@ pub struct PyCompiled {
     pub first: Vec<Packed>,
     /// What the next run changes of them.
     pending: Mutex<Pending>,
-    /// Notes about passes that do nothing.
-    pub idle: Vec<String>,
+    /// Notes of the plan, and about passes that do nothing.
+    pub notes: Vec<String>,
     /// What tries other plans, once a run asked for it.
     tuned: Mutex<Option<Arc<Tuned>>>,
 }
@@ -149,7 +149,7 @@ impl PyCompiled {
         };
         let bound = origin.as_ref().map(|origin| origin.bind(py));
         let seen = states::seen(&load, bound);
-        let idle = states::idle(&load, compiled.plan());
+        let notes = states::notes(&load, compiled.plan());
         let first = states::first((&load, compiled.plan()), bound, &seen)?;
         let asked = Asked { profile: device.get().device.profile().clone(), options: *options };
         let asked = value.cast::<PyPlan>().ok().and_then(|plan| plan.get().asked().cloned()).unwrap_or(asked);
@@ -170,7 +170,7 @@ impl PyCompiled {
             seen,
             first,
             pending,
-            idle,
+            notes,
             tuned: Mutex::default(),
         })
     }

@@ -138,7 +138,7 @@ impl PyFrame {
     fn report<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyReport>> {
         self.until_done(py, None)?;
         let mut report = call(py, |free| self.frame.get(free)?.report())?;
-        report.notes.extend_from_slice(&self.compiled.get().idle);
+        report.notes.extend_from_slice(&self.compiled.get().notes);
         Bound::new(py, PyReport(report))
     }
 

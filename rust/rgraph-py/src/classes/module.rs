@@ -174,7 +174,7 @@ impl PyGraphModule {
         slf: &Bound<'py, Self>,
         name: Text<'_>,
         size: Option<&Bound<'py, PyAny>>,
-        format: Option<Text<'_>>,
+        format: Option<&Bound<'_, PyAny>>,
         like: Option<&Bound<'py, PyAny>>,
         scale: Option<&Bound<'py, PyAny>>,
         round: Option<Text<'_>>,
@@ -196,6 +196,7 @@ impl PyGraphModule {
     ) -> PyResult<Bound<'py, PyImage>> {
         let py = slf.py();
         keywords::refuse_in(slf.as_any(), "image", unknown)?;
+        let format = declare::format(size, format)?;
         let mut image = declare::image(py, format, layers, mips, samples, cube)?;
         let mut links = declare::links(modifies, history_of, frames, first_frame)?;
         links.size = declare::size(size, like, scale, round, py)?;

@@ -480,7 +480,7 @@ impl PyPlan {
         plan_records::copies(py, &self.plan)
     }
 
-    /// Requests that could not be met.
+    /// Requests that could not be met, and declarations that are right and still suspicious.
     #[getter]
     fn notes(&self) -> Vec<String> {
         self.plan.report.notes.clone()

@@ -87,7 +87,7 @@ impl PyReport {
         self.0.recorded
     }
 
-    /// Requests that could not be met.
+    /// Requests that could not be met, and declarations that are right and still suspicious.
     #[getter]
     fn notes(&self) -> Vec<String> {
         self.0.notes.clone()

@@ -67,8 +67,8 @@ pub fn seen(load: &Workload, origin: Option<&Bound<'_, PyGraph>>) -> HashMap<Res
     all
 }
 
-/// Notes about passes of a plan that have neither shader nor function, and clear nothing either.
-pub fn idle(load: &Workload, plan: &Plan) -> Vec<String> {
+/// The notes of a plan, and those about passes that have neither shader nor function, and clear nothing either.
+pub fn notes(load: &Workload, plan: &Plan) -> Vec<String> {
     let graph = &load.graph;
     let clears = |access: &rgraph_plan::graph::Access| {
         access.load == Some(Load::Clear) || matches!(access.usage, Usage::ResolveAttachment | Usage::Present)
@@ -82,11 +82,11 @@ pub fn idle(load: &Workload, plan: &Plan) -> Vec<String> {
     }
     let idle = plan.passes.iter_ids().filter_map(|(id, _)| graph.find_pass(plan.pass_name(id)));
     let idle = idle.filter(|pass| !works[pass.index()]);
-    idle.map(|pass| {
+    let idle = idle.map(|pass| {
         let name = graph.pass_name(pass);
         format!("pass \"{name}\" has neither shader nor function: it does nothing; declare it with compute(), raster() or execute=")
-    })
-    .collect()
+    });
+    plan.report.notes.iter().cloned().chain(idle).collect()
 }
 
 /// What resources hold before the first run.

@@ -11,6 +11,7 @@ pub mod hazards;
 mod insert;
 pub mod meaning;
 mod order;
+pub mod silent;
 pub mod subresource;
 mod walk;
 
@@ -246,6 +247,8 @@ pub struct Facts {
     combine: combine::Scratch,
     order: order::Scratch,
     states: Vec<walk::State>,
+    /// What is right and still suspicious.
+    pub silent: silent::Silent,
 }
 
 /// What [`resolve`] reads.

@@ -143,6 +143,7 @@ impl Facts {
         self.sources.clear();
         self.entry_reads.clear();
         self.mutual.clear();
+        self.silent.clear();
         self.replaced.refill(None, self.passes.len());
         for at in 0..self.passes.len() {
             crate::cancel::poll();
@@ -336,7 +337,11 @@ impl Facts {
                         problems.push(Problem::HoldsNothing { flag, pass: writer, resource: access.resource, reader });
                     }
                     // A read of mips, layers or bytes that mean something may reach over some that do not.
-                    Written::No if found => {}
+                    Written::No if found => {
+                        if access.effect == Effect::Read {
+                            self.silent.read_unwritten(id, access.resource, subresource as u32);
+                        }
+                    }
                     Written::No => {
                         let p = self.subresources.get(subresource as u32);
                         let part = Part { mips: p.mips, layers: p.layers, aspects: p.aspects, bytes: p.bytes };
@@ -350,6 +355,7 @@ impl Facts {
                     && !state.read_since
                 {
                     self.replaced[writer].get_or_insert(access.resource);
+                    self.silent.replaced(writer, id, access.resource, subresource as u32);
                 }
             } else {
                 match state.writer {

@@ -1,0 +1,154 @@
+//! Declarations that are right and still suspicious: an image is read over mips or layers that nothing writes, and a
+//! result that a later pass replaces whole before any read. Each becomes a note of the plan, never an error.
+
+use super::{Facts, Origin, ResolvedPassId};
+use crate::access::{Aspects, Load, Usage};
+use crate::graph::Graph;
+use crate::id::IdVec;
+use crate::plan::PlanKind;
+use crate::resource::ResourceId;
+use crate::stages::cull::Live;
+use crate::stages::size::Shape;
+
+/// What the walk over all accesses sees beside mistakes.
+#[derive(Default, Debug)]
+pub struct Silent {
+    /// `(reader, resource, subresource)`: nothing has written the subresource, though something of the range is written.
+    unwritten: Vec<(ResolvedPassId, ResourceId, u32)>,
+    /// `(writer, resource, subresource, replacer)`: nothing reads the subresource in between.
+    replaced: Vec<(ResolvedPassId, ResourceId, u32, ResolvedPassId)>,
+}
+
+/// Mips and layers of an image, half-open.
+type Area = [[u32; 2]; 2];
+
+impl Silent {
+    pub(super) fn clear(&mut self) {
+        self.unwritten.clear();
+        self.replaced.clear();
+    }
+
+    pub(super) fn read_unwritten(&mut self, reader: ResolvedPassId, resource: ResourceId, subresource: u32) {
+        self.unwritten.push((reader, resource, subresource));
+    }
+
+    pub(super) fn replaced(&mut self, writer: ResolvedPassId, by: ResolvedPassId, resource: ResourceId, at: u32) {
+        if writer != by {
+            self.replaced.push((writer, resource, at, by));
+        }
+    }
+
+    /// Notes about passes that run, in the order of passes; one per image that is read, and one per result.
+    pub fn notes(
+        &self,
+        (graph, facts): (&Graph, &Facts),
+        live: &Live,
+        shapes: &IdVec<ResourceId, Shape>,
+        notes: &mut Vec<String>,
+    ) {
+        let mut seen: Vec<ResourceId> = Vec::new();
+        for read in self.unwritten.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
+            let (reader, resource, _) = read[0];
+            let Some(pass) = facts.declared_pass(reader).filter(|_| live.needed[reader]) else { continue };
+            let PlanKind::Image { mips, layers, .. } = shapes[resource].kind else { continue };
+            let of_image = |subresource: &u32| {
+                let part = facts.subresources.get(*subresource);
+                part.aspects.intersects(Aspects::COLOR | Aspects::DEPTH).then_some([part.mips, part.layers])
+            };
+            let mut areas: Vec<Area> = read.iter().filter_map(|(.., subresource)| of_image(subresource)).collect();
+            if areas.is_empty() || seen.contains(&resource) {
+                continue;
+            }
+            seen.push(resource);
+            join(&mut areas);
+            let [pass, resource] = [graph.pass_name(pass), graph.resource_name(resource)];
+            let areas = words(&areas, [[0, mips], [0, layers]]);
+            notes.push(format!(
+                "pass \"{pass}\" reads {areas} of \"{resource}\", which nothing writes: write them, or read only what is \
+                 written, such as .mip(0)"
+            ));
+        }
+        let mut replaced: Vec<_> = self.replaced.iter().filter(|(.., by)| live.needed[*by]).copied().collect();
+        replaced.sort_unstable_by_key(|&(writer, resource, at, _)| (writer, resource, at));
+        for result in replaced.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
+            let (writer, resource, _, by) = result[0];
+            let Origin::Declared(first) = facts.passes[writer].origin else { continue };
+            let Some(second) = facts.declared_pass(by) else { continue };
+            if !is_whole_result(graph, facts, writer, resource, result.len()) {
+                continue;
+            }
+            let [first, second] = [graph.pass_name(first), graph.pass_name(second)];
+            notes.push(format!(
+                "pass \"{second}\" replaces \"{}\" before anything reads what pass \"{first}\" writes to it: read it in \
+                 between, write to another resource, or load it",
+                graph.resource_name(resource)
+            ));
+        }
+    }
+}
+
+/// Whether a pass writes `subresources` subresources of a memory and no more, and only for passes behind it: it neither
+/// reads nor resolves them itself, and they are not depth, whose test reads it.
+fn is_whole_result(
+    graph: &Graph,
+    facts: &Facts,
+    writer: ResolvedPassId,
+    resource: ResourceId,
+    subresources: usize,
+) -> bool {
+    let mut written = 0;
+    for access in &facts.accesses[facts.passes[writer].accesses.range()] {
+        let Some(declared) = graph.accesses().get(access.declared as usize) else { return false };
+        if declared.usage == Usage::ResolveAttachment {
+            return false;
+        }
+        if facts.memory[access.resource] != facts.memory[resource] {
+            continue;
+        }
+        let for_others = match declared.usage {
+            Usage::StorageWrite | Usage::TransferDst | Usage::HostWrite => true,
+            Usage::ColorAttachment => declared.load != Some(Load::Load),
+            _ => false,
+        };
+        if !for_others {
+            return false;
+        }
+        written += access.count as usize;
+    }
+    written == subresources
+}
+
+/// Joins areas that touch: mips of equal layers first, then layers of equal mips.
+fn join(areas: &mut Vec<Area>) {
+    for (along, across) in [(0, 1), (1, 0)] {
+        areas.sort_unstable_by_key(|area| (area[across], area[along]));
+        areas.dedup_by(|next, area| {
+            let touches = next[across] == area[across] && next[along][0] <= area[along][1];
+            if touches {
+                area[along][1] = area[along][1].max(next[along][1]);
+            }
+            touches
+        });
+    }
+}
+
+/// At most three areas in words, bounds inclusive.
+fn words(areas: &[Area], whole: Area) -> String {
+    let range = |noun: &str, [first, end]: [u32; 2]| {
+        if end - first == 1 { format!("{noun} {first}") } else { format!("{noun}s {first} to {}", end - 1) }
+    };
+    let area = |&[mips, layers]: &Area| {
+        if layers == whole[1] {
+            range("mip", mips)
+        } else if mips == whole[0] {
+            range("layer", layers)
+        } else {
+            format!("{} of {}", range("mip", mips), range("layer", layers))
+        }
+    };
+    let mut text = areas.iter().take(3).map(area).collect::<Vec<_>>().join(", ");
+    if areas.len() > 3 {
+        text += &format!(" and {} more parts", areas.len() - 3);
+    }
+    text
+}
