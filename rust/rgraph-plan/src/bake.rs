@@ -468,7 +468,7 @@ impl Scratch {
             Frame { graph, shapes: &self.shapes, facts, schedule, families: &self.families, stages: &self.stages };
         self.transients.place(frame, &self.clocks, profile, effort).map_err(|Overflow| {
             let name = profile.memory.first().map_or("", |class| &class.name);
-            GraphError::one(mistakes::out_of_memory(graph, name, u64::MAX, u64::MAX, &Default::default()))
+            GraphError::one(mistakes::out_of_memory(graph, name, [u64::MAX; 2], &Default::default(), None))
         })
     }
 

@@ -1,7 +1,7 @@
 //! Heap limits, and budgets in numbers of bytes: the placement that the options ask for is kept if it fits. If not, the
 //! bake gives up barrier calls first, then overlap: it cuts a barrier-free interval before every physical pass,
 //! searches placements longer, and tries orders that keep fewer bytes alive. A heap limit refuses the graph if none of
-//! them fits, and then says what is alive at the worst moment; a budget takes the one of fewest bytes.
+//! them fits, and then proves it (`schedule/need`) or says that it found none; a budget takes the one of fewest bytes.
 
 use std::cmp::Reverse;
 
@@ -9,11 +9,14 @@ use super::{Options, Scratch};
 use crate::budget::MemoryBudget;
 use crate::error::GraphError;
 use crate::graph::Graph;
+use crate::id::IdVec;
 use crate::plan::Plan;
-use crate::profile::Profile;
-use crate::stages::schedule::least_bytes;
+use crate::profile::{LAZY_MEMORY, Profile};
+use crate::resource::ResourceId;
+use crate::stages::resolve::is_attachment;
+use crate::stages::schedule::{Why, least_bytes, need};
 use crate::stages::transient::Placement;
-use crate::stages::validate::mistakes::{Worst, out_of_memory};
+use crate::stages::validate::mistakes::{Floor, Worst, out_of_memory};
 
 /// Least effort of the placements that are tried once a limit is exceeded.
 const EFFORT: u32 = 7;
@@ -57,8 +60,9 @@ impl Scratch {
         if self.excess(graph, profile).is_none() {
             return Ok(());
         }
-        let Excess { memory_type, needs, has, worst } = least;
-        Err(GraphError::one(out_of_memory(graph, &memory_type, needs, has, &worst)))
+        let Excess { class, memory_type, needs, has, worst } = least;
+        let floor = self.floor(graph, profile, class);
+        Err(GraphError::one(out_of_memory(graph, &memory_type, [needs, has], &worst, floor.as_ref())))
     }
 
     /// Orders, merges and places anew, as the bake did first.
@@ -141,6 +145,7 @@ impl Scratch {
         let (class, (memory, peak)) =
             classes.find(|(_, (memory, peak))| memory.heap_size.is_some_and(|has| peak.total > has))?;
         Some(Excess {
+            class: class as u32,
             memory_type: memory.name.clone(),
             needs: peak.total,
             has: memory.heap_size.unwrap_or(u64::MAX),
@@ -180,6 +185,64 @@ impl Scratch {
                 .collect(),
             others: count.saturating_sub(NAMED),
         }
+    }
+
+    /// What every permitted order needs of a class of memory.
+    fn floor(&mut self, graph: &Graph, profile: &Profile, class: u32) -> Option<Floor> {
+        let input = crate::stages::weigh::Input {
+            graph,
+            profile,
+            plan_queues: &self.queues,
+            shapes: &self.shapes,
+            facts: &self.facts,
+            live: &self.live,
+            deps: &self.deps,
+            memory: MemoryBudget::Least,
+        };
+        self.weights.instance(input);
+        let memories = self.weights.memories();
+        let lazy = profile.memory.iter().position(|memory| memory.name == LAZY_MEMORY);
+        if lazy == Some(class as usize) {
+            // Which attachments are lazily allocated depends on the order.
+            return None;
+        }
+        let mut drawn = IdVec::filled(lazy.is_some(), self.shapes.len());
+        for access in &self.facts.accesses {
+            let usage = graph.accesses().get(access.declared as usize).map(|declared| declared.usage);
+            drawn[self.facts.memory[access.resource]] &= usage.is_some_and(is_attachment);
+        }
+        let placed = |memory: &ResourceId| {
+            let place = self.transients.placements.iter().find(|place| place.memory == *memory);
+            !drawn[*memory] && place.is_some_and(|place| place.class == class)
+        };
+        let counts: Vec<bool> = memories.iter().map(placed).collect();
+        let need = need(&self.weights.view(input), &counts)?;
+        let name = |pass: u32| {
+            let id = self.live.passes[pass as usize];
+            self.facts.declared_pass(id).map_or("an inserted pass", |pass| graph.pass_name(pass))
+        };
+        let mut alive: Vec<(String, u64, String)> = need
+            .alive
+            .iter()
+            .map(|&(at, why)| {
+                let memory = memories[at as usize];
+                let why = match why {
+                    Why::Used => "it is used there".to_owned(),
+                    Why::Between(first, last) => {
+                        format!(
+                            "\"{}\" uses it and comes before, \"{}\" uses it and comes after",
+                            name(first),
+                            name(last)
+                        )
+                    }
+                    Why::Kept(first) => format!("\"{}\" uses it and comes before, and it is a root", name(first)),
+                    Why::Searched => "alive then in the best of all orders, which were searched".to_owned(),
+                };
+                (graph.resource_name(memory).to_owned(), self.shapes[memory].bytes, why)
+            })
+            .collect();
+        alive.sort_by_key(|(name, bytes, _)| (Reverse(*bytes), name.clone()));
+        Some(Floor { pass: name(need.pass).to_owned(), bytes: need.bytes, alive })
     }
 
     /// Orders the passes anew so that few bytes are alive at once; false if there is no such order to try.
@@ -233,6 +296,8 @@ impl Attempt {
 
 /// A heap that is too small.
 struct Excess {
+    /// Its position in the profile.
+    class: u32,
     memory_type: String,
     needs: u64,
     has: u64,

@@ -100,6 +100,13 @@ impl Weights {
         }
     }
 
+    /// The memories that the scheduler counts, in its order.
+    pub fn memories(&self) -> Vec<ResourceId> {
+        let mut all: Vec<_> = self.index.iter_ids().filter(|(_, index)| **index != u32::MAX).collect();
+        all.sort_unstable_by_key(|(_, index)| **index);
+        all.into_iter().map(|(memory, _)| memory).collect()
+    }
+
     fn weigh(&mut self, input: Input<'_>) {
         self.weight_us.clear();
         self.size.clear();

@@ -210,11 +210,11 @@ fn too_little_memory_names_what_fills_it() {
         largest: vec![("lit".to_owned(), 4000), ("lit mips".to_owned(), 1)],
         others: 3,
     };
-    let mistake = out_of_memory(&film.graph, "device", 4096, 1000, &worst);
+    let mistake = out_of_memory(&film.graph, "device", [4096, 1000], &worst, None);
     assert_eq!(
         lines(&[mistake]),
         [
-            "RG-E221 memory \"device\" has 1000 bytes, the frame needs 4096",
+            "RG-E221 memory \"device\" has 1000 bytes, the best order found needs 4096",
             "  lit       film.py:3  4000 bytes",
             "  lit mips  1 byte",
             "  others    3 further resources",

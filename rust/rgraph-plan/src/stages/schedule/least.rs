@@ -25,7 +25,7 @@ pub fn least_bytes(instance: &Instance<'_>, one_queue: bool, scratch: &mut Scrat
     if instance.is_empty() || instance.len() > GREEDY_PASSES {
         return false;
     }
-    let passes = exact(instance).unwrap_or_else(|| greedy(instance));
+    let passes = exact(instance, |_| true).unwrap_or_else(|| greedy(instance));
     scratch.best.passes.clear();
     scratch.best.passes.extend_from_slice(&passes);
     scratch.best.queue.clear();
@@ -42,8 +42,9 @@ pub fn least_bytes(instance: &Instance<'_>, one_queue: bool, scratch: &mut Scrat
     true
 }
 
-/// The order with the fewest bytes alive at its worst moment, if the job is small enough to find it.
-fn exact(instance: &Instance<'_>) -> Option<Vec<u32>> {
+/// The order with the fewest bytes of the resources that count alive at its worst moment, if the job is small enough to
+/// find it.
+pub(super) fn exact(instance: &Instance<'_>, counts: impl Fn(usize) -> bool) -> Option<Vec<u32>> {
     let count = instance.len();
     if count > EXACT_NODES {
         return None;
@@ -51,6 +52,7 @@ fn exact(instance: &Instance<'_>) -> Option<Vec<u32>> {
     let mask_of = |row: &[u32]| row.iter().fold(0u32, |mask, pass| mask | 1 << pass);
     let before: Vec<u32> = (0..count).map(|pass| mask_of(instance.deps.preds.row(pass))).collect();
     let resources: Vec<(u32, u64, bool)> = (0..instance.bytes.users.rows())
+        .filter(|at| counts(*at))
         .map(|at| (mask_of(instance.bytes.users.row(at)), instance.bytes.bytes[at], instance.bytes.kept[at]))
         .filter(|(users, bytes, _)| *users != 0 && *bytes > 0)
         .collect();

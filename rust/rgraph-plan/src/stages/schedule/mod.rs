@@ -12,6 +12,7 @@ mod instance;
 mod least;
 mod lift;
 pub mod model;
+mod need;
 mod overlap;
 mod random;
 mod search;
@@ -25,6 +26,7 @@ pub use deps::{Csr, Cycle, Deps, Topology, topological};
 pub use instance::{Bytes, Costs, HOST, Instance, Order, Policy};
 pub use least::least_bytes;
 pub use model::{Times, evaluate};
+pub use need::{Why, need};
 
 use std::cmp::Reverse;
 

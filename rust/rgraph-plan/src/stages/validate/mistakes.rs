@@ -372,14 +372,50 @@ pub struct Worst {
     pub others: usize,
 }
 
+/// What every permitted order of a frame needs of a class of memory.
+#[derive(Clone, Default, Debug)]
+pub struct Floor {
+    /// The pass that runs at that moment.
+    pub pass: String,
+    /// Bytes alive then, whatever the order.
+    pub bytes: u64,
+    /// Resources alive then, the largest first: names, bytes, and why no order avoids it.
+    pub alive: Vec<(String, u64, String)>,
+}
+
+/// Most resources that a proof names.
+const PROVED: usize = 12;
+
 /// A class of memory that is too small: it has `has` bytes, and the best order and placement found need `needs`.
-pub fn out_of_memory(graph: &Graph, memory_type: &str, needs: u64, has: u64, worst: &Worst) -> Mistake {
-    let mut message = format!("memory \"{memory_type}\" has {}, the frame needs {needs}", counted(has, "byte"));
+/// Where every order needs more than there is, the message is the proof: what is alive, and why.
+pub fn out_of_memory(
+    graph: &Graph,
+    memory_type: &str,
+    [needs, has]: [u64; 2],
+    worst: &Worst,
+    floor: Option<&Floor>,
+) -> Mistake {
+    let mut message = format!("memory \"{memory_type}\" has {}, ", counted(has, "byte"));
+    let help = "make the largest of them smaller, keep fewer roots, or plan for a device with more memory";
+    if let Some(floor) = floor.filter(|floor| floor.bytes > has) {
+        let Floor { pass, bytes, alive } = floor;
+        message.push_str(&format!("and every permitted order of the frame needs {bytes}, alive while \"{pass}\" runs"));
+        let mut mistake = Mistake::new(Code::OutOfMemory, message, help).pass(pass);
+        for (name, bytes, why) in alive.iter().take(PROVED) {
+            let place = graph.find_resource(name).and_then(|id| graph.resource_place(id).cloned());
+            mistake = mistake.side(name, format!("{}: {why}", counted(*bytes, "byte")), place);
+        }
+        let others = alive.len().saturating_sub(PROVED);
+        return further(mistake, others);
+    }
+    message.push_str(&format!("the best order found needs {needs}"));
     if let Some(pass) = worst.pass {
         let name = graph.pass_name(pass);
         message.push_str(&format!(" ({} alive while \"{name}\" runs)", counted(worst.bytes, "byte")));
     }
-    let help = "make the largest of them smaller, keep fewer roots, or plan for a device with more memory";
+    if let Some(floor) = floor {
+        message.push_str(&format!("; it is not proved that none fits, but none needs less than {}", floor.bytes));
+    }
     let mut mistake = Mistake::new(Code::OutOfMemory, message, help);
     if let Some(pass) = worst.pass {
         mistake = mistake.pass(graph.pass_name(pass));
@@ -388,10 +424,14 @@ pub fn out_of_memory(graph: &Graph, memory_type: &str, needs: u64, has: u64, wor
         let place = graph.find_resource(name).and_then(|id| graph.resource_place(id).cloned());
         mistake = mistake.side(name, counted(*bytes, "byte"), place);
     }
-    if worst.others > 0 {
-        mistake = mistake.side("others", counted(worst.others as u64, "further resource"), None);
+    further(mistake, worst.others)
+}
+
+fn further(mistake: Mistake, others: usize) -> Mistake {
+    match others {
+        0 => mistake,
+        _ => mistake.side("others", counted(others as u64, "further resource"), None),
     }
-    mistake
 }
 
 fn access_place(graph: &Graph, index: usize) -> Option<Place> {
