@@ -13,10 +13,7 @@ import pytest
 
 import clitool
 import rgraph
-from rgraph import cli
 from rgraph.cli import main
-
-COMMANDS = [name for commands in cli._COMMANDS.values() for name in commands]
 
 
 def run(*arguments: str | Path, given: bytes = b"", **options: object) -> subprocess.CompletedProcess[bytes]:
@@ -353,12 +350,6 @@ def test_listings_and_differences_are_as_wide_as_the_terminal(tmp_path: Path):
     assert whole.split() == listed.split(), "the same words"
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_help_fits_eighty_columns(command: str):
-    text = run(command, "--help", env=os.environ | {"COLUMNS": "80"}).stdout.decode()
-    assert max(map(len, text.splitlines())) <= 80
-
-
 def test_pictures_have_a_view_and_a_width(deferred: Path, tmp_path: Path):
     picture = tmp_path / "memory.svg"
     options = ["--view", "memory", "--width", "640"]
@@ -490,34 +481,6 @@ def test_a_file_beside_it_is_suggested(deferred: Path, tmp_path: Path):
     done = clitool.run("bake", "frame.rgraf.json", cwd=tmp_path)
     assert done.returncode == 2
     assert done.stderr == 'rgraph: frame.rgraf.json: no such file\n  help: did you mean "frame.rgraph.json"?\n'
-
-
-@pytest.mark.parametrize("name", COMMANDS)
-def test_help_of_every_command_fits_a_terminal(name: str, tmp_path: Path):
-    done = clitool.run(name, "--help", cwd=tmp_path)
-    assert done.returncode == 0
-    assert not done.stderr
-    assert done.stdout.startswith(f"usage: rgraph {name} ")
-    assert "everywhere:\n" in done.stdout
-    long = [line for line in done.stdout.splitlines() if len(line) > 80]
-    # What is meant to be copied is not broken.
-    assert [line for line in long if not line.startswith("  rgraph ")] == []
-
-
-def test_help_lists_every_command(tmp_path: Path):
-    done = clitool.run("--help", cwd=tmp_path)
-    listed = re.findall(r"^  ([\w-]+) +\w", done.stdout, re.MULTILINE)
-    assert listed == COMMANDS
-    assert max(map(len, done.stdout.splitlines())) <= 80
-    modules = {path.stem for path in Path(cli.__file__).parent.iterdir() if not path.name.startswith("_")}
-    assert {name.replace("-", "_") for name in COMMANDS} - {"demo"} == modules
-
-
-def test_help_loads_nothing_that_it_does_not_need(tmp_path: Path):
-    code = "import sys; from rgraph.cli import main; main(['--help']); print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path)
-    loaded = set(done.stdout.splitlines()[-1].split())
-    assert not loaded & {"argparse", "pathlib", "dataclasses", "json", "numpy", "rgraph.cli.run", "rgraph.demo"}
 
 
 def colored(text: str) -> bool:

@@ -209,7 +209,7 @@ fn bake_with(
     scratch.merge(&flat, profile, !options.without.merging, plan);
     times.merge = watch.lap();
     poll_now();
-    plan.report.notes.clear();
+    scratch.few.reuse(&mut plan.report.notes);
     scratch.order_queues(&flat, profile, options, false, &mut plan.report.notes);
     scratch.bound_batches(&flat, profile, options, plan);
     times.synchronize = watch.lap();

@@ -8,6 +8,8 @@
 //! elsewhere go back to the graphics queue, those of the shortest batches first, as many at once as half of the excess.
 //! O((passes + dependencies) · log² passes).
 
+use std::fmt::Write;
+
 use super::{Options, Scratch};
 use crate::graph::Graph;
 use crate::plan::{Plan, QueueWhy};
@@ -33,6 +35,8 @@ pub(super) struct FewBatches {
     /// By level and queue: microseconds; infinite where a pass has to stay.
     us: Vec<f64>,
     away: Vec<(f64, u32)>,
+    /// A note of an earlier plan, for its memory.
+    note: String,
 }
 
 impl Scratch {
@@ -59,14 +63,17 @@ impl Scratch {
             }
         }
         let now = self.batches.cuts.len();
-        let mut note = format!("{now} batches in place of {first}, for max_batches is {most}: passes wait for more");
-        match moved {
-            0 => {}
-            1 => note += ", and 1 pass runs on the graphics queue",
-            many => note += &format!(", and {many} passes run on the graphics queue"),
-        }
+        let mut note = std::mem::take(&mut self.few.note);
+        note.clear();
+        // A string takes whatever is written.
+        let _ = write!(note, "{now} batches in place of {first}, for max_batches is {most}: passes wait for more");
+        let _ = match moved {
+            0 => Ok(()),
+            1 => write!(note, ", and 1 pass runs on the graphics queue"),
+            many => write!(note, ", and {many} passes run on the graphics queue"),
+        };
         if now > most {
-            note += "; the queues that passes name take no fewer";
+            note.push_str("; the queues that passes name take no fewer");
         }
         plan.report.notes.push(note);
     }
@@ -115,6 +122,14 @@ impl Scratch {
 }
 
 impl FewBatches {
+    /// Takes the notes of an earlier plan away, and keeps the memory of one.
+    pub fn reuse(&mut self, notes: &mut Vec<String>) {
+        if let Some(note) = notes.pop() {
+            self.note = note;
+        }
+        notes.clear();
+    }
+
     /// The level of a live pass.
     pub fn level_of(&self, pass: u32) -> u32 {
         self.levels[pass as usize]

@@ -16,7 +16,8 @@ use crate::compile::prepared::Place;
 use crate::compile::scene::{Scene, memories, usages, used_by_batches};
 use crate::device::Shared;
 use crate::error::Error;
-use crate::memory::physical_resource::{Arena, PhysicalResource, Usages};
+use crate::memory::arena::Arena;
+use crate::memory::physical_resource::{PhysicalResource, Usages};
 use crate::memory::{Domain, Want};
 use crate::work::Workload;
 

@@ -30,7 +30,8 @@ use crate::device::context::c_string;
 use crate::error::{Code, Error};
 use crate::frame::raw::RawWork;
 use crate::memory::Domain;
-use crate::memory::physical_resource::{Arena, PhysicalResource, Usages};
+use crate::memory::arena::Arena;
+use crate::memory::physical_resource::{PhysicalResource, Usages};
 use crate::memory::state::Tracked;
 use crate::work::{Work, Workload};
 

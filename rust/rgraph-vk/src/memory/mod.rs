@@ -2,6 +2,7 @@
 //! the driver wants alone, has memory of its own. Linear and optimal resources never share a chunk, so
 //! `bufferImageGranularity` costs nothing.
 
+pub(crate) mod arena;
 pub(crate) mod deferred_deletion;
 pub(crate) mod left;
 pub(crate) mod locked;

@@ -17,6 +17,7 @@ use crate::convert;
 use crate::device::Shared;
 use crate::error::{Called, Code, DeviceError, Error};
 use crate::frame::host::Outcome;
+use crate::memory::arena::Arena;
 use crate::memory::deferred_deletion::DeferredDeletion;
 use crate::memory::share::SharedPlace;
 use crate::memory::share::block::SharedBlock;
@@ -383,45 +384,6 @@ impl Drop for PhysicalResource {
         let own = self.block.as_ref().filter(|_| self.spans);
         gone.extend(own.map(|(block, offset)| DeferredDeletion::Span(block.spans.clone(), *offset)));
         self.shared.defer_deletion(gone);
-    }
-}
-
-/// Memory that several images and buffers lie in.
-#[derive(Debug)]
-pub(crate) struct Arena {
-    shared: Arc<Shared>,
-    name: String,
-    domain: Domain,
-    types: u32,
-    allocation: Option<Allocation>,
-}
-
-impl Arena {
-    /// Memory of one of the types `types`.
-    pub fn new(shared: &Arc<Shared>, want: Want<'_>, types: u32) -> Result<Arc<Self>, Error> {
-        let allocation = Some(shared.allocate(want)?);
-        let domain = allocation.as_ref().map_or(want.domain, Allocation::domain);
-        let name = want.name.to_owned();
-        Ok(Arc::new(Self { shared: shared.clone(), name, domain, types, allocation }))
-    }
-
-    /// Whether what needs one of `types` may lie in it: every type that it may have been made of is one.
-    pub fn allows(&self, types: u32) -> bool {
-        self.types & !types == 0
-    }
-
-    fn allocation(&self) -> &Allocation {
-        self.allocation.as_ref().expect("taken only when dropped")
-    }
-}
-
-impl Drop for Arena {
-    fn drop(&mut self) {
-        let deferred = self
-            .allocation
-            .take()
-            .map(|memory| DeferredDeletion::Memory(memory, std::mem::take(&mut self.name), self.domain));
-        self.shared.defer_deletion(deferred);
     }
 }
 
