@@ -224,7 +224,7 @@ def test_run_under_the_validation_layer_is_silent(film: Path):
         (["bench", "IN", "--device", "99"], 3, 'RG-E103 no device is "99"'),
         (["watch", "-"], 2, "standard input cannot be watched\n  help: give a file"),
         (["watch", "film.py"], 2, 'imported "src" has no contents\n  help: --input src=FILE'),
-        (["view", "film.py", "-o", "x.png"], 2, "x.png: the viewer is written to .html"),
+        (["view", "film.py", "-o", "x.png"], 2, "x.png: the viewer is written to .html, a picture to .svg"),
         (["view", "film.py", "--graph", "film.py"], 2, "--graph is for plan files; plans are called .rplan.json"),
     ],
 )  # fmt: skip

@@ -214,6 +214,7 @@ __all__ = [
     "Resource",
     "Sampler",
     "Semaphore",
+    "Series",
     "SharedMemory",
     "View",
     "WhatIf",

@@ -211,7 +211,8 @@ impl PyPlan {
     /// ------
     /// GraphError
     ///     If there is no such view.
-    #[pyo3(signature = (graph = None, *, view = Text("plan"), width = svg::WIDTH))]
+    #[pyo3(signature = (graph = None, *, view = Text("plan"), width = svg::WIDTH),
+           text_signature = "($self, graph=None, *, view='plan', width=1000)")]
     fn to_svg(
         &self,
         py: Python<'_>,
