@@ -70,13 +70,15 @@ fn steady_transfers_lend_the_same_blocks_again() {
         drop((one, two));
         assert!(staged(&device.0) <= most, "in round {round}: {}", device.0.memory());
     }
-    // Reads are waited for, so each finds the block of the one before.
-    let before = device.0.memory();
+    // Reads are waited for, so each finds the block of the one before. Blocks that the writes needed and the reads do
+    // not may go back to the heap meanwhile.
+    let (held, blocks) = (device.0.memory().held(), staged(&device.0));
     for _ in 0..20 {
         assert!(large.read().unwrap().bytes() == bytes);
     }
     let after = device.0.memory();
-    assert_eq!((before.held(), before.live()), (after.held(), after.live()), "{after}");
+    assert!(after.held() <= held, "{held} bytes held before; {after}");
+    assert!(staged(&device.0) <= blocks, "{blocks} bytes before; {after}");
 }
 
 #[test]
