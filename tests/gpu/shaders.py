@@ -45,3 +45,11 @@ struct Out { @builtin(position) position: vec4<f32>, @location(0) colour: vec4<f
 @vertex fn vs(in: In) -> Out { return Out(vec4<f32>(in.position, in.depth, 1.0), in.colour); }
 @fragment fn fs(in: Out) -> @location(0) vec4<f32> { return in.colour; }
 """
+
+ADD = """
+@group(0) @binding(0) var<storage, read> one: array<u32>;
+@group(0) @binding(1) var<storage, read> two: array<u32>;
+@group(0) @binding(2) var<storage, read_write> dst: array<u32>;
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) { dst[id.x] = one[id.x] * 1000u + two[id.x]; }
+"""
