@@ -22,6 +22,7 @@ pub(crate) mod judge;
 pub(crate) mod layers;
 pub(crate) mod live;
 pub(crate) mod module;
+pub(crate) mod nested;
 pub(crate) mod pass;
 pub(crate) mod pass_accesses;
 pub(crate) mod passes;

@@ -6,7 +6,6 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::pyclass::{PyTraverseError, PyVisit};
 use pyo3::types::{PyDict, PyTuple};
-use rgraph_plan::error::Code;
 use rgraph_plan::graph::{Pass, SlotId};
 use rgraph_plan::resource::{Buffer, Kind, Resource};
 
@@ -23,8 +22,8 @@ use crate::classes::graph::PyGraph;
 use crate::classes::pass::PyPass;
 use crate::classes::passes::{Named, PassArguments};
 use crate::classes::resource::{PyBuffer, PyImage, PyResource};
-use crate::run::error::{one, refusal};
-use crate::run::state::{Late, Setup, SizeOf, Want, find_outwards};
+use crate::run::error::one;
+use crate::run::state::{Late, Setup, SizeOf, Want};
 
 /// A part of a graph with names of its own.
 ///
@@ -67,11 +66,12 @@ impl PyGraphModule {
         format!("{}{name}", self.prefix)
     }
 
-    fn inside<'py>(slf: &Bound<'py, Self>, prefix: String, slot: SlotId) -> PyResult<Bound<'py, Self>> {
+    /// A module of that prefix whose passes stand at a slot.
+    pub fn inside<'py>(slf: &Bound<'py, Self>, prefix: String, slot: SlotId) -> PyResult<Bound<'py, Self>> {
         Self::at(slf, prefix.into(), Some(slot))
     }
 
-    /// A module of that prefix whose passes stand at a place.
+    /// The same, at a slot or at the graph's own place.
     pub fn at<'py>(slf: &Bound<'py, Self>, prefix: Arc<str>, slot: Option<SlotId>) -> PyResult<Bound<'py, Self>> {
         let graph = Some(Self::graph(slf)?.unbind());
         Bound::new(slf.py(), Self { graph, prefix, slot })
@@ -538,97 +538,6 @@ impl PyGraphModule {
             Ok(())
         });
         rooted.map_err(|mistake| one(py, mistake))
-    }
-
-    /// Declare a module: a part of the graph with names of its own, whose passes stand here.
-    ///
-    /// Parameters
-    /// ----------
-    /// name
-    ///     Prefix of the names in it, followed by `/`.
-    ///
-    /// Returns
-    /// -------
-    /// Module
-    ///     Declare in it, now or later: its passes stand where it was declared.
-    fn module<'py>(slf: &Bound<'py, Self>, name: Text<'_>) -> PyResult<Bound<'py, Self>> {
-        let full = slf.get().full(name);
-        let graph = Self::graph(slf)?;
-        let parent = slf.get().slot;
-        let slot = graph.get().change(|state| {
-            let known = if state.anew.replaces { state.open()?.find_slot(&full) } else { None };
-            Ok(match known {
-                Some(slot) => slot,
-                None => state.open()?.add_slot(&full, parent),
-            })
-        });
-        let slot = slot.map_err(|mistake| one(slf.py(), mistake))?;
-        Self::inside(slf, format!("{full}/"), slot)
-    }
-
-    /// Declare an extension point here: a place in the order of passes where other modules append.
-    ///
-    /// Parameters
-    /// ----------
-    /// name
-    ///     Its name, for `extend`.
-    ///
-    /// Raises
-    /// ------
-    /// GraphError
-    ///     If the name is taken. The graph is left unchanged.
-    fn extension_point(slf: &Bound<'_, Self>, name: Text<'_>) -> PyResult<()> {
-        let full = slf.get().full(name);
-        let parent = slf.get().slot;
-        let declared = Self::graph(slf)?.get().change(|state| match state.points.get(&*full) {
-            Some((_, true)) if state.anew.replaces => Ok(()),
-            Some((_, true)) => {
-                let message = format!("two extension points are called \"{full}\"");
-                Err(refusal(Code::DuplicateName, message, "rename one of them"))
-            }
-            Some((slot, false)) => {
-                let slot = *slot;
-                if !state.open()?.place_slot(slot, parent) {
-                    let message = format!("extension point \"{full}\" would be inside itself");
-                    return Err(refusal(Code::Cycle, message, "declare it outside of what extends it"));
-                }
-                state.points.insert(full.into(), (slot, true));
-                Ok(())
-            }
-            None => {
-                let slot = state.open()?.add_slot(&full, parent);
-                state.points.insert(full.into(), (slot, true));
-                Ok(())
-            }
-        });
-        declared.map_err(|mistake| one(slf.py(), mistake))
-    }
-
-    /// A module whose passes are appended at an extension point.
-    ///
-    /// Parameters
-    /// ----------
-    /// name
-    ///     The extension point's, as seen from here, or the full name of one that is declared before the graph is
-    ///     baked.
-    ///
-    /// Returns
-    /// -------
-    /// Module
-    ///     Names in it are those of this module; passes stand at the extension point, in the order of their declaration.
-    fn extend<'py>(slf: &Bound<'py, Self>, name: Text<'_>) -> PyResult<Bound<'py, Self>> {
-        let graph = Self::graph(slf)?;
-        let slot = graph.get().change(|state| {
-            let known = find_outwards(&slf.get().prefix, name.0, |full| state.points.get(full).map(|(slot, _)| *slot));
-            if let Some(slot) = known {
-                return Ok(slot);
-            }
-            let slot = state.open()?.add_slot(name.0, None);
-            state.points.insert(name.0.into(), (slot, false));
-            Ok(slot)
-        });
-        let slot = slot.map_err(|mistake| one(slf.py(), mistake))?;
-        Self::inside(slf, slf.get().prefix.to_string(), slot)
     }
 
     fn __repr__(slf: &Bound<'_, Self>) -> String {
