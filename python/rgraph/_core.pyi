@@ -19,6 +19,8 @@ from rgraph._records import (
     ChaosReport,
     DeviceInfo,
     DeviceMemory,
+    DevicesCopy,
+    DevicesPart,
     Exported,
     Finding,
     Holder,
@@ -201,8 +203,11 @@ __all__ = [
     "Capture",
     "Commands",
     "Compiled",
+    "CompiledDevices",
     "Device",
     "DeviceResource",
+    "Devices",
+    "DevicesPlan",
     "Frame",
     "Graph",
     "Image",
@@ -1758,6 +1763,38 @@ class Graph(Module):
         ------
         GraphError
             If anything is wrong with the declaration.
+        """
+    def bake_devices(
+        self,
+        profiles: Sequence[Profile | str | PathLike[str]],
+        *,
+        policy: _Policy = "auto",
+        split_barriers: _Split = "never",
+        effort: int | None = None,
+        memory: str | int = "balanced",
+        max_batches: int | None = 256,
+        weights: _Weights | None = None,
+    ) -> DevicesPlan:
+        """Plan the graph for several devices: passes without a device go where they gain most, and contents are copied between
+        devices. No device is opened.
+
+        Parameters
+        ----------
+        profiles
+            The devices in order: each a `Profile`, the name of a built-in one, or the path of a profile file. The first
+            one has the passes that gain nothing elsewhere.
+        policy, split_barriers, effort, memory, max_batches, weights
+            See `bake`; for each part.
+
+        Returns
+        -------
+        DevicesPlan
+            With the modelled frame beside that of the first device alone.
+
+        Raises
+        ------
+        GraphError
+            If anything is wrong with the declaration; RG-E212 if a pass names a device that is not there.
         """
     def bake(
         self,
@@ -3736,6 +3773,294 @@ class DeviceResource:
         """
 
 @final
+class Devices:
+    """Several devices that run one graph together, numbered from 0.
+
+    Passes that name no device go where they gain most; contents are copied between devices. Use it in a `with` block, or
+    `close` it: that closes the devices that it opened itself.
+
+    Parameters
+    ----------
+    devices
+        A list; each item is an open `Device`, or what `Device` takes: an index, `"uuid:…"`, `"pci:…"`, `"name:…"`. The
+        first one has the passes that gain nothing elsewhere. A GPU may be named twice.
+    validate
+        Whether the Khronos validation layer watches devices that are opened here; default: the environment's
+        `RGRAPH_VALIDATE`.
+    measure, sample
+        See `Device`.
+
+    Raises
+    ------
+    DeviceError
+        RG-E103 if the list is empty or a device is not there, RG-E130 if one is closed, RG-E131 if one comes twice.
+    """
+
+    def __new__(
+        cls,
+        devices: Sequence[Device | str | int],
+        *,
+        validate: bool | None = None,
+        measure: _Measure = "off",
+        sample: int = 1,
+    ) -> Self: ...
+    @property
+    def devices(self) -> tuple[Device, ...]:
+        """The devices in order."""
+    @property
+    def messages(self) -> list[str]:
+        """Warnings and errors of the drivers and of the validation layer so far, of all devices."""
+    @property
+    def closed(self) -> bool:
+        """Whether they were closed."""
+    def plan(
+        self,
+        graph: Graph,
+        *,
+        policy: _Policy = "auto",
+        split_barriers: _Split = "never",
+        effort: int | None = None,
+        memory: str | int = "balanced",
+        max_batches: int | None = 256,
+        weights: _Weights | None = None,
+    ) -> DevicesPlan:
+        """Plan a graph for these devices, by their profiles.
+
+        Parameters
+        ----------
+        graph
+            The graph. Passes with `device=` run on that one; others go where they gain most.
+        policy, split_barriers, effort, memory, max_batches, weights
+            See `Graph.bake`; for each part.
+
+        Returns
+        -------
+        DevicesPlan
+            With the modelled frame beside that of the first device alone.
+        """
+    def compile(
+        self,
+        graph: Graph | DevicesPlan,
+        *,
+        policy: _Policy = "auto",
+        split_barriers: _Split = "never",
+        effort: int | None = None,
+        memory: str | int = "balanced",
+        max_batches: int | None = 256,
+        weights: _Weights | None = None,
+        measure: _Measure | None = None,
+        sample: int | None = None,
+    ) -> CompiledDevices:
+        """Compile a graph: plan it for these devices, and make pipelines and memory for each part.
+
+        Parameters
+        ----------
+        graph
+            A `Graph`, or a `DevicesPlan`; a plan is judged first.
+        policy, split_barriers, effort, memory, max_batches, weights
+            See `Graph.bake`; for graphs.
+        measure, sample
+            Which GPU times its runs measure that do not say it, and one run in how many.
+
+        Returns
+        -------
+        CompiledDevices
+            To be run as often as wanted.
+
+        Raises
+        ------
+        GraphError
+            If anything is wrong with the declaration, or a pass names a device that is not there.
+        PlanError
+            RG-E504 if the checker has a finding for the plan.
+        DeviceError
+            If a device lacks a feature that its passes need.
+        """
+    def run(
+        self,
+        graph: Graph | DevicesPlan | CompiledDevices,
+        *,
+        inputs: Mapping[Any, _Memory | DeviceResource] | None = None,
+        into: Mapping[Any, _Memory] | None = None,
+        flags: Mapping[str, bool] | None = None,
+        params: Mapping[Any, _Data] | None = None,
+        read: _Part | Sequence[_Part] | None = None,
+        statistics: bool = False,
+        measure: _Measure | None = None,
+        memory: str | int | None = None,
+    ) -> Frame:
+        """Run a frame, and wait until all devices are done.
+
+        What did not change since the last run is not compiled again. If a device is lost, a function fails or Ctrl-C comes,
+        all devices stop at their next step, and the call raises that one error.
+
+        Parameters
+        ----------
+        graph
+            A `Graph`, a `DevicesPlan`, or what `compile` gave.
+        inputs, into, flags, params, read, statistics, measure, memory
+            See `Device.run`. Parts of roots cannot be read.
+
+        Returns
+        -------
+        Frame
+            With the roots' contents by name, and a report.
+
+        Raises
+        ------
+        GraphError
+            If the declaration is wrong, or an array does not fit: the message has the expected shape.
+        DeviceError
+            If a device fails.
+        """
+    def close(self) -> None:
+        """Refuse everything from now on, and close the devices that were opened here; devices that were given stay open.
+        Closing twice is once. Frames stay readable.
+        """
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *error: object) -> None: ...
+    def __len__(self) -> int: ...
+
+@final
+class CompiledDevices:
+    """A graph made ready for several devices: planned, each part with its pipelines and memory.
+
+    It stays as it is whatever is declared in the graph later. Made by `Devices.compile`.
+    """
+
+    @property
+    def plan(self) -> DevicesPlan:
+        """The plan that is run."""
+    def run(
+        self,
+        *,
+        inputs: Mapping[Any, _Memory | DeviceResource] | None = None,
+        into: Mapping[Any, _Memory] | None = None,
+        flags: Mapping[str, bool] | None = None,
+        params: Mapping[Any, _Data] | None = None,
+        read: _Part | Sequence[_Part] | None = None,
+        statistics: bool = False,
+        measure: _Measure | None = None,
+    ) -> Frame:
+        """Run a frame, and wait until all devices are done.
+
+        Parameters
+        ----------
+        inputs, into, flags, params, read, statistics, measure
+            See `Device.run`.
+
+        Returns
+        -------
+        Frame
+            With the roots' contents by name, and a report.
+        """
+    def set(self, state: Resource | str, array: _Memory) -> None:
+        """Say what a persistent resource or a history holds before the next frame: see `Compiled.set`.
+
+        Parameters
+        ----------
+        state
+            An image or a buffer that lives from frame to frame, or its name.
+        array
+            Of its shape and dtype, or of as many bytes as the buffer.
+        """
+    def reset(self, *states: Resource | str) -> None:
+        """Begin anew: the next frame finds what the first one found; see `Compiled.reset`.
+
+        Parameters
+        ----------
+        *states
+            Images and buffers that live from frame to frame, or their names; default: all of them.
+        """
+
+@final
+class DevicesPlan:
+    """Which of several devices runs which passes of a graph, in which parts, and which contents are copied between them.
+
+    Immutable. `str(plan)` is a listing. Made by `Graph.bake_devices` and `Devices.plan`, or read from a file.
+    """
+
+    @staticmethod
+    def load(path: str | PathLike[str], of: Graph) -> DevicesPlan:
+        """Read a plan file of several devices.
+
+        Parameters
+        ----------
+        path
+            The file, `NAME.rdevices.json`.
+        of
+            Its graph.
+
+        Raises
+        ------
+        GraphError
+            If the file breaks the file format, or is of another graph.
+        OSError
+            If it cannot be read.
+        """
+    @staticmethod
+    def from_json(text: str | bytes, of: Graph) -> DevicesPlan:
+        """Read the text of a plan file of several devices.
+
+        Parameters
+        ----------
+        text
+            JSON, as `to_json` writes it.
+        of
+            Its graph.
+        """
+    def to_json(self) -> str:
+        """The plan file as text."""
+    def to_dict(self) -> dict[str, Any]:
+        """The plan file as plain values."""
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the plan: beside its place first, then renamed.
+
+        Parameters
+        ----------
+        path
+            Where to write: `.json` the plan file, `.txt` the listing.
+        """
+    def check(self) -> list[Finding]:
+        """Judge the plan: follow each device's contents, and compare every access, every result, and all that the next frame
+        begins with.
+
+        Returns
+        -------
+        list of Finding
+            Every rule that the plan breaks; empty if it is right.
+        """
+    @property
+    def graph_name(self) -> str:
+        """Name of the graph that it is a plan of."""
+    @property
+    def graph_hash(self) -> str:
+        """Hash of the graph that it is a plan of, in hexadecimal: equal to that graph's `hash`."""
+    @property
+    def profiles(self) -> list[str]:
+        """Names of the devices' profiles, by device."""
+    @property
+    def parts(self) -> list[DevicesPart]:
+        """The parts: `DevicesPart` records."""
+    @property
+    def copies(self) -> list[DevicesCopy]:
+        """The copies between devices: `DevicesCopy` records."""
+    @property
+    def results(self) -> dict[str, int]:
+        """The device that each root is read from, by name."""
+    @property
+    def frame_us(self) -> float:
+        """Modelled frame, in microseconds."""
+    @property
+    def one_device_us(self) -> float:
+        """Modelled frame of the first device alone, in microseconds."""
+    @property
+    def notes(self) -> list[str]:
+        """Requests that could not be met, and why."""
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+
+@final
 class Compiled:
     """A graph made ready for a device: planned, with its pipelines and memory.
 
@@ -3864,7 +4189,16 @@ class Frame:
         """
     @property
     def report(self) -> Report:
-        """GPU time by pass, CPU time, memory, barriers and submits; waits for the frame."""
+        """GPU time by pass, CPU time, memory, barriers and submits; waits for the frame.
+
+        Of a frame on several devices: those of all parts. Queues are named with their device, as `1 compute`; the devices
+        have no common clock, so `timeline` is empty, and `gpu_us` is the time of the device that was at work longest.
+        """
+    @property
+    def reports(self) -> list[Report]:
+        """The report of each part of a frame on several devices, in the order of `DevicesPlan.parts`; of a frame on one
+        device its `report` alone.
+        """
     def keys(self) -> list[str]:
         """Names of what was read back."""
     def values(self) -> list[Array]:

@@ -12,6 +12,8 @@ __all__ = [
     "ChaosTrial",
     "DeviceInfo",
     "DeviceMemory",
+    "DevicesCopy",
+    "DevicesPart",
     "DomainMemory",
     "Exported",
     "Finding",
@@ -180,6 +182,28 @@ class PassSet(NamedTuple):
     """The side that they run on."""
     passes: tuple[str, ...]
     """Names of the passes."""
+
+
+class DevicesPart(NamedTuple):
+    """Passes of a plan for several devices that one device runs as one graph."""
+
+    device: int
+    """The device, from 0."""
+    passes: tuple[str, ...]
+    """Names of the passes, in the order in which they run."""
+
+
+class DevicesCopy(NamedTuple):
+    """Contents that one device makes and another one needs."""
+
+    resource: str | None
+    """Name of the memory; None: nothing is copied, the receiver only comes later."""
+    source: int
+    """The device that has them."""
+    target: int
+    """The device that gets them."""
+    bytes: int
+    """Bytes per frame."""
 
 
 class PlanCopy(NamedTuple):

@@ -13,7 +13,7 @@ from rgraph.cli._terminal import columns, nearest
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Parser", "count", "named_file", "natural", "option", "pair", "planning", "positive"]
+__all__ = ["Parser", "count", "named_file", "names", "natural", "option", "pair", "planning", "positive"]
 
 _POLICIES = ("auto", "declared", "overlap", "weighted", "exact", "box_tree")
 _BUDGETS = ("least", "balanced", "fast")
@@ -121,6 +121,20 @@ def budget(text: str) -> str | int:
     if not 0 <= number < 2**64:
         raise ValueError(text)
     return number
+
+
+def names(text: str) -> list[str]:
+    """Names between commas, none of them empty.
+
+    Parameters
+    ----------
+    text
+        What was said.
+    """
+    parts = [part.strip() for part in text.split(",")]
+    if not all(parts):
+        raise ValueError(text)
+    return parts
 
 
 def count(text: str) -> int:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterator
 
-    from rgraph import Array, Compiled
+    from rgraph import Array, Compiled, Devices
     from rgraph.importers import Imported
 
 __all__ = [
@@ -289,13 +289,13 @@ def described(values: Array) -> tuple[str, str]:
     return values.format, f"{layers}{shape[-2]} × {shape[-3]}"
 
 
-def warned(device: Device) -> bool:
+def warned(device: Device | Devices) -> bool:
     """Pass on what the driver and the validation layer say; whether there was anything.
 
     Parameters
     ----------
     device
-        The device.
+        The device, or several.
     """
     messages = list(dict.fromkeys(device.messages))
     for message in messages[:20]:

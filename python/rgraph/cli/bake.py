@@ -6,8 +6,17 @@ from typing import TYPE_CHECKING
 
 from rgraph.cli import UsageError
 from rgraph.cli._drawing import drawing, picture, refuse, save
-from rgraph.cli._files import STANDARD, baked, dumped, exists, plan_suffix
-from rgraph.cli._parser import planning
+from rgraph.cli._files import (
+    STANDARD,
+    baked,
+    dumped,
+    exists,
+    load_graph,
+    load_profile,
+    one_standard,
+    plan_suffix,
+)
+from rgraph.cli._parser import names, planning
 from rgraph.cli._prose import listing
 from rgraph.cli._summary import summary
 from rgraph.cli._terminal import say
@@ -28,7 +37,8 @@ form: .json (a plan file), .html (the viewer), .svg, .dot, .trace.json (for Perf
   rgraph bake frame.rgraph.json -o memory.svg --view memory --width 1400
   rgraph bake frame.rgraph.json --keep --weights times.json
   rgraph bake frame.rgraph.json --profile h200.rprofile.json --json
-  rgraph bake frame.rgraph.json --dump barriers"""
+  rgraph bake frame.rgraph.json --dump barriers
+  rgraph bake frame.rgraph.json --gpus discrete,discrete -o frame.rdevices.json"""
 
 _FORMS = {
     "text": "the listing: every pass, barrier and wait",
@@ -62,6 +72,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     forms.add_argument(
         "--dump", choices=_STAGES, metavar="STAGE", help=f"print what a stage made: {', '.join(_STAGES)}"
     )
+    parser.add_argument(
+        "--gpus",
+        type=names,
+        metavar="PROFILE,PROFILE",
+        help="plan it for several devices, named as for --profile; -o takes .rdevices.json and .txt",
+    )
     output.add_argument("--keep", action="store_true", help="keep the plan for rgraph diff HEAD~1, in .rgraph/plans")
     output.add_argument("--weights", metavar="FILE.json", help="durations of passes: a saved report, or {pass: µs}")
     output.add_argument("--timings", action="store_true", help="write the time of each stage")
@@ -81,6 +97,37 @@ def _text(plan: Plan, form: str, arguments: argparse.Namespace) -> str:
     return plan.to_trace() if form == "trace" else listing(str(plan))
 
 
+def _several(arguments: argparse.Namespace) -> int:
+    """Plans it for several devices."""
+    outputs: list[str] = arguments.output
+    one = {"--dump": arguments.dump, "--keep": arguments.keep, "--timings": arguments.timings}
+    one[f"--{arguments.form}"] = arguments.form not in (None, "text", "json")
+    for name, given in one.items():
+        if given:
+            raise UsageError(f"{name} is for one device", f"leave out --gpus or {name}")
+    for output in outputs:
+        if output != STANDARD and not output.endswith((".rdevices.json", ".txt")):
+            raise UsageError(f"{output}: plans for several devices are written to .rdevices.json and .txt")
+    one_standard(arguments.graph, *arguments.gpus)
+    plan = load_graph(arguments.graph, arguments.option).bake_devices(
+        [load_profile(name) for name in arguments.gpus],
+        policy=arguments.policy,
+        split_barriers=arguments.split,
+        effort=arguments.effort,
+        memory=arguments.memory,
+        max_batches=arguments.max_batches,
+        weights=arguments.weights,
+    )
+    for output in outputs:
+        if output != STANDARD:
+            plan.save(output)
+    if STANDARD in outputs or arguments.form == "json":
+        say(plan.to_json())
+    elif arguments.form or not outputs:
+        say(str(plan).rstrip())
+    return 0
+
+
 def main(arguments: argparse.Namespace) -> int:
     """Bake.
 
@@ -94,6 +141,8 @@ def main(arguments: argparse.Namespace) -> int:
     int
         The exit status.
     """
+    if arguments.gpus:
+        return _several(arguments)
     outputs: list[str] = arguments.output
     for output in outputs:
         if output != STANDARD:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from rgraph._core import _write_file
 from rgraph.cli import UsageError
-from rgraph.cli._parser import count, named_file, option, planning
+from rgraph.cli._parser import count, named_file, names, option, planning
 from rgraph.cli._running import (
     argument_of_times,
     arguments_of_runs,
@@ -28,7 +28,7 @@ from rgraph.cli._terminal import Progress, as_json, nearest, paint, say, table, 
 if TYPE_CHECKING:
     import argparse
 
-    from rgraph import ChaosReport, Compiled, Device, Frame, Graph, Plan, Report, Series
+    from rgraph import ChaosReport, Compiled, CompiledDevices, Device, Frame, Graph, Plan, Report, Series
     from rgraph.cli._running import Settings
 
 __all__ = ["MORE", "add_arguments", "main", "written"]
@@ -44,6 +44,7 @@ A graph may also be an object of a Python file: film.py:graph.
   rgraph run fluid.rgraph.json --frames 600 --output dye='out/{frame:04}.png'
   rgraph run frame.rgraph.json --frames 300 --report --view frames.html
   rgraph run frame.rgraph.json --set compose.strength=0.5 --flag overlay=off
+  rgraph run frame.rgraph.json --gpus 0,1 --report
   rgraph run crt.slangp --input photo.png --output out.png
   rgraph run frame.rgraph.json --chaos 20"""
 
@@ -80,11 +81,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--chaos", type=count, metavar="N", help="run it in other permitted ways, with N seeds, and compare the results"
     )
+    parser.add_argument(
+        "--gpus",
+        type=names,
+        metavar="DEVICE,DEVICE",
+        help="run it on several devices, named as for --device; passes that name none go where they gain most",
+    )
     parser.add_argument("--frames", type=count, metavar="N", help="number of frames (default: 1)")
     arguments_of_runs(parser)
     planning(parser, profile=False)
     planned = parser.add_argument_group("plan")
-    planned.add_argument("--plan", metavar="FILE", help="run this plan of the graph; it is judged first")
+    planned.add_argument(
+        "--plan", metavar="FILE", help="run this plan of the graph (with --gpus, a .rdevices.json); it is judged first"
+    )
     planned.add_argument("--weights", metavar="FILE", help="durations of passes: a report, or what rgraph tune wrote")
 
 
@@ -164,7 +173,7 @@ class Outputs:
 
 
 def written(
-    done: Compiled,
+    done: Compiled | CompiledDevices,
     given: Settings,
     outputs: Outputs,
     names: list[str],
@@ -310,6 +319,59 @@ def _windowed(
     return 1 if warned(device) and arguments.validate else 0
 
 
+def _several(graph: Graph, given: Settings, only: str | None, arguments: argparse.Namespace) -> int:
+    """Runs it on several devices."""
+    from rgraph import Devices, DevicesPlan, Series
+
+    one = ("device", "window", "chaos", "trace", "view")
+    refused = [f"--{name}" for name in one if getattr(arguments, name)]
+    if refused:
+        raise UsageError(f"{refused[0]} is for one device", f"leave out --gpus or {refused[0]}")
+    with Devices(arguments.gpus, validate=True if arguments.validate else None) as devices:
+        of = DevicesPlan.load(arguments.plan, graph) if arguments.plan else graph
+        done = devices.compile(
+            of,
+            policy=arguments.policy,
+            split_barriers=arguments.split,
+            effort=arguments.effort,
+            memory=arguments.memory,
+            max_batches=arguments.max_batches,
+            weights=None if arguments.plan else arguments.weights,
+        )
+        results = [only] if only else result_names(graph)
+        outputs = Outputs(arguments, results)
+        begin = time.perf_counter()
+        measure: Literal["off", "frame", "batches", "passes"] = "off"
+        if arguments.report or arguments.json:
+            measure = arguments.measure
+        reports: list[Report] | None = [] if measure != "off" and arguments.frames > 1 else None
+        frame, files = written(done, given, outputs, results, arguments.frames, measure, reports)
+        seconds = time.perf_counter() - begin
+        series = Series(reports) if reports else None
+        known = [device.info.name for device in devices.devices]
+        if arguments.json:
+            values = [
+                {"name": name, "format": frame[name].format, "shape": frame[name].shape, "file": files.get(name)}
+                for name in results
+            ]
+            report = frame.report.to_dict()
+            if series is not None:
+                report["series"] = series.to_dict()
+            parts = [{"device": part.device, "passes": part.passes} for part in done.plan.parts]
+            whole = {"graph": done.plan.graph_name, "devices": known, "frames": arguments.frames, "parts": parts}
+            say(as_json({**whole, "seconds": seconds, "results": values, "report": report}))
+        else:
+            count_text = f"{arguments.frames} frames" if arguments.frames > 1 else "1 frame"
+            tell(f"{paint(done.plan.graph_name, 'bold', error=True)} on {' and '.join(known)}: {count_text}")
+            say("\n".join(_listed(frame, results, files)))
+            if arguments.report:
+                say(str(done.plan).rstrip())
+                say(str(frame.report))
+                if series is not None:
+                    say(str(series))
+        return 1 if warned(devices) and arguments.validate else 0
+
+
 def main(arguments: argparse.Namespace) -> int:
     """Run it.
 
@@ -328,6 +390,8 @@ def main(arguments: argparse.Namespace) -> int:
     graph, foreign = loaded(arguments)
     graph, only = shown(graph, arguments.show)
     given = settings(graph, arguments, foreign)
+    if arguments.gpus:
+        return _several(graph, given, only, arguments)
     from rgraph import Plan, Series
 
     with opened(arguments) as device:

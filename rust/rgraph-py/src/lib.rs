@@ -26,6 +26,12 @@ mod core {
     #[pymodule_export]
     use crate::classes::device_resource::PyDeviceResource;
     #[pymodule_export]
+    use crate::classes::devices::PyDevices;
+    #[pymodule_export]
+    use crate::classes::devices_compiled::PyCompiledDevices;
+    #[pymodule_export]
+    use crate::classes::devices_plan::PyDevicesPlan;
+    #[pymodule_export]
     use crate::classes::diagnose::diagnose;
     #[pymodule_export]
     use crate::classes::dlpack::_dlpack_capsule;

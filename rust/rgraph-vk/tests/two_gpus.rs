@@ -89,7 +89,7 @@ fn measured(devices: &Devices, case: &(Workload, Vec<ResourceId>), what: &str) -
         .map(|_| {
             let begin = Instant::now();
             let frame = compiled.run(&nothing()).expect("it runs");
-            frame.parts().iter().for_each(|part| assert!(part.wait(None).expect("it ends")));
+            frame.parts().iter().for_each(|(_, part)| assert!(part.wait(None).expect("it ends")));
             begin.elapsed()
         })
         .collect();

@@ -78,7 +78,11 @@ fn whole(graph: &Graph) -> PartGraph {
     PartGraph { graph: own, passes: graph.passes().ids().collect(), imports }
 }
 
-/// What each resource is, sizes resolved.
+/// What each resource of a graph is, sizes resolved, by the ids of its declaration. O(resources).
+pub fn resource_kinds(graph: &Graph) -> IdVec<ResourceId, PlanKind> {
+    kinds(&flat(graph))
+}
+
 fn kinds(graph: &Graph) -> IdVec<ResourceId, PlanKind> {
     let (mut all, mut scratch, mut problems) = (IdVec::new(), ShapeScratch::default(), Vec::new());
     shapes(graph, &Profile::single_queue(), &mut all, &mut scratch, &mut problems);

@@ -10,7 +10,7 @@ mod memory;
 mod place;
 mod split;
 
-pub use graphs::{PartGraph, PartImport, part_graphs};
+pub use graphs::{PartGraph, PartImport, part_graphs, resource_kinds};
 pub use listing::devices_listing;
 
 pub use rgraph_ir::devices::{

@@ -6,18 +6,18 @@ use rgraph_plan::graph::Ranges;
 use rgraph_plan::resource::{Life, ResourceId};
 
 use crate::arguments::convert::{Text, one_or_many};
-use crate::classes::compiled::PyCompiled;
 use crate::classes::graph::PyGraph;
 use crate::classes::resource::PyResource;
 use crate::classes::view::PyView;
 use crate::run::error::bad;
+use crate::run::runnable::Runnable;
 
 /// What `read=` names, one by one.
 pub fn listed<'py>(read: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
     if PyView::of(read).is_some() { Ok(vec![read.clone()]) } else { one_or_many(read) }
 }
 
-impl PyCompiled {
+impl Runnable {
     /// The resource that an argument means, and which part of it.
     pub fn find_part(&self, value: &Bound<'_, PyAny>) -> PyResult<(ResourceId, Ranges)> {
         match value.cast::<PyView>() {

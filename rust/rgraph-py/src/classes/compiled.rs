@@ -1,26 +1,22 @@
 //! `rgraph.Compiled`: a graph made ready for a device.
 
-use std::collections::{BTreeSet, HashMap};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::ops::Deref;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::prelude::*;
 use pyo3::pyclass::{PyTraverseError, PyVisit};
 use pyo3::types::PyDict;
 use rgraph_plan::error::Code;
-use rgraph_plan::graph::{Graph, PassId};
-use rgraph_plan::plan::PlanKind;
+use rgraph_plan::graph::Graph;
 use rgraph_plan::prelude::Options;
-use rgraph_plan::resource::ResourceId;
 use rgraph_vk::Compiled;
 use rgraph_vk::work::Workload;
 
 use crate::arguments::adapt::Tuned;
 use crate::arguments::convert::{Bytes, Text};
-use crate::arguments::host_arrays::Host;
 use crate::arguments::keywords;
 use crate::arguments::options::Measuring;
 use crate::arguments::weights::Weights;
-use crate::classes::array_layout::{ArrayLayout, Seen};
 use crate::classes::device::PyDevice;
 use crate::classes::frame::PyFrame;
 use crate::classes::graph::PyGraph;
@@ -32,7 +28,8 @@ use crate::run::error::{bad, graph_error};
 use crate::run::functions::Function;
 use crate::run::inputs;
 use crate::run::remembered::refuse;
-use crate::run::states::{self, Packed, Pending};
+use crate::run::runnable::{Kinds, Runnable};
+use crate::run::states;
 
 /// A graph made ready for a device: planned, with its pipelines and memory.
 ///
@@ -43,26 +40,10 @@ pub struct PyCompiled {
     pub device: Py<PyDevice>,
     /// Made ready.
     pub compiled: Detached<Compiled>,
-    /// The declaration as it is run, and what its passes do.
-    pub load: Arc<Workload>,
-    /// The Python graph, which has the arrays of runs that are given no other.
-    pub origin: Option<Py<PyGraph>>,
-    /// The functions of its passes.
-    held: Vec<Arc<Function>>,
+    /// Its declaration.
+    runnable: Runnable,
     /// What its plan was baked for.
     asked: Asked,
-    /// What runs measure that do not say it themselves.
-    pub measuring: Measuring,
-    /// What the runs so far gave other data than the declaration.
-    pub changed: Mutex<BTreeSet<Param>>,
-    /// How arrays of its resources are seen.
-    seen: HashMap<ResourceId, Seen>,
-    /// What persistent resources and histories hold before the first run.
-    pub first: Vec<Packed>,
-    /// What the next run changes of them.
-    pending: Mutex<Pending>,
-    /// Notes of the plan, and about passes that do nothing.
-    pub notes: Vec<String>,
     /// What tries other plans, once a run asked for it.
     tuned: Mutex<Option<Arc<Tuned>>>,
 }
@@ -70,8 +51,13 @@ pub struct PyCompiled {
 /// The declaration with what its passes do, and the functions among that.
 pub type Load = (Workload, Vec<Arc<Function>>);
 
-/// Push data of a pass, or the data of one of its bindings.
-pub type Param = (PassId, Option<u32>);
+impl Deref for PyCompiled {
+    type Target = Runnable;
+
+    fn deref(&self) -> &Runnable {
+        &self.runnable
+    }
+}
 
 impl PyCompiled {
     /// Compiles a graph for whoever runs it: the arrays of each run are those of the graph that is then given.
@@ -82,7 +68,7 @@ impl PyCompiled {
     ) -> PyResult<Bound<'py, Self>> {
         let mut made = Self::make(device, value, (None, None), None, options)?;
         if value.is_instance_of::<PyGraph>() {
-            made.origin = None;
+            made.runnable.origin = None;
         }
         Bound::new(device.py(), made)
     }
@@ -119,7 +105,7 @@ impl PyCompiled {
         let previous = previous.map(|previous| previous.get().last(py)).transpose()?;
         let (compiled, (load, held), origin) = match value.cast::<PyPlan>() {
             Ok(plan) => {
-                let (load, origin, made_of_it) = Self::of_plan(plan, (of, weights), device.get().number)?;
+                let (load, origin, made_of_it) = Self::of_plan(plan, (of, weights), &device.get().numbers)?;
                 let plan = Arc::clone(plan.get().plan());
                 let whole = load.0.clone();
                 let compiled =
@@ -138,7 +124,7 @@ impl PyCompiled {
                 if let Some(weights) = weights {
                     Weights::of(weights)?.apply(py, &mut whole)?;
                 }
-                let load = PyGraph::workload(graph, Arc::new(whole), device.get().number);
+                let load = PyGraph::workload(graph, Arc::new(whole), &device.get().numbers);
                 let (whole, options) = (load.0.clone(), *options);
                 let compiled = runs.make_after(py, previous.as_ref(), move |device, previous| match previous {
                     Some(previous) => device.compile_next(previous, whole, &options),
@@ -147,37 +133,17 @@ impl PyCompiled {
                 (compiled, load, Some(graph.clone().unbind()))
             }
         };
-        let bound = origin.as_ref().map(|origin| origin.bind(py));
-        let seen = states::seen(&load, bound);
-        let notes = states::notes(&load, compiled.plan());
-        let first = states::first((&load, compiled.plan()), bound, &seen)?;
         let asked = Asked { profile: device.get().device.profile().clone(), options: *options };
         let asked = value.cast::<PyPlan>().ok().and_then(|plan| plan.get().asked().cloned()).unwrap_or(asked);
         if !value.is_instance_of::<PyPlan>() {
             history::keep(compiled.plan(), &Arc::new(load.graph.clone()), &asked);
         }
+        let plan = Arc::clone(compiled.plan());
+        let notes = plan.report.notes.iter().cloned().chain(states::idle(&load, &plan)).collect();
+        let numbers = Arc::clone(&device.get().numbers);
+        let runnable = Runnable::new(py, (load, held), origin, Kinds::Plan(plan), (numbers, measuring), notes)?;
         let device = device.clone().unbind();
-        let (load, changed, pending) = (Arc::new(load), Mutex::default(), Mutex::default());
-        Ok(Self {
-            device,
-            compiled,
-            load,
-            origin,
-            held,
-            asked,
-            measuring,
-            changed,
-            seen,
-            first,
-            pending,
-            notes,
-            tuned: Mutex::default(),
-        })
-    }
-
-    /// What the next run changes of what lives from run to run. No Python code may run while it is locked.
-    pub fn pending(&self) -> MutexGuard<'_, Pending> {
-        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+        Ok(Self { device, compiled, runnable, asked, tuned: Mutex::default() })
     }
 
     /// What tries other plans.
@@ -203,28 +169,12 @@ impl PyCompiled {
         &self.asked.options
     }
 
-    /// How a resource's array is seen.
-    pub fn layout(&self, id: ResourceId) -> ArrayLayout {
-        ArrayLayout::of(&self.compiled.plan().resources[id].kind, self.seen.get(&id))
-    }
-
-    /// How what was read of a resource is seen, of which `kind` is the part.
-    pub fn layout_of(&self, id: ResourceId, kind: &PlanKind) -> ArrayLayout {
-        ArrayLayout::of_part(&self.compiled.plan().resources[id].kind, self.seen.get(&id), kind)
-    }
-
-    /// How an array of the caller's lies in a resource; `what` names it in messages.
-    pub fn layout_for(&self, py: Python<'_>, id: ResourceId, host: &Host, what: &str) -> PyResult<ArrayLayout> {
-        let kind = &self.compiled.plan().resources[id].kind;
-        ArrayLayout::for_array(py, (kind, self.seen.get(&id)), &host.form, what)
-    }
-
     /// What a plan is compiled with: the workload, the Python graph, and whether the plan was made of (or judged
     /// against) exactly the workload's graph.
     fn of_plan(
         plan: &Bound<'_, PyPlan>,
         (of, weights): (Option<&Bound<'_, PyGraph>>, Option<&Bound<'_, PyAny>>),
-        device: u64,
+        devices: &Arc<[u64]>,
     ) -> PyResult<(Load, Option<Py<PyGraph>>, bool)> {
         let py = plan.py();
         let made_of_it = of.is_none();
@@ -252,7 +202,7 @@ impl PyCompiled {
             return Err(bad(py, Code::BadFile, message, "bake the graph anew"));
         }
         let load = match &origin {
-            Some(origin) => PyGraph::workload(origin, graph, device),
+            Some(origin) => PyGraph::workload(origin, graph, devices),
             None => (Workload::new((*graph).clone()), Vec::new()),
         };
         Ok((load, origin.map(Bound::unbind), made_of_it))
@@ -338,17 +288,16 @@ impl PyCompiled {
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
         visit.call(&self.device)?;
-        visit.call(&self.origin)?;
         if let Ok(tuned) = self.tuned.try_lock()
             && let Some(tuned) = &*tuned
         {
             tuned.visit(&visit)?;
         }
-        self.held.iter().try_for_each(|held| held.visit(&visit))
+        self.runnable.traverse(&visit)
     }
 
     fn __clear__(&self) {
-        self.held.iter().for_each(|held| held.clear());
+        self.runnable.clear();
         if let Some(tuned) = self.tuned() {
             tuned.clear();
         }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use pyo3::exceptions::PyTypeError;
@@ -70,11 +70,13 @@ pub struct PyDevice {
     pub device: Detached<Device>,
     /// What tells it from other devices of this process.
     pub number: u64,
+    /// The number, for functions of its graphs.
+    pub numbers: Arc<[u64]>,
     /// What runs measure that do not say it themselves.
     pub measuring: Measuring,
     /// The view that follows its runs.
     pub follow: Follow,
-    compiled: Mutex<Remembered>,
+    compiled: Mutex<Remembered<PyCompiled>>,
 }
 
 static NUMBERS: AtomicU64 = AtomicU64::new(1);
@@ -83,10 +85,11 @@ impl PyDevice {
     /// The Python object of a device.
     pub fn around(device: Detached<Device>, measuring: Measuring) -> Self {
         let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
-        Self { device, number, measuring, follow: Follow::default(), compiled: Mutex::default() }
+        let numbers = Arc::from([number]);
+        Self { device, number, numbers, measuring, follow: Follow::default(), compiled: Mutex::default() }
     }
 
-    fn compiled(&self) -> MutexGuard<'_, Remembered> {
+    fn compiled(&self) -> MutexGuard<'_, Remembered<PyCompiled>> {
         self.compiled.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -516,7 +519,7 @@ impl PyDevice {
 
     /// Wait until the device has nothing to do, and free what waited for that. Ctrl-C ends the wait.
     fn wait_idle(&self, py: Python<'_>) -> PyResult<()> {
-        outside(py, self.number)?;
+        outside(py, &self.numbers)?;
         wait(py, None, |free, slice| self.device.get(free)?.is_idle_within(slice))?;
         call(py, |free| self.device.get(free)?.wait_idle())
     }
@@ -526,11 +529,11 @@ impl PyDevice {
     ///
     /// Memory goes back with the last object that needs it: arrays, and views of them, stay readable. A function of a pass
     /// that runs meanwhile goes on, and its frame fails.
-    fn close(&self, py: Python<'_>) -> PyResult<()> {
+    pub fn close(&self, py: Python<'_>) -> PyResult<()> {
         if self.device.is_closed() {
             return Ok(());
         }
-        outside(py, self.number)?;
+        outside(py, &self.numbers)?;
         // What keeps it from being waited for (it is lost, or another process's) is nothing to wait for.
         wait(py, None, |free, slice| {
             Ok(self.device.get(free).and_then(|device| device.is_idle_within(slice)).unwrap_or(true))

@@ -255,7 +255,7 @@ impl PyDeviceResource {
                 of("family")?.map(|value| value.extract::<Count>().map(|Count(family)| family)).transpose()?;
             said.released = of("released")?.map(|value| value.extract()).transpose()?.unwrap_or(false);
         }
-        outside(py, self.device)?;
+        outside(py, &[self.device])?;
         // SAFETY: an own image keeps its layout, which `set_state` checks; what holds for the image of foreign code is
         // that code's word, as its handle was when it was borrowed.
         call(py, |free| unsafe { self.resource.get(free)?.set_state(&said) })
@@ -272,7 +272,7 @@ impl PyDeviceResource {
     ///     Any object with a buffer, of `shape` and `dtype`; of a buffer, of as many bytes. One of `Device.array` is copied
     ///     by the device alone.
     fn write(&self, py: Python<'_>, array: &Bound<'_, PyAny>) -> PyResult<()> {
-        outside(py, self.device)?;
+        outside(py, &[self.device])?;
         let (host, layout) = self.host(array, "the array for")?;
         let bytes = layout.pack(&host.form, host.bytes());
         call(py, |free| self.resource.get(free)?.write(&bytes))
@@ -292,7 +292,7 @@ impl PyDeviceResource {
     ///     The contents as they are now; None if they went `into` an array.
     #[pyo3(signature = (*, into = None))]
     fn read(&self, py: Python<'_>, into: Option<&Bound<'_, PyAny>>) -> PyResult<Option<PyArray>> {
-        outside(py, self.device)?;
+        outside(py, &[self.device])?;
         let Some(into) = into else {
             let bytes = self.resource.make(py, |resource, _| resource.read())?;
             return guarded(py, || PyArray::new(bytes, self.layout())).map(Some);

@@ -7,17 +7,20 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pyclass::{PyTraverseError, PyVisit};
 use pyo3::types::{PyIterator, PyList};
+use rgraph_plan::error::Code;
 use rgraph_plan::graph::Ranges;
 use rgraph_plan::resource::ResourceId;
-use rgraph_vk::Frame;
+use rgraph_vk::{DevicesFrame, Frame, Readback};
 
 use crate::arguments::convert::Number;
 use crate::classes::array::PyArray;
 use crate::classes::compiled::PyCompiled;
+use crate::classes::devices_compiled::PyCompiledDevices;
 use crate::classes::report::PyReport;
 use crate::run::detached::{Detached, call, wait};
-use crate::run::error::guarded;
+use crate::run::error::{bad, guarded};
 use crate::run::functions::outside;
+use crate::run::runnable::Runnable;
 
 /// A frame that was submitted: its results by name, and how long it took.
 ///
@@ -25,12 +28,17 @@ use crate::run::functions::outside;
 /// frames, and after its device was closed.
 #[pyclass(name = "Frame", module = "rgraph", frozen, weakref)]
 pub struct PyFrame {
-    compiled: Py<PyCompiled>,
-    frame: Detached<Frame>,
+    of: Of,
     /// Results that were asked for, so that asking again gives the same.
     arrays: Mutex<Vec<(Key, Py<PyArray>)>>,
     /// Results that are no arrays in the host's memory: tensors.
     tensors: Vec<(ResourceId, Py<PyAny>)>,
+}
+
+/// What ran, and what that left.
+enum Of {
+    One(Py<PyCompiled>, Detached<Frame>),
+    Several(Py<PyCompiledDevices>, Detached<DevicesFrame>),
 }
 
 /// A resource, and which part of it.
@@ -38,18 +46,53 @@ type Key = (ResourceId, Ranges);
 
 impl PyFrame {
     /// The Python object of a frame.
-    pub fn object<'py>(
+    pub fn of_one<'py>(
         compiled: &Bound<'py, PyCompiled>,
         frame: Detached<Frame>,
         tensors: Vec<(ResourceId, Py<PyAny>)>,
     ) -> PyResult<Bound<'py, Self>> {
-        let this = Self { compiled: compiled.clone().unbind(), frame, arrays: Mutex::default(), tensors };
-        Bound::new(compiled.py(), this)
+        let of = Of::One(compiled.clone().unbind(), frame);
+        Bound::new(compiled.py(), Self { of, arrays: Mutex::default(), tensors })
+    }
+
+    /// The Python object of a frame of several devices.
+    pub fn of_several<'py>(
+        compiled: &Bound<'py, PyCompiledDevices>,
+        frame: Detached<DevicesFrame>,
+    ) -> PyResult<Bound<'py, Self>> {
+        let of = Of::Several(compiled.clone().unbind(), frame);
+        Bound::new(compiled.py(), Self { of, arrays: Mutex::default(), tensors: Vec::new() })
+    }
+
+    fn runnable(&self) -> &Runnable {
+        match &self.of {
+            Of::One(compiled, _) => compiled.get(),
+            Of::Several(compiled, _) => compiled.get(),
+        }
     }
 
     fn until_done(&self, py: Python<'_>, timeout: Option<Duration>) -> PyResult<bool> {
-        outside(py, self.compiled.get().device.get().number)?;
-        wait(py, timeout, |free, slice| self.frame.get(free)?.wait(Some(slice)))
+        outside(py, &self.runnable().numbers)?;
+        match &self.of {
+            Of::One(_, frame) => wait(py, timeout, |free, slice| frame.get(free)?.wait(Some(slice))),
+            // A run on several devices returns when they are done.
+            Of::Several(..) => Ok(true),
+        }
+    }
+
+    fn read(&self, py: Python<'_>, (id, ranges): Key) -> PyResult<Detached<Readback>> {
+        let whole = ranges == Ranges::default();
+        match &self.of {
+            Of::One(_, frame) => {
+                frame.make(py, |frame, _| if whole { frame.read(id) } else { frame.read_part(id, ranges) })
+            }
+            Of::Several(_, frame) if whole => frame.make(py, |frame, _| frame.read(id)),
+            Of::Several(..) => {
+                let name = self.runnable().load.graph.resource_name(id);
+                let message = format!("a part of \"{name}\" is read, which is not supported over several devices");
+                Err(bad(py, Code::BadInput, message, "read all of it"))
+            }
+        }
     }
 
     /// What a root holds, or the part of one; waits for it.
@@ -62,29 +105,35 @@ impl PyFrame {
             return Ok(known.into_bound(py));
         }
         self.until_done(py, None)?;
-        let (id, ranges) = key;
-        let whole = ranges == Ranges::default();
-        let bytes = self.frame.make(py, |frame, _| if whole { frame.read(id) } else { frame.read_part(id, ranges) })?;
-        let layout = self.compiled.get().layout_of(id, &bytes.kind());
+        let bytes = self.read(py, key)?;
+        let layout = self.runnable().layout_of(key.0, &bytes.kind());
         let array = Bound::new(py, guarded(py, || PyArray::new(bytes, layout))?)?;
         self.arrays.lock().unwrap_or_else(PoisonError::into_inner).push((key, array.clone().unbind()));
         Ok(array)
     }
 
-    /// The frame of the runtime.
-    pub fn detached(&self) -> &Detached<Frame> {
-        &self.frame
+    /// The frame of the runtime, if one device ran it.
+    pub fn of_device(&self) -> Option<&Detached<Frame>> {
+        match &self.of {
+            Of::One(_, frame) => Some(frame),
+            Of::Several(..) => None,
+        }
     }
 
     /// The resource of its graph that a name or a handle means.
     pub fn find(&self, name: &Bound<'_, PyAny>) -> PyResult<ResourceId> {
-        self.compiled.get().find(name)
+        self.runnable().find(name)
     }
 
     /// What has results: arrays, then tensors.
     fn keyed(&self) -> impl Iterator<Item = ResourceId> {
         let tensors = self.tensors.iter().map(|(id, _)| *id);
-        self.frame.readable().filter(|id| !self.tensors.iter().any(|(known, _)| known == id)).chain(tensors)
+        let readable: Vec<_> = match &self.of {
+            Of::One(_, frame) => frame.readable().collect(),
+            Of::Several(_, frame) => frame.readable().collect(),
+        };
+        let arrays = readable.into_iter().filter(|id| !self.tensors.iter().any(|(known, _)| known == id));
+        arrays.chain(tensors)
     }
 
     /// A result: a tensor at once, an array when the frame is done.
@@ -97,7 +146,7 @@ impl PyFrame {
     }
 
     fn names(&self) -> Vec<&str> {
-        let graph = &self.compiled.get().load.graph;
+        let graph = &self.runnable().load.graph;
         self.keyed().map(|id| graph.resource_name(id)).collect()
     }
 }
@@ -112,7 +161,10 @@ impl PyFrame {
     ///     If the device is lost. Exceptions of a CPU pass's function are raised here too.
     #[getter]
     fn done(&self, py: Python<'_>) -> PyResult<bool> {
-        call(py, |free| self.frame.get(free)?.is_done())
+        match &self.of {
+            Of::One(_, frame) => call(py, |free| frame.get(free)?.is_done()),
+            Of::Several(..) => Ok(true),
+        }
     }
 
     /// Wait until it is done. Ctrl-C ends the wait, not the frame.
@@ -134,12 +186,30 @@ impl PyFrame {
     }
 
     /// GPU time by pass, CPU time, memory, barriers and submits; waits for the frame.
+    ///
+    /// Of a frame on several devices: those of all parts. Queues are named with their device, as `1 compute`; the devices
+    /// have no common clock, so `timeline` is empty, and `gpu_us` is the time of the device that was at work longest.
     #[getter]
     fn report<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyReport>> {
         self.until_done(py, None)?;
-        let mut report = call(py, |free| self.frame.get(free)?.report())?;
-        report.notes.extend_from_slice(&self.compiled.get().notes);
+        let mut report = match &self.of {
+            Of::One(_, frame) => call(py, |free| frame.get(free)?.report())?,
+            Of::Several(_, frame) => call(py, |free| frame.get(free)?.report())?,
+        };
+        report.notes.extend_from_slice(&self.runnable().notes);
         Bound::new(py, PyReport(report))
+    }
+
+    /// The report of each part of a frame on several devices, in the order of `DevicesPlan.parts`; of a frame on one
+    /// device its `report` alone.
+    #[getter]
+    fn reports<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyReport>>> {
+        let Of::Several(_, frame) = &self.of else { return Ok(vec![self.report(py)?]) };
+        let parts = call(py, |free| {
+            let parts = frame.get(free)?.parts().iter();
+            parts.map(|(_, part)| part.report()).collect::<Result<Vec<_>, _>>()
+        })?;
+        parts.into_iter().map(|report| Bound::new(py, PyReport(report))).collect()
     }
 
     /// Names of what was read back.
@@ -152,7 +222,7 @@ impl PyFrame {
     ///
     /// The same object each time. What `rgraph.cuda` exports is a tensor, and the host waits for nothing.
     fn __getitem__<'py>(&self, py: Python<'py>, name: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        let key = self.compiled.get().find_part(name)?;
+        let key = self.runnable().find_part(name)?;
         self.result(py, key)
     }
 
@@ -185,7 +255,7 @@ impl PyFrame {
     }
 
     fn __contains__(&self, name: &Bound<'_, PyAny>) -> bool {
-        let found = self.compiled.get().find_part(name);
+        let found = self.runnable().find_part(name);
         found.is_ok_and(|(id, _)| self.keyed().any(|known| known == id))
     }
 
@@ -203,11 +273,14 @@ impl PyFrame {
     }
 
     fn __repr__(&self) -> String {
-        format!("<Frame of \"{}\": {}>", self.compiled.get().load.graph.name(), self.names().join(", "))
+        format!("<Frame of \"{}\": {}>", self.runnable().load.graph.name(), self.names().join(", "))
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
-        visit.call(&self.compiled)?;
+        match &self.of {
+            Of::One(compiled, _) => visit.call(compiled)?,
+            Of::Several(compiled, _) => visit.call(compiled)?,
+        }
         self.tensors.iter().try_for_each(|(_, tensor)| visit.call(tensor))
     }
 }

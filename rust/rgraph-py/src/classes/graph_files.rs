@@ -42,7 +42,7 @@ impl PyGraph {
         let find = |name: &str| words.iter().find(|(known, _)| *known == name).map(|(_, value)| *value);
         let callbacks = word(py, "way with callbacks", callbacks.0, find, words.iter().map(|(name, _)| *name))?;
         let whole = Arc::new(Self::resolved(slf)?);
-        let (load, _) = Self::workload(slf, whole, 0);
+        let (load, _) = Self::workload(slf, whole, &Arc::from([]));
         let folder = path.map(files::folder);
         let mut beside = Vec::new();
         if let (Some(_), true, Some(name)) = (path, callbacks == Callbacks::Refuse, slf.get().first_of()) {

@@ -31,6 +31,11 @@ use crate::run::record::record;
 /// Every rule that the plan breaks.
 pub fn check(py: Python<'_>, graph: Arc<Graph>, plan: Arc<Plan>) -> PyResult<Bound<'_, PyList>> {
     let findings = patiently(py, move || rgraph_check::check(&graph, &plan))?;
+    self::findings(py, &findings)
+}
+
+/// Findings as records.
+pub fn findings<'py>(py: Python<'py>, findings: &[Finding]) -> PyResult<Bound<'py, PyList>> {
     let findings = findings.iter().map(|Finding { rule, pass, resource, message }| {
         record!(py, "Finding", (rule.name(), pass.as_deref(), resource.as_deref(), message))
     });

@@ -361,7 +361,7 @@ impl PyDeviceResource {
         signal: Option<(PyRef<'_, PySemaphore>, u64)>,
         until: Option<(PyRef<'_, PySemaphore>, u64)>,
     ) -> PyResult<()> {
-        outside(py, self.device())?;
+        outside(py, &[self.device()])?;
         let signal = signal.as_ref().map(|(semaphore, value)| (&semaphore.semaphore, *value));
         let until = until.as_ref().map(|(semaphore, value)| (&semaphore.semaphore, *value));
         call(py, |free| self.resource.get(free)?.release(to.0, moment(free, signal)?, moment(free, until)?))

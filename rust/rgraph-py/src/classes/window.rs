@@ -11,12 +11,14 @@ use raw_window_handle::{
     RawDisplayHandle, RawWindowHandle, WaylandDisplayHandle, WaylandWindowHandle, Win32WindowHandle,
     WindowsDisplayHandle, XcbDisplayHandle, XcbWindowHandle, XlibDisplayHandle, XlibWindowHandle,
 };
+use rgraph_plan::error::Code;
 use rgraph_vk::{Color, Fit, PresentMode, Shown, Surface, Window, WindowInfo, WindowOptions};
 
 use crate::arguments::convert::{Count, Text, word};
 use crate::classes::device::PyDevice;
 use crate::classes::frame::PyFrame;
 use crate::run::detached::{Detached, Plain, call};
+use crate::run::error::bad;
 
 impl Plain for Shown {}
 impl Plain for Option<WindowInfo> {}
@@ -226,7 +228,11 @@ impl PyWindow {
     ///     RG-E122 if the window is closed or its surface is lost.
     fn show(&self, py: Python<'_>, frame: &PyFrame, name: &Bound<'_, PyAny>) -> PyResult<&'static str> {
         let id = frame.find(name)?;
-        let shown = call(py, |free| frame.detached().get(free)?.show(id, self.window.get(free)?))?;
+        let Some(of_device) = frame.of_device() else {
+            let help = "run the graph on the device of the window";
+            return Err(bad(py, Code::BadInput, "a frame of several devices cannot be shown in a window", help));
+        };
+        let shown = call(py, |free| of_device.get(free)?.show(id, self.window.get(free)?))?;
         Ok(match shown {
             Shown::Yes => "shown",
             Shown::Minimised | Shown::Resized => "minimised",

@@ -19,8 +19,9 @@ use rgraph_plan::plan::{Plan, PlanKind};
 use rgraph_plan::profile::Profile;
 use rgraph_plan::resource::ResourceId;
 use rgraph_vk::{
-    BorrowedHandle, ChaosReport, Compiled, Device, DeviceInfo, Error, Frame, FrameReport, Locked, MemoryReport,
-    Process, Readback, Replay, Resource, ResourceState, Semaphore, SharedMemory, SharedMemoryInfo,
+    BorrowedHandle, ChaosReport, Compiled, CompiledDevices, Device, DeviceInfo, Devices, DevicesFrame, Error, Frame,
+    FrameReport, Locked, MemoryReport, Process, Readback, Replay, Resource, ResourceState, Semaphore, SharedMemory,
+    SharedMemoryInfo,
 };
 
 use crate::run::ending;
@@ -44,14 +45,22 @@ impl Plain for u64 {}
 impl Plain for Vec<DeviceInfo> {}
 impl Plain for Vec<String> {}
 impl Plain for FrameReport {}
+impl Plain for Vec<FrameReport> {}
 impl Plain for ChaosReport {}
 impl Plain for MemoryReport {}
 impl Plain for ResourceState {}
 
+/// The device that a value is of, or the devices.
+#[derive(Clone)]
+enum Owner {
+    One(Device),
+    Several(Devices),
+}
+
 /// A value of the runtime, and the device that it is of.
 pub struct Detached<T: Send + 'static> {
     value: ManuallyDrop<T>,
-    device: ManuallyDrop<Device>,
+    owner: ManuallyDrop<Owner>,
     process: Process,
 }
 
@@ -82,8 +91,8 @@ impl<T: Send> Detached<T> {
     }
 
     fn beside<U: Send>(&self, value: U) -> Detached<U> {
-        let device = ManuallyDrop::new(Device::clone(&self.device));
-        Detached { value: ManuallyDrop::new(value), device, process: self.process }
+        let owner = ManuallyDrop::new(Owner::clone(&self.owner));
+        Detached { value: ManuallyDrop::new(value), owner, process: self.process }
     }
 }
 
@@ -93,26 +102,41 @@ impl Detached<Device> {
         let opened = guarded(py, || {
             let device = open()?;
             let value = ManuallyDrop::new(device.clone());
-            Ok(Self { value, device: ManuallyDrop::new(device), process: Process::current() })
+            let owner = ManuallyDrop::new(Owner::One(device));
+            Ok(Self { value, owner, process: Process::current() })
         });
         delivered(py, opened)
     }
 }
 
-impl Detached<Device> {
+impl Detached<Devices> {
+    /// Takes open devices together.
+    pub fn of(py: Python<'_>, devices: &[&Detached<Device>]) -> PyResult<Self> {
+        let made = guarded(py, || {
+            let free = Free(PhantomData);
+            let list = devices.iter().map(|device| device.get(&free).cloned()).collect::<Result<_, _>>()?;
+            let devices = Devices::new(list)?;
+            let owner = ManuallyDrop::new(Owner::Several(devices.clone()));
+            Ok(Self { value: ManuallyDrop::new(devices), owner, process: Process::current() })
+        });
+        delivered(py, made)
+    }
+}
+
+impl<T: Send + Clone> Detached<T> {
     /// As [`Detached::make`], for work of seconds that nothing can stop: Ctrl-C ends the wait for it, and the device goes on
     /// with it in the background.
     pub fn make_patiently<U: Send + 'static>(
         &self,
         py: Python<'_>,
-        make: impl FnOnce(&Device) -> Result<U, Error> + Send + 'static,
+        make: impl FnOnce(&T) -> Result<U, Error> + Send + 'static,
     ) -> PyResult<Detached<U>> {
         // The thread owns values of the runtime alone, so that its end never needs the interpreter.
-        let (device, process) = (Device::clone(&self.device), self.process);
+        let (of, process) = (T::clone(&self.value), self.process);
         let work = move || {
             let _inside = ending::enter();
             process.check()?;
-            make(&device)
+            make(&of)
         };
         let made = patiently(py, work).map(|made| made.map(|value| self.beside(value)));
         delivered(py, made)
@@ -146,10 +170,17 @@ impl<T: Send> Drop for Detached<T> {
             return;
         }
         // SAFETY: both are taken here only.
-        let (value, device) = unsafe { (ManuallyDrop::take(&mut self.value), ManuallyDrop::take(&mut self.device)) };
+        let (value, owner) = unsafe { (ManuallyDrop::take(&mut self.value), ManuallyDrop::take(&mut self.owner)) };
         unlocked(move || {
             drop(value);
-            end(device);
+            match owner {
+                Owner::One(device) => end(device),
+                Owner::Several(devices) => {
+                    let list = devices.list().to_vec();
+                    drop(devices);
+                    list.into_iter().for_each(end);
+                }
+            }
         });
     }
 }
@@ -252,6 +283,20 @@ impl Detached<Compiled> {
     /// Its plan.
     pub fn plan(&self) -> &std::sync::Arc<Plan> {
         self.value.plan()
+    }
+}
+
+impl Detached<CompiledDevices> {
+    /// Its plan, its declaration and its parts.
+    pub fn known(&self) -> &CompiledDevices {
+        &self.value
+    }
+}
+
+impl Detached<DevicesFrame> {
+    /// What can be read: resources of the graph.
+    pub fn readable(&self) -> impl Iterator<Item = ResourceId> {
+        self.value.readable()
     }
 }
 

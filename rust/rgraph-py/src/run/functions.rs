@@ -1,6 +1,6 @@
 //! Passes that are functions: `Module.cpu` and `Module.callback`, and how the runtime calls them.
 
-use std::cell::Cell;
+use std::cell::RefCell;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
@@ -110,13 +110,13 @@ fn last_call<'py>(function: &Bound<'py, PyAny>, arguments: &Bound<'py, PyTuple>)
 pub struct Hosted {
     /// Called with the views.
     pub function: Arc<Function>,
-    /// The number of the device that runs it.
-    pub device: u64,
+    /// Numbers of the devices that wait for it.
+    pub devices: Arc<[u64]>,
 }
 
 impl HostWork for Hosted {
     fn run(&self, mut views: HostViews<'_>) -> Result<(), CallbackError> {
-        let _inside = Inside::enter(self.device);
+        let _inside = Inside::enter(&self.devices);
         attached(|py| self.call(py, &mut views)).map_err(CallbackError::from)
     }
 }
@@ -167,13 +167,13 @@ pub struct Recorded {
     pub pass: String,
     /// Names are looked for in this module first.
     pub prefix: Arc<str>,
-    /// The number of the device that runs it.
-    pub device: u64,
+    /// Numbers of the devices that wait for it.
+    pub devices: Arc<[u64]>,
 }
 
 impl RecordWork for Recorded {
     fn record(&self, commands: &mut Commands) -> Result<(), CallbackError> {
-        let _inside = Inside::enter(self.device);
+        let _inside = Inside::enter(&self.devices);
         let steps = attached(|py| {
             let mut recorder = None;
             let done = self.function.call(py, |graph| {
@@ -196,30 +196,31 @@ pub fn attached<T>(work: impl FnOnce(Python<'_>) -> T) -> T {
 }
 
 thread_local! {
-    static INSIDE: Cell<Option<u64>> = const { Cell::new(None) };
+    static INSIDE: RefCell<Option<Arc<[u64]>>> = const { RefCell::new(None) };
 }
 
-/// While a function of the user's runs: its device waits for it, so that it cannot wait for its device.
-struct Inside(Option<u64>);
+/// While a function of the user's runs: its devices wait for it, so that it cannot wait for them.
+struct Inside(Option<Arc<[u64]>>);
 
 impl Inside {
-    fn enter(device: u64) -> Self {
-        Self(INSIDE.replace(Some(device)))
+    fn enter(devices: &Arc<[u64]>) -> Self {
+        Self(INSIDE.replace(Some(Arc::clone(devices))))
     }
 }
 
 impl Drop for Inside {
     fn drop(&mut self) {
-        INSIDE.set(self.0);
+        INSIDE.set(self.0.take());
     }
 }
 
-/// Refuses to wait for a device inside of a function that the device waits for.
+/// Refuses to wait for devices, named by their numbers, inside of a function that one of them waits for.
 ///
 /// # Errors
 /// `BusyError`.
-pub fn outside(py: Python<'_>, device: u64) -> PyResult<()> {
-    if INSIDE.get() != Some(device) {
+pub fn outside(py: Python<'_>, devices: &[u64]) -> PyResult<()> {
+    let waits = |inside: &[u64]| inside.iter().any(|number| devices.contains(number));
+    if !INSIDE.with_borrow(|inside| inside.as_deref().is_some_and(waits)) {
         return Ok(());
     }
     Err(raised(

@@ -24,8 +24,9 @@ use crate::arguments::options::Measuring;
 use crate::arguments::reads;
 use crate::arguments::value::value;
 use crate::classes::array_layout::ArrayLayout;
-use crate::classes::compiled::{Param, PyCompiled};
+use crate::classes::compiled::PyCompiled;
 use crate::classes::device_resource::PyDeviceResource;
+use crate::classes::devices_compiled::PyCompiledDevices;
 use crate::classes::frame::PyFrame;
 use crate::classes::graph::PyGraph;
 use crate::classes::pass::PyPass;
@@ -37,6 +38,7 @@ use crate::run::error::{bad, graph_error, guarded, shader_error};
 use crate::run::functions::{attached, outside};
 use crate::run::lease::{self, Leases, Lent};
 use crate::run::per_run::Word;
+use crate::run::runnable::{Param, Runnable};
 use crate::run::states::Packed;
 
 /// See `Device.run`.
@@ -87,7 +89,7 @@ impl Input {
     }
 }
 
-impl PyCompiled {
+impl Runnable {
     /// The resource that an argument means: a handle or a name.
     pub fn find(&self, value: &Bound<'_, PyAny>) -> PyResult<ResourceId> {
         let py = value.py();
@@ -257,7 +259,7 @@ impl PyCompiled {
     }
 }
 
-fn unknown_flag(py: Python<'_>, compiled: &PyCompiled, name: &str) -> PyErr {
+fn unknown_flag(py: Python<'_>, compiled: &Runnable, name: &str) -> PyErr {
     let flags = compiled.load.graph.flags();
     let help = match nearest(name, flags.iter().map(String::as_str)) {
         Some(near) => format!("did you mean \"{near}\"?"),
@@ -278,13 +280,14 @@ struct Given {
     leases: Leases,
 }
 
+/// Reads arguments; `one` is what runs if it is on one device.
 fn gather<'py>(
     py: Python<'py>,
-    this: &PyCompiled,
+    (this, one): (&Runnable, Option<&PyCompiled>),
     origin: Option<&Bound<'py, PyGraph>>,
     arguments: &Arguments<'_, 'py>,
 ) -> PyResult<Given> {
-    outside(py, this.device.get().number)?;
+    outside(py, &this.numbers)?;
     let Arguments { inputs: given, into, flags, params, read, statistics, measure, chaos: _, .. } = *arguments;
     let (mut uploads, mut states, mut lent) = (Vec::new(), Vec::new(), Vec::new());
     let mut arrays = Vec::new();
@@ -336,8 +339,8 @@ fn gather<'py>(
     let mut measuring = this.measuring.or_else(py, measure, None)?;
     // A run that is asked itself is measured.
     measuring.sample = if measure.is_some() { 1 } else { measuring.sample };
-    if measure.is_none() {
-        measuring.measure = this.device.get().follow.measure(measuring.measure);
+    if let (None, Some(one)) = (measure, one) {
+        measuring.measure = one.device.get().follow.measure(measuring.measure);
     }
     let Measuring { measure, sample } = measuring;
     let mut inputs = Inputs { measure, sample, anew: true, statistics, ..Inputs::default() };
@@ -367,13 +370,25 @@ fn gather<'py>(
         inputs.read = Some(wanted);
     }
     inputs.unread = lent.iter().map(|lent| lent.id).collect();
-    semaphore::given(py, this, arguments, &mut inputs)?;
+    if let Some(one) = one {
+        semaphore::given(py, one, arguments, &mut inputs)?;
+    }
     let pending = this.pending();
     let set = |id: &ResourceId| states.iter().any(|(known, _)| known == id);
     let before: Vec<_> = pending.states.iter().filter(|(id, _)| !set(id)).cloned().collect();
     states.splice(0..0, before);
     // Last of all: whatever fails after it has to give back.
-    let (leases, resources) = Leases::take(py, &this.device, lent)?;
+    let (leases, resources) = match (one, lent.first()) {
+        (Some(one), _) => Leases::take(py, &one.device, lent)?,
+        (None, None) => Default::default(),
+        (None, Some(first)) => {
+            let message = format!(
+                "\"{}\" is memory of CUDA, and the graph runs on several devices",
+                this.load.graph.resource_name(first.id)
+            );
+            return Err(bad(py, Code::BadInput, message, "give an array, or run the graph on one device"));
+        }
+    };
     uploads.extend(resources.into_iter().map(|(id, resource)| (id, Input::Owned(resource))));
     Ok(Given { uploads, targets, states, reset: pending.reset, inputs, leases })
 }
@@ -394,7 +409,7 @@ pub fn chaos<'py>(
     options: ChaosOptions,
 ) -> PyResult<ChaosReport> {
     let (py, this) = (slf.py(), slf.get());
-    let Given { uploads, inputs, states, leases, .. } = gather(py, this, origin, arguments)?;
+    let Given { uploads, inputs, states, leases, .. } = gather(py, (this, Some(this)), origin, arguments)?;
     match tried(py, this, (&uploads, &states), &inputs, options) {
         Ok(report) => leases.ran(py).map(|_| report),
         Err(error) => Err(leases.failed(py, error)),
@@ -435,7 +450,8 @@ pub fn run<'py>(
 ) -> PyResult<Bound<'py, PyFrame>> {
     let (py, this) = (slf.py(), slf.get());
     let tuned = adapt::tuned(slf, arguments.adapt)?;
-    let Given { uploads, targets, states, reset, mut inputs, leases } = gather(py, this, origin, arguments)?;
+    let Given { uploads, targets, states, reset, mut inputs, leases } =
+        gather(py, (this, Some(this)), origin, arguments)?;
     if let Some(seed) = arguments.chaos {
         let options = ChaosOptions { seed, ..ChaosOptions::default() };
         let report = tried(py, this, (&uploads, &states), &inputs, options);
@@ -464,7 +480,15 @@ pub fn run<'py>(
         Err(error) => return Err(leases.failed(py, error)),
     };
     this.done(reset, &states);
-    let frame = PyFrame::object(slf, frame, leases.ran(py)?)?;
+    let frame = PyFrame::of_one(slf, frame, leases.ran(py)?)?;
+    hand_over(&frame, targets)?;
+    this.device.get().follow.ran(slf, &frame);
+    Ok(frame)
+}
+
+/// Copies results into the arrays of `into=`.
+fn hand_over(frame: &Bound<'_, PyFrame>, targets: Vec<(ResourceId, Host, ArrayLayout)>) -> PyResult<()> {
+    let py = frame.py();
     for (id, mut host, layout) in targets {
         let array = frame.get().array(py, (id, Ranges::default()))?;
         let bytes = array.get().bytes();
@@ -477,6 +501,29 @@ pub fn run<'py>(
             false => layout.unpack(bytes, to),
         })?;
     }
-    this.device.get().follow.ran(slf, &frame);
+    Ok(())
+}
+
+/// Runs a frame on several devices with the arrays of `origin`; it is done when this returns.
+pub fn run_devices<'py>(
+    slf: &Bound<'py, PyCompiledDevices>,
+    origin: Option<&Bound<'py, PyGraph>>,
+    arguments: &Arguments<'_, 'py>,
+) -> PyResult<Bound<'py, PyFrame>> {
+    let (py, this) = (slf.py(), slf.get());
+    let Given { uploads, targets, states, reset, mut inputs, .. } = gather(py, (this, None), origin, arguments)?;
+    this.restore(&mut inputs);
+    let mut inputs: Inputs<'_> = inputs;
+    inputs.poll = Some(&poll);
+    inputs.first = this.first.iter().map(|(id, bytes)| (*id, &**bytes)).collect();
+    inputs.states = states.iter().map(|(id, bytes)| (*id, &**bytes)).collect();
+    inputs.reset = reset;
+    let frame = this.compiled.make(py, |compiled, free| {
+        let uploads = uploads.iter().map(|(id, input)| Ok((*id, input.upload(free)?)));
+        compiled.run(&Inputs { uploads: uploads.collect::<Result<_, Error>>()?, ..inputs })
+    })?;
+    this.done(reset, &states);
+    let frame = PyFrame::of_several(slf, frame)?;
+    hand_over(&frame, targets)?;
     Ok(frame)
 }

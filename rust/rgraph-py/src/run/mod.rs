@@ -18,6 +18,7 @@ pub(crate) mod per_run;
 pub(crate) mod plan_cache;
 pub(crate) mod record;
 pub(crate) mod remembered;
+pub(crate) mod runnable;
 pub(crate) mod runtime_errors;
 pub(crate) mod state;
 pub(crate) mod states;

@@ -11,12 +11,12 @@ use rgraph_plan::graph::{Clear, Graph, PassId};
 use rgraph_vk::{Target, TargetChange};
 
 use crate::arguments::convert::clear;
-use crate::classes::compiled::PyCompiled;
 use crate::classes::draw::viewport;
 use crate::classes::graph::PyGraph;
 use crate::classes::pass::PyPass;
 use crate::classes::passes::Arguments;
 use crate::classes::raster::{load, spread};
+use crate::run::runnable::Runnable;
 
 /// An argument that may differ from run to run.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -159,7 +159,7 @@ pub fn change(
     Ok(())
 }
 
-impl PyCompiled {
+impl Runnable {
     /// The changes of a run: of `params=`, and of the functions of the graph that is run for what is not given there.
     /// Other entries of `params=` are left alone.
     ///

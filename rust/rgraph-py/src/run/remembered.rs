@@ -12,7 +12,6 @@ use rgraph_plan::resource::{Life, ResourceId};
 use rgraph_vk::work::Step;
 
 use crate::classes::array_layout::Seen;
-use crate::classes::compiled::PyCompiled;
 use crate::classes::graph::PyGraph;
 use crate::classes::plan::PyPlan;
 use crate::run::counts::PASSES_COMPARED;
@@ -100,20 +99,25 @@ impl Snapshot {
 }
 
 /// One of them.
-struct Entry {
+struct Entry<C> {
     what: What,
-    compiled: Py<PyCompiled>,
+    compiled: Py<C>,
     snapshot: Option<Snapshot>,
 }
 
 /// What a device compiled, the last used first.
-#[derive(Default)]
-pub struct Remembered(Vec<Entry>);
+pub struct Remembered<C>(Vec<Entry<C>>);
 
-impl Remembered {
+impl<C> Default for Remembered<C> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<C> Remembered<C> {
     /// What was compiled of `value`, which is `what`; or of a graph that was declared as it is. O(declaration) where it was
     /// another graph, else O(1).
-    pub fn find<'py>(&mut self, what: &What, value: &Bound<'py, PyAny>) -> Option<Bound<'py, PyCompiled>> {
+    pub fn find<'py>(&mut self, what: &What, value: &Bound<'py, PyAny>) -> Option<Bound<'py, C>> {
         let same = self.0.iter().position(|entry| entry.what == *what);
         let at = same.or_else(|| {
             let (What::Graph(_, hash, works, anew, memory), Ok(graph)) = (what, value.cast::<PyGraph>()) else { return None };
@@ -132,18 +136,13 @@ impl Remembered {
 
     /// Remembers one; what is forgotten for it is handed back, since dropping it may run Python code.
     #[must_use]
-    pub fn remember(
-        &mut self,
-        what: What,
-        compiled: Py<PyCompiled>,
-        snapshot: Option<Snapshot>,
-    ) -> Option<Py<PyCompiled>> {
+    pub fn remember(&mut self, what: What, compiled: Py<C>, snapshot: Option<Snapshot>) -> Option<Py<C>> {
         self.0.insert(0, Entry { what, compiled, snapshot });
         if self.0.len() > MOST { self.0.pop().map(|entry| entry.compiled) } else { None }
     }
 
     /// All of them.
-    pub fn compiled(&self) -> impl Iterator<Item = &Py<PyCompiled>> {
+    pub fn compiled(&self) -> impl Iterator<Item = &Py<C>> {
         self.0.iter().map(|entry| &entry.compiled)
     }
 }

@@ -17,6 +17,7 @@ use crate::classes::array_layout::{ArrayLayout, Kept, Seen};
 use crate::classes::compiled::PyCompiled;
 use crate::classes::graph::PyGraph;
 use crate::run::error::bad;
+use crate::run::runnable::{Kinds, Runnable};
 
 /// Packed bytes of a resource.
 pub type Packed = (ResourceId, Arc<[u8]>);
@@ -67,8 +68,8 @@ pub fn seen(load: &Workload, origin: Option<&Bound<'_, PyGraph>>) -> HashMap<Res
     all
 }
 
-/// The notes of a plan, and those about passes that have neither shader nor function, and clear nothing either.
-pub fn notes(load: &Workload, plan: &Plan) -> Vec<String> {
+/// Notes about passes of a plan that have neither shader nor function, and clear nothing either.
+pub fn idle(load: &Workload, plan: &Plan) -> Vec<String> {
     let graph = &load.graph;
     let clears = |access: &rgraph_plan::graph::Access| {
         access.load == Some(Load::Clear) || matches!(access.usage, Usage::ResolveAttachment | Usage::Present)
@@ -82,11 +83,11 @@ pub fn notes(load: &Workload, plan: &Plan) -> Vec<String> {
     }
     let idle = plan.passes.iter_ids().filter_map(|(id, _)| graph.find_pass(plan.pass_name(id)));
     let idle = idle.filter(|pass| !works[pass.index()]);
-    let idle = idle.map(|pass| {
+    idle.map(|pass| {
         let name = graph.pass_name(pass);
         format!("pass \"{name}\" has neither shader nor function: it does nothing; declare it with compute(), raster() or execute=")
-    });
-    plan.report.notes.iter().cloned().chain(idle).collect()
+    })
+    .collect()
 }
 
 /// What resources hold before the first run.
@@ -94,7 +95,7 @@ pub fn notes(load: &Workload, plan: &Plan) -> Vec<String> {
 /// # Errors
 /// If an array does not fit.
 pub fn first(
-    (load, plan): (&Workload, &Plan),
+    (load, kinds): (&Workload, &Kinds),
     origin: Option<&Bound<'_, PyGraph>>,
     seen: &HashMap<ResourceId, Seen>,
 ) -> PyResult<Vec<Packed>> {
@@ -108,14 +109,14 @@ pub fn first(
     });
     let pack = |(id, kept): (ResourceId, Kept)| {
         let what = format!("the first array of \"{}\"", load.graph.resource_name(id));
-        let kind = &plan.resources[id].kind;
+        let kind = kinds.of(id);
         let layout = ArrayLayout::for_array(origin.py(), (kind, seen.get(&id)), &kept.form, &what)?;
         Ok((id, layout.pack(&kept.form, &kept.bytes).into()))
     };
     given.into_iter().map(pack).collect()
 }
 
-impl PyCompiled {
+impl Runnable {
     /// Whether something lives from run to run under that name.
     pub fn lasts(&self, id: ResourceId) -> bool {
         let graph = &self.load.graph;
@@ -150,6 +151,52 @@ impl PyCompiled {
         let layout = self.layout_for(py, id, &host, &what)?;
         Ok((id, layout.pack(&host.form, host.bytes()).into()))
     }
+
+    /// What the next run finds in place of what is there.
+    ///
+    /// # Errors
+    /// If it does not live from run to run, or the array does not fit.
+    pub fn set(&self, state: &Bound<'_, PyAny>, array: &Bound<'_, PyAny>) -> PyResult<()> {
+        let (id, bytes) = self.state(self.find(state)?, array)?;
+        let mut pending = self.pending();
+        pending.states.retain(|(known, _)| *known != id);
+        pending.states.push((id, bytes));
+        Ok(())
+    }
+
+    /// The next run finds what the first one found.
+    ///
+    /// # Errors
+    /// If one of them does not live from run to run.
+    pub fn reset(&self, states: &Bound<'_, PyTuple>) -> PyResult<()> {
+        if states.is_empty() {
+            *self.pending() = Pending { reset: true, states: Vec::new() };
+            return Ok(());
+        }
+        for state in states {
+            let id = self.find(&state)?;
+            if !self.lasts(id) {
+                let message = format!("\"{}\" does not live from frame to frame", self.load.graph.resource_name(id));
+                return Err(bad(
+                    state.py(),
+                    Code::BadHistory,
+                    message,
+                    "declare it persistent, or remember it with previous()",
+                ));
+            }
+            let memory = |id: ResourceId| match self.load.graph.resources()[id].life {
+                Life::History(history) => history.of,
+                _ => id,
+            };
+            let first = self.first.iter().find(|(of, _)| memory(*of) == memory(id));
+            let zeros = || vec![0; ArrayLayout::natural(self.kinds.of(id)).bytes()].into();
+            let bytes = first.map_or_else(zeros, |(_, bytes)| Arc::clone(bytes));
+            let mut pending = self.pending();
+            pending.states.retain(|(known, _)| *known != id);
+            pending.states.push((id, bytes));
+        }
+        Ok(())
+    }
 }
 
 #[pymethods]
@@ -170,11 +217,7 @@ impl PyCompiled {
     /// GraphError
     ///     If it does not live from frame to frame, or the array does not fit.
     fn set(&self, state: &Bound<'_, PyAny>, array: &Bound<'_, PyAny>) -> PyResult<()> {
-        let (id, bytes) = self.state(self.find(state)?, array)?;
-        let mut pending = self.pending();
-        pending.states.retain(|(known, _)| *known != id);
-        pending.states.push((id, bytes));
-        Ok(())
+        (**self).set(state, array)
     }
 
     /// Begin anew: the next frame finds what the first one found.
@@ -186,33 +229,6 @@ impl PyCompiled {
     ///     without an array become zeros.
     #[pyo3(signature = (*states), text_signature = "($self, *states)")]
     fn reset(&self, states: &Bound<'_, PyTuple>) -> PyResult<()> {
-        if states.is_empty() {
-            *self.pending() = Pending { reset: true, states: Vec::new() };
-            return Ok(());
-        }
-        let plan = self.compiled.plan();
-        for state in states {
-            let id = self.find(&state)?;
-            if !self.lasts(id) {
-                let message = format!("\"{}\" does not live from frame to frame", self.load.graph.resource_name(id));
-                return Err(bad(
-                    state.py(),
-                    Code::BadHistory,
-                    message,
-                    "declare it persistent, or remember it with previous()",
-                ));
-            }
-            let memory = |id: ResourceId| match self.load.graph.resources()[id].life {
-                Life::History(history) => history.of,
-                _ => id,
-            };
-            let first = self.first.iter().find(|(of, _)| memory(*of) == memory(id));
-            let zeros = || vec![0; ArrayLayout::natural(&plan.resources[id].kind).bytes()].into();
-            let bytes = first.map_or_else(zeros, |(_, bytes)| Arc::clone(bytes));
-            let mut pending = self.pending();
-            pending.states.retain(|(known, _)| *known != id);
-            pending.states.push((id, bytes));
-        }
-        Ok(())
+        (**self).reset(states)
     }
 }

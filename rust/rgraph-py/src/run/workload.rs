@@ -14,22 +14,23 @@ use crate::run::functions::{Function, Hosted, Recorded};
 
 impl PyGraph {
     /// The work of the passes of `whole`, which is this graph as it was once baked. Passes that were declared later are
-    /// not in it, so they are left out; what was declared then never changes. `device` is the number of the device that
-    /// runs it.
-    pub fn workload(slf: &Bound<'_, Self>, whole: Arc<Graph>, device: u64) -> Load {
+    /// not in it, so they are left out; what was declared then never changes. `devices` are the numbers of the
+    /// devices that run it.
+    pub fn workload(slf: &Bound<'_, Self>, whole: Arc<Graph>, devices: &Arc<[u64]>) -> Load {
         let py = slf.py();
         let mut load = Workload::new((*whole).clone());
         let mut held = Vec::new();
         let hosted = |function: &Py<PyAny>, held: &mut Vec<Arc<Function>>| {
             let function = Function::new(py, function, None);
             held.push(Arc::clone(&function));
-            Work::Host(Arc::new(Hosted { function, device }))
+            Work::Host(Arc::new(Hosted { function, devices: Arc::clone(devices) }))
         };
         let recorded = |function: &Py<PyAny>, pass: &str, prefix, held: &mut Vec<Arc<Function>>| {
             let function = Function::new(py, function, Some(slf.clone().unbind()));
             held.push(Arc::clone(&function));
             let whole = Arc::clone(&whole);
-            Work::Record(Arc::new(Recorded { function, whole, pass: pass.to_owned(), prefix, device }))
+            let (pass, devices) = (pass.to_owned(), Arc::clone(devices));
+            Work::Record(Arc::new(Recorded { function, whole, pass, prefix, devices }))
         };
         slf.get().read(|state| {
             let Some(graph) = &state.graph else { return };

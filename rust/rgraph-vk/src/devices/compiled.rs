@@ -96,7 +96,7 @@ impl CompiledDevices {
     pub fn run(&self, inputs: &Inputs<'_>) -> Result<DevicesFrame, Error> {
         let mut state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
         if let [(_, compiled)] = &self.0.parts[..] {
-            return DevicesFrame::of_one(&self.0, compiled.run(inputs)?);
+            return DevicesFrame::of_one(&self.0, compiled.run(inputs)?, inputs);
         }
         self.0.check(inputs)?;
         self.0.begin(&mut state, inputs)?;

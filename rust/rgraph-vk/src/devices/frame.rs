@@ -5,10 +5,12 @@ use std::sync::Arc;
 use rgraph_plan::id::Id;
 use rgraph_plan::resource::ResourceId;
 
+use super::SLICE;
 use super::compiled::{Shared, State};
 use crate::compile::compiled::Inputs;
 use crate::error::Error;
 use crate::frame::copy::packed_bytes;
+use crate::frame::report::FrameReport;
 use crate::frame::{Frame, Readback, ReadbackShared};
 use crate::memory::staged;
 
@@ -16,17 +18,24 @@ use crate::memory::staged;
 #[derive(Clone, Debug)]
 pub struct DevicesFrame {
     reads: Arc<[(ResourceId, Readback)]>,
-    parts: Arc<[Frame]>,
+    parts: Arc<[(u32, Frame)]>,
     graph: Arc<str>,
+    run: u64,
 }
 
 impl DevicesFrame {
     /// Of a graph that runs on one device.
-    pub(super) fn of_one(shared: &Shared, frame: Frame) -> Result<Self, Error> {
-        frame.wait(None)?;
+    pub(super) fn of_one(shared: &Shared, frame: Frame, inputs: &Inputs<'_>) -> Result<Self, Error> {
+        while !frame.wait(Some(SLICE))? {
+            if let Some(poll) = inputs.poll {
+                poll().map_err(Error::Callback)?;
+            }
+        }
         let reads = frame.readable().collect::<Vec<_>>();
         let reads = reads.into_iter().map(|root| Ok((root, frame.read(root)?))).collect::<Result<_, Error>>()?;
-        Ok(Self { reads, parts: Arc::new([frame]), graph: shared.graph.name().into() })
+        let device = shared.plan.parts.iter().next().map_or(0, |part| part.device);
+        let run = frame.report()?.run;
+        Ok(Self { reads, parts: Arc::new([(device, frame)]), graph: shared.graph.name().into(), run })
     }
 
     /// Of a graph in parts, which are done.
@@ -53,7 +62,9 @@ impl DevicesFrame {
                 reads.push((root, Readback(Arc::new(ReadbackShared { block, bytes, kind, name }))));
             }
         }
-        Ok(Self { reads: reads.into(), parts: parts.into(), graph: shared.graph.name().into() })
+        let devices = shared.plan.parts.iter().map(|part| part.device);
+        let parts = devices.zip(parts).collect();
+        Ok(Self { reads: reads.into(), parts, graph: shared.graph.name().into(), run: state.run })
     }
 
     /// What a root holds at the end of the frame.
@@ -79,8 +90,22 @@ impl DevicesFrame {
         self.reads.iter().map(|(root, _)| *root)
     }
 
-    /// The frame of each part, in the order of the plan's parts.
-    pub fn parts(&self) -> &[Frame] {
+    /// The device and the frame of each part, in the order of the plan's parts.
+    pub fn parts(&self) -> &[(u32, Frame)] {
         &self.parts
+    }
+
+    /// What the frame took, all parts together. Queues are named with their device: `1 compute`. Devices have no common
+    /// clock, so passes have no start, and the GPU time is that of the device that was at work longest.
+    ///
+    /// # Errors
+    /// As [`Frame::report`].
+    pub fn report(&self) -> Result<FrameReport, Error> {
+        let parts = self.parts.iter().map(|(device, frame)| Ok((*device, frame.report()?)));
+        let parts: Vec<_> = parts.collect::<Result<_, Error>>()?;
+        let mut report = FrameReport::of_devices(&self.graph, self.run, parts).expect("a frame has a part");
+        report.notes.sort();
+        report.notes.dedup();
+        Ok(report)
     }
 }

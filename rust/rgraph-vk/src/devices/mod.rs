@@ -6,6 +6,7 @@ mod frame;
 mod steps;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use rgraph_plan::bake::{Options, Scratch};
 use rgraph_plan::devices::{DevicesPlan, part_graphs, plan_devices};
@@ -20,6 +21,9 @@ use crate::compile::foreign;
 use crate::device::Device;
 use crate::error::{DeviceError, Error};
 use crate::work::{Work, Workload};
+
+/// How long a thread waits before it looks whether it should go on.
+const SLICE: Duration = Duration::from_millis(50);
 
 /// Devices that run graphs together, numbered from 0. Clones are the same devices.
 #[derive(Clone, Debug)]

@@ -5,11 +5,11 @@ use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use rgraph_plan::devices::{DeviceCopyId, DevicePartId, DeviceStep};
 use rgraph_plan::id::Id;
 
+use super::SLICE;
 use super::compiled::{Shared, State};
 use crate::compile::compiled::{Inputs, Upload};
 use crate::error::Error;
@@ -17,9 +17,6 @@ use crate::frame::Frame;
 use crate::frame::copy::{Plane, packed_bytes};
 use crate::memory::staged;
 use crate::memory::staging::Block;
-
-/// How long a thread waits before it looks whether it should go on.
-const SLICE: Duration = Duration::from_millis(50);
 
 /// Why a device did not do all of its steps.
 enum Ended {

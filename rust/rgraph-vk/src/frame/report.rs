@@ -167,6 +167,50 @@ impl FrameReport {
         }
     }
 
+    /// The report of a frame whose parts ran on several devices: `parts` has each part's device and report, in the order
+    /// of the plan. Times of devices have no common clock, so passes have no start; GPU time is the longest sum of one
+    /// device's parts.
+    pub(crate) fn of_devices(graph: &str, run: u64, parts: Vec<(u32, Self)>) -> Option<Self> {
+        let devices = parts.iter().map(|(device, _)| device + 1).max()?;
+        let mut busy = vec![None; devices as usize];
+        let mut held: Vec<Option<MemoryReport>> = vec![None; devices as usize];
+        let mut whole: Option<Self> = None;
+        for (device, mut part) in parts {
+            if let Some(us) = part.gpu_us {
+                *busy[device as usize].get_or_insert(0.0) += us;
+            }
+            held[device as usize] = Some(std::mem::take(&mut part.memory));
+            for pass in &mut part.passes {
+                pass.queue = format!("{device} {}", pass.queue);
+                pass.start_us = None;
+            }
+            let Some(all) = &mut whole else {
+                whole =
+                    Some(Self { graph: graph.to_owned(), run, host: Vec::new(), calibrated: false, ran: None, ..part });
+                continue;
+            };
+            all.passes.append(&mut part.passes);
+            all.notes.append(&mut part.notes);
+            all.recorded |= part.recorded;
+            all.bake_us += part.bake_us;
+            all.record_us += part.record_us;
+            all.submit_us += part.submit_us;
+            all.upload_us += part.upload_us;
+            all.barriers += part.barriers;
+            all.entry_barriers += part.entry_barriers;
+            all.submits += part.submits;
+            all.placed = [0, 1, 2].map(|at| all.placed[at] + part.placed[at]);
+        }
+        let mut whole = whole?;
+        whole.gpu_us = busy.into_iter().flatten().reduce(f64::max);
+        for memory in held.into_iter().flatten() {
+            whole.memory.domains.extend(memory.domains);
+            whole.memory.heaps.extend(memory.heaps);
+            whole.memory.owners.extend(memory.owners);
+        }
+        Some(whole)
+    }
+
     /// Measured microseconds by pass: the weights of the next bake.
     pub fn weights(&self) -> impl Iterator<Item = (&str, f64)> {
         self.passes.iter().filter_map(|pass| Some((&*pass.pass, pass.us?)))

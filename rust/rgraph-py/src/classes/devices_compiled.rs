@@ -1,0 +1,186 @@
+//! `rgraph.CompiledDevices`: a graph made ready for several devices.
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use pyo3::pyclass::{PyTraverseError, PyVisit};
+use pyo3::types::{PyDict, PyTuple};
+use rgraph_plan::devices::resource_kinds;
+use rgraph_plan::prelude::Options;
+use rgraph_vk::CompiledDevices;
+
+use crate::arguments::convert::Text;
+use crate::arguments::keywords;
+use crate::arguments::options::Measuring;
+use crate::arguments::weights::Weights;
+use crate::classes::devices::PyDevices;
+use crate::classes::devices_plan::PyDevicesPlan;
+use crate::classes::frame::PyFrame;
+use crate::classes::graph::PyGraph;
+use crate::run::counts::GRAPHS_COMPILED;
+use crate::run::detached::Detached;
+use crate::run::inputs;
+use crate::run::remembered::refuse;
+use crate::run::runnable::{Kinds, Runnable};
+use crate::run::states;
+
+/// A graph made ready for several devices: planned, each part with its pipelines and memory.
+///
+/// It stays as it is whatever is declared in the graph later. Made by `Devices.compile`.
+#[pyclass(name = "CompiledDevices", module = "rgraph", frozen, weakref)]
+pub struct PyCompiledDevices {
+    /// The devices.
+    pub devices: Py<PyDevices>,
+    /// Made ready.
+    pub compiled: Detached<CompiledDevices>,
+    runnable: Runnable,
+    options: Options,
+    /// The graph whose arrays it reads, if runs of others may share it.
+    source: Py<PyGraph>,
+}
+
+impl Deref for PyCompiledDevices {
+    type Target = Runnable;
+
+    fn deref(&self) -> &Runnable {
+        &self.runnable
+    }
+}
+
+impl PyCompiledDevices {
+    /// Compiles a graph or a plan. If it is `shared`, the arrays of each run are those of the graph that is then given.
+    pub fn compile<'py>(
+        devices: &Bound<'py, PyDevices>,
+        value: &Bound<'py, PyAny>,
+        weights: Option<&Bound<'py, PyAny>>,
+        (options, measuring): (&Options, Measuring),
+        shared: bool,
+    ) -> PyResult<Bound<'py, Self>> {
+        GRAPHS_COMPILED.add(1);
+        let py = devices.py();
+        let (this, numbers) = (&devices.get().devices, Arc::clone(&devices.get().numbers));
+        let (compiled, load, source, options) = match value.cast::<PyDevicesPlan>() {
+            Ok(plan) => {
+                let plan = plan.get();
+                let source = plan.origin.bind(py).clone();
+                let load = PyGraph::workload(&source, Arc::clone(&plan.graph), &numbers);
+                let (planned, whole, options) = ((*plan.plan).clone(), load.0.clone(), plan.options);
+                let compiled =
+                    this.make_patiently(py, move |devices| devices.compile_plan(planned, whole, &options))?;
+                (compiled, load, source, options)
+            }
+            Err(_) => {
+                let graph = value.cast::<PyGraph>().map_err(|_| refuse(value))?;
+                let mut whole = PyGraph::resolved(graph)?;
+                if let Some(weights) = weights {
+                    Weights::of(weights)?.apply(py, &mut whole)?;
+                }
+                let load = PyGraph::workload(graph, Arc::new(whole), &numbers);
+                let (whole, options) = (load.0.clone(), *options);
+                let compiled = this.make_patiently(py, move |devices| devices.compile(whole, &options))?;
+                (compiled, load, graph.clone(), options)
+            }
+        };
+        let known = compiled.known();
+        let mut notes = known.plan().report.notes.clone();
+        for (_, part) in known.parts() {
+            notes.extend(states::idle(&load.0, part.plan()));
+        }
+        let kinds = Kinds::All(resource_kinds(&load.0.graph));
+        let origin = (!shared).then(|| source.clone().unbind());
+        let runnable = Runnable::new(py, load, origin, kinds, (numbers, measuring), notes)?;
+        let (devices, source) = (devices.clone().unbind(), source.unbind());
+        Bound::new(py, Self { devices, compiled, runnable, options, source })
+    }
+}
+
+#[pymethods]
+impl PyCompiledDevices {
+    /// The plan that is run.
+    #[getter]
+    fn plan<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDevicesPlan>> {
+        let plan = Arc::new(self.compiled.known().plan().clone());
+        PyDevicesPlan::shared(py, plan, (Arc::new(self.load.graph.clone()), &self.source), self.options)
+    }
+
+    /// Run a frame, and wait until all devices are done.
+    ///
+    /// Parameters
+    /// ----------
+    /// inputs, into, flags, params, read, statistics, measure
+    ///     See `Device.run`.
+    ///
+    /// Returns
+    /// -------
+    /// Frame
+    ///     With the roots' contents by name, and a report.
+    #[pyo3(signature = (*, inputs = None, into = None, flags = None, params = None, read = None, statistics = false,
+                        measure = None, **unknown),
+           text_signature = "($self, *, inputs=None, into=None, flags=None, params=None, read=None, statistics=False, \
+                             measure=None)")]
+    #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
+    fn run<'py>(
+        slf: &Bound<'py, Self>,
+        inputs: Option<&Bound<'py, PyDict>>,
+        into: Option<&Bound<'py, PyDict>>,
+        flags: Option<&Bound<'py, PyDict>>,
+        params: Option<&Bound<'py, PyDict>>,
+        read: Option<&Bound<'py, PyAny>>,
+        statistics: bool,
+        measure: Option<Text<'_>>,
+        unknown: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyFrame>> {
+        keywords::refuse_in(slf.as_any(), "run", unknown)?;
+        let origin = slf.get().origin.as_ref().map(|origin| origin.bind(slf.py()));
+        let arguments = inputs::Arguments {
+            inputs,
+            into,
+            flags,
+            params,
+            read,
+            statistics,
+            measure,
+            ..inputs::Arguments::default()
+        };
+        inputs::run_devices(slf, origin, &arguments)
+    }
+
+    /// Say what a persistent resource or a history holds before the next frame: see `Compiled.set`.
+    ///
+    /// Parameters
+    /// ----------
+    /// state
+    ///     An image or a buffer that lives from frame to frame, or its name.
+    /// array
+    ///     Of its shape and dtype, or of as many bytes as the buffer.
+    fn set(&self, state: &Bound<'_, PyAny>, array: &Bound<'_, PyAny>) -> PyResult<()> {
+        (**self).set(state, array)
+    }
+
+    /// Begin anew: the next frame finds what the first one found; see `Compiled.reset`.
+    ///
+    /// Parameters
+    /// ----------
+    /// *states
+    ///     Images and buffers that live from frame to frame, or their names; default: all of them.
+    #[pyo3(signature = (*states), text_signature = "($self, *states)")]
+    fn reset(&self, states: &Bound<'_, PyTuple>) -> PyResult<()> {
+        (**self).reset(states)
+    }
+
+    fn __repr__(&self) -> String {
+        let plan = self.compiled.known().plan();
+        format!("<CompiledDevices \"{}\": {} devices, {} parts>", plan.graph, plan.profiles.len(), plan.parts.len())
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.devices)?;
+        visit.call(&self.source)?;
+        self.runnable.traverse(&visit)
+    }
+
+    fn __clear__(&self) {
+        self.runnable.clear();
+    }
+}

@@ -1,0 +1,120 @@
+//! The side of a compiled graph that arguments and results of its runs see, on one device and on several: names, shapes,
+//! arrays, and what runs change.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use pyo3::prelude::*;
+use pyo3::pyclass::{PyTraverseError, PyVisit};
+use rgraph_plan::graph::PassId;
+use rgraph_plan::id::IdVec;
+use rgraph_plan::plan::{Plan, PlanKind};
+use rgraph_plan::resource::ResourceId;
+use rgraph_vk::work::Workload;
+
+use crate::arguments::host_arrays::Host;
+use crate::arguments::options::Measuring;
+use crate::classes::array_layout::{ArrayLayout, Seen};
+use crate::classes::compiled::Load;
+use crate::classes::graph::PyGraph;
+use crate::run::functions::Function;
+use crate::run::states::{self, Packed, Pending};
+
+/// What the resources of a graph are, sizes resolved.
+pub enum Kinds {
+    /// As in a plan of the whole graph.
+    Plan(Arc<Plan>),
+    /// By resource.
+    All(IdVec<ResourceId, PlanKind>),
+}
+
+impl Kinds {
+    /// What a resource is.
+    pub fn of(&self, id: ResourceId) -> &PlanKind {
+        match self {
+            Self::Plan(plan) => &plan.resources[id].kind,
+            Self::All(kinds) => &kinds[id],
+        }
+    }
+}
+
+/// Push data of a pass, or the data of one of its bindings.
+pub type Param = (PassId, Option<u32>);
+
+/// A declaration that was compiled.
+pub struct Runnable {
+    /// Numbers of the devices that run it.
+    pub numbers: Arc<[u64]>,
+    /// The declaration as it is run, and what its passes do.
+    pub load: Arc<Workload>,
+    /// The Python graph, which has the arrays of runs that are given no other.
+    pub origin: Option<Py<PyGraph>>,
+    /// The functions of its passes.
+    held: Vec<Arc<Function>>,
+    /// What runs measure that do not say it themselves.
+    pub measuring: Measuring,
+    /// What the runs so far gave other data than the declaration.
+    pub changed: Mutex<BTreeSet<Param>>,
+    /// What its resources are.
+    pub kinds: Kinds,
+    /// How arrays of its resources are seen.
+    seen: HashMap<ResourceId, Seen>,
+    /// What persistent resources and histories hold before the first run.
+    pub first: Vec<Packed>,
+    /// What the next run changes of them.
+    pending: Mutex<Pending>,
+    /// Notes of the plan, and about passes that do nothing.
+    pub notes: Vec<String>,
+}
+
+impl Runnable {
+    /// Of a declaration and the Python graph that it is of.
+    ///
+    /// # Errors
+    /// If the first array of a resource does not fit.
+    pub fn new(
+        py: Python<'_>,
+        (load, held): Load,
+        origin: Option<Py<PyGraph>>,
+        kinds: Kinds,
+        (numbers, measuring): (Arc<[u64]>, Measuring),
+        notes: Vec<String>,
+    ) -> PyResult<Self> {
+        let bound = origin.as_ref().map(|origin| origin.bind(py));
+        let seen = states::seen(&load, bound);
+        let first = states::first((&load, &kinds), bound, &seen)?;
+        let (load, changed, pending) = (Arc::new(load), Mutex::default(), Mutex::default());
+        Ok(Self { numbers, load, origin, held, measuring, changed, kinds, seen, first, pending, notes })
+    }
+
+    /// What the next run changes of what lives from run to run. No Python code may run while it is locked.
+    pub fn pending(&self) -> MutexGuard<'_, Pending> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How a resource's array is seen.
+    pub fn layout(&self, id: ResourceId) -> ArrayLayout {
+        ArrayLayout::of(self.kinds.of(id), self.seen.get(&id))
+    }
+
+    /// How what was read of a resource is seen, of which `kind` is the part.
+    pub fn layout_of(&self, id: ResourceId, kind: &PlanKind) -> ArrayLayout {
+        ArrayLayout::of_part(self.kinds.of(id), self.seen.get(&id), kind)
+    }
+
+    /// How an array of the caller's lies in a resource; `what` names it in messages.
+    pub fn layout_for(&self, py: Python<'_>, id: ResourceId, host: &Host, what: &str) -> PyResult<ArrayLayout> {
+        ArrayLayout::for_array(py, (self.kinds.of(id), self.seen.get(&id)), &host.form, what)
+    }
+
+    /// For the garbage collector.
+    pub fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.origin)?;
+        self.held.iter().try_for_each(|held| held.visit(visit))
+    }
+
+    /// Lets go of its functions.
+    pub fn clear(&self) {
+        self.held.iter().for_each(|held| held.clear());
+    }
+}
