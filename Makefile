@@ -17,7 +17,7 @@ PROFILE ?= checked
 # skip what needs a device, and say why.
 UNDER_LAYERS = if scripts/driver.sh; then exec scripts/with-layers A $(1); else exec $(1); fi
 
-.PHONY: demo test build lint lint-rust lint-python test-rust test-frames test-python test-matrix driver fuzz fuzz-targets fuzz-coverage bench soak mutants proof proof-short errors docs package wheels clean
+.PHONY: demo test build lint lint-rust lint-python test-rust test-frames test-python test-matrix driver fuzz fuzz-targets fuzz-coverage bench soak mutants proof proof-short errors docs pictures sheets package wheels clean
 
 # Without a device, and where none can be had, only what needs none: the plan.
 demo: $(VENV)/.ready
@@ -90,6 +90,16 @@ errors: build
 docs: build
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs out/docs
 	@echo out/docs/index.html
+
+# The pictures of README and manual, made by what they show.
+pictures: build
+	scripts/browser.sh
+	$(call UNDER_LAYERS,$(BIN)/python scripts/pictures.py)
+
+# Contact sheets of the viewer, in out/sheets.
+sheets: build
+	scripts/browser.sh
+	$(call UNDER_LAYERS,$(BIN)/python scripts/viewer_sheets.py)
 
 # Wheel and source archive, each installed into a fresh environment outside of the tree, and the demo run from the wheel.
 package: $(VENV)/.ready

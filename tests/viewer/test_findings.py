@@ -126,3 +126,76 @@ def test_tabs_out_of_sight_are_reached_by_scrolling_and_by_keys(show, rich: str)
     tab.scroll_into_view_if_needed()
     box = tab.bounding_box()
     assert 0 <= box["x"] <= 390
+
+
+# Chips and entries of legends that are seen in part only.
+PARTLY = """all => all.filter((one) => {
+  const [own, frame] = [one, one.closest('.figures, .pane-tools')].map((of) => of.getBoundingClientRect());
+  const out = own.top >= frame.bottom - 1;
+  return !out && (own.right > frame.right + 1 || own.bottom > frame.bottom + 1);
+}).map((one) => one.textContent)"""
+
+
+@pytest.mark.parametrize("width", [1440, 1100, 1000, 800])
+def test_chips_and_legends_are_whole_or_out_of_sight(show, rich: str, width: int):
+    page = show(rich, width=width, height=900).page
+    assert page.locator(".figures li, #view-frame .pane-tools .entry").evaluate_all(PARTLY) == []
+    if width > 1000:
+        assert page.locator(".figures li").first.inner_text() == "2 findings"
+        assert page.locator(".figures li").nth(2).inner_text().endswith("measured")
+
+
+def test_commas_stand_in_the_box_of_the_name_before_them(show):
+    graph = rg.Graph("lists", size=(64, 64))
+    parts = [graph.image(f"Lighting.Reflections.ScreenSpace.Part{at}", format="rgba8unorm") for at in range(4)]
+    for at, part in enumerate(parts):
+        graph.add_pass(f"Lighting.Reflections.ScreenSpace.Trace{at}").color(part)
+    out = graph.image("out", format="rgba8unorm")
+    last = graph.add_pass("compose").color(out)
+    for part in parts:
+        last.sampled(part)
+    graph.root(out)
+    page = show(graph.bake("single_queue").to_html(), fragment="#pin=p:compose").page
+    names = page.locator(".card .listed")
+    assert names.count() == 4
+    places = names.evaluate_all("all => all.map(one => one.getBoundingClientRect().height)")
+    alone = page.locator(".card .listed:last-child").bounding_box()["height"]
+    assert max(places) <= alone + 2, "no line is a comma alone"
+    commas = names.evaluate_all(
+        "all => all.map(one => getComputedStyle(one.querySelector('.link'), '::after').content.includes(','))"
+    )
+    assert commas == [True, True, True, False]
+    assert page.locator(".card dd wbr").count() > 8, "names break at separators"
+
+
+def test_row_names_stand_at_the_height_of_their_bars(show, rich: str):
+    for view in ("frame", "resources"):
+        page = show(rich, fragment=f"#view={view}", width=1440, height=900).page
+        apart = page.locator(f"#view-{view} .resources .row").evaluate_all("""all => all.flatMap((row) => {
+            const middle = (one) => { const { top, height } = one.getBoundingClientRect(); return top + height / 2; };
+            const bar = row.querySelector('.bar');
+            return bar ? [Math.abs(middle(row.querySelector('.name span')) - middle(bar))] : [];
+        })""")
+        assert len(apart) > 5
+        assert max(apart) <= (2 if view == "frame" else 6)
+
+
+@pytest.mark.parametrize("view", ["tables", "diff", "diagram"])
+def test_wide_grids_are_as_wide_as_the_page_on_paper(show, rich: str, view: str):
+    opened = show(rich, fragment=f"#view={view}", width=1040, height=720)
+    opened.page.emulate_media(media="print")
+    opened.settled()
+    marks = opened.page.locator(f"#view-{view} [data-key]")
+    right = marks.evaluate_all("all => Math.max(...all.map(one => one.getBoundingClientRect().right))")
+    assert right <= 1060
+    rows = opened.page.locator(f"#view-{view}").get_by_role("row").count()
+    assert rows == int(opened.page.locator(f"#view-{view} .grid").get_attribute("aria-rowcount"))
+    opened.page.emulate_media(media="screen")
+    opened.settled()
+    assert opened.page.locator(f"#view-{view} .grid").evaluate("one => one.style.zoom") == ""
+
+
+def test_times_of_seconds_are_told_in_seconds(show, frame: rg.Plan):
+    times = [{"name": one.name, "queue": "graphics", "begin_us": 0.0, "end_us": 5.4e6} for one in frame.passes]
+    page = show(frame.to_html(report=times), width=1440).page
+    assert "5.40 s measured" in page.locator(".figures").inner_text()

@@ -1,11 +1,14 @@
 """Many frames on one page: a strip with spikes, times of all frames per pass, any two frames compared."""
 
+import json
 import random
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import rgraph as rg
+from rgraph.cli import main as command
 
 FRAMES = 60
 SPIKE = 41
@@ -55,8 +58,6 @@ def test_series_know_least_median_and_spikes(frame: rg.Plan, series: rg.Series):
 
 
 def test_a_written_series_serves_as_weights(frame: rg.Plan, series: rg.Series, deferred, tmp_path):
-    import json
-
     file = tmp_path / "series.json"
     file.write_text(json.dumps(series.to_dict()), encoding="utf-8")
     weighed = rg.Graph.load(deferred).bake(rg.Profile.discrete(), weights=file)
@@ -128,3 +129,30 @@ def test_axe_finds_nothing_in_frames(show, violations, page: str, scheme: str):
     opened = show(page, scheme=scheme)
     opened.view("frames")
     assert violations(opened.page) == []
+
+
+def test_a_saved_series_is_shown_by_the_command(show, series: rg.Series, deferred: Path, tmp_path: Path):
+    file, out = tmp_path / "times.json", tmp_path / "frames.html"
+    file.write_text(json.dumps({"report": {"series": series.to_dict()}}), encoding="utf-8")
+    assert command(["view", str(deferred), "--profile", "discrete", "--report", str(file), "-o", str(out)]) == 0
+    html = out.read_text(encoding="utf-8")
+    data = html.split('<script type="application/json" id="data">', 1)[1].split("</script>", 1)[0]
+    assert json.loads(data)["frames"] == json.loads(series._json())
+    opened = show(html)
+    assert f"{FRAMES} frames" in text(opened, ".top .figures")
+    opened.view("frames")
+
+
+def test_a_saved_report_is_shown_by_the_command(show, frame: rg.Plan, deferred: Path, tmp_path: Path):
+    file, out = tmp_path / "report.json", tmp_path / "frame.html"
+    passes = [
+        {"pass": one["name"], "queue": one["queue"], "start_us": one["begin_us"], "us": 2.0, "group": 1}
+        for one in spans(frame, 0)
+    ]
+    file.write_text(json.dumps({"measure": "passes", "passes": passes, "host": [], "calibrated": False}))
+    assert command(["view", str(deferred), "--profile", "discrete", "--report", str(file), "-o", str(out)]) == 0
+    opened = show(out.read_text(encoding="utf-8"), fragment="#view=costs")
+    assert "Timing that isolates passes" in text(opened, "#view-costs")
+    file.write_text(json.dumps({"passes": []}))
+    assert command(["view", str(deferred), "--report", str(file), "-o", str(out)]) == 2
+    assert command(["view", str(deferred.parent), "--report", str(file), "-o", str(out)]) == 2

@@ -23,6 +23,113 @@ def test_costs_name_what_is_longest_and_link_to_it(show, rich: str, frame: rg.Pl
     assert opened.pinned == longest.name
 
 
+def test_costs_name_async_work_that_nothing_overlaps(show):
+    graph = rg.Graph("alone", size=(256, 256))
+    shade, blurred = graph.image("shade", format="rgba16float"), graph.image("blurred", format="rgba16float")
+    out = graph.image("out", format="rgba8unorm")
+    graph.add_pass("draw", weight_us=200).color(shade)
+    graph.add_pass("blur", queue="async_compute", weight_us=50).sampled(shade).storage_write(blurred)
+    graph.add_pass("tonemap", weight_us=100).sampled(blurred).color(out)
+    graph.root(out)
+    opened = show(graph.bake("discrete").to_html(), fragment="#view=costs")
+    page = opened.page
+    cost = page.locator(".cost", has=page.get_by_role("heading", name="Async that does not pay"))
+    assert re.search(r"blur on compute: 0\.0 µs of 50\.0 µs run beside other work, for 2 waits", cost.inner_text())
+    assert cost.locator("code").inner_text() == 'add_pass("blur", queue="graphics")'
+    cost.get_by_role("button", name="blur").click()
+    assert opened.pinned == "blur"
+
+
+def test_costs_name_what_timing_isolates(show, frame: rg.Plan):
+    class Report:
+        measure = "passes"
+        timeline = tuple(
+            {"name": one.name, "queue": one.queue, "begin_us": 10.0 * at, "end_us": 10.0 * at + 8}
+            for at, one in enumerate(frame.passes)
+        )
+
+    opened = show(frame.to_html(report=Report()), fragment="#view=costs")
+    page = opened.page
+    cost = page.locator(".cost", has=page.get_by_role("heading", name="Timing that isolates passes"))
+    assert cost.locator("code").first.inner_text() == 'device.run(graph, measure="batches")'
+    names = cost.locator("li").first.get_by_role("button").all_inner_texts()
+    assert len(names) >= 2
+    order = [one.name for one in frame.passes]
+    for name in names[1:]:
+        assert not [one for one in frame.barriers if one.before == name], "no barrier stands before it"
+    assert [order.index(name) for name in names] == sorted(order.index(name) for name in names)
+    Report.measure = "batches"
+    assert (
+        "isolates" not in show(frame.to_html(report=Report()), fragment="#view=costs").page.locator("body").inner_text()
+    )
+
+
+def test_heat_colours_passes_by_their_time_on_request(show, rich: str, frame: rg.Plan):
+    opened = show(rich, width=1440, height=900)
+    page = opened.page
+    page.locator("#view-frame").get_by_label("Modelled time").check()
+    boxes = page.locator("#view-frame .timeline .box[data-key^=p]:not(.culled)")
+    assert not [name for name in boxes.evaluate_all("all => all.map(one => one.className)") if "heat-" in name]
+    page.locator("#view-frame").get_by_role("button", name="Heat").click()
+    opened.settled()
+    shown = boxes.evaluate_all("""all => all.map((one) => [one.getAttribute('aria-label').split(' ')[1],
+        Number(/heat-(\\d)/.exec(one.className)[1]), getComputedStyle(one).backgroundColor])""")
+    times = {one.name: one.duration_us for one in frame.passes}
+    longest = max(times.values())
+    assert len({step for _, step, _ in shown}) >= 5
+    assert 7 in {step for _, step, _ in shown}
+    assert len({colour for _, _, colour in shown}) == len({step for _, step, _ in shown})
+    for name, step, _ in shown:
+        assert step == min(7, int((times[name] / longest) ** 0.5 * 8)), name
+    page.locator("#view-frame").get_by_role("button", name="Heat").click()
+    opened.settled()
+    assert page.locator("#view-frame .box[class*=heat-]").count() == 0
+
+
+def test_a_pinned_barrier_is_a_line_from_its_producer_to_its_consumer(show, rich: str):
+    opened = show(rich, width=1440, height=900)
+    page = opened.page
+    page.locator("#view-frame").get_by_label("Order").check()
+    seen = 0
+    for _ in range(12):
+        page.keyboard.press("b")
+        opened.settled()
+        sides = page.locator(".card .sides td").evaluate_all(
+            "all => all.map(one => one.querySelector('button')?.textContent)"
+        )
+        lines = page.locator("#view-frame .timeline path.cause:not(.tip-of)")
+        if None in sides:
+            assert lines.count() == 0, "a side outside of the frame has no box"
+            continue
+        seen += 1
+        assert lines.count() == 1
+        begin, end = lines.evaluate("""one => {
+            const at = (length) => one.getPointAtLength(length).matrixTransform(one.getScreenCTM()).x;
+            return [at(0), at(one.getTotalLength())];
+        }""")
+        boxes = [
+            page.locator("#view-frame .timeline").get_by_role(
+                "gridcell", name=re.compile(f"^pass {re.escape(name)} on")
+            )
+            for name in sides
+        ]
+        producer, consumer = (box.bounding_box() for box in boxes)
+        assert begin == pytest.approx(producer["x"] + producer["width"], abs=4)
+        assert end == pytest.approx(consumer["x"], abs=4)
+    assert seen >= 4
+
+
+def test_passes_are_stepped_through_in_the_memory_map(show, rich: str):
+    opened = show(rich, fragment="#view=memory")
+    page = opened.page
+    page.keyboard.press("]")
+    page.keyboard.press("]")
+    opened.settled()
+    assert opened.pinned == "shadow0"
+    assert page.locator("#view-memory").is_visible(), "the view stays"
+    assert page.locator("#view-memory .band").is_visible()
+
+
 def test_images_are_looked_at_closely(show, rich: str):
     opened = show(rich, fragment="#view=images")
     page = opened.page

@@ -11,6 +11,7 @@ from rgraph.cli._drawing import drawing, picture, refuse
 from rgraph.cli._files import STANDARD, baked, is_capture, is_plan, is_python, load_graph, load_plan, python_file
 from rgraph.cli._parser import natural, planning
 from rgraph.cli._terminal import say, size, tell
+from rgraph.cli._times import saved_times
 
 if TYPE_CHECKING:
     import argparse
@@ -25,6 +26,8 @@ A folder becomes one page without scripts, for builds to keep: its plans, and it
 It bakes a graph file first. A capture shows its plan; --nth chooses one of several graphs. The page needs no network.
 
   rgraph view frame.rgraph.json --open
+  rgraph run frame.rgraph.json --frames 300 --json > times.json
+  rgraph view frame.rgraph.json --report times.json
   rgraph view frame.rgraph.json -o frame.svg --view timeline --width 1400"""
 
 
@@ -48,6 +51,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the page (.html) or a picture (.svg); default: a page next to the file; - prints it",
     )
     parser.add_argument("--graph", dest="of", metavar="GRAPH", help="the graph file of a plan file")
+    parser.add_argument(
+        "--report", metavar="FILE", help="measured times as JSON: of a report, of a series, or of rgraph run --json"
+    )
     parser.add_argument("--nth", type=natural, default=0, metavar="N", help="which graph of a capture, from 0 on")
     parser.add_argument("--open", action="store_true", help="open it in the browser")
     drawing(parser)
@@ -95,6 +101,8 @@ def _page(arguments: argparse.Namespace, drawn: bool) -> str:
     graph: Graph | None
     findings: list[Finding] | None
     if arguments.graph != STANDARD and Path(arguments.graph).is_dir():
+        if arguments.report:
+            raise UsageError("--report is for one graph or plan, not for folders")
         if drawn:
             raise UsageError(f"{arguments.graph}: a folder is written to .html")
         return _folder(arguments)
@@ -110,7 +118,9 @@ def _page(arguments: argparse.Namespace, drawn: bool) -> str:
             raise UsageError("--graph is for plan files; plans are called .rplan.json")
         plan, graph = baked(arguments), None
         findings = plan.check()
-    return picture(plan, arguments, graph) if drawn else plan.to_html(graph, findings=findings)
+    if drawn:
+        return picture(plan, arguments, graph)
+    return plan.to_html(graph, report=saved_times(arguments.report) if arguments.report else None, findings=findings)
 
 
 def main(arguments: argparse.Namespace) -> int:
@@ -131,6 +141,8 @@ def main(arguments: argparse.Namespace) -> int:
     if output != STANDARD and not drawn and not output.endswith((".html", ".htm")):
         raise UsageError(f"{output}: the viewer is written to .html, a picture to .svg")
     refuse(arguments, drawn)
+    if drawn and arguments.report:
+        raise UsageError("--report is for the page, not for pictures", "write it to FILE.html")
     if arguments.open and output == STANDARD:
         raise UsageError("--open needs a file", "add -o FILE.html")
     page = _page(arguments, drawn)

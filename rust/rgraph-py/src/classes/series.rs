@@ -47,7 +47,11 @@ impl PySeries {
             let number = all.len() as u64;
             let (run, gpu_us) = match report.cast::<PyReport>() {
                 Ok(report) => (report.get().0.run, report.get().0.gpu_us),
-                Err(_) => (number, None),
+                // What was read from a file knows them by attribute.
+                Err(_) => (
+                    report.getattr_opt("run")?.map_or(Ok(number), |run| run.extract())?,
+                    report.getattr_opt("gpu_us")?.map_or(Ok(None), |us| us.extract())?,
+                ),
             };
             let Some(times) = measured(&report)? else {
                 let message = format!("frame {run} of the series has no GPU times");

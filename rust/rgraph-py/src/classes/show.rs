@@ -66,6 +66,9 @@ pub fn measured(report: &Bound<'_, PyAny>) -> PyResult<Option<Measured>> {
     if let Some(calibrated) = report.getattr_opt("calibrated")? {
         measured.calibrated = calibrated.is_truthy()?;
     }
+    if let Some(measure) = report.getattr_opt("measure")? {
+        measured.isolated = measure.eq("passes")?;
+    }
     Ok(Some(measured))
 }
 

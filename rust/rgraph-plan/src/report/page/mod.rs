@@ -19,12 +19,13 @@ use crate::graph::Graph;
 use crate::plan::Plan;
 
 /// The page's script: modules that share the scope of one function, in this order.
-const SCRIPTS: [&str; 27] = [
+const SCRIPTS: [&str; 28] = [
     include_str!("../viewer/dom.js"),
     include_str!("../viewer/text.js"),
     include_str!("../viewer/model.js"),
     include_str!("../viewer/words.js"),
     include_str!("../viewer/state.js"),
+    include_str!("../viewer/folds.js"),
     include_str!("../viewer/search.js"),
     include_str!("../viewer/axis.js"),
     include_str!("../viewer/view.js"),
@@ -84,6 +85,8 @@ pub struct Measured {
     pub host: Vec<HostSpan>,
     /// Whether `host` counts from the frame's first timestamp on, as `passes` does.
     pub calibrated: bool,
+    /// Whether each pass was timed alone, so that none overlapped another.
+    pub isolated: bool,
 }
 
 /// When a pass began and ended, in microseconds from the frame's first timestamp on.

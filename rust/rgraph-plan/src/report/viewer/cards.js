@@ -56,11 +56,11 @@ function related(key) {
 
 // A name to press: pins what it names.
 function link(key, text) {
-  return h('button', { class: 'link', type: 'button', onclick: () => { set('pin', key); reveal(key); } }, text ?? say.title(key));
+  return h('button', { class: 'link', type: 'button', onclick: () => { set('pin', key); reveal(key); } }, broken(text ?? say.title(key)));
 }
 
-// Commas stay with the name before them.
-const links = (keys) => keys.map((key, at) => h('span', { class: 'listed' }, link(key), at < keys.length - 1 ? ', ' : ''));
+// The style sheet puts commas into the box of the name before them.
+const links = (keys) => keys.map((key, at) => [at > 0 && ' ', h('span', { class: 'listed' }, link(key))]);
 
 // Where something was declared; a place on this machine opens in an editor.
 function declaredAt(place) {
@@ -122,7 +122,7 @@ const card = {
         ['Modelled', passes.us[pass] > 0 ? `${micros(passes.us[pass])} from ${micros(passes.start[pass])}` : ''],
         ['Submission', batch < 0 ? '' : link(`s${batch}`, `${batch} on ${plan.queueName(passes.queue[pass])}`)],
         ['Declared', declaredAt(text(passes.place)) || (passes.declared[pass] >= 0 ? `as pass ${passes.declared[pass]}` : '')],
-        needs.length && ['Needs', ...links(needs)], feeds.length && ['Feeds', ...links(feeds)],
+        groupFact('p', pass), needs.length && ['Needs', ...links(needs)], feeds.length && ['Feeds', ...links(feeds)],
       ),
       foundList(findings.byPass.get(pass)),
       part('Why here and now',
@@ -156,7 +156,7 @@ const card = {
         ['Shape', text(resources.shape)], ['Bytes', `${bytes(resources.bytes[resource])} (${number(resources.bytes[resource])})`],
         lasts ? ['Lives', lasts] : ['Lives', link(`p${resources.first[resource]}`), ' to ', link(`p${resources.last[resource]}`)],
         placed && ['Memory', `${hex(resources.offset[resource])} of heap ${resources.heap[resource]} (${shown(data.heaps[resources.heap[resource]][0])})`],
-        ['Queues', `${text(resources.sharing)}`], ['Declared', declaredAt(text(resources.place))], ['It is', text(resources.relation)],
+        groupFact('r', resource), ['Queues', `${text(resources.sharing)}`], ['Declared', declaredAt(text(resources.place))], ['It is', text(resources.relation)],
       ),
       foundList(findings.byResource.get(resource)),
       part(sharers.length ? 'Shares its bytes' : 'Why it shares no bytes', sharers.length
@@ -337,7 +337,7 @@ function drawCard(aside) {
   aside.drawn = shows;
   const content = key
     ? [h('p', { class: 'kind', text: KINDS[key[0]] }),
-      h('h2', { text: key[0] === 'h' ? shown(payload.measured.host[Number(key.slice(1))].name) : say.title(key) }),
+      h('h2', null, broken(key[0] === 'h' ? shown(payload.measured.host[Number(key.slice(1))].name) : say.title(key))),
       ...card[key[0]](Number(key.slice(1)))]
     : wholeCard();
   const close = key && key === state.pin

@@ -2,6 +2,8 @@
 // plan; times are modelled.
 
 const MOST_OF_A_KIND = 6;
+// A share of its time that work on another queue must run beside the main queue's.
+const PAYS = 0.25;
 
 class Costs {
   constructor() {
@@ -18,7 +20,7 @@ class Costs {
   show() {
     if (this.built) return;
     this.built = true;
-    const parts = [criticalCosts(), idleCosts(), memoryCosts(), mergeCosts(), barrierCosts()].filter(Boolean);
+    const parts = [timingCosts(), criticalCosts(), idleCosts(), asyncCosts(), memoryCosts(), mergeCosts(), barrierCosts()].filter(Boolean);
     this.frame.append(h('div', { class: 'costs' }, parts.length ? parts : h('p', { class: 'empty', text: 'Nothing stands out.' })));
   }
 
@@ -51,6 +53,9 @@ function costs(title, sentence, lines) {
     lines.length > MOST_OF_A_KIND && h('p', { class: 'note', text: `and ${count(lines.length - MOST_OF_A_KIND, 'more', 'more')}` }));
 }
 
+// A share as a percentage; small ones with a decimal.
+const share = (of) => `${(of * 100).toFixed(of < 0.1 ? 1 : 0)} %`;
+
 // The passes that the length of the frame depends on.
 function criticalCosts() {
   const { us, name, queue } = plan.passes;
@@ -61,7 +66,7 @@ function criticalCosts() {
   const lines = path.filter((pass) => us[pass] > 0).map((pass) => {
     const others = plan.data.queues.length > 1 && plan.kindOf(pass) === 'compute' && hue(queue[pass]) === 'hue-0';
     const of = () => ({
-      what: [link(`p${pass}`), ` takes ${((us[pass] / frame) * 100).toFixed(0)} % of the frame.`],
+      what: [link(`p${pass}`), ` takes ${share(us[pass] / frame)} of the frame.`],
       fix: others ? ['It is compute on the graphics queue: ', h('code', { text: `add_pass(${JSON.stringify(shown(name[pass]))}, queue="async_compute")` }), ' lets it overlap if what follows does not need it.'] : null,
     });
     return { size: us[pass], text: micros(us[pass]), of };
@@ -88,6 +93,67 @@ function idleCosts() {
     lines.push({ size: idle, text: micros(idle), of });
   }
   return costs('Waits between queues', 'Time in which a queue has work that it may not begin.', lines.sort((a, b) => b.size - a.size));
+}
+
+// Work given to another queue that nothing of the main queue overlaps: its waits cost more than it hides.
+function asyncCosts() {
+  const { passes, batches, waits } = plan;
+  const scale = plan.scales.measured || plan.scales.modelled;
+  if (!scale) return null;
+  const { begin, end } = scale;
+  const main = [...Array(plan.live).keys()].filter((pass) => passes.queue[pass] >= 0 && hue(passes.queue[pass]) === 'hue-0').sort((a, b) => begin[a] - begin[b]);
+  // How long passes of the main queue run beside a pass; on one queue they begin in the order in which they end.
+  const overlap = (pass) => {
+    let [low, high] = [0, main.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (end[main[middle]] <= begin[pass]) low = middle + 1;
+      else high = middle;
+    }
+    let sum = 0;
+    for (; low < main.length && begin[main[low]] < end[pass]; low += 1) sum += Math.min(end[pass], end[main[low]]) - Math.max(begin[pass], begin[main[low]]);
+    return sum;
+  };
+  const lines = [];
+  batches.queue.forEach((queue, batch) => {
+    if (queue < 0 || hue(queue) === 'hue-0') return;
+    const inside = [...plan.passesIn(batch)].filter((pass) => !scale.timed || scale.timed[pass]);
+    const sum = (list, of) => list.reduce((total, one) => total + of(one), 0);
+    const took = sum(inside, (pass) => end[pass] - begin[pass]);
+    const beside = sum(inside, overlap);
+    if (!(took > 0) || beside > took * PAYS) return;
+    const signalled = waits.source.reduce((total, source) => total + (source === batch ? 1 : 0), 0);
+    const of = () => ({
+      what: [...links(inside.map((pass) => `p${pass}`)), ` on ${plan.queueName(queue)}: ${micros(beside)} of ${micros(took)} run beside other work, for ${count(plan.waitsOf(batch).length + signalled, 'wait')}.`],
+      fix: [h('code', { text: `add_pass(${JSON.stringify(shown(passes.name[inside[0]]))}, queue="graphics")` }), inside.length > 1 ? ` and the same for ${inside.length - 1} more: no waits.` : ' runs it without waits.'],
+    });
+    lines.push({ size: took - beside, text: micros(took - beside), of });
+  });
+  return costs('Async that does not pay', `Passes of another queue while the graphics queue has nothing to do, ${scale.id}.`, lines.sort((a, b) => b.size - a.size));
+}
+
+// A run that timed each pass alone: what could not overlap for it.
+function timingCosts() {
+  if (!payload.measured?.isolated) return null;
+  const { measured } = plan.scales;
+  const took = (pass) => (measured.timed[pass] ? measured.end[pass] - measured.begin[pass] : 0);
+  const fix = [h('code', { text: 'device.run(graph, measure="batches")' }), ' times them together, as they run without timing.'];
+  const lines = [];
+  // Passes of a submission between two barrier calls may overlap.
+  for (let batch = 0; batch < plan.batches.queue.length; batch += 1) {
+    let run = [];
+    for (const pass of [...plan.passesIn(batch), -1]) {
+      if (pass >= 0 && !plan.callsBefore(pass).length) {
+        run.push(pass);
+        continue;
+      }
+      const apart = run;
+      const size = apart.reduce((sum, one) => sum + took(one), 0) - Math.max(0, ...apart.map(took));
+      if (size > 0) lines.push({ size, text: micros(size), of: () => ({ what: [...links(apart.map((one) => `p${one}`)), ' have no barrier between them, and could not overlap.'], fix }) });
+      run = [pass];
+    }
+  }
+  return costs('Timing that isolates passes', `Each pass was timed alone: ${micros(measured.took)} is more than the frame takes without. Each line is the most that overlap could hide.`, lines.sort((a, b) => b.size - a.size));
 }
 
 // Bytes over the bound, and the resources that hold most of the peak alone.

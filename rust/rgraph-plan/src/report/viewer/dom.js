@@ -67,6 +67,7 @@ function bytes(n) {
 }
 
 function micros(us) {
+  if (us >= 1e6) return `${(us / 1e6).toFixed(2)} s`;
   if (us >= 100000) return `${(us / 1000).toFixed(1)} ms`;
   if (us >= 1000) return `${(us / 1000).toFixed(2)} ms`;
   return `${us.toFixed(1)} µs`;

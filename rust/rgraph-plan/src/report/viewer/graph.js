@@ -33,6 +33,7 @@ class GraphView extends GridView {
         again();
       }),
       toggle('Critical path', false, (on) => set('query', on ? 'critical' : '')),
+      folder(['p']),
       culled ? toggle(`Culled (${number(culled)})`, this.culled, (on) => {
         this.culled = on;
         again();
@@ -40,6 +41,7 @@ class GraphView extends GridView {
       h('span', { class: 'note', text: 'Lines run from the pass that writes to the pass that reads; dotted: implied by others.' }),
     );
     this.focusOn = -1;
+    on('folds', again);
     this.frame.addEventListener('wheel', (event) => this.wheel(event), { passive: false });
     this.frame.addEventListener('pointerdown', (event) => this.grab(event));
     this.frame.addEventListener('pointermove', (event) => {
@@ -67,7 +69,12 @@ class GraphView extends GridView {
   lay() {
     const use = (pass) => !plan.isCulled(pass) && (this.focusOn < 0 || this.near.has(pass));
     if (this.focusOn >= 0) this.near = kin(this.focusOn);
-    this.drawing = layOut(plan.data.shown.filter(use), { width: this.width || 1000, height: this.room || 600 });
+    // Passes are as wide as most of their names ask for at the size that they are mostly seen in.
+    const wide = plan.passes.name.map((name) => textWidth(shown(name), 11, 600)).sort((a, b) => a - b);
+    NODE.width = Math.round(clamp((wide[Math.floor(wide.length * 0.9)] || 0) * 1.5 + 24, 132, 236));
+    NODE.across = NODE.width + 48;
+    const all = clusters(plan.data.shown.filter(use));
+    this.drawing = layOut(all.map(({ members }) => members[0]), { width: this.width || 1000, height: this.room || 600 }, all.map(({ members }) => members));
     const { nodes } = this.drawing;
     if (state.culled && this.culled && this.focusOn < 0) this.placeCulled();
     // The walk: a row for the passes of a band that stand at one height.
@@ -81,7 +88,7 @@ class GraphView extends GridView {
       this.lines[node.row].push(node);
     }
     for (const line of this.lines) line.sort((a, b) => a.x - b.x);
-    this.nodeOf = new Map(nodes.map((node) => [node.key, node]));
+    this.nodeOf = new Map(nodes.flatMap((node) => [[node.key, node], ...node.members.map((pass) => [`p${pass}`, node])]));
     this.frames = this.framesOf(nodes);
     this.laid = `${this.width} ${this.room}`;
   }
@@ -93,7 +100,7 @@ class GraphView extends GridView {
     const culled = plan.data.shown.filter((pass) => plan.isCulled(pass));
     culled.forEach((pass, at) => {
       const y = drawing.height + NODE.down / 2 + Math.floor(at / across) * NODE.down;
-      drawing.nodes.push({ pass, key: `p${pass}`, x: 20 + (at % across) * (NODE.width + 16), y, culled: true });
+      drawing.nodes.push({ pass, members: [pass], key: `p${pass}`, x: 20 + (at % across) * (NODE.width + 16), y, culled: true });
     });
     drawing.height += Math.ceil(culled.length / across) * NODE.down + 10;
   }
@@ -105,7 +112,7 @@ class GraphView extends GridView {
     const runs = new Map();
     for (const node of nodes) {
       const physical = plan.passes.physical[node.pass];
-      if (node.culled || physical < 0 || plan.passesOfRender(physical).length < 2) continue;
+      if (node.culled || node.members.length > 1 || physical < 0 || plan.passesOfRender(physical).length < 2) continue;
       const id = `${physical} ${node.band}`;
       if (!runs.has(id)) runs.set(id, []);
       runs.get(id).push(node);
@@ -148,6 +155,15 @@ class GraphView extends GridView {
       this.left = x - this.width / 2;
       this.top = y - this.room / 2;
     }
+  }
+
+  // A folded group unfolds.
+  magnify(row, key) {
+    fold(groupOf('p', Number(key.slice(2))));
+  }
+
+  covers(id, lit) {
+    return this.nodeOf.get(split(id)[1]).members.some((pass) => lit.has(`p${pass}`));
   }
 
   // Zooms around a place of the window.
@@ -255,15 +271,17 @@ class GraphView extends GridView {
   node(node) {
     const { scale } = this;
     const [width, height] = [NODE.width * scale, NODE.height * scale];
-    const name = shown(plan.passes.name[node.pass]);
-    const time = plan.passes.us[node.pass];
+    const folded = node.members.length > 1;
+    const name = folded ? groupName(groupOf('p', node.pass), node.members.length) : shown(plan.passes.name[node.pass]);
+    const time = node.members.reduce((sum, pass) => sum + plan.passes.us[pass], 0);
     const label = labelIn(name, width, height);
     const timed = time > 0 && height >= 37 && label.lines.length === 1 && !label.turned;
     const physical = plan.passes.physical[node.pass];
-    const look = `box node ${node.culled ? 'culled' : `${hue(plan.passes.queue[node.pass])} ${kindClass(node.pass)}`}|${label.key}${timed}${physical}`;
-    const cell = this.cell(node.row, node.key, look, () => say.key(node.key), () => [
+    const look = `box node ${folded ? 'group-box ' : ''}${node.culled ? 'culled' : `${hue(plan.passes.queue[node.pass])} ${kindClass(node.pass)}`}|${label.key}${timed}${physical}${folded ? node.members.length : ''}`;
+    const words = () => (folded ? `${name}, ${micros(time)}: unfold` : say.key(node.key));
+    const cell = this.cell(node.row, node.key, look, words, () => [
       findings.byPass.has(node.pass) && h('span', { class: 'badge', text: '!' }), labelOf(label), timed && h('span', { class: 'time', text: micros(time) })],
-    { title: label.lines.join('') === name ? null : name });
+    { title: label.lines.join('') === name ? null : name, 'aria-expanded': folded && 'false' });
     return place(cell, node.x * scale - this.left, node.y * scale - this.top - height / 2, width, height);
   }
 
@@ -302,7 +320,7 @@ class GraphView extends GridView {
     const lit = focus ? related(focus) : search.hits;
     for (const node of this.painted || []) {
       const queue = plan.passes.queue[node.pass];
-      const of = node.culled || (lit && !lit.has(node.key)) ? colours.off : colours.hues[queue < 0 ? 3 : Number(hue(queue).slice(4))];
+      const of = node.culled || (lit && !lit.has(node.key) && !node.members.some((pass) => lit.has(`p${pass}`))) ? colours.off : colours.hues[queue < 0 ? 3 : Number(hue(queue).slice(4))];
       brush.fillStyle = of.edge;
       brush.fillRect(node.x, node.y - NODE.height / 2, NODE.width, NODE.height);
       brush.fillStyle = of.fill;
@@ -315,13 +333,14 @@ class GraphView extends GridView {
     const focus = state.hover || state.pin;
     const at = focus ? this.nodeOf.get(focus) : undefined;
     const passOfItem = (source) => nodes[source].pass;
+    const found = (source) => nodes[source].members.some((pass) => search.hits.has(`p${pass}`));
     const carries = (from, to) => this.drawing.carried(from, to);
     const resource = focus?.[0] === 'r' ? Number(focus.slice(1)) : -1;
     const lights = (piece) => {
       const from = passOfItem(piece.source);
       if (at) return nodes[piece.source] === at || piece.leads.some((target) => nodes[target] === at);
       if (resource >= 0) return piece.leads.some((target) => carries(from, passOfItem(target)).includes(resource));
-      if (search.hits) return search.hits.has(`p${from}`) && piece.leads.some((target) => search.hits.has(`p${passOfItem(target)}`));
+      if (search.hits) return found(piece.source) && piece.leads.some(found);
       return false;
     };
     const low = this.top / this.scale - 60;

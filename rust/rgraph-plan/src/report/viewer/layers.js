@@ -8,19 +8,19 @@ const REDUCED = 3000;
 // Lines over more layers than this are drawn only while one of their ends is lit, in graphs of more passes than `many`.
 const LONG = { layers: 12, many: 600 };
 
-// Lays passes out. `passes` are in an order in which every flow points forward.
-function layOut(passes, window) {
-  const turn = new Map(passes.map((pass, at) => [pass, at]));
+// Lays passes out. `passes` are in an order in which every flow points forward; each stands for its `members`.
+function layOut(passes, window, members = passes.map((pass) => [pass])) {
+  const turn = new Map(members.flatMap((all, at) => all.map((pass) => [pass, at])));
   const { into, carried } = arrows(passes, turn);
   const all = into.map((befores) => befores.slice());
   if (passes.length <= REDUCED) reduce(into);
   const layer = layersOf(into);
-  const items = passes.map((pass, at) => ({ pass, layer: layer[at], y: 0, tall: NODE.down, before: [], behind: [], source: at }));
+  const items = passes.map((pass, at) => ({ pass, members: members[at], layer: layer[at], y: 0, tall: NODE.down, before: [], behind: [], source: at }));
   const wires = wire(items, into, passes.length > LONG.many ? LONG.layers : Infinity);
   const layers = [];
   for (const item of items) (layers[item.layer] ||= []).push(item);
   orderLayers(layers);
-  for (const item of items) if (item.pass !== undefined) item.key = `p${item.pass}`;
+  for (const item of items) if (item.pass !== undefined) item.key = `${item.members.length > 1 ? 'mf' : 'p'}${item.pass}`;
   const drawing = wrapLayers(layers, wires, window);
   const nodes = items.filter((item) => item.pass !== undefined);
   const implied = all.flatMap((befores, at) => befores.filter((before) => !into[at].includes(before)).map((before) => [nodes[before], nodes[at]]));

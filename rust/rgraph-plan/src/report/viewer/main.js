@@ -70,13 +70,14 @@ function tabs() {
 function header() {
   const { meta } = plan;
   const culled = plan.passCount - plan.live;
+  // The first matter most: those that do not fit are out of sight.
   const figures = [
-    [count(plan.live, 'pass', 'passes'), ''], culled && [`${number(culled)} culled`, 'off'],
-    [queueText(), ''], [`${count(meta.barrier_calls, 'barrier call')}`, ''],
-    [bytes(meta.memory), ''],
+    payload.findings.length > 0 && [count(payload.findings.length, 'finding'), 'bad'],
+    [count(plan.live, 'pass', 'passes'), ''],
     payload.frames ? [framesText(), 'frames']
       : plan.scales.measured ? [`${micros(plan.scales.measured.took)} measured`, ''] : meta.frame_us > 0 && [micros(meta.frame_us), ''],
-    payload.findings.length > 0 && [count(payload.findings.length, 'finding'), 'bad'],
+    [bytes(meta.memory), ''], culled && [`${number(culled)} culled`, 'off'],
+    [queueText(), ''], [`${count(meta.barrier_calls, 'barrier call')}`, ''],
   ].filter(Boolean);
   const field = h('input', {
     type: 'search', id: 'search', placeholder: 'Search  /', 'aria-label': 'Search passes, resources and barriers', autocomplete: 'off', spellcheck: 'false',

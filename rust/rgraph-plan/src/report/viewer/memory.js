@@ -20,12 +20,18 @@ class MemoryMap extends Pane {
       this.even = value === 'even';
       this.cached = null;
       this.draw();
-    }), legend([['line peak', 'needed'], ['line bound', 'bound']], 'Lines'));
+    }), folder(['r']), legend([['line peak', 'needed'], ['line bound', 'bound']], 'Lines'));
+    on('folds', () => {
+      this.cached = null;
+      this.draw();
+    });
     this.frame.append(this.over);
     this.canvas = h('canvas', { class: 'specks', 'aria-hidden': 'true' });
     this.specks = [];
     this.grid.addEventListener('pointermove', (event) => {
-      if (event.pointerType !== 'touch' && !event.buttons && !event.target.closest('[data-cell]')) set('hover', split(this.speckAt(event) || ':')[1] || null);
+      if (event.pointerType === 'touch' || event.buttons || event.target.closest('[data-cell]')) return;
+      const [, key] = split(this.speckAt(event) || ':');
+      set('hover', key && key[0] !== 'm' ? key : null);
     });
     this.grid.addEventListener('click', (event) => {
       const id = !event.target.closest('[data-cell]') && !this.dragged && this.speckAt(event);
@@ -47,8 +53,10 @@ class MemoryMap extends Pane {
       const offset = this.aliasing ? resources.offset[resource] : heap.used;
       heap.used = Math.max(heap.used, offset + size);
       const end = resources.root[resource] ? this.axis.scale.extent : lives.end[resource];
-      heap.cells.push({ key: `r${resource}`, at: lives.begin[resource], end, resource, offset, size });
+      const group = foldedOf('r', resource);
+      heap.cells.push({ key: `${group ? 'mf' : 'r'}${resource}`, at: lives.begin[resource], end, resource, offset, size, group });
     }
+    for (const heap of heaps) nameGroups(heap.cells);
     for (const heap of heaps) heap.cells.sort((a, b) => a.offset - b.offset || a.at - b.at);
     this.rows = heaps.length;
     this.cached = heaps;
@@ -88,7 +96,7 @@ class MemoryMap extends Pane {
   locate(key) {
     if (key[0] !== 'r') return null;
     for (let row = 0; row < this.heaps.length; row += 1) {
-      const cell = this.heaps[row].cells.find((one) => one.key === key);
+      const cell = this.heaps[row].cells.find((one) => `r${one.resource}` === key);
       if (cell) return [row, cell];
     }
     return null;
@@ -101,9 +109,13 @@ class MemoryMap extends Pane {
     this.scrollTo(heap.top + top, Math.max(14, heap.y(cell.offset) - top), 40);
   }
 
+  // A folded group unfolds.
   magnify(row, key) {
-    const [from, to] = key.slice(2).split('-').map(Number);
-    this.zoomTo(from, to);
+    fold(groupOf('r', Number(key.slice(2))));
+  }
+
+  covers(id, lit) {
+    return groupsOf('r').get(groupOf('r', Number(split(id)[1].slice(2)))).some((resource) => lit.has(`r${resource}`));
   }
 
   paintRows() {
@@ -146,7 +158,7 @@ class MemoryMap extends Pane {
         const height = Math.max(1.5, heap.y(cell.offset) - top);
         if (heap.top + top > low || heap.top + top + height < high) continue;
         const one = { cell, row, left, width, top, height };
-        if (cell.key === state.pin || `${row}:${cell.key}` === this.at) shown[row].push(one);
+        if (`r${cell.resource}` === state.pin || `${row}:${cell.key}` === this.at) shown[row].push(one);
         else if (width >= SPECK && height >= SPECK) large.push(one);
         else this.specks.push(one);
       }
@@ -160,13 +172,14 @@ class MemoryMap extends Pane {
 
   block(row, { cell, left, width, top, height }) {
     const group = plan.group[cell.resource];
-    const name = shown(plan.resources.name[cell.resource]);
-    const label = height > 12 ? labelIn(name, width, Math.min(height, height < 30 ? 16 : height - (width > 60 && height > 34 ? 15 : 0))) : { lines: [], key: '' };
+    const name = cell.name ?? shown(plan.resources.name[cell.resource]);
+    const label = height > 12 && name ? labelIn(name, width, Math.min(height, height < 30 ? 16 : height - (width > 60 && height > 34 ? 15 : 0))) : { lines: [], key: '' };
     const sized = width > 60 && height > 34;
-    const look = `block ${group >= 0 ? `group-${group % 8}` : 'alone'}${plan.resources.root[cell.resource] ? ' kept' : ''}${height < 18 ? ' small' : ''}${
+    const look = `block ${cell.group ? 'folded ' : ''}${group >= 0 ? `group-${group % 8}` : 'alone'}${plan.resources.root[cell.resource] ? ' kept' : ''}${height < 18 ? ' small' : ''}${
       height < 4 ? ' thin' : ''}|${label.key}${sized}${cell.offset}`;
     const words = () => {
       const sharers = plan.sharers(cell.resource).length;
+      if (cell.group) return `${groupName(cell.group, cell.many)}, ${bytes(cell.size)} at ${hex(cell.offset)}: unfold`;
       return `${name}, ${bytes(cell.size)} at ${hex(cell.offset)}${sharers ? `, shares bytes with ${sharers}` : ''}`;
     };
     const box = this.cell(row, cell.key, look, words, () => [labelOf(label), sized && h('span', { class: 'time', text: bytes(cell.size) })]);
@@ -190,7 +203,7 @@ class MemoryMap extends Pane {
     const colours = paints();
     for (const { cell, row, left, width: wide, top, height: tall } of this.specks) {
       const group = plan.group[cell.resource];
-      const colour = lit && !lit.has(cell.key) ? colours.off : colours.groups[group < 0 ? 8 : group % 8];
+      const colour = lit && !lit.has(`r${cell.resource}`) ? colours.off : colours.groups[group < 0 ? 8 : group % 8];
       const y = heaps[row].top + top;
       // Thin ones have an edge at their left only: edges all around would leave nothing of the colour.
       brush.fillStyle = colour.edge;
@@ -214,14 +227,18 @@ class MemoryMap extends Pane {
   lines(heap, heapCount) {
     const { names, axis } = this;
     const y = (size) => heap.top + heap.y(size);
-    const line = (size, kind, text) => [
+    const line = (size, kind, text, aside = 0) => [
       svg('line', { x1: names, x2: names + axis.width, y1: y(size), y2: y(size), class: kind }),
-      svg('text', { x: names + axis.width - 4, y: y(size) - 4, 'text-anchor': 'end', class: kind }, text),
+      svg('text', { x: names + axis.width - 4 - aside, y: y(size) - 4, 'text-anchor': 'end', class: kind }, text),
     ];
     const base = svg('line', { x1: names, x2: names + axis.width, y1: y(0), y2: y(0), class: 'base' });
     const lines = [base, ...line(heap.used, 'peak', `${bytes(heap.used)}${this.aliasing ? ' needed' : ' without aliasing'}`)];
     const bound = this.even ? Infinity : plan.meta.memory_bound;
-    if (heapCount === 1 && bound < heap.used * 0.97) lines.push(...line(bound, 'bound', `${bytes(bound)} bound`));
+    if (heapCount === 1 && bound < heap.used * 0.97) {
+      // Names of lines that are near each other stand side by side.
+      const near = y(bound) - y(heap.used) < 15;
+      lines.push(...line(bound, 'bound', `${bytes(bound)} bound`, near ? 130 : 0));
+    }
     if (this.even || !heap.used) return lines;
     // The axis of bytes, in steps of a power of two.
     const step = 2 ** Math.ceil(Math.log2((heap.used / heap.height) * 28));
@@ -230,6 +247,17 @@ class MemoryMap extends Pane {
         svg('text', { x: names - 8, y: y(size) + 4, 'text-anchor': 'end', class: 'byte' }, bytes(size).replace('.0', '')));
     }
     return lines;
+  }
+}
+
+// The boxes of a folded group stay where their bytes are; the one with the most room has its name.
+function nameGroups(cells) {
+  const groups = new Map();
+  for (const cell of cells) if (cell.group) groups.set(cell.group, [...(groups.get(cell.group) || []), cell]);
+  for (const [group, members] of groups) {
+    const room = (cell) => cell.size * (cell.end - cell.at);
+    const most = members.reduce((best, cell) => (room(cell) > room(best) ? cell : best));
+    for (const cell of members) Object.assign(cell, { many: members.length, name: cell === most ? groupName(group, members.length) : '' });
   }
 }
 

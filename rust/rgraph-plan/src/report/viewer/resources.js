@@ -23,7 +23,7 @@ class Resources extends Pane {
       this.forget();
       this.draw();
     };
-    const prefixes = new Set(plan.resources.name.map((name) => /^[^/.]+(?=[/.])/.exec(name)?.[0]).filter(Boolean));
+    const prefixes = new Set(plan.resources.name.map(prefixOf).filter(Boolean));
     this.grouped = prefixes.size > 0 && plan.resourceCount < 3000;
     this.tools.append(
       choice('Sorted by', orders, this.order, (order) => {

@@ -173,7 +173,7 @@ class Stack {
     for (const pane of this.panes) {
       Object.assign(pane, { width: PAPER, top: 0, room: pane.natural() });
       pane.panel.style.height = '';
-      if (pane.id === 'resources') pane.room = Math.min(pane.visible.length, 2000) * pane.line;
+      if (pane.id === 'resources') pane.room = Math.min(pane.visible.length, MOST_PRINTED) * pane.line;
       if (!pane.folded) pane.paintRows();
     }
     this.mark();
@@ -411,10 +411,15 @@ class Stack {
     this.mark();
   }
 
-  // Brings a thing into view in every pane that shows it; false if none does.
+  // Brings a thing into view in every pane that shows it; a pass is in view as a band of the axis. False if none does.
   reveal(key) {
     const shows = this.panes.filter((pane) => !pane.folded && pane.reveal(key));
-    return shows.length > 0;
+    if (shows.length > 0) return true;
+    if (key[0] !== 'p' || plan.isCulled(Number(key.slice(1)))) return false;
+    const { begin, end } = this.axis.scale;
+    this.axis.reveal(begin[key.slice(1)], end[key.slice(1)], 8);
+    this.moved();
+    return true;
   }
 
   locate(key) {

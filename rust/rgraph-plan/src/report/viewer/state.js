@@ -64,14 +64,6 @@ function recall() {
   if (state.pin) current().reveal(state.pin);
 }
 
-// Groups of names that are folded, by kind and prefix: in every view alike.
-const folds = new Set();
-
-function fold(group) {
-  if (!folds.delete(group)) folds.add(group);
-  tell('folds');
-}
-
 // Light, dark, or what the system says; kept where pages may keep anything.
 const theme = {
   names: ['system', 'light', 'dark'],

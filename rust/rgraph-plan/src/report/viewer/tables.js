@@ -1,6 +1,8 @@
 // Everything as tables to sort and to copy: what the drawings show, for those who rather read it.
 
 const TABLE_ROW = 26;
+// As many rows are printed, of tables and of resources.
+const MOST_PRINTED = 2000;
 
 const TABLES = {
   passes: {
@@ -202,8 +204,8 @@ class Tables extends GridView {
     this.grid.setAttribute('aria-colcount', String(table.columns.length));
     this.grid.style.height = `${(list.length + 1) * TABLE_ROW + 4}px`;
     const { scrollTop, clientHeight } = this.frame;
-    const first = clamp(Math.floor(scrollTop / TABLE_ROW) - 1, 0, list.length);
-    const last = clamp(Math.ceil((scrollTop + clientHeight) / TABLE_ROW), 0, list.length);
+    const first = printing() ? 0 : clamp(Math.floor(scrollTop / TABLE_ROW) - 1, 0, list.length);
+    const last = printing() ? Math.min(list.length, MOST_PRINTED) : clamp(Math.ceil((scrollTop + clientHeight) / TABLE_ROW), 0, list.length);
     const rows = list.slice(first, last).map((at) => table.row(at));
     const widths = this.widths(rows, table);
     const heads = table.columns.map((name, column) => {
@@ -229,18 +231,20 @@ class Tables extends GridView {
       this.row(row + 1, (row + 1) * TABLE_ROW, TABLE_ROW, cells, table.kind ? `row ${table.kind(list[row])}` : 'row');
     });
     this.grid.style.width = `${widths.total}px`;
+    this.shrink(widths.total);
     this.end();
   }
 
   // Widths of columns, by what is in view; they only grow, so that nothing jumps while one scrolls.
   widths(rows, table) {
-    const of = this.wide?.which === this.which ? this.wide.of : table.columns.map((name, column) => Math.max(name.length * 7.8 + 34, table.least?.[column] || 0));
+    const which = `${this.which}${printing()}`;
+    const of = this.wide?.which === which ? this.wide.of : table.columns.map((name, column) => Math.max(name.length * 7.8 + 34, table.least?.[column] || 0));
     // The last column, mostly a reason, may be as wide as its text.
-    const most = (column) => (column === of.length - 1 ? 1600 : 420);
+    const most = (column) => (column === of.length - 1 && !printing() ? 1600 : 420);
     rows.forEach((values) => values.forEach((value, column) => {
       of[column] = Math.max(of[column], Math.min(most(column), textWidth(String(value), 13, 600) + 24));
     }));
-    this.wide = { which: this.which, of };
+    this.wide = { which, of };
     let total = 0;
     const at = of.map((width) => {
       total += width;

@@ -29,13 +29,18 @@ const textWidth = (() => {
   };
 })();
 
-// A text no wider than so many pixels: its middle left out, more of its end kept than of its beginning; empty where not
-// even three characters fit.
+// A text no wider than so many pixels: its middle left out, its last segment whole where that fits, else more of its end
+// kept than of its beginning; empty where not even three characters fit.
 function fit(text, room, size = 13, weight = 400) {
   if (textWidth(text, size, weight) <= room) return text;
+  const own = /[^/.]+$/.exec(text)?.[0] || '';
+  // What names begin with is often the same: where the segment itself must be cut, only that is shown.
+  if (own && own !== text && textWidth(`…${own}`, size, weight) > room) return fit(own, room, size, weight);
   const chars = [...text];
+  const last = [...own].length;
   const cut = (n) => {
-    const head = Math.floor(n * 0.4);
+    const most = Math.min(Math.floor(n * 0.4), Math.max(0, n - last));
+    const head = most > 1 ? most : 0;
     return `${chars.slice(0, head).join('')}…${chars.slice(chars.length - (n - head)).join('')}`;
   };
   let [low, high] = [0, chars.length - 1];
@@ -49,6 +54,9 @@ function fit(text, room, size = 13, weight = 400) {
 
 // Where a name may be broken: behind `/ . _ -` and before humps, never inside a word.
 const pieces = (text) => text.split(/(?<=[/._\-: ])|(?<=[\p{Ll}\d])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u);
+
+// A text with places to break it, for the browser to choose from.
+const broken = (text) => pieces(text).flatMap((piece, at) => (at > 0 ? [h('wbr'), piece] : [piece]));
 
 // Lines of a text, as few as possible; null where a word is wider than a line or the lines are too many.
 function wrap(text, room, most, size = 13, weight = 600) {

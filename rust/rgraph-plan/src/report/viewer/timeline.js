@@ -469,15 +469,15 @@ class Timeline extends Pane {
 function groupsIn(cells, rows, scale) {
   if (rows > 1 || plan.live > 3000) return [];
   const groups = [];
-  const prefixOf = (pass) => /^[^/.]+(?=[/.])/.exec(plan.passes.name[pass])?.[0];
+  const prefix = (pass) => prefixOf(plan.passes.name[pass]);
   for (let at = 0; at < cells.length;) {
-    const prefix = prefixOf(cells[at].id);
+    const name = prefix(cells[at].id);
     let end = at + 1;
-    while (prefix && end < cells.length && prefixOf(cells[end].id) === prefix) end += 1;
-    if (prefix && end - at > 1) {
-      for (const cell of cells.slice(at, end)) cell.short = plan.passes.name[cell.id].slice(prefix.length + 1);
+    while (name && end < cells.length && prefix(cells[end].id) === name) end += 1;
+    if (name && end - at > 1) {
+      for (const cell of cells.slice(at, end)) cell.short = plan.passes.name[cell.id].slice(name.length + 1);
       const [first, last] = [cells[at].id, cells[end - 1].id];
-      groups.push({ key: `mg${first}-${last}`, at: scale.begin[first], end: scale.end[last], kind: 'group', id: first, last, name: prefix });
+      groups.push({ key: `mg${first}-${last}`, at: scale.begin[first], end: scale.end[last], kind: 'group', id: first, last, name });
     }
     at = end;
   }

@@ -5,18 +5,23 @@ const tip = {
     this.box = h('div', { class: 'tip', 'aria-hidden': 'true' });
     this.box.hidden = true;
     addEventListener('pointermove', (event) => {
-      this.moved = performance.now();
+      this.pointed = true;
       [this.x, this.y] = [event.clientX, event.clientY];
       if (event.buttons || event.pointerType === 'touch') this.show(null);
       else if (!this.box.hidden) this.place();
     }, { passive: true, signal: ended });
-    for (const kind of ['keydown', 'pointerdown', 'wheel']) addEventListener(kind, () => this.show(null), { passive: true, signal: ended });
+    for (const kind of ['keydown', 'pointerdown', 'wheel']) {
+      addEventListener(kind, () => {
+        this.pointed = false;
+        this.show(null);
+      }, { passive: true, signal: ended });
+    }
     return this.box;
   },
 
   // Only what the pointer came to has a tip: who walks by keys reads the card.
   show(key) {
-    const shows = key && !state.dragging && performance.now() - (this.moved || -1e9) < 400 && say.tip[key[0]];
+    const shows = key && !state.dragging && this.pointed && say.tip[key[0]];
     this.box.hidden = !shows;
     if (!shows) return;
     const at = Number(key.slice(1));

@@ -154,6 +154,12 @@ class GridView {
     this.decorate?.();
   }
 
+  // On paper a grid is as wide as the page, as far as it stays legible. Whether it is on paper.
+  shrink(width) {
+    this.grid.style.zoom = printing() ? String(clamp(PAPER / width, 0.4, 1)) : '';
+    return printing();
+  }
+
   covers() {
     return true;
   }
