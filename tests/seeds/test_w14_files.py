@@ -12,7 +12,7 @@ import pytest
 import rgraph as rg
 from rgraph.cli import main
 from rgraph.importers import slangp
-from seeds.test_w14_importers import PLAIN, close, picture, player, png, preset, rendered, shader
+from seeds.test_w14_importers import PLAIN, STAGES, close, picture, player, png, preset, rendered, shader
 
 __all__ = ["player"]
 
@@ -38,7 +38,6 @@ def refused(path: Path, **options: object) -> rg.RgError:
         (["shaders = 1", "shader0 = plain.slang", "scale_type0 = bigger"], ":3", 'scale_type0 is "bigger"'),
         (["shaders = 1", "shader0 = plain.slang", "scale_type0 = source", "scale0 = x"], ":4", 'scale0 is "x"'),
         (["/* two", "lines */", "#reference preset.slangp"], ":3", "the preset refers to itself"),
-        (["shaders = 1", "shader0 = plain.slang", "textures = T", "T = plain.slang"], ":4", "cannot be read"),
     ],
 )
 def test_w14_faults_of_presets_name_file_and_line(tmp_path, lines, place, words):
@@ -102,6 +101,25 @@ def test_w14_textures_without_a_meaning_are_refused(tmp_path, name, words):
     assert error.code == "RG-E202"
     assert f'"{name}"' in str(error)
     assert words in str(error)
+
+
+def test_w14_a_texture_that_is_no_picture_is_refused_where_a_shader_asks_for_it(tmp_path):
+    shader(tmp_path, "asks", "FragColor = texture(T, vTexCoord);", textures="T")
+    shader(tmp_path, "plain", PLAIN)
+    error = refused(preset(tmp_path, "shaders = 1", "shader0 = asks.slang", "textures = T", "T = plain.slang"))
+    assert ":4" in str(error)
+    assert "cannot be read" in str(error)
+    for file in ("plain.slang", "missing.png"):
+        made = slangp(preset(tmp_path, "shaders = 1", "shader0 = plain.slang", "textures = T", f"T = {file}"))
+        assert made.notes == (f'{tmp_path / "preset.slangp"}:4: no shader asks for the texture "T": it was not read',)
+
+
+def test_w14_a_size_of_nothing_is_zero_and_noted(tmp_path):
+    words = "vec4 UserSize3; vec4 PassOutputSize7;"
+    text = f"#version 450\nlayout(std140, set = 0, binding = 0) uniform UBO {{ mat4 MVP; {words} }} global;\n{STAGES}"
+    (tmp_path / "odd.slang").write_text(f"{text}void main() {{ {PLAIN} FragColor += global.UserSize3; }}\n")
+    made = slangp(preset(tmp_path, "shaders = 1", "shader0 = odd.slang"))
+    assert made.notes == (f"{tmp_path / 'odd.slang'}: uniforms without a meaning are 0: UserSize3, PassOutputSize7",)
 
 
 def test_w14_a_preset_reads_shaders_and_pictures_beside_it_and_nothing_else_outside(tmp_path):

@@ -290,20 +290,19 @@ class Chain:
             return self.names.parameters[name]
         what = self.names.size(name)
         if what is not None:
-            return size_of(self._size(what, at, name))
+            size = self._size(what, at)
+            return None if size is None else size_of(size)
         return plain(name, self.size)
 
-    def _size(self, what: Texture, at: int, name: str) -> tuple[int, int]:
-        """Size of a texture of a pass; that of a later pass's output is known too."""
+    def _size(self, what: Texture, at: int) -> tuple[int, int] | None:
+        """Size of a texture of a pass, that of a later pass's output too; None: there is no such texture."""
         kind, index = what
         if kind == "Source" and at > 0:
             return self.sizes[at - 1]
         if kind in ("Original", "Source", "OriginalHistory"):
             return self.size
         known = self.lookup_sizes if kind == "User" else self.sizes
-        if index >= len(known):
-            self._missing(at, name, "there is no such lookup texture" if kind == "User" else f"no pass {index}")
-        return known[index]
+        return known[index] if index < len(known) else None
 
     def _block(
         self, at: int, target: Any, members: tuple[ShaderMember, ...], output: tuple[int, int], final: bool

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rgraph.importers._preset import Texture
     from rgraph.importers._read import Reader
 
-__all__ = ["Lookup", "lookup"]
+__all__ = ["Lookup", "lookup", "unread"]
 
 _LARGEST = 16384
 
@@ -40,6 +40,17 @@ class Lookup(NamedTuple):
                 graph.blit(f"{name}/mip{level}", whole.mip(level - 1), whole.mip(level), filter=filter_)  # type: ignore[arg-type]
             image = whole
         return image, self.size, Sampler(filter_, address=self.settings.wrap)  # type: ignore[arg-type]
+
+
+def unread(settings: Texture) -> Lookup:
+    """A texture that no shader asks for, so that its picture is not read: collections name some that are not there.
+
+    Parameters
+    ----------
+    settings
+        The texture.
+    """
+    return Lookup(settings.name, (0, 0), b"", settings)
 
 
 def _png(data: bytes) -> tuple[int, int, bytes]:

@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from rgraph._core import Graph
 from rgraph._errors import RgError
 from rgraph.importers._chain import Chain, reflected, stem
 from rgraph.importers._imported import Imported
-from rgraph.importers._lookup import lookup
+from rgraph.importers._lookup import lookup, unread
 from rgraph.importers._meaning import Names
 from rgraph.importers._mistake import refuse
 from rgraph.importers._preset import Preset, read_preset
 from rgraph.importers._read import Reader
 from rgraph.importers._slang import Parameter, Slang, read_slang
+
+if TYPE_CHECKING:
+    from rgraph import ShaderReflection
 
 __all__ = ["slangp"]
 
@@ -115,6 +118,14 @@ def slangp(
         raise
 
 
+def _asked(found: list[ShaderReflection]) -> set[str]:
+    """Names of textures and uniforms that the shaders use."""
+    names = {one.name for shader in found for one in shader.bindings}
+    blocks = [one.members for shader in found for one in shader.bindings]
+    blocks += [shader.push.members for shader in found if shader.push]
+    return names | {member.name for block in blocks for member in block}
+
+
 def _imported(
     file: Path,
     reader: Reader,
@@ -131,7 +142,13 @@ def _imported(
     pairs = [reflected(slang, one.place) for slang, one in zip(slangs, preset.passes, strict=True)]
     slangs, found = [slang for slang, _ in pairs], [one for _, one in pairs]
     known = _parameters(preset, slangs, given, notes)
-    lookups = [lookup(one, reader) for one in preset.textures]
+    asked = _asked(found)
+    lookups = [
+        lookup(one, reader) if asked & {one.name, f"{one.name}Size", f"User{at}", f"UserSize{at}"} else unread(one)
+        for at, one in enumerate(preset.textures)
+    ]
+    absent = [one for one, read in zip(preset.textures, lookups, strict=True) if not read.texels]
+    notes += [f'{one.place}: no shader asks for the texture "{one.name}": it was not read' for one in absent]
     named = zip(preset.passes, slangs, strict=True)
     aliases = [[name for name in (one.alias, slang.name) if name] for one, slang in named]
     names = Names(aliases, [one.name for one in preset.textures], {one.name: one.value for one in known.values()})
