@@ -1,0 +1,226 @@
+/* A Vulkan loader in front of the system's, which pretends other memory types and queue families than the driver has, and
+   logs calls. All its memory is the driver's type 0, all its queues are the driver's first one. Structures are written
+   out, since the tests need no Vulkan headers elsewhere: Vulkan 1.3 specification, on a 64-bit machine. */
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef void *handle;
+typedef void (*function)(void);
+typedef struct { uint32_t type; const void *next; } base;
+typedef struct { uint32_t flags, heap; } memory_type;
+typedef struct { uint64_t size; uint32_t flags; } memory_heap;
+typedef struct { uint32_t count; memory_type types[32]; uint32_t heap_count; memory_heap heaps[16]; } memory_properties;
+typedef struct { base head; memory_properties properties; } memory_properties2;
+typedef struct { uint64_t size, alignment; uint32_t bits; } requirements;
+typedef struct { base head; requirements memory; } requirements2;
+typedef struct { base head; uint64_t size; uint32_t index; } allocate_info;
+typedef struct { uint32_t flags, count, stamp_bits, width, height, depth; } family;
+typedef struct { base head; uint32_t flags, family, count; const float *priorities; } queue_info;
+typedef struct {
+    base head; uint32_t flags, queue_count; const queue_info *queues;
+    uint32_t layer_count; const char *const *layers; uint32_t extension_count; const char *const *extensions;
+    const void *features;
+} device_info;
+typedef struct { base head; uint32_t flags, family; } pool_info;
+typedef struct {
+    base head; uint32_t flags; uint64_t size; uint32_t usage, sharing, family_count; const uint32_t *families;
+} buffer_info;
+typedef struct {
+    base head; uint32_t flags, kind, format, extent[3], mips, layers, samples, tiling, usage, sharing, family_count;
+    const uint32_t *families; uint32_t layout;
+} image_info;
+typedef struct { base head; const void *info; uint32_t plane; } needs_info;
+typedef struct {
+    base head; uint64_t scopes[4]; uint32_t source, target; uint64_t buffer, offset, size;
+} buffer_barrier;
+typedef struct {
+    base head; uint64_t scopes[4]; uint32_t old_layout, new_layout, source, target; uint64_t image; uint32_t range[5];
+} image_barrier;
+typedef struct {
+    base head; uint32_t flags, memory_count; const void *memory; uint32_t buffer_count; const buffer_barrier *buffers;
+    uint32_t image_count; const image_barrier *images;
+} dependency_info;
+
+enum { MOST_BARRIERS = 64, IGNORED = 0xffffffff };
+static uint32_t types[32], type_count, families[8], family_count;
+static char written[1 << 18];
+static size_t length;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* What to pretend from the next device on; no types or families: those that the driver has. */
+void interposer_pretend(uint32_t memory_count, const uint32_t *memory, uint32_t count, const uint32_t *flags) {
+    type_count = memory_count, family_count = count;
+    memcpy(types, memory, 4 * memory_count), memcpy(families, flags, 4 * count);
+}
+
+/* The calls since the last clearing, one per line. */
+const char *interposer_log(void) { return written; }
+void interposer_clear(void) { length = 0, written[0] = 0; }
+
+static void note(const char *format, uint32_t one, uint32_t two) {
+    pthread_mutex_lock(&lock);
+    int more = snprintf(written + length, sizeof written - length, format, one, two);
+    if (length + (size_t)more < sizeof written) length += (size_t)more;
+    pthread_mutex_unlock(&lock);
+}
+
+/* A function of this table and the one behind it, as the loader gave it last: no handle is asked, since a device may be
+   destroyed long after its instance was replaced by another one. */
+typedef struct { const char *name; function own, behind; } entry;
+static function behind(const char *name);
+#define REAL(result, ...) ((result(*)(__VA_ARGS__))behind(__func__ + 3))
+
+static void pretend_types(memory_properties *out) {
+    if (!type_count) return;
+    for (uint32_t at = 0; at < type_count; at++) out->types[at] = (memory_type){types[at], 0};
+    out->count = type_count;
+}
+static void my_vkGetPhysicalDeviceMemoryProperties(handle physical, memory_properties *out) {
+    REAL(void, handle, memory_properties *)(physical, out), pretend_types(out);
+}
+static void my_vkGetPhysicalDeviceMemoryProperties2(handle physical, memory_properties2 *out) {
+    REAL(void, handle, memory_properties2 *)(physical, out), pretend_types(&out->properties);
+}
+static void my_vkGetPhysicalDeviceQueueFamilyProperties(handle physical, uint32_t *count, family *out) {
+    family all[8];
+    uint32_t known = 8;
+    REAL(void, handle, uint32_t *, family *)(physical, &known, all);
+    for (uint32_t at = 0; family_count && at < family_count; at++) {
+        all[at] = all[0], all[at].flags = families[at], all[at].count = 1;
+    }
+    known = family_count ? family_count : known;
+    for (uint32_t at = 0; out && at < known && at < *count; at++) out[at] = all[at];
+    *count = known;
+}
+static int32_t my_vkCreateDevice(handle physical, const device_info *info, const void *allocator, handle *out) {
+    device_info own = *info;
+    queue_info queue = info->queues[0];
+    if (family_count) queue.family = 0, queue.count = 1, own.queues = &queue, own.queue_count = 1;
+    return REAL(int32_t, handle, const device_info *, const void *, handle *)(physical, &own, allocator, out);
+}
+static void my_vkGetDeviceQueue(handle owner, uint32_t index, uint32_t at, handle *out) {
+    REAL(void, handle, uint32_t, uint32_t, handle *)(owner, family_count ? 0 : index, at, out);
+}
+static int32_t my_vkCreateCommandPool(handle owner, const pool_info *info, const void *allocator, uint64_t *out) {
+    pool_info own = *info;
+    if (family_count) own.family = 0;
+    return REAL(int32_t, handle, const pool_info *, const void *, uint64_t *)(owner, &own, allocator, out);
+}
+static buffer_info alone(const buffer_info *info) {
+    buffer_info own = *info;
+    if (family_count) own.sharing = 0, own.family_count = 0;
+    return own;
+}
+static image_info image_alone(const image_info *info) {
+    image_info own = *info;
+    if (family_count) own.sharing = 0, own.family_count = 0;
+    return own;
+}
+static int32_t my_vkCreateBuffer(handle owner, const buffer_info *info, const void *allocator, uint64_t *out) {
+    buffer_info own = alone(info);
+    return REAL(int32_t, handle, const buffer_info *, const void *, uint64_t *)(owner, &own, allocator, out);
+}
+static int32_t my_vkCreateImage(handle owner, const image_info *info, const void *allocator, uint64_t *out) {
+    image_info own = image_alone(info);
+    return REAL(int32_t, handle, const image_info *, const void *, uint64_t *)(owner, &own, allocator, out);
+}
+static void pretend_bits(requirements *out) {
+    if (type_count) out->bits = (1u << type_count) - 1;
+}
+static void my_vkGetDeviceBufferMemoryRequirements(handle owner, const needs_info *info, requirements2 *out) {
+    buffer_info made = alone(info->info);
+    needs_info own = *info;
+    own.info = &made;
+    REAL(void, handle, const needs_info *, requirements2 *)(owner, &own, out), pretend_bits(&out->memory);
+}
+static void my_vkGetDeviceImageMemoryRequirements(handle owner, const needs_info *info, requirements2 *out) {
+    image_info made = image_alone(info->info);
+    needs_info own = *info;
+    own.info = &made;
+    REAL(void, handle, const needs_info *, requirements2 *)(owner, &own, out), pretend_bits(&out->memory);
+}
+static void my_vkGetBufferMemoryRequirements(handle owner, uint64_t buffer, requirements *out) {
+    REAL(void, handle, uint64_t, requirements *)(owner, buffer, out), pretend_bits(out);
+}
+static void my_vkGetBufferMemoryRequirements2(handle owner, const void *info, requirements2 *out) {
+    REAL(void, handle, const void *, requirements2 *)(owner, info, out), pretend_bits(&out->memory);
+}
+static void my_vkGetImageMemoryRequirements2(handle owner, const void *info, requirements2 *out) {
+    REAL(void, handle, const void *, requirements2 *)(owner, info, out), pretend_bits(&out->memory);
+}
+static int32_t my_vkAllocateMemory(handle owner, const allocate_info *info, const void *allocator, uint64_t *out) {
+    allocate_info own = *info;
+    note("allocate %u\n", info->index, 0);
+    if (type_count) own.index = 0;
+    return REAL(int32_t, handle, const allocate_info *, const void *, uint64_t *)(owner, &own, allocator, out);
+}
+static int32_t my_vkFlushMappedMemoryRanges(handle owner, uint32_t count, const void *ranges) {
+    note("flush %u\n", count, 0);
+    return REAL(int32_t, handle, uint32_t, const void *)(owner, count, ranges);
+}
+static int32_t my_vkInvalidateMappedMemoryRanges(handle owner, uint32_t count, const void *ranges) {
+    note("invalidate %u\n", count, 0);
+    return REAL(int32_t, handle, uint32_t, const void *)(owner, count, ranges);
+}
+static int32_t my_vkQueueSubmit2(handle queue, uint32_t count, const void *submits, uint64_t fence) {
+    note("submit %u\n", count, 0);
+    return REAL(int32_t, handle, uint32_t, const void *, uint64_t)(queue, count, submits, fence);
+}
+static void transfer(uint32_t *source, uint32_t *target) {
+    if (*source != *target) note("transfer %u to %u\n", *source, *target);
+    if (family_count) *source = *target = IGNORED;
+}
+static void my_vkCmdPipelineBarrier2(handle commands, const dependency_info *info) {
+    dependency_info own = *info;
+    buffer_barrier buffers[MOST_BARRIERS];
+    image_barrier images[MOST_BARRIERS];
+    if (info->buffer_count <= MOST_BARRIERS && info->image_count <= MOST_BARRIERS) {
+        memcpy(buffers, info->buffers, info->buffer_count * sizeof *buffers), own.buffers = buffers;
+        memcpy(images, info->images, info->image_count * sizeof *images), own.images = images;
+        for (uint32_t at = 0; at < info->buffer_count; at++) transfer(&buffers[at].source, &buffers[at].target);
+        for (uint32_t at = 0; at < info->image_count; at++) transfer(&images[at].source, &images[at].target);
+    }
+    REAL(void, handle, const dependency_info *)(commands, &own);
+}
+
+static function answer(const char *name, function found);
+static function my_vkGetDeviceProcAddr(handle owner, const char *name) {
+    return answer(name, REAL(function, handle, const char *)(owner, name));
+}
+static entry table[] = {
+#define OWN(name) {#name, (function)my_##name, 0}
+    OWN(vkGetDeviceProcAddr), OWN(vkGetPhysicalDeviceMemoryProperties), OWN(vkGetPhysicalDeviceMemoryProperties2),
+    OWN(vkGetPhysicalDeviceQueueFamilyProperties), OWN(vkCreateDevice), OWN(vkGetDeviceQueue),
+    OWN(vkCreateCommandPool), OWN(vkCreateBuffer), OWN(vkCreateImage), OWN(vkGetDeviceBufferMemoryRequirements),
+    OWN(vkGetDeviceImageMemoryRequirements), OWN(vkGetBufferMemoryRequirements),
+    OWN(vkGetBufferMemoryRequirements2), OWN(vkGetImageMemoryRequirements2), OWN(vkAllocateMemory),
+    OWN(vkFlushMappedMemoryRanges), OWN(vkInvalidateMappedMemoryRanges), OWN(vkQueueSubmit2),
+    OWN(vkCmdPipelineBarrier2),
+};
+static entry *find(const char *name) {
+    for (size_t at = 0; at < sizeof table / sizeof *table; at++) {
+        if (!strcmp(table[at].name, name)) return table + at;
+    }
+    return 0;
+}
+static function behind(const char *name) { return find(name)->behind; }
+static function answer(const char *name, function found) {
+    entry *one = found ? find(name) : 0;
+    if (one) one->behind = found;
+    return one ? one->own : found;
+}
+
+__attribute__((visibility("default"))) function vkGetInstanceProcAddr(handle owner, const char *name) {
+    static function (*loader)(handle, const char *);
+    if (!loader) {
+        void *library = dlopen("libvulkan.so.1", RTLD_NOW | RTLD_LOCAL);
+        if (!library) return 0;
+        loader = (function(*)(handle, const char *))dlsym(library, "vkGetInstanceProcAddr");
+    }
+    function found = loader(owner, name);
+    return owner ? answer(name, found) : found;
+}
