@@ -197,7 +197,7 @@ fn workload(chain: &Chain, programs: &[Arc<Program>; 3]) -> Workload {
             what: What::Resource(View::whole(buffer)),
         });
         let push = vec![0; program.interface.push.as_ref().map_or(0, |push| push.size as usize)];
-        let dispatch = work::Dispatch { bound: bound.collect(), program, push, groups: Groups::Fixed([1; 3]) };
+        let dispatch = work::Dispatch { bound: bound.collect(), program, push, groups: Groups::Fixed([1; 3]), key: 0 };
         workload.works.insert(PassId::new(i), Work::Steps(vec![Step::Dispatch(dispatch)]));
     }
     workload
@@ -219,7 +219,7 @@ fn bytes() -> Result<(), String> {
     let mut workload = Workload::new(graph);
     let bound = [Bound { binding: 0, element: 0, what: What::Resource(View::whole(all)) }].into();
     let dispatch =
-        work::Dispatch { program: Arc::new(program), bound, push: Vec::new(), groups: Groups::Fixed([1; 3]) };
+        work::Dispatch { program: Arc::new(program), bound, push: Vec::new(), groups: Groups::Fixed([1; 3]), key: 0 };
     workload.works.insert(PassId::new(0), Work::Steps(vec![Step::Dispatch(dispatch)]));
     let compiled = device.compile(workload, &Options::default()).map_err(said)?;
 

@@ -47,6 +47,7 @@ pub fn run() -> Result<(), Box<dyn std::error::Error>> {
             bound,
             push: Vec::new(),
             groups: Groups::Cover(cover, 0),
+            key: 0,
         })]))
     };
     let mut workload = Workload::new(g);

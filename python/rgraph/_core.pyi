@@ -87,6 +87,7 @@ _Topology: TypeAlias = Literal["points", "lines", "line_strip", "triangles", "tr
 _Cull: TypeAlias = Literal["none", "front", "back"]
 _Front: TypeAlias = Literal["ccw", "cw"]
 _Sharing: TypeAlias = Literal["exclusive", "concurrent"]
+_MemoryDomain: TypeAlias = Literal["device", "host", "cached_host", "device_local_host"]
 _Contents: TypeAlias = Literal["defined", "undefined"]
 _Round: TypeAlias = Literal["down", "up"]
 _Resolve: TypeAlias = Literal["average", "sample_zero", "min", "max"]
@@ -785,6 +786,7 @@ class Module:
         imported: bool | Mapping[str, Any] | None = None,
         leave: str | Mapping[str, str] | None = None,
         sharing: _Sharing | None = None,
+        memory_domain: _MemoryDomain | None = None,
         channels: int | None = None,
     ) -> Image:
         """Declare an image.
@@ -833,6 +835,10 @@ class Module:
             The state to be left in: a layout, or a dict of `layout` and `queue`.
         sharing
             `"exclusive"` or `"concurrent"`; default: the planner's choice.
+        memory_domain
+            Memory of a persistent or imported resource: `"device"`, `"host"` (coherent), `"cached_host"` (the CPU reads it
+            fast) or `"device_local_host"` (device memory that the CPU writes). A device without it is an error of `compile`
+            and `run`. Default: the runtime's choice. What `inputs=` gives lies where it was made.
         channels
             How many channels its arrays have: 3 leaves out the fourth one of `rgba8unorm`. Default: all that the format has.
 
@@ -863,6 +869,7 @@ class Module:
         cube: bool = False,
         leave: str | Mapping[str, str] | None = None,
         sharing: _Sharing | None = None,
+        memory_domain: _MemoryDomain | None = None,
     ) -> Image:
         """Declare an image of the caller's.
 
@@ -886,7 +893,7 @@ class Module:
             How they used it, one name or several.
         contents
             `"defined"`, or `"undefined"` where they need not be kept.
-        layers, mips, samples, cube, leave, sharing
+        layers, mips, samples, cube, leave, sharing, memory_domain
             See `image`.
 
         Returns
@@ -911,6 +918,7 @@ class Module:
         imported: bool | Mapping[str, Any] | None = None,
         leave: str | Mapping[str, str] | None = None,
         sharing: _Sharing | None = None,
+        memory_domain: _MemoryDomain | None = None,
         acceleration_structure: bool = False,
     ) -> Buffer:
         """Declare a buffer.
@@ -932,7 +940,7 @@ class Module:
             A buffer: its size, shape and dtype.
         acceleration_structure
             If true, it holds an acceleration structure.
-        modifies, history_of, frames, first_frame, persistent, fresh, imported, leave, sharing
+        modifies, history_of, frames, first_frame, persistent, fresh, imported, leave, sharing, memory_domain
             See `image`; an array of `persistent` may be of any shape and dtype.
 
         Returns
@@ -956,6 +964,7 @@ class Module:
         contents: _Contents = "defined",
         leave: str | Mapping[str, str] | None = None,
         sharing: _Sharing | None = None,
+        memory_domain: _MemoryDomain | None = None,
         acceleration_structure: bool = False,
     ) -> Buffer:
         """Declare a buffer of the caller's.
@@ -970,7 +979,7 @@ class Module:
             Bytes.
         queue, stages, access, contents
             See `import_image`.
-        leave, sharing, acceleration_structure
+        leave, sharing, memory_domain, acceleration_structure
             See `buffer`.
 
         Returns
@@ -1048,6 +1057,7 @@ class Module:
         as_buffer: Literal[False] = False,
         volume: bool = False,
         sharing: _Sharing | None = None,
+        memory_domain: _MemoryDomain | None = None,
     ) -> Image:
         """Declare an image (or a buffer) with the contents of an array.
 
@@ -1076,6 +1086,8 @@ class Module:
             (depth, height, width, channels): a 3D image instead of one with layers.
         sharing
             `"concurrent"`: queues use it without handing it over to each other; or `"exclusive"`. As in `image`.
+        memory_domain
+            The memory of the copy on the device, as in `image`.
 
         Returns
         -------
@@ -1098,6 +1110,7 @@ class Module:
         as_buffer: Literal[True],
         volume: bool = False,
         sharing: _Sharing | None = None,
+        memory_domain: _MemoryDomain | None = None,
     ) -> Buffer:
         """Declare an image (or a buffer) with the contents of an array.
 
@@ -1126,6 +1139,8 @@ class Module:
             (depth, height, width, channels): a 3D image instead of one with layers.
         sharing
             `"concurrent"`: queues use it without handing it over to each other; or `"exclusive"`. As in `image`.
+        memory_domain
+            The memory of the copy on the device, as in `image`.
 
         Returns
         -------
@@ -1148,6 +1163,7 @@ class Module:
         as_buffer: bool,
         volume: bool = False,
         sharing: _Sharing | None = None,
+        memory_domain: _MemoryDomain | None = None,
     ) -> Image | Buffer:
         """Declare an image (or a buffer) with the contents of an array.
 
@@ -1176,6 +1192,8 @@ class Module:
             (depth, height, width, channels): a 3D image instead of one with layers.
         sharing
             `"concurrent"`: queues use it without handing it over to each other; or `"exclusive"`. As in `image`.
+        memory_domain
+            The memory of the copy on the device, as in `image`.
 
         Returns
         -------
@@ -1197,6 +1215,7 @@ class Module:
         push: _Data | None = None,
         entry: str | None = None,
         constants: Mapping[str | int, float] | None = None,
+        key: int = 0,
         bindings: Mapping[str, Any] | None = None,
         **variables: Any,
     ) -> Pass:
@@ -1224,6 +1243,9 @@ class Module:
             Values of the shader's constants: a dict by name, or by number. Constants are WGSL's `override` and the
             specialization constants of GLSL and SPIR-V; those that are not given keep their defaults. The size of the
             workgroup may be one, and then `groups` follows it.
+        key
+            Dispatches of a pass are recorded in the order of their keys, and so are those of the passes between two barrier
+            calls (`Plan.packets`), equal keys by shader; default 0. A shader's variable of that name is bound instead.
         bindings
             Bindings as a dict, for variables whose name clashes with an argument (`push`, `groups`, …).
         **variables
@@ -2523,6 +2545,7 @@ class Commands:
         push: _Data | None = None,
         entry: str | None = None,
         constants: Mapping[str | int, float] | None = None,
+        key: int = 0,
         bindings: Mapping[str, Any] | None = None,
         **variables: Any,
     ) -> None:
@@ -2530,7 +2553,7 @@ class Commands:
 
         Parameters
         ----------
-        shader, groups, push, entry, constants, bindings, **variables
+        shader, groups, push, entry, constants, key, bindings, **variables
             As in `Module.compute`.
         """
     def draw(
@@ -3356,7 +3379,14 @@ class Device:
             If the device fails.
         """
     def image(
-        self, name: str, size: Sequence[int], format: _Format | str, *, mips: int = 1, layers: int = 1
+        self,
+        name: str,
+        size: Sequence[int],
+        format: _Format | str,
+        *,
+        mips: int = 1,
+        layers: int = 1,
+        memory_domain: _MemoryDomain | None = None,
     ) -> DeviceResource:
         """Make an image that is the caller's: it holds nothing yet.
 
@@ -3370,13 +3400,20 @@ class Device:
             Texel format, as in `Module.image`.
         mips, layers
             Mip levels and array layers.
+        memory_domain
+            Its memory, as in `Module.image`; default: the device's.
 
         Returns
         -------
         DeviceResource
             Give it to runs as `inputs={name: resource}`.
+
+        Raises
+        ------
+        DeviceError
+            RG-E102 if the device cannot make it, or has no such memory for it.
         """
-    def buffer(self, name: str, size: int) -> DeviceResource:
+    def buffer(self, name: str, size: int, *, memory_domain: _MemoryDomain | None = None) -> DeviceResource:
         """Make a buffer that is the caller's: it holds nothing yet.
 
         Parameters
@@ -3385,11 +3422,19 @@ class Device:
             Its name in reports and messages.
         size
             Bytes.
+        memory_domain
+            Its memory, as in `Module.image`; default: the device's. `DeviceResource.write` copies straight into memory that
+            the CPU sees, once no run uses it.
 
         Returns
         -------
         DeviceResource
             Give it to runs as `inputs={name: resource}`.
+
+        Raises
+        ------
+        DeviceError
+            RG-E102 if the device has no such memory.
         """
     def array(self, shape: int | Sequence[int], dtype: Any = "float32") -> Any:
         """Make a page-locked array for transfers: the device copies from it and into it at the rate of the link, without the

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use rgraph_ir::access::{Accesses, Aspects, PassQueue, Stages, Usage};
+use rgraph_ir::access::{Accesses, Aspects, MemoryDomain, PassQueue, Stages, Usage};
 use rgraph_ir::id::{Id, Span};
 use rgraph_ir::plan::{Barriers, Command, Plan, PlanAccess, PlanPassId, QueueWhy};
 use rgraph_ir::profile::Capabilities;
@@ -520,6 +520,15 @@ pub(crate) fn places(facts: &Facts, plan: &Plan, declared_of: &[Option<usize>], 
             }
             let message = format!("\"{what}\" is declared otherwise than {plan_says}");
             findings.add(Rule::Ownership, None, Some(what), message);
+        }
+        let chosen = facts.graph.resources()[ResourceId::new(facts.memory[id.index()])].memory_domain;
+        if chosen != plan.resources[id].memory_domain {
+            let what = facts.name(id.index());
+            let word = |domain: Option<MemoryDomain>| domain.map_or("any", MemoryDomain::name);
+            let (declared, planned) = (word(chosen), word(plan.resources[id].memory_domain));
+            let message =
+                format!("\"{what}\" is declared in {declared} memory, and the plan has {planned} memory for it");
+            findings.add(Rule::Placement, None, Some(what), message);
         }
     }
 }

@@ -312,6 +312,20 @@ named! {
 }
 
 named! {
+    /// The memory that the caller chooses for a resource, by what memory types of Vulkan promise.
+    pub enum MemoryDomain {
+        /// Device memory.
+        Device = "device",
+        /// Host memory that CPU and device see without flushes.
+        Host = "host",
+        /// Host memory that the CPU reads through its caches.
+        CachedHost = "cached_host",
+        /// Device memory that the CPU writes: a resizable BAR, unified memory.
+        DeviceLocalHost = "device_local_host",
+    }
+}
+
+named! {
     /// Where a pass runs.
     pub enum PassQueue {
         /// The graphics queue.

@@ -8,7 +8,7 @@ mod report;
 pub use barrier::{Barriers, BufferBarrier, Hazard, ImageBarrier, MemoryBarrier, Scope, Why};
 pub use report::{BakeTimes, FrameBound, Report, Unmerged, UnmergedWhy};
 
-use crate::access::{Accesses, Aspects, Layout, Load, Sharing, Stages, Store};
+use crate::access::{Accesses, Aspects, Layout, Load, MemoryDomain, Sharing, Stages, Store};
 use crate::format::Format;
 use crate::graph::Clear;
 use crate::id::{Id, IdVec, Names, Span};
@@ -211,6 +211,8 @@ pub struct PlanResource {
     pub aliases: Span,
     /// Who may use it without a transfer of ownership.
     pub sharing: Sharing,
+    /// The memory that its memory was declared to lie in; `None`: the runtime's choice.
+    pub memory_domain: Option<MemoryDomain>,
     /// How long its contents live.
     pub life: PlanLife,
     /// Inserted by the planner.

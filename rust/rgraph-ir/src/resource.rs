@@ -1,6 +1,6 @@
 //! Images and buffers as they are declared.
 
-use crate::access::{Accesses, Layout, PassQueue, Sharing, Stages};
+use crate::access::{Accesses, Layout, MemoryDomain, PassQueue, Sharing, Stages};
 use crate::format::Format;
 
 crate::id! {
@@ -21,6 +21,8 @@ pub struct Resource {
     pub leave: Option<Leave>,
     /// Who may use it without a transfer of ownership; `None`: the planner's choice.
     pub sharing: Option<Sharing>,
+    /// The memory that it lies in, if it is persistent or imported; `None`: the runtime's choice.
+    pub memory_domain: Option<MemoryDomain>,
 }
 
 /// Image or buffer.
@@ -137,6 +139,11 @@ impl Life {
     pub const fn is_of_frame(self) -> bool {
         matches!(self, Self::Transient | Self::Fresh)
     }
+
+    /// Whether the caller may choose its memory.
+    pub const fn takes_memory_domain(&self) -> bool {
+        matches!(self, Self::Persistent | Self::Imported(_))
+    }
 }
 
 /// Whose past a history resource shows.
@@ -181,15 +188,19 @@ pub struct Leave {
 }
 
 impl Resource {
+    /// A resource of which only its kind and life are declared.
+    pub const fn new(kind: Kind, life: Life) -> Self {
+        Self { kind, life, modifies: None, leave: None, sharing: None, memory_domain: None }
+    }
+
     /// A transient image.
-    pub fn image(image: Image) -> Self {
-        Self { kind: Kind::Image(image), life: Life::Transient, modifies: None, leave: None, sharing: None }
+    pub const fn image(image: Image) -> Self {
+        Self::new(Kind::Image(image), Life::Transient)
     }
 
     /// A transient buffer of `size` bytes.
-    pub fn buffer(size: u64) -> Self {
-        let buffer = Buffer { size: Some(size), acceleration_structure: false };
-        Self { kind: Kind::Buffer(buffer), life: Life::Transient, modifies: None, leave: None, sharing: None }
+    pub const fn buffer(size: u64) -> Self {
+        Self::new(Kind::Buffer(Buffer { size: Some(size), acceleration_structure: false }), Life::Transient)
     }
 
     /// The image, if it is one.

@@ -3,7 +3,9 @@
 
 use std::collections::HashMap;
 
-use rgraph_ir::access::{Accesses, Aspects, Layout, Load, PassQueue, ResolveMode, Sharing, Stages, Transfer, Usage};
+use rgraph_ir::access::{
+    Accesses, Aspects, Layout, Load, MemoryDomain, PassQueue, ResolveMode, Sharing, Stages, Transfer, Usage,
+};
 use rgraph_ir::error::{Code, Mistake};
 use rgraph_ir::format::Format;
 use rgraph_ir::graph::{Clear, FlagId, Graph, Pass, PassId, Place, Ranges, UnitId, Use};
@@ -160,6 +162,8 @@ fn resources() -> Vec<(String, Graph)> {
     all.extend(leaves.map(|leave| Resource { leave: Some(leave), ..base.clone() }));
     all.extend([0, 1].map(|at| Resource { modifies: Some(ResourceId::new(at)), ..base.clone() }));
     all.extend([Sharing::ALL[0], Sharing::ALL[1]].map(|one| Resource { sharing: Some(one), ..base.clone() }));
+    let domains = MemoryDomain::ALL.iter();
+    all.extend(domains.map(|domain| Resource { memory_domain: Some(*domain), ..base.clone() }));
     let one = |resource: Resource| {
         (format!("{resource:?}"), graph(&plain(), |graph, _, [image, _]| *graph.resource_mut(image) = resource))
     };

@@ -167,6 +167,8 @@ pub struct Dispatch {
     pub push: Vec<u8>,
     /// How many workgroups.
     pub groups: Groups,
+    /// Dispatches of a pass, and of the passes that a run sorts together, are recorded in the order of their keys.
+    pub key: u64,
 }
 
 /// How many workgroups a dispatch has.

@@ -60,8 +60,13 @@ void main() { uint64_t x = uint64_t(gl_GlobalInvocationID.x) << 32; dst[gl_Globa
         let text = [Source::Text(Language::Glsl, WIDE)];
         let wide = Arc::new(Program::new("wide", Kind::Compute, &text, None).expect("a program"));
         let bound = bench::bound(&wide, &[("Dst", whole(dst))]);
-        let step =
-            Step::Dispatch(Dispatch { program: wide, bound, push: Vec::new(), groups: Groups::Fixed([1, 1, 1]) });
+        let step = Step::Dispatch(Dispatch {
+            program: wide,
+            bound,
+            push: Vec::new(),
+            groups: Groups::Fixed([1, 1, 1]),
+            key: 0,
+        });
         let pass = b.workload.graph.passes().ids().next().expect("the pass");
         b.workload.works.insert(pass, Work::Steps(vec![step]));
         let compiled = match device.compile(b.workload, &Default::default()) {

@@ -163,7 +163,7 @@ impl RecordWork for Says {
         let binds = [("src", whole(self.src)), ("dst", whole(self.dst))];
         let push = self.more.load(Ordering::Relaxed).to_le_bytes().to_vec();
         let (program, bound) = (self.add.clone(), bound(&self.add, &binds));
-        commands.steps.push(Step::Dispatch(Dispatch { program, bound, push, groups: Groups::Fixed([1; 3]) }));
+        commands.steps.push(Step::Dispatch(Dispatch { program, bound, push, groups: Groups::Fixed([1; 3]), key: 0 }));
         Ok(())
     }
 }

@@ -256,7 +256,13 @@ impl RecordWork for Says {
         let binds = [("src", whole(self.1)), ("dst", whole(self.2)), ("params", params(times, 1))];
         let bound = bench::bound(&self.0, &binds);
         let groups = Groups::Fixed([1, 1, 1]);
-        commands.steps.push(Step::Dispatch(Dispatch { program: self.0.clone(), bound, push: Vec::new(), groups }));
+        commands.steps.push(Step::Dispatch(Dispatch {
+            program: self.0.clone(),
+            bound,
+            push: Vec::new(),
+            groups,
+            key: 0,
+        }));
         Ok(())
     }
 }

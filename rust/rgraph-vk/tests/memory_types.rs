@@ -1,4 +1,4 @@
-//! Rows G2, G4 and G5 behind a function table that pretends other memory types: which memory is allocated for what, and
+//! Rows G2 to G5 behind a function table that pretends other memory types: which memory is allocated for what, and
 //! what is flushed and invalidated.
 
 mod support {
@@ -8,10 +8,11 @@ mod support {
 }
 
 use ash::vk;
-use rgraph_plan::access::PassQueue;
+use rgraph_plan::access::{MemoryDomain, PassQueue};
 use rgraph_plan::bake::Options;
 use rgraph_plan::format::Format;
 use rgraph_plan::graph::Graph;
+use rgraph_plan::resource::{Life, Resource};
 use rgraph_vk::work::Workload;
 use rgraph_vk::{Device, DeviceOptions, EntryTable, Inputs, Upload};
 
@@ -39,6 +40,17 @@ fn discrete() -> Pretended {
     Pretended { types, ..Pretended::default() }
 }
 
+/// A persistent buffer in chosen memory, which a pass fills.
+fn kept(domain: MemoryDomain) -> Workload {
+    let mut graph = Graph::new("kept", [64, 64]);
+    let resource =
+        Resource { memory_domain: Some(domain), ..Resource::new(Resource::buffer(4096).kind, Life::Persistent) };
+    let kept = graph.add_resource("kept", resource, None);
+    graph.pass("write", PassQueue::Compute).storage_write(kept);
+    graph.root(kept);
+    Workload::new(graph)
+}
+
 /// Depth of its own beside a root: the depth lives within one render pass.
 fn drawn() -> Workload {
     let mut graph = Graph::new("drawn", [64, 64]);
@@ -47,6 +59,39 @@ fn drawn() -> Workload {
     graph.pass("draw", PassQueue::Graphics).color(out).depth(depth);
     graph.root(out);
     Workload::new(graph)
+}
+
+#[test]
+fn g03_persistent_resources_lie_in_the_memory_that_the_caller_chooses() {
+    let bar = LOCAL | VISIBLE | COHERENT;
+    let types = vec![LOCAL, VISIBLE | COHERENT, VISIBLE | CACHED, bar];
+    let Some((faults, device)) = device(Pretended { types, ..Pretended::default() }) else { return };
+    for (domain, index) in MemoryDomain::ALL.iter().zip([0, 1, 2, 3]) {
+        faults.take_asked();
+        let compiled = device.compile(kept(*domain), &Options::default()).expect("it compiles");
+        let asked = faults.take_asked();
+        assert!(asked.allocated.iter().any(|one| one.index == index), "{domain}: {:?}", asked.allocated);
+        compiled.run(&Inputs::default()).expect("it runs").wait(None).expect("it ends");
+    }
+    // What the CPU sees is written in place, without a submit.
+    for (domain, submits) in [(MemoryDomain::DeviceLocalHost, false), (MemoryDomain::Device, true)] {
+        let words = device.buffer_in(domain, "words", 1024).expect("a buffer");
+        faults.take_names();
+        words.write(&[7; 1024]).expect("written");
+        assert_eq!(faults.take_names().contains(&"vkQueueSubmit2"), submits, "{domain}");
+        assert_eq!(words.read().expect("read").bytes(), &[7; 1024]);
+    }
+}
+
+#[test]
+fn g03_memory_that_the_device_has_not_is_an_error_that_lists_what_it_has() {
+    let types = vec![LOCAL, VISIBLE | COHERENT];
+    let Some((_, device)) = device(Pretended { types, ..Pretended::default() }) else { return };
+    let error = device.compile(kept(MemoryDomain::DeviceLocalHost), &Options::default()).expect_err("there is none");
+    let text = error.to_string();
+    assert!(text.contains("RG-E102 \"kept\" is to lie in device_local_host memory"), "{text}");
+    assert!(text.contains("use \"device\" or \"host\", or leave memory_domain out"), "{text}");
+    assert!(device.image_in(MemoryDomain::CachedHost, "image", Format::Rgba8unorm, [4, 4], 1, 1).is_err());
 }
 
 #[test]

@@ -106,7 +106,7 @@ impl Maker {
                 Kind::Buffer(Buffer { size: Some(shape.bytes), acceleration_structure: shape.what == What::Structure })
             }
         };
-        let mut resource = Resource { kind, life, modifies: None, leave: None, sharing: None };
+        let mut resource = Resource::new(kind, life);
         resource.sharing = match odd {
             240.. if odd & 1 == 0 && self.allows(Family::Concurrent) => Some(Sharing::Concurrent),
             240.. if odd & 1 == 1 && self.allows(Family::Exclusive) => Some(Sharing::Exclusive),

@@ -86,7 +86,7 @@ impl Maker {
         };
         let life = Life::History(History { of: of.id, frames, zero_first });
         let name = self.name("past");
-        let resource = Resource { kind, life, modifies: None, leave: None, sharing: None };
+        let resource = Resource::new(kind, life);
         let id = self.graph.add_resource(&name, resource, None);
         let at = self.known.len();
         let defined = of.shape.whole();

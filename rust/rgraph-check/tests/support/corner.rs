@@ -88,7 +88,7 @@ fn resource(image: bool, words: &[&str]) -> (String, bool) {
             }
             "mips" if value == "full" => keys.push("\"mips\": \"full\"".to_owned()),
             "mips" | "layers" | "samples" | "frames" => keys.push(format!("\"{key}\": {value}")),
-            "format" | "modifies" | "history_of" | "first_frame" | "sharing" => {
+            "format" | "modifies" | "history_of" | "first_frame" | "sharing" | "memory_domain" => {
                 keys.push(format!("\"{key}\": \"{value}\""));
             }
             bytes if bytes.parse::<u64>().is_ok() => keys.push(format!("\"size\": {bytes}")),

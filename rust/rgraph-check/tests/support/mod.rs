@@ -326,6 +326,7 @@ impl Naive<'_> {
                 lifetime: None,
                 aliases: Span::default(),
                 sharing: resource.sharing.unwrap_or(Sharing::Exclusive),
+                memory_domain: graph.resources()[memory(graph, id)].memory_domain,
                 life,
                 inserted: false,
                 transient_attachment: false,

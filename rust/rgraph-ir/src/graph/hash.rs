@@ -207,7 +207,7 @@ pub(super) fn hash_access(before: u128, access: &Access, how: &Use) -> u128 {
 }
 
 fn hash_resource(hash: &mut Mixer, resource: &Resource) {
-    let Resource { kind, life, modifies, leave, sharing } = resource;
+    let Resource { kind, life, modifies, leave, sharing, memory_domain } = resource;
     match kind {
         Kind::Image(image) => hash_image(hash, image),
         Kind::Buffer(Buffer { size, acceleration_structure }) => {
@@ -232,7 +232,9 @@ fn hash_resource(hash: &mut Mixer, resource: &Resource) {
     };
     hash.words(&leave);
     hash.words(&life);
-    hash.words(&[id(*modifies), option(sharing.map(|sharing| sharing as u32))]);
+    // Above the word of `sharing`, so that graphs without a domain keep the hashes that files have of them.
+    let domain = option(memory_domain.map(|domain| domain as u32)) << 32;
+    hash.words(&[id(*modifies), option(sharing.map(|sharing| sharing as u32)) | domain]);
 }
 
 fn scope(stages: Stages, access: Accesses) -> u64 {

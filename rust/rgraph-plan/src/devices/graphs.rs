@@ -241,6 +241,9 @@ impl Maker<'_> {
                     own.life = resource.life;
                 }
             }
+            if own.modifies.is_some() || !own.life.takes_memory_domain() {
+                own.memory_domain = None;
+            }
             graph.add_resource(self.flat.resource_name(id), own, self.flat.resource_place(id).cloned());
         }
         imports

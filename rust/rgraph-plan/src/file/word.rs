@@ -2,8 +2,8 @@
 
 use super::json::{Joined, Word};
 use crate::access::{
-    ACCESS_NAMES, Accesses, Aspects, DECLARED_STAGE_NAMES, Layout, Load, PassQueue, ResolveMode, STAGE_NAMES, Sharing,
-    Stages, Store, Transfer, Usage,
+    ACCESS_NAMES, Accesses, Aspects, DECLARED_STAGE_NAMES, Layout, Load, MemoryDomain, PassQueue, ResolveMode,
+    STAGE_NAMES, Sharing, Stages, Store, Transfer, Usage,
 };
 use crate::budget::MemoryBudget;
 use crate::format::Format;
@@ -31,6 +31,7 @@ words! {
     Load: "a load operation";
     Store: "a store operation";
     Sharing: "a way of sharing";
+    MemoryDomain: "a memory domain";
     PassQueue: "a queue";
 }
 

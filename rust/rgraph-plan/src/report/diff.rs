@@ -444,6 +444,8 @@ fn resources(diff: &mut Diff, a: &Plan, b: &Plan) {
         diff.change("resource", name, "declaration", Some(what_it_is(a, one)), Some(what_it_is(b, two)));
         let sharing = |plan: &Plan, id: ResourceId| Some(plan.resources[id].sharing.name().to_owned());
         diff.change("resource", name, "sharing", sharing(a, one), sharing(b, two));
+        let domain = |plan: &Plan, id: ResourceId| plan.resources[id].memory_domain.map(|one| one.name().to_owned());
+        diff.change("resource", name, "memory domain", domain(a, one), domain(b, two));
         diff.change("resource", name, "lifetime", lifetime(a, one), lifetime(b, two));
         let text = |places: &Places, id| places[id].as_ref().map(|(_, text)| text.clone());
         diff.change("resource", name, "memory", text(&places_a, one), text(&places_b, two));

@@ -22,7 +22,10 @@ use crate::resource::ResourceId;
 pub fn explain(graph: &Graph, plan: &Plan, pass: &str) -> Result<String, GraphError> {
     let Some(id) = plan.find_pass(pass) else {
         let near = nearest(pass, plan.passes.ids().map(|id| plan.pass_name(id)));
-        let help = near.map_or_else(String::new, |near| format!("did you mean {}?", quoted(near)));
+        let help = near.map_or_else(
+            || "name a pass of the plan, as its listing has them".to_owned(),
+            |near| format!("did you mean {}?", quoted(near)),
+        );
         let message = format!("the plan has no pass {}", quoted(pass));
         return Err(GraphError::one(Mistake::new(Code::UnknownName, message, help)));
     };

@@ -32,6 +32,7 @@ pub fn listing(plan: &Plan) -> String {
     unmerged(&mut out, plan);
     subgraphs(&mut out, plan);
     at_once(&mut out, plan);
+    packets(&mut out, plan);
     copies(&mut out, plan);
     if !plan.report.notes.is_empty() {
         out.push_str("\nnotes\n");
@@ -467,6 +468,17 @@ fn at_once(out: &mut String, plan: &Plan) {
         let (on, number) = if set.cpu { ("cpu", at) } else { ("gpu", at - first_of_gpu) };
         let passes = plan.set_passes[set.passes.range()].iter().map(|pass| plan.pass_name(*pass));
         entry(out, 2, &enumeration(&format!("{on} {number}"), passes));
+    }
+}
+
+fn packets(out: &mut String, plan: &Plan) {
+    if plan.packets.is_empty() {
+        return;
+    }
+    out.push_str("\npackets sorted together\n");
+    for (at, group) in plan.packets.iter().enumerate() {
+        let passes = plan.packet_passes[group.range()].iter().map(|pass| plan.pass_name(*pass));
+        entry(out, 2, &enumeration(&format!("group {at}"), passes));
     }
 }
 

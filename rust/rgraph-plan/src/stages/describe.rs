@@ -166,6 +166,7 @@ pub fn resources(input: Input<'_>, scratch: &mut Scratch, plan: &mut Plan) {
             lifetime: None,
             aliases: Span::default(),
             sharing: input.read_groups.sharing[memory],
+            memory_domain: graph.resources()[memory].memory_domain,
             life,
             inserted: false,
             transient_attachment: input.transients.is_transient_attachment(memory),

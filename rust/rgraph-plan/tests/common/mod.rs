@@ -117,6 +117,7 @@ fn resources(plan: &mut Plan) {
             lifetime: lifetime.map(|ends| ends.map(id)),
             aliases,
             sharing: if at == HDR { Sharing::Concurrent } else { Sharing::Exclusive },
+            memory_domain: None,
             life,
             inserted: at == HISTORY,
             transient_attachment: at == ALBEDO,

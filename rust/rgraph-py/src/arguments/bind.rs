@@ -93,7 +93,7 @@ fn mistyped(program: &Program, values: &[Argument<'_>]) -> Option<PyErr> {
 }
 
 /// Keyword arguments of dispatches and of draws.
-const COMPUTE: [&str; 5] = ["groups", "push", "entry", "constants", "bindings"];
+const COMPUTE: [&str; 6] = ["groups", "push", "entry", "constants", "key", "bindings"];
 const RASTER: [&str; 32] = [
     "color",
     "depth",

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyString};
-use rgraph_plan::access::{Layout, PassQueue, Sharing};
+use rgraph_plan::access::{Layout, MemoryDomain, PassQueue, Sharing};
 use rgraph_plan::error::Code;
 use rgraph_plan::format::Format;
 use rgraph_plan::graph::Place;
@@ -411,6 +411,18 @@ pub fn sharing(py: Python<'_>, value: Option<Text<'_>>) -> PyResult<Option<Shari
     value.map(|Text(name)| word(py, "sharing", name, Sharing::from_name, known())).transpose()
 }
 
+/// Reads `memory_domain=`.
+pub fn memory_domain(py: Python<'_>, value: Option<Text<'_>>) -> PyResult<Option<MemoryDomain>> {
+    let known = || MemoryDomain::ALL.iter().map(|domain| domain.name());
+    value.map(|Text(name)| word(py, "memory domain", name, MemoryDomain::from_name, known())).transpose()
+}
+
+/// How the memory of a resource is wished: `sharing=` and `memory_domain=`.
+pub struct Wishes<'a> {
+    pub sharing: Option<Text<'a>>,
+    pub memory_domain: Option<Text<'a>>,
+}
+
 /// A resource without its links, from arguments.
 pub fn resource(
     py: Python<'_>,
@@ -419,9 +431,11 @@ pub fn resource(
     lasting: Lasting,
     links: &Links<'_>,
     leave: Option<&Bound<'_, PyAny>>,
-    sharing: Option<Text<'_>>,
+    wishes: Wishes<'_>,
 ) -> PyResult<Resource> {
-    let sharing = self::sharing(py, sharing)?;
+    let sharing = sharing(py, wishes.sharing)?;
+    let memory_domain = memory_domain(py, wishes.memory_domain)?;
     let life = life(py, imported, lasting, links.history.is_some())?;
-    Ok(Resource { kind, life, modifies: None, leave: leave.map(self::leave).transpose()?, sharing })
+    let leave = leave.map(self::leave).transpose()?;
+    Ok(Resource { leave, sharing, memory_domain, ..Resource::new(kind, life) })
 }

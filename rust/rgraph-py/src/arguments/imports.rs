@@ -142,6 +142,8 @@ impl PyGraphModule {
     ///     (depth, height, width, channels): a 3D image instead of one with layers.
     /// sharing
     ///     `"concurrent"`: queues use it without handing it over to each other; or `"exclusive"`. As in `image`.
+    /// memory_domain
+    ///     The memory of the copy on the device, as in `image`.
     ///
     /// Returns
     /// -------
@@ -153,9 +155,9 @@ impl PyGraphModule {
     /// GraphError
     ///     If no image can have such contents. The graph is left unchanged.
     #[pyo3(signature = (name, array, *, format = None, srgb = false, as_buffer = false, volume = false, sharing = None,
-                        **unknown),
+                        memory_domain = None, **unknown),
            text_signature = "($self, name, array, *, format=None, srgb=False, as_buffer=False, volume=False, \
-                             sharing=None)")]
+                             sharing=None, memory_domain=None)")]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
     fn import_array<'py>(
         slf: &Bound<'py, Self>,
@@ -166,18 +168,20 @@ impl PyGraphModule {
         as_buffer: bool,
         volume: bool,
         sharing: Option<Text<'_>>,
+        memory_domain: Option<Text<'_>>,
         unknown: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
         keywords::refuse_in(slf.as_any(), "import_array", unknown)?;
         let sharing = crate::arguments::declare::sharing(py, sharing)?;
+        let memory_domain = crate::arguments::declare::memory_domain(py, memory_domain)?;
         let host = Host::new(array, &format!("the array of \"{}\"", name.0))?;
         let (kind, seen) = match as_buffer {
             true => buffer(py, &host, name.0).map(|(buffer, seen)| (Kind::Buffer(buffer), seen))?,
             false => image(py, &host, format, srgb, volume).map(|(image, seen)| (Kind::Image(image), seen))?,
         };
         let life = Life::Imported(Imported::default());
-        let resource = Resource { kind: kind.clone(), life, modifies: None, leave: None, sharing };
+        let resource = Resource { sharing, memory_domain, ..Resource::new(kind.clone(), life) };
         let (graph, id) = Self::add_resource(slf, name, resource, Links::default())?;
         let array = array.clone().unbind();
         let replaced = graph.get().change(|state| {

@@ -164,11 +164,11 @@ impl PyCommands {
     ///
     /// Parameters
     /// ----------
-    /// shader, groups, push, entry, constants, bindings, **variables
+    /// shader, groups, push, entry, constants, key, bindings, **variables
     ///     As in `Module.compute`.
     #[pyo3(signature = (shader, **arguments),
            text_signature = "($self, shader, *, groups=None, push=None, entry=None, \
-                             constants=None, bindings=None, **variables)")]
+                             constants=None, key=0, bindings=None, **variables)")]
     fn dispatch<'py>(&self, shader: &Bound<'py, PyAny>, arguments: Option<&Bound<'py, PyDict>>) -> PyResult<()> {
         let mut work = Work::default();
         let step = compute::dispatch(self.who(), shader, Arguments::new(arguments)?, &mut work)?;

@@ -11,7 +11,7 @@ use rgraph_vk::front::{self, Who};
 use rgraph_vk::work::{Dispatch, Groups, Step};
 
 use crate::arguments::bind::{bind, misfit, push, values};
-use crate::arguments::convert::{Count, Text, items};
+use crate::arguments::convert::{Bytes, Count, Text, items};
 use crate::arguments::declare::given;
 use crate::arguments::shader;
 use crate::classes::module::PyGraphModule;
@@ -85,9 +85,14 @@ pub fn dispatch<'py>(
     let program = shader::program(shader, Kind::Compute, &arguments, who)?;
     let push = push(py, who, &program, arguments.take("push")?.as_ref())?;
     let given = arguments.take("groups")?;
+    // A variable of that name came first.
+    let key = match program.interface.find("key") {
+        Some(_) => 0,
+        None => arguments.read::<Bytes>("key")?.map_or(0, |Bytes(key)| key),
+    };
     let bound = bind(py, who, &program, values(arguments)?, work)?;
     let groups = groups(py, who, &program, given.as_ref(), work)?;
-    Ok(Step::Dispatch(Dispatch { bound, push, groups, program }))
+    Ok(Step::Dispatch(Dispatch { bound, push, groups, key, program }))
 }
 
 #[pymethods]
@@ -116,6 +121,9 @@ impl PyGraphModule {
     ///     Values of the shader's constants: a dict by name, or by number. Constants are WGSL's `override` and the
     ///     specialization constants of GLSL and SPIR-V; those that are not given keep their defaults. The size of the
     ///     workgroup may be one, and then `groups` follows it.
+    /// key
+    ///     Dispatches of a pass are recorded in the order of their keys, and so are those of the passes between two barrier
+    ///     calls (`Plan.packets`), equal keys by shader; default 0. A shader's variable of that name is bound instead.
     /// bindings
     ///     Bindings as a dict, for variables whose name clashes with an argument (`push`, `groups`, …).
     /// **variables
@@ -137,7 +145,7 @@ impl PyGraphModule {
     ///     If a binding is missing, unknown or of the wrong kind. The graph is left unchanged.
     #[pyo3(signature = (name, shader, **arguments),
            text_signature = "($self, name, shader, *, groups=None, queue='compute', push=None, entry=None, \
-                             constants=None, bindings=None, **variables)")]
+                             constants=None, key=0, bindings=None, **variables)")]
     fn compute<'py>(
         slf: &Bound<'py, Self>,
         name: Text<'py>,

@@ -11,7 +11,7 @@ use rgraph_plan::plan::PlanKind;
 use rgraph_vk::{BorrowedHandle, Resource, ResourceState};
 
 use crate::arguments::convert::{Bytes, Count, Text, accesses, items, stages, word};
-use crate::arguments::declare::only;
+use crate::arguments::declare::{self, only};
 use crate::arguments::host_arrays::Host;
 use crate::classes::array::PyArray;
 use crate::classes::array_layout::ArrayLayout;
@@ -58,13 +58,21 @@ impl PyDevice {
     ///     Texel format, as in `Module.image`.
     /// mips, layers
     ///     Mip levels and array layers.
+    /// memory_domain
+    ///     Its memory, as in `Module.image`; default: the device's.
     ///
     /// Returns
     /// -------
     /// DeviceResource
     ///     Give it to runs as `inputs={name: resource}`.
-    #[pyo3(signature = (name, size, format, *, mips = Count(1), layers = Count(1)),
-           text_signature = "($self, name, size, format, *, mips=1, layers=1)")]
+    ///
+    /// Raises
+    /// ------
+    /// DeviceError
+    ///     RG-E102 if the device cannot make it, or has no such memory for it.
+    #[pyo3(signature = (name, size, format, *, mips = Count(1), layers = Count(1), memory_domain = None),
+           text_signature = "($self, name, size, format, *, mips=1, layers=1, memory_domain=None)")]
+    #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
     fn image(
         &self,
         py: Python<'_>,
@@ -73,9 +81,14 @@ impl PyDevice {
         format: Text<'_>,
         mips: Count,
         layers: Count,
+        memory_domain: Option<Text<'_>>,
     ) -> PyResult<PyDeviceResource> {
         let (size, format) = (self::size(size)?, self::format(py, format)?);
-        let resource = self.device.make(py, |device, _| device.image(name.0, format, size, mips.0, layers.0))?;
+        let (name, mips, layers) = (name.0, mips.0, layers.0);
+        let resource = match declare::memory_domain(py, memory_domain)? {
+            Some(domain) => self.device.make(py, |one, _| one.image_in(domain, name, format, size, mips, layers))?,
+            None => self.device.make(py, |one, _| one.image(name, format, size, mips, layers))?,
+        };
         Ok(PyDeviceResource { resource, device: self.number })
     }
 
@@ -87,13 +100,32 @@ impl PyDevice {
     ///     Its name in reports and messages.
     /// size
     ///     Bytes.
+    /// memory_domain
+    ///     Its memory, as in `Module.image`; default: the device's. `DeviceResource.write` copies straight into memory that
+    ///     the CPU sees, once no run uses it.
     ///
     /// Returns
     /// -------
     /// DeviceResource
     ///     Give it to runs as `inputs={name: resource}`.
-    fn buffer(&self, py: Python<'_>, name: Text<'_>, size: Bytes) -> PyResult<PyDeviceResource> {
-        let resource = self.device.make(py, |device, _| device.buffer(name.0, size.0))?;
+    ///
+    /// Raises
+    /// ------
+    /// DeviceError
+    ///     RG-E102 if the device has no such memory.
+    #[pyo3(signature = (name, size, *, memory_domain = None))]
+    fn buffer(
+        &self,
+        py: Python<'_>,
+        name: Text<'_>,
+        size: Bytes,
+        memory_domain: Option<Text<'_>>,
+    ) -> PyResult<PyDeviceResource> {
+        let (name, size) = (name.0, size.0);
+        let resource = match declare::memory_domain(py, memory_domain)? {
+            Some(domain) => self.device.make(py, |device, _| device.buffer_in(domain, name, size))?,
+            None => self.device.make(py, |device, _| device.buffer(name, size))?,
+        };
         Ok(PyDeviceResource { resource, device: self.number })
     }
 

@@ -10,7 +10,7 @@ use rgraph_plan::graph::{Pass, SlotId};
 use rgraph_plan::resource::{Buffer, Kind, Resource};
 
 use crate::arguments::convert::{Bytes, Count, Number, Text, one_or_many};
-use crate::arguments::declare::{self, Lasting, Links, given};
+use crate::arguments::declare::{self, Lasting, Links, Wishes, given};
 use crate::arguments::imports;
 use crate::arguments::keywords;
 use crate::arguments::pass_links;
@@ -149,6 +149,10 @@ impl PyGraphModule {
     ///     The state to be left in: a layout, or a dict of `layout` and `queue`.
     /// sharing
     ///     `"exclusive"` or `"concurrent"`; default: the planner's choice.
+    /// memory_domain
+    ///     Memory of a persistent or imported resource: `"device"`, `"host"` (coherent), `"cached_host"` (the CPU reads it
+    ///     fast) or `"device_local_host"` (device memory that the CPU writes). A device without it is an error of `compile`
+    ///     and `run`. Default: the runtime's choice. What `inputs=` gives lies where it was made.
     /// channels
     ///     How many channels its arrays have: 3 leaves out the fourth one of `rgba8unorm`. Default: all that the format has.
     ///
@@ -164,11 +168,11 @@ impl PyGraphModule {
     #[pyo3(signature = (name, size = None, format = None, *, like = None, scale = None, round = None, layers = None,
                         mips = None, samples = None, cube = false, modifies = None, history_of = None,
                         frames = Count(1), first_frame = None, persistent = None, fresh = false, imported = None,
-                        leave = None, sharing = None, channels = None, **unknown),
+                        leave = None, sharing = None, memory_domain = None, channels = None, **unknown),
            text_signature = "($self, name, size=None, format=None, *, like=None, scale=None, round=None, layers=None, \
                              mips=None, samples=None, cube=False, modifies=None, history_of=None, frames=1, \
                              first_frame='zero', persistent=False, fresh=False, imported=None, leave=None, sharing=None, \
-                             channels=None)")]
+                             memory_domain=None, channels=None)")]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
     fn image<'py>(
         slf: &Bound<'py, Self>,
@@ -191,6 +195,7 @@ impl PyGraphModule {
         imported: Option<&Bound<'py, PyAny>>,
         leave: Option<&Bound<'py, PyAny>>,
         sharing: Option<Text<'_>>,
+        memory_domain: Option<Text<'_>>,
         channels: Option<Count>,
         unknown: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyImage>> {
@@ -215,8 +220,8 @@ impl PyGraphModule {
             links.seen = Some(Seen::Texels(batch, Some(channels as usize)));
         }
         let imported = imported.map(declare::imported).transpose()?.flatten();
-        let resource =
-            declare::resource(py, Kind::Image(image), imported, Lasting { persistent, fresh }, &links, leave, sharing)?;
+        let (lasting, wishes) = (Lasting { persistent, fresh }, Wishes { sharing, memory_domain });
+        let resource = declare::resource(py, Kind::Image(image), imported, lasting, &links, leave, wishes)?;
         let (graph, id) = Self::add_resource(slf, name, resource, links)?;
         PyResource::image(&graph, id)
     }
@@ -243,7 +248,7 @@ impl PyGraphModule {
     ///     How they used it, one name or several.
     /// contents
     ///     `"defined"`, or `"undefined"` where they need not be kept.
-    /// layers, mips, samples, cube, leave, sharing
+    /// layers, mips, samples, cube, leave, sharing, memory_domain
     ///     See `image`.
     ///
     /// Returns
@@ -252,10 +257,10 @@ impl PyGraphModule {
     ///     A handle to be used in passes of this graph.
     #[pyo3(signature = (name, size = None, format = None, *, layout = None, queue = None, stages = None, access = None,
                         contents = None, layers = None, mips = None, samples = None, cube = false, leave = None,
-                        sharing = None, **unknown),
+                        sharing = None, memory_domain = None, **unknown),
            text_signature = "($self, name, size=None, format=None, *, layout=None, queue=None, stages=None, \
                              access=None, contents='defined', layers=None, mips=None, samples=None, cube=False, \
-                             leave=None, sharing=None)")]
+                             leave=None, sharing=None, memory_domain=None)")]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
     fn import_image<'py>(
         slf: &Bound<'py, Self>,
@@ -273,6 +278,7 @@ impl PyGraphModule {
         cube: bool,
         leave: Option<&Bound<'py, PyAny>>,
         sharing: Option<Text<'_>>,
+        memory_domain: Option<Text<'_>>,
         unknown: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyImage>> {
         let py = slf.py();
@@ -280,8 +286,8 @@ impl PyGraphModule {
         let image = declare::image(py, format, layers, mips, samples, cube)?;
         let imported = declare::state(py, [layout, queue, stages, access, contents])?;
         let links = Links { size: declare::size(size, None, None, None, py)?, ..Links::default() };
-        let resource =
-            declare::resource(py, Kind::Image(image), Some(imported), Lasting::default(), &links, leave, sharing)?;
+        let (lasting, wishes) = (Lasting::default(), Wishes { sharing, memory_domain });
+        let resource = declare::resource(py, Kind::Image(image), Some(imported), lasting, &links, leave, wishes)?;
         let (graph, id) = Self::add_resource(slf, name, resource, links)?;
         PyResource::image(&graph, id)
     }
@@ -305,7 +311,7 @@ impl PyGraphModule {
     ///     A buffer: its size, shape and dtype.
     /// acceleration_structure
     ///     If true, it holds an acceleration structure.
-    /// modifies, history_of, frames, first_frame, persistent, fresh, imported, leave, sharing
+    /// modifies, history_of, frames, first_frame, persistent, fresh, imported, leave, sharing, memory_domain
     ///     See `image`; an array of `persistent` may be of any shape and dtype.
     ///
     /// Returns
@@ -319,10 +325,11 @@ impl PyGraphModule {
     ///     If size, shape, dtype and array contradict each other. The graph is left unchanged.
     #[pyo3(signature = (name, size = None, *, shape = None, dtype = None, like = None, modifies = None,
                         history_of = None, frames = Count(1), first_frame = None, persistent = None, fresh = false, imported = None,
-                        leave = None, sharing = None, acceleration_structure = false, **unknown),
+                        leave = None, sharing = None, memory_domain = None, acceleration_structure = false, **unknown),
            text_signature = "($self, name, size=None, *, shape=None, dtype=None, like=None, modifies=None, \
                              history_of=None, frames=1, first_frame='zero', persistent=False, fresh=False, imported=None, \
-                             leave=None, sharing=None, acceleration_structure=False)")]
+                             leave=None, sharing=None, memory_domain=None, \
+                             acceleration_structure=False)")]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
     fn buffer<'py>(
         slf: &Bound<'py, Self>,
@@ -340,6 +347,7 @@ impl PyGraphModule {
         imported: Option<&Bound<'py, PyAny>>,
         leave: Option<&Bound<'py, PyAny>>,
         sharing: Option<Text<'_>>,
+        memory_domain: Option<Text<'_>>,
         acceleration_structure: bool,
         unknown: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyBuffer>> {
@@ -353,15 +361,8 @@ impl PyGraphModule {
         (links.seen, links.first) = (seen, links.first.or(array.map(|array| array.kept())));
         let buffer = Buffer { size, acceleration_structure };
         let imported = imported.map(declare::imported).transpose()?.flatten();
-        let resource = declare::resource(
-            py,
-            Kind::Buffer(buffer),
-            imported,
-            Lasting { persistent, fresh },
-            &links,
-            leave,
-            sharing,
-        )?;
+        let (lasting, wishes) = (Lasting { persistent, fresh }, Wishes { sharing, memory_domain });
+        let resource = declare::resource(py, Kind::Buffer(buffer), imported, lasting, &links, leave, wishes)?;
         let (graph, id) = Self::add_resource(slf, name, resource, links)?;
         PyResource::buffer(&graph, id)
     }
@@ -378,7 +379,7 @@ impl PyGraphModule {
     ///     Bytes.
     /// queue, stages, access, contents
     ///     See `import_image`.
-    /// leave, sharing, acceleration_structure
+    /// leave, sharing, memory_domain, acceleration_structure
     ///     See `buffer`.
     ///
     /// Returns
@@ -386,9 +387,10 @@ impl PyGraphModule {
     /// Buffer
     ///     A handle to be used in passes of this graph.
     #[pyo3(signature = (name, size, *, queue = None, stages = None, access = None, contents = None, leave = None,
-                        sharing = None, acceleration_structure = false, **unknown),
+                        sharing = None, memory_domain = None, acceleration_structure = false, **unknown),
            text_signature = "($self, name, size, *, queue=None, stages=None, access=None, contents='defined', \
-                             leave=None, sharing=None, acceleration_structure=False)")]
+                             leave=None, sharing=None, memory_domain=None, \
+                             acceleration_structure=False)")]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
     fn import_buffer<'py>(
         slf: &Bound<'py, Self>,
@@ -400,6 +402,7 @@ impl PyGraphModule {
         contents: Option<&Bound<'py, PyAny>>,
         leave: Option<&Bound<'py, PyAny>>,
         sharing: Option<Text<'_>>,
+        memory_domain: Option<Text<'_>>,
         acceleration_structure: bool,
         unknown: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyBuffer>> {
@@ -408,8 +411,8 @@ impl PyGraphModule {
         let buffer = Buffer { size: Some(size.0), acceleration_structure };
         let imported = declare::state(py, [None, queue, stages, access, contents])?;
         let links = Links::default();
-        let resource =
-            declare::resource(py, Kind::Buffer(buffer), Some(imported), Lasting::default(), &links, leave, sharing)?;
+        let (lasting, wishes) = (Lasting::default(), Wishes { sharing, memory_domain });
+        let resource = declare::resource(py, Kind::Buffer(buffer), Some(imported), lasting, &links, leave, wishes)?;
         let (graph, id) = Self::add_resource(slf, name, resource, links)?;
         PyResource::buffer(&graph, id)
     }

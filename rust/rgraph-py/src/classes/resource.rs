@@ -176,7 +176,7 @@ fn add_history(
     match known {
         Some(id) => Ok((id, kind)),
         None => {
-            let resource = Resource { kind: kind.clone(), life, modifies: None, leave: None, sharing: None };
+            let resource = Resource::new(kind.clone(), life);
             Ok((state.add_resource(name, resource, place)?, kind))
         }
     }

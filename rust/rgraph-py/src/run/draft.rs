@@ -186,6 +186,7 @@ pub fn renamed(step: &Step, pass: &str, find: &impl Fn(ResourceId) -> Option<Res
                 Groups::Indirect { buffer, offset } => Groups::Indirect { buffer: find(buffer)?, offset },
             },
             push: dispatch.push.clone(),
+            key: dispatch.key,
         }),
         Step::Draw(draw) => {
             let program = named(&draw.program);

@@ -56,7 +56,9 @@ impl CaptureFile {
     /// As [`CaptureFile::load`].
     pub fn read(bytes: &[u8], name: &str) -> Result<Self, Error> {
         let broken = |what: &str| bad(format!("{name}: {what}"), "capture the frames anew");
-        let rest = bytes.strip_prefix(&MAGIC).ok_or_else(|| bad(format!("{name}: no capture file"), ""))?;
+        let rest = bytes
+            .strip_prefix(&MAGIC)
+            .ok_or_else(|| bad(format!("{name}: no capture file"), "write one with Compiled.capture"))?;
         let (length, rest) = rest.split_first_chunk::<8>().ok_or_else(|| broken("the file ends in its header"))?;
         let length = usize::try_from(u64::from_le_bytes(*length)).unwrap_or(usize::MAX);
         if length > rest.len() {

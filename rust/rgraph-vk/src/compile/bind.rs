@@ -33,7 +33,7 @@ pub(crate) struct Packet {
     pub sets: Span,
     /// In [`Packets::push`].
     pub push: Span,
-    /// Of draws: what they are sorted by.
+    /// Draws and dispatches are sorted by it.
     pub key: u64,
     pub what: Action,
 }
@@ -114,7 +114,7 @@ struct Before<'a> {
     targets: Option<Targets>,
     /// The last draw and its pipeline.
     drawn: Option<(&'a Draw, vk::Pipeline)>,
-    /// The key of the last draw.
+    /// The key of the last draw or dispatch.
     key: u64,
     /// What was bound last.
     bound: Option<SetsOf<'a>>,
@@ -159,13 +159,21 @@ pub(crate) struct Binder<'a> {
 }
 
 impl Binder<'_> {
-    /// Adds the steps of a pass; draws sorted by their keys, dispatches and transfers in their places.
+    /// Adds the steps of a pass: draws and dispatches sorted by their keys, transfers in their places.
     pub fn add(&self, pass: PlanPassId, steps: &[Step], out: &mut Packets) -> Result<(), Error> {
         let start = out.packets.len();
         let mut sorted: Vec<&Step> = steps.iter().collect();
-        // Runs of draws are sorted, stably; nothing moves across a dispatch or a transfer.
-        for run in sorted.chunk_by_mut(|a, b| matches!((a, b), (Step::Draw(_), Step::Draw(_)))) {
-            run.sort_by_key(|step| if let Step::Draw(draw) = step { draw.key } else { 0 });
+        // Runs of draws and runs of dispatches are sorted, stably; nothing moves across a transfer. No barrier stands
+        // between the dispatches of a pass, so none of them depends on another.
+        let alike = |a: &&Step, b: &&Step| {
+            matches!((a, b), (Step::Draw(_), Step::Draw(_)) | (Step::Dispatch(_), Step::Dispatch(_)))
+        };
+        for run in sorted.chunk_by_mut(alike) {
+            run.sort_by_key(|step| match step {
+                Step::Draw(draw) => draw.key,
+                Step::Dispatch(dispatch) => dispatch.key,
+                Step::Transfer(_) => 0,
+            });
         }
         let mut before = Before::default();
         let mut steps = sorted.into_iter().peekable();
@@ -260,7 +268,7 @@ impl Binder<'_> {
         before: &mut Before<'a>,
         out: &mut Packets,
     ) -> Result<(), Error> {
-        let Dispatch { program, bound, push, groups } = dispatch;
+        let Dispatch { program, bound, push, groups, key } = dispatch;
         if self.renderings.of_pass[pass].is_some() {
             return self.refuse(pass, "dispatches, but has attachments", "dispatch in a pass without attachments");
         }
@@ -292,6 +300,7 @@ impl Binder<'_> {
                 return self.refuse(pass, says, "dispatch fewer, larger workgroups");
             }
         }
+        before.key = *key;
         self.packet(pass, (program, bound, push), pipeline, what, before, out)
     }
 

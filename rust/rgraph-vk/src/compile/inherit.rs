@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use rgraph_plan::access::MemoryDomain;
 use rgraph_plan::plan::{PlanKind, PlanLife};
 use rgraph_plan::resource::ResourceId;
 
@@ -38,6 +39,8 @@ pub(crate) struct Wanted<'a> {
     pub usages: Usages,
     /// Whether the host uses it.
     pub host: bool,
+    /// The memory that the caller chose.
+    pub chosen: Option<MemoryDomain>,
 }
 
 /// What becomes of it.
@@ -101,7 +104,7 @@ impl<'a> Heritage<'a> {
             let before = if is_ring { frames(physicals.len()) } else { 0 };
             return anew(format!("{before} of its frames were remembered, and {} are", frames(wanted.ring)));
         }
-        if physicals.iter().all(|physical| physical.suits(wanted.usages, wanted.host)) {
+        if physicals.iter().all(|physical| physical.suits(wanted.usages, wanted.host, wanted.chosen)) {
             return Found::Taken(match is_ring {
                 true => Place::Ring(physicals.to_vec()),
                 false => Place::Fixed(first.clone()),

@@ -15,7 +15,7 @@ use crate::compile::inherit::{Begin, Found, Heritage, Wanted};
 use crate::compile::prepared::Place;
 use crate::compile::scene::{Scene, memories, usages, used_by_batches};
 use crate::device::Shared;
-use crate::error::Error;
+use crate::error::{Code, DeviceError, Error};
 use crate::memory::arena::Arena;
 use crate::memory::physical_resource::{PhysicalResource, Usages};
 use crate::memory::{Domain, Want};
@@ -153,11 +153,20 @@ impl<'a> Placer<'a> {
             if history.is_some() || matches!(life, PlanLife::Transient | PlanLife::Root) {
                 continue;
             }
-            let domain = if host(memory) { Domain::Cached } else { Domain::Device };
+            let domain = match plan.resources[memory].memory_domain {
+                Some(chosen) => Domain::Chosen(chosen),
+                None if host(memory) => Domain::Cached,
+                None => Domain::Device,
+            };
             let concurrent = life != PlanLife::Fresh || self.concurrent(memory);
             let make = |suffix: &str| {
                 let name = format!("{}{suffix}", plan.resource_name(memory));
-                PhysicalResource::new(self.shared, &name, plan.resources[memory].kind, used[memory], domain, concurrent)
+                let kind = plan.resources[memory].kind;
+                let physical = PhysicalResource::new(self.shared, &name, kind, used[memory], domain, concurrent)?;
+                if host(memory) && physical.mapped().is_none() {
+                    return Err(unseen(&name, domain));
+                }
+                Ok(physical)
             };
             if let Some(place) = self.inherited(memory, used[memory], host(memory)) {
                 places[memory] = place;
@@ -192,6 +201,7 @@ impl<'a> Placer<'a> {
             ring: if remembered > 0 { remembered + 1 } else { 0 },
             usages,
             host,
+            chosen: self.plan.resources[memory].memory_domain,
         });
         match found {
             Found::Taken(place) => Some(place),
@@ -285,4 +295,12 @@ impl<'a> Placer<'a> {
         let want = Want { name: &name, requirements, domain, linear: false, dedicated: None };
         Arena::new(self.shared, want, types).map(Some)
     }
+}
+
+/// Passes on the CPU see slices of a buffer, and nobody knows which bytes they touch: they need coherent memory.
+fn unseen(name: &str, domain: Domain) -> Error {
+    let message =
+        format!("passes on the CPU use \"{name}\", and do not see its {} memory on this device", domain.name());
+    let help = "use \"host\", or leave memory_domain out";
+    DeviceError::new(Code::Missing, message, help).of(name).into()
 }

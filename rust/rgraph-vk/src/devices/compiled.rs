@@ -122,7 +122,7 @@ impl Shared {
                 known.1.buffer |=
                     usages.buffer | vk::BufferUsageFlags::TRANSFER_SRC | vk::BufferUsageFlags::TRANSFER_DST;
                 known.1.mutable |= usages.mutable;
-                if domain == Domain::Cached {
+                if domain == Domain::Cached && known.2 == Domain::Device {
                     known.2 = domain;
                 }
             }

@@ -16,7 +16,7 @@ use crate::front::{self, Elements, Given};
 use crate::work::{Bound, Dispatch, Groups, Step};
 
 /// Keys of a dispatch.
-pub const COMPUTE_KEYS: [&str; 6] = ["shader", "entry", "constants", "groups", "bindings", "push"];
+pub const COMPUTE_KEYS: [&str; 7] = ["shader", "entry", "constants", "groups", "bindings", "push", "key"];
 
 impl Work<'_, '_> {
     /// A dispatch.
@@ -29,7 +29,8 @@ impl Work<'_, '_> {
             Some(groups) => self.groups(&groups)?,
             None => self.covered(&node, &program)?,
         };
-        Some(Step::Dispatch(Dispatch { program, bound, push, groups }))
+        let key = fields.get("key").map_or(Some(0), |key| key.u64())?;
+        Some(Step::Dispatch(Dispatch { program, bound, push, groups, key }))
     }
 
     /// The program that fields name.

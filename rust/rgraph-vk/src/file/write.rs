@@ -274,7 +274,7 @@ impl<'w> Writer<'w> {
     }
 
     fn dispatch(&self, row: &mut Row<'_>, dispatch: &Dispatch) {
-        let Dispatch { program, bound, push, groups } = dispatch;
+        let Dispatch { program, bound, push, groups, key } = dispatch;
         self.shader(row, program, bound, push);
         match *groups {
             Groups::Fixed(groups) => {
@@ -294,7 +294,7 @@ impl<'w> Writer<'w> {
                 self.part(row.key("groups"), buffer, &part, None);
             }
         }
-        row.end();
+        row.some("key", (*key != 0).then_some(*key)).end();
     }
 
     fn draw(&self, row: &mut Row<'_>, draw: &Draw) {

@@ -22,6 +22,7 @@ use gpu_allocator::vulkan::{
     Allocation as Block, AllocationCreateDesc, AllocationScheme, Allocator, AllocatorCreateDesc,
 };
 use gpu_allocator::{AllocationError, AllocationSizes, AllocatorDebugSettings, MemoryLocation};
+use rgraph_plan::access::MemoryDomain;
 use rgraph_plan::heap::{DEFAULT_CHUNK, Heap, Range};
 
 use crate::error::{Code, DeviceError, Error};
@@ -41,6 +42,8 @@ pub enum Domain {
     Linked,
     /// Memory that the device need not back while tiles hold what it would; the device's own where there is none.
     Lazy,
+    /// What the caller chose; there is no other where the device has none.
+    Chosen(MemoryDomain),
 }
 
 impl Domain {
@@ -55,6 +58,7 @@ impl Domain {
             Self::Cached | Self::Staging => "cached host",
             Self::Linked => "device-local host",
             Self::Lazy => "lazily allocated",
+            Self::Chosen(domain) => domain.name(),
         }
     }
 
@@ -312,6 +316,22 @@ impl Memory {
         };
         let visible = Flags::HOST_VISIBLE | Flags::HOST_COHERENT;
         let tries = match domain {
+            Domain::Chosen(chosen) => {
+                let (best, good) = match chosen {
+                    MemoryDomain::Device => {
+                        return self.types(Domain::Device, with(Flags::DEVICE_LOCAL, Flags::empty()));
+                    }
+                    MemoryDomain::Host => ((visible, Flags::DEVICE_LOCAL), visible),
+                    MemoryDomain::CachedHost => {
+                        ((visible | Flags::HOST_CACHED, Flags::empty()), Flags::HOST_VISIBLE | Flags::HOST_CACHED)
+                    }
+                    MemoryDomain::DeviceLocalHost => {
+                        ((visible | Flags::DEVICE_LOCAL, Flags::empty()), visible | Flags::DEVICE_LOCAL)
+                    }
+                };
+                let best = with(best.0, best.1);
+                return if best == 0 { with(good, Flags::empty()) } else { best };
+            }
             Domain::Device => [(Flags::DEVICE_LOCAL, Flags::HOST_VISIBLE), (Flags::DEVICE_LOCAL, Flags::empty())],
             Domain::Host => [(visible, Flags::DEVICE_LOCAL), (visible, Flags::empty())],
             Domain::Cached => [(visible | Flags::HOST_CACHED, Flags::empty()), (visible, Flags::empty())],
@@ -341,7 +361,10 @@ impl Memory {
     pub fn allocate(&mut self, want: Want<'_>) -> Result<Allocation, Error> {
         let types = self.types(want.domain, want.requirements.memory_type_bits);
         if types == 0 {
-            return Err(self.out_of_memory(want, AllocationError::NoCompatibleMemoryTypeFound));
+            return Err(match want.domain {
+                Domain::Chosen(domain) => self.no_domain(want, domain),
+                _ => self.out_of_memory(want, AllocationError::NoCompatibleMemoryTypeFound),
+            });
         }
         // The first of the best.
         let index = types.trailing_zeros();
@@ -509,6 +532,16 @@ impl Memory {
         report.owners.extend(self.owners.iter().map(|(name, bytes)| (name.clone(), *bytes)));
         report.owners.sort_by(|a, b| (std::cmp::Reverse(a.1), &a.0).cmp(&(std::cmp::Reverse(b.1), &b.0)));
         report
+    }
+
+    /// The device has no memory of the chosen domain that suits.
+    fn no_domain(&self, want: Want<'_>, domain: MemoryDomain) -> Error {
+        let allowed = want.requirements.memory_type_bits;
+        let has = |one: &&MemoryDomain| self.types(Domain::Chosen(**one), allowed) != 0;
+        let others: Vec<_> = MemoryDomain::ALL.iter().filter(has).map(|one| format!("\"{one}\"")).collect();
+        let message = format!("\"{}\" is to lie in {domain} memory, and the device has none that suits it", want.name);
+        let help = format!("use {}, or leave memory_domain out", others.join(" or "));
+        DeviceError::new(Code::Missing, message, help).of(want.name).into()
     }
 
     fn out_of_memory(&self, want: Want<'_>, error: AllocationError) -> Error {

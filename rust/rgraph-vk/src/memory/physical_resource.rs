@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use ash::vk;
 use gpu_allocator::vulkan::AllocationScheme;
-use rgraph_plan::access::{Aspects, Layout};
+use rgraph_plan::access::{Aspects, Layout, MemoryDomain};
 use rgraph_plan::format::{Format, Numbers};
 use rgraph_plan::plan::PlanKind;
 use rgraph_shader::Dimension;
@@ -66,6 +66,8 @@ pub(crate) struct PhysicalResource {
     /// What it was made for; nothing is known of the caller's own.
     usages: Usages,
     memory: Option<(Allocation, Domain)>,
+    /// The memory that the caller chose for it.
+    chosen: Option<MemoryDomain>,
     /// The shared block that it lies in, and its first byte there.
     block: Option<(Arc<SharedBlock>, u64)>,
     /// Whether the bytes there are its own.
@@ -117,6 +119,9 @@ impl PhysicalResource {
         let allocation = shared.allocate(want)?;
         let (memory, offset) = (allocation.memory, allocation.offset);
         physical.mapped = allocation.mapped().map(Mapped);
+        if let Domain::Chosen(chosen) = domain {
+            physical.chosen = Some(chosen);
+        }
         let domain = allocation.domain();
         physical.memory = Some((allocation, domain));
         physical.bind(memory, offset)?;
@@ -177,6 +182,7 @@ impl PhysicalResource {
             clearable: false,
             usages: Usages::default(),
             memory: None,
+            chosen: None,
             block: None,
             spans: false,
             lent: Mutex::default(),
@@ -227,6 +233,7 @@ impl PhysicalResource {
             clearable: usages.image.contains(vk::ImageUsageFlags::TRANSFER_DST),
             usages,
             memory: None,
+            chosen: None,
             block: None,
             spans: false,
             lent: Mutex::default(),
@@ -291,14 +298,14 @@ impl PhysicalResource {
         self.mapped.map(|mapped| mapped.0)
     }
 
-    /// Whether it was made for such uses; `host`: the host has to see it.
-    pub fn suits(&self, usages: Usages, host: bool) -> bool {
+    /// Whether it was made for such uses; `host`: the host has to see it; `chosen`: it has to lie in that memory.
+    pub fn suits(&self, usages: Usages, host: bool, chosen: Option<MemoryDomain>) -> bool {
         let own = self.usages;
         let used = match self.raw {
             Raw::Image(_) => own.image.contains(usages.image) && own.mutable >= usages.mutable,
             Raw::Buffer(_) => own.buffer.contains(usages.buffer),
         };
-        used && own.external >= usages.external && (!host || self.mapped.is_some())
+        used && own.external >= usages.external && (!host || self.mapped.is_some()) && self.chosen == chosen
     }
 
     /// A view, made once.

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use ash::vk;
-use rgraph_plan::access::Layout;
+use rgraph_plan::access::{Layout, MemoryDomain};
 use rgraph_plan::format::Format;
 use rgraph_plan::plan::PlanKind;
 
@@ -38,13 +38,35 @@ impl Device {
     /// # Errors
     /// If the device cannot make it, or is out of memory.
     pub fn image(&self, name: &str, format: Format, size: [u32; 2], mips: u32, layers: u32) -> Result<Resource, Error> {
+        self.make_image(name, image_kind(format, size, mips, layers), Domain::Device)
+    }
+
+    /// As [`Self::image`], in memory that the caller chooses.
+    ///
+    /// # Errors
+    /// RG-E102 if the device has no such memory for images of that format.
+    pub fn image_in(
+        &self,
+        domain: MemoryDomain,
+        name: &str,
+        format: Format,
+        size: [u32; 2],
+        mips: u32,
+        layers: u32,
+    ) -> Result<Resource, Error> {
+        self.make_image(name, image_kind(format, size, mips, layers), Domain::Chosen(domain))
+    }
+
+    fn make_image(&self, name: &str, kind: PlanKind, domain: Domain) -> Result<Resource, Error> {
         self.0.check()?;
-        Resource::check_image(name, size, mips, layers)?;
-        let kind = image_kind(format, size, mips, layers);
+        let PlanKind::Image { format, size: [width, height, _], mips, layers, .. } = kind else {
+            unreachable!("the caller made the kind of an image")
+        };
+        Resource::check_image(name, [width, height], mips, layers)?;
         let usages = Usages { image: self.0.image_usages(format), ..Usages::default() };
         // Refuses what cannot be made, with the reason.
         let _ = self.0.measure(name, kind, usages, true)?;
-        PhysicalResource::new(&self.0, name, kind, usages, Domain::Device, true).map(Resource)
+        PhysicalResource::new(&self.0, name, kind, usages, domain, true).map(Resource)
     }
 
     /// Makes a buffer of `size` bytes that holds nothing yet; it can be used in every way.
@@ -52,10 +74,23 @@ impl Device {
     /// # Errors
     /// If the size is zero, or the device is out of memory.
     pub fn buffer(&self, name: &str, size: u64) -> Result<Resource, Error> {
+        self.make_buffer(name, size, Domain::Device)
+    }
+
+    /// As [`Self::buffer`], in memory that the caller chooses. [`Resource::write`] copies straight into memory that the
+    /// CPU sees, once no run uses it.
+    ///
+    /// # Errors
+    /// RG-E102 if the device has no such memory.
+    pub fn buffer_in(&self, domain: MemoryDomain, name: &str, size: u64) -> Result<Resource, Error> {
+        self.make_buffer(name, size, Domain::Chosen(domain))
+    }
+
+    fn make_buffer(&self, name: &str, size: u64, domain: Domain) -> Result<Resource, Error> {
         self.0.check()?;
         Resource::check_buffer(&self.0, name, size)?;
         let usages = Usages { buffer: buffer_usages(), ..Usages::default() };
-        PhysicalResource::new(&self.0, name, PlanKind::Buffer { size }, usages, Domain::Device, true).map(Resource)
+        PhysicalResource::new(&self.0, name, PlanKind::Buffer { size }, usages, domain, true).map(Resource)
     }
 
     /// Borrows a caller's image or buffer. Its state is unknown until [`Resource::set_state`] says it; `concurrent`

@@ -108,7 +108,7 @@ impl Bench {
 
     pub fn dispatch(&mut self, pass: PassId, program: &Arc<Program>, groups: Groups, binds: Binds<'_>, push: Vec<u8>) {
         let bound = bound(program, binds);
-        let step = Step::Dispatch(Dispatch { program: program.clone(), bound, push, groups });
+        let step = Step::Dispatch(Dispatch { program: program.clone(), bound, push, groups, key: 0 });
         self.workload.works.insert(pass, Work::Steps(vec![step]));
     }
 

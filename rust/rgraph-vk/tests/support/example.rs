@@ -89,7 +89,7 @@ fn bound(program: &Program, what: &[(&str, What)]) -> Arc<[Bound]> {
 fn dispatch(program: Arc<Program>, over: Groups, resources: &[(&str, ResourceId)]) -> Work {
     let what: Vec<_> = resources.iter().map(|&(name, id)| (name, What::Resource(View::whole(id)))).collect();
     let bound = bound(&program, &what);
-    Work::Steps(vec![Step::Dispatch(Dispatch { program, bound, push: Vec::new(), groups: over })])
+    Work::Steps(vec![Step::Dispatch(Dispatch { program, bound, push: Vec::new(), groups: over, key: 0 })])
 }
 
 /// The frame.

@@ -8,7 +8,7 @@ use crate::resource::{
 };
 
 /// Keys of an image.
-pub const IMAGE_KEYS: [&str; 17] = [
+pub const IMAGE_KEYS: [&str; 18] = [
     "format",
     "size",
     "layers",
@@ -24,11 +24,12 @@ pub const IMAGE_KEYS: [&str; 17] = [
     "persistent",
     "fresh",
     "sharing",
+    "memory_domain",
     "file",
     "if",
 ];
 /// Keys of a buffer.
-pub const BUFFER_KEYS: [&str; 13] = [
+pub const BUFFER_KEYS: [&str; 14] = [
     "size",
     "acceleration_structure",
     "modifies",
@@ -40,6 +41,7 @@ pub const BUFFER_KEYS: [&str; 13] = [
     "persistent",
     "fresh",
     "sharing",
+    "memory_domain",
     "file",
     "if",
 ];
@@ -141,6 +143,7 @@ fn common<const N: usize>(fields: &Fields<'_, '_, N>, kind: Kind, here: &Here<'_
         modifies: fields.get("modifies").and_then(|name| here.resource(&name)),
         leave: fields.get("leave").and_then(read_leave),
         sharing: fields.get("sharing").and_then(|sharing| sharing.word()),
+        memory_domain: fields.get("memory_domain").and_then(|domain| domain.word()),
     }
 }
 

@@ -119,6 +119,7 @@ fn resource(row: &mut Row<'_>, graph: &Graph, resource: &Resource) {
         state.some("queue", leave.queue.map(|queue| queue.name())).end();
     }
     row.some("sharing", resource.sharing.map(|sharing| sharing.name()));
+    row.some("memory_domain", resource.memory_domain.map(|domain| domain.name()));
 }
 
 fn image(row: &mut Row<'_>, graph: &Graph, image: &Image) {

@@ -44,7 +44,7 @@ pub(in crate::file) const PASS_WHY: [&str; 4] = ["queue", "after", "start_us", "
 /// Of an access of an inserted pass.
 pub(in crate::file) const ACCESS: [&str; 6] = ["resource", "stages", "access", "layout", "mips", "layers"];
 /// Of a resource.
-pub(in crate::file) const RESOURCE: [&str; 16] = [
+pub(in crate::file) const RESOURCE: [&str; 17] = [
     "id",
     "name",
     "kind",
@@ -61,6 +61,7 @@ pub(in crate::file) const RESOURCE: [&str; 16] = [
     "cube",
     "inserted",
     "transient_attachment",
+    "memory_domain",
 ];
 /// Of a lifetime.
 pub(in crate::file) const LIFETIME: [&str; 2] = ["first", "last"];

@@ -282,6 +282,10 @@ fn resource(
         life: fields.get("life").map_or(Some(PlanLife::Transient), |life| life.word())?,
         inserted: fields.flag("inserted"),
         transient_attachment: fields.flag("transient_attachment"),
+        memory_domain: match fields.get("memory_domain") {
+            Some(domain) => Some(domain.word()?),
+            None => None,
+        },
     })
 }
 

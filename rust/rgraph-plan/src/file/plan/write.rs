@@ -176,7 +176,8 @@ fn resource(sheet: &mut Sheet, plan: &Plan, id: ResourceId) {
             row.put("size", size);
         }
     }
-    row.flag("inserted", resource.inserted).flag("transient_attachment", resource.transient_attachment).end();
+    row.flag("inserted", resource.inserted).flag("transient_attachment", resource.transient_attachment);
+    row.some("memory_domain", resource.memory_domain.map(|domain| domain.name())).end();
 }
 
 fn batch(sheet: &mut Sheet, plan: &Plan, id: BatchId, batch: &Batch) {

@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::access::{
-    Accesses, Aspects, Layout, Load, PassQueue, ResolveMode, STAGE_NAMES, Sharing, Stages, Transfer, Usage,
+    Accesses, Aspects, Layout, Load, MemoryDomain, PassQueue, ResolveMode, STAGE_NAMES, Sharing, Stages, Transfer,
+    Usage,
 };
 use crate::file::word::DeclaredStages;
 use crate::format::Format;
@@ -215,6 +216,7 @@ fn image() -> Value {
             ("persistent", boolean()),
             ("fresh", boolean()),
             ("sharing", word::<Sharing>(&[])),
+            ("memory_domain", word::<MemoryDomain>(&[])),
             ("file", name()),
             ("if", reference("condition")),
         ],
@@ -236,6 +238,7 @@ fn buffer() -> Value {
             ("persistent", boolean()),
             ("fresh", boolean()),
             ("sharing", word::<Sharing>(&[])),
+            ("memory_domain", word::<MemoryDomain>(&[])),
             ("file", name()),
             ("if", reference("condition")),
         ],

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::graph::clear;
 use super::*;
-use crate::access::{Accesses, Aspects, Layout, Load, Sharing, Stages, Store};
+use crate::access::{Accesses, Aspects, Layout, Load, MemoryDomain, Sharing, Stages, Store};
 use crate::budget::MemoryBudget;
 use crate::format::Format;
 use crate::plan::{Hazard, PlanLife, QueueWhy};
@@ -119,6 +119,7 @@ fn resource() -> Value {
             ("lifetime", nullable(object(&["first", "last"], [("first", id()), ("last", id())]))),
             ("aliases", list(name())),
             ("sharing", word::<Sharing>(&[])),
+            ("memory_domain", word::<MemoryDomain>(&[])),
             ("life", word::<PlanLife>(&[])),
             ("format", word::<Format>(&[])),
             ("size", size),

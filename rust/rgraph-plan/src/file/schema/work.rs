@@ -146,6 +146,7 @@ pub(super) fn compute() -> Value {
             ("groups", groups()),
             ("bindings", json!({"type": "object", "additionalProperties": bound()})),
             ("push", json!({})),
+            ("key", u64()),
         ],
     )
 }

@@ -147,6 +147,13 @@ impl Check<'_> {
                     self.check_state(id, "imported", imported.layout, imported.queue);
                 }
             }
+            if let Some(domain) = resource.memory_domain
+                && (resource.modifies.is_some() || !resource.life.takes_memory_domain())
+            {
+                let says = format!("is to lie in {domain} memory, but is neither persistent nor imported");
+                let help = "leave memory_domain out: the planner places what lives within a frame";
+                self.add(self.of_resource(Code::BadUsage, id, &says, help));
+            }
             if let Some(leave) = resource.leave {
                 if leave.layout == Some(Layout::Undefined) {
                     let help = "leave it in the layout that its next user wants";

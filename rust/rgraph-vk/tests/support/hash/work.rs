@@ -148,7 +148,7 @@ impl Builder<'_> {
             let words = [write.key, cover, self.operation.loops, write.layers[1] - write.layers[0]];
             let push = words.iter().flat_map(|word| word.to_le_bytes()).collect();
             let bound = self.bound(&program, Some(view));
-            steps.push(Step::Dispatch(Dispatch { program, bound, push, groups: Groups::Fixed(groups) }));
+            steps.push(Step::Dispatch(Dispatch { program, bound, push, groups: Groups::Fixed(groups), key: 0 }));
         }
     }
 
