@@ -76,3 +76,17 @@ def test_reprs_say_what_things_are():
     html = g._repr_html_()
     for words in ("pickled, 32 × 16", "<td>scale</td>", "storage_read src", "3x2 rgba8unorm", "<td>root</td>"):
         assert words in html
+
+
+@pytest.mark.parametrize(
+    "sampler",
+    [
+        rg.Sampler(),
+        rg.Sampler("nearest", mip="linear", address=("repeat", "mirror"), anisotropy=4, lod=(0.5, 3)),
+        rg.Sampler(compare="greater", address="border", border="white"),
+    ],
+)
+def test_samplers_pickle_and_copy(sampler: rg.Sampler):
+    for again in (pickle.loads(pickle.dumps(sampler)), copy.deepcopy(sampler), copy.copy(sampler)):
+        assert again == sampler
+        assert repr(again) == repr(sampler)

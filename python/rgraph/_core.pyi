@@ -1251,7 +1251,8 @@ class Module:
         **variables
             Bindings by the names of the shader's variables: images and buffers, parts of them (`image.mip(2)`,
             `buffer[0:256]`) or names; `Sampler` (one left out is linear); for GLSL's `sampler2D` and its like
-            `(image, Sampler(…))`, or the image alone; for a uniform block also a dict by member,
+            `(image, Sampler(…))`, or the image alone; for texel buffers `(buffer, "r32float")`; a list for an
+            array, of any length where the shader leaves it open; for a uniform block also a dict by member,
             a list, a number or an array: small data that goes along with the pass.
 
         Returns
@@ -3073,6 +3074,9 @@ class Device:
         Path of the Vulkan loader, or of a driver itself; default: the system's.
     validate
         Whether the Khronos validation layer watches; default: the environment's `RGRAPH_VALIDATE`.
+    printf
+        Whether `debugPrintfEXT` of shaders prints to logger `rgraph.printf`, level `INFO`; it needs that layer. Default: the
+        environment's `RGRAPH_PRINTF`.
     frames_in_flight
         Frames that may be under way at once, 1 to 8.
     cache
@@ -3100,6 +3104,7 @@ class Device:
         *,
         loader: str | PathLike[str] | None = None,
         validate: bool | None = None,
+        printf: bool | None = None,
         frames_in_flight: int = 2,
         cache: str | PathLike[str] | None = None,
         queues: int = 1,

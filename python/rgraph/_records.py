@@ -514,8 +514,8 @@ class ShaderBinding(NamedTuple):
     place: tuple[int, int]
     """Group (descriptor set) and binding."""
     kind: str
-    """`uniform`, `storage`, `sampled`, `combined` (an image with its sampler), `image` (storage), `sampler` or
-    `input_attachment`."""
+    """`uniform`, `storage`, `sampled`, `combined` (an image with its sampler), `image` (storage), `texels` (a buffer of
+    texels), `sampler` or `input_attachment`."""
     type: str
     """Of buffers, the type of their data; of others, what may be bound."""
     length: int | None
@@ -533,7 +533,7 @@ class ShaderBinding(NamedTuple):
     sample: str | None
     """Of images, what a texel reads as: `float`, `int`, `uint` or `depth`."""
     format: str | None
-    """Of storage images, the format that the shader names."""
+    """Of storage images and storage texel buffers, the format that the shader names."""
 
 
 class ShaderVarying(NamedTuple):

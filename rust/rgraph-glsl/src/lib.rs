@@ -7,6 +7,10 @@
 
 use std::ffi::{CString, c_char, c_int};
 
+/// What decides, beside a request, which words a text becomes: the version of this crate, which pins glslang, and how it
+/// is called.
+pub const COMPILER: [&str; 2] = [env!("CARGO_PKG_VERSION"), include_str!("../cpp/glsl.cpp")];
+
 /// A stage of a pipeline, with glslang's number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stage {

@@ -1,6 +1,7 @@
 //! GLSL texts through glslang: compiled to SPIR-V, which this crate's reader then reflects.
 
 use std::borrow::Cow;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use rgraph_glsl::{Fault, Message, Request};
 use rgraph_plan::error::Code;
@@ -12,6 +13,7 @@ use crate::part::Part;
 use crate::program::{Language, Stage};
 use crate::scan;
 use crate::spirv::Binary;
+use crate::stored::Stored;
 
 /// A text that is valid, of one stage.
 pub(crate) struct Glsl<'a> {
@@ -58,6 +60,14 @@ impl<'a> Glsl<'a> {
             Stage::Fragment => rgraph_glsl::Stage::Fragment,
         };
         let request = Request { stage, texts: &texts, includes: &includes };
+        let stored = Stored::of_environment();
+        let asked = stored.as_ref().map(|_| written(&request)).unwrap_or_default();
+        if let Some(words) = stored.as_ref().and_then(|stored| stored.find(&asked))
+            && let Ok(code) = Binary::of_words(name, words)
+        {
+            return Ok(Self { sources, code });
+        }
+        COMPILED.fetch_add(1, Ordering::Relaxed);
         // What is not deep by itself may be once macros and files are expanded; where that fails, compiling says why.
         if texts.iter().any(|text| text.contains("define") || text.contains("include")) {
             match rgraph_glsl::preprocess(&request) {
@@ -70,7 +80,11 @@ impl<'a> Glsl<'a> {
             }
         }
         let words = rgraph_glsl::compile(&request).map_err(|fault| sources.error(fault))?;
+        let kept = stored.is_some().then(|| words.clone());
         let code = Binary::of_words(name, words).map_err(|fault| sources.placed(fault))?;
+        if let (Some(stored), Some(words)) = (stored, kept) {
+            stored.keep(&asked, &words);
+        }
         Ok(Self { sources, code })
     }
 
@@ -93,6 +107,31 @@ impl<'a> Glsl<'a> {
     pub fn part(&self, stage: Stage, entry: &str) -> Result<Part, ShaderError> {
         self.code.part(stage, entry).map_err(|fault| self.sources.placed(fault))
     }
+}
+
+/// Texts that glslang compiled, or tried to.
+static COMPILED: AtomicU64 = AtomicU64::new(0);
+
+/// How many texts of GLSL this process compiled or tried to, so far: what was found on disk is not counted.
+pub(crate) fn compiled_so_far() -> u64 {
+    COMPILED.load(Ordering::Relaxed)
+}
+
+/// A request with the compiler that it is for, as bytes that differ where the answer may.
+fn written(request: &Request<'_>) -> Vec<u8> {
+    let Request { stage, texts, includes } = request;
+    let mut out = Vec::new();
+    let mut text = |text: &str| {
+        out.extend_from_slice(&(text.len() as u64).to_le_bytes());
+        out.extend_from_slice(text.as_bytes());
+    };
+    rgraph_glsl::COMPILER.iter().for_each(|part| text(part));
+    texts.iter().for_each(|one| text(one));
+    includes.iter().for_each(|one| text(one.header));
+    let numbers = includes.iter().flat_map(|one| [one.within, one.file]);
+    let lengths = [*stage as usize, texts.len(), includes.len()];
+    numbers.chain(lengths).for_each(|number| out.extend_from_slice(&(number as u64).to_le_bytes()));
+    out
 }
 
 impl Sources<'_> {

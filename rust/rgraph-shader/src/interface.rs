@@ -36,7 +36,8 @@ pub struct Binding {
     pub group: u32,
     /// Binding within the set.
     pub binding: u32,
-    /// Number of descriptors: 1, or the length of an array; 0: an array of open length, which is reflected and not bound.
+    /// Number of descriptors: 1, or the length of an array; 0: an array of open length, which gets one when it is bound
+    /// ([`Program::with_lengths`](crate::Program::with_lengths)).
     pub count: u32,
     /// What it is.
     pub kind: BindingKind,
@@ -85,6 +86,15 @@ pub enum BindingKind {
         dimension: Dimension,
         /// Whether it is an array of layers.
         arrayed: bool,
+        /// The format that the shader names, if it names one.
+        format: Option<rgraph_plan::format::Format>,
+        /// What a texel reads as.
+        sample: SampleKind,
+    },
+    /// Buffer read as texels of a format: a texel buffer (GLSL and SPIR-V).
+    Texels {
+        /// Whether it is a storage texel buffer, which stages write too.
+        storage: bool,
         /// The format that the shader names, if it names one.
         format: Option<rgraph_plan::format::Format>,
         /// What a texel reads as.
@@ -172,14 +182,18 @@ impl Binding {
     pub fn usage(&self) -> Option<Usage> {
         Some(match self.kind {
             BindingKind::Uniform => Usage::Uniform,
-            BindingKind::Sampled { .. } | BindingKind::Combined { .. } => Usage::Sampled,
+            BindingKind::Sampled { .. } | BindingKind::Combined { .. } | BindingKind::Texels { storage: false, .. } => {
+                Usage::Sampled
+            }
             BindingKind::InputAttachment { .. } => Usage::InputAttachment,
             BindingKind::Sampler { .. } => return None,
-            BindingKind::Storage | BindingKind::Image { .. } => match (self.reads, self.writes) {
-                (_, false) => Usage::StorageRead,
-                (false, true) => Usage::StorageWrite,
-                (true, true) => Usage::StorageReadWrite,
-            },
+            BindingKind::Storage | BindingKind::Image { .. } | BindingKind::Texels { .. } => {
+                match (self.reads, self.writes) {
+                    (_, false) => Usage::StorageRead,
+                    (false, true) => Usage::StorageWrite,
+                    (true, true) => Usage::StorageReadWrite,
+                }
+            }
         })
     }
 }

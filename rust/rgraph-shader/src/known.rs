@@ -14,6 +14,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 use crate::constant::Constants;
 use crate::error::ShaderError;
 use crate::include::IncludedFile;
+use crate::lengths::Length;
 use crate::program::{Given, GivenCode, Kind, Language, Program, Source};
 
 /// Programs remembered.
@@ -78,7 +79,7 @@ impl Program {
         entry: Option<&str>,
         constants: &Constants,
     ) -> Result<Arc<Self>, ShaderError> {
-        let choice = Choice { kind, entry, constants };
+        let choice = Choice { kind, entry, constants, lengths: &[] };
         let key = key(&choice, sources.iter().flat_map(Tagged::of));
         let is_same = |known: &Self| choice.is(known) && known.sources == sources;
         if let Some(program) = find(key, is_same) {
@@ -96,13 +97,36 @@ impl Program {
     /// The program of one text in the language that it seems to be in, if [`Program::of`] compiled it before and it is
     /// remembered. It has no name, so that all who recall it share one. O(length of the text), and copies nothing of it.
     pub fn recall(kind: Kind, text: &str, entry: Option<&str>, constants: &Constants) -> Option<Arc<Self>> {
-        let choice = Choice { kind, entry, constants };
+        let choice = Choice { kind, entry, constants, lengths: &[] };
         let same_text = |known: &Self| match &*known.sources {
             [Given { path: None, code: GivenCode::Text(_, known), .. }] => known == text,
             _ => false,
         };
         let key = key(&choice, [Tagged { tag: SEEMS, path: None, bytes: text.as_bytes() }].into_iter());
         find(key, |known| choice.is(known) && same_text(known))
+    }
+
+    /// This program with lengths for the arrays of bindings that its shader leaves open: made, or remembered. Programs of
+    /// other lengths have other layouts and pipelines.
+    ///
+    /// # Errors
+    /// As [`Program::specialized`], where the shader is compiled again.
+    pub fn with_lengths(self: &Arc<Self>, mut lengths: Vec<Length>) -> Result<Arc<Self>, ShaderError> {
+        lengths.sort_unstable();
+        if lengths == self.lengths {
+            return Ok(Arc::clone(self));
+        }
+        let (entry, constants) = (self.entry.as_deref(), &self.constants);
+        let choice = Choice { kind: self.kind, entry, constants, lengths: &lengths };
+        let key = key(&choice, self.sources.iter().flat_map(Tagged::of));
+        if let Some(known) = find(key, |known| choice.is(known) && known.sources == self.sources) {
+            return Ok(known.called(&self.name));
+        }
+        let made = Arc::new(self.compile_lengths(&lengths)?.renamed(""));
+        if let Some(mut known) = known() {
+            known.remember(key, Arc::clone(&made));
+        }
+        Ok(made.called(&self.name))
     }
 
     fn called(self: Arc<Self>, name: &str) -> Arc<Self> {
@@ -115,12 +139,16 @@ struct Choice<'a> {
     kind: Kind,
     entry: Option<&'a str>,
     constants: &'a Constants,
+    lengths: &'a [Length],
 }
 
 impl Choice<'_> {
     fn is(&self, known: &Program) -> bool {
-        let Self { kind, entry, constants } = self;
-        known.kind == *kind && known.entry.as_deref() == *entry && known.constants == **constants
+        let Self { kind, entry, constants, lengths } = self;
+        known.kind == *kind
+            && known.entry.as_deref() == *entry
+            && known.constants == **constants
+            && known.lengths == **lengths
     }
 }
 
@@ -135,6 +163,8 @@ struct Tagged<'a> {
 const SEEMS: u8 = 0;
 /// The tag of a file that is included.
 const INCLUDED: u8 = 4;
+/// The tag of the length of an array that a shader leaves open.
+const OPEN: u8 = 5;
 
 impl<'a> Tagged<'a> {
     fn of(given: &'a Given) -> impl Iterator<Item = Self> {
@@ -163,6 +193,10 @@ fn key<'a>(choice: &Choice<'_>, sources: impl Iterator<Item = Tagged<'a>>) -> u6
     for (name, value) in choice.constants.iter() {
         let (tag, bits) = value.key();
         first = part(part(first, tag, Some(name.as_bytes())), tag, Some(&bits));
+    }
+    for Length { group, binding, count } in choice.lengths {
+        let bytes = [group, binding, count].map(|number| number.to_le_bytes()).concat();
+        first = part(first, OPEN, Some(&bytes));
     }
     sources.fold(first, |key, source| part(part(key, source.tag, source.path), source.tag, Some(source.bytes)))
 }

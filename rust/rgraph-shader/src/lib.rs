@@ -11,6 +11,7 @@ pub mod include;
 pub mod inline;
 mod interface;
 mod known;
+mod lengths;
 mod link;
 mod loaded;
 mod naga_type;
@@ -20,6 +21,8 @@ pub mod program;
 mod reflection;
 mod scan;
 mod spirv;
+#[cfg(feature = "glsl")]
+mod stored;
 mod text;
 mod unpack;
 
@@ -29,6 +32,7 @@ pub use error::ShaderError;
 pub use include::{Included, IncludedFile};
 pub use interface::{Binding, BindingKind, Dimension, Interface, Output, Push, SampleKind, VertexInput};
 pub use known::MOST_KNOWN;
+pub use lengths::Length;
 pub use program::{Given, GivenCode, Kind, Language, Module, Parts, Program, Source, Stage};
 pub use reflection::{Reflection, StageReflection};
 pub use spirv::constants::numbers;

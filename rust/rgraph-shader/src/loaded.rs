@@ -4,6 +4,7 @@ use crate::constant::{Constants, SpecConstant};
 use crate::error::ShaderError;
 use crate::glsl::Glsl;
 use crate::include::Included;
+use crate::lengths::Length;
 use crate::part::Part;
 use crate::program::{Kind, Language, Source, Stage};
 use crate::scan;
@@ -75,6 +76,13 @@ impl<'a> Loaded<'a> {
         declared.sort_by(|one, other| one.name.cmp(&other.name));
         declared.dedup_by(|one, other| one.name == other.name);
         Ok(declared)
+    }
+
+    /// Gives lengths to arrays of bindings that a text leaves open.
+    pub fn set_lengths(&mut self, lengths: &[Length]) {
+        if let Self::Text(text) = self {
+            text.set_lengths(lengths);
+        }
     }
 
     pub fn part(&self, stage: Stage, entry: &str) -> Result<Part, ShaderError> {

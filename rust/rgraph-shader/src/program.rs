@@ -11,6 +11,7 @@ use crate::constant::{Constants, NONE};
 use crate::error::{self, ShaderError};
 use crate::include::Included;
 use crate::interface::Interface;
+use crate::lengths::Length;
 use crate::link;
 use crate::loaded::Loaded;
 use crate::part::Part;
@@ -205,6 +206,8 @@ pub struct Parts {
     pub entry: Option<String>,
     /// The values that were given to its constants.
     pub constants: Constants,
+    /// The lengths that its arrays of open length got when they were bound, in order; none while they are open.
+    pub lengths: Vec<Length>,
 }
 
 impl Deref for Program {
@@ -365,13 +368,31 @@ impl Program {
         entry: Option<&str>,
         constants: &Constants,
     ) -> Result<Self, ShaderError> {
+        Self::with(name, kind, sources, entry, constants, &[])
+    }
+
+    /// The same, with lengths for arrays of bindings.
+    pub(crate) fn with(
+        name: &str,
+        kind: Kind,
+        sources: &[Source<'_>],
+        entry: Option<&str>,
+        constants: &Constants,
+        lengths: &[Length],
+    ) -> Result<Self, ShaderError> {
         COMPILED.fetch_add(1, Ordering::Relaxed);
-        on_large_stack(name, || Self::compile(name, kind, sources, entry, constants))
+        on_large_stack(name, || Self::compile(name, kind, sources, entry, constants, lengths))
     }
 
     /// How many programs this process compiled or tried to, so far: what is remembered is not counted again.
     pub fn compiled_so_far() -> u64 {
         COMPILED.load(Ordering::Relaxed)
+    }
+
+    /// How many texts of GLSL this process compiled or tried to, so far: programs that are remembered and texts that were
+    /// found on disk (`RGRAPH_SHADER_CACHE`) are not counted.
+    pub fn glsl_compiled_so_far() -> u64 {
+        crate::glsl::compiled_so_far()
     }
 
     fn compile(
@@ -380,6 +401,7 @@ impl Program {
         sources: &[Source<'_>],
         entry: Option<&str>,
         constants: &Constants,
+        lengths: &[Length],
     ) -> Result<Self, ShaderError> {
         let most = if kind == Kind::Compute { 1 } else { 5 };
         if sources.is_empty() || sources.len() > most {
@@ -389,6 +411,7 @@ impl Program {
         }
         let mut loaded = Loaded::all(name, sources, kind)?;
         let declared = Loaded::specialize(name, &mut loaded, constants)?;
+        loaded.iter_mut().for_each(|loaded| loaded.set_lengths(lengths));
         let points = Points::new(name, &loaded, entry)?;
         let mut parts = Vec::new();
         let mut supplied = false;
@@ -418,13 +441,19 @@ impl Program {
         let hash = hash(&modules);
         let sources = sources.iter().map(|source| Given::from(GivenCode::of(*source))).collect();
         let (modules, entry, constants) = (modules.into(), entry.map(str::to_owned), constants.clone());
-        let parts = Parts { kind, modules, interface, hash, sources, entry, constants };
+        let lengths = lengths.to_vec();
+        let parts = Parts { kind, modules, interface, hash, sources, entry, constants, lengths };
         Ok(Self { name: name.into(), parts: Arc::new(parts) })
+    }
+
+    /// Its fields, to be changed before anybody else has them.
+    pub(crate) fn parts_mut(&mut self) -> &mut Parts {
+        Arc::make_mut(&mut self.parts)
     }
 
     /// The same program, of sources that say where they were read.
     pub(crate) fn given(mut self, sources: Vec<Given>) -> Self {
-        Arc::make_mut(&mut self.parts).sources = sources;
+        self.parts_mut().sources = sources;
         self
     }
 
@@ -551,7 +580,7 @@ impl<'a> Points<'a> {
 }
 
 /// FNV-1a over stages, entry points and code.
-fn hash(modules: &[Module]) -> u64 {
+pub(crate) fn hash(modules: &[Module]) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     let mut eat = |word: u32| {
         for byte in word.to_le_bytes() {

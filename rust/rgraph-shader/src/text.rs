@@ -7,6 +7,7 @@ use crate::constant::{Constant, Constants, SpecConstant};
 use crate::error::{self, Label, ShaderError};
 use crate::inline;
 use crate::interface::{Binding, BindingKind};
+use crate::lengths::Length;
 use crate::naga_type;
 use crate::part::{Part, Varying};
 use crate::program::{Language, Module, Stage};
@@ -28,6 +29,8 @@ pub(crate) struct Text<'a> {
     info: ModuleInfo,
     /// Values of overrides by their numbers, or their names where they have none.
     values: PipelineConstants,
+    /// Lengths of arrays of bindings that the text leaves open.
+    lengths: Vec<Length>,
 }
 
 impl<'a> Text<'a> {
@@ -42,6 +45,7 @@ impl<'a> Text<'a> {
             module: naga::Module::default(),
             info: ModuleInfo::default(),
             values: PipelineConstants::default(),
+            lengths: Vec::new(),
         };
         new.module = naga::front::wgsl::parse_str(&new.text).map_err(|fault| new.wgsl_error(&fault))?;
         let unsupported = Capabilities::MESH_SHADER
@@ -80,7 +84,7 @@ impl<'a> Text<'a> {
         let mut spirv = spv::write_vec(
             &module,
             &info,
-            &options(),
+            &options(self.open_arrays(&module)),
             Some(&spv::PipelineOptions { shader_stage: naga_stage, entry_point: entry.to_owned() }),
         )
         .map_err(|fault| {
@@ -172,6 +176,26 @@ impl<'a> Text<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Gives lengths to arrays of bindings that the text leaves open.
+    pub fn set_lengths(&mut self, lengths: &[Length]) {
+        self.lengths = lengths.to_vec();
+    }
+
+    /// Where the arrays of bindings of open length are, and how long; until that is known, as short as they can be.
+    fn open_arrays(&self, module: &naga::Module) -> spv::BindingMap {
+        let open = |variable: &naga::GlobalVariable| {
+            let TypeInner::BindingArray { size: naga::ArraySize::Dynamic, .. } = module.types[variable.ty].inner else {
+                return None;
+            };
+            let naga::ResourceBinding { group, binding } = variable.binding?;
+            let length = self.lengths.iter().find(|length| (length.group, length.binding) == (group, binding));
+            let size = Some(length.map_or(1, |length| length.count));
+            let info = spv::BindingInfo { descriptor_set: group, binding, binding_array_size: size };
+            Some((naga::ResourceBinding { group, binding }, info))
+        };
+        module.global_variables.iter().filter_map(|(_, variable)| open(variable)).collect()
     }
 
     fn no_value(&self, fault: &PipelineConstantError) -> ShaderError {
@@ -370,8 +394,9 @@ const NAGA_STAGES: [(Stage, ShaderStage); 3] = [
 /// SPIR-V 1.3 with names, Vulkan's clip space as it is, and no access beyond what there is, whatever the device's
 /// robustness: an index outside becomes one inside, texels outside read as zero. (Naga could skip accesses of buffers
 /// instead, but not atomic ones.) An array of open length must have an element.
-fn options() -> spv::Options<'static> {
+fn options(binding_map: spv::BindingMap) -> spv::Options<'static> {
     spv::Options {
+        binding_map,
         lang_version: (1, 3),
         flags: spv::WriterFlags::DEBUG | spv::WriterFlags::LABEL_VARYINGS | spv::WriterFlags::CLAMP_FRAG_DEPTH,
         fake_missing_bindings: true,

@@ -9,8 +9,8 @@ use rgraph_plan::access::Usage;
 use rgraph_plan::error::Code;
 use rgraph_plan::format::Format;
 use rgraph_shader::{
-    BindingKind, Constants, Dimension, Given, GivenCode, Included, Interface, Kind, Language, Program, SampleKind,
-    Scalar, ShaderError, Stage, Type,
+    BindingKind, Constants, Dimension, Given, GivenCode, Included, Interface, Kind, Language, Length, Program,
+    SampleKind, Scalar, ShaderError, Source, Stage, Type,
 };
 
 /// A source of a file.
@@ -234,4 +234,66 @@ fn files_that_include_themselves_end() {
     let long = format!("float lit(float x) {{ return x; }}{}", " ".repeat(1 << 20));
     let fault = including(INCLUDES, &[("common/light.glsl", &long)]).unwrap_err();
     assert!(fault.message.contains("more than 1048576 bytes"), "{fault}");
+}
+
+#[test]
+fn arrays_of_open_length_have_the_length_that_is_bound() {
+    let text = "#version 450
+#extension GL_EXT_nonuniform_qualifier : require
+layout(local_size_x = 1) in;
+layout(set = 0, binding = 0) uniform texture2D pictures[];
+layout(set = 0, binding = 2) readonly buffer From { float all[]; } sources[];
+layout(set = 1, binding = 0, r32f) uniform writeonly image2D out_images[];
+void main() {
+    for (int at = 0; at < 2; at++)
+        imageStore(out_images[at], ivec2(0), texelFetch(pictures[at], ivec2(0), 0) + sources[at].all[at]);
+}";
+    let source = vec![GivenCode::Text(Language::Glsl, text.to_owned()).into()];
+    let open = Program::of("bindless", Kind::Compute, source, None, &Constants::default()).unwrap();
+    let counts = |program: &Program| program.interface.bindings.iter().map(|one| one.count).collect::<Vec<_>>();
+    // RuntimeDescriptorArray.
+    let is_open = |program: &Program| program.modules[0].capabilities().any(|capability| capability == 5302);
+    assert_eq!(counts(&open), [0, 0, 0]);
+    assert!(is_open(&open));
+    assert_eq!(
+        accesses(&open.interface),
+        [("pictures", true, false), ("sources", true, false), ("out_images", false, true)]
+    );
+    let length = |group, binding, count| Length { group, binding, count };
+    let part = open.with_lengths(vec![length(0, 0, 5)]).unwrap();
+    assert_eq!(counts(&part), [5, 0, 0]);
+    assert!(is_open(&part));
+    let lengths = vec![length(1, 0, 2), length(0, 2, 3), length(0, 0, 5)];
+    let closed = open.with_lengths(lengths.clone()).unwrap();
+    assert_eq!(counts(&closed), [5, 3, 2]);
+    assert!(!is_open(&closed) && closed.hash != open.hash);
+    assert_eq!(counts(&open), [0, 0, 0]);
+    // The same lengths are the same program, and its code read again has them.
+    assert!(closed.shares_code(&open.with_lengths(lengths).unwrap()));
+    let bytes: Vec<u8> = closed.modules[0].spirv.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let again = Program::new("again", Kind::Compute, &[Source::Spirv(&bytes)], None).unwrap();
+    assert_eq!(counts(&again), [5, 3, 2]);
+    assert_eq!(accesses(&again.interface), accesses(&open.interface));
+}
+
+#[test]
+fn buffers_of_texels_are_bindings_of_their_own() {
+    let text = "#version 450
+layout(local_size_x = 1) in;
+layout(binding = 0) uniform isamplerBuffer colours;
+layout(binding = 1, rgba8) uniform readonly imageBuffer some;
+layout(binding = 2) uniform writeonly uimageBuffer found;
+void main() { imageStore(found, 0, uvec4(texelFetch(colours, 1)) + uvec4(imageLoad(some, 2))); }";
+    let source = vec![GivenCode::Text(Language::Glsl, text.to_owned()).into()];
+    let program = Program::of("texels", Kind::Compute, source, None, &Constants::default()).unwrap();
+    let kinds: Vec<_> = program.interface.bindings.iter().map(|one| (one.kind, one.usage())).collect();
+    let texels = |storage, format, sample| BindingKind::Texels { storage, format, sample };
+    assert_eq!(
+        kinds,
+        [
+            (texels(false, None, SampleKind::Int), Some(Usage::Sampled)),
+            (texels(true, Some(Format::Rgba8unorm), SampleKind::Float), Some(Usage::StorageRead)),
+            (texels(true, None, SampleKind::Uint), Some(Usage::StorageWrite)),
+        ]
+    );
 }

@@ -29,6 +29,7 @@ pub mod work;
 pub use capture::{Capture, CaptureFile, Difference, MOST_FRAMES, Replay, ReplayOptions, ReplayedFrame};
 pub use chaos::{ChaosOptions, ChaosReport, ChaosRow, Finding, Switch};
 pub use compile::compiled::{Compiled, Inputs, Poll, Upload};
+pub use compile::pipeline::pipelines_made_so_far;
 pub use device::context::{EntryTable, INSTALL};
 pub use device::diagnose::{DeviceDiagnosis, Diagnosis, Feature, Layer, diagnose};
 pub use device::open::wait_for_open_devices;

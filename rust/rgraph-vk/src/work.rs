@@ -13,6 +13,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use rgraph_plan::access::Aspects;
+use rgraph_plan::format::Format;
 use rgraph_plan::graph::{Graph, PassId};
 use rgraph_plan::resource::ResourceId;
 use rgraph_shader::Program;
@@ -289,6 +290,8 @@ pub enum What {
     Resource(View),
     /// An image together with its sampler.
     Combined(View, Sampler),
+    /// Part of a buffer, read as texels of a format.
+    Texels(View, Format),
     /// A sampler.
     Sampler(Sampler),
     /// Bytes in a uniform buffer of their own, which may change from frame to frame without recording anew.

@@ -6,12 +6,13 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 use rgraph_plan::file::nearest::nearest;
+use rgraph_plan::format::Format;
 use rgraph_shader::{Binding, BindingKind, Program};
 use rgraph_vk::Error;
 use rgraph_vk::front::{self, Elements, Given, Who};
 use rgraph_vk::work::{Bound as BoundTo, Sampler};
 
-use crate::arguments::convert::{ByteRange, Range, aspects};
+use crate::arguments::convert::{ByteRange, Range, Text, aspects, word};
 use crate::arguments::declare::{given, only};
 use crate::arguments::keywords;
 use crate::arguments::value::value;
@@ -49,7 +50,7 @@ pub fn values<'py>(arguments: Arguments<'py>) -> PyResult<Vec<Argument<'py>>> {
 pub fn bind(
     py: Python<'_>,
     who: Who<'_>,
-    program: &Arc<Program>,
+    program: &mut Arc<Program>,
     values: Vec<Argument<'_>>,
     work: &mut Work,
 ) -> PyResult<Arc<[BoundTo]>> {
@@ -139,9 +140,15 @@ fn sampler(value: &Bound<'_, PyAny>) -> PyResult<Option<Sampler>> {
     Ok(Some(made.cast::<PySampler>()?.get().0))
 }
 
+/// The name of a format.
+fn format(value: &Bound<'_, PyAny>) -> PyResult<Format> {
+    let Text(name) = value.extract()?;
+    word(value.py(), "format", name, Format::from_name, Format::all().map(Format::name))
+}
+
 /// Part of a resource, and its sampler, as a graph file has them: `{"resource": …, "mip": 1, "sampler": …}`.
 fn described(dict: &Bound<'_, PyDict>, work: &mut Work) -> PyResult<Given> {
-    only(dict, &["resource", "mip", "mips", "layer", "layers", "aspects", "range", "sampler"])?;
+    only(dict, &["resource", "mip", "mips", "layer", "layers", "aspects", "range", "sampler", "format"])?;
     let of = |name| dict.get_item(name);
     let Some(resource) = of("resource")? else {
         return Err(PyTypeError::new_err("a binding given as a dict has a \"resource\""));
@@ -168,7 +175,11 @@ fn described(dict: &Bound<'_, PyDict>, work: &mut Work) -> PyResult<Given> {
         part.aspects = aspects(&names)?;
     }
     let sampler = of("sampler")?.map(|value| sampler(&value)).transpose()?.flatten();
-    Ok(Given::Part(work.table.add(given(&resource)?.owned()), part, sampler))
+    let at = work.table.add(given(&resource)?.owned());
+    Ok(match of("format")? {
+        Some(name) => Given::Texels(at, part, format(&name)?),
+        None => Given::Part(at, part, sampler),
+    })
 }
 
 fn one(value: &Bound<'_, PyAny>, binding: &Binding, work: &mut Work) -> PyResult<Given> {
@@ -185,17 +196,26 @@ fn one(value: &Bound<'_, PyAny>, binding: &Binding, work: &mut Work) -> PyResult
     {
         return described(dict, work);
     }
-    // An image together with its sampler.
-    let (value, sampler) = match value.cast::<PyTuple>() {
+    // An image together with its sampler, or a buffer with the format of its texels.
+    let (value, sampler, format) = match value.cast::<PyTuple>() {
         Ok(pair) if pair.len() == 2 && pair.get_item(1)?.is_instance_of::<PySampler>() => {
-            (pair.get_item(0)?, Some(pair.get_item(1)?.cast::<PySampler>()?.get().0))
+            (pair.get_item(0)?, Some(pair.get_item(1)?.cast::<PySampler>()?.get().0), None)
         }
-        _ => (value.clone(), None),
+        Ok(pair) if pair.len() == 2 && matches!(binding.kind, BindingKind::Texels { .. }) => {
+            (pair.get_item(0)?, None, Some(format(&pair.get_item(1)?)?))
+        }
+        _ => (value.clone(), None, None),
     };
     let part = PyView::of(&value).map(|(resource, part)| (resource.into_any(), part));
     let part = part.or_else(|| value.is_instance_of::<PyString>().then(|| (value.clone(), Part::default())));
     match part {
-        Some((resource, part)) => Ok(Given::Part(work.table.add(given(&resource)?.owned()), part, sampler)),
+        Some((resource, part)) => {
+            let at = work.table.add(given(&resource)?.owned());
+            Ok(match format {
+                Some(format) => Given::Texels(at, part, format),
+                None => Given::Part(at, part, sampler),
+            })
+        }
         None if binding.kind == BindingKind::Uniform => crate::arguments::value::value(&value).map(Given::Data),
         None => {
             let (got, help) = data_words(&value, binding)?;

@@ -82,7 +82,7 @@ pub fn dispatch<'py>(
     work: &mut Work,
 ) -> PyResult<Step> {
     let py = shader.py();
-    let program = shader::program(shader, Kind::Compute, &arguments, who)?;
+    let mut program = shader::program(shader, Kind::Compute, &arguments, who)?;
     let push = push(py, who, &program, arguments.take("push")?.as_ref())?;
     let given = arguments.take("groups")?;
     // A variable of that name came first.
@@ -90,7 +90,7 @@ pub fn dispatch<'py>(
         Some(_) => 0,
         None => arguments.read::<Bytes>("key")?.map_or(0, |Bytes(key)| key),
     };
-    let bound = bind(py, who, &program, values(arguments)?, work)?;
+    let bound = bind(py, who, &mut program, values(arguments)?, work)?;
     let groups = groups(py, who, &program, given.as_ref(), work)?;
     Ok(Step::Dispatch(Dispatch { bound, push, groups, key, program }))
 }
@@ -129,7 +129,8 @@ impl PyGraphModule {
     /// **variables
     ///     Bindings by the names of the shader's variables: images and buffers, parts of them (`image.mip(2)`,
     ///     `buffer[0:256]`) or names; `Sampler` (one left out is linear); for GLSL's `sampler2D` and its like
-    ///     `(image, Sampler(…))`, or the image alone; for a uniform block also a dict by member,
+    ///     `(image, Sampler(…))`, or the image alone; for texel buffers `(buffer, "r32float")`; a list for an
+    ///     array, of any length where the shader leaves it open; for a uniform block also a dict by member,
     ///     a list, a number or an array: small data that goes along with the pass.
     ///
     /// Returns

@@ -45,6 +45,9 @@ use crate::run::runtime_errors::raised;
 ///     Path of the Vulkan loader, or of a driver itself; default: the system's.
 /// validate
 ///     Whether the Khronos validation layer watches; default: the environment's `RGRAPH_VALIDATE`.
+/// printf
+///     Whether `debugPrintfEXT` of shaders prints to logger `rgraph.printf`, level `INFO`; it needs that layer. Default: the
+///     environment's `RGRAPH_PRINTF`.
 /// frames_in_flight
 ///     Frames that may be under way at once, 1 to 8.
 /// cache
@@ -190,9 +193,9 @@ pub fn devices(py: Python<'_>, loader: Option<PathBuf>) -> PyResult<Bound<'_, Py
 #[pymethods]
 impl PyDevice {
     #[new]
-    #[pyo3(signature = (device = None, *, loader = None, validate = None, frames_in_flight = Count(2), cache = None,
+    #[pyo3(signature = (device = None, *, loader = None, validate = None, printf = None, frames_in_flight = Count(2), cache = None,
                         queues = Count(1), measure = None, sample = None, windows = false, **unknown),
-           text_signature = "(device=None, *, loader=None, validate=None, frames_in_flight=2, cache=None, queues=1, \
+           text_signature = "(device=None, *, loader=None, validate=None, printf=None, frames_in_flight=2, cache=None, queues=1, \
                              measure='off', sample=1, windows=False)")]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
     fn new(
@@ -200,6 +203,7 @@ impl PyDevice {
         device: Option<&Bound<'_, PyAny>>,
         loader: Option<PathBuf>,
         validate: Option<bool>,
+        printf: Option<bool>,
         frames_in_flight: Count,
         cache: Option<PathBuf>,
         queues: Count,
@@ -226,6 +230,7 @@ impl PyDevice {
             device,
             loader,
             validation: validate,
+            printf,
             frames_in_flight,
             cache,
             queues: queues.0,

@@ -26,7 +26,7 @@ const INDIRECT: [u32; 2] = [16, 20];
 pub fn draw(
     py: Python<'_>,
     who: Who<'_>,
-    program: Arc<Program>,
+    mut program: Arc<Program>,
     state: RasterState,
     arguments: Arguments<'_>,
     work: &mut Work,
@@ -69,7 +69,7 @@ pub fn draw(
     };
     let viewport = arguments.take("viewport")?.map(|value| viewport(&value)).transpose()?;
     let key = arguments.read::<Bytes>("key")?.map_or(0, |Bytes(key)| key);
-    let bound = bind(py, who, &program, values(arguments)?, work)?;
+    let bound = bind(py, who, &mut program, values(arguments)?, work)?;
     let state = Arc::new(state);
     Ok(Draw { bound, state, push, vertex_buffers, index, count, viewport, key, program })
 }

@@ -134,6 +134,7 @@ fn binding<'py>(py: Python<'py>, binding: &Binding) -> PyResult<Bound<'py, PyAny
         BindingKind::Sampled { sample, .. } => ("sampled", Some(sample), None),
         BindingKind::Combined { sample, .. } => ("combined", Some(sample), None),
         BindingKind::Image { sample, format, .. } => ("image", Some(sample), format),
+        BindingKind::Texels { sample, format, .. } => ("texels", Some(sample), format),
         BindingKind::Sampler { .. } => ("sampler", None, None),
         BindingKind::InputAttachment { .. } => ("input_attachment", None, None),
     };

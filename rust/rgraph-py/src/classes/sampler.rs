@@ -2,11 +2,12 @@
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
 use rgraph_plan::error::Code;
 use rgraph_vk::work::{Address, Border, Compare, Sampler};
 
 use crate::arguments::convert::{Number, Text, items, word};
-use crate::arguments::words::{ADDRESSES, BORDERS, COMPARES, name_of, named};
+use crate::arguments::words::{ADDRESSES, BORDERS, COMPARES, FILTERS, name_of, named};
 use crate::run::error::bad;
 
 /// How an image is sampled: bind it by the name of the shader's sampler.
@@ -118,6 +119,21 @@ impl PySampler {
             said += &format!(", {}", name_of(compare, COMPARES));
         }
         said + ">"
+    }
+
+    /// For pickle and copy: the arguments that make it.
+    fn __getnewargs_ex__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyTuple>, Bound<'py, PyDict>)> {
+        let Sampler { mag_linear, min_linear, mip_linear, address, anisotropy, compare, lod, border } = self.0;
+        let all = PyDict::new(py);
+        for (name, linear) in [("mag", mag_linear), ("min", min_linear), ("mip", mip_linear)] {
+            all.set_item(name, name_of(linear, FILTERS))?;
+        }
+        all.set_item("address", address.map(|address| name_of(address, ADDRESSES)))?;
+        all.set_item("anisotropy", anisotropy)?;
+        all.set_item("compare", compare.map(|compare| name_of(compare, COMPARES)))?;
+        all.set_item("lod", (lod[0], lod[1]))?;
+        all.set_item("border", name_of(border, BORDERS))?;
+        Ok((PyTuple::empty(py), all))
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {

@@ -29,9 +29,11 @@ pub static PASSES_HASHED: Count = Count::new();
 pub static PASSES_COMPARED: Count = Count::new();
 
 /// All counts by name.
-pub fn all() -> [(&'static str, u64); 4] {
+pub fn all() -> [(&'static str, u64); 6] {
     [
         ("shaders_compiled", rgraph_shader::Program::compiled_so_far()),
+        ("glsl_compiled", rgraph_shader::Program::glsl_compiled_so_far()),
+        ("pipelines_made", rgraph_vk::pipelines_made_so_far()),
         ("graphs_compiled", GRAPHS_COMPILED.get()),
         ("passes_hashed", PASSES_HASHED.get()),
         ("passes_compared", PASSES_COMPARED.get()),

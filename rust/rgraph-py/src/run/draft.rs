@@ -209,7 +209,7 @@ pub fn renamed(step: &Step, pass: &str, find: &impl Fn(ResourceId) -> Option<Res
 fn bound(all: &[BoundTo], find: &impl Fn(ResourceId) -> Option<ResourceId>) -> Option<Arc<[BoundTo]>> {
     let one = |bound: &BoundTo| {
         let mut bound = bound.clone();
-        if let What::Resource(view) | What::Combined(view, _) = &mut bound.what {
+        if let What::Resource(view) | What::Combined(view, _) | What::Texels(view, _) = &mut bound.what {
             view.resource = find(view.resource)?;
         }
         Some(bound)

@@ -13,7 +13,7 @@ use rgraph_vk::PerProcess;
 const MOST: usize = 1000;
 
 struct Kept {
-    messages: Vec<(Level, String)>,
+    messages: Vec<(Level, &'static str, String)>,
     lost: usize,
 }
 
@@ -21,18 +21,21 @@ static KEPT: PerProcess<Mutex<Kept>> = PerProcess::new(|| Mutex::new(Kept { mess
 
 struct Bridge;
 
+/// The logger of a target; others have none here.
+fn logger(target: &str) -> Option<&'static str> {
+    ["rgraph", "rgraph.printf"].into_iter().find(|known| *known == target)
+}
+
 impl Log for Bridge {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        metadata.target() == "rgraph" && metadata.level() <= Level::Info
+        logger(metadata.target()).is_some() && metadata.level() <= Level::Info
     }
 
     fn log(&self, record: &Record<'_>) {
-        if !self.enabled(record.metadata()) {
-            return;
-        }
+        let Some(logger) = logger(record.target()).filter(|_| self.enabled(record.metadata())) else { return };
         let mut kept = KEPT.get().lock().unwrap_or_else(PoisonError::into_inner);
         if kept.messages.len() < MOST {
-            kept.messages.push((record.level(), record.args().to_string()));
+            kept.messages.push((record.level(), logger, record.args().to_string()));
         } else {
             kept.lost += 1;
         }
@@ -62,17 +65,18 @@ pub fn deliver(py: Python<'_>) -> PyResult<()> {
         }
         (std::mem::take(&mut kept.messages), std::mem::take(&mut kept.lost))
     };
-    let logger = py.import("logging")?.call_method1("getLogger", ("rgraph",))?;
-    for (level, message) in messages {
+    let get = py.import("logging")?.getattr("getLogger")?;
+    for (level, logger, message) in messages {
         let method = match level {
             Level::Error => "error",
             Level::Warn => "warning",
             _ => "info",
         };
-        logger.call_method1(method, ("%s", message))?;
+        get.call1((logger,))?.call_method1(method, ("%s", message))?;
     }
     if lost > 0 {
-        logger.call_method1("warning", ("%s", format!("{lost} more messages came at once and are lost")))?;
+        get.call1(("rgraph",))?
+            .call_method1("warning", ("%s", format!("{lost} more messages came at once and are lost")))?;
     }
     Ok(())
 }

@@ -5,6 +5,7 @@
 //! must neither panic, loop nor fill the memory. Source: SPIR-V specification 1.6; the tests hold it against spirq.
 
 mod access;
+pub(crate) mod close;
 pub(crate) mod constants;
 pub(crate) mod layout;
 mod reflect;

@@ -204,20 +204,24 @@ impl Binary<'_> {
         let Form::Image { sampled_type, dim, depth, arrayed, multisampled, sampled, format } = *self.form(image) else {
             return Err("its type is not supported".to_owned());
         };
-        let dimension = match dim {
-            0 => Dimension::D1,
-            1 => Dimension::D2,
-            2 => Dimension::D3,
-            3 => Dimension::Cube,
-            5 => return Err("texel buffers are not supported; use a storage buffer".to_owned()),
-            6 => return Ok(BindingKind::InputAttachment { index }),
-            _ => return Err(format!("images of dimension {dim} are not supported")),
-        };
         let sample = match self.form(sampled_type) {
             Form::Number(Scalar::I32 | Scalar::I64) => SampleKind::Int,
             Form::Number(Scalar::U32 | Scalar::U64) => SampleKind::Uint,
             _ if sampled != 2 && (depth == 1 || compares) => SampleKind::Depth,
             _ => SampleKind::Float,
+        };
+        let dimension = match dim {
+            0 => Dimension::D1,
+            1 => Dimension::D2,
+            2 => Dimension::D3,
+            3 => Dimension::Cube,
+            5 => {
+                let (storage, named) = (sampled == 2, self::format(format)?);
+                let sample = if sample == SampleKind::Depth { SampleKind::Float } else { sample };
+                return Ok(BindingKind::Texels { storage, format: named.filter(|_| storage), sample });
+            }
+            6 => return Ok(BindingKind::InputAttachment { index }),
+            _ => return Err(format!("images of dimension {dim} are not supported")),
         };
         match (sampled, combined) {
             (2, false) => Ok(BindingKind::Image { dimension, arrayed, format: self::format(format)?, sample }),

@@ -1,11 +1,13 @@
 //! Steps of passes become packets: pipelines looked up, descriptors listed, everything that a step touches compared
 //! with what its pass declares. What is refused here would be a missing barrier later.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use ash::vk;
 use rgraph_plan::access::{Aspects, Layout, Stages, Transfer as TransferKind, Usage};
 use rgraph_plan::declared::{default_shader_stage, mip_size};
+use rgraph_plan::format::Format;
 use rgraph_plan::graph::Graph;
 use rgraph_plan::id::{IdVec, Span};
 use rgraph_plan::plan::{Plan, PlanKind, PlanPassId};
@@ -83,6 +85,8 @@ pub(crate) enum Descriptor {
     Buffer(ResourceId, [u64; 2]),
     Image(ResourceId, ViewKey, Layout),
     Combined(ResourceId, ViewKey, Layout, vk::Sampler),
+    /// Bytes of a buffer as texels of a format.
+    Texels(ResourceId, [u64; 2], Format),
     Sampler(vk::Sampler),
     /// Bytes in [`Packets::data`].
     Data([u64; 2]),
@@ -427,12 +431,15 @@ impl Binder<'_> {
         out: &mut Packets,
     ) -> Result<Span, Error> {
         let sets = out.sets.len();
+        let mut places: HashMap<(u32, u32), (&Bound, bool)> = HashMap::with_capacity(bound.len());
+        for one in bound {
+            places.entry((one.binding, one.element)).and_modify(|(_, again)| *again = true).or_insert((one, false));
+        }
         for (group, &layout) in (0u32..).zip(&layouts.sets) {
             let writes = out.writes.len();
             for (at, binding) in program.interface.bindings.iter().enumerate().filter(|(_, one)| one.group == group) {
                 for element in 0..binding.count {
-                    let mut given = bound.iter().filter(|one| one.binding as usize == at && one.element == element);
-                    let (Some(one), None) = (given.next(), given.next()) else {
+                    let Some((one, false)) = places.get(&(at as u32, element)).copied() else {
                         let says =
                             format!("does not bind \"{}\" of shader \"{}\" exactly once", binding.name, program.name);
                         return self.refuse(pass, says, "bind every variable of the shader");

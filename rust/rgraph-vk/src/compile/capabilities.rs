@@ -4,10 +4,12 @@
 
 use ash::vk;
 use rgraph_plan::access::{Aspects, Stages};
+use rgraph_plan::format::Format;
 use rgraph_plan::plan::{Plan, PlanKind};
-use rgraph_shader::Program;
+use rgraph_shader::{Binding, BindingKind, Program};
 
 use crate::compile::spirv;
+use crate::convert;
 use crate::device::Shared;
 use crate::device::capability::{NEVER, OPTIONAL};
 use crate::error::{Code, DeviceError, Error};
@@ -17,6 +19,36 @@ const BEFORE_FRAGMENTS: Stages = Stages::VERTEX_SHADER
     .union(Stages::TESSELLATION_CONTROL_SHADER)
     .union(Stages::TESSELLATION_EVALUATION_SHADER)
     .union(Stages::GEOMETRY_SHADER);
+
+/// Kinds of descriptors as limits count them (Vulkan 1.3, "Limits": `maxPerStageDescriptor*`).
+#[derive(Clone, Copy)]
+enum Descriptors {
+    Uniforms,
+    Storage,
+    Sampled,
+    Images,
+    Samplers,
+    Attachments,
+}
+
+impl Descriptors {
+    /// Those that `maxPerStageResources` counts.
+    const RESOURCES: [Self; 5] = [Self::Uniforms, Self::Storage, Self::Sampled, Self::Images, Self::Attachments];
+
+    fn has(self, kind: &BindingKind) -> bool {
+        use BindingKind as B;
+        match self {
+            Self::Uniforms => matches!(kind, B::Uniform),
+            Self::Storage => matches!(kind, B::Storage),
+            Self::Sampled => {
+                matches!(kind, B::Sampled { .. } | B::Combined { .. } | B::Texels { storage: false, .. })
+            }
+            Self::Images => matches!(kind, B::Image { .. } | B::Texels { storage: true, .. }),
+            Self::Samplers => matches!(kind, B::Sampler { .. } | B::Combined { .. }),
+            Self::Attachments => matches!(kind, B::InputAttachment { .. }),
+        }
+    }
+}
 
 impl Shared {
     /// Refuses a plan that puts depth and stencil of an image into different layouts, where the device cannot.
@@ -41,7 +73,8 @@ impl Shared {
     pub(super) fn check_capabilities(&self, program: &Program) -> Result<(), Error> {
         if let Some(open) = program.interface.bindings.iter().find(|binding| binding.count == 0) {
             let message = format!("\"{}\" of shader \"{}\" is an array of open length", open.name, program.name);
-            return Err(DeviceError::new(Code::Missing, message, "give the array a length in the shader").into());
+            let help = "give it a length (Program::with_lengths), or one in the shader";
+            return Err(DeviceError::new(Code::Missing, message, help).into());
         }
         let core = &self.enabled.core;
         let stores = |stages| {
@@ -58,6 +91,81 @@ impl Shared {
             Some(name) => self.lacks(program, name),
             None => Ok(()),
         }
+    }
+
+    /// Refuses programs with more descriptors in a stage, or in all, than the device has room for.
+    pub(super) fn check_descriptors(&self, program: &Program) -> Result<(), Error> {
+        let limits = &self.limits;
+        use Descriptors as D;
+        let rows: [(&[D], &str, u32, u32); 6] = [
+            (
+                &[D::Uniforms],
+                "uniform buffers",
+                limits.max_per_stage_descriptor_uniform_buffers,
+                limits.max_descriptor_set_uniform_buffers,
+            ),
+            (
+                &[D::Storage],
+                "storage buffers",
+                limits.max_per_stage_descriptor_storage_buffers,
+                limits.max_descriptor_set_storage_buffers,
+            ),
+            (
+                &[D::Sampled],
+                "sampled images",
+                limits.max_per_stage_descriptor_sampled_images,
+                limits.max_descriptor_set_sampled_images,
+            ),
+            (
+                &[D::Images],
+                "storage images",
+                limits.max_per_stage_descriptor_storage_images,
+                limits.max_descriptor_set_storage_images,
+            ),
+            (&[D::Samplers], "samplers", limits.max_per_stage_descriptor_samplers, limits.max_descriptor_set_samplers),
+            (&D::RESOURCES, "resources", limits.max_per_stage_resources, u32::MAX),
+        ];
+        for (names, what, of_stage, of_all) in rows {
+            let counted = |stage: Stages| -> u64 {
+                let all = program.interface.bindings.iter().filter(|one| one.stages.intersects(stage));
+                all.filter(|one| names.iter().any(|name| name.has(&one.kind))).map(|one| u64::from(one.count)).sum()
+            };
+            let most = program.modules.iter().map(|module| counted(module.stage.stages())).max().unwrap_or(0);
+            let all = counted(Stages::all());
+            let (found, limit, place) = match (most > u64::from(of_stage), all > u64::from(of_all)) {
+                (true, _) => (most, of_stage, "in a stage"),
+                (false, true) => (all, of_all, "in all"),
+                (false, false) => continue,
+            };
+            let message = format!(
+                "shader \"{}\" has {found} {what} {place}, and {} allows {limit}",
+                program.name, self.info.name
+            );
+            let help = "bind fewer at once: layers of one image, or parts of one buffer, are one";
+            return Err(DeviceError::new(Code::Missing, message, help).into());
+        }
+        Ok(())
+    }
+
+    /// Refuses formats that texel buffers of the device do not have.
+    pub(super) fn check_texels(&self, format: Format, binding: &Binding) -> Result<(), Error> {
+        // SAFETY: the physical device is of this instance.
+        let has = unsafe {
+            let raw = convert::format(format);
+            self.context.raw().get_physical_device_format_properties(self.physical, raw).buffer_features
+        };
+        let (feature, what) = match binding.kind {
+            BindingKind::Texels { storage: true, .. } => {
+                (vk::FormatFeatureFlags::STORAGE_TEXEL_BUFFER, "storage texel buffers")
+            }
+            _ => (vk::FormatFeatureFlags::UNIFORM_TEXEL_BUFFER, "texel buffers"),
+        };
+        if has.contains(feature) {
+            return Ok(());
+        }
+        let message = format!("{} has no {what} of {format}, which \"{}\" is bound as", self.info.name, binding.name);
+        let help = "use another format: r32uint, r32sint, r32float and the 8-bit rgba ones are everywhere";
+        Err(DeviceError::new(Code::Missing, message, help).into())
     }
 
     fn lacks(&self, program: &Program, name: &str) -> Result<(), Error> {

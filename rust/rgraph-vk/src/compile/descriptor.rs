@@ -55,7 +55,16 @@ impl Binder<'_> {
                 Ok(Descriptor::Data(range))
             }
             (What::Resource(view), BindingKind::Uniform | BindingKind::Storage) => {
-                self.buffer_descriptor(pass, program, binding, view)
+                let (resource, range) = self.buffer_range(pass, program, binding, (view, None))?;
+                Ok(Descriptor::Buffer(resource, range))
+            }
+            (What::Texels(view, format), BindingKind::Texels { format: named, .. }) => {
+                if named.is_some_and(|named| named != *format) {
+                    return mismatch(&format!("a buffer of {format}"));
+                }
+                self.shared.check_texels(*format, binding)?;
+                let (resource, range) = self.buffer_range(pass, program, binding, (view, Some(*format)))?;
+                Ok(Descriptor::Texels(resource, range, *format))
             }
             (
                 What::Resource(view),
@@ -74,7 +83,7 @@ impl Binder<'_> {
             }
             (What::Sampler(_), _) => mismatch("a sampler"),
             (What::Data(_), _) => mismatch("plain data"),
-            (What::Resource(_) | What::Combined(..), _) => mismatch("a resource"),
+            (What::Resource(_) | What::Combined(..) | What::Texels(..), _) => mismatch("a resource"),
         }
     }
 
@@ -112,13 +121,14 @@ impl Binder<'_> {
         Ok(access)
     }
 
-    fn buffer_descriptor(
+    /// The buffer behind a binding, and which of its bytes; `format`: of a texel buffer.
+    fn buffer_range(
         &self,
         pass: PlanPassId,
         program: &Program,
         binding: &Binding,
-        view: &View,
-    ) -> Result<Descriptor, Error> {
+        (view, format): (&View, Option<Format>),
+    ) -> Result<(ResourceId, [u64; 2]), Error> {
         let resource = self.planned(pass, view.resource)?;
         let name = self.plan.resource_name(resource);
         let PlanKind::Buffer { .. } = self.plan.resources[resource].kind else {
@@ -129,12 +139,20 @@ impl Binder<'_> {
         let declared = access.region.range;
         let [first, end] = view.range.unwrap_or(declared);
         let limits = &self.shared.limits;
+        let texel = format.map_or(0, Format::block_bytes);
         let (align, most) = match binding.kind {
-            BindingKind::Uniform => (limits.min_uniform_buffer_offset_alignment, limits.max_uniform_buffer_range),
-            _ => (limits.min_storage_buffer_offset_alignment, limits.max_storage_buffer_range),
+            BindingKind::Uniform => {
+                (limits.min_uniform_buffer_offset_alignment, u64::from(limits.max_uniform_buffer_range))
+            }
+            BindingKind::Texels { .. } => (
+                limits.min_texel_buffer_offset_alignment.max(texel),
+                u64::from(limits.max_texel_buffer_elements) * texel,
+            ),
+            _ => (limits.min_storage_buffer_offset_alignment, u64::from(limits.max_storage_buffer_range)),
         };
         // An open-length array has at least one element: indices are clamped into it.
-        let least = binding.ty.as_ref().map_or(0, |ty| u64::from(ty.size()) + u64::from(ty.open_stride().unwrap_or(0)));
+        let least =
+            binding.ty.as_ref().map_or(texel, |ty| u64::from(ty.size()) + u64::from(ty.open_stride().unwrap_or(0)));
         if first < declared[0] || end > declared[1] || first >= end {
             let says =
                 format!("binds bytes {first}..{end} of \"{name}\", and declares {}..{}", declared[0], declared[1]);
@@ -144,7 +162,7 @@ impl Binder<'_> {
             let says = format!("binds \"{name}\" from byte {first} on, and the device wants multiples of {align}");
             return self.refuse(pass, says, "move the data");
         }
-        if end - first > u64::from(most) {
+        if end - first > most {
             let says = format!("binds {} bytes of \"{name}\", and the device allows {most}", end - first);
             return self.refuse(pass, says, "bind a smaller range");
         }
@@ -157,7 +175,9 @@ impl Binder<'_> {
             );
             return self.refuse(pass, says, "use a larger buffer");
         }
-        Ok(Descriptor::Buffer(resource, [first, end]))
+        // A view of texels has whole ones.
+        let end = if texel > 0 { end - (end - first) % texel } else { end };
+        Ok((resource, [first, end]))
     }
 
     fn image_view(
@@ -291,6 +311,9 @@ fn wanted(kind: BindingKind) -> String {
     match kind {
         BindingKind::Uniform => "a uniform buffer or plain data".to_owned(),
         BindingKind::Storage => "a buffer".to_owned(),
+        BindingKind::Texels { format, .. } => {
+            format!("a buffer of {}", format.map_or("a format", Format::name))
+        }
         BindingKind::Sampled { dimension, arrayed, multisampled, sample }
         | BindingKind::Combined { dimension, arrayed, multisampled, sample } => {
             format!("an image: texture_{}<{}>", shape(dimension, arrayed, multisampled), number(sample))

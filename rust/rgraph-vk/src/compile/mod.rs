@@ -1,5 +1,6 @@
 //! Everything made once for a graph: plans judged, steps bound to packets, pipelines, render passes, command ranges.
 
+mod ahead;
 pub(crate) mod bind;
 pub(crate) mod cache;
 mod capabilities;
@@ -9,6 +10,7 @@ pub(crate) mod descriptor;
 pub(crate) mod draw_checks;
 pub(crate) mod foreign;
 pub(crate) mod inherit;
+pub(crate) mod keys;
 pub(crate) mod pipeline;
 pub(crate) mod place;
 pub(crate) mod prepared;

@@ -1,8 +1,9 @@
 //! Pipelines, their layouts and samplers: made once per device, shared by every graph, kept until the device goes.
 
 use std::collections::HashMap;
-use std::hash::{Hash, Hasher};
+use std::hash::Hash;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ash::vk;
@@ -11,12 +12,12 @@ use rgraph_plan::format::Format;
 use rgraph_shader::{BindingKind, Interface, Module, Program, Stage};
 
 use crate::compile::cache::CacheFile;
+use crate::compile::keys::{ProgramKey, RasterKey};
 use crate::compile::spirv::{self, Variables};
 use crate::compile::{primitives, raster};
 use crate::device::Shared;
 use crate::device::context::c_string;
 use crate::error::{Called, Code, DeviceError, Error};
-use crate::vertex::VertexFormat;
 use crate::work::{Address, Border, Compare, RasterState, Sampler, VertexBuffer};
 
 /// Most bytes of one variable that each invocation has for itself: what a thread has on NVIDIA's GPUs, which have most
@@ -55,44 +56,13 @@ pub(crate) struct Targets {
     pub remap: Vec<u32>,
 }
 
-/// The code of a program, compared word by word: a hash of 64 bits is easily made to be another program's.
-#[derive(Clone, Debug)]
-struct ProgramKey {
-    hash: u64,
-    modules: Arc<[Module]>,
+/// Pipelines that drivers were asked for.
+static MADE: AtomicU64 = AtomicU64::new(0);
+
+/// How many pipelines this process made so far, on all devices: what a device has already is not counted again.
+pub fn pipelines_made_so_far() -> u64 {
+    MADE.load(Ordering::Relaxed)
 }
-
-impl ProgramKey {
-    fn new(program: &Program) -> Self {
-        Self { hash: program.hash, modules: program.modules.clone() }
-    }
-}
-
-impl PartialEq for ProgramKey {
-    fn eq(&self, other: &Self) -> bool {
-        let Self { hash, modules } = self;
-        Arc::ptr_eq(modules, &other.modules) || (*hash == other.hash && *modules == other.modules)
-    }
-}
-
-impl Eq for ProgramKey {}
-
-impl Hash for ProgramKey {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        state.write_u64(self.hash);
-    }
-}
-
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-struct RasterKey {
-    program: ProgramKey,
-    state: Arc<RasterState>,
-    targets: Targets,
-    vertex: Vec<VertexKey>,
-}
-
-/// How a vertex buffer is read: the buffer itself does not matter.
-pub(crate) type VertexKey = (u32, bool, Vec<(u32, VertexFormat, u32)>);
 
 #[derive(Default)]
 struct Made {
@@ -182,6 +152,8 @@ pub(crate) fn descriptor_type(kind: BindingKind) -> vk::DescriptorType {
         BindingKind::Sampled { .. } => vk::DescriptorType::SAMPLED_IMAGE,
         BindingKind::Combined { .. } => vk::DescriptorType::COMBINED_IMAGE_SAMPLER,
         BindingKind::Image { .. } => vk::DescriptorType::STORAGE_IMAGE,
+        BindingKind::Texels { storage: false, .. } => vk::DescriptorType::UNIFORM_TEXEL_BUFFER,
+        BindingKind::Texels { storage: true, .. } => vk::DescriptorType::STORAGE_TEXEL_BUFFER,
         BindingKind::Sampler { .. } => vk::DescriptorType::SAMPLER,
         BindingKind::InputAttachment { .. } => vk::DescriptorType::INPUT_ATTACHMENT,
     }
@@ -213,6 +185,7 @@ impl Shared {
         if let Some(known) = self.pipelines.lock().layouts.get(&key) {
             return Ok(known.clone());
         }
+        self.check_descriptors(program)?;
         let made = Arc::new(self.make_layouts(&program.interface)?);
         self.name(made.pipeline, &program.name);
         let mut pipelines = self.pipelines.lock();
@@ -289,6 +262,16 @@ impl Shared {
         }
     }
 
+    /// Whether a compute pipeline was made before.
+    pub(crate) fn has_compute_pipeline(&self, key: &ProgramKey) -> bool {
+        self.pipelines.lock().compute.contains_key(key)
+    }
+
+    /// Whether a raster pipeline was made before.
+    pub(crate) fn has_raster_pipeline(&self, key: &RasterKey) -> bool {
+        self.pipelines.lock().raster.contains_key(key)
+    }
+
     /// The compute pipeline of a program.
     pub(crate) fn compute_pipeline(&self, program: &Program) -> Result<vk::Pipeline, Error> {
         let key = ProgramKey::new(program);
@@ -306,6 +289,7 @@ impl Shared {
         let made = unsafe { self.raw.create_compute_pipelines(self.pipelines.cache, &[info], None) };
         let pipeline = self.noted(first_pipeline(made).called("vkCreateComputePipelines"))?;
         self.name(pipeline, &program.name);
+        MADE.fetch_add(1, Ordering::Relaxed);
         let mut pipelines = self.pipelines.lock();
         pipelines.made += 1;
         Ok(keep(&self.raw, pipelines.compute.entry(key), pipeline))
@@ -319,10 +303,7 @@ impl Shared {
         targets: &Targets,
         buffers: &[VertexBuffer],
     ) -> Result<vk::Pipeline, Error> {
-        let vertex: Vec<VertexKey> =
-            buffers.iter().map(|buffer| (buffer.stride, buffer.per_instance, buffer.attributes.clone())).collect();
-        let key =
-            RasterKey { program: ProgramKey::new(program), state: state.clone(), targets: targets.clone(), vertex };
+        let key = RasterKey::new(program, state, targets, buffers);
         if let Some(&known) = self.pipelines.lock().raster.get(&key) {
             return Ok(known);
         }
@@ -341,6 +322,7 @@ impl Shared {
         };
         let pipeline = self.noted(raster::create(&self.raw, self.pipelines.cache, request))?;
         self.name(pipeline, &program.name);
+        MADE.fetch_add(1, Ordering::Relaxed);
         let mut pipelines = self.pipelines.lock();
         pipelines.made += 1;
         Ok(keep(&self.raw, pipelines.raster.entry(key), pipeline))
@@ -499,6 +481,10 @@ impl<'a> ShaderStages<'a> {
             if foreign {
                 crate::validate::validate(&program.name, code)?;
             }
+            if !shared.context.printf && !shared.is_borrowed() && spirv::prints(code) {
+                let help = "open the device with printf=True (Rust: DeviceOptions::printf, else RGRAPH_PRINTF=1)";
+                log::warn!(target: "rgraph", "shader \"{}\" prints, and nobody listens; {help}", program.name);
+            }
             let info = vk::ShaderModuleCreateInfo::default().code(code);
             // SAFETY: naga wrote the code, or the Khronos validator accepted it.
             let module = unsafe { shared.raw.create_shader_module(&info, None) };
@@ -536,21 +522,5 @@ impl Drop for ShaderStages<'_> {
             // SAFETY: pipelines do not need their modules once they are made.
             unsafe { self.shared.raw.destroy_shader_module(*module, None) };
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn programs_of_one_hash_and_other_code_are_two() {
-        let key = |entry: &str, word: u32| {
-            let module = Module { stage: Stage::Compute, entry: entry.to_owned(), spirv: vec![word] };
-            ProgramKey { hash: 7, modules: Arc::new([module]) }
-        };
-        let known: HashMap<ProgramKey, u32> = [(key("main", 1), 1), (key("main", 2), 2), (key("other", 1), 3)].into();
-        assert_eq!(known.len(), 3);
-        assert_eq!((known[&key("main", 1)], known[&key("main", 2)], known[&key("other", 1)]), (1, 2, 3));
     }
 }

@@ -3,7 +3,8 @@
 use ash::vk;
 use rgraph_plan::access::Aspects;
 
-use crate::compile::pipeline::{Targets, VertexKey, first_pipeline};
+use crate::compile::keys::VertexKey;
+use crate::compile::pipeline::{Targets, first_pipeline};
 use crate::convert;
 use crate::error::{Called, Code, DeviceError, Error};
 use crate::work::{Blend, BlendFactor, BlendOp, Compare, Cull, RasterState, StencilFace, StencilOp, Topology};

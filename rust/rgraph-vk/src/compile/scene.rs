@@ -197,7 +197,9 @@ fn image_usage(usage: Usage, depth: bool) -> vk::ImageUsageFlags {
 fn buffer_usage(usage: Usage) -> vk::BufferUsageFlags {
     match usage {
         Usage::Uniform => vk::BufferUsageFlags::UNIFORM_BUFFER,
-        Usage::StorageRead | Usage::StorageWrite | Usage::StorageReadWrite => vk::BufferUsageFlags::STORAGE_BUFFER,
+        Usage::StorageRead | Usage::StorageWrite | Usage::StorageReadWrite => {
+            vk::BufferUsageFlags::STORAGE_BUFFER | vk::BufferUsageFlags::STORAGE_TEXEL_BUFFER
+        }
         Usage::Vertex => vk::BufferUsageFlags::VERTEX_BUFFER,
         Usage::Index => vk::BufferUsageFlags::INDEX_BUFFER,
         Usage::Indirect => vk::BufferUsageFlags::INDIRECT_BUFFER,

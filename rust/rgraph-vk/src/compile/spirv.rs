@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 
+const OP_EXT_INST_IMPORT: u32 = 11;
 const OP_ENTRY_POINT: u32 = 15;
 const OP_EXECUTION_MODE: u32 = 16;
 const OP_CAPABILITY: u32 = 17;
@@ -44,6 +45,16 @@ pub(crate) fn capabilities(spirv: &[u32]) -> impl Iterator<Item = u32> {
     instructions(spirv)
         .take_while(|(_, opcode, _)| *opcode == OP_CAPABILITY)
         .filter_map(|(_, _, words)| words.get(1).copied())
+}
+
+/// Whether a module prints (`debugPrintfEXT`).
+pub(crate) fn prints(spirv: &[u32]) -> bool {
+    const NAME: &[u8] = b"NonSemantic.DebugPrintf";
+    let imports = instructions(spirv).take_while(|(_, opcode, _)| *opcode != OP_ENTRY_POINT);
+    imports.filter(|(_, opcode, _)| *opcode == OP_EXT_INST_IMPORT).any(|(_, _, words)| {
+        let bytes: Vec<u8> = words.iter().skip(2).flat_map(|word| word.to_le_bytes()).collect();
+        bytes.starts_with(NAME)
+    })
 }
 
 /// The execution modes of a module, each with its first operand (0 without).

@@ -6,7 +6,7 @@
 use ash::vk;
 
 /// Capabilities with the feature that they need.
-pub(crate) const OPTIONAL: [(u32, &str); 14] = [
+pub(crate) const OPTIONAL: [(u32, &str); 24] = [
     (12, "shaderBufferInt64Atomics"),
     (39, "shaderInt8"),
     (4433, "storageBuffer16BitAccess"),
@@ -18,6 +18,16 @@ pub(crate) const OPTIONAL: [(u32, &str); 14] = [
     (4450, "storagePushConstant8"),
     (4439, "multiview"),
     (5301, "shaderNonUniform (descriptorIndexing)"),
+    (5303, "shaderInputAttachmentArrayDynamicIndexing"),
+    (5304, "shaderUniformTexelBufferArrayDynamicIndexing"),
+    (5305, "shaderStorageTexelBufferArrayDynamicIndexing"),
+    (5306, "shaderUniformBufferArrayNonUniformIndexing"),
+    (5307, "shaderSampledImageArrayNonUniformIndexing"),
+    (5308, "shaderStorageBufferArrayNonUniformIndexing"),
+    (5309, "shaderStorageImageArrayNonUniformIndexing"),
+    (5310, "shaderInputAttachmentArrayNonUniformIndexing"),
+    (5311, "shaderUniformTexelBufferArrayNonUniformIndexing"),
+    (5312, "shaderStorageTexelBufferArrayNonUniformIndexing"),
     (5302, "runtimeDescriptorArray"),
     (5345, "vulkanMemoryModel"),
     (4427, "shaderDrawParameters"),
@@ -42,6 +52,14 @@ pub(crate) fn lacks(
     has11: &vk::PhysicalDeviceVulkan11Features<'_>,
     has12: &vk::PhysicalDeviceVulkan12Features<'_>,
 ) -> Lacks {
+    // By the specification every device of Vulkan 1.2 has ShaderNonUniform; drivers without any such indexing complain of it.
+    let non_uniform = has12.shader_uniform_buffer_array_non_uniform_indexing
+        | has12.shader_sampled_image_array_non_uniform_indexing
+        | has12.shader_storage_buffer_array_non_uniform_indexing
+        | has12.shader_storage_image_array_non_uniform_indexing
+        | has12.shader_input_attachment_array_non_uniform_indexing
+        | has12.shader_uniform_texel_buffer_array_non_uniform_indexing
+        | has12.shader_storage_texel_buffer_array_non_uniform_indexing;
     [
         has12.shader_buffer_int64_atomics,
         has12.shader_int8,
@@ -53,7 +71,17 @@ pub(crate) fn lacks(
         has12.uniform_and_storage_buffer8_bit_access,
         has12.storage_push_constant8,
         has11.multiview,
-        has12.descriptor_indexing,
+        has12.descriptor_indexing | non_uniform,
+        has12.shader_input_attachment_array_dynamic_indexing,
+        has12.shader_uniform_texel_buffer_array_dynamic_indexing,
+        has12.shader_storage_texel_buffer_array_dynamic_indexing,
+        has12.shader_uniform_buffer_array_non_uniform_indexing,
+        has12.shader_sampled_image_array_non_uniform_indexing,
+        has12.shader_storage_buffer_array_non_uniform_indexing,
+        has12.shader_storage_image_array_non_uniform_indexing,
+        has12.shader_input_attachment_array_non_uniform_indexing,
+        has12.shader_uniform_texel_buffer_array_non_uniform_indexing,
+        has12.shader_storage_texel_buffer_array_non_uniform_indexing,
         has12.runtime_descriptor_array,
         has12.vulkan_memory_model,
         has11.shader_draw_parameters,

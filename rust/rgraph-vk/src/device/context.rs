@@ -75,6 +75,8 @@ pub struct ContextOptions {
     pub entry: Option<ash::Entry>,
     /// Whether the validation layer watches.
     pub validation: bool,
+    /// Whether it prints what shaders print; it then watches, too.
+    pub printf: bool,
     /// Whether surfaces of windows are made of the instance.
     pub windows: bool,
 }
@@ -85,9 +87,19 @@ impl std::fmt::Debug for ContextOptions {
             .field("loader", &self.loader)
             .field("entry", &self.entry.is_some())
             .field("validation", &self.validation)
+            .field("printf", &self.printf)
             .field("windows", &self.windows)
             .finish()
     }
+}
+
+/// What the validation layer does.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Watch {
+    /// It watches calls.
+    pub validation: bool,
+    /// It prints what shaders print.
+    pub printf: bool,
 }
 
 /// An instance, its messages, and the library that it came from.
@@ -99,6 +111,8 @@ pub struct Context {
     messages: Arc<Messages>,
     /// Whether debug names and labels can be given.
     pub labels: bool,
+    /// Whether what shaders print is logged.
+    pub printf: bool,
     /// Extensions for surfaces that the instance was made with.
     pub surfaces: Vec<&'static CStr>,
     owned: bool,
@@ -125,7 +139,8 @@ impl Context {
             Some(entry) => entry.clone(),
             None => load(options.loader.as_deref())?,
         };
-        Self::of_entry(entry, options.validation, options.windows, Arc::default()).map_err(refused)
+        let ContextOptions { validation, printf, windows, .. } = *options;
+        Self::of_entry(entry, Watch { validation, printf }, windows, Arc::default()).map_err(refused)
     }
 
     /// The same of a loader that is open; errors of calls as they are.
@@ -134,11 +149,13 @@ impl Context {
     /// As [`Context::new`], but of `vkCreateInstance` as it failed.
     pub fn of_entry(
         entry: ash::Entry,
-        validation: bool,
+        watch: Watch,
         windows: bool,
         messages: Arc<Messages>,
     ) -> Result<Arc<Self>, Error> {
         let alive = Some(Alive::count()?);
+        let Watch { validation, printf } = watch;
+        let validation = validation || printf;
         // SAFETY: the entry is loaded.
         let version = unsafe { entry.try_enumerate_instance_version() }.called("vkEnumerateInstanceVersion")?;
         if version.is_none_or(|version| version < vk::API_VERSION_1_1) {
@@ -169,9 +186,11 @@ impl Context {
             .application_name(c"rgraph")
             .engine_name(c"rgraph")
             .api_version(vk::API_VERSION_1_3);
-        let mut messenger = messenger_info(&messages);
-        let enabled = [vk::ValidationFeatureEnableEXT::SYNCHRONIZATION_VALIDATION];
-        let mut features = vk::ValidationFeaturesEXT::default().enabled_validation_features(&enabled);
+        let mut messenger = messenger_info(&messages, printf);
+        let enabled =
+            [vk::ValidationFeatureEnableEXT::SYNCHRONIZATION_VALIDATION, vk::ValidationFeatureEnableEXT::DEBUG_PRINTF];
+        let enabled = if printf { &enabled[..] } else { &enabled[..1] };
+        let mut features = vk::ValidationFeaturesEXT::default().enabled_validation_features(enabled);
         let mut info = vk::InstanceCreateInfo::default()
             .application_info(&application)
             .enabled_layer_names(&layers)
@@ -189,10 +208,10 @@ impl Context {
         let entry = ManuallyDrop::new(entry);
         let process = Process::current();
         let mut context =
-            Self { entry, raw, debug: None, messages, labels, surfaces, owned: true, process, _alive: alive };
+            Self { entry, raw, debug: None, messages, labels, printf, surfaces, owned: true, process, _alive: alive };
         if labels {
             let debug = ext::debug_utils::Instance::new(&context.entry, &context.raw);
-            let info = messenger_info(&context.messages);
+            let info = messenger_info(&context.messages, printf);
             // SAFETY: the instance was created with the extension.
             let messenger = unsafe { debug.create_debug_utils_messenger(&info, None) };
             context.debug = Some((debug, messenger.called("vkCreateDebugUtilsMessengerEXT")?));
@@ -215,6 +234,7 @@ impl Context {
             debug: None,
             messages: Arc::default(),
             labels: has(ext::debug_utils::NAME),
+            printf: false,
             surfaces: window::surface_extensions().filter(|name| has(name)).collect(),
             owned: false,
             process,
@@ -309,10 +329,10 @@ fn refused(error: Error) -> Error {
     }
 }
 
-fn messenger_info(messages: &Arc<Messages>) -> vk::DebugUtilsMessengerCreateInfoEXT<'static> {
+fn messenger_info(messages: &Arc<Messages>, printf: bool) -> vk::DebugUtilsMessengerCreateInfoEXT<'static> {
     use vk::{DebugUtilsMessageSeverityFlagsEXT as Severity, DebugUtilsMessageTypeFlagsEXT as Kind};
     vk::DebugUtilsMessengerCreateInfoEXT::default()
-        .message_severity(Severity::WARNING | Severity::ERROR)
+        .message_severity(Severity::WARNING | Severity::ERROR | if printf { Severity::INFO } else { Severity::empty() })
         .message_type(Kind::GENERAL | Kind::VALIDATION | Kind::PERFORMANCE)
         .pfn_user_callback(Some(on_message))
         .user_data(Arc::as_ptr(messages).cast_mut().cast())
@@ -343,6 +363,13 @@ unsafe extern "system" fn on_message(
         }
         return vk::FALSE;
     }
+    if id.ends_with("DEBUG-PRINTF") {
+        log::info!(target: PRINTF, "{}", printed(&message));
+        return vk::FALSE;
+    }
+    if severity == vk::DebugUtilsMessageSeverityFlagsEXT::INFO {
+        return vk::FALSE;
+    }
     let level = if severity.contains(vk::DebugUtilsMessageSeverityFlagsEXT::ERROR) {
         log::Level::Error
     } else {
@@ -356,8 +383,33 @@ unsafe extern "system" fn on_message(
     vk::FALSE
 }
 
+/// The target of what shaders print.
+const PRINTF: &str = "rgraph.printf";
+
+/// The text of a shader's print out of the layer's message. Layers up to 1.3.280 put it behind the objects and the number
+/// of the message, later ones behind a title.
+fn printed(message: &str) -> &str {
+    let behind = message.split_once("| MessageID = ").and_then(|(_, rest)| rest.split_once(" | "));
+    let text = behind.map_or(message, |(_, text)| text);
+    text.strip_prefix("Debug Printf:").unwrap_or(text).trim()
+}
+
 /// A name for the driver; bytes after a NUL are dropped.
 pub(crate) fn c_string(name: &str) -> CString {
     let end = name.find('\0').unwrap_or(name.len());
     CString::new(&name[..end]).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::printed;
+
+    #[test]
+    fn what_a_shader_prints_is_taken_out_of_the_message() {
+        let old = "Validation Information: [ UNASSIGNED-DEBUG-PRINTF ] Object 0: handle = 0x55, type = VK_OBJECT_TYPE_DEVICE; \
+                   | MessageID = 0x92394c89 | a | b = 3";
+        assert_eq!(printed(old), "a | b = 3");
+        assert_eq!(printed("Debug Printf:\na | b = 3\n"), "a | b = 3");
+        assert_eq!(printed("plain"), "plain");
+    }
 }

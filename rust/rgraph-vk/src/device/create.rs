@@ -175,6 +175,15 @@ pub(crate) fn create(context: &Context, device: &Physical, profile: &Profile, wi
         .vulkan_memory_model_device_scope(has12.vulkan_memory_model_device_scope == vk::TRUE)
         .descriptor_indexing(has12.descriptor_indexing == vk::TRUE)
         .runtime_descriptor_array(has12.runtime_descriptor_array == vk::TRUE)
+        .shader_input_attachment_array_dynamic_indexing(
+            has12.shader_input_attachment_array_dynamic_indexing == vk::TRUE,
+        )
+        .shader_uniform_texel_buffer_array_dynamic_indexing(
+            has12.shader_uniform_texel_buffer_array_dynamic_indexing == vk::TRUE,
+        )
+        .shader_storage_texel_buffer_array_dynamic_indexing(
+            has12.shader_storage_texel_buffer_array_dynamic_indexing == vk::TRUE,
+        )
         .shader_uniform_buffer_array_non_uniform_indexing(
             has12.shader_uniform_buffer_array_non_uniform_indexing == vk::TRUE,
         )
@@ -186,6 +195,15 @@ pub(crate) fn create(context: &Context, device: &Physical, profile: &Profile, wi
         )
         .shader_storage_image_array_non_uniform_indexing(
             has12.shader_storage_image_array_non_uniform_indexing == vk::TRUE,
+        )
+        .shader_input_attachment_array_non_uniform_indexing(
+            has12.shader_input_attachment_array_non_uniform_indexing == vk::TRUE,
+        )
+        .shader_uniform_texel_buffer_array_non_uniform_indexing(
+            has12.shader_uniform_texel_buffer_array_non_uniform_indexing == vk::TRUE,
+        )
+        .shader_storage_texel_buffer_array_non_uniform_indexing(
+            has12.shader_storage_texel_buffer_array_non_uniform_indexing == vk::TRUE,
         )
         .sampler_mirror_clamp_to_edge(has12.sampler_mirror_clamp_to_edge == vk::TRUE)
         .shader_output_layer(has12.shader_output_layer == vk::TRUE)

@@ -8,7 +8,7 @@ use ash::{ext, vk};
 use rgraph_plan::profile::Profile;
 
 use crate::device::DeviceOptions;
-use crate::device::context::{Context, Messages, load};
+use crate::device::context::{Context, Messages, Watch, load};
 use crate::device::create::profile;
 use crate::device::physical::{self, DeviceInfo, Physical};
 use crate::error::{Called, Error};
@@ -104,7 +104,7 @@ pub fn diagnose(options: &DeviceOptions) -> Diagnosis {
         found.layers = layers.iter().filter_map(layer).collect();
     }
     let messages = Arc::new(Messages::default());
-    match Context::of_entry(entry, false, false, messages.clone()).and_then(|context| devices(&context)) {
+    match Context::of_entry(entry, Watch::default(), false, messages.clone()).and_then(|context| devices(&context)) {
         Ok(devices) => found.devices = devices,
         Err(error) => found.instance_error = Some(said(&error)),
     }

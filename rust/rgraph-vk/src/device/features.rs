@@ -123,7 +123,12 @@ impl EnabledFeatures {
                 add!(v12, read!(PhysicalDeviceVulkan12Features),
                     timeline_semaphore host_query_reset shader_float16 shader_int8 storage_buffer8_bit_access
                     uniform_and_storage_buffer8_bit_access storage_push_constant8 shader_buffer_int64_atomics
-                    vulkan_memory_model descriptor_indexing runtime_descriptor_array separate_depth_stencil_layouts);
+                    vulkan_memory_model descriptor_indexing runtime_descriptor_array separate_depth_stencil_layouts
+                    shader_input_attachment_array_dynamic_indexing shader_uniform_texel_buffer_array_dynamic_indexing
+                    shader_storage_texel_buffer_array_dynamic_indexing shader_uniform_buffer_array_non_uniform_indexing
+                    shader_sampled_image_array_non_uniform_indexing shader_storage_buffer_array_non_uniform_indexing
+                    shader_storage_image_array_non_uniform_indexing shader_input_attachment_array_non_uniform_indexing
+                    shader_uniform_texel_buffer_array_non_uniform_indexing shader_storage_texel_buffer_array_non_uniform_indexing);
             }
             T::PHYSICAL_DEVICE_VULKAN_1_3_FEATURES => {
                 add!(v13, read!(PhysicalDeviceVulkan13Features),
@@ -149,11 +154,12 @@ impl EnabledFeatures {
                 add!(v12, read!(PhysicalDeviceShaderAtomicInt64Features), shader_buffer_int64_atomics);
             }
             T::PHYSICAL_DEVICE_DESCRIPTOR_INDEXING_FEATURES => {
-                // The version's own bit stands for all of them; arrays of open length are all that is used.
-                let has = read!(PhysicalDeviceDescriptorIndexingFeatures);
-                v12.runtime_descriptor_array |= has.runtime_descriptor_array;
-                v12.descriptor_indexing |= has.shader_sampled_image_array_non_uniform_indexing
-                    & has.shader_storage_buffer_array_non_uniform_indexing;
+                add!(v12, read!(PhysicalDeviceDescriptorIndexingFeatures), runtime_descriptor_array
+                    shader_input_attachment_array_dynamic_indexing shader_uniform_texel_buffer_array_dynamic_indexing
+                    shader_storage_texel_buffer_array_dynamic_indexing shader_uniform_buffer_array_non_uniform_indexing
+                    shader_sampled_image_array_non_uniform_indexing shader_storage_buffer_array_non_uniform_indexing
+                    shader_storage_image_array_non_uniform_indexing shader_input_attachment_array_non_uniform_indexing
+                    shader_uniform_texel_buffer_array_non_uniform_indexing shader_storage_texel_buffer_array_non_uniform_indexing);
             }
             T::PHYSICAL_DEVICE_VULKAN_MEMORY_MODEL_FEATURES => {
                 add!(v12, read!(PhysicalDeviceVulkanMemoryModelFeatures), vulkan_memory_model);
@@ -213,7 +219,12 @@ impl EnabledFeatures {
             storage_input_output16 multiview shader_draw_parameters;
         v12: timeline_semaphore host_query_reset shader_float16 shader_int8 storage_buffer8_bit_access
             uniform_and_storage_buffer8_bit_access storage_push_constant8 shader_buffer_int64_atomics
-            vulkan_memory_model descriptor_indexing runtime_descriptor_array separate_depth_stencil_layouts;
+            vulkan_memory_model descriptor_indexing runtime_descriptor_array separate_depth_stencil_layouts
+            shader_input_attachment_array_dynamic_indexing shader_uniform_texel_buffer_array_dynamic_indexing
+            shader_storage_texel_buffer_array_dynamic_indexing shader_uniform_buffer_array_non_uniform_indexing
+            shader_sampled_image_array_non_uniform_indexing shader_storage_buffer_array_non_uniform_indexing
+            shader_storage_image_array_non_uniform_indexing shader_input_attachment_array_non_uniform_indexing
+            shader_uniform_texel_buffer_array_non_uniform_indexing shader_storage_texel_buffer_array_non_uniform_indexing;
         v13: synchronization2 dynamic_rendering maintenance4 shader_zero_initialize_workgroup_memory;
         mesh: mesh_shader task_shader;
         id: present_id;

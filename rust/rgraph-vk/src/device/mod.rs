@@ -45,6 +45,9 @@ pub struct DeviceOptions {
     pub loader: Option<PathBuf>,
     /// Whether the validation layer watches; `None`: the environment's `RGRAPH_VALIDATE`.
     pub validation: Option<bool>,
+    /// Whether what shaders print (`debugPrintfEXT`) is logged under `rgraph.printf`, by the validation layer; `None`: the
+    /// environment's `RGRAPH_PRINTF`.
+    pub printf: Option<bool>,
     /// Frames that may be under way at once, 1 to 8; 0: two.
     pub frames_in_flight: u32,
     /// A file that keeps compiled pipelines; `None`: they are kept in memory only.
@@ -61,11 +64,12 @@ pub struct DeviceOptions {
 
 impl DeviceOptions {
     fn context(&self) -> ContextOptions {
-        let from_environment = || std::env::var("RGRAPH_VALIDATE").is_ok_and(|value| !matches!(&*value, "" | "0"));
+        let from_environment = |name| std::env::var(name).is_ok_and(|value| !matches!(&*value, "" | "0"));
         ContextOptions {
             loader: self.loader.clone(),
             entry: self.entry.as_ref().map(|table| table.0.clone()),
-            validation: self.validation.unwrap_or_else(from_environment),
+            validation: self.validation.unwrap_or_else(|| from_environment("RGRAPH_VALIDATE")),
+            printf: self.printf.unwrap_or_else(|| from_environment("RGRAPH_PRINTF")),
             windows: self.windows,
         }
     }

@@ -6,6 +6,7 @@ use rgraph_plan::access::Usage;
 use rgraph_plan::error::Code;
 use rgraph_plan::file::graph::Here;
 use rgraph_plan::file::json::{Fields, Node};
+use rgraph_plan::format::Format;
 use rgraph_shader::{Binding, BindingKind, Kind, Program};
 
 use super::data;
@@ -22,9 +23,9 @@ impl Work<'_, '_> {
     /// A dispatch.
     pub fn compute(&mut self, node: Node<'_, '_>) -> Option<Step> {
         let fields = node.fields("a dispatch", &COMPUTE_KEYS)?;
-        let program = self.program(&fields, Kind::Compute)?;
+        let mut program = self.program(&fields, Kind::Compute)?;
         let push = self.push(&fields, &program)?;
-        let bound = self.bind(&node, fields.get("bindings"), &program)?;
+        let bound = self.bind(&node, fields.get("bindings"), &mut program)?;
         let groups = match fields.get("groups") {
             Some(groups) => self.groups(&groups)?,
             None => self.covered(&node, &program)?,
@@ -60,7 +61,7 @@ impl Work<'_, '_> {
         &mut self,
         node: &Node<'_, '_>,
         bindings: Option<Node<'_, '_>>,
-        program: &Arc<Program>,
+        program: &mut Arc<Program>,
     ) -> Option<Arc<[Bound]>> {
         let (mut names, mut values, mut good) = (Vec::new(), Vec::new(), true);
         if let Some(bindings) = bindings {
@@ -86,7 +87,7 @@ impl Work<'_, '_> {
 
     /// What is bound to one variable: one value, or one for each of its elements.
     fn given(&mut self, node: &Node<'_, '_>, binding: &Binding) -> Option<Elements> {
-        if binding.count > 1 && node.is_list() {
+        if binding.count != 1 && node.is_list() {
             return node.list("", |one| self.one(&one, binding)).map(Elements::Many);
         }
         self.one(node, binding).map(Elements::One)
@@ -112,12 +113,15 @@ impl Work<'_, '_> {
         if is_part {
             let here = Here { graph: self.graph, scope: self.scope };
             let samplers = self.samplers;
-            return named(node, &here, |Named { id, part, sampler, .. }| {
+            return named(node, &here, |Named { id, part, sampler, format, .. }| {
                 let sampler = match sampler {
                     Some(node) => Some(sampler::named(&node, samplers)?),
                     None => None,
                 };
-                Some(Given::Part(id, part, sampler))
+                match format {
+                    Some(node) => Some(Given::Texels(id, part, node.word::<Format>()?)),
+                    None => Some(Given::Part(id, part, sampler)),
+                }
             });
         }
         if binding.kind == BindingKind::Uniform {

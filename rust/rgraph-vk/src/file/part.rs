@@ -10,8 +10,8 @@ use rgraph_plan::resource::ResourceId;
 use crate::front::Part;
 
 /// Keys of a part of an image or a buffer.
-pub const PART_KEYS: [&str; 10] =
-    ["resource", "mip", "mips", "layer", "layers", "aspects", "range", "offset", "size", "sampler"];
+pub const PART_KEYS: [&str; 11] =
+    ["resource", "mip", "mips", "layer", "layers", "aspects", "range", "offset", "size", "sampler", "format"];
 
 /// A box of texels: the first one, and how many (`None`: up to the end).
 pub type Texels = ([u32; 3], Option<[u32; 3]>);
@@ -26,13 +26,15 @@ pub struct Named<'a, 'p> {
     pub texels: Texels,
     /// The sampler that stands with it.
     pub sampler: Option<Node<'a, 'p>>,
+    /// The format of its texels, of a buffer.
+    pub format: Option<Node<'a, 'p>>,
 }
 
 /// Calls `then` with what a node names; notes what is wrong.
 pub fn named<T>(node: &Node<'_, '_>, here: &Here<'_>, then: impl FnOnce(Named<'_, '_>) -> Option<T>) -> Option<T> {
     if node.is_text() {
         let id = here.resource(node)?;
-        return then(Named { id, part: Part::default(), texels: ([0; 3], None), sampler: None });
+        return then(Named { id, part: Part::default(), texels: ([0; 3], None), sampler: None, format: None });
     }
     let fields = node.fields("part of a resource", &PART_KEYS)?;
     let id = fields.need("resource").and_then(|name| here.resource(&name));
@@ -45,7 +47,7 @@ pub fn named<T>(node: &Node<'_, '_>, here: &Here<'_>, then: impl FnOnce(Named<'_
             .map(Some),
     };
     let texels = (three("offset")?.unwrap_or_default(), three("size")?);
-    then(Named { id: id?, part, texels, sampler: fields.get("sampler") })
+    then(Named { id: id?, part, texels, sampler: fields.get("sampler"), format: fields.get("format") })
 }
 
 /// The mips, layers, aspects and bytes that fields name.

@@ -81,7 +81,7 @@ impl Work<'_, '_> {
     /// A draw.
     pub fn raster(&mut self, node: Node<'_, '_>) -> Option<Step> {
         let fields = node.fields("a draw", &RASTER_KEYS)?;
-        let program = self.program(&fields, Kind::Raster)?;
+        let mut program = self.program(&fields, Kind::Raster)?;
         let (count, depth) = self.targets(&node, &fields, &program)?;
         let state = state::read(&fields, count)?;
         match depth {
@@ -109,7 +109,7 @@ impl Work<'_, '_> {
             }
         };
         let key = fields.get("key").map_or(Some(0), |key| key.u64())?;
-        let bound = self.bind(&node, fields.get("bindings"), &program)?;
+        let bound = self.bind(&node, fields.get("bindings"), &mut program)?;
         let state = Arc::new(state);
         Some(Step::Draw(Draw { program, state, bound, push, vertex_buffers, index, count, viewport, key }))
     }

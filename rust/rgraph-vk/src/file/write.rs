@@ -7,6 +7,7 @@ use std::sync::Arc;
 use rgraph_plan::error::{Code, GraphError, Mistake};
 use rgraph_plan::file::graph::{Tails, write_clear, write_graph_with};
 use rgraph_plan::file::write::{Row, Sheet};
+use rgraph_plan::format::Format;
 use rgraph_plan::graph::{Clear, Graph, PassId, Ranges};
 use rgraph_plan::resource::ResourceId;
 use rgraph_shader::{BindingKind, Given, GivenCode, Interface, Language, Program, Stage};
@@ -187,23 +188,31 @@ impl<'w> Writer<'w> {
     }
 
     /// The name of a resource, or what part of it is meant.
-    fn part(&self, sheet: &mut Sheet, id: ResourceId, part: &Part, sampler: Option<&Sampler>) {
-        if *part == Part::default() && sampler.is_none() {
+    fn part(&self, sheet: &mut Sheet, id: ResourceId, part: &Part, with: With<'_>) {
+        if *part == Part::default() && matches!(with, With::Nothing) {
             return sheet.value(self.resource(id));
         }
         let mut row = sheet.row();
         row.put("resource", self.resource(id));
         part::write(&mut row, part);
-        row.some("sampler", sampler.map(|sampler| self.sampler(sampler)));
+        match with {
+            With::Nothing => {}
+            With::Sampler(sampler) => {
+                row.put("sampler", self.sampler(sampler));
+            }
+            With::Format(format) => {
+                row.put("format", format.name());
+            }
+        }
         row.end();
     }
 
-    fn view(&self, sheet: &mut Sheet, interface: &Interface, bound: &Bound, view: &View, sampler: Option<&Sampler>) {
+    fn view(&self, sheet: &mut Sheet, interface: &Interface, bound: &Bound, view: &View, with: With<'_>) {
         // A storage image is mip 0 unless it says another.
         let image = matches!(interface.bindings[bound.binding as usize].kind, BindingKind::Image { .. });
         let mips = view.mips.filter(|mips| !(image && *mips == [0, 1]));
         let ranges = Ranges { mips, layers: view.layers, bytes: view.range };
-        self.part(sheet, view.resource, &Part { ranges, aspects: view.aspects }, sampler);
+        self.part(sheet, view.resource, &Part { ranges, aspects: view.aspects }, with);
     }
 
     fn sampler(&self, sampler: &Sampler) -> String {
@@ -243,10 +252,16 @@ impl<'w> Writer<'w> {
                 for (at, bound) in group.iter().enumerate() {
                     sheet.text(if at > 0 { ", " } else { "" });
                     match &bound.what {
-                        What::Resource(view) => self.view(sheet, interface, bound, view, None),
+                        What::Resource(view) => self.view(sheet, interface, bound, view, With::Nothing),
                         What::Combined(view, sampler) => {
-                            let sampler = (*sampler != Sampler::default()).then_some(sampler);
-                            self.view(sheet, interface, bound, view, sampler);
+                            let usual = *sampler == Sampler::default();
+                            let with = if usual { With::Nothing } else { With::Sampler(sampler) };
+                            self.view(sheet, interface, bound, view, with);
+                        }
+                        What::Texels(view, format) => {
+                            let named = matches!(binding.kind, BindingKind::Texels { format: Some(_), .. });
+                            let with = if named { With::Nothing } else { With::Format(*format) };
+                            self.view(sheet, interface, bound, view, with);
                         }
                         What::Sampler(sampler) => sheet.value(&self.sampler(sampler)),
                         What::Data(bytes) => {
@@ -291,7 +306,7 @@ impl<'w> Writer<'w> {
             Groups::Indirect { buffer, offset } => {
                 let bytes = (offset != 0).then(|| [offset, offset.saturating_add(12)]);
                 let part = Part { ranges: Ranges { bytes, ..Ranges::default() }, ..Part::default() };
-                self.part(row.key("groups"), buffer, &part, None);
+                self.part(row.key("groups"), buffer, &part, With::Nothing);
             }
         }
         row.some("key", (*key != 0).then_some(*key)).end();
@@ -388,7 +403,7 @@ impl<'w> Writer<'w> {
             Transfer::Clear { image, value } => {
                 let mut row = row.key("clear").row();
                 let ranges = Ranges { mips: image.mips, layers: image.layers, bytes: None };
-                self.part(row.key("image"), image.resource, &Part { ranges, aspects: image.aspects }, None);
+                self.part(row.key("image"), image.resource, &Part { ranges, aspects: image.aspects }, With::Nothing);
                 write_clear(row.key("value"), clear(*value));
                 row.end();
             }
@@ -405,7 +420,7 @@ impl<'w> Writer<'w> {
         let whole = self.from.resources()[id].as_buffer().and_then(|buffer| buffer.size);
         let bytes = (offset != 0 || size.is_some()).then(|| [offset, end.or(whole).unwrap_or(offset + 1)]);
         let part = Part { ranges: Ranges { bytes, ..Ranges::default() }, ..Part::default() };
-        self.part(sheet, id, &part, None);
+        self.part(sheet, id, &part, With::Nothing);
     }
 
     fn level(&self, sheet: &mut Sheet, level: &Level) {
@@ -413,13 +428,22 @@ impl<'w> Writer<'w> {
         let mips = (mip != 0).then(|| [mip, mip.saturating_add(1)]);
         let part = Part { ranges: Ranges { mips, layers, bytes: None }, aspects };
         if offset == [0; 3] && size.is_none() {
-            return self.part(sheet, image, &part, None);
+            return self.part(sheet, image, &part, With::Nothing);
         }
         let mut row = sheet.row();
         row.put("resource", self.resource(image));
         part::write(&mut row, &part);
         row.some("offset", (offset != [0; 3]).then_some(offset)).some("size", size).end();
     }
+}
+
+/// What is bound together with a part of a resource.
+#[derive(Clone, Copy)]
+enum With<'w> {
+    Nothing,
+    Sampler(&'w Sampler),
+    /// The format of its texels.
+    Format(Format),
 }
 
 /// Whether a sampler is the one that a variable has when nothing is bound.
@@ -430,7 +454,7 @@ fn is_usual(interface: &Interface, bound: &Bound, sampler: &Sampler) -> bool {
 
 fn written(interface: &Interface, bound: &Bound) -> Option<crate::front::Written> {
     let binding = &interface.bindings[bound.binding as usize];
-    let What::Resource(view) = &bound.what else { return None };
+    let (What::Resource(view) | What::Texels(view, _)) = &bound.what else { return None };
     let image = matches!(binding.kind, BindingKind::Image { .. });
     binding.writes.then(|| (view.resource, image, view.mips.map_or(0, |[first, _]| first)))
 }

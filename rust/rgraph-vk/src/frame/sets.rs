@@ -29,6 +29,14 @@ pub(crate) struct Sets {
     pub uniforms: Option<Arc<PhysicalResource>>,
 }
 
+/// Which list the contents of a descriptor are in.
+#[derive(Clone, Copy)]
+enum Info {
+    Image,
+    Buffer,
+    Texels,
+}
+
 impl Sets {
     /// The pool, to be destroyed.
     pub fn take_pool(&mut self) -> Option<DeferredDeletion> {
@@ -109,6 +117,7 @@ impl Variant {
         // Infos first, so that they do not move while writes point to them.
         let mut images = Vec::with_capacity(packets.writes.len());
         let mut buffers = Vec::with_capacity(packets.writes.len());
+        let mut texels = Vec::new();
         let mut targets = Vec::with_capacity(packets.writes.len());
         for (set, &raw) in packets.sets.iter().zip(&sets.raw) {
             for write in &packets.writes[set.writes.range()] {
@@ -125,48 +134,59 @@ impl Variant {
                     let view = physical.map_or(Ok(vk::ImageView::null()), |physical| physical.view(key));
                     view.map(|view| (view, convert::layout(layout)))
                 };
-                let is_image = match &write.what {
+                let kind = match &write.what {
                     Descriptor::Buffer(resource, [first, end]) => {
                         let buffer = self.buffer(self.stand_in(prepared, write.pass, *resource));
                         buffers.push(vk::DescriptorBufferInfo { buffer, offset: *first, range: end - first });
-                        false
+                        Info::Buffer
+                    }
+                    Descriptor::Texels(resource, range, format) => {
+                        let resource = self.stand_in(prepared, write.pass, *resource);
+                        let physical = prepared.physical(resource, run, imports);
+                        let null = Ok(vk::BufferView::null());
+                        texels.push(physical.map_or(null, |physical| physical.texel_view(*format, *range))?);
+                        Info::Texels
                     }
                     Descriptor::Data([first, end]) => {
                         let buffer = sets.uniforms.as_ref().map_or(vk::Buffer::null(), |physical| physical.buffer());
                         buffers.push(vk::DescriptorBufferInfo { buffer, offset: *first, range: end - first });
-                        false
+                        Info::Buffer
                     }
                     Descriptor::Image(resource, key, layout) => {
                         let (view, layout) = view(*resource, *key, *layout)?;
                         images.push(image(vk::Sampler::null(), view, layout));
-                        true
+                        Info::Image
                     }
                     Descriptor::Combined(resource, key, layout, sampler) => {
                         let (view, layout) = view(*resource, *key, *layout)?;
                         images.push(image(*sampler, view, layout));
-                        true
+                        Info::Image
                     }
                     Descriptor::Sampler(sampler) => {
                         images.push(image(*sampler, vk::ImageView::null(), vk::ImageLayout::UNDEFINED));
-                        true
+                        Info::Image
                     }
                 };
-                let at = if is_image { images.len() } else { buffers.len() } - 1;
-                targets.push((raw, write, is_image, at));
+                let made = match kind {
+                    Info::Image => images.len(),
+                    Info::Buffer => buffers.len(),
+                    Info::Texels => texels.len(),
+                };
+                targets.push((raw, write, kind, made - 1));
             }
         }
         let writes: Vec<_> = targets
             .iter()
-            .map(|&(raw, write, is_image, at)| {
+            .map(|&(raw, write, kind, at)| {
                 let out = vk::WriteDescriptorSet::default()
                     .dst_set(raw)
                     .dst_binding(write.binding)
                     .dst_array_element(write.element)
                     .descriptor_type(write.kind);
-                if is_image {
-                    out.image_info(std::slice::from_ref(&images[at]))
-                } else {
-                    out.buffer_info(std::slice::from_ref(&buffers[at]))
+                match kind {
+                    Info::Image => out.image_info(std::slice::from_ref(&images[at])),
+                    Info::Buffer => out.buffer_info(std::slice::from_ref(&buffers[at])),
+                    Info::Texels => out.texel_buffer_view(std::slice::from_ref(&texels[at])),
                 }
             })
             .collect();

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use rgraph_plan::error::{Code, GraphError, Mistake};
 use rgraph_plan::file::nearest::nearest;
+use rgraph_plan::format::{Format, Numbers};
 use rgraph_plan::resource::ResourceId;
-use rgraph_shader::{Binding, BindingKind, Program, SampleKind, Value};
+use rgraph_shader::{Binding, BindingKind, Length, Program, SampleKind, Value};
 
 use super::check::{Asks, Check, words};
 use super::{Needs, Part, Who};
@@ -17,6 +18,8 @@ use crate::work::{Bound, Compare, Sampler, View, What};
 pub enum Given {
     /// Part of an image or a buffer, and its sampler where the shader has both as one.
     Part(ResourceId, Part, Option<Sampler>),
+    /// Part of a buffer, and the format of its texels.
+    Texels(ResourceId, Part, Format),
     /// A sampler.
     Sampler(Sampler),
     /// Data for a uniform block.
@@ -55,17 +58,25 @@ struct Bindings<'a> {
 /// Matches values with the variables of a program, and notes in `needs` how they are used and what is written. `given`
 /// has the values of `names`, one by one (`None`: it is named, but nothing is bound).
 ///
+/// An array of open length gets as many elements as it is given: `program` is then the one of these lengths.
+///
 /// A sampler that is left out is linear and clamps; one that compares, compares less or equal.
 ///
 /// # Errors
 /// `GraphError` with every binding that is missing, unknown or of the wrong kind; `ShaderError` if data does not fit.
 pub fn bind<'a>(
     who: Who<'_>,
-    program: &Arc<Program>,
+    program: &mut Arc<Program>,
     names: impl Iterator<Item = &'a str> + Clone,
     given: &[Option<Elements>],
     needs: &mut Needs,
 ) -> Result<Arc<[Bound]>, Error> {
+    let found = |binding: &Binding| {
+        let at = names.clone().position(|name| name == binding.name);
+        at.and_then(|at| given.get(at)?.as_ref()).map(Elements::as_slice)
+    };
+    *program = lengthened(program, &found)?;
+    let program = &*program;
     needs.bound.clear();
     needs.written.clear();
     let mut bindings = Bindings { needs, mistakes: Vec::new() };
@@ -77,27 +88,25 @@ pub fn bind<'a>(
         }
     }
     for (at, binding) in program.interface.bindings.iter().enumerate() {
-        let at_name = names.clone().position(|name| name == binding.name);
-        let given = at_name.and_then(|at| given.get(at)?.as_ref()).map(Elements::as_slice);
-        match (given, binding.kind) {
+        match (found(binding), binding.kind) {
             (None, BindingKind::Sampler { comparison }) => {
                 let sampler = Sampler { compare: comparison.then_some(Compare::LessEqual), ..Sampler::default() };
                 for element in 0..binding.count {
                     bindings.needs.bound.push(Bound { binding: at as u32, element, what: What::Sampler(sampler) });
                 }
             }
-            _ if binding.count == 0 => {
+            (None, _) => bindings.mistakes.push(missing(who, program, binding, names.clone())),
+            (Some(_), _) if binding.count == 0 => {
                 let message = format!(
-                    "pass \"{}\": binding \"{}\" of shader \"{}\" is an array of open length, which is not supported",
+                    "pass \"{}\" binds no element to \"{}\" of shader \"{}\", an array of open length",
                     who.pass,
                     binding.name,
                     who.shader(program)
                 );
                 let says = format!("binds \"{}\"", binding.name);
-                let help = "give the array a length in the shader";
+                let help = format!("give a list of at least one: {}=[…]", binding.name);
                 bindings.mistakes.push(who.mistake(Code::BadBinding, message, says, help));
             }
-            (None, _) => bindings.mistakes.push(missing(who, program, binding, names.clone())),
             (Some(all), _) if all.len() == binding.count as usize => {
                 for (element, given) in (0..).zip(all) {
                     bindings.one(who, (program, at), given, element)?;
@@ -120,6 +129,28 @@ pub fn bind<'a>(
     }
     GraphError::check(bindings.mistakes)?;
     Ok(needs.bound.drain(..).collect())
+}
+
+/// The program with the lengths of its arrays that are open: as many elements as each is given.
+fn lengthened<'a>(
+    program: &Arc<Program>,
+    found: &impl Fn(&Binding) -> Option<&'a [Given]>,
+) -> Result<Arc<Program>, Error> {
+    let open = program.interface.bindings.iter().filter(|binding| binding.count == 0);
+    let length = |binding: &Binding| {
+        // Of samplers that nobody gives there is one.
+        let count = match (found(binding), binding.kind) {
+            (Some(all), _) => all.len() as u32,
+            (None, BindingKind::Sampler { .. }) => 1,
+            (None, _) => 0,
+        };
+        (count > 0).then_some(Length { group: binding.group, binding: binding.binding, count })
+    };
+    let lengths: Vec<Length> = open.filter_map(length).collect();
+    match lengths.is_empty() {
+        true => Ok(Arc::clone(program)),
+        false => Ok(program.with_lengths(lengths)?),
+    }
 }
 
 fn unknown(who: Who<'_>, program: &Program, name: &str) -> Mistake {
@@ -177,6 +208,17 @@ impl Bindings<'_> {
                 Some(ty) => Ok(What::Data(ty.pack(who.shader(program), &binding.name, data)?)),
                 None => Err(wrong("plain data", "bind a buffer: the layout is not known")),
             },
+            Given::Texels(id, part, format) => match binding.kind {
+                BindingKind::Texels { format: Some(named), .. } if named != *format => {
+                    Err(wrong(&format!("a buffer of {format}"), &format!("the shader names {named}: leave it out")))
+                }
+                BindingKind::Texels { sample, .. } if !texel_formats(*format).contains(&sample) => {
+                    let help = "use a format whose numbers the shader reads: float, sint or uint";
+                    Err(wrong(&format!("a buffer of {format}"), help))
+                }
+                BindingKind::Texels { .. } => Ok(What::Texels(self.view((program, at), *id, *part), *format)),
+                _ => Err(wrong("a resource with a format", "leave the format out: only texel buffers have one")),
+            },
             Given::Part(id, part, sampler) => {
                 let view = self.view((program, at), *id, *part);
                 match (&binding.kind, sampler) {
@@ -191,6 +233,11 @@ impl Bindings<'_> {
                             (true, _) => Err(wrong("a sampler that does not compare", COMPARES)),
                             (false, _) => Err(wrong("a sampler that compares", COMPARES)),
                         }
+                    }
+                    (BindingKind::Texels { format: Some(format), .. }, None) => Ok(What::Texels(view, *format)),
+                    (BindingKind::Texels { .. }, None) => {
+                        let help = "say the format of its texels: (buffer, \"r32float\"), in files \"format\"";
+                        Err(wrong("a buffer without a format", help))
                     }
                     (_, None) => Ok(What::Resource(view)),
                     (_, Some(_)) => Err(wrong("an image with a sampler", "bind the sampler by its own name")),
@@ -226,6 +273,16 @@ impl Bindings<'_> {
             aspects: part.aspects,
             range: part.ranges.bytes,
         }
+    }
+}
+
+/// What texels of a buffer of a format read as; nothing where no texel buffer has it.
+fn texel_formats(format: Format) -> &'static [SampleKind] {
+    match format.numbers() {
+        Numbers::Float | Numbers::Unorm | Numbers::Snorm if !format.name().ends_with("-srgb") => &[SampleKind::Float],
+        Numbers::Uint => &[SampleKind::Uint],
+        Numbers::Sint => &[SampleKind::Int],
+        _ => &[],
     }
 }
 

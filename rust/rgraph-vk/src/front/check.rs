@@ -128,7 +128,7 @@ impl Check {
                 let got = if image { format!("image \"{name}\"") } else { buffer };
                 Some((got, "bind an rgraph.Sampler, or leave it out for a linear one".to_owned()))
             }
-            BindingKind::Uniform | BindingKind::Storage => image
+            BindingKind::Uniform | BindingKind::Storage | BindingKind::Texels { .. } => image
                 .then(|| (format!("image \"{name}\""), "bind a buffer, or make it a texture in the shader".to_owned())),
             _ if !image => Some((buffer, "bind an image, or make it a buffer in the shader".to_owned())),
             BindingKind::InputAttachment { .. } => None,
@@ -270,6 +270,11 @@ pub fn words(binding: &Binding) -> String {
     match binding.kind {
         BindingKind::Uniform => "a uniform buffer".to_owned(),
         BindingKind::Storage => "a storage buffer".to_owned(),
+        BindingKind::Texels { storage, format, sample } => {
+            let storage = if storage { "storage " } else { "" };
+            let texel = format.map_or_else(|| sample_word(sample).to_owned(), |format| format.to_string());
+            format!("a {storage}texel buffer of {texel}")
+        }
         BindingKind::Sampler { comparison: false } => "a sampler".to_owned(),
         BindingKind::Sampler { comparison: true } => "a comparison sampler".to_owned(),
         BindingKind::InputAttachment { .. } => "an input attachment".to_owned(),

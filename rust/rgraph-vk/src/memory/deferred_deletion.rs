@@ -12,6 +12,7 @@ use crate::memory::{Allocation, Domain, Memory};
 pub(crate) enum DeferredDeletion {
     Image(vk::Image),
     ImageView(vk::ImageView),
+    BufferView(vk::BufferView),
     Buffer(vk::Buffer),
     Memory(Allocation, String, Domain),
     /// A shared block: its name, and its bytes where they count as this device's.
@@ -37,6 +38,8 @@ impl DeferredDeletion {
             Self::Image(raw) => unsafe { device.destroy_image(raw, None) },
             // SAFETY: see above.
             Self::ImageView(raw) => unsafe { device.destroy_image_view(raw, None) },
+            // SAFETY: see above.
+            Self::BufferView(raw) => unsafe { device.destroy_buffer_view(raw, None) },
             // SAFETY: see above.
             Self::Buffer(raw) => unsafe { device.destroy_buffer(raw, None) },
             Self::Memory(allocation, name, domain) => {

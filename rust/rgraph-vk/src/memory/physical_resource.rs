@@ -77,6 +77,8 @@ pub(crate) struct PhysicalResource {
     mapped: Option<Mapped>,
     owned: bool,
     views: Mutex<HashMap<ViewKey, vk::ImageView>>,
+    /// Views of its bytes as texels of a format.
+    texel_views: Mutex<HashMap<(Format, [u64; 2]), vk::BufferView>>,
     tracked: Mutex<Tracked>,
     /// The last run whose host passes may use it.
     reserved: Mutex<Option<Arc<Outcome>>>,
@@ -189,6 +191,7 @@ impl PhysicalResource {
             mapped: None,
             owned: false,
             views: Mutex::default(),
+            texel_views: Mutex::default(),
             tracked: Mutex::new(Tracked::new(kind)),
             reserved: Mutex::default(),
             exposed: AtomicBool::new(true),
@@ -240,6 +243,7 @@ impl PhysicalResource {
             mapped: None,
             owned: true,
             views: Mutex::default(),
+            texel_views: Mutex::default(),
             tracked: Mutex::new(Tracked::new(kind)),
             reserved: Mutex::default(),
             exposed: AtomicBool::new(false),
@@ -334,6 +338,26 @@ impl PhysicalResource {
         Ok(view)
     }
 
+    /// A view of bytes of a buffer as texels, made once. The device must have such texel buffers
+    /// ([`Shared::check_texels`]).
+    pub fn texel_view(&self, format: Format, [first, end]: [u64; 2]) -> Result<vk::BufferView, Error> {
+        let mut views = self.texel_views.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(&known) = views.get(&(format, [first, end])) {
+            return Ok(known);
+        }
+        let info = vk::BufferViewCreateInfo::default()
+            .buffer(self.buffer())
+            .format(convert::format(format))
+            .offset(first)
+            .range(end - first);
+        // SAFETY: range, alignment and format were compared with the buffer and the device when the work was bound.
+        let view = unsafe { self.shared.raw.create_buffer_view(&info, None) };
+        let view = self.shared.noted(view.called("vkCreateBufferView"))?;
+        self.shared.name(view, &self.name);
+        views.insert((format, [first, end]), view);
+        Ok(view)
+    }
+
     /// The state that it carries from run to run.
     pub fn tracked(&self) -> MutexGuard<'_, Tracked> {
         self.tracked.lock().unwrap_or_else(PoisonError::into_inner)
@@ -377,7 +401,9 @@ impl PhysicalResource {
 impl Drop for PhysicalResource {
     fn drop(&mut self) {
         let views = std::mem::take(self.views.get_mut().unwrap_or_else(PoisonError::into_inner));
+        let texels = std::mem::take(self.texel_views.get_mut().unwrap_or_else(PoisonError::into_inner));
         let mut gone: Vec<_> = views.into_values().map(DeferredDeletion::ImageView).collect();
+        gone.extend(texels.into_values().map(DeferredDeletion::BufferView));
         if self.owned {
             gone.push(match self.raw {
                 Raw::Image(raw) => DeferredDeletion::Image(raw),

@@ -124,6 +124,8 @@ pub(crate) fn buffer_usages() -> vk::BufferUsageFlags {
         | vk::BufferUsageFlags::TRANSFER_DST
         | vk::BufferUsageFlags::UNIFORM_BUFFER
         | vk::BufferUsageFlags::STORAGE_BUFFER
+        | vk::BufferUsageFlags::UNIFORM_TEXEL_BUFFER
+        | vk::BufferUsageFlags::STORAGE_TEXEL_BUFFER
         | vk::BufferUsageFlags::VERTEX_BUFFER
         | vk::BufferUsageFlags::INDEX_BUFFER
         | vk::BufferUsageFlags::INDIRECT_BUFFER

@@ -115,6 +115,7 @@ fn part() -> Value {
             ("offset", tuple(u32(), 3)),
             ("size", tuple(u32(), 3)),
             ("sampler", any_of([line(), sampler()])),
+            ("format", word::<Format>(&[])),
         ],
     );
     any_of([name(), own])

@@ -1,0 +1,89 @@
+//! What layouts and pipelines are known by.
+
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use rgraph_shader::{Length, Module, Program};
+
+use crate::compile::pipeline::Targets;
+use crate::vertex::VertexFormat;
+use crate::work::{RasterState, VertexBuffer};
+
+/// How a vertex buffer is read: the buffer itself does not matter.
+pub(crate) type VertexKey = (u32, bool, Vec<(u32, VertexFormat, u32)>);
+
+/// The code of a program, compared word by word: a hash of 64 bits is easily made to be another program's.
+#[derive(Clone, Debug)]
+pub(crate) struct ProgramKey {
+    hash: u64,
+    modules: Arc<[Module]>,
+    /// Lengths of arrays that the code leaves open: layouts have them.
+    lengths: Vec<Length>,
+}
+
+impl ProgramKey {
+    pub fn new(program: &Program) -> Self {
+        Self { hash: program.hash, modules: program.modules.clone(), lengths: program.lengths.clone() }
+    }
+}
+
+impl PartialEq for ProgramKey {
+    fn eq(&self, other: &Self) -> bool {
+        let Self { hash, modules, lengths } = self;
+        *lengths == other.lengths
+            && (Arc::ptr_eq(modules, &other.modules) || (*hash == other.hash && *modules == other.modules))
+    }
+}
+
+impl Eq for ProgramKey {}
+
+impl Hash for ProgramKey {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.hash);
+    }
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct RasterKey {
+    program: ProgramKey,
+    state: Arc<RasterState>,
+    pub targets: Targets,
+    pub vertex: Vec<VertexKey>,
+}
+
+impl RasterKey {
+    pub fn new(program: &Program, state: &Arc<RasterState>, targets: &Targets, buffers: &[VertexBuffer]) -> Self {
+        let key = |buffer: &VertexBuffer| (buffer.stride, buffer.per_instance, buffer.attributes.clone());
+        let vertex = buffers.iter().map(key).collect();
+        Self { program: ProgramKey::new(program), state: state.clone(), targets: targets.clone(), vertex }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rgraph_shader::Stage;
+    use std::collections::HashMap;
+
+    #[test]
+    fn code_with_other_lengths_is_another_program() {
+        let module = Module { stage: Stage::Compute, entry: "main".to_owned(), spirv: vec![1] };
+        let modules: Arc<[Module]> = Arc::new([module]);
+        let key = |count: u32| {
+            let lengths = vec![Length { group: 0, binding: 0, count }];
+            ProgramKey { hash: 7, modules: Arc::clone(&modules), lengths }
+        };
+        assert!(key(2) == key(2) && key(2) != key(3));
+    }
+
+    #[test]
+    fn programs_of_one_hash_and_other_code_are_two() {
+        let key = |entry: &str, word: u32| {
+            let module = Module { stage: Stage::Compute, entry: entry.to_owned(), spirv: vec![word] };
+            ProgramKey { hash: 7, modules: Arc::new([module]), lengths: Vec::new() }
+        };
+        let known: HashMap<ProgramKey, u32> = [(key("main", 1), 1), (key("main", 2), 2), (key("other", 1), 3)].into();
+        assert_eq!(known.len(), 3);
+        assert_eq!((known[&key("main", 1)], known[&key("main", 2)], known[&key("other", 1)]), (1, 2, 3));
+    }
+}
