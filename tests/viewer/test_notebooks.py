@@ -4,6 +4,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+import nbconvert
+import nbformat
 import pytest
 
 import rgraph as rg
@@ -81,3 +83,35 @@ def test_series_are_tables(frame: rg.Plan):
     output = rg.Series([spans, spans])._repr_html_()
     assert "2 frames" in output
     assert "<td>lighting</td><td>8.0</td>" in output
+
+
+def converted(*values: Any) -> str:
+    """A notebook whose cells end with values, run once, saved, and made a page by `jupyter nbconvert --to html`."""
+    cells = []
+    for at, value in enumerate(values, 1):
+        bundle = getattr(value, "_repr_mimebundle_", lambda: {})() or {"text/html": value._repr_html_()}
+        bundle.setdefault("text/plain", repr(value))
+        output = nbformat.v4.new_output("execute_result", data=bundle, execution_count=at)
+        cells.append(nbformat.v4.new_code_cell("value", outputs=[output], execution_count=at))
+    language = {"language_info": {"name": "python", "pygments_lexer": "python3"}}
+    notebook = nbformat.v4.new_notebook(cells=cells, metadata=language)
+    nbformat.validate(notebook)
+    notebook = nbformat.reads(nbformat.writes(notebook), as_version=4)
+    body, _ = nbconvert.HTMLExporter(template_name="basic").from_notebook_node(notebook)
+    return f'<!doctype html><html data-ready="1"><body>{body}</body></html>'
+
+
+def test_converted_notebooks_are_alive_without_a_kernel(show, frame: rg.Plan, deferred: Path):
+    spans = [{"name": "lighting", "queue": "graphics", "begin_us": 0.0, "end_us": 8.0}]
+    opened = show(converted(frame, rg.Graph.load(deferred), rg.Series([spans, spans])), width=1200, height=900)
+    assert opened.page.locator("iframe").count() >= 1
+    page = opened.page.frame_locator("iframe >> nth=0")
+    page.locator("html[data-ready]").wait_for()
+    opened.requests[:] = [request for request in opened.requests if request != "about:srcdoc"]
+    page.locator("#tab-memory").click()
+    page.locator("#view-memory [data-cell][data-key^=r]").first.click()
+    assert page.locator(".card h2").inner_text() == "shadow"
+    for part in ("html", "body"):
+        over = page.locator(part).evaluate("(one) => one.scrollHeight - one.clientHeight")
+        assert over == 0, part
+    assert "<td>lighting</td><td>8.0</td>" in opened.page.content()

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+import rgraph as rg
+
 from .test_page import large
 
 # Counts what one turn of the wheel does in a view: elements put into the page, and reads that force a layout.
@@ -123,3 +125,30 @@ def test_zooming_the_graph_makes_what_is_in_sight(show, pages: dict[int, str], p
     assert work["animated"] == 0
     assert work["read"] <= 8 * 8
     assert work["made"] <= 8 * 520
+
+
+def test_arrows_of_many_waits_are_few_elements(show):
+    graph = rg.Graph("waits", size=(64, 64))
+    before = None
+    for at in range(400):
+        image = graph.image(f"image{at}", format="rgba8unorm")
+        made = graph.add_pass(f"pass{at}", queue="async_compute" if at % 2 else "graphics", weight_us=10)
+        made = made.storage_write(image) if at % 2 else made.color(image)
+        if before is not None:
+            made.sampled(before)
+        before = image
+    graph.root(before)
+    opened = show(graph.bake("discrete").to_html(), fragment="#view=timeline")
+    page = opened.page
+    arrows = page.locator("#view-timeline .over path.arrow")
+    assert max(arrows.evaluate_all("all => all.map(one => one.getAttribute('d').split('M').length - 1)")) > 20
+    page.locator("#view-timeline .wait").first.click()
+    opened.settled()
+    assert page.locator("#view-timeline .over path").count() <= 6
+    bright, dim = (
+        page.locator(f"#view-timeline .over path.arrow{which}").evaluate_all(
+            "all => all.reduce((sum, one) => sum + one.getAttribute('d').split('M').length - 1, 0)"
+        )
+        for which in (":not(.dim)", ".dim")
+    )
+    assert 1 <= bright < dim, "those of the pinned wait stay bright"

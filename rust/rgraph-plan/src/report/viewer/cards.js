@@ -65,9 +65,9 @@ const links = (keys) => keys.map((key, at) => [at > 0 && ' ', h('span', { class:
 // Where something was declared; a place on this machine opens in an editor.
 function declaredAt(place) {
   const found = /^(\/.+|[A-Za-z]:[\\/].+):(\d+)$/.exec(place);
-  if (!found) return place;
+  if (!found) return place && h('span', null, broken(place));
   const path = found[1].replaceAll('\\', '/');
-  return h('a', { class: 'link', href: `vscode://file${path.startsWith('/') ? '' : '/'}${encodeURI(path)}:${found[2]}` }, place);
+  return h('a', { class: 'link', href: `vscode://file${path.startsWith('/') ? '' : '/'}${encodeURI(path)}:${found[2]}` }, broken(place));
 }
 
 function facts(...pairs) {

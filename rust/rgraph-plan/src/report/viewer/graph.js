@@ -57,7 +57,9 @@ class GraphView extends GridView {
     // What cannot be read when all is in view opens at its beginning.
     if (this.scale < 0.6) {
       this.scale = 0.8;
-      this.left = this.top = 0;
+      this.left = 0;
+      const first = this.drawing.nodes.filter((node) => node.x * this.scale < this.width);
+      this.top = Math.max(0, Math.min(...first.map((node) => node.y)) - NODE.down) * this.scale;
     }
   }
 

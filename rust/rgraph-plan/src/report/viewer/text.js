@@ -37,11 +37,12 @@ function fit(text, room, size = 13, weight = 400) {
   // What names begin with is often the same: where the segment itself must be cut, only that is shown.
   if (own && own !== text && textWidth(`…${own}`, size, weight) > room) return fit(own, room, size, weight);
   const chars = [...text];
-  const last = [...own].length;
+  const last = own === text ? 0 : [...own].length;
   const cut = (n) => {
     const most = Math.min(Math.floor(n * 0.4), Math.max(0, n - last));
     const head = most > 1 ? most : 0;
-    return `${chars.slice(0, head).join('')}…${chars.slice(chars.length - (n - head)).join('')}`;
+    const tail = chars.slice(chars.length - (n - head)).join('');
+    return head ? `${chars.slice(0, head).join('')}…${tail}` : `…${tail.replace(/^[/.]/, '')}`;
   };
   let [low, high] = [0, chars.length - 1];
   while (low < high) {

@@ -391,7 +391,7 @@ class Timeline extends Pane {
     const { axis, names } = this;
     const { waits, batches } = plan;
     place(this.over, 0, 0, this.width, this.height);
-    const paths = [];
+    this.bows = [];
     const drawn = new Set();
     const lanes = new Map(this.lanes.map((lane) => [lane.chips || lane.kinds.host.length ? null : lane.queue, lane]));
     for (let wait = 0; wait < waits.batch.length; wait += 1) {
@@ -414,22 +414,32 @@ class Timeline extends Pane {
       const y2 = up ? low(target) : high(target);
       const bend = Math.max(10, Math.abs(to - from) / 2);
       const [x1, x2] = [names + Math.max(from, -12), names + to];
-      paths.push(svg('path', {
-        d: `M${x1} ${y1} C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2 - 1} ${y2}`,
-        class: source < 0 ? 'arrow previous' : 'arrow', data: { key: `w${wait}` },
-      }));
-      paths.push(svg('path', { d: `M${x2 - 7} ${y2 - 4} L${x2} ${y2} L${x2 - 7} ${y2 + 4} Z`, class: 'head', data: { key: `w${wait}` } }));
+      this.bows.push({
+        key: `w${wait}`, name: source < 0 ? 'arrow previous' : 'arrow',
+        line: `M${x1} ${y1} C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2 - 1} ${y2}`, head: `M${x2 - 7} ${y2 - 4} L${x2} ${y2} L${x2 - 7} ${y2 + 4} Z`,
+      });
     }
-    this.over.classList.toggle('faint', paths.length > 80);
-    this.over.replaceChildren(...paths);
+    this.over.classList.toggle('faint', this.bows.length > 40);
   }
 
   decorate() {
     const focus = state.hover || state.pin;
     const lit = focus ? related(focus) : null;
-    for (const path of this.over.querySelectorAll('.cause')) path.remove();
-    for (const path of this.over.children) path.classList.toggle('dim', Boolean(lit) && !lit.has(path.dataset.key));
-    if (focus) this.over.append(...this.causes(focus));
+    // All arrows of a look are one path: there may be hundreds, and every step of the wheel moves them all.
+    const looks = new Map();
+    const add = (name, d) => looks.set(name, `${looks.get(name) || ''}${d} `);
+    for (const { key, name, line, head } of this.bows || []) {
+      const dim = lit && !lit.has(key) ? ' dim' : '';
+      add(name + dim, line);
+      add(`head${dim}`, head);
+    }
+    this.strokes ||= new Map();
+    const paths = [...looks].map(([name, d]) => {
+      if (!this.strokes.has(name)) this.strokes.set(name, svg('path', { class: name }));
+      this.strokes.get(name).setAttribute('d', d);
+      return this.strokes.get(name);
+    });
+    arrange(this.over, [...paths, ...(focus ? this.causes(focus) : [])]);
   }
 
   // Lines to what is lit from what it waits for: a barrier's producer to its consumer, a pass's needs to the pass.
