@@ -142,7 +142,8 @@ def test_arrows_of_many_waits_are_few_elements(show):
     page = opened.page
     arrows = page.locator("#view-timeline .over path.arrow")
     assert max(arrows.evaluate_all("all => all.map(one => one.getAttribute('d').split('M').length - 1)")) > 20
-    page.locator("#view-timeline .wait").first.click()
+    page.evaluate("location.hash = '#view=timeline&pin=w60'")
+    page.keyboard.press("f")
     opened.settled()
     assert page.locator("#view-timeline .over path").count() <= 6
     bright, dim = (

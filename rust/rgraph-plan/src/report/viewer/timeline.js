@@ -392,7 +392,6 @@ class Timeline extends Pane {
     const { waits, batches } = plan;
     place(this.over, 0, 0, this.width, this.height);
     this.bows = [];
-    const drawn = new Set();
     const lanes = new Map(this.lanes.map((lane) => [lane.chips || lane.kinds.host.length ? null : lane.queue, lane]));
     for (let wait = 0; wait < waits.batch.length; wait += 1) {
       const target = lanes.get(batches.queue[waits.batch[wait]]);
@@ -403,10 +402,6 @@ class Timeline extends Pane {
       const signalled = source < 0 ? NaN : this.reach.end[source];
       const from = Number.isNaN(signalled) ? to - 16 : axis.x(signalled);
       if (!(to >= 0 && from <= axis.width + 40)) continue;
-      // Arrows to one place are seen as one.
-      const spot = `${target.top},${Math.round(to / 18)}`;
-      if (drawn.has(spot)) continue;
-      drawn.add(spot);
       const up = origin.top > target.top;
       const low = (lane) => lane.top + lane.over + lane.subs * (lane.box + 2) - 8;
       const high = (lane) => lane.top + lane.over + 8;
@@ -414,12 +409,8 @@ class Timeline extends Pane {
       const y2 = up ? low(target) : high(target);
       const bend = Math.max(10, Math.abs(to - from) / 2);
       const [x1, x2] = [names + Math.max(from, -12), names + to];
-      this.bows.push({
-        key: `w${wait}`, name: source < 0 ? 'arrow previous' : 'arrow',
-        line: `M${x1} ${y1} C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2 - 1} ${y2}`, head: `M${x2 - 7} ${y2 - 4} L${x2} ${y2} L${x2 - 7} ${y2 + 4} Z`,
-      });
+      this.bows.push({ key: `w${wait}`, name: source < 0 ? 'arrow previous' : 'arrow', spot: `${target.top},${Math.round(to / 18)}`, x1, y1, x2, y2, bend });
     }
-    this.over.classList.toggle('faint', this.bows.length > 40);
   }
 
   decorate() {
@@ -428,11 +419,16 @@ class Timeline extends Pane {
     // All arrows of a look are one path: there may be hundreds, and every step of the wheel moves them all.
     const looks = new Map();
     const add = (name, d) => looks.set(name, `${looks.get(name) || ''}${d} `);
-    for (const { key, name, line, head } of this.bows || []) {
+    const drawn = new Set();
+    for (const { key, name, spot, x1, y1, x2, y2, bend } of this.bows || []) {
       const dim = lit && !lit.has(key) ? ' dim' : '';
-      add(name + dim, line);
-      add(`head${dim}`, head);
+      // Arrows to one place are seen as one, but for those that are lit.
+      if (drawn.has(spot + dim)) continue;
+      drawn.add(spot + dim);
+      add(name + dim, `M${x1} ${y1} C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2 - 1} ${y2}`);
+      add(`head${dim}`, `M${x2 - 7} ${y2 - 4} L${x2} ${y2} L${x2 - 7} ${y2 + 4} Z`);
     }
+    this.over.classList.toggle('faint', !lit && drawn.size > 40);
     this.strokes ||= new Map();
     const paths = [...looks].map(([name, d]) => {
       if (!this.strokes.has(name)) this.strokes.set(name, svg('path', { class: name }));
