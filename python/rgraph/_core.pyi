@@ -17,6 +17,7 @@ from rgraph._records import (
     Barrier,
     Batch,
     ChaosReport,
+    CopyPrice,
     DeviceInfo,
     DeviceMemory,
     DevicesCopy,
@@ -1204,6 +1205,38 @@ class Module:
         ------
         GraphError
             If no image can have such contents. The graph is left unchanged.
+        """
+    def compute_many(
+        self,
+        shader: _Shader,
+        passes: Mapping[str, Mapping[str, Any]] | Iterable[tuple[str, dict[str, Any]]],
+        *,
+        entry: str | None = None,
+        constants: Mapping[str | int, float] | None = None,
+        **arguments: Any,
+    ) -> list[Pass]:
+        """Declare many passes that run one compute shader, in one call: for graphs that are made in a loop.
+
+        Parameters
+        ----------
+        shader
+            See `compute`.
+        passes
+            Names of passes, each with its own arguments of `compute`: a dict by name, or pairs of name and dict.
+        entry, constants
+            See `compute`; of all of them.
+        **arguments
+            Further arguments of `compute` that all of them have; a pass's own ones replace them.
+
+        Returns
+        -------
+        list of Pass
+            In the order of `passes`.
+
+        Raises
+        ------
+        ShaderError, GraphError
+            As `compute`; passes before the wrong one stay declared.
         """
     def compute(
         self,
@@ -3861,6 +3894,25 @@ class Devices:
     def messages(self) -> list[str]:
         """Warnings and errors of the drivers and of the validation layer so far, of all devices."""
     @property
+    def profiles(self) -> list[Profile]:
+        """The devices as the planner sees them, with the price of copies once that was measured: give them to
+        `Graph.bake_devices`, or save them.
+        """
+    def measure_copies(self) -> CopyPrice:
+        """Measure copies between the devices, and plan with that price from now on: it is `copy_us` and `copy_gb_s` of
+        `profiles`. Of several pairs the slowest one counts.
+
+        Returns
+        -------
+        CopyPrice
+            What a copy costs, and whether it goes through memory that both devices have imported.
+
+        Raises
+        ------
+        DeviceError
+            If a device fails, or has no memory for copies of 64 MiB.
+        """
+    @property
     def closed(self) -> bool:
         """Whether they were closed."""
     def plan(
@@ -3981,6 +4033,11 @@ class CompiledDevices:
     @property
     def plan(self) -> DevicesPlan:
         """The plan that is run."""
+    @property
+    def direct_copies(self) -> int:
+        """Copies per frame through memory that both devices have imported. The others go through staging memory of each
+        device, with a copy by the CPU between.
+        """
     def run(
         self,
         *,

@@ -10,6 +10,7 @@ __all__ = [
     "ChaosFinding",
     "ChaosReport",
     "ChaosTrial",
+    "CopyPrice",
     "DeviceInfo",
     "DeviceMemory",
     "DevicesCopy",
@@ -182,6 +183,17 @@ class PassSet(NamedTuple):
     """The side that they run on."""
     passes: tuple[str, ...]
     """Names of the passes."""
+
+
+class CopyPrice(NamedTuple):
+    """What a copy between devices costs."""
+
+    us: float
+    """Microseconds of any copy."""
+    gb_s: float
+    """Gigabytes per second of a large one."""
+    direct: bool
+    """Whether it goes through memory that both devices import; else a CPU copies between two staging memories."""
 
 
 class DevicesPart(NamedTuple):

@@ -323,3 +323,52 @@ def test_parts_of_roots_are_refused(two: rg.Devices):
     with pytest.raises(rg.GraphError, match="several devices") as caught:
         two.run(g, read=[out.mip(0)])
     assert caught.value.code == "RG-E225"
+
+
+LARGE = """
+struct Params { seed: u32 }
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read_write> dst: array<u32>;
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) n: vec3<u32>) {
+    let at = id.x + id.y * n.x * 64u;
+    if at < arrayLength(&dst) { dst[at] = at * 2654435769u + params.seed; }
+}"""
+
+
+@pytest.mark.parametrize("size", [4, 8 << 20, (8 << 20) + 4, 21_000_004])
+def test_contents_of_every_size_cross_piece_by_piece(gpus: rg.Devices, size: int):
+    g = rg.Graph("large")
+    made, out = g.buffer("made", size), g.buffer("out", size)
+    g.compute("make", LARGE, dst=made, params={"seed": 0}, groups=(64, -(-size // 4 // 4096), 1), device=1)
+    g.copy("take", made, out, device=0)
+    g.root(out)
+    compiled = gpus.compile(g)
+    assert compiled.direct_copies in (0, 1)
+    at = np.arange(size // 4, dtype=np.uint32)
+    for seed in (0, 5):
+        frame = compiled.run(params={("make", "params"): {"seed": seed}})
+        assert np.array_equal(words(frame, "out"), at * np.uint32(2654435769) + np.uint32(seed))
+
+
+def test_copies_go_through_memory_of_both_devices_where_drivers_import_it(gpus: rg.Devices):
+    offered = all("llvmpipe" in one.info.name or "SwiftShader" in one.info.name for one in gpus.devices)
+    if not offered:
+        pytest.skip("of these drivers alone it is known that they import memory of the host")
+    assert gpus.compile(halves()).direct_copies == 1
+
+
+def test_copies_are_measured_into_the_profiles_and_plans_use_that_price(two: rg.Devices, tmp_path: Path):
+    before = two.profiles
+    price = two.measure_copies()
+    assert price.us > 0
+    assert price.gb_s > 0
+    for old, profile in zip(before, two.profiles, strict=True):
+        values = profile.to_dict()
+        assert (values["copy_us"], values["copy_gb_s"]) == pytest.approx((price.us, price.gb_s))
+        assert {**values, "copy_us": 0, "copy_gb_s": 0} == {**old.to_dict(), "copy_us": 0, "copy_gb_s": 0}
+        profile.save(tmp_path / "one.rprofile.json")
+    assert two.plan(halves()) == halves().bake_devices(two.profiles)
+    assert np.array_equal(texels(two.run(halves())["out"]), joined())
+    with rg.Devices([two.devices[0]]) as alone:
+        assert alone.measure_copies().direct

@@ -38,7 +38,7 @@ pub use device::process::{PerProcess, Process};
 pub use device::queue::{Point, QueueLock};
 pub use device::semaphore::Semaphore;
 pub use device::{BorrowedDevice, BorrowedQueue, Device, DeviceOptions, EnabledFeatures, devices};
-pub use devices::{CompiledDevices, Devices, DevicesFrame};
+pub use devices::{CompiledDevices, CopyPrice, Devices, DevicesFrame};
 pub use error::{BusyError, Code, DeviceError, Error, PlanError};
 pub use frame::external::{RunFence, SemaphoreSignal, SemaphoreWait};
 pub use frame::measure::Measure;

@@ -13,7 +13,7 @@ use rgraph_vk::work::{Dispatch, Groups, Step};
 use crate::arguments::bind::{bind, misfit, push, values};
 use crate::arguments::convert::{Bytes, Count, Text, items};
 use crate::arguments::declare::given;
-use crate::arguments::shader;
+use crate::arguments::{shader, source};
 use crate::classes::module::PyGraphModule;
 use crate::classes::pass::PyPass;
 use crate::classes::passes::{Arguments, Named, PassArguments, Work};
@@ -81,8 +81,18 @@ pub fn dispatch<'py>(
     arguments: Arguments<'py>,
     work: &mut Work,
 ) -> PyResult<Step> {
-    let py = shader.py();
-    let mut program = shader::program(shader, Kind::Compute, &arguments, who)?;
+    let program = shader::program(shader, Kind::Compute, &arguments, who)?;
+    of_program(shader.py(), who, program, arguments, work)
+}
+
+/// One dispatch of a program.
+fn of_program<'py>(
+    py: Python<'py>,
+    who: Who<'_>,
+    mut program: Arc<Program>,
+    arguments: Arguments<'py>,
+    work: &mut Work,
+) -> PyResult<Step> {
     let push = push(py, who, &program, arguments.take("push")?.as_ref())?;
     let given = arguments.take("groups")?;
     // A variable of that name came first.
@@ -158,5 +168,64 @@ impl PyGraphModule {
         let (named, mut work) = (Named::here(slf, name), Work::new());
         let step = dispatch(named.who(), shader, arguments, &mut work)?;
         work.declare(slf, named, pass, Todo::Steps(Arc::new([step])))
+    }
+    /// Declare many passes that run one compute shader, in one call: for graphs that are made in a loop.
+    ///
+    /// Parameters
+    /// ----------
+    /// shader
+    ///     See `compute`.
+    /// passes
+    ///     Names of passes, each with its own arguments of `compute`: a dict by name, or pairs of name and dict.
+    /// entry, constants
+    ///     See `compute`; of all of them.
+    /// **arguments
+    ///     Further arguments of `compute` that all of them have; a pass's own ones replace them.
+    ///
+    /// Returns
+    /// -------
+    /// list of Pass
+    ///     In the order of `passes`.
+    ///
+    /// Raises
+    /// ------
+    /// ShaderError, GraphError
+    ///     As `compute`; passes before the wrong one stay declared.
+    #[pyo3(signature = (shader, passes, **arguments),
+           text_signature = "($self, shader, passes, *, entry=None, constants=None, **arguments)")]
+    fn compute_many<'py>(
+        slf: &Bound<'py, Self>,
+        shader: &Bound<'py, PyAny>,
+        passes: &Bound<'py, PyAny>,
+        arguments: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Vec<Bound<'py, PyPass>>> {
+        const WANTED: &str = "passes is a dict of arguments by name, or pairs of name and dict";
+        let py = slf.py();
+        let common = Arguments::new(arguments)?;
+        let pairs = match passes.cast::<PyDict>() {
+            Ok(named) => named.iter().collect(),
+            Err(_) => {
+                let pair = |pair: PyResult<Bound<'py, PyAny>>| -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+                    pair?.extract().map_err(|_| PyTypeError::new_err(WANTED))
+                };
+                let all = passes.try_iter().map_err(|_| PyTypeError::new_err(WANTED))?;
+                all.map(pair).collect::<PyResult<Vec<_>>>()?
+            }
+        };
+        let Some((first, _)) = pairs.first() else { return Ok(Vec::new()) };
+        let place = source::place(py);
+        let program = {
+            let named = Named::at(slf, first.extract()?, place.clone());
+            shader::program(shader, Kind::Compute, &common, named.who())?
+        };
+        let one = |(name, own): &(Bound<'py, PyAny>, Bound<'py, PyAny>)| {
+            let own = own.cast::<PyDict>().map_err(|_| PyTypeError::new_err(WANTED))?;
+            let arguments = Arguments::new(Some(own))?.over(py, &common);
+            let pass = PassArguments::take(&arguments, PassQueue::Compute)?;
+            let (named, mut work) = (Named::at(slf, name.extract()?, place.clone()), Work::new());
+            let step = of_program(py, named.who(), Arc::clone(&program), arguments, &mut work)?;
+            work.declare(slf, named, pass, Todo::Steps(Arc::new([step])))
+        };
+        pairs.iter().map(one).collect()
     }
 }

@@ -8,7 +8,6 @@ use pyo3::prelude::*;
 use pyo3::pyclass::{PyTraverseError, PyVisit};
 use pyo3::types::{PyDict, PyTuple};
 use rgraph_plan::error::Code;
-use rgraph_plan::prelude::Profile;
 use rgraph_vk::{DeviceError, Devices};
 
 use crate::arguments::convert::{Count, Text, items};
@@ -20,9 +19,11 @@ use crate::classes::devices_compiled::PyCompiledDevices;
 use crate::classes::devices_plan::PyDevicesPlan;
 use crate::classes::frame::PyFrame;
 use crate::classes::graph::PyGraph;
+use crate::classes::profile::PyProfile;
 use crate::run::detached::{Detached, call};
 use crate::run::functions::outside;
 use crate::run::inputs;
+use crate::run::record::record;
 use crate::run::remembered::{Remembered, Snapshot, What};
 use crate::run::runtime_errors::raised;
 
@@ -71,10 +72,6 @@ impl PyDevices {
         }
         let error = DeviceError::new(Code::Closed, "the devices are closed", "open them again: rgraph.Devices(…)");
         Err(raised(py, error.into()))
-    }
-
-    fn profiles(&self) -> Vec<Profile> {
-        self.list.iter().map(|device| device.get().device.profile().clone()).collect()
     }
 
     /// The compiled form of what `run` is given, that of before if it did not change; and the graph whose arrays it reads.
@@ -181,6 +178,32 @@ impl PyDevices {
         })
     }
 
+    /// The devices as the planner sees them, with the price of copies once that was measured: give them to
+    /// `Graph.bake_devices`, or save them.
+    #[getter]
+    fn profiles(&self) -> Vec<PyProfile> {
+        self.devices.profiles().iter().cloned().map(PyProfile).collect()
+    }
+
+    /// Measure copies between the devices, and plan with that price from now on: it is `copy_us` and `copy_gb_s` of
+    /// `profiles`. Of several pairs the slowest one counts.
+    ///
+    /// Returns
+    /// -------
+    /// CopyPrice
+    ///     What a copy costs, and whether it goes through memory that both devices have imported.
+    ///
+    /// Raises
+    /// ------
+    /// DeviceError
+    ///     If a device fails, or has no memory for copies of 64 MiB.
+    fn measure_copies<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        outside(py, &self.numbers)?;
+        self.check(py)?;
+        let price = call(py, |free| self.devices.get(free)?.measure_copies())?;
+        record!(py, "CopyPrice", (price.us, price.gb_s, price.direct))
+    }
+
     /// Whether they were closed.
     #[getter]
     fn closed(&self) -> bool {
@@ -218,7 +241,7 @@ impl PyDevices {
     ) -> PyResult<Bound<'py, PyDevicesPlan>> {
         keywords::refuse_in(slf.as_any(), "plan", unknown)?;
         let options = options::options(slf.py(), policy, split_barriers, false, effort, (memory, max_batches))?;
-        PyDevicesPlan::bake(graph, slf.get().profiles(), options, weights)
+        PyDevicesPlan::bake(graph, slf.get().devices.profiles().to_vec(), options, weights)
     }
 
     /// Compile a graph: plan it for these devices, and make pipelines and memory for each part.

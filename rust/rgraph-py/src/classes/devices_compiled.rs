@@ -104,6 +104,13 @@ impl PyCompiledDevices {
         PyDevicesPlan::shared(py, plan, (Arc::new(self.load.graph.clone()), &self.source), self.options)
     }
 
+    /// Copies per frame through memory that both devices have imported. The others go through staging memory of each
+    /// device, with a copy by the CPU between.
+    #[getter]
+    fn direct_copies(&self) -> usize {
+        self.compiled.known().direct_copies()
+    }
+
     /// Run a frame, and wait until all devices are done.
     ///
     /// Parameters

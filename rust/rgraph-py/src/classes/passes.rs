@@ -41,6 +41,17 @@ impl<'py> Arguments<'py> {
         all.map(|(name, value)| Ok((text(&name)?, value))).collect::<PyResult<_>>().map(|all| Self(RefCell::new(all)))
     }
 
+    /// These, and those of `common` that are not among them.
+    pub fn over(self, py: Python<'py>, common: &Self) -> Self {
+        let mut all = self.0.into_inner();
+        for (name, value) in common.0.borrow().iter() {
+            if !all.iter().any(|(known, _)| **known == **name) {
+                all.push((name.clone_ref(py), value.clone()));
+            }
+        }
+        Self(RefCell::new(all))
+    }
+
     /// Takes one; `None` if it was not given, or given as None.
     pub fn take(&self, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
         let mut all = self.0.borrow_mut();
@@ -105,9 +116,14 @@ pub struct Named<'a> {
 impl<'a> Named<'a> {
     /// A pass of a module, declared by the running Python code.
     pub fn here(module: &Bound<'_, PyGraphModule>, name: Text<'a>) -> Self {
+        Self::at(module, name, source::place(module.py()))
+    }
+
+    /// A pass of a module, declared at a place.
+    pub fn at(module: &Bound<'_, PyGraphModule>, name: Text<'a>, place: Option<Place>) -> Self {
         let prefix = module.get().prefix();
         let full = if prefix.is_empty() { name.0.into() } else { format!("{prefix}{}", name.0).into() };
-        Self { full, place: source::place(module.py()) }
+        Self { full, place }
     }
 
     /// The pass in messages.

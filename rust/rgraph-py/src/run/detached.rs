@@ -19,9 +19,9 @@ use rgraph_plan::plan::{Plan, PlanKind};
 use rgraph_plan::profile::Profile;
 use rgraph_plan::resource::ResourceId;
 use rgraph_vk::{
-    BorrowedHandle, ChaosReport, Compiled, CompiledDevices, Device, DeviceInfo, Devices, DevicesFrame, Error, Frame,
-    FrameReport, Locked, MemoryReport, Process, Readback, Replay, Resource, ResourceState, Semaphore, SharedMemory,
-    SharedMemoryInfo,
+    BorrowedHandle, ChaosReport, Compiled, CompiledDevices, CopyPrice, Device, DeviceInfo, Devices, DevicesFrame,
+    Error, Frame, FrameReport, Locked, MemoryReport, Process, Readback, Replay, Resource, ResourceState, Semaphore,
+    SharedMemory, SharedMemoryInfo,
 };
 
 use crate::run::ending;
@@ -46,6 +46,7 @@ impl Plain for Vec<DeviceInfo> {}
 impl Plain for Vec<String> {}
 impl Plain for FrameReport {}
 impl Plain for Vec<FrameReport> {}
+impl Plain for CopyPrice {}
 impl Plain for ChaosReport {}
 impl Plain for MemoryReport {}
 impl Plain for ResourceState {}
@@ -283,6 +284,13 @@ impl Detached<Compiled> {
     /// Its plan.
     pub fn plan(&self) -> &std::sync::Arc<Plan> {
         self.value.plan()
+    }
+}
+
+impl Detached<Devices> {
+    /// The profiles that graphs are planned with.
+    pub fn profiles(&self) -> std::sync::Arc<[Profile]> {
+        self.value.profiles()
     }
 }
 

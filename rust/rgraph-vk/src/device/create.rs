@@ -130,6 +130,7 @@ pub(crate) fn create(context: &Context, device: &Physical, profile: &Profile, wi
     let mesh = has_mesh_shaders(context, device, &extensions);
     let memory_fd = physical::has_extension(&extensions, khr::external_memory_fd::NAME);
     let semaphore_fd = physical::has_extension(&extensions, khr::external_semaphore_fd::NAME);
+    let host_memory = physical::has_extension(&extensions, ext::external_memory_host::NAME);
     let mut has11 = vk::PhysicalDeviceVulkan11Features::default();
     let mut has12 = vk::PhysicalDeviceVulkan12Features::default();
     let mut has13 = vk::PhysicalDeviceVulkan13Features::default();
@@ -247,6 +248,7 @@ pub(crate) fn create(context: &Context, device: &Physical, profile: &Profile, wi
         (mesh, ext::mesh_shader::NAME),
         (memory_fd, khr::external_memory_fd::NAME),
         (semaphore_fd, khr::external_semaphore_fd::NAME),
+        (host_memory, ext::external_memory_host::NAME),
     ];
     let names = offered.into_iter().filter(|(has, _)| *has).map(|(_, name)| name).chain(clock).chain(shown);
     let names: Vec<_> = names.map(CStr::as_ptr).collect();
@@ -275,6 +277,7 @@ pub(crate) fn create(context: &Context, device: &Physical, profile: &Profile, wi
         separate_layouts: has12.separate_depth_stencil_layouts == vk::TRUE,
         memory_fd,
         semaphore_fd,
+        host_memory,
     };
     Ok(Created { raw, enabled, budget, clock })
 }

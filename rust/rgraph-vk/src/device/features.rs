@@ -287,6 +287,7 @@ impl EnabledFeatures {
             separate_layouts: self.v12.separate_depth_stencil_layouts == vk::TRUE,
             memory_fd: has(khr::external_memory_fd::NAME),
             semaphore_fd: has(khr::external_semaphore_fd::NAME),
+            host_memory: has(ext::external_memory_host::NAME),
         }
     }
 }

@@ -107,6 +107,8 @@ pub(crate) struct Enabled {
     pub memory_fd: bool,
     /// `VK_KHR_external_semaphore_fd`.
     pub semaphore_fd: bool,
+    /// `VK_EXT_external_memory_host`.
+    pub host_memory: bool,
 }
 
 impl Device {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rgraph_plan::devices::{DevicesPlan, PartGraph};
+use rgraph_plan::devices::{DeviceCopy, DeviceCopyId, DevicesPlan, PartGraph};
 use rgraph_plan::graph::Graph;
 use rgraph_plan::id::IdVec;
 use rgraph_plan::resource::{Life, ResourceId};
@@ -13,6 +13,7 @@ use crate::compile::compiled::{Compiled, Inputs, Upload};
 use crate::compile::prepared::Place;
 use crate::error::{Code, DeviceError, Error};
 use crate::frame::copy::{Plane, packed_bytes, packed_help};
+use crate::memory::host::HostMemory;
 use crate::memory::physical_resource::{PhysicalResource, Usages};
 use crate::memory::resource::Resource;
 use crate::memory::{Domain, staged};
@@ -31,6 +32,8 @@ pub(super) struct Shared {
     /// By resource: the first name of its memory; a history is one by itself.
     pub memory: IdVec<ResourceId, ResourceId>,
     pub state: Mutex<State>,
+    /// By copy: memory that both devices have, where their drivers do that.
+    pub host: IdVec<DeviceCopyId, Option<HostMemory>>,
 }
 
 /// By device and memory: images or buffers that take turns frame by frame; one, unless a history remembers it.
@@ -65,10 +68,12 @@ impl CompiledDevices {
             }
             memory[id] = at;
         }
-        let mut shared = Shared { devices, plan, graph, parts, memory, state: Mutex::default() };
+        let (state, host) = (Mutex::default(), IdVec::new());
+        let mut shared = Shared { devices, plan, graph, parts, memory, state, host };
         if shared.parts.len() > 1 {
             let held = shared.make_memories()?;
             shared.state = Mutex::new(State { held, ..State::default() });
+            shared.host = shared.host_memories()?;
         }
         Ok(Self(Arc::new(shared)))
     }
@@ -86,6 +91,12 @@ impl CompiledDevices {
     /// The graph and the compiled form of each part, in the order of the plan's parts.
     pub fn parts(&self) -> impl ExactSizeIterator<Item = (&PartGraph, &Compiled)> {
         self.0.parts.iter().map(|(part, compiled)| (part, compiled))
+    }
+
+    /// Copies of a frame that go through memory that both devices have imported; the others go through staging memory of
+    /// each device, and a CPU copies between.
+    pub fn direct_copies(&self) -> usize {
+        self.0.host.iter().flatten().count()
     }
 
     /// Runs it once, and waits until all devices are done and its roots are read.
@@ -139,6 +150,20 @@ impl Shared {
             held.insert((device, memory), ring);
         }
         Ok(held)
+    }
+
+    /// For each copy of a memory of one plane: memory that both devices import.
+    fn host_memories(&self) -> Result<IdVec<DeviceCopyId, Option<HostMemory>>, Error> {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let one = |copy: &DeviceCopy| {
+            let physical = copy.resource.and_then(|memory| self.physical(&state, copy.from, memory));
+            let Some(physical) = physical.filter(|physical| Plane::all(physical.kind).len() == 1) else {
+                return Ok(None);
+            };
+            let [from, to] = [copy.from, copy.to].map(|device| &self.devices.list()[device as usize].0);
+            HostMemory::between(from, to, packed_bytes(physical.kind))
+        };
+        self.plan.copies.iter().map(one).collect()
     }
 
     /// A part of a device that imports a resource.

@@ -3,9 +3,10 @@
 
 mod compiled;
 mod frame;
+mod price;
 mod steps;
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use rgraph_plan::bake::{Options, Scratch};
@@ -16,6 +17,7 @@ use rgraph_plan::profile::Profile;
 
 pub use compiled::CompiledDevices;
 pub use frame::DevicesFrame;
+pub use price::CopyPrice;
 
 use crate::compile::foreign;
 use crate::device::Device;
@@ -27,7 +29,14 @@ const SLICE: Duration = Duration::from_millis(50);
 
 /// Devices that run graphs together, numbered from 0. Clones are the same devices.
 #[derive(Clone, Debug)]
-pub struct Devices(Arc<[Device]>);
+pub struct Devices(Arc<Together>);
+
+#[derive(Debug)]
+struct Together {
+    list: Box<[Device]>,
+    /// What the planner is given: the devices' own profiles, until copies were measured.
+    profiles: RwLock<Arc<[Profile]>>,
+}
 
 impl Devices {
     /// Takes open devices; the first one has the passes that gain nothing elsewhere. Two of them may be of one GPU.
@@ -46,12 +55,33 @@ impl Devices {
                 return Err(DeviceError::new(Code::Foreign, message, help).into());
             }
         }
-        Ok(Self(devices.into()))
+        let profiles = RwLock::new(devices.iter().map(|device| device.profile().clone()).collect());
+        Ok(Self(Arc::new(Together { list: devices.into(), profiles })))
     }
 
     /// The devices in order.
     pub fn list(&self) -> &[Device] {
-        &self.0
+        &self.0.list
+    }
+
+    /// The profiles that graphs are planned with.
+    pub fn profiles(&self) -> Arc<[Profile]> {
+        Arc::clone(&self.0.profiles.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Measures the way that copies between the devices take, and enters it into the profiles: from now on, graphs are
+    /// planned with it. Of several pairs the slowest one counts. Takes a few copies of 64 MiB per pair.
+    ///
+    /// # Errors
+    /// If a device fails, or has no memory for the copies.
+    pub fn measure_copies(&self) -> Result<CopyPrice, Error> {
+        let price = price::measure(self.list())?;
+        let mut profiles = self.profiles().to_vec();
+        for profile in &mut profiles {
+            (profile.copy_us, profile.copy_gb_s) = (price.us, price.gb_s);
+        }
+        *self.0.profiles.write().unwrap_or_else(PoisonError::into_inner) = profiles.into();
+        Ok(price)
     }
 
     /// Plans a graph for these devices, by their profiles.
@@ -59,8 +89,7 @@ impl Devices {
     /// # Errors
     /// As [`plan_devices`].
     pub fn plan(&self, graph: &Graph, options: &Options) -> Result<DevicesPlan, Error> {
-        let profiles: Vec<Profile> = self.0.iter().map(|device| device.profile().clone()).collect();
-        Ok(plan_devices(graph, &profiles, options, &mut Scratch::default())?)
+        Ok(plan_devices(graph, &self.profiles(), options, &mut Scratch::default())?)
     }
 
     /// Plans a workload and compiles each part for its device.
@@ -89,8 +118,9 @@ impl Devices {
 
     /// Judges a plan of others.
     fn check(&self, plan: &DevicesPlan, graph: &Graph) -> Result<(), Error> {
-        if plan.profiles.len() != self.0.len() {
-            let message = format!("the plan is for {} devices, and there are {}", plan.profiles.len(), self.0.len());
+        if plan.profiles.len() != self.list().len() {
+            let count = self.list().len();
+            let message = format!("the plan is for {} devices, and there are {count}", plan.profiles.len());
             return Err(DeviceError::new(Code::NoSuchDevice, message, "open as many, or plan it again").into());
         }
         // Graphs of parts are made of well-formed plans only.
@@ -120,7 +150,7 @@ impl Devices {
             let works = part.passes.iter_ids();
             let works = works.filter_map(|(own, whole)| Some((own, workload.works.get(whole)?.clone()))).collect();
             let own = Workload { graph: part.graph.clone(), works };
-            let device = &self.0[plan.parts[id].device as usize];
+            let device = &self.list()[plan.parts[id].device as usize];
             parts.push((part.clone(), device.compile(own, options)?));
         }
         CompiledDevices::new(self.clone(), plan, workload.graph, parts)

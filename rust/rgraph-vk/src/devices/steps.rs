@@ -14,7 +14,9 @@ use super::compiled::{Shared, State};
 use crate::compile::compiled::{Inputs, Upload};
 use crate::error::Error;
 use crate::frame::Frame;
-use crate::frame::copy::{Plane, packed_bytes};
+use crate::frame::copy::{Plane, packed_bytes, pieces};
+use crate::memory::host::{HostMemory, PIECE};
+use crate::memory::physical_resource::PhysicalResource;
 use crate::memory::staged;
 use crate::memory::staging::Block;
 
@@ -40,6 +42,8 @@ enum Contents {
     Whole(Arc<Block>, u64),
     /// The bytes of each plane.
     Planes(Vec<Vec<u8>>),
+    /// A word for each piece that is in memory that both devices have.
+    Pieces(Receiver<()>),
 }
 
 /// Both ends of a copy, each taken once.
@@ -197,6 +201,9 @@ impl Run<'_> {
     fn send(&self, device: u32, copy: DeviceCopyId) -> Result<(), Ended> {
         let memory = self.shared.plan.copies[copy].resource;
         let physical = memory.and_then(|memory| self.shared.physical(self.state, device, memory));
+        if let (Some(physical), Some(host)) = (physical, &self.shared.host[copy]) {
+            return self.send_pieces(copy, physical, host);
+        }
         let contents = match physical.map(|physical| (physical, Plane::all(physical.kind))) {
             None => Contents::Nothing,
             // The receiver copies while its device takes what it copied before.
@@ -208,27 +215,68 @@ impl Run<'_> {
                 Contents::Planes(planes.into_iter().map(read).collect::<Result<_, _>>()?)
             }
         };
+        self.hand_over(copy, contents)
+    }
+
+    fn hand_over(&self, copy: DeviceCopyId, contents: Contents) -> Result<(), Ended> {
         let send = self.channels[copy.index()].send.lock().unwrap_or_else(PoisonError::into_inner).take();
         // A receiver that is gone has stopped.
         send.and_then(|send| send.send(contents).ok()).ok_or(Ended::Stopped)
     }
 
-    fn receive(&self, device: u32, copy: DeviceCopyId) -> Result<(), Ended> {
-        let channel = &self.channels[copy.index()];
-        let receive = channel.receive.lock().unwrap_or_else(PoisonError::into_inner).take().ok_or(Ended::Stopped)?;
-        let contents = loop {
-            match receive.recv_timeout(SLICE) {
-                Ok(contents) => break contents,
+    /// Copies piece by piece into memory that the receiver has too; it copies the first while later ones come.
+    fn send_pieces(
+        &self,
+        copy: DeviceCopyId,
+        physical: &Arc<PhysicalResource>,
+        host: &HostMemory,
+    ) -> Result<(), Ended> {
+        let to = &self.shared.devices.list()[self.shared.plan.copies[copy].to as usize].0;
+        // The copy of the frame before may still be read.
+        if let Some(until) = host.read_until() {
+            while !to.wait(&[until], Some(SLICE))? {
+                self.go_on()?;
+            }
+        }
+        let pieces = pieces(physical.kind, PIECE);
+        let points = staged::read_pieces_into(physical, &pieces, host.source())?;
+        let (there, come) = channel();
+        self.hand_over(copy, Contents::Pieces(come))?;
+        for point in points {
+            while !physical.shared.wait(&[point], Some(SLICE))? {
+                self.go_on()?;
+            }
+            there.send(()).map_err(|_| Ended::Stopped)?;
+        }
+        Ok(())
+    }
+
+    /// What a channel has next.
+    fn next<T>(&self, channel: &Receiver<T>) -> Result<T, Ended> {
+        loop {
+            match channel.recv_timeout(SLICE) {
+                Ok(next) => return Ok(next),
                 Err(RecvTimeoutError::Timeout) => self.go_on()?,
                 Err(RecvTimeoutError::Disconnected) => return Err(Ended::Stopped),
             }
-        };
+        }
+    }
+
+    fn receive(&self, device: u32, copy: DeviceCopyId) -> Result<(), Ended> {
+        let channel = &self.channels[copy.index()];
+        let receive = channel.receive.lock().unwrap_or_else(PoisonError::into_inner).take().ok_or(Ended::Stopped)?;
+        let contents = self.next(&receive)?;
         let memory = self.shared.plan.copies[copy].resource;
         let Some(physical) = memory.and_then(|memory| self.shared.physical(self.state, device, memory)) else {
             return Ok(());
         };
         match contents {
             Contents::Nothing => {}
+            Contents::Pieces(come) => {
+                let Some(host) = &self.shared.host[copy] else { return Ok(()) };
+                let there = || self.next(&come);
+                host.reading(staged::write_pieces_from(physical, &pieces(physical.kind, PIECE), host.target(), there)?);
+            }
             Contents::Whole(block, length) => {
                 // SAFETY: the block is mapped as long as it lives and that large; the source is done with it, made its
                 // bytes visible, and nothing else borrows it.

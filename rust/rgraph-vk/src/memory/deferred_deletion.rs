@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ash::vk;
 
+use crate::memory::host::HostPages;
 use crate::memory::share::block::Spans;
 use crate::memory::{Allocation, Domain, Memory};
 
@@ -17,6 +18,8 @@ pub(crate) enum DeferredDeletion {
     Memory(Allocation, String, Domain),
     /// A shared block: its name, and its bytes where they count as this device's.
     Shared(vk::DeviceMemory, String, u64),
+    /// Memory of the host that was imported; its pages go when no device has them.
+    Host(vk::DeviceMemory, Arc<HostPages>),
     /// Bytes of a shared block, by the first one.
     Span(Arc<Mutex<Spans>>, u64),
     CommandPool(vk::CommandPool),
@@ -53,6 +56,11 @@ impl DeferredDeletion {
                 if let Some(memory) = memory {
                     memory.uncount_shared(&name, bytes);
                 }
+            }
+            Self::Host(raw, pages) => {
+                // SAFETY: see above; what lay in it was given up before, and the pages are still there.
+                unsafe { device.free_memory(raw, None) };
+                drop(pages);
             }
             Self::Span(spans, first) => spans.lock().unwrap_or_else(PoisonError::into_inner).free(first),
             // SAFETY: see above.

@@ -4,6 +4,7 @@
 
 pub(crate) mod arena;
 pub(crate) mod deferred_deletion;
+pub(crate) mod host;
 pub(crate) mod left;
 pub(crate) mod locked;
 pub(crate) mod onetime;

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use ash::vk;
 use rgraph_plan::access::{Accesses, Layout, Stages};
 use rgraph_plan::plan::PlanKind;
 use rgraph_plan::profile::Capabilities;
@@ -92,6 +93,13 @@ impl<'a> Transfer<'a> {
 
     /// Submits the copy of one piece between the resource, which is reserved, and a block.
     fn submit(&mut self, piece: &Piece, block: &Block, offset: u64) -> Result<Point, Error> {
+        let point = self.submit_with(piece, block.buffer(), offset)?;
+        block.used_until(point);
+        Ok(point)
+    }
+
+    /// Submits the copy of one piece between the resource, which is reserved, and a buffer.
+    fn submit_with(&mut self, piece: &Piece, buffer: vk::Buffer, offset: u64) -> Result<Point, Error> {
         let (access, layout) = self.use_of();
         let mut initial = InitialBarriers::default();
         if self.last.is_none() {
@@ -108,16 +116,15 @@ impl<'a> Transfer<'a> {
                 initial.record(device, commands);
             }
             if self.write {
-                upload(device, commands, self.physical, piece, block.buffer(), offset);
+                upload(device, commands, self.physical, piece, buffer, offset);
             } else {
-                download(device, commands, self.physical, piece, block.buffer(), offset);
+                download(device, commands, self.physical, piece, buffer, offset);
                 finish(device, commands);
             }
         })?;
         let submit = Submit { waits: initial.waits, commands: vec![commands], ..Submit::default() };
         let value = self.shared.noted(queue.submit(device, &[submit]))?;
         let point = Point { queue: self.queue, value };
-        block.used_until(point);
         self.last = Some(point);
         Ok(point)
     }
@@ -187,6 +194,35 @@ pub(crate) fn read(physical: &Arc<PhysicalResource>) -> Result<Arc<Block>, Error
     let _reservation = reserve(physical, None)?;
     read_to(physical, &block, 0)?;
     Ok(block)
+}
+
+/// Submits the copies of all pieces of a resource of one plane into a buffer of its device, each to where it lies in the
+/// packed resource; the point of each. `pieces` are those of [`pieces`] for its kind.
+pub(crate) fn read_pieces_into(
+    physical: &Arc<PhysicalResource>,
+    pieces: &[Piece],
+    buffer: vk::Buffer,
+) -> Result<Vec<Point>, Error> {
+    let _reservation = reserve(physical, None)?;
+    let mut transfer = Transfer::begin(physical, false)?;
+    pieces.iter().map(|piece| transfer.submit_with(piece, buffer, piece.bytes.start)).collect()
+}
+
+/// The other way round: submits the copy of each piece when `there` says that its bytes are. The last point.
+pub(crate) fn write_pieces_from<E: From<Error>>(
+    physical: &Arc<PhysicalResource>,
+    pieces: &[Piece],
+    buffer: vk::Buffer,
+    mut there: impl FnMut() -> Result<(), E>,
+) -> Result<Option<Point>, E> {
+    let _reservation = reserve(physical, None)?;
+    let mut transfer = Transfer::begin(physical, true)?;
+    let mut last = None;
+    for piece in pieces {
+        there()?;
+        last = Some(transfer.submit_with(piece, buffer, piece.bytes.start)?);
+    }
+    Ok(last)
 }
 
 /// The layers of one mip; both aspects, which share a layout.
