@@ -134,7 +134,8 @@ def command(*arguments: str) -> int:
 def test_the_command_writes_picture_plan_and_viewer(session_device: rg.Device, tmp_path, capsys):
     picture = tmp_path / "new" / "frame.png"
     assert command("--size", "160x90", "--frames", "2", "--report", "-o", str(picture)) == 0
-    said = capsys.readouterr().out
+    said, told = capsys.readouterr()
+    assert not told.endswith("\n\n"), "no empty line ends it"
     assert len(said.splitlines()) < 24
     assert "left out  debug_view" in said
     assert picture.read_bytes().startswith(b"\x89PNG")

@@ -123,9 +123,12 @@ def test_tabs_out_of_sight_are_reached_by_scrolling_and_by_keys(show, rich: str)
     page.keyboard.press("8")
     tab = page.locator("#tab-tables")
     assert tab.get_attribute("aria-selected") == "true"
-    tab.scroll_into_view_if_needed()
+    opened.settled()
     box = tab.bounding_box()
-    assert 0 <= box["x"] <= 390
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= 390
+    shades = page.locator(".tabs").evaluate("one => getComputedStyle(one).backgroundAttachment").split(", ")
+    assert {"local", "scroll"} <= set(shades), "shades tell that there are more"
 
 
 # Chips and entries of legends that are seen in part only.

@@ -159,3 +159,38 @@ def test_a_group_folds_from_the_card_in_every_view(show):
     page.locator(".card").get_by_role("button", name="Unfold Shadows (4)").click()
     opened.settled()
     assert page.locator("#view-diagram").get_by_role("rowheader").count() == 5
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_in_folded_views(show, violations, scheme: str):
+    opened = show(engine().to_html(), fragment="#view=diagram", scheme=scheme)
+    page = opened.page
+    page.locator("#view-diagram").get_by_role("button", name="Fold names").click()
+    page.evaluate("location.hash = '#view=diagram&pin=p%3AShadows.ProjectedESM.KawaseBlurPass1'")
+    for view in ("diagram", "graph", "memory", "frame", "timeline", "resources"):
+        opened.view(view)
+        opened.settled()
+        assert violations(page) == [], view
+
+
+def test_hostile_groups_are_text(show):
+    prefix = "<img src=x onerror=ran=1>"
+    graph = rg.Graph("hostile", size=(16, 16))
+    out = graph.image("out", format="rgba8unorm")
+    last = graph.add_pass("last").color(out)
+    for at in range(3):
+        image = graph.image(f"{prefix}/{at}", format="rgba8unorm")
+        graph.add_pass(f"{prefix}/{at}").color(image)
+        last.sampled(image)
+    graph.root(out)
+    opened = show(graph.bake("single_queue").to_html(), fragment="#view=diagram")
+    page = opened.page
+    page.locator("#view-diagram").get_by_role("button", name="Fold names").click()
+    for view in ("diagram", "graph", "memory", "frame"):
+        opened.view(view)
+        opened.settled()
+        marks = page.locator(f"#view-{view} [data-key^=m], #view-{view} .group-box")
+        labels = marks.evaluate_all("all => all.map(one => one.getAttribute('aria-label') || one.textContent)")
+        assert any(prefix in label for label in labels), view
+    assert page.evaluate("window.ran") is None
+    assert page.locator("img").count() == 0

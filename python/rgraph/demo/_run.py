@@ -177,7 +177,8 @@ def _shown(arguments: argparse.Namespace, graph: rgraph.Graph, root: str) -> str
 
 def _found(arguments: argparse.Namespace, device: rgraph.Device) -> int:
     """Exit status after what the driver and the validation layer said."""
-    tell("\n".join(device.messages))
+    for message in device.messages:
+        tell(message)
     return 1 if arguments.validate and device.messages else 0
 
 

@@ -67,6 +67,12 @@ function tabs() {
   return list;
 }
 
+// Scrolls the tabs, and nothing around them, until one is in sight.
+function showTab(tab) {
+  const list = tab.parentElement;
+  list.scrollLeft = clamp(list.scrollLeft, tab.offsetLeft + tab.offsetWidth - list.clientWidth + 24, Math.max(0, tab.offsetLeft - 24));
+}
+
 function header() {
   const { meta } = plan;
   const culled = plan.passCount - plan.live;
@@ -124,6 +130,7 @@ function start() {
       tab.tabIndex = view.id === state.view ? 0 : -1;
     }
     document.body.dataset.view = state.view;
+    if (innerWidth < 900) showTab(document.getElementById(`tab-${state.view}`));
     current().show();
   });
   const paint = () => {
