@@ -178,6 +178,16 @@ CAMPAIGNS = (
         figures=(r"^(\d+ pairs), ", r"^(\d+ plans refused), "),
     ),
     Campaign(
+        "redundant",
+        "Barriers, waits, stages and accesses of generated plans without which the judge finds them as right",
+        "1,000 plans, at most 2 % redundant",
+        "env RGRAPH_MINIMAL={n} cargo test --package rgraph-check --locked --test minimal -- little --nocapture",
+        0,
+        1000,
+        unit="plans",
+        figures=(r"^(entries: \d+ of \d+; stages and accesses: \d+ of \d+)",),
+    ),
+    Campaign(
         "faults",
         "Every fallible Vulkan call of an example frame fails once: out of memory (host, device), device lost",
         "every call, every way, nothing left alive",

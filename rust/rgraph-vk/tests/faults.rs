@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use ash::vk;
 use rgraph_plan::bake::Options;
+use rgraph_vk::work::CallbackError;
 use rgraph_vk::{Compiled, Device, DeviceOptions, EntryTable, Error, Frame, Inputs, Measure, Upload};
 
 use support::demand::demand;
@@ -180,6 +181,42 @@ fn every_call_loses_the_device_once() {
     if let Some(calls) = fail_each(vk::Result::ERROR_DEVICE_LOST) {
         assert!(calls > 5, "{calls}");
     }
+}
+
+#[test]
+fn while_a_timeline_stands_still_every_wait_ends_in_time_or_by_the_caller_and_frames_end_once_it_goes_on() {
+    let Some(faults) = table() else { return };
+    let example = example();
+    let device = Device::new(&options(&faults)).expect("a device");
+    let compiled = device.compile(example.workload.clone(), &Options::default()).expect("compiles");
+    let mut life = Life::new(&faults);
+    life.frame(&example, &compiled, [1, 2, 3, 255]).expect("a frame");
+    faults.stop_timelines(true);
+    let texels = photo([9, 9, 9, 255]);
+    let give_up = || -> Result<(), CallbackError> { Err("the caller has waited enough".into()) };
+    let mut under_way = Vec::new();
+    let refused = loop {
+        let uploads = vec![(example.photo, Upload::Bytes(&texels))];
+        match compiled.run(&Inputs { uploads, poll: Some(&give_up), ..Inputs::default() }) {
+            Ok(frame) => under_way.push(frame),
+            Err(error) => break error.to_string(),
+        }
+        // A run waits for an older one as soon as all frame contexts are taken.
+        assert!(under_way.len() <= device.frames_in_flight(), "no run waits for another");
+    };
+    assert!(refused.contains("the caller has waited enough"), "{refused}");
+    for frame in &under_way {
+        assert!(!frame.is_done().expect("nothing fails"));
+        assert!(!frame.wait(Some(Duration::from_millis(20))).expect("nothing fails"));
+    }
+    assert!(!device.is_idle_within(Duration::from_millis(20)).expect("nothing fails"));
+    faults.stop_timelines(false);
+    for frame in under_way {
+        finish(&frame).expect("it was only late");
+    }
+    life.frame(&example, &compiled, [10, 20, 30, 255]).expect("the device is as it was");
+    drop((compiled, device));
+    assert_eq!(faults.imbalance(), None);
 }
 
 #[test]

@@ -31,3 +31,16 @@ fn generated_graphs_compute_what_they_declare() {
         assert!(settings.graphs < 1000 || missing.is_empty(), "no frame has {missing:?}: {report}");
     }
 }
+
+#[test]
+fn mips_that_fall_together_in_smaller_images_and_clears_of_parts_beside_copies_can_run() {
+    let found = devices(&DeviceOptions::default()).map_err(|error| error.to_string());
+    if demand::demand(found).is_none_or(|list| list.is_empty()) {
+        return;
+    }
+    for seed in [8_400_146, 7_300_263, 7_700_197, 9_900_093] {
+        let settings = Settings { seed, graphs: 1, runs: 2, messages: false, newer: false, ..Settings::read(1, &[]) };
+        let report = hash::run(settings).unwrap();
+        assert!(report.failures.is_empty() && report.words > 0, "{report}");
+    }
+}

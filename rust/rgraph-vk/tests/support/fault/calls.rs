@@ -11,7 +11,7 @@ use ash::vk;
 
 use super::enter;
 use super::ledger::name;
-use super::notes::{emptied, freed, given_back, made, made_each, made_memory, too_much};
+use super::notes::{counted_to, emptied, freed, given_back, made, made_each, made_memory, stands_still, too_much};
 
 type Alloc<'a> = *const vk::AllocationCallbacks<'a>;
 /// A function whose own type was set aside.
@@ -307,10 +307,10 @@ fallible! {
     ) of device, may [HOST, DEVICE] => made(descriptor_update_template);
     vkGetSemaphoreCounterValue(
         device: vk::Device, semaphore: vk::Semaphore, value: *mut u64
-    ) of device, may [HOST, DEVICE, LOST];
+    ) of device, may [HOST, DEVICE, LOST] => counted_to(semaphore, value);
     vkWaitSemaphores(
         device: vk::Device, wait_info: *const vk::SemaphoreWaitInfo<'_>, timeout: u64
-    ) of device, may [HOST, DEVICE, LOST];
+    ) of device, may [HOST, DEVICE, LOST], unless stands_still(timeout);
     vkSignalSemaphore(
         device: vk::Device, signal_info: *const vk::SemaphoreSignalInfo<'_>
     ) of device, may [HOST, DEVICE];

@@ -38,6 +38,10 @@ struct State {
     small: SmallWorld,
     pretended: Pretended,
     asked: Asked,
+    /// Whether timelines stand still: no wait for one ends, and none gets another value.
+    still: bool,
+    /// By timeline, the value that was read last.
+    reached: BTreeMap<u64, u64>,
 }
 
 /// A call that is going to fail.
@@ -145,6 +149,11 @@ impl Faults {
     /// Makes the driver have other memory types and wishes, for devices made from now on.
     pub fn pretend(&self, pretended: Pretended) {
         state().pretended = pretended;
+    }
+
+    /// Stops all timelines, or lets them go on; what was submitted runs meanwhile.
+    pub fn stop_timelines(&self, stop: bool) {
+        state().still = stop;
     }
 
     /// What the driver was asked about memory since the last time that this was asked.

@@ -61,6 +61,32 @@ pub unsafe fn emptied<P: Handle>(_: Outcome, pool: P) {
     state().ledger.empty(pool.as_raw());
 }
 
+/// Notes the value of a timeline; one that stands still has the value that was read before.
+pub unsafe fn counted_to(outcome: Outcome, semaphore: vk::Semaphore, value: *mut u64) {
+    if outcome.result != vk::Result::SUCCESS {
+        return;
+    }
+    let mut state = state();
+    let still = state.still;
+    let last = state.reached.entry(semaphore.as_raw()).or_default();
+    // SAFETY: the out pointer is the caller's, filled by the real call.
+    let value = unsafe { &mut *value };
+    if still {
+        *value = *last;
+    } else {
+        *last = *value;
+    }
+}
+
+/// What a wait gives, after its time or a short one, while timelines stand still.
+pub unsafe fn stands_still(nanoseconds: u64) -> Option<vk::Result> {
+    if !state().still {
+        return None;
+    }
+    std::thread::sleep(Duration::from_nanos(nanoseconds).min(Duration::from_millis(5)));
+    Some(vk::Result::TIMEOUT)
+}
+
 /// Whether the small world has no room for so many bytes.
 pub unsafe fn too_much(bytes: u64) -> Option<vk::Result> {
     let state = state();

@@ -208,8 +208,15 @@ impl Adapter {
             let unit = pass.unit.map(|unit| units[unit.index()]);
             let pass = Pass { slot: None, unit, ..pass.clone() };
             let accesses: Vec<_> = old.accesses().iter().filter(|access| access.pass == id).collect();
-            let mut uses: Vec<(ResourceId, Use)> =
-                accesses.iter().map(|access| (access.resource, self.said(access))).collect();
+            let mut uses: Vec<(ResourceId, Use)> = Vec::new();
+            for access in accesses {
+                let how = self.said(access);
+                if self.is_new(access.resource, &how, &uses) {
+                    uses.push((access.resource, how));
+                } else {
+                    self.count("access of mips that a smaller image has not");
+                }
+            }
             let new = self.new.add_pass(old.pass_name(id), pass.clone(), None);
             self.adapt_pass(new, pass.queue, &mut uses);
             for (resource, how) in uses {
@@ -222,6 +229,21 @@ impl Adapter {
         for one in old.fallbacks() {
             self.new.fallback(one.pass, one.output, one.input);
         }
+    }
+
+    /// Whether no other use of its pass has these subresources already. Mips that were apart may be one mip of the
+    /// smaller image.
+    fn is_new(&self, resource: ResourceId, how: &Use, uses: &[(ResourceId, Use)]) -> bool {
+        let meet = |a: Option<[u32; 2]>, b: Option<[u32; 2]>| match (a, b) {
+            (Some(a), Some(b)) => a[0] < b[1] && b[0] < a[1],
+            _ => true,
+        };
+        let clamped = |how: &Use| how.ranges.mips.is_some_and(|mips| mips[1] == self.shapes[index(resource)].mips);
+        let same = |(other, one): &(ResourceId, Use)| {
+            let apart = meet(how.ranges.mips, one.ranges.mips) && meet(how.ranges.layers, one.ranges.layers);
+            *other == resource && one.usage == how.usage && apart && writes(how.usage) && clamped(how) && clamped(one)
+        };
+        !uses.iter().any(same)
     }
 
     /// All that an access says, in ranges of the smaller resource.

@@ -31,7 +31,7 @@ pub fn chaos(device: &Device, settings: Settings) -> Report {
     let library = Library::default();
     let mut report = Report::default();
     for seed in settings.seed..settings.seed + settings.graphs {
-        let mut case = Case::new(seed, limits(), 1, false);
+        let mut case = Case::new(seed, limits(false), 1, false);
         // Functions on the host look up their calls: all of them are the same.
         case.runs = vec![case.runs[0].clone(); CALLS];
         let run = &case.runs[0];

@@ -31,8 +31,8 @@ pub fn scatter(devices: &Devices, seeds: std::ops::Range<u64>, runs: usize) -> S
     let swift = devices.list().iter().any(|device| device.info().name.contains("SwiftShader"));
     for seed in seeds {
         // Without flags there is no fallback, which keeps all passes on one device.
-        let most_flags = if seed.is_multiple_of(3) { limits().most_flags } else { 0 };
-        let mut case = Case::new(seed, Limits { most_flags, ..limits() }, runs, swift);
+        let most_flags = if seed.is_multiple_of(3) { limits(false).most_flags } else { 0 };
+        let mut case = Case::new(seed, Limits { most_flags, ..limits(false) }, runs, swift);
         let mut random = Random::new(seed ^ 0xde11);
         for id in case.adapted.graph.passes().ids() {
             let device = random.below(devices.list().len() as u64) as u32;

@@ -56,11 +56,13 @@ pub struct Settings {
     pub messages: bool,
     /// Whether barriers may be split into events: 0, never.
     pub events: u64,
+    /// Whether graphs have the families of which few were run yet.
+    pub newer: bool,
 }
 
 impl Settings {
     /// From `RGRAPH_HASH_SEED`, `RGRAPH_HASH_GRAPHS`, `RGRAPH_HASH_RUNS`, `RGRAPH_HASH_STOP`, `RGRAPH_HASH_EVENTS`,
-    /// `RGRAPH_HASH_MESSAGES` and arguments of the same
+    /// `RGRAPH_HASH_MESSAGES`, `RGRAPH_HASH_NEWER` and arguments of the same
     /// names (`--seed 7`).
     pub fn read(graphs: u64, arguments: &[String]) -> Self {
         let number = |name: &str, default: u64| {
@@ -76,6 +78,7 @@ impl Settings {
             stop: number("stop", 0) != 0,
             messages: number("messages", 1) != 0,
             events: number("events", 1),
+            newer: number("newer", 0) != 0,
         }
     }
 }
@@ -135,6 +138,10 @@ impl fmt::Display for Report {
     }
 }
 
+/// Families that few frames were run with yet.
+const NEWER: Families =
+    Families::of(&[Family::Undefined, Family::Exclusive, Family::AspectAlone, Family::PresentedTransients]);
+
 /// Families that the planner's tests have and no frame was run with yet.
 const UNTRIED: Families = Families::of(&[
     Family::InputMips,
@@ -153,9 +160,6 @@ const UNTRIED: Families = Families::of(&[
     Family::ModifyingFallback,
     Family::FallbackReplaced,
     Family::HostAfterConditional,
-    Family::Undefined,
-    Family::HostImages,
-    Family::Exclusive,
 ]);
 
 /// What these frames have no shader, command or format for, or are not tried with.
@@ -176,14 +180,14 @@ const WITHOUT: Families = UNSETTLED.and(UNTRIED).and(Families::of(&[
     Family::OddSamples,
     Family::UnorderedImages,
     Family::AspectsApart,
-    Family::AspectAlone,
-    Family::PresentedTransients,
     Family::OddStages,
+    // The host sees no memory of an optimally tiled image (RG-E225).
+    Family::HostImages,
 ]));
 
-/// The graphs that these frames have shaders, commands and formats for.
-fn limits() -> Limits {
-    Limits { without: WITHOUT, ..Limits::default() }
+/// The graphs that these frames have shaders, commands and formats for; `newer`: those of [`NEWER`] families too.
+fn limits(newer: bool) -> Limits {
+    Limits { without: if newer { WITHOUT } else { WITHOUT.and(NEWER) }, ..Limits::default() }
 }
 
 /// Runs everything on two devices of the same GPU, with two and with three frames in flight.
@@ -213,7 +217,7 @@ pub fn run(settings: Settings) -> Result<Report, Error> {
     let mut said_before = [0; 2];
     let seeds = settings.seed..settings.seed + settings.graphs;
     for seed in seeds {
-        let mut case = Case::new(seed, limits(), settings.runs, swift);
+        let mut case = Case::new(seed, limits(settings.newer), settings.runs, swift);
         if settings.events == 0 {
             case.options.split = Split::Never;
         }

@@ -86,7 +86,7 @@ pub fn run(seed: u64, count: u64, at: &Path) -> Result<Tally, Error> {
 
 impl Subject {
     fn new(seed: u64, device: &Device) -> Self {
-        let case = Case::new(seed, Limits { most_passes: 12, ..limits() }, 2, false);
+        let case = Case::new(seed, Limits { most_passes: 12, ..limits(false) }, 2, false);
         let profile = if seed.is_multiple_of(2) { device.profile().clone() } else { Profile::discrete() };
         let plan = bake(&case.adapted.graph, &profile, &case.options, &mut Scratch::default());
         let plan = plan.expect("generated graphs are right");

@@ -230,7 +230,11 @@ impl Maker<'_> {
         How::Raster {
             size: [level[0], level[1]],
             half: keeps && level[0] > 1 && self.chance("half", 0, 1, 3),
-            tested: self.step.uses.iter().position(|touch| touch.usage == Usage::DepthStencilRead),
+            tested: self
+                .step
+                .uses
+                .iter()
+                .position(|touch| touch.usage == Usage::DepthStencilRead && touch.aspects.contains(Aspects::DEPTH)),
             stencil: Class::Stencil.word(salt),
         }
     }
@@ -297,6 +301,10 @@ impl Maker<'_> {
             Usage::StorageReadWrite => Mode::Mix,
             _ => return,
         };
+        // Stencil alone gets its reference, which is no write of a shader.
+        if touch.usage == Usage::DepthStencilAttachment && !touch.aspects.contains(Aspects::DEPTH) {
+            return;
+        }
         let half = match how {
             How::Raster { half, .. } => half,
             _ => touch.keeps && mode != Mode::Add && self.chance("part", at, 1, 2),

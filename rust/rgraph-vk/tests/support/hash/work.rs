@@ -168,7 +168,9 @@ impl Builder<'_> {
         if let Some(write) = depth {
             keys[3] = write.key;
         }
-        let has_stencil = depth.is_some_and(|write| self.shape(write.at).aspects.len() > 1);
+        let has_stencil = uses
+            .iter()
+            .any(|touch| touch.usage == Usage::DepthStencilAttachment && touch.aspects.contains(Aspects::STENCIL));
         let face = StencilFace {
             compare: Compare::Always,
             fail: StencilOp::Replace,
@@ -262,10 +264,14 @@ impl Builder<'_> {
                 size: Some(touch.bytes[1] - touch.bytes[0]),
                 word,
             },
-            Some(Format::R32float) => {
-                Transfer::Clear { image: View::whole(resource), value: ClearValue::Float([word as f32, 0.0, 0.0, 1.0]) }
+            Some(format) => {
+                let (mips, layers) = (Some(touch.mips), Some(touch.layers));
+                let value = match format {
+                    Format::R32float => ClearValue::Float([word as f32, 0.0, 0.0, 1.0]),
+                    _ => ClearValue::Uint([word, 0, 0, 1]),
+                };
+                Transfer::Clear { image: View { mips, layers, ..View::whole(resource) }, value }
             }
-            Some(_) => Transfer::Clear { image: View::whole(resource), value: ClearValue::Uint([word, 0, 0, 1]) },
         }
     }
 
