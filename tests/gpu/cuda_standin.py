@@ -10,10 +10,30 @@ import numpy as np
 import rgraph as rg
 from rgraph import _core
 from rgraph.cuda import Session, Tensor
+from rgraph.cuda._memory import Timeline
 
 DATA = 4096
 """Where the bytes of memory begin in a file that lavapipe exports."""
 CODES = {"uint8": (1, 8), "float32": (2, 32), "float16": (2, 16), "int32": (0, 32), "uint16": (1, 16)}
+
+
+HELD = {
+    "cuDevicePrimaryCtxRetain": ("context", 1),
+    "cuDevicePrimaryCtxRelease_v2": ("context", -1),
+    "cuCtxPushCurrent_v2": ("current", 1),
+    "cuCtxPopCurrent_v2": ("current", -1),
+    "cuStreamCreate": ("stream", 1),
+    "cuStreamDestroy_v2": ("stream", -1),
+    "cuEventCreate": ("event", 1),
+    "cuEventDestroy_v2": ("event", -1),
+    "cuImportExternalMemory": ("memory", 1),
+    "cuDestroyExternalMemory": ("memory", -1),
+    "cuExternalMemoryGetMappedBuffer": ("address", 1),
+    "cuMemFree_v2": ("address", -1),
+    "cuImportExternalSemaphore": ("semaphore", 1),
+    "cuDestroyExternalSemaphore": ("semaphore", -1),
+}
+"""Calls that make something, and those that give it back."""
 
 
 class StandIn:
@@ -26,6 +46,10 @@ class StandIn:
         """A call that fails ("": any), and how many of its name go through before."""
         self.maps: dict[int, tuple[mmap.mmap, int]] = {}
         self.semaphores: dict[int, rg.Semaphore] = {}
+        self.shared: dict[int, rg.Semaphore] = {}
+        """Timelines by the inode of the descriptor that stands for their export."""
+        self.held: Counter[str] = Counter()
+        """How many there are of each kind that is given back."""
         self.last = 100
 
     def counts(self) -> Counter[str]:
@@ -46,9 +70,18 @@ class StandIn:
                     self.fails = None
                     return 999
             function(*arguments)
+            for made, (kind, count) in HELD.items():
+                if name == made:
+                    self.held[kind] += count
             return 0
 
         return call
+
+    def export(self, semaphore: rg.Semaphore) -> int:
+        """A descriptor that stands for a timeline: lavapipe exports none."""
+        fd = os.memfd_create("timeline")
+        self.shared[os.fstat(fd).st_ino] = semaphore
+        return fd
 
     def new(self) -> int:
         self.last += 1
@@ -63,7 +96,17 @@ class StandIn:
 
     _cuInit = _cuDevicePrimaryCtxRelease = _cuCtxPushCurrent = _cuCtxPopCurrent = _nothing
     _cuStreamSynchronize = _cuStreamWaitEvent = _cuStreamDestroy = _cuEventRecord = _cuEventDestroy = _nothing
-    _cuDestroyExternalSemaphore = _nothing
+    _cuCtxSynchronize = _nothing
+
+    def _cuImportExternalSemaphore(self, made: object, handle: object) -> None:
+        fd = handle._obj.fd
+        assert handle._obj.kind == 9
+        made._obj.value = self.new()
+        self.semaphores[made._obj.value] = self.shared.pop(os.fstat(fd).st_ino)
+        os.close(fd)
+
+    def _cuDestroyExternalSemaphore(self, imported: c.c_void_p) -> None:
+        del self.semaphores[imported.value]
 
     def _cuDeviceGetCount(self, count: object) -> None:
         count._obj.value = len(self.uuids)
@@ -108,19 +151,12 @@ class StandIn:
         assert self.semaphores[handle._obj.value].wait(params._obj.value, 10)
 
 
-class Timeline:
-    """A timeline of the stand-in: lavapipe exports none, so the host signals and waits."""
-
-    def __init__(self, cuda: StandIn, semaphore: rg.Semaphore) -> None:
-        self.semaphore, self.last, self.imported = semaphore, 0, c.c_void_p(cuda.new())
-        cuda.semaphores[self.imported.value] = semaphore
-
-
 class Ordered(Session):
     """A session with timelines of the stand-in."""
 
     def _timeline(self) -> Timeline:
-        return Timeline(self._driver._library, self.device.semaphore())
+        semaphore = self.device.semaphore()
+        return Timeline(self._driver, self._context, semaphore, self._driver._library.export(semaphore))
 
 
 class Foreign:

@@ -4,6 +4,7 @@ import ctypes as c
 import gc
 import logging
 import weakref
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -237,8 +238,12 @@ def test_a_run_that_fails_gives_its_buffers_back(cuda: rg.cuda.Session):
 
 
 CALLS = """cuInit cuDeviceGetCount cuDeviceGet cuDeviceGetUuid cuDevicePrimaryCtxRetain
-cuCtxPushCurrent_v2 cuStreamCreate cuImportExternalMemory cuExternalMemoryGetMappedBuffer cuMemcpyDtoDAsync_v2
-cuSignalExternalSemaphoresAsync cuWaitExternalSemaphoresAsync cuEventCreate cuEventRecord cuStreamWaitEvent""".split()  # noqa: SIM905
+cuCtxPushCurrent_v2 cuCtxPopCurrent_v2 cuStreamCreate cuImportExternalSemaphore
+cuImportExternalMemory cuExternalMemoryGetMappedBuffer cuMemcpyDtoDAsync_v2
+cuSignalExternalSemaphoresAsync cuWaitExternalSemaphoresAsync cuEventCreate cuEventRecord
+cuStreamWaitEvent cuEventDestroy_v2""".split()  # noqa: SIM905
+LAST = """cuCtxPushCurrent_v2 cuCtxSynchronize cuMemFree_v2 cuDestroyExternalMemory cuDestroyExternalSemaphore
+cuStreamDestroy_v2 cuDevicePrimaryCtxRelease_v2""".split()  # noqa: SIM905
 
 
 @pytest.mark.parametrize("call", CALLS)
@@ -256,6 +261,7 @@ def test_each_call_that_fails_is_one_clear_error_and_the_next_run_works(lavapipe
     used().close()
     gc.collect()
     lavapipe.wait_idle()
+    assert not +standin.held, "what was made was given back"
     before = descriptors()
     standin.fails = (call, 0)
     with pytest.raises(rg.DeviceError, match=rf"RG-E121 {call} returned 999 \(CUDA_ERROR_UNKNOWN\)") as raised:
@@ -265,7 +271,41 @@ def test_each_call_that_fails_is_one_clear_error_and_the_next_run_works(lavapipe
     gc.collect()
     lavapipe.wait_idle()
     assert descriptors() <= before
+    lost = {"cuCtxPopCurrent_v2": {"current": 1}, "cuEventDestroy_v2": {"event": 1}}
+    assert +standin.held == Counter(lost.get(call, {})), "what was made was given back"
     used().close()
+
+
+@pytest.mark.parametrize("at", range(3))
+@pytest.mark.parametrize("call", LAST)
+def test_each_call_that_fails_at_the_end_is_logged_and_the_others_are_made(
+    lavapipe: rg.Device, caplog: pytest.LogCaptureFixture, call: str, at: int
+):
+    standin = StandIn(lavapipe)
+    cuda = Ordered(lavapipe, library=standin)
+    out = lavapipe.run(doubling(cuda, Foreign(np.ones(64, np.float32)), 64))["out"]
+    out.wait()
+    del out
+    gc.collect()
+    lavapipe.wait_idle()
+    made, _ = Counter(standin.held), standin.counts()
+    assert +made == Counter(context=1, stream=1, memory=1, address=1, semaphore=2)
+    standin.fails = (call, at)
+    with caplog.at_level("WARNING", "rgraph"):
+        del cuda
+        gc.collect()
+    happened = standin.fails is None
+    standin.fails = None
+    logged = [record.getMessage() for record in caplog.records]
+    assert len(logged) == happened
+    assert all(message.startswith(f"RG-E121 {call} returned 999 (CUDA_ERROR_UNKNOWN)") for message in logged)
+    calls = standin.counts()
+    wanted = {"cuMemFree_v2": 1, "cuDestroyExternalMemory": 1, "cuDestroyExternalSemaphore": 2, "cuStreamDestroy_v2": 1}
+    wanted["cuDevicePrimaryCtxRelease_v2"] = 1
+    if call != "cuCtxPushCurrent_v2":
+        # Without the context nothing in it can be given back.
+        assert {name: calls[name] for name in wanted} == wanted
+    assert sum((+standin.held).values()) <= (2 if call == "cuCtxPushCurrent_v2" else 1) * happened
 
 
 def test_without_cuda_the_error_says_so(lavapipe: rg.Device, monkeypatch: pytest.MonkeyPatch):

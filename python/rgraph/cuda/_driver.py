@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import ctypes as c
+import logging
 import os
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from rgraph._errors import DeviceError
 
-__all__ = ["Driver", "MemoryHandle", "MemoryRange", "SemaphoreHandle", "SemaphoreSignal", "SemaphoreWait"]
+__all__ = ["Context", "Driver", "MemoryHandle", "MemoryRange", "SemaphoreHandle", "SemaphoreSignal", "SemaphoreWait"]
+
+_log = logging.getLogger("rgraph")
 
 LIBRARY = "libcuda.so.1"
 """The driver's library; the environment's `RGRAPH_CUDA` names another."""
@@ -86,6 +90,7 @@ _FUNCTIONS: dict[str, list[Any]] = {
     "cuDevicePrimaryCtxRelease_v2": [c.c_int],
     "cuCtxPushCurrent_v2": [_HANDLE],
     "cuCtxPopCurrent_v2": [c.POINTER(_HANDLE)],
+    "cuCtxSynchronize": [],
     "cuImportExternalMemory": [c.POINTER(_HANDLE), c.POINTER(MemoryHandle)],
     "cuExternalMemoryGetMappedBuffer": [c.POINTER(_U64), _HANDLE, c.POINTER(MemoryRange)],
     "cuDestroyExternalMemory": [_HANDLE],
@@ -165,16 +170,10 @@ class Driver:
             found.append((ordinal, uuid.raw))
         return found
 
-    def primary_context(self, ordinal: int) -> c.c_void_p:
-        """The context that the runtime's users (torch, cupy, jax) share; released by `cuDevicePrimaryCtxRelease_v2`."""
-        context = c.c_void_p()
-        self("cuDevicePrimaryCtxRetain", c.byref(context), ordinal)
-        return context
-
     @contextmanager
-    def current(self, context: c.c_void_p) -> Iterator[None]:
+    def current(self, context: Context) -> Iterator[None]:
         """Make a context the thread's."""
-        self("cuCtxPushCurrent_v2", context)
+        self("cuCtxPushCurrent_v2", context.handle)
         try:
             yield
         finally:
@@ -185,3 +184,30 @@ class Driver:
         made = c.c_void_p()
         self(name, c.byref(made), *arguments)
         return made
+
+    def end(self, context: Context, *calls: tuple[Any, ...]) -> None:
+        """Give things back where nobody is left to hear an error: each call is made, and one that fails is logged."""
+        try:
+            with self.current(context):
+                for name, *arguments in calls:
+                    self.last(name, *arguments)
+        except DeviceError as error:
+            # A record of the error itself would keep what its frames have.
+            _log.warning("%s", str(error))
+
+    def last(self, name: str, *arguments: Any) -> None:
+        """Call a function where nobody is left to hear an error."""
+        try:
+            self(name, *arguments)
+        except DeviceError as error:
+            # A record of the error itself would keep what its frames have.
+            _log.warning("%s", str(error))
+
+
+class Context:
+    """The context that the runtime's users (torch, cupy, jax) share. It is released when nothing made in it is left."""
+
+    def __init__(self, driver: Driver, ordinal: int) -> None:
+        self.handle = driver.handle("cuDevicePrimaryCtxRetain", ordinal)
+        # The process's end releases it by itself, and CUDA may be gone by then.
+        weakref.finalize(self, driver.last, "cuDevicePrimaryCtxRelease_v2", ordinal).atexit = False

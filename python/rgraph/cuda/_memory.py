@@ -13,6 +13,7 @@ from rgraph._errors import DeviceError
 from rgraph.cuda._driver import (
     OPAQUE_FD,
     TIMELINE_FD,
+    Context,
     Driver,
     MemoryHandle,
     MemoryRange,
@@ -32,17 +33,19 @@ BLOCK = 64 << 20
 class Timeline:
     """A timeline semaphore that both sides have."""
 
-    def __init__(self, driver: Driver, semaphore: Semaphore) -> None:
+    def __init__(self, driver: Driver, context: Context, semaphore: Semaphore, fd: int) -> None:
         self.semaphore = semaphore
         self.last = 0
-        exported = semaphore.export()
-        handle = SemaphoreHandle(kind=TIMELINE_FD, fd=exported.fd)
+        handle = SemaphoreHandle(kind=TIMELINE_FD, fd=fd)
         try:
             self.imported = driver.handle("cuImportExternalSemaphore", c.byref(handle))
         except BaseException:
             # A driver that refuses a descriptor leaves it to the caller.
-            os.close(exported.fd)
+            os.close(fd)
             raise
+        # No stream may use it any more, not even to wait.
+        ends = (("cuCtxSynchronize",), ("cuDestroyExternalSemaphore", self.imported))
+        weakref.finalize(self, driver.end, context, *ends).atexit = False
 
 
 class Block:
@@ -67,19 +70,14 @@ class Block:
             raise
         self.base: int = base.value
         # The process's end unmaps by itself, and CUDA may be gone by then.
-        weakref.finalize(self, _unmap, driver, session._context, imported, self.base).atexit = False
+        # Freeing the address is what unmaps; it waits for work that uses it.
+        ends = (("cuMemFree_v2", self.base), ("cuDestroyExternalMemory", imported))
+        weakref.finalize(self, driver.end, session._context, *ends).atexit = False
 
     def offset(self, pointer: int, size: int) -> int | None:
         """Where bytes lie in it; None: elsewhere."""
         inside = self.base <= pointer and pointer + size <= self.base + self.size
         return pointer - self.base if inside else None
-
-
-def _unmap(driver: Driver, context: c.c_void_p, imported: c.c_void_p, base: int) -> None:
-    with contextlib.suppress(DeviceError), driver.current(context):
-        # Freeing the address is what unmaps; it waits for work that uses it.
-        driver("cuMemFree_v2", base)
-        driver("cuDestroyExternalMemory", imported)
 
 
 class Slot:

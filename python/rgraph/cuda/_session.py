@@ -20,7 +20,7 @@ from typing import Any, Literal, overload
 from rgraph import _core
 from rgraph._core import Buffer, Device, DeviceResource, Image, Module
 from rgraph._errors import DeviceError, GraphError
-from rgraph.cuda._driver import NON_BLOCKING, WITHOUT_TIMES, Driver, SemaphoreSignal, SemaphoreWait
+from rgraph.cuda._driver import NON_BLOCKING, WITHOUT_TIMES, Context, Driver, SemaphoreSignal, SemaphoreWait
 from rgraph.cuda._lease import Export, Import
 from rgraph.cuda._memory import BLOCK, HOLDER, Block, Part, Slot, Timeline
 from rgraph.cuda._tensor import Given, mistake, parsed
@@ -84,8 +84,7 @@ class Session:
             raise DeviceError(f"{text}\n  help: {hint}", "RG-E102", hint=hint)
         self.ordinal: int = ordinals[0]
         """CUDA's number of the GPU."""
-        self._context = driver.primary_context(self.ordinal)
-        weakref.finalize(self, _release, driver, self.ordinal).atexit = False
+        self._context = Context(driver, self.ordinal)
         self._lock = threading.RLock()
         self._free: dict[int, list[tuple[Slot, int]]] = {}
         self._unknown: list[Slot] = []
@@ -99,6 +98,8 @@ class Session:
         self._closed = False
         with driver.current(self._context):
             self._stream = driver.handle("cuStreamCreate", NON_BLOCKING)
+            ends = ("cuStreamDestroy_v2", self._stream)
+            weakref.finalize(self, driver.end, self._context, ends).atexit = False
             self._vulkan = self._timeline()
             self._cuda = self._timeline() if self._vulkan else None
 
@@ -109,7 +110,7 @@ class Session:
             if error.code != "RG-E102":
                 raise
             return None
-        return Timeline(self._driver, semaphore)
+        return Timeline(self._driver, self._context, semaphore, semaphore.export().fd)
 
     @property
     def shares_timelines(self) -> bool:
@@ -451,11 +452,6 @@ def _retire(arenas: list[Block]) -> None:
     _retired.extend(arenas)
     arenas.clear()
     _retired[:] = [block for block in _retired if not _core._arena_close(block.base)]
-
-
-def _release(driver: Driver, ordinal: int) -> None:
-    with contextlib.suppress(DeviceError):
-        driver("cuDevicePrimaryCtxRelease_v2", ordinal)
 
 
 def _texels(name: str, shape: tuple[int, ...], dtype: str) -> tuple[int, int, str]:
