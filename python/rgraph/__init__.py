@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rgraph._adapt import Adapt, Trial, Trials
 from rgraph._core import (
     Array,
+    BinarySemaphore,
     BoxTree,
     Buffer,
     Capture,
@@ -20,6 +21,7 @@ from rgraph._core import (
     DeviceResource,
     Devices,
     DevicesPlan,
+    Fence,
     Frame,
     Graph,
     Image,
@@ -114,6 +116,7 @@ __all__ = [
     "Barrier",
     "Batch",
     "BatchError",
+    "BinarySemaphore",
     "BoxTree",
     "Buffer",
     "BusyError",
@@ -136,6 +139,7 @@ __all__ = [
     "DevicesPlan",
     "DomainMemory",
     "Exported",
+    "Fence",
     "Finding",
     "FormatInfo",
     "Frame",

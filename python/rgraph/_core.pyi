@@ -67,11 +67,20 @@ _Measure: TypeAlias = Literal["off", "frame", "batches", "passes"]
 _PresentMode: TypeAlias = Literal["fifo", "fifo_relaxed", "mailbox", "immediate"]
 _Waits: TypeAlias = Sequence[
     tuple["Semaphore", int]
+    | tuple["Semaphore", int, Resource | str | Sequence[str] | None]
+    | tuple["BinarySemaphore", None]
+    | tuple["BinarySemaphore", None, Resource | str | Sequence[str] | None]
+    | tuple[int, int | None]
+    | tuple[int, int | None, Resource | str | Sequence[str] | None]
+]
+_Signals: TypeAlias = Sequence[
+    tuple["Semaphore", int]
     | tuple["Semaphore", int, Resource | str | None]
+    | tuple["BinarySemaphore", None]
+    | tuple["BinarySemaphore", None, Resource | str | None]
     | tuple[int, int | None]
     | tuple[int, int | None, Resource | str | None]
 ]
-_Signals: TypeAlias = Sequence[tuple["Semaphore", int] | tuple[int, int | None]]
 _Blend: TypeAlias = str | Mapping[str, Sequence[str]]
 
 _Queue: TypeAlias = Literal["graphics", "compute", "async_compute", "transfer", "cpu", "any"]
@@ -200,6 +209,7 @@ _Format: TypeAlias = Literal[
 
 __all__ = [
     "Array",
+    "BinarySemaphore",
     "BoxTree",
     "Buffer",
     "Capture",
@@ -210,6 +220,7 @@ __all__ = [
     "DeviceResource",
     "Devices",
     "DevicesPlan",
+    "Fence",
     "Frame",
     "Graph",
     "Image",
@@ -588,6 +599,66 @@ class SharedMemory:
         """
 
 @final
+class BinarySemaphore:
+    """A binary semaphore of a device: one signal, then one wait.
+
+    Made by `Device.binary_semaphore` or `Device.import_binary_semaphore`. Runs take it as `wait=[(semaphore, None)]` and
+    `signal=[(semaphore, None)]`; foreign code by its `handle`.
+    """
+
+    @property
+    def handle(self) -> int:
+        """The `VkSemaphore`."""
+    @property
+    def device(self) -> Device:
+        """The device."""
+    def export(self) -> Exported:
+        """Export it: a new file descriptor, which is yours to close, and all that an importer must know.
+
+        A `sync_fd` has the signal that was submitted last and takes it away from this semaphore, as a wait does.
+
+        Returns
+        -------
+        Exported
+            For `Device.import_binary_semaphore`. A `fd` of -1 is a signal that is over.
+
+        Raises
+        ------
+        GraphError
+            RG-E225 if it was not made with `shared=`, or a `sync_fd` has no signal.
+        """
+
+@final
+class Fence:
+    """A fence of a device: a run signals it when all of it is done, read-backs included.
+
+    Made by `Device.fence`, and given to a run as `fence=`. Foreign code waits for it by its `handle`.
+    """
+
+    @property
+    def handle(self) -> int:
+        """The `VkFence`."""
+    @property
+    def device(self) -> Device:
+        """The device."""
+    @property
+    def signalled(self) -> bool:
+        """Whether the run that has it is done."""
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait until the run that has it is done.
+
+        Parameters
+        ----------
+        timeout
+            Seconds; `None`: for ever.
+
+        Returns
+        -------
+        bool
+            Whether it is done; `False`: the time was over first, or no run has the fence.
+        """
+
+@final
 class Semaphore:
     """A timeline semaphore of a device: a number that only grows, and that runs wait for and signal.
 
@@ -864,6 +935,8 @@ class Module:
         stages: _Words | None = None,
         access: _Words | None = None,
         contents: _Contents = "defined",
+        wait: bool = False,
+        signal: bool = False,
         layers: int | None = None,
         mips: int | Literal["full"] | None = None,
         samples: int | None = None,
@@ -894,6 +967,11 @@ class Module:
             How they used it, one name or several.
         contents
             `"defined"`, or `"undefined"` where they need not be kept.
+        wait
+            If true, another user has it between runs, and each run waits for that user's semaphore before the first use:
+            `device.run(graph, wait=[(semaphore, value, "name")])`. Passes before that use do not wait.
+        signal
+            If true, each run may signal the other user behind the last use: `signal=[(semaphore, value, "name")]`.
         layers, mips, samples, cube, leave, sharing, memory_domain
             See `image`.
 
@@ -963,6 +1041,8 @@ class Module:
         stages: _Words | None = None,
         access: _Words | None = None,
         contents: _Contents = "defined",
+        wait: bool = False,
+        signal: bool = False,
         leave: str | Mapping[str, str] | None = None,
         sharing: _Sharing | None = None,
         memory_domain: _MemoryDomain | None = None,
@@ -978,7 +1058,7 @@ class Module:
             Its name among resources.
         size
             Bytes.
-        queue, stages, access, contents
+        queue, stages, access, contents, wait, signal
             See `import_image`.
         leave, sharing, memory_domain, acceleration_structure
             See `buffer`.
@@ -3223,7 +3303,7 @@ class Device:
         memory: str | int | None = None,
         wait: _Waits | None = None,
         signal: _Signals | None = None,
-        fence: int | None = None,
+        fence: Fence | int | None = None,
         adapt: bool | Literal["queues"] | Adapt | None = None,
     ) -> Frame:
         """Run a frame.
@@ -3270,13 +3350,16 @@ class Device:
             name, too. An `rgraph.Adapt` says more. `trials` tells what came of it. Once asked for, later runs without it
             run the plan that is kept, and try nothing.
         wait
-            Semaphores that the run waits for: `(semaphore, value)` or `(semaphore, value, resource)`. A semaphore is a
-            `Semaphore` or a Vulkan handle; a value of `None` says that a handle is binary. With an imported resource
-            only passes that use it, and what follows them, wait.
+            Semaphores that the run waits for: `(semaphore, value)` or `(semaphore, value, third)`. A semaphore is a
+            `Semaphore`, a `BinarySemaphore` or a Vulkan handle; the value of a binary one is `None`. With an imported
+            resource only passes that use it, and what follows them, wait. With usages or stages (`"sampled"`,
+            `["vertex", "fragment"]`) only these stages of the run wait.
         signal
-            Semaphores that the run signals when all its passes are done: `(semaphore, value)`.
+            Semaphores that the run signals when all its passes are done: `(semaphore, value)`. With an imported resource
+            that is declared so (`signal=True`), behind its last use.
         fence
-            A `VkFence` as an integer, unsignalled: the run signals it when all of it is done, read-backs included.
+            A `Fence`, or a `VkFence` as an integer, unsignalled: the run signals it when all of it is done, read-backs
+            included.
 
         Returns
         -------
@@ -3566,6 +3649,54 @@ class Device:
             RG-E131 if another device or driver exported it, RG-E102 if the driver shares no timelines.
         GraphError
             RG-E225 if the descriptor is closed or is no semaphore.
+        """
+    def binary_semaphore(self, *, shared: Literal["opaque_fd", "sync_fd"] | None = None) -> BinarySemaphore:
+        """Make a binary semaphore, which one run signals and another one waits for.
+
+        Parameters
+        ----------
+        shared
+            `"opaque_fd"`: it can be exported to the same device and driver, in other processes and APIs too. `"sync_fd"`:
+            each signal can be exported, once it was submitted. Default: it is this device's alone.
+
+        Returns
+        -------
+        BinarySemaphore
+            It is destroyed when nothing that was submitted uses it.
+
+        Raises
+        ------
+        DeviceError
+            RG-E102 if the driver exports no such descriptors.
+        """
+    def import_binary_semaphore(self, exported: Exported) -> BinarySemaphore:
+        """Import a binary semaphore, or one signal of one, that another device, process or API exported.
+
+        Parameters
+        ----------
+        exported
+            What `BinarySemaphore.export` returned. The descriptor stays yours to close. Of a `sync_fd`, -1 stands for a
+            signal that is over.
+
+        Returns
+        -------
+        BinarySemaphore
+            Runs wait for it: `wait=[(semaphore, None)]`.
+
+        Raises
+        ------
+        DeviceError
+            RG-E131 if another device or driver exported an `opaque_fd`, RG-E102 if the driver takes no such descriptors.
+        GraphError
+            RG-E225 if the descriptor is closed or is no semaphore.
+        """
+    def fence(self) -> Fence:
+        """Make a fence that runs signal: `device.run(graph, fence=fence)`.
+
+        Returns
+        -------
+        Fence
+            It is destroyed when nothing that was submitted uses it.
         """
     def semaphore(self, value: int = 0, *, shared: bool = False) -> Semaphore:
         """Make a timeline semaphore, which runs wait for and signal: `device.run(graph, wait=[(semaphore, 1)])`.
@@ -4214,7 +4345,7 @@ class Compiled:
         chaos: int | None = None,
         wait: _Waits | None = None,
         signal: _Signals | None = None,
-        fence: int | None = None,
+        fence: Fence | int | None = None,
         adapt: bool | Literal["queues"] | Adapt | None = None,
     ) -> Frame:
         """Run a frame.
@@ -4224,13 +4355,16 @@ class Compiled:
         inputs, into, flags, params, read, statistics, measure, chaos, adapt
             See `Device.run`.
         wait
-            Semaphores that the run waits for: `(semaphore, value)` or `(semaphore, value, resource)`. A semaphore is a
-            `Semaphore` or a Vulkan handle; a value of `None` says that a handle is binary. With an imported resource
-            only passes that use it, and what follows them, wait.
+            Semaphores that the run waits for: `(semaphore, value)` or `(semaphore, value, third)`. A semaphore is a
+            `Semaphore`, a `BinarySemaphore` or a Vulkan handle; the value of a binary one is `None`. With an imported
+            resource only passes that use it, and what follows them, wait. With usages or stages (`"sampled"`,
+            `["vertex", "fragment"]`) only these stages of the run wait.
         signal
-            Semaphores that the run signals when all its passes are done: `(semaphore, value)`.
+            Semaphores that the run signals when all its passes are done: `(semaphore, value)`. With an imported resource
+            that is declared so (`signal=True`), behind its last use.
         fence
-            A `VkFence` as an integer, unsignalled: the run signals it when all of it is done, read-backs included.
+            A `Fence`, or a `VkFence` as an integer, unsignalled: the run signals it when all of it is done, read-backs
+            included.
 
         Returns
         -------

@@ -300,15 +300,15 @@ class Exported(NamedTuple):
     """A block of memory or a semaphore that was exported: its descriptor, and plain data for the importer."""
 
     kind: str
-    """`"memory"` or `"semaphore"`."""
+    """`"memory"`, `"semaphore"`, or of a binary semaphore `"opaque_fd"` or `"sync_fd"`."""
     fd: int
-    """The file descriptor, yours to close."""
+    """The file descriptor, yours to close; of a `sync_fd` whose signal is over, -1."""
     size: int
     """Bytes of memory."""
     memory_type: int
     """Index of the memory type."""
     device_uuid: str
-    """UUID of the device that exported it; only the same can import it."""
+    """UUID of the device that exported it; only the same can import it, but for a `sync_fd`."""
     driver_uuid: str
     """UUID of its driver."""
 

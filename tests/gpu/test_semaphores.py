@@ -1,5 +1,7 @@
 """Semaphores that are not the graph's: runs wait for them and signal them."""
 
+import os
+
 import numpy as np
 import pytest
 
@@ -72,12 +74,79 @@ def test_values_only_grow():
         ([(1, 1, "src", 4)], [], "with 4 values"),
         ([(1, 1, "other")], [], 'called "other"'),
         ([(1, 1, "dst")], [], "not imported"),
-        ([], [(1, 1, "src")], "a signal names a semaphore and a value"),
+        ([], [(1, 1, "src")], "not declared to be signalled"),
+        ([], [(1, 1, "other")], 'called "other"'),
     ],
 )
 def test_wrong_semaphores_are_refused(wait: list, signal: list, message: str):
     with opened() as device, pytest.raises(rg.GraphError, match=message):
         device.run(adding(), inputs={"src": np.zeros(64, np.uint32)}, wait=wait, signal=signal)
+
+
+FILL = """
+@group(0) @binding(0) var<storage, read_write> dst: array<u32>;
+@compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) { dst[id.x] += 7u; }"""
+
+
+def test_another_user_goes_on_behind_the_last_use_while_the_run_waits_for_a_third_one():
+    g = rg.Graph("two users")
+    early = g.import_buffer("early", 256, signal=True)
+    late = g.import_buffer("late", 256, wait=True, signal=True)
+    g.compute("first", FILL, groups=1, dst=early, weight_us=500)
+    g.compute("second", FILL, groups=1, dst=late, weight_us=500, after="first")
+    with opened() as device:
+        plan = device.compile(g).plan
+        assert [line.strip() for line in str(plan).splitlines() if "other user" in line] == [
+            "signal the other user of early",
+            "wait for the other user of late at compute_shader",
+            "signal the other user of late",
+        ]
+        assert plan.check(g) == []
+        mine, theirs = device.semaphore(), device.semaphore()
+        one, two = device.buffer("one", 256), device.buffer("two", 256)
+        for buffer in (one, two):
+            buffer.write(np.zeros(64, np.uint32))
+        frame = device.run(
+            g,
+            inputs={"early": one, "late": two},
+            read=[],
+            wait=[(theirs, 1, "late")],
+            signal=[(mine, 1, "early"), (mine, 2, "late")],
+        )
+        assert mine.wait(1, 10), "the first pass waits for nobody"
+        assert not frame.wait(0.05)
+        assert mine.value == 1
+        theirs.signal(1)
+        assert mine.wait(2, 10)
+        assert set(np.asarray(two.read()).view(np.uint32).ravel()) == {7}
+
+
+def test_an_import_that_is_read_back_is_signalled_behind_the_read_back():
+    g = rg.Graph("read back")
+    dst = g.import_buffer("dst", 256, signal=True)
+    g.compute("fill", FILL, groups=1, dst=dst)
+    g.root(dst)
+    with opened() as device:
+        semaphore = device.semaphore()
+        frame = device.run(g, inputs={"dst": np.zeros(64, np.uint32)}, signal=[(semaphore, 1, "dst")])
+        assert semaphore.wait(1, 10)
+        assert set(np.asarray(frame["dst"]).view(np.uint32).ravel()) == {7}
+
+
+def test_memory_of_others_is_not_used_without_their_semaphore():
+    g = rg.Graph("forgotten")
+    g.compute("fill", FILL, groups=1, dst=g.import_buffer("dst", 256, wait=True))
+    with opened() as device:
+        # An array is copied into memory that nobody else has.
+        device.run(g, inputs={"dst": np.zeros(64, np.uint32)}).wait()
+        owner = device.buffer("owner", 256)
+        buffer = device.borrow_resource("borrowed", owner.handle, 256)
+        with pytest.raises(rg.GraphError, match=r'"dst" is declared to wait .* no semaphore') as error:
+            device.run(g, inputs={"dst": buffer})
+        assert error.value.code == "RG-E225"
+        assert 'wait=(semaphore, value, "dst")' in str(error.value.hint)
+        semaphore = device.semaphore(1)
+        device.run(g, inputs={"dst": buffer}, wait=[(semaphore, 1, "dst")], read=[]).wait()
 
 
 def test_a_semaphore_of_another_device_is_refused():
@@ -87,3 +156,127 @@ def test_a_semaphore_of_another_device_is_refused():
             device.run(adding(), inputs={"src": np.zeros(64, np.uint32)}, wait=[(semaphore, 0)])
         assert repr(semaphore).startswith("Semaphore(handle=0x")
         assert semaphore.device is other
+
+
+def started(g: rg.Graph, device: rg.Device, **arguments: object) -> rg.Frame:
+    return device.run(g, inputs={"src": np.zeros(64, np.uint32)}, **arguments)
+
+
+@pytest.mark.parametrize("third", ["compute", "storage_read", ("compute", "copy"), ["uniform"]])
+def test_a_wait_names_usages_or_stages(third: object):
+    with opened() as device:
+        semaphore = device.semaphore()
+        frame = started(adding(), device, wait=[(semaphore, 1, third)])
+        assert not frame.wait(0.05)
+        semaphore.signal(1)
+        assert set(np.asarray(frame["dst"]).view(np.uint32).ravel()) == {1}
+        with pytest.raises(rg.GraphError, match='called "computing"'):
+            started(adding(), device, wait=[(semaphore, 1, "computing")])
+
+
+def test_a_binary_semaphore_is_signalled_by_one_run_and_waited_for_by_another():
+    with opened() as device:
+        semaphore = device.binary_semaphore()
+        with pytest.raises(rg.GraphError, match="nothing signals a binary semaphore"):
+            started(adding(), device, wait=[(semaphore, None)])
+        with pytest.raises(rg.GraphError, match="a binary semaphore has no values"):
+            started(adding(), device, wait=[(semaphore, 3)])
+        for _ in range(3):
+            started(adding(), device, signal=[(semaphore, None)], read=[])
+            with pytest.raises(rg.GraphError, match="signalled twice"):
+                started(adding(), device, signal=[(semaphore, None)])
+            frame = started(adding(), device, wait=[(semaphore, None, "src")])
+            assert set(np.asarray(frame["dst"]).view(np.uint32).ravel()) == {1}
+        with pytest.raises(rg.GraphError, match="was not made to be exported"):
+            semaphore.export()
+        with opened() as other, pytest.raises(rg.GraphError, match="of another device"):
+            started(adding(), other, wait=[(semaphore, None)])
+        assert semaphore.device is device
+        assert repr(semaphore) == f"BinarySemaphore(handle={semaphore.handle:#x})"
+
+
+@pytest.mark.parametrize("kind", ["opaque_fd", "sync_fd"])
+def test_binary_semaphores_are_shared_as_descriptors_where_the_driver_has_them(kind: str):
+    with opened() as device, opened() as other:
+        try:
+            semaphore = device.binary_semaphore(shared=kind)
+        except rg.DeviceError as refused:
+            error = refused
+        else:
+            error = None
+        if error is not None:
+            lacks = "VK_KHR_external_semaphore_fd", f"binary semaphores as {kind}"
+            assert error.code == "RG-E102"
+            assert any(f"cannot share semaphores: it has no {one}" in str(error) for one in lacks)
+            record = rg.Exported(kind, 0, 0, 0, device.info.uuid, device.info.driver_uuid)
+            with pytest.raises(rg.DeviceError, match=r"RG-E102 .* cannot share semaphores"):
+                device.import_binary_semaphore(record)
+            return
+        if kind == "sync_fd":
+            with pytest.raises(rg.GraphError, match="nothing signals"):
+                semaphore.export()
+            started(adding(), device, signal=[(semaphore, None)], read=[])
+        exported = semaphore.export()
+        assert exported.kind == kind
+        try:
+            imported = other.import_binary_semaphore(exported)
+            if kind == "opaque_fd":
+                with pytest.raises(rg.DeviceError, match="RG-E131"):
+                    other.import_binary_semaphore(exported._replace(driver_uuid="0" * 32))
+                started(adding(), device, signal=[(semaphore, None)], read=[])
+            frame = started(adding(), other, wait=[(imported, None)])
+            assert set(np.asarray(frame["dst"]).view(np.uint32).ravel()) == {1}
+        finally:
+            if exported.fd >= 0:
+                os.close(exported.fd)
+
+
+def test_wrong_descriptors_of_binary_semaphores_are_refused():
+    with opened() as device:
+        with pytest.raises(rg.GraphError, match='no kind of descriptor called "win32"'):
+            device.binary_semaphore(shared="win32")
+        record = rg.Exported("memory", 3, 0, 0, device.info.uuid, device.info.driver_uuid)
+        with pytest.raises(rg.GraphError, match="imported from an exported memory"):
+            device.import_binary_semaphore(record)
+        with pytest.raises(rg.GraphError, match="descriptor -1 is none"):
+            device.import_binary_semaphore(record._replace(kind="opaque_fd", fd=-1))
+
+
+def test_a_fence_is_signalled_when_a_run_is_done():
+    with opened() as device:
+        semaphore, fence = device.semaphore(), device.fence()
+        assert (fence.signalled, fence.wait(0), fence.device) == (False, False, device)
+        for run in range(1, 4):
+            frame = started(adding(), device, wait=[(semaphore, run)], fence=fence)
+            assert not fence.wait(0.01)
+            with pytest.raises(rg.GraphError, match="the fence belongs to a run that is not done"):
+                started(adding(), device, fence=fence)
+            semaphore.signal(run)
+            assert fence.wait(10)
+            assert fence.signalled
+            assert frame.wait(0)
+        assert repr(fence) == f"Fence(handle={fence.handle:#x})"
+        for wrong, message in ((0, "a fence of 0 is none"), ("x", "a fence is 'x'")):
+            with pytest.raises(rg.GraphError, match=message):
+                started(adding(), device, fence=wrong)
+        with opened() as other, pytest.raises(rg.GraphError, match="a fence of another device"):
+            started(adding(), other, fence=fence)
+
+
+def test_semaphores_and_fences_of_a_closed_device_are_one_clear_error():
+    with opened() as device:
+        semaphore, binary, fence = device.semaphore(), device.binary_semaphore(), device.fence()
+        started(adding(), device, signal=[(semaphore, 1)], fence=fence, read=[]).wait()
+    calls = [
+        lambda: semaphore.value,
+        lambda: semaphore.signal(2),
+        lambda: semaphore.wait(1, 0),
+        binary.export,
+        lambda: fence.signalled,
+        lambda: fence.wait(0),
+        device.binary_semaphore,
+        device.fence,
+    ]
+    for call in calls:
+        with pytest.raises(rg.DeviceError, match="RG-E130"):
+            call()

@@ -63,6 +63,8 @@ rules! {
     Placement = "placement",
     /// An edge of an imported, persistent or history resource is missing or wrong.
     Edge = "edge",
+    /// An import is used before the wait for its other user, or after the signal to it.
+    Foreign = "foreign",
     /// A resource is not left in the state that the declaration wants.
     Leave = "leave",
     /// An inserted pass is not what the declaration demands.

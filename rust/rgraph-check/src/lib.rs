@@ -17,6 +17,7 @@ mod exact;
 mod execute;
 mod facts;
 mod finding;
+mod foreign;
 pub mod generate;
 pub mod interpret;
 mod machine;
@@ -69,6 +70,7 @@ pub fn check(graph: &Graph, plan: &Plan) -> Vec<Finding> {
         agree::resources(&facts, plan, &declared_of, &mut findings);
         agree::render_passes(&facts, plan, &declared_of, &mut findings);
         sets::sets(&facts, plan, &declared_of, &mut findings);
+        foreign::foreign(&facts, plan, &declared_of, &mut findings);
         packets::packets(&facts, plan, &declared_of, &mut findings);
         time::judge(&facts, plan, &declared_of, &mut findings);
         if !plan.queues.is_empty() || plan.batches.is_empty() {

@@ -149,6 +149,11 @@ pub(crate) fn is_well_formed(facts: &Facts, plan: &Plan, findings: &mut Findings
             format!("the edge of {} points outside the plan", name(edge.resource))
         });
     }
+    for point in &plan.foreign {
+        demand(known(point.resource) && point.batch.index() < plan.batches.len(), &|| {
+            format!("a foreign point of {} points outside the plan", name(point.resource))
+        });
+    }
     let mut subresources = 0usize;
     for grid in &facts.grids {
         subresources = subresources.saturating_add(grid.len());

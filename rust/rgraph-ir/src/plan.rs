@@ -75,6 +75,8 @@ pub struct Plan {
     pub memory: Memory,
     /// First use and last state of imported, persistent and history resources.
     pub edges: Vec<Edge>,
+    /// Where batches wait for and signal the other users of imports, by batch.
+    pub foreign: Vec<ForeignPoint>,
     /// Independent parts of the graph.
     pub subgraphs: Vec<Subgraph>,
     /// Live passes by subgraph, by [`Subgraph::passes`].
@@ -423,6 +425,17 @@ pub struct Edge {
     pub entry: State,
     /// The state that the plan leaves it in.
     pub exit: State,
+}
+
+/// A batch that waits for the other user of an import before its first use, or lets it go on after the last one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ForeignPoint {
+    /// The import.
+    pub resource: ResourceId,
+    /// The batch. It waits before its commands, and signals behind them.
+    pub batch: BatchId,
+    /// Of a wait, the stages that wait; `None`: a signal.
+    pub wait: Option<Stages>,
 }
 
 /// Who uses a resource, and how.

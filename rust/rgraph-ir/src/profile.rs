@@ -103,6 +103,10 @@ pub struct Profile {
     pub copy_gb_s: f64,
     /// Cost of one such copy besides its bytes, in microseconds.
     pub copy_us: f64,
+    /// Cost of a change of side between a graphics or compute queue and another API on the same GPU, in microseconds.
+    pub foreign_us: f64,
+    /// The same of a queue that only transfers.
+    pub foreign_transfer_us: f64,
     /// Invocations that fill the device; a pass of fewer leaves room for others. At least 1.
     pub width: u64,
 }
@@ -129,6 +133,9 @@ impl Profile {
             // Measured between two H200s through memory of the host: 10 GB/s by two transfers and a copy of the CPU.
             copy_gb_s: 10.0,
             copy_us: 100.0,
+            // Measured on an H200 between Vulkan and CUDA.
+            foreign_us: 160.0,
+            foreign_transfer_us: 21.0,
             // 64 compute units of 2,048 invocations.
             width: 1 << 17,
         }

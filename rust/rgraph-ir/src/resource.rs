@@ -170,11 +170,16 @@ pub struct Imported {
     pub access: Accesses,
     /// Whether its contents mean anything.
     pub defined: bool,
+    /// Each run waits for a semaphore of its other user before the first use.
+    pub wait: bool,
+    /// Each run signals its other user behind the last use.
+    pub signal: bool,
 }
 
 impl Default for Imported {
     fn default() -> Self {
-        Self { layout: None, queue: None, stages: Stages::empty(), access: Accesses::empty(), defined: true }
+        let (stages, access) = (Stages::empty(), Accesses::empty());
+        Self { layout: None, queue: None, stages, access, defined: true, wait: false, signal: false }
     }
 }
 

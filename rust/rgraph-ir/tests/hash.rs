@@ -149,6 +149,8 @@ fn resources() -> Vec<(String, Graph)> {
         Life::Imported(Imported { stages: Stages::COPY, ..imported }),
         Life::Imported(Imported { access: Accesses::TRANSFER_READ, ..imported }),
         Life::Imported(Imported { defined: false, ..imported }),
+        Life::Imported(Imported { wait: true, ..imported }),
+        Life::Imported(Imported { signal: true, ..imported }),
     ];
     let leaves = [
         Leave { layout: None, queue: None },

@@ -59,6 +59,7 @@ use crate::stages::synchronize::batch::Batches;
 use crate::stages::synchronize::clock::Clocks;
 use crate::stages::synchronize::edge::edges;
 use crate::stages::synchronize::emit::{self, emit};
+use crate::stages::synchronize::foreign::ForeignUses;
 use crate::stages::synchronize::hazard::{Hazards, Scene};
 use crate::stages::synchronize::read_group::{Frame, ReadGroups};
 use crate::stages::synchronize::repeat::Repeats;
@@ -101,6 +102,7 @@ pub struct Scratch {
     intervals: Vec<u32>,
     kept_intervals: Vec<u32>,
     interval_cuts: IntervalCuts,
+    foreign: ForeignUses,
     batches: Batches,
     few: FewBatches,
     transients: Transients,
@@ -334,7 +336,9 @@ impl Scratch {
                 follow(merge.final_position(earlier));
             }
         });
-        self.batches.cut(schedule, clocks);
+        let us = |at: usize| f64::from(self.weights.weight_us[deps.index[schedule.passes[at].pass] as usize]);
+        self.foreign.find(frame, &self.queues, profile, us);
+        self.batches.cut(schedule, clocks, &self.foreign);
         poll_now();
         self.find_intervals(
             graph,
@@ -490,6 +494,7 @@ impl Scratch {
         repeats.complete(scene, hazards, wait_stages);
         poll_now();
         edges(scene, profile, hazards, &mut plan.edges, &mut plan.report.notes);
+        self.foreign.write(batches, &mut plan.foreign, &mut plan.report.notes);
         plan.graph.clear();
         plan.graph.push_str(graph.name());
         plan.profile.clone_from(&profile.name);

@@ -14,7 +14,7 @@ use crate::stages::validate::{ValidateScratch, validate};
 pub use crate::stages::resolve::meaning::default_shader_stage;
 pub use crate::stages::resolve::subresource::Part;
 pub use crate::stages::size::{full_mips, mip_size};
-pub use crate::stages::validate::queues::expanded_queues;
+pub use crate::stages::validate::queues::{common_stages, expanded_queues};
 
 /// Kind of every resource, sizes resolved; `None` if a shape is wrong, which a bake reports. O(resources).
 pub fn kinds(graph: &Graph, profile: &Profile) -> Option<IdVec<ResourceId, PlanKind>> {

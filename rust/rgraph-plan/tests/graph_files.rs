@@ -50,6 +50,8 @@ fn everything() -> Graph {
         stages: Stages::FRAGMENT_SHADER | Stages::ALL_TRANSFER,
         access: Accesses::SHADER_SAMPLED_READ | Accesses::TRANSFER_READ,
         defined: false,
+        wait: true,
+        signal: true,
     };
     let leave = Leave { layout: Some(Layout::PresentSrc), queue: Some(PassQueue::Graphics) };
     let env = Resource { life: Life::Imported(imported), leave: Some(leave), ..image(cube) };

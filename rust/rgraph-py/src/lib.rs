@@ -14,6 +14,8 @@ mod core {
     #[pymodule_export]
     use crate::classes::array::PyArray;
     #[pymodule_export]
+    use crate::classes::binary::{PyBinarySemaphore, PyFence};
+    #[pymodule_export]
     use crate::classes::box_tree::PyBoxTree;
     #[pymodule_export]
     use crate::classes::capture::{_capture_graphs, PyCapture};

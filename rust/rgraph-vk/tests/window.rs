@@ -201,6 +201,31 @@ fn values_of_float_and_srgb_formats_are_shown_as_they_are_saved() {
     }
 }
 
+/// A screen without high dynamic range gets the nearest colour, and the window says which; a screen with it gets the
+/// format that goes with it. Where the device tells when an image is on the screen, pacing waits for that.
+#[test]
+fn a_window_says_which_colour_and_pace_it_got() {
+    let Some((device, display)) = on_x() else { return };
+    let (compiled, root) = flag(&device.0, Format::Rgba16float);
+    for (color, format) in [(Color::Hdr10, Format::Rgb10a2unorm), (Color::ScRgb, Format::Rgba16float)] {
+        let (id, window) = open(&device.0, &display, [16, 8], &WindowOptions { color, latency: 1, ..small() });
+        let info = window.info().expect("open").expect("texels");
+        println!("asked for {color:?}: {:?} as {}, present_wait {}", info.color, info.format, info.present_wait);
+        let fallback = [Format::Bgra8unormSrgb, Format::Rgba8unormSrgb, Format::Bgra8unorm, Format::Rgba8unorm];
+        match info.color {
+            got if got == color => assert_eq!(info.format, format),
+            Color::Linear | Color::Encoded => assert!(fallback.contains(&info.format), "{:?}", info.format),
+            other => panic!("{other:?} in place of {color:?}"),
+        }
+        for _ in 0..3 {
+            show(&run(&compiled), root, &window);
+            assert!(window.pace().expect("paces"));
+        }
+        window.close().expect("closes");
+        display.destroy(id);
+    }
+}
+
 #[test]
 fn another_shape_lies_between_black_bars() {
     let Some((device, display)) = on_x() else { return };

@@ -229,6 +229,8 @@ impl Maker {
             stages,
             access,
             defined: layout != Some(Layout::Undefined) && !self.source.chance(1, 4),
+            wait: self.source.chance(1, 4),
+            signal: self.source.chance(1, 4),
         }
     }
 }

@@ -55,6 +55,30 @@ corners! {
         pass over graphics: color there load=clear
         runs over";
 
+    an_import_with_another_user_is_waited_for_and_signalled = "
+        image there imported layout=general wait signal
+        image mid
+        image out root
+        pass first graphics: color mid load=clear
+        pass read graphics: sampled there; sampled mid; color out
+        pass last graphics effects: sampled out";
+
+    an_import_with_another_user_is_used_on_two_queues_and_the_host = "
+        buffer there 256 imported wait signal
+        buffer out 256 root
+        pass one compute: storage_read there; storage_write out
+        pass two async_compute effects: storage_read there
+        pass three cpu effects: host_read there";
+
+    two_imports_with_other_users_far_apart = "
+        buffer near 256 imported wait signal
+        buffer far 256 imported wait signal
+        buffer mid 256
+        buffer out 256 root
+        pass one compute: storage_read_write near; storage_write mid
+        pass two compute: storage_read_write mid
+        pass three compute: storage_read mid; storage_read_write far; storage_write out";
+
     an_imported_root_that_nobody_writes_is_fine = "
         image there imported root
         image out root

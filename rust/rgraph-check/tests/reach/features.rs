@@ -162,6 +162,9 @@ impl Features {
                     self.when(imported.layout.is_some(), "imported in a layout");
                     self.when(imported.queue.is_some(), "imported from a queue");
                     self.when(imported.access != Accesses::empty(), "imported with a scope");
+                    self.when(imported.wait, "waited for");
+                    self.when(imported.signal, "signalled");
+                    self.when(imported.wait && imported.signal, "waited for and signalled");
                     Some(if imported.defined { "imported" } else { "imported undefined" })
                 }
             };
@@ -494,6 +497,9 @@ pub const WANTED: &[&str] = &[
     "history of a buffer",
     "acceleration structure",
     "odd buffer size",
+    "waited for",
+    "signalled",
+    "waited for and signalled",
     "cube",
     "array",
     "full mips",

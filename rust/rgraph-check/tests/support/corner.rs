@@ -76,6 +76,7 @@ fn resource(image: bool, words: &[&str]) -> (String, bool) {
             "layout" | "queue" | "contents" => {
                 imported.get_or_insert_default().push(format!("\"{key}\": \"{value}\""));
             }
+            "wait" | "signal" => imported.get_or_insert_default().push(format!("\"{key}\": true")),
             "leave" => {
                 let (layout, queue) = value.split_once('@').unwrap_or((value, ""));
                 let parts = [("layout", layout), ("queue", queue)];

@@ -280,9 +280,28 @@ impl Naive<'_> {
         }
         self.leave();
         self.close(None);
+        self.foreign();
         let (value, host) = (self.value, self.host);
         for (wait, of_host) in std::mem::take(&mut self.patches) {
             self.plan.waits[wait].value = if of_host { host } else { value };
+        }
+    }
+
+    /// Each queue waits for the other users of imports with its first batch, and signals them with its last one.
+    fn foreign(&mut self) {
+        for queue in [Some(QueueId::new(0)), None] {
+            let batches = self.plan.batches.iter_ids().filter(|(_, batch)| batch.queue == queue);
+            let batches: Vec<_> = batches.map(|(id, _)| id).collect();
+            let (Some(&first), Some(&last)) = (batches.first(), batches.last()) else { continue };
+            for (resource, declared) in self.graph.resources().iter_ids() {
+                let Life::Imported(imported) = declared.life else { continue };
+                if imported.wait {
+                    self.plan.foreign.push(ForeignPoint { resource, batch: first, wait: Some(Stages::all()) });
+                }
+                if imported.signal {
+                    self.plan.foreign.push(ForeignPoint { resource, batch: last, wait: None });
+                }
+            }
         }
     }
 

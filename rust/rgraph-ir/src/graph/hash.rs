@@ -225,9 +225,14 @@ fn hash_resource(hash: &mut Mixer, resource: &Resource) {
         Life::History(History { of, frames, zero_first }) => {
             [2, of.index() as u64, u64::from(frames), u64::from(zero_first)]
         }
-        Life::Imported(Imported { layout, queue, stages, access, defined }) => {
+        Life::Imported(Imported { layout, queue, stages, access, defined, wait, signal }) => {
             let layout = option(layout.map(|layout| layout as u32));
-            [3 | u64::from(defined) << 8, layout, option(queue.map(|queue| queue as u32)), scope(stages, access)]
+            [
+                3 | u64::from(defined) << 8 | u64::from(wait) << 9 | u64::from(signal) << 10,
+                layout,
+                option(queue.map(|queue| queue as u32)),
+                scope(stages, access),
+            ]
         }
     };
     hash.words(&leave);

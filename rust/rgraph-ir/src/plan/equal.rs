@@ -29,6 +29,7 @@ impl PartialEq for Plan {
             layouts: _,
             memory: Memory { heaps, placements, total, without_aliasing, lower_bound },
             edges,
+            foreign,
             subgraphs,
             subgraph_passes: _,
             subgraph_roots: _,
@@ -53,6 +54,7 @@ impl PartialEq for Plan {
             && *placements == other.memory.placements
             && bytes == [other.memory.total, other.memory.without_aliasing, other.memory.lower_bound]
             && *edges == other.edges
+            && *foreign == other.foreign
             && both(subgraphs, &other.subgraphs, |a, b| self.same_subgraph(a, other, b))
             && *unmerged == other.unmerged
             && both(sets, &other.sets, |a, b| self.same_set(a, other, b))

@@ -7,7 +7,7 @@ use crate::error::{Code, GraphError};
 use crate::profile::{Limits, MemoryType, Profile, Queue};
 
 /// Keys of a profile file.
-pub(super) const PROFILE_KEYS: [&str; 15] = [
+pub(super) const PROFILE_KEYS: [&str; 17] = [
     "rprofile",
     "name",
     "queues",
@@ -22,6 +22,8 @@ pub(super) const PROFILE_KEYS: [&str; 15] = [
     "pass_us",
     "copy_gb_s",
     "copy_us",
+    "foreign_us",
+    "foreign_transfer_us",
     "width",
 ];
 /// Keys of a queue.
@@ -89,6 +91,8 @@ fn profile(root: Node<'_, '_>) -> Option<Profile> {
     cost("pass_us", &mut profile.pass_us);
     cost("copy_gb_s", &mut profile.copy_gb_s);
     cost("copy_us", &mut profile.copy_us);
+    cost("foreign_us", &mut profile.foreign_us);
+    cost("foreign_transfer_us", &mut profile.foreign_transfer_us);
     integer("width", &mut profile.width);
     if let Some(memory) = fields.get("memory").and_then(|memory| memory.list(" of classes of memory", memory_type)) {
         profile.memory = memory;
@@ -174,6 +178,8 @@ pub fn write_profile(profile: &Profile) -> String {
     sheet.line("  ", "pass_us", &profile.pass_us);
     sheet.line("  ", "copy_gb_s", &profile.copy_gb_s);
     sheet.line("  ", "copy_us", &profile.copy_us);
+    sheet.line("  ", "foreign_us", &profile.foreign_us);
+    sheet.line("  ", "foreign_transfer_us", &profile.foreign_transfer_us);
     sheet.line("  ", "width", &profile.width);
     sheet.text("\n}\n");
     sheet.finish()

@@ -159,6 +159,12 @@ fn batch(out: &mut String, plan: &Plan, id: BatchId, batch: &Batch) {
     for wait in &plan.waits[batch.waits.range()] {
         line(out, format_args!("  wait for {}", wait_text(plan, wait)));
     }
+    let points = || plan.foreign.iter().filter(|point| point.batch == id);
+    for (point, stages) in points().filter_map(|point| Some((point, point.wait?))) {
+        let stages = stages.names().collect::<Vec<_>>().join(" | ");
+        let name = plain(plan.resource_name(point.resource));
+        line(out, format_args!("  wait for the other user of {name} at {stages}"));
+    }
     let commands = &plan.commands[batch.commands.range()];
     let names = commands.iter().filter_map(|command| match command {
         Command::Pass { pass, .. } => Some(plain(plan.pass_name(*pass)).chars().count()),
@@ -189,6 +195,9 @@ fn batch(out: &mut String, plan: &Plan, id: BatchId, batch: &Batch) {
     }
     if let Some(value) = batch.signal {
         line(out, format_args!("  signal {} {value}", plain(&queue_label(plan, batch.queue))));
+    }
+    for point in points().filter(|point| point.wait.is_none()) {
+        line(out, format_args!("  signal the other user of {}", plain(plan.resource_name(point.resource))));
     }
 }
 

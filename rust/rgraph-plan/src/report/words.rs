@@ -250,6 +250,9 @@ pub fn culled_word(culled: Culled) -> &'static str {
     }]
 }
 
+/// Words for the two kinds of foreign points.
+pub const FOREIGN_WORDS: [&str; 2] = ["wait", "signal"];
+
 /// Words for the side on which the passes of a set run.
 pub const SET_WORDS: [&str; 2] = ["cpu", "gpu"];
 

@@ -254,20 +254,24 @@ pub fn life(py: Python<'_>, imported: Option<Imported>, lasting: Lasting, histor
 /// `imported=`: a bool, or a dict as in a graph file.
 pub fn imported(value: &Bound<'_, PyAny>) -> PyResult<Option<Imported>> {
     if let Ok(dict) = value.cast::<PyDict>() {
-        only(dict, &["layout", "queue", "stages", "access", "contents"])?;
+        only(dict, &["layout", "queue", "stages", "access", "contents", "wait", "signal"])?;
         let of = |name| dict.get_item(name);
         let (layout, queue, contents) = (of("layout")?, of("queue")?, of("contents")?);
+        let flag = |name| of(name)?.map_or(Ok(false), |value| value.extract::<bool>());
+        let points = [flag("wait")?, flag("signal")?];
         return state(
             value.py(),
             [layout.as_ref(), queue.as_ref(), of("stages")?.as_ref(), of("access")?.as_ref(), contents.as_ref()],
+            points,
         )
         .map(Some);
     }
     Ok(value.cast::<PyBool>().map_err(PyErr::from)?.is_true().then(Imported::default))
 }
 
-/// The state of an imported resource: layout, queue, stages, access, contents.
-pub fn state(py: Python<'_>, given: [Option<&Bound<'_, PyAny>>; 5]) -> PyResult<Imported> {
+/// The state of an imported resource: layout, queue, stages, access, contents; and whether runs wait for its other user
+/// and signal it.
+pub fn state(py: Python<'_>, given: [Option<&Bound<'_, PyAny>>; 5], [wait, signal]: [bool; 2]) -> PyResult<Imported> {
     let [layout, queue, by, how, contents] = given.map(|value| value.filter(|value| !value.is_none()));
     let known = |name: &str| match name {
         "defined" => Some(true),
@@ -285,6 +289,8 @@ pub fn state(py: Python<'_>, given: [Option<&Bound<'_, PyAny>>; 5]) -> PyResult<
         stages: by.map(stages).transpose()?.unwrap_or_default(),
         access: how.map(accesses).transpose()?.unwrap_or_default(),
         defined: defined.transpose()?.unwrap_or(true),
+        wait,
+        signal,
     })
 }
 

@@ -225,13 +225,16 @@ impl PyCompiled {
     /// inputs, into, flags, params, read, statistics, measure, chaos, adapt
     ///     See `Device.run`.
     /// wait
-    ///     Semaphores that the run waits for: `(semaphore, value)` or `(semaphore, value, resource)`. A semaphore is a
-    ///     `Semaphore` or a Vulkan handle; a value of `None` says that a handle is binary. With an imported resource
-    ///     only passes that use it, and what follows them, wait.
+    ///     Semaphores that the run waits for: `(semaphore, value)` or `(semaphore, value, third)`. A semaphore is a
+    ///     `Semaphore`, a `BinarySemaphore` or a Vulkan handle; the value of a binary one is `None`. With an imported
+    ///     resource only passes that use it, and what follows them, wait. With usages or stages (`"sampled"`,
+    ///     `["vertex", "fragment"]`) only these stages of the run wait.
     /// signal
-    ///     Semaphores that the run signals when all its passes are done: `(semaphore, value)`.
+    ///     Semaphores that the run signals when all its passes are done: `(semaphore, value)`. With an imported resource
+    ///     that is declared so (`signal=True`), behind its last use.
     /// fence
-    ///     A `VkFence` as an integer, unsignalled: the run signals it when all of it is done, read-backs included.
+    ///     A `Fence`, or a `VkFence` as an integer, unsignalled: the run signals it when all of it is done, read-backs
+    ///     included.
     ///
     /// Returns
     /// -------
@@ -255,7 +258,7 @@ impl PyCompiled {
         chaos: Option<Bytes>,
         wait: Option<&Bound<'py, PyAny>>,
         signal: Option<&Bound<'py, PyAny>>,
-        fence: Option<u64>,
+        fence: Option<&Bound<'py, PyAny>>,
         adapt: Option<&Bound<'py, PyAny>>,
         unknown: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyFrame>> {

@@ -248,6 +248,11 @@ impl PyGraphModule {
     ///     How they used it, one name or several.
     /// contents
     ///     `"defined"`, or `"undefined"` where they need not be kept.
+    /// wait
+    ///     If true, another user has it between runs, and each run waits for that user's semaphore before the first use:
+    ///     `device.run(graph, wait=[(semaphore, value, "name")])`. Passes before that use do not wait.
+    /// signal
+    ///     If true, each run may signal the other user behind the last use: `signal=[(semaphore, value, "name")]`.
     /// layers, mips, samples, cube, leave, sharing, memory_domain
     ///     See `image`.
     ///
@@ -256,11 +261,11 @@ impl PyGraphModule {
     /// Image
     ///     A handle to be used in passes of this graph.
     #[pyo3(signature = (name, size = None, format = None, *, layout = None, queue = None, stages = None, access = None,
-                        contents = None, layers = None, mips = None, samples = None, cube = false, leave = None,
-                        sharing = None, memory_domain = None, **unknown),
+                        contents = None, wait = false, signal = false, layers = None, mips = None, samples = None,
+                        cube = false, leave = None, sharing = None, memory_domain = None, **unknown),
            text_signature = "($self, name, size=None, format=None, *, layout=None, queue=None, stages=None, \
-                             access=None, contents='defined', layers=None, mips=None, samples=None, cube=False, \
-                             leave=None, sharing=None, memory_domain=None)")]
+                             access=None, contents='defined', wait=False, signal=False, layers=None, mips=None, \
+                             samples=None, cube=False, leave=None, sharing=None, memory_domain=None)")]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
     fn import_image<'py>(
         slf: &Bound<'py, Self>,
@@ -272,6 +277,8 @@ impl PyGraphModule {
         stages: Option<&Bound<'py, PyAny>>,
         access: Option<&Bound<'py, PyAny>>,
         contents: Option<&Bound<'py, PyAny>>,
+        wait: bool,
+        signal: bool,
         layers: Option<Count>,
         mips: Option<&Bound<'py, PyAny>>,
         samples: Option<Count>,
@@ -284,7 +291,7 @@ impl PyGraphModule {
         let py = slf.py();
         keywords::refuse_in(slf.as_any(), "import_image", unknown)?;
         let image = declare::image(py, format, layers, mips, samples, cube)?;
-        let imported = declare::state(py, [layout, queue, stages, access, contents])?;
+        let imported = declare::state(py, [layout, queue, stages, access, contents], [wait, signal])?;
         let links = Links { size: declare::size(size, None, None, None, py)?, ..Links::default() };
         let (lasting, wishes) = (Lasting::default(), Wishes { sharing, memory_domain });
         let resource = declare::resource(py, Kind::Image(image), Some(imported), lasting, &links, leave, wishes)?;
@@ -377,7 +384,7 @@ impl PyGraphModule {
     ///     Its name among resources.
     /// size
     ///     Bytes.
-    /// queue, stages, access, contents
+    /// queue, stages, access, contents, wait, signal
     ///     See `import_image`.
     /// leave, sharing, memory_domain, acceleration_structure
     ///     See `buffer`.
@@ -386,10 +393,11 @@ impl PyGraphModule {
     /// -------
     /// Buffer
     ///     A handle to be used in passes of this graph.
-    #[pyo3(signature = (name, size, *, queue = None, stages = None, access = None, contents = None, leave = None,
-                        sharing = None, memory_domain = None, acceleration_structure = false, **unknown),
+    #[pyo3(signature = (name, size, *, queue = None, stages = None, access = None, contents = None, wait = false,
+                        signal = false, leave = None, sharing = None, memory_domain = None,
+                        acceleration_structure = false, **unknown),
            text_signature = "($self, name, size, *, queue=None, stages=None, access=None, contents='defined', \
-                             leave=None, sharing=None, memory_domain=None, \
+                             wait=False, signal=False, leave=None, sharing=None, memory_domain=None, \
                              acceleration_structure=False)")]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments, each with a default")]
     fn import_buffer<'py>(
@@ -400,6 +408,8 @@ impl PyGraphModule {
         stages: Option<&Bound<'py, PyAny>>,
         access: Option<&Bound<'py, PyAny>>,
         contents: Option<&Bound<'py, PyAny>>,
+        wait: bool,
+        signal: bool,
         leave: Option<&Bound<'py, PyAny>>,
         sharing: Option<Text<'_>>,
         memory_domain: Option<Text<'_>>,
@@ -409,7 +419,7 @@ impl PyGraphModule {
         let py = slf.py();
         keywords::refuse_in(slf.as_any(), "import_buffer", unknown)?;
         let buffer = Buffer { size: Some(size.0), acceleration_structure };
-        let imported = declare::state(py, [None, queue, stages, access, contents])?;
+        let imported = declare::state(py, [None, queue, stages, access, contents], [wait, signal])?;
         let links = Links::default();
         let (lasting, wishes) = (Lasting::default(), Wishes { sharing, memory_domain });
         let resource = declare::resource(py, Kind::Buffer(buffer), Some(imported), lasting, &links, leave, wishes)?;

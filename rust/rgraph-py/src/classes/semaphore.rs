@@ -6,10 +6,13 @@ use ash::vk::{self, Handle};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
+use rgraph_plan::access::{Stages, Usage};
 use rgraph_plan::error::Code;
-use rgraph_vk::{Inputs, RunFence, Semaphore, SemaphoreSignal, SemaphoreWait};
+use rgraph_plan::resource::ResourceId;
+use rgraph_vk::{BinarySemaphore, Inputs, RunFence, Semaphore, SemaphoreSignal, SemaphoreWait};
 
-use crate::arguments::convert::{Number, one_or_many};
+use crate::arguments::convert::{Number, Text, one_or_many};
+use crate::classes::binary::{PyBinarySemaphore, PyFence};
 use crate::classes::compiled::PyCompiled;
 use crate::classes::device::PyDevice;
 use crate::run::detached::{Detached, call, wait};
@@ -123,52 +126,109 @@ impl PySemaphore {
     }
 }
 
-const FORM: &str =
-    "give (semaphore, value), or (handle, None) for a binary one; a wait may name an imported resource third";
+const FORM: &str = "give (semaphore, value), or (semaphore, None) for a binary one; an imported resource may stand third, \
+                    or usages or stages of a wait";
 
 /// A semaphore of an argument: ours, or a handle.
 enum Given<'py> {
     Ours(Bound<'py, PySemaphore>),
+    Binary(Bound<'py, PyBinarySemaphore>),
     Handle(vk::Semaphore),
 }
 
-/// Adds the semaphores that a run waits for and signals, and the fence that it signals.
-pub fn given(
-    py: Python<'_>,
-    this: &PyCompiled,
-    arguments: &Arguments<'_, '_>,
-    inputs: &mut Inputs<'static>,
-) -> PyResult<()> {
-    if let Some(fence) = arguments.fence {
-        if fence == 0 {
-            return Err(bad(py, Code::BadInput, "a fence of 0 is none", "give the VkFence as an integer, or None"));
+/// Only a part of a run waits.
+enum Behind {
+    Import(ResourceId),
+    At(Stages),
+}
+
+/// What stands third in a wait: an import, or usages and stages.
+fn behind(this: &PyCompiled, third: &Bound<'_, PyAny>) -> PyResult<Behind> {
+    let unknown = match this.find(third) {
+        Ok(resource) => return Ok(Behind::Import(resource)),
+        Err(unknown) => unknown,
+    };
+    let Ok(words) = one_or_many(third) else { return Err(unknown) };
+    let mut all = Stages::empty();
+    for word in words {
+        let Ok(Text(name)) = word.extract::<Text>() else { return Err(unknown) };
+        let usage = Usage::from_name(name).map(SemaphoreWait::stages_of);
+        match usage.or_else(|| Stages::from_word(name)) {
+            Some(stages) => all |= stages,
+            None => return Err(unknown),
         }
-        // SAFETY: the caller's handle, as those of borrowed devices and resources are.
-        inputs.fence = Some(unsafe { RunFence::new(vk::Fence::from_raw(fence)) });
     }
+    Ok(Behind::At(all))
+}
+
+/// Adds the semaphores that a run waits for and signals, and the fence that it signals.
+pub fn given(this: &PyCompiled, arguments: &Arguments<'_, '_>, inputs: &mut Inputs<'static>) -> PyResult<()> {
+    inputs.fence = arguments.fence.map(|fence| self::fence(this, fence)).transpose()?;
     for one in arguments.wait.map(one_or_many).transpose()?.unwrap_or_default() {
-        let (semaphore, value, resource) = parts(this, &one)?;
+        let (semaphore, value, third) = parts(this, &one)?;
+        let third = third.map(|third| behind(this, &third)).transpose()?;
         let wait = match (semaphore, value) {
             (Given::Ours(ours), Some(value)) => call_free(&ours, |semaphore| Ok(semaphore.reaches(value)))?,
             (Given::Ours(_), None) => {
                 return Err(bad(one.py(), Code::BadInput, "a timeline is waited for by value", FORM));
             }
+            (Given::Binary(ours), None) => free_of(&ours, BinarySemaphore::reached)?,
+            (Given::Binary(_), Some(_)) => {
+                return Err(bad(one.py(), Code::BadInput, "a binary semaphore has no values", FORM));
+            }
             // SAFETY: the caller's handle, as those of borrowed devices and resources are.
             (Given::Handle(raw), value) => unsafe { SemaphoreWait::new(raw, value) },
         };
-        let resource = resource.map(|resource| this.find(&resource)).transpose()?;
-        inputs.waits.push(resource.map_or(wait, |resource| wait.before(resource)));
+        inputs.waits.push(match third {
+            Some(Behind::Import(resource)) => wait.before(resource),
+            Some(Behind::At(stages)) => wait.at(stages),
+            None => wait,
+        });
     }
     for one in arguments.signal.map(one_or_many).transpose()?.unwrap_or_default() {
-        let signal = match parts(this, &one)? {
-            (Given::Ours(ours), Some(value), None) => call_free(&ours, |semaphore| semaphore.promised(value))?,
+        let (semaphore, value, resource) = parts(this, &one)?;
+        let resource = resource.map(|resource| this.find(&resource)).transpose()?;
+        let signal = match (semaphore, value) {
+            (Given::Ours(ours), Some(value)) => call_free(&ours, |semaphore| semaphore.promised(value))?,
+            (Given::Ours(_), None) => {
+                return Err(bad(one.py(), Code::BadInput, "a timeline is signalled with a value", FORM));
+            }
+            (Given::Binary(ours), None) => free_of(&ours, BinarySemaphore::promised)?,
+            (Given::Binary(_), Some(_)) => {
+                return Err(bad(one.py(), Code::BadInput, "a binary semaphore has no values", FORM));
+            }
             // SAFETY: as above.
-            (Given::Handle(raw), value, None) => unsafe { SemaphoreSignal::new(raw, value) },
-            _ => return Err(bad(one.py(), Code::BadInput, "a signal names a semaphore and a value", FORM)),
+            (Given::Handle(raw), value) => unsafe { SemaphoreSignal::new(raw, value) },
         };
-        inputs.signals.push(signal);
+        inputs.signals.push(resource.map_or(signal, |resource| signal.behind(resource)));
     }
     Ok(())
+}
+
+/// A fence of an argument: ours, or a handle.
+fn fence(this: &PyCompiled, given: &Bound<'_, PyAny>) -> PyResult<RunFence> {
+    const HELP: &str = "give a Fence of this device, the VkFence as an integer, or None";
+    let py = given.py();
+    if let Ok(ours) = given.cast::<PyFence>() {
+        if !ours.get().device.bind(py).is(this.device.bind(py)) {
+            return Err(bad(py, Code::BadInput, "a fence of another device is given", HELP));
+        }
+        return ours.get().fence.known().promised().map_err(|error| raised(py, error));
+    }
+    match given.extract::<u64>() {
+        // SAFETY: the caller's handle, as those of borrowed devices and resources are.
+        Ok(raw) if raw != 0 => Ok(unsafe { RunFence::new(vk::Fence::from_raw(raw)) }),
+        Ok(_) => Err(bad(py, Code::BadInput, "a fence of 0 is none", HELP)),
+        Err(_) => Err(bad(py, Code::BadInput, format!("a fence is {}", given.repr()?), HELP)),
+    }
+}
+
+/// Asks a binary semaphore for something that waits for nothing.
+fn free_of<T>(
+    ours: &Bound<'_, PyBinarySemaphore>,
+    ask: impl FnOnce(&BinarySemaphore) -> Result<T, rgraph_vk::Error>,
+) -> PyResult<T> {
+    ask(ours.get().semaphore.known()).map_err(|error| raised(ours.py(), error))
 }
 
 /// Asks a semaphore for something that waits for nothing.
@@ -192,6 +252,13 @@ fn parts<'py>(this: &PyCompiled, one: &Bound<'py, PyAny>) -> PyResult<Parts<'py>
         return Err(wrong(format!("a semaphore is given with {} values", tuple.len())));
     }
     let first = tuple.get_item(0)?;
+    if let Ok(ours) = first.cast::<PyBinarySemaphore>() {
+        if !ours.get().device.bind(py).is(this.device.bind(py)) {
+            return Err(wrong("a semaphore of another device is given".to_owned()));
+        }
+        let third = if tuple.len() == 3 { Some(tuple.get_item(2)?).filter(|third| !third.is_none()) } else { None };
+        return Ok((Given::Binary(ours.clone()), tuple.get_item(1)?.extract()?, third));
+    }
     let semaphore = match first.cast::<PySemaphore>() {
         Ok(ours) if !ours.get().device.bind(py).is(this.device.bind(py)) => {
             return Err(wrong("a semaphore of another device is given".to_owned()));

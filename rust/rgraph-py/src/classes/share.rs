@@ -4,7 +4,7 @@ use std::os::fd::{BorrowedFd, IntoRawFd, OwnedFd};
 
 use pyo3::prelude::*;
 use rgraph_plan::error::Code;
-use rgraph_vk::{Error, Holder, Origin, Semaphore, SharedMemory, SharedMemoryInfo, SharedPlace};
+use rgraph_vk::{Error, Holder, Origin, Semaphore, SemaphoreFd, SharedMemory, SharedMemoryInfo, SharedPlace};
 
 use crate::arguments::convert::{Bytes, Count, Text};
 use crate::classes::device::PyDevice;
@@ -16,6 +16,7 @@ use crate::run::functions::outside;
 use crate::run::record::record;
 
 impl Plain for OwnedFd {}
+impl Plain for Option<OwnedFd> {}
 impl Plain for Option<Holder> {}
 impl Plain for SharedMemoryInfo {}
 
@@ -47,18 +48,37 @@ fn exported<'py>(
     record!(py, "Exported", (kind, fd, size, memory_type, text(&origin.device), text(&origin.driver)))
 }
 
+/// The record of an exported binary semaphore; without a descriptor its signal is over.
+pub fn exported_binary<'py>(
+    py: Python<'py>,
+    kind: SemaphoreFd,
+    fd: Option<OwnedFd>,
+    origin: Origin,
+) -> PyResult<Bound<'py, PyAny>> {
+    let fd = fd.map_or(-1, IntoRawFd::into_raw_fd);
+    record!(py, "Exported", (kind.name(), fd, 0, 0, text(&origin.device), text(&origin.driver)))
+}
+
 fn place<'a>(offset: Option<Bytes>, overlap: bool, holder: Option<&Text<'a>>) -> SharedPlace<'a> {
     SharedPlace { offset: offset.map(|Bytes(offset)| offset), overlap, holder: holder.map(|Text(name)| *name) }
 }
 
 /// A record that is imported: its descriptor and origin.
-struct Import<'py> {
+pub struct Import<'py> {
     record: Bound<'py, PyAny>,
-    fd: i32,
-    origin: Origin,
+    pub fd: i32,
+    pub origin: Origin,
 }
 
 impl<'py> Import<'py> {
+    /// A binary semaphore, and its kind of descriptor.
+    pub fn of_binary(record: &Bound<'py, PyAny>) -> PyResult<(Self, SemaphoreFd)> {
+        let kind = record.getattr("kind").and_then(|kind| kind.extract::<String>());
+        let kind = kind.ok().and_then(|kind| SemaphoreFd::from_name(&kind));
+        let import = Self::read(record, kind.map_or("binary semaphore", SemaphoreFd::name))?;
+        Ok((import, kind.unwrap_or(SemaphoreFd::Opaque)))
+    }
+
     fn read(record: &Bound<'py, PyAny>, wanted: &str) -> PyResult<Self> {
         const HELP: &str = "give what export() returned; in another process with the received descriptor: \
                             exported._replace(fd=…)";
@@ -71,7 +91,8 @@ impl<'py> Import<'py> {
             return Err(wrong(format!("a {wanted} is imported from an exported {kind}")));
         }
         let fd: i32 = record.getattr("fd")?.extract()?;
-        if fd < 0 {
+        // A sync_fd of -1 is a signal that is over.
+        if fd < 0 && !(fd == -1 && wanted == SemaphoreFd::Sync.name()) {
             return Err(wrong(format!("descriptor {fd} is none")));
         }
         let uuid = |name: &str| -> PyResult<[u8; 16]> {

@@ -19,9 +19,9 @@ use rgraph_plan::plan::{Plan, PlanKind};
 use rgraph_plan::profile::Profile;
 use rgraph_plan::resource::ResourceId;
 use rgraph_vk::{
-    BorrowedHandle, ChaosReport, Compiled, CompiledDevices, CopyPrice, Device, DeviceInfo, Devices, DevicesFrame,
-    Error, Frame, FrameReport, Locked, MemoryReport, Process, Readback, Replay, Resource, ResourceState, Semaphore,
-    SharedMemory, SharedMemoryInfo,
+    BinarySemaphore, BorrowedHandle, ChaosReport, Compiled, CompiledDevices, CopyPrice, Device, DeviceInfo, Devices,
+    DevicesFrame, Error, Fence, Frame, FrameReport, Locked, MemoryReport, Process, Readback, Replay, Resource,
+    ResourceState, Semaphore, SharedMemory, SharedMemoryInfo,
 };
 
 use crate::run::ending;
@@ -357,6 +357,30 @@ impl Detached<Semaphore> {
 
     /// The semaphore, to be asked for what waits for nothing.
     pub fn known(&self) -> &Semaphore {
+        &self.value
+    }
+}
+
+impl Detached<BinarySemaphore> {
+    /// Its Vulkan handle.
+    pub fn raw_handle(&self) -> u64 {
+        self.value.raw().as_raw()
+    }
+
+    /// The semaphore, to be asked for what waits for nothing.
+    pub fn known(&self) -> &BinarySemaphore {
+        &self.value
+    }
+}
+
+impl Detached<Fence> {
+    /// Its Vulkan handle.
+    pub fn raw_handle(&self) -> u64 {
+        self.value.raw().as_raw()
+    }
+
+    /// The fence, to be asked for what waits for nothing.
+    pub fn known(&self) -> &Fence {
         &self.value
     }
 }

@@ -65,7 +65,7 @@ pub struct Arguments<'a, 'py> {
     /// Semaphores that it signals.
     pub signal: Option<&'a Bound<'py, PyAny>>,
     /// A fence that it signals.
-    pub fence: Option<u64>,
+    pub fence: Option<&'a Bound<'py, PyAny>>,
     /// Whether faster plans are looked for.
     pub adapt: Option<&'a Bound<'py, PyAny>>,
 }
@@ -371,7 +371,7 @@ fn gather<'py>(
     }
     inputs.unread = lent.iter().map(|lent| lent.id).collect();
     if let Some(one) = one {
-        semaphore::given(py, one, arguments, &mut inputs)?;
+        semaphore::given(one, arguments, &mut inputs)?;
     }
     let pending = this.pending();
     let set = |id: &ResourceId| states.iter().any(|(known, _)| known == id);

@@ -81,7 +81,7 @@ impl Device {
             let timestamp_bits = chosen.info.families[handle.family as usize].timestamp_bits;
             queues.push(Queue::new(handle, timestamp_bits, semaphore));
         }
-        let memory = Memory::new(context.raw(), chosen.raw, &raw)?;
+        let memory = Memory::new(context.raw(), chosen.raw, &raw, options.memory.clone())?;
         // SAFETY: the physical device is of this instance.
         let properties = unsafe { context.raw().get_physical_device_properties(chosen.raw) };
         let pipelines = Pipelines::new(&raw, &properties, options.cache.clone(), pipeline_cache)?;
@@ -105,6 +105,7 @@ impl Device {
                 0 => 2,
                 frames => frames.min(8) as usize,
             },
+            threads: options.threads.clone(),
             unified: memory.is_unified(),
             pipelines,
             memory: Mutex::new(Some(memory)),

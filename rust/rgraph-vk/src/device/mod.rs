@@ -8,7 +8,9 @@ pub(crate) mod create;
 pub(crate) mod diagnose;
 pub(crate) mod driver;
 mod features;
+pub(crate) mod fence;
 pub(crate) mod inside;
+pub(crate) mod lend;
 pub(crate) mod open;
 pub(crate) mod physical;
 pub(crate) mod process;
@@ -32,6 +34,7 @@ use rgraph_plan::profile::Profile;
 use crate::device::assemble::{Handle, Parts};
 use crate::device::context::{Context, ContextOptions, EntryTable};
 use crate::device::create::{Created, create, profile};
+use crate::device::lend::{JobThreads, MemorySource};
 use crate::device::physical::DeviceInfo;
 use crate::error::Error;
 use crate::memory::MemoryReport;
@@ -60,6 +63,10 @@ pub struct DeviceOptions {
     pub entry: Option<EntryTable>,
     /// Whether [windows](crate::Window) are made of the device: it then needs a driver that can show them.
     pub windows: bool,
+    /// Where device memory comes from; `None`: rgraph allocates it.
+    pub memory: Option<Arc<dyn MemorySource>>,
+    /// Threads that help to record and to call functions of passes; `None`: rgraph's own.
+    pub threads: Option<Arc<dyn JobThreads>>,
 }
 
 impl DeviceOptions {

@@ -9,6 +9,7 @@ use rgraph_plan::profile::Profile;
 use super::{Enabled, context, driver};
 use crate::compile::pipeline::Pipelines;
 use crate::device::context::Context;
+use crate::device::lend::Threads;
 use crate::device::physical::DeviceInfo;
 use crate::device::queue::Queue;
 use crate::error::{Code, DeviceError, Error};
@@ -28,6 +29,8 @@ pub(crate) struct Shared {
     pub enabled: Enabled,
     pub queues: Vec<Queue>,
     pub frames_in_flight: usize,
+    /// Threads that help; `None`: rgraph's own.
+    pub threads: Threads,
     /// Whether the device's own memory is the host's too.
     pub unified: bool,
     pub labels: Option<ext::debug_utils::Device>,

@@ -25,6 +25,8 @@
 //! ```
 
 use ash::vk;
+use rgraph_plan::access::{Stages, Usage};
+use rgraph_plan::plan::ForeignPoint;
 use rgraph_plan::resource::{Life, ResourceId};
 
 use crate::compile::prepared::Prepared;
@@ -36,6 +38,7 @@ pub struct SemaphoreWait {
     pub(crate) semaphore: vk::Semaphore,
     pub(crate) value: Option<u64>,
     pub(crate) resource: Option<ResourceId>,
+    pub(crate) stages: Stages,
 }
 
 impl SemaphoreWait {
@@ -45,7 +48,38 @@ impl SemaphoreWait {
     /// The semaphore is of the run's device, and of the kind that `value` says. A binary one has been signalled, or
     /// what signals it was submitted. It lives until the frame is done.
     pub unsafe fn new(semaphore: vk::Semaphore, value: Option<u64>) -> Self {
-        Self { semaphore, value, resource: None }
+        Self { semaphore, value, resource: None, stages: Stages::empty() }
+    }
+
+    /// Only these stages of the run wait, on every queue that has them: what runs before them need not. A binary
+    /// semaphore can be waited for once, so a run on several queues waits for one with all stages.
+    #[must_use]
+    pub fn at(self, stages: Stages) -> Self {
+        Self { stages, ..self }
+    }
+
+    /// The stages at which a usage happens, for [`at`](Self::at).
+    #[must_use]
+    pub fn stages_of(usage: Usage) -> Stages {
+        let tests = Stages::EARLY_FRAGMENT_TESTS | Stages::LATE_FRAGMENT_TESTS;
+        match usage {
+            Usage::ColorAttachment | Usage::ResolveAttachment => Stages::COLOR_ATTACHMENT_OUTPUT,
+            Usage::DepthStencilAttachment | Usage::DepthStencilRead => tests,
+            Usage::InputAttachment => Stages::FRAGMENT_SHADER | Stages::COLOR_ATTACHMENT_OUTPUT | tests,
+            Usage::Sampled | Usage::StorageRead | Usage::StorageWrite | Usage::StorageReadWrite | Usage::Uniform => {
+                Stages::VERTEX_SHADER | Stages::FRAGMENT_SHADER | Stages::COMPUTE_SHADER
+            }
+            Usage::Vertex => Stages::VERTEX_ATTRIBUTE_INPUT,
+            Usage::Index => Stages::INDEX_INPUT,
+            Usage::Indirect => Stages::DRAW_INDIRECT,
+            Usage::TransferSrc | Usage::TransferDst | Usage::Present => Stages::ALL_TRANSFER,
+            Usage::HostRead | Usage::HostWrite => Stages::HOST,
+            Usage::AccelerationInput
+            | Usage::AccelerationBuild
+            | Usage::AccelerationUpdate
+            | Usage::AccelerationScratch => Stages::ACCELERATION_STRUCTURE_BUILD,
+            Usage::AccelerationRead => Stages::RAY_TRACING_SHADER,
+        }
     }
 
     /// Only passes that use this imported resource, and what follows them, wait; at the stages of their first access.
@@ -60,6 +94,7 @@ impl SemaphoreWait {
 pub struct SemaphoreSignal {
     pub(crate) semaphore: vk::Semaphore,
     pub(crate) value: u64,
+    pub(crate) resource: Option<ResourceId>,
 }
 
 impl SemaphoreSignal {
@@ -69,7 +104,15 @@ impl SemaphoreSignal {
     /// The semaphore is of the run's device, and of the kind that `value` says. The timeline's value is less until
     /// then; a binary one is unsignalled, and nothing else is about to signal it. It lives until the frame is done.
     pub unsafe fn new(semaphore: vk::Semaphore, value: Option<u64>) -> Self {
-        Self { semaphore, value: value.unwrap_or(0) }
+        Self { semaphore, value: value.unwrap_or(0), resource: None }
+    }
+
+    /// Behind the last use of this import, where the plan has its other user signalled
+    /// ([`Imported::signal`](rgraph_plan::resource::Imported::signal)); behind the whole run if the host uses it, or the
+    /// run reads it back.
+    #[must_use]
+    pub fn behind(self, resource: ResourceId) -> Self {
+        Self { resource: Some(resource), ..self }
     }
 }
 
@@ -88,6 +131,17 @@ impl RunFence {
     }
 }
 
+/// Where the plan waits for the other user of a memory, or signals it.
+pub(crate) fn points<'a>(
+    prepared: &'a Prepared,
+    memory: ResourceId,
+    signals: bool,
+) -> impl Iterator<Item = &'a ForeignPoint> + 'a {
+    let of =
+        move |point: &&ForeignPoint| prepared.scene.memory[point.resource] == memory && point.wait.is_none() == signals;
+    prepared.plan.foreign.iter().filter(of)
+}
+
 /// What a run waits for and signals outside of its graph.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct External<'a> {
@@ -100,15 +154,22 @@ impl External<'_> {
     /// Refuses resources that a run is not given.
     pub fn check(&self, prepared: &Prepared) -> Result<(), Error> {
         let resources = prepared.workload.graph.resources();
-        for resource in self.waits.iter().filter_map(|wait| wait.resource) {
+        let signalled = self.signals.iter().filter_map(|signal| signal.resource);
+        for (resource, signals) in
+            signalled.map(|of| (of, true)).chain(self.waits.iter().filter_map(|wait| Some((wait.resource?, false))))
+        {
             let Some(declared) = resources.get(resource) else {
                 let help = "use this graph's handles";
                 return Err(Error::input("?", "a semaphore is given for a resource of another graph", help));
             };
-            if !matches!(declared.life, Life::Imported(_)) {
-                let name = prepared.workload.graph.resource_name(resource);
+            let name = prepared.workload.graph.resource_name(resource);
+            let Life::Imported(imported) = declared.life else {
                 let message = format!("a semaphore is given for \"{name}\", which is not imported");
                 return Err(Error::input(name, message, "wait without a resource, or before an imported one"));
+            };
+            if signals && !imported.signal {
+                let message = format!("a signal is given for \"{name}\", which is not declared to be signalled");
+                return Err(Error::input(name, message, "import it with signal=True, or signal without a resource"));
             }
         }
         Ok(())

@@ -16,6 +16,7 @@ use rgraph_plan::resource::ResourceId;
 use crate::compile::prepared::Prepared;
 use crate::device::Shared;
 use crate::device::inside::Chain;
+use crate::device::lend::Threads;
 use crate::error::{Called, Code, DeviceError, Error};
 use crate::frame::jobs::help;
 use crate::frame::report::Span;
@@ -239,6 +240,8 @@ pub(crate) struct HostLane {
 /// Jobs of a graph's host passes, in order.
 #[derive(Default)]
 struct JobQueue {
+    /// Threads that help.
+    threads: Threads,
     state: Mutex<Jobs>,
     changed: Condvar,
 }
@@ -322,7 +325,7 @@ impl JobQueue {
                 drop(state);
                 if more {
                     let queue = self.clone();
-                    help(move || queue.work(false));
+                    help(&self.threads, move || queue.work(false));
                 }
                 state = self.make(ready);
             } else if !own || (state.closed && state.jobs.is_empty()) {
@@ -364,7 +367,7 @@ impl HostLane {
         let semaphore = shared.create_timeline(0)?;
         let timeline = Arc::new(Timeline { shared: shared.clone(), raw: semaphore });
         shared.name(semaphore, &format!("{name} host timeline"));
-        let queue = Arc::new(JobQueue::default());
+        let queue = Arc::new(JobQueue { threads: shared.threads.clone(), ..JobQueue::default() });
         let jobs = queue.clone();
         let run = move || jobs.work(true);
         std::thread::Builder::new().name(format!("rgraph host {name}")).spawn(run).map_err(|error| {
@@ -396,7 +399,7 @@ impl HostLane {
         self.queue.changed.notify_all();
         if busy {
             let queue = Arc::clone(&self.queue);
-            help(move || queue.work(false));
+            help(&self.queue.threads, move || queue.work(false));
         }
     }
 }

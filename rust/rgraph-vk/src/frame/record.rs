@@ -2,6 +2,8 @@
 //! Chunks are recorded by as many threads as there are, each into a pool of its own, where there are many commands or
 //! functions of the caller's record some.
 
+use std::sync::{Mutex, PoisonError};
+
 use ash::vk;
 use rayon::prelude::*;
 use rgraph_plan::access::{Aspects, Layout, Load, Store};
@@ -21,6 +23,7 @@ use crate::device::Shared;
 use crate::device::inside::Chain;
 use crate::device::queue::Queue;
 use crate::error::{Called, Error};
+use crate::frame::jobs;
 use crate::frame::raw::{RawContext, RawWork};
 use crate::frame::targets::{Inside, RunTargets, clear_inside};
 use crate::frame::variant::Variant;
@@ -67,7 +70,16 @@ pub(crate) fn record(
         recorder.chunk(chunk, commands)
     };
     let many = prepared.plan.commands.len() >= PARALLEL_COMMANDS || !prepared.raw.is_empty();
-    let done = if prepared.chunks.len() > 1 && many {
+    let several = prepared.chunks.len() > 1 && many;
+    let done = if let (true, Some(threads)) = (several, &shared.threads) {
+        let failed: Mutex<Option<Error>> = Mutex::new(None);
+        jobs::scoped(&**threads, prepared.chunks.len(), &|at| {
+            if let Err(error) = one((&prepared.chunks[at], &variant.chunks[at])) {
+                failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+            }
+        });
+        failed.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
+    } else if several {
         prepared.chunks.par_iter().zip(&variant.chunks).map(one).collect::<Result<(), Error>>()
     } else {
         prepared.chunks.iter().zip(&variant.chunks).try_for_each(one)

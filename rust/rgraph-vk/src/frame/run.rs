@@ -207,6 +207,10 @@ impl RunState {
         let external = External { waits: &inputs.waits, signals: &inputs.signals, fence: inputs.fence };
         external.check(prepared)?;
         let prologue = self.prologue(prepared, inputs)?;
+        if let Err(error) = self.check_awaited(prepared, inputs) {
+            self.unbind(&prologue);
+            return Err(error);
+        }
         figures.upload_us = figures.took("upload", begin);
         let begin = Instant::now();
         let index = match self.variant(prepared, at, inputs.poll, &mut figures) {
@@ -407,7 +411,7 @@ impl RunState {
         // A chaos run tells orders apart, which must not depend on threads.
         let steps = match prepared.chaos {
             Some(_) => works.into_iter().map(one).collect::<Result<Vec<_>, Error>>()?,
-            None => jobs::each(works, poll, one)?,
+            None => jobs::each(&prepared.shared.threads, works, poll, one)?,
         };
         for (pass, steps) in steps {
             if let (Some(sink), Some(declared)) = (&self.sink, prepared.scene.pass_of[pass]) {

@@ -28,7 +28,7 @@ use crate::frame::{Figures, Reads};
 use crate::memory::physical_resource::PhysicalResource;
 use crate::memory::state::{Region, ResourceState};
 
-use external::Awaited;
+use external::{Awaited, Released};
 pub(crate) use read::Wanted;
 
 /// Where a batch ended.
@@ -87,6 +87,8 @@ impl RunState {
             entered: vec![false; shared.queues.len()],
             awaited: Vec::new(),
             awaits: false,
+            at_stages: Vec::new(),
+            released: Vec::new(),
             host_base: self.host.as_ref().map_or(0, HostLane::last),
             handed: vec![false; if self.host.is_some() { prepared.plan.batches.len() } else { 0 }],
             host_waits: Vec::new(),
@@ -102,6 +104,7 @@ impl RunState {
         if let Some(awaited) = run.await_all(&external)? {
             self.after = Some(awaited);
         }
+        run.release_all(&external, wanted);
         run.prologue(prologue)?;
         if !prologue.is_empty() {
             self.set_initialised();
@@ -120,6 +123,7 @@ impl RunState {
         run.leave(self);
         self.set_initialised();
         let reads = run.read_back(self, wanted)?;
+        run.signal_late(self)?;
         run.signal_fence(self, &external)?;
         let points = run.points();
         let Run { now, outcome, .. } = run;
@@ -145,6 +149,10 @@ struct Run<'a, 't> {
     awaited: Vec<Awaited>,
     /// Whether all queues wait for some at their first batch.
     awaits: bool,
+    /// Semaphores of the caller's, with values, that each queue waits for at some stages.
+    at_stages: Vec<(vk::Semaphore, u64, Stages)>,
+    /// Semaphores of the caller's that are signalled behind imports.
+    released: Vec<Released>,
     host_base: u64,
     /// Host batches whose passes their thread has.
     handed: Vec<bool>,
@@ -313,6 +321,9 @@ impl Run<'_, '_> {
             }
         }
         let first = queue.is_none_or(|queue| !std::mem::replace(&mut self.entered[queue], true));
+        if first {
+            self.await_stages(queue, &mut initial);
+        }
         if let Some(after) = state.after.filter(|after| first && queue != Some(after.queue)) {
             let all = vk::PipelineStageFlags2::ALL_COMMANDS;
             initial.wait(self.shared.queues[after.queue].semaphore, after.value, all);
@@ -326,6 +337,7 @@ impl Run<'_, '_> {
             self.flush()?;
         }
         let mut initial = self.waits(state, &self.prepared.plan.waits[planned.waits.range()], Some(queue))?;
+        self.await_planned(batch, &mut initial);
         self.acquire_edges(state, batch, queue, &mut initial);
         let info = &self.prepared.batches[batch];
         let mut commands = Vec::with_capacity(info.chunks.len() + 1);
@@ -341,7 +353,7 @@ impl Run<'_, '_> {
         let (_, submits, batches) = self.open.get_or_insert_with(|| (queue, Vec::new(), Vec::new()));
         submits.push(Submit { waits: initial.waits, commands, ..Submit::default() });
         batches.push(batch);
-        Ok(())
+        self.signal_behind(batch, queue)
     }
 
     /// Takes over what a batch is the first to use.

@@ -27,6 +27,7 @@ pub(crate) enum DeferredDeletion {
     QueryPool(vk::QueryPool),
     Event(vk::Event),
     Semaphore(vk::Semaphore),
+    Fence(vk::Fence),
     RenderPass(vk::RenderPass),
     Framebuffer(vk::Framebuffer),
     Pipeline(vk::Pipeline),
@@ -73,6 +74,8 @@ impl DeferredDeletion {
             Self::Event(raw) => unsafe { device.destroy_event(raw, None) },
             // SAFETY: see above.
             Self::Semaphore(raw) => unsafe { device.destroy_semaphore(raw, None) },
+            // SAFETY: see above.
+            Self::Fence(raw) => unsafe { device.destroy_fence(raw, None) },
             // SAFETY: see above.
             Self::RenderPass(raw) => unsafe { device.destroy_render_pass(raw, None) },
             // SAFETY: see above.

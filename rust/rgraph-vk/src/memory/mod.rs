@@ -11,22 +11,24 @@ pub(crate) mod onetime;
 pub(crate) mod physical_resource;
 pub(crate) mod resource;
 pub(crate) mod share;
+mod source;
 pub(crate) mod staged;
 pub(crate) mod staging;
 pub(crate) mod state;
 
 use std::collections::HashMap;
 use std::ptr::NonNull;
+use std::sync::Arc;
 
 use ash::vk;
-use gpu_allocator::vulkan::{
-    Allocation as Block, AllocationCreateDesc, AllocationScheme, Allocator, AllocatorCreateDesc,
-};
-use gpu_allocator::{AllocationError, AllocationSizes, AllocatorDebugSettings, MemoryLocation};
+use gpu_allocator::AllocationError;
+use gpu_allocator::vulkan::AllocationScheme;
 use rgraph_plan::access::MemoryDomain;
 use rgraph_plan::heap::{DEFAULT_CHUNK, Heap, Range};
 
+use crate::device::lend::MemorySource;
 use crate::error::{Code, DeviceError, Error};
+use source::{Block, Source};
 
 /// Where memory is wanted.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -234,7 +236,7 @@ impl std::fmt::Display for MemoryReport {
 
 /// A device's memory.
 pub struct Memory {
-    allocator: Allocator,
+    source: Source,
     properties: vk::PhysicalDeviceMemoryProperties,
     /// `nonCoherentAtomSize` in bytes.
     atom: u64,
@@ -249,7 +251,7 @@ impl std::fmt::Debug for Memory {
     }
 }
 
-/// Bytes that gpu-allocator would split itself; chunks have more, so that each is a memory object.
+/// Half of the least bytes of a chunk.
 const LEAST: u64 = 4 << 20;
 
 /// Empty chunks that a pool keeps.
@@ -265,29 +267,23 @@ pub(crate) fn is_unified(properties: &vk::PhysicalDeviceMemoryProperties) -> boo
 }
 
 impl Memory {
-    /// The memory of a device.
+    /// The memory of a device, from its driver or from the engine's source.
     ///
     /// # Errors
     /// If gpu-allocator refuses the device.
-    pub fn new(instance: &ash::Instance, physical: vk::PhysicalDevice, device: &ash::Device) -> Result<Self, Error> {
+    pub fn new(
+        instance: &ash::Instance,
+        physical: vk::PhysicalDevice,
+        device: &ash::Device,
+        lent: Option<Arc<dyn MemorySource>>,
+    ) -> Result<Self, Error> {
         // SAFETY: the physical device is of this instance.
         let properties = unsafe { instance.get_physical_device_memory_properties(physical) };
         // SAFETY: as above.
         let limits = unsafe { instance.get_physical_device_properties(physical) }.limits;
-        let mut debug_settings = AllocatorDebugSettings::default();
-        debug_settings.log_leaks_on_shutdown = false;
-        let allocator = Allocator::new(&AllocatorCreateDesc {
-            instance: instance.clone(),
-            device: device.clone(),
-            physical_device: physical,
-            debug_settings,
-            buffer_device_address: false,
-            // The least: whatever we ask for is above it, so that every chunk is a memory object, returned when freed.
-            allocation_sizes: AllocationSizes::new(LEAST, LEAST),
-        })
-        .map_err(|error| DeviceError::new(Code::Failed, format!("gpu-allocator: {error}"), ""))?;
+        let source = Source::new(instance, physical, device, lent)?;
         let atom = limits.non_coherent_atom_size.max(1);
-        Ok(Self { allocator, properties, atom, pools: HashMap::new(), own: HashMap::new(), owners: HashMap::new() })
+        Ok(Self { source, properties, atom, pools: HashMap::new(), own: HashMap::new(), owners: HashMap::new() })
     }
 
     /// Bytes of a chunk of some memory types: an eighth of the smallest heap among them, and at most 64 MiB; of the
@@ -382,13 +378,14 @@ impl Memory {
         let key = Key { linear: want.linear, index };
         let chunk = self.chunk(types);
         if want.dedicated.is_none() && requirements.size <= chunk {
-            let Self { pools, allocator, .. } = self;
+            let Self { pools, source, properties, .. } = self;
             let pool =
                 pools.entry(key).or_insert_with(|| Pool { heap: Heap::new(chunk, SPARE_CHUNKS), chunks: Vec::new() });
             let Pool { heap, chunks } = pool;
             let range = heap.allocate(requirements.size, requirements.alignment, |at| {
                 let requirements = vk::MemoryRequirements { size: chunk, alignment: 1 << 16, memory_type_bits: types };
-                let block = block(allocator, want, requirements, AllocationScheme::GpuAllocatorManaged)?;
+                let visible = is_visible(properties, index);
+                let block = source.allocate(want, requirements, AllocationScheme::GpuAllocatorManaged, visible)?;
                 let at = at as usize;
                 if chunks.len() <= at {
                     chunks.resize_with(at + 1, || None);
@@ -403,8 +400,7 @@ impl Memory {
                         // SAFETY: the range lies in the chunk, which is mapped as a whole.
                         Mapped(unsafe { start.cast::<u8>().add(range.offset() as usize) })
                     });
-                    // SAFETY: the memory object is freed only when no range is left in it.
-                    let memory = unsafe { block.memory() };
+                    let memory = block.memory();
                     *self.owners.entry(want.name.to_owned()).or_default() += range.size();
                     return Ok(Allocation {
                         memory,
@@ -422,17 +418,16 @@ impl Memory {
             }
         }
         let scheme = want.dedicated.unwrap_or(AllocationScheme::GpuAllocatorManaged);
-        let block = match block(&mut self.allocator, want, requirements, scheme) {
+        let visible = is_visible(&self.properties, index);
+        let block = match self.source.allocate(want, requirements, scheme, visible) {
             Ok(block) => block,
             Err(error) => return Err(self.out_of_memory(want, error)),
         };
         let own = self.own.entry(domain).or_default();
         (own.0, own.1) = (own.0 + block.size(), own.1 + 1);
         *self.owners.entry(want.name.to_owned()).or_default() += block.size();
-        // SAFETY: the memory object lives as long as the block, which the allocation holds.
-        let memory = unsafe { block.memory() };
         Ok(Allocation {
-            memory,
+            memory: block.memory(),
             offset: block.offset(),
             size: block.size(),
             mapped: block.mapped_ptr().map(|start| Mapped(start.cast())),
@@ -458,7 +453,7 @@ impl Memory {
             }
         };
         if let Some(block) = block {
-            self.give_back(block);
+            self.source.free(block);
         }
     }
 
@@ -488,12 +483,6 @@ impl Memory {
         }
     }
 
-    fn give_back(&mut self, block: Block) {
-        if let Err(error) = self.allocator.free(block) {
-            log::error!(target: "rgraph", "gpu-allocator: {error}");
-        }
-    }
-
     /// Gives back empty chunks that were kept for later.
     pub fn trim(&mut self) {
         let mut blocks = Vec::new();
@@ -503,7 +492,7 @@ impl Memory {
             }
         }
         for block in blocks {
-            self.give_back(block);
+            self.source.free(block);
         }
     }
 
@@ -564,18 +553,6 @@ impl Memory {
     }
 }
 
-fn block(
-    allocator: &mut Allocator,
-    want: Want<'_>,
-    requirements: vk::MemoryRequirements,
-    allocation_scheme: AllocationScheme,
-) -> Result<Block, AllocationError> {
-    allocator.allocate(&AllocationCreateDesc {
-        name: want.name,
-        requirements,
-        // The requirements name one memory type.
-        location: MemoryLocation::Unknown,
-        linear: want.linear,
-        allocation_scheme,
-    })
+fn is_visible(properties: &vk::PhysicalDeviceMemoryProperties, index: u32) -> bool {
+    properties.memory_types[index as usize].property_flags.contains(vk::MemoryPropertyFlags::HOST_VISIBLE)
 }

@@ -281,6 +281,11 @@ impl PhysicalResource {
         })
     }
 
+    /// Whether it is the caller's own, so that others may use it unseen. Of shared memory `holder` says who has it.
+    pub fn is_borrowed(&self) -> bool {
+        !self.owned
+    }
+
     /// The image. Callers know from the kind that it is one.
     pub fn image(&self) -> vk::Image {
         match self.raw {

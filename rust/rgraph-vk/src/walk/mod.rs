@@ -167,7 +167,7 @@ impl Walk {
     }
 
     /// The same of a resource of the plan.
-    fn slot_of(&self, resource: ResourceId) -> Slot {
+    pub(super) fn slot_of(&self, resource: ResourceId) -> Slot {
         let memory = self.scene.memory[resource];
         let life = self.scene.declared[memory].map(|declared| self.graph.resources()[declared].life);
         let (memory, back) = match life {

@@ -52,6 +52,11 @@ pub struct WalkBatch {
     pub family: Option<u32>,
     /// What it waits for.
     pub waits: Vec<WalkWait>,
+    /// Imports whose other users it waits for, too, and at which stages: by semaphores of the engine's.
+    pub foreign_waits: Vec<(Slot, vk::PipelineStageFlags2)>,
+    /// Imports whose other users go on behind it: a semaphore of the engine's is signalled. An import used on several
+    /// queues is named by a batch of each, and its user goes on behind all of them.
+    pub foreign_signals: Vec<Slot>,
     /// The value of its queue's timeline semaphore once all its stages are done, if somebody waits for that.
     pub signal: Option<u64>,
 }
@@ -204,7 +209,13 @@ impl Walk {
             let queue = wait.queue.map(Id::index);
             Some(WalkWait { queue, value: value(run, wait.value), stages: convert::stages(wait.stages) })
         });
+        let points = || self.plan.foreign.iter().filter(move |point| point.batch == id);
+        let slot = |resource| self.slot_of(resource);
+        let foreign_waits = points().filter_map(|at| Some((slot(at.resource), convert::stages(at.wait?)))).collect();
+        let foreign_signals = points().filter(|at| at.wait.is_none()).map(|at| slot(at.resource)).collect();
         WalkBatch {
+            foreign_waits,
+            foreign_signals,
             queue: batch.queue.map(Id::index),
             family: batch.queue.map(|queue| self.plan.queues[queue].family),
             waits: waits.collect(),

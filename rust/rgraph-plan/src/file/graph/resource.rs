@@ -46,7 +46,8 @@ pub const BUFFER_KEYS: [&str; 14] = [
     "if",
 ];
 /// Keys of an import.
-pub(in crate::file) const IMPORTED_KEYS: [&str; 5] = ["layout", "queue", "stages", "access", "contents"];
+pub(in crate::file) const IMPORTED_KEYS: [&str; 7] =
+    ["layout", "queue", "stages", "access", "contents", "wait", "signal"];
 const LEAVE_KEYS: [&str; 2] = ["layout", "queue"];
 const RELATIVE_KEYS: [&str; 3] = ["relative_to", "scale", "round"];
 const AXES_KEYS: [&str; 4] = ["x", "y", "z", "round"];
@@ -197,6 +198,8 @@ fn read_imported(node: Node<'_, '_>) -> Option<Option<Imported>> {
     let mut imported = Imported {
         layout: fields.get("layout").and_then(|layout| layout.word()),
         queue: fields.get("queue").and_then(|queue| queue.word()),
+        wait: fields.flag("wait"),
+        signal: fields.flag("signal"),
         ..Imported::default()
     };
     if let Some(stages) = fields.get("stages").and_then(|stages| stages.joined()) {

@@ -110,6 +110,7 @@ fn resource(row: &mut Row<'_>, graph: &Graph, resource: &Resource) {
             state.some("stages", (!stages.is_empty()).then(|| words(stages.names())));
             state.some("access", (!access.is_empty()).then(|| words(access.names())));
             state.some("contents", (!imported.defined).then_some("undefined"));
+            state.flag("wait", imported.wait).flag("signal", imported.signal);
             state.end();
         }
     }

@@ -1,7 +1,7 @@
 //! The keys of a plan file: what the reader knows, and what the schema is held against.
 
 /// Of a plan file.
-pub(in crate::file) const PLAN: [&str; 15] = [
+pub(in crate::file) const PLAN: [&str; 16] = [
     "rplan",
     "graph",
     "graph_hash",
@@ -11,6 +11,7 @@ pub(in crate::file) const PLAN: [&str; 15] = [
     "batches",
     "memory",
     "edges",
+    "foreign",
     "subgraphs",
     "unmerged",
     "sets",
@@ -128,6 +129,8 @@ pub(in crate::file) const HEAP: [&str; 3] = ["id", "type", "size"];
 pub(in crate::file) const PLACEMENT: [&str; 4] = ["resource", "heap", "offset", "size"];
 /// Of an edge.
 pub(in crate::file) const EDGE: [&str; 7] = ["resource", "mips", "layers", "aspects", "range", "entry", "exit"];
+/// Of a foreign point.
+pub(in crate::file) const FOREIGN: [&str; 4] = ["resource", "op", "batch", "stages"];
 /// Of a state.
 pub(in crate::file) const STATE: [&str; 4] = ["queue", "stages", "access", "layout"];
 /// Of a subgraph.

@@ -8,14 +8,15 @@ use crate::error::Code;
 use crate::file::json::{Fields, Node, Word};
 use crate::id::Span;
 use crate::plan::{
-    BakeTimes, Edge, FrameBound, Heap, PassSet, Placement, Plan, PlanCopy, PlanKind, PlanPassId, Report, State,
-    Subgraph, Unmerged, UnmergedWhy,
+    BakeTimes, Edge, ForeignPoint, FrameBound, Heap, PassSet, Placement, Plan, PlanCopy, PlanKind, PlanPassId, Report,
+    State, Subgraph, Unmerged, UnmergedWhy,
 };
-use crate::report::words::{POLICIES, SET_WORDS, UNMERGED_WORDS};
+use crate::report::words::{FOREIGN_WORDS, POLICIES, SET_WORDS, UNMERGED_WORDS};
 use crate::resource::ResourceId;
 
 position_word!(UnmergedRule, UNMERGED_WORDS, "a reason for not merging");
 position_word!(SetOn, SET_WORDS, "a side that passes run on");
+position_word!(ForeignOp, FOREIGN_WORDS, "what a foreign point does");
 position_word!(Policy, POLICIES, "a scheduling policy");
 
 pub(super) fn read_memory(node: Node<'_, '_>, counts: &Counts, plan: &mut Plan) -> Option<()> {
@@ -66,6 +67,9 @@ pub(super) fn read_rest<const N: usize>(fields: &Fields<'_, '_, N>, counts: &Cou
             plan.edges.extend(edge);
         });
     }
+    if let Some(points) = fields.get("foreign") {
+        points.elements(" of points", |_, node| plan.foreign.extend(foreign(node, counts, plan.batches.len())));
+    }
     if let Some(parts) = fields.get("subgraphs") {
         parts.elements(" of subgraphs", |_, node| {
             subgraph(node, counts, plan);
@@ -110,6 +114,22 @@ fn copy(node: Node<'_, '_>, counts: &Counts) -> Option<PlanCopy> {
     let resource = |key| fields.need(key).and_then(|id| id.id(counts.resources, "resources"));
     let (from, to) = (resource("from"), resource("to"));
     Some(PlanCopy { pass: pass?, from: from?, to: to? })
+}
+
+fn foreign(node: Node<'_, '_>, counts: &Counts, batches: usize) -> Option<ForeignPoint> {
+    let fields = node.fields("a foreign point", &keys::FOREIGN)?;
+    let resource = fields.need("resource").and_then(|id| id.id(counts.resources, "resources"));
+    let batch = fields.need("batch").and_then(|id| id.id(batches, "batches"));
+    let waits = fields.need("op").and_then(|op| op.word::<ForeignOp>())?.0 == 0;
+    let wait = match (waits, fields.get("stages")) {
+        (true, _) => Some(fields.need("stages").and_then(|stages| stages.joined())?),
+        (false, Some(stray)) => {
+            stray.mistake(Code::BadFile, "is given for a signal", "leave it out: a signal follows all stages");
+            None
+        }
+        (false, None) => None,
+    };
+    Some(ForeignPoint { resource: resource?, batch: batch?, wait })
 }
 
 fn edge(node: Node<'_, '_>, counts: &Counts, plan: &Plan) -> Option<Edge> {

@@ -13,8 +13,8 @@ use crate::plan::{
     Report, Scope, State, Why,
 };
 use crate::report::words::{
-    Positions, SET_WORDS, culled_sentence, culled_word, hazard_word, life_word, queue_word, unmerged_sentence,
-    unmerged_word,
+    FOREIGN_WORDS, Positions, SET_WORDS, culled_sentence, culled_word, hazard_word, life_word, queue_word,
+    unmerged_sentence, unmerged_word,
 };
 use crate::resource::ResourceId;
 
@@ -54,6 +54,15 @@ fn write(plan: &Plan, timings: bool) -> String {
     memory(&mut sheet, plan);
     sheet.key("  ", "edges");
     sheet.list("  ", &plan.edges, edge);
+    if !plan.foreign.is_empty() {
+        sheet.key("  ", "foreign");
+        sheet.list("  ", &plan.foreign, |sheet, point| {
+            let mut row = sheet.row();
+            row.put("resource", point.resource.index()).put("op", FOREIGN_WORDS[usize::from(point.wait.is_none())]);
+            row.put("batch", point.batch.index());
+            row.some("stages", point.wait.map(|stages| words(stages.names()))).end();
+        });
+    }
     sheet.key("  ", "subgraphs");
     sheet.list("  ", &plan.subgraphs, |sheet, part| {
         let mut row = sheet.row();

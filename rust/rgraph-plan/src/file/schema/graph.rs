@@ -257,6 +257,8 @@ fn imported() -> Value {
             ("stages", list(word::<DeclaredStages>(&STAGE_NAMES))),
             ("access", list(word::<Accesses>(&[]))),
             ("contents", words_of(&["defined", "undefined"])),
+            ("wait", boolean()),
+            ("signal", boolean()),
         ],
     )
 }

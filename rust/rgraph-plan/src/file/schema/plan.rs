@@ -9,7 +9,7 @@ use crate::budget::MemoryBudget;
 use crate::format::Format;
 use crate::plan::{Hazard, PlanLife, QueueWhy};
 use crate::profile::Capabilities;
-use crate::report::words::{CULLED_WORDS, POLICIES, SET_WORDS, UNMERGED_WORDS};
+use crate::report::words::{CULLED_WORDS, FOREIGN_WORDS, POLICIES, SET_WORDS, UNMERGED_WORDS};
 
 pub(super) fn schema() -> Value {
     object(
@@ -24,6 +24,7 @@ pub(super) fn schema() -> Value {
             ("batches", list(batch())),
             ("memory", memory()),
             ("edges", list(edge())),
+            ("foreign", list(foreign())),
             ("subgraphs", list(subgraph())),
             ("unmerged", list(unmerged())),
             ("sets", list(object(&["on", "passes"], [("on", words_of(&SET_WORDS)), ("passes", list(id()))]))),
@@ -307,6 +308,13 @@ fn edge() -> Value {
     )
 }
 
+fn foreign() -> Value {
+    object(
+        &["resource", "op", "batch"],
+        [("resource", id()), ("op", words_of(&FOREIGN_WORDS)), ("batch", id()), ("stages", stages())],
+    )
+}
+
 fn subgraph() -> Value {
     object(&["key", "passes", "roots"], [("key", hash(16)), ("passes", list(id())), ("roots", list(id()))])
 }
@@ -374,6 +382,7 @@ mod tests {
         assert_keys(&attachment(), &keys::ATTACHMENT);
         assert_keys(&memory(), &keys::MEMORY);
         assert_keys(&edge(), &keys::EDGE);
+        assert_keys(&foreign(), &keys::FOREIGN);
         assert_keys(&report(), &keys::REPORT);
     }
 }

@@ -23,6 +23,8 @@ pub(super) fn schema() -> Value {
             ("pass_us", at_least(0)),
             ("copy_gb_s", at_least(0)),
             ("copy_us", at_least(0)),
+            ("foreign_us", at_least(0)),
+            ("foreign_transfer_us", at_least(0)),
             ("width", positive(u64::MAX)),
         ],
     )

@@ -1,7 +1,9 @@
 //! Batches: runs of physical passes on one queue. One is cut only where a semaphore needs it: before a physical pass
-//! that waits, after a physical pass that is waited for. O(physical passes + waits).
+//! that waits, after a physical pass that is waited for, by a queue of the plan or by the other user of an import.
+//! O(physical passes + waits).
 
 use super::clock::Clocks;
+use super::foreign::ForeignUses;
 use super::schedule::Schedule;
 use crate::id::Span;
 
@@ -12,7 +14,7 @@ pub struct Cut {
     pub queue: u8,
     /// In [`Batches::physical_passes`].
     pub physical_passes: Span,
-    /// Whether anybody waits for its end.
+    /// Whether a queue of the plan waits for its end.
     pub signals: bool,
 }
 
@@ -26,16 +28,18 @@ pub struct Batches {
     pub physical_passes: Vec<u32>,
     /// Batch of each physical pass.
     pub of_physical: Vec<u32>,
-    /// Whether a physical pass waits for another queue.
+    /// Whether a physical pass waits for another queue, or the other user of an import.
     pub before: Vec<bool>,
     after: Vec<bool>,
+    /// Whether a batch ends behind a physical pass.
+    ends: Vec<bool>,
     open: Vec<Option<u32>>,
     counts: Vec<u32>,
 }
 
 impl Batches {
     /// Cuts a schedule.
-    pub fn cut(&mut self, schedule: &Schedule, clocks: &Clocks) {
+    pub fn cut(&mut self, schedule: &Schedule, clocks: &Clocks, foreign: &ForeignUses) {
         let count = schedule.physical_passes.len();
         self.before.clear();
         self.before.resize(count, false);
@@ -48,6 +52,9 @@ impl Batches {
                 self.after[schedule.passes[source as usize].physical as usize] = true;
             }
         }
+        self.ends.clone_from(&self.after);
+        foreign.waits().for_each(|physical| self.before[physical as usize] = true);
+        foreign.signals().for_each(|physical| self.ends[physical as usize] = true);
         self.cuts.clear();
         self.of_physical.clear();
         self.counts.clear();
@@ -64,7 +71,7 @@ impl Batches {
                 }
             };
             self.cuts[batch as usize].signals = self.after[at];
-            *open = (!self.after[at]).then_some(batch);
+            *open = (!self.ends[at]).then_some(batch);
             self.counts[batch as usize] += 1;
             self.of_physical.push(batch);
         }

@@ -14,6 +14,7 @@ pub mod call;
 pub mod clock;
 pub mod edge;
 pub mod emit;
+pub mod foreign;
 pub mod hazard;
 pub mod read_group;
 pub mod repeat;

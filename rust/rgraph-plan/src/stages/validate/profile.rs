@@ -45,6 +45,8 @@ impl Check<'_> {
             ("submit_us", profile.submit_us),
             ("pass_us", profile.pass_us),
             ("copy_us", profile.copy_us),
+            ("foreign_us", profile.foreign_us),
+            ("foreign_transfer_us", profile.foreign_transfer_us),
         ] {
             if !(0.0..=1e12).contains(&cost) {
                 self.bad_profile(&format!("has {name} {cost:?}"), "give it a cost in microseconds, 0 to 10^12");

@@ -70,6 +70,27 @@ impl Prologue {
 }
 
 impl RunState {
+    /// Refuses a run that would not wait for the other user of an import: memory of the caller's own for which it has no
+    /// semaphore.
+    pub(super) fn check_awaited(&self, prepared: &Prepared, inputs: &Inputs<'_>) -> Result<(), Error> {
+        let scene = &prepared.scene;
+        for point in prepared.plan.foreign.iter().filter(|point| point.wait.is_some()) {
+            let memory = scene.memory[point.resource];
+            let known = |of: Option<ResourceId>| of.is_none_or(|of| scene.memory[scene.resource_of[of]] == memory);
+            let given = inputs.waits.iter().any(|wait| known(wait.resource));
+            let home = prepared.home(point.resource).0;
+            let Some(physical) = self.imports[home].as_ref().filter(|_| !given) else { continue };
+            if physical.is_borrowed() {
+                let name = prepared.plan.resource_name(memory);
+                let message =
+                    format!("\"{name}\" is declared to wait for its other user, and the run has no semaphore");
+                let help = format!("give wait=(semaphore, value, \"{name}\"), or import it without wait");
+                return Err(Error::input(name, message, help));
+            }
+        }
+        Ok(())
+    }
+
     /// Binds imports and copies what is uploaded into staging memory.
     pub(super) fn prologue(&mut self, prepared: &Prepared, inputs: &Inputs<'_>) -> Result<Prologue, Error> {
         let mut prologue = Prologue::default();

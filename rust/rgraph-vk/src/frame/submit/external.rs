@@ -1,14 +1,19 @@
 //! Semaphores and fences of the caller's in the submits of a run.
 
 use ash::vk;
-use rgraph_plan::plan::{Edge, PlanLife};
+use rgraph_plan::access::Stages;
+use rgraph_plan::declared::common_stages;
+use rgraph_plan::id::Id;
+use rgraph_plan::plan::{BatchId, Edge, PlanLife};
+use rgraph_plan::profile::Capabilities;
 use rgraph_plan::resource::ResourceId;
 
-use super::{OWN_QUEUE, Run};
+use super::{At, OWN_QUEUE, Run, Wanted};
+use crate::compile::chunk::BatchInfo;
 use crate::convert;
 use crate::device::queue::{Point, Submit, WaitFor};
 use crate::error::Error;
-use crate::frame::external::{External, SemaphoreWait};
+use crate::frame::external::{External, SemaphoreWait, points};
 use crate::frame::initial_barriers::InitialBarriers;
 use crate::frame::run::RunState;
 
@@ -21,6 +26,24 @@ pub(super) struct Awaited {
     value: u64,
 }
 
+/// Whether every device has a queue for these stages; what others exist for is waited for with all of them.
+fn is_common(stages: Stages) -> bool {
+    !stages.is_empty() && (common_stages(Capabilities::all()) | Stages::HOST).contains(stages)
+}
+
+/// Where a run signals a semaphore of the caller's behind an import.
+#[derive(Debug)]
+pub(super) struct Released {
+    semaphore: vk::Semaphore,
+    value: u64,
+    /// The batches that the plan names.
+    batches: Vec<BatchId>,
+    /// How many of them are not in a submit yet.
+    left: usize,
+    /// It is signalled behind the run.
+    late: bool,
+}
+
 impl Run<'_, '_> {
     /// Sorts waits: those before a resource are left to the batches that enter it, those before everything are waited
     /// for here, and every queue's first batch waits for that point. A binary semaphore can be waited for once, so one
@@ -28,12 +51,14 @@ impl Run<'_, '_> {
     pub(super) fn await_all(&mut self, external: &External<'_>) -> Result<Option<Point>, Error> {
         let mut waits: Vec<WaitFor> = Vec::new();
         for wait in external.waits {
-            let SemaphoreWait { semaphore, value, resource } = *wait;
+            let SemaphoreWait { semaphore, value, resource, stages: at } = *wait;
             let memory = resource.map(|of| self.prepared.scene.memory[self.prepared.scene.resource_of[of]]);
-            let initial = memory.map_or(0, |memory| self.queues_initial(memory));
+            let initial = memory.map_or(0, |memory| self.waiting(memory));
             let (timeline, stages) = (value.is_some(), vk::PipelineStageFlags2::ALL_COMMANDS);
             let value = value.unwrap_or(0);
+            let one_queue = self.prepared.batches.iter().all(|batch| batch.queue == Some(OWN_QUEUE));
             match memory {
+                None if is_common(at) && (timeline || one_queue) => self.at_stages.push((semaphore, value, at)),
                 Some(memory) if timeline || initial == 1 => self.awaited.push(Awaited { memory, semaphore, value }),
                 _ => waits.push(WaitFor { semaphore, value, stages }),
             }
@@ -45,17 +70,46 @@ impl Run<'_, '_> {
         self.submit_own(OWN_QUEUE, Submit { waits, ..Submit::default() }).map(Some)
     }
 
-    /// How many batches enter a memory, the host's counted as two: it waits in no submit.
-    fn queues_initial(&self, memory: ResourceId) -> usize {
+    /// How many batches wait before a memory, the host's counted as two: it waits in no submit. Those that the plan
+    /// names, else those that enter it.
+    fn waiting(&self, memory: ResourceId) -> usize {
         let (plan, scene) = (&self.prepared.plan, &self.prepared.scene);
-        let enters = |at: &u32| scene.memory[plan.edges[*at as usize].resource] == memory;
-        let batches = self.prepared.batches.iter().filter(|batch| batch.entries.iter().any(enters));
-        batches.map(|batch| if batch.queue.is_some() { 1 } else { 2 }).sum()
+        let count = |batch: &BatchInfo| if batch.queue.is_some() { 1 } else { 2 };
+        let planned = points(self.prepared, memory, false).map(|point| count(&self.prepared.batches[point.batch]));
+        match planned.sum() {
+            0 => {
+                let enters = |at: &u32| scene.memory[plan.edges[*at as usize].resource] == memory;
+                self.prepared.batches.iter().filter(|batch| batch.entries.iter().any(enters)).map(count).sum()
+            }
+            planned => planned,
+        }
     }
 
-    /// Waits of a batch for the semaphores before a memory that it enters, at the stages of the entry. Returns those
-    /// stages if the batch waits here or as its queue's first: a change of layout follows the wait only if its barrier
-    /// begins there.
+    /// Waits of a queue's first batch, or of the host's batches, at the stages that it has.
+    pub(super) fn await_stages(&self, queue: Option<usize>, initial: &mut InitialBarriers) {
+        for &(semaphore, value, stages) in &self.at_stages {
+            let stages = queue
+                .map_or(stages & Stages::HOST, |queue| common_stages(self.shared.queues[queue].capabilities) & stages);
+            if !stages.is_empty() {
+                initial.wait(semaphore, value, convert::stages(stages));
+            }
+        }
+    }
+
+    /// Waits of a batch that the plan names.
+    pub(super) fn await_planned(&self, batch: BatchId, initial: &mut InitialBarriers) {
+        for point in self.prepared.plan.foreign.iter().filter(|point| point.batch == batch) {
+            let Some(stages) = point.wait else { continue };
+            let memory = self.prepared.scene.memory[point.resource];
+            for awaited in self.awaited.iter().filter(|awaited| awaited.memory == memory) {
+                initial.wait(awaited.semaphore, awaited.value, convert::stages(stages));
+            }
+        }
+    }
+
+    /// Waits of a batch for the semaphores before a memory that it enters, at the stages of the entry, unless the plan
+    /// names the batches that wait. Returns those stages if the batch waits here, as its queue's first, or where the plan
+    /// says: a change of layout follows the wait only if its barrier begins there.
     ///
     /// Source: Vulkan 1.3 specification, "Semaphore Waiting" (second synchronization scope), "Execution and Memory
     /// Dependencies".
@@ -66,11 +120,24 @@ impl Run<'_, '_> {
             stages => stages,
         };
         let mut waits = self.awaits && self.prepared.plan.resources[memory].life == PlanLife::Imported;
+        let planned = points(self.prepared, memory, false).next().is_some();
         for awaited in self.awaited.iter().filter(|awaited| awaited.memory == memory) {
-            initial.wait(awaited.semaphore, awaited.value, stages);
+            if !planned {
+                initial.wait(awaited.semaphore, awaited.value, stages);
+            }
             waits = true;
         }
-        if waits { stages } else { vk::PipelineStageFlags2::empty() }
+        // What waits at stages chosen by the caller is followed there.
+        let imported = self.prepared.plan.resources[memory].life == PlanLife::Imported;
+        let chosen = self.at_stages.iter().fold(Stages::empty(), |all, (.., at)| all | *at);
+        let chosen = if imported { convert::stages(chosen - Stages::HOST) } else { vk::PipelineStageFlags2::empty() };
+        if waits { stages | chosen } else { chosen }
+    }
+
+    /// What the host waits for before a batch, where the plan names it.
+    pub(super) fn await_planned_on_host(&self, batch: BatchId, waits: &mut Vec<(vk::Semaphore, u64)>) {
+        let planned = self.prepared.plan.foreign.iter().filter(|point| point.batch == batch && point.wait.is_some());
+        planned.for_each(|point| self.await_on_host(self.prepared.scene.memory[point.resource], waits));
     }
 
     /// What the host waits for before it uses a memory.
@@ -79,18 +146,83 @@ impl Run<'_, '_> {
         waits.extend(of.map(|awaited| (awaited.semaphore, awaited.value)));
     }
 
+    /// Sorts signals: those behind an import belong to the batches that the plan names, unless the host uses it or the
+    /// run reads it back.
+    pub(super) fn release_all(&mut self, external: &External<'_>, wanted: &[Wanted]) {
+        for signal in external.signals {
+            let Some(resource) = signal.resource else { continue };
+            let memory = self.prepared.scene.memory[self.prepared.scene.resource_of[resource]];
+            let (semaphore, value) = (signal.semaphore, signal.value);
+            let batches: Vec<_> = points(self.prepared, memory, true).map(|point| point.batch).collect();
+            let on_host = batches.iter().any(|batch| self.prepared.batches[*batch].queue.is_none());
+            let read = wanted
+                .iter()
+                .any(|wanted| self.prepared.scene.memory[self.prepared.roots[wanted.root].resource] == memory);
+            let late = batches.is_empty() || on_host || read;
+            let left = batches.len();
+            self.released.push(Released { semaphore, value, batches, left, late });
+        }
+    }
+
+    /// Signals behind the batch that the open submits end with, if it is the last one that the plan names: with its submit
+    /// if it is the only one, else in a submit behind all of them.
+    pub(super) fn signal_behind(&mut self, batch: BatchId, queue: usize) -> Result<(), Error> {
+        for at in 0..self.released.len() {
+            let released = &mut self.released[at];
+            if released.late || !released.batches.contains(&batch) {
+                continue;
+            }
+            released.left -= 1;
+            if released.left > 0 {
+                continue;
+            }
+            let signal = (released.semaphore, released.value);
+            let others: Vec<_> = released.batches.iter().copied().filter(|other| *other != batch).collect();
+            if let (true, Some((_, submits, _))) = (others.is_empty(), self.open.as_mut())
+                && let Some(last) = submits.last_mut()
+            {
+                last.signals.push(signal);
+                continue;
+            }
+            self.flush()?;
+            let mut submit = Submit { signals: vec![signal], ..Submit::default() };
+            for other in others {
+                if let Some(At::Queue(point)) =
+                    self.now[other.index()].filter(|at| !matches!(at, At::Queue(point) if point.queue == queue))
+                {
+                    let (semaphore, stages) =
+                        (self.shared.queues[point.queue].semaphore, vk::PipelineStageFlags2::ALL_COMMANDS);
+                    submit.waits.push(WaitFor { semaphore, value: point.value, stages });
+                }
+            }
+            self.submit_own(queue, submit)?;
+        }
+        Ok(())
+    }
+
     /// Signals behind all batches: with the last submit if the run has one queue, else in one behind all of them.
     pub(super) fn signal_all(&mut self, state: &mut RunState, external: &External<'_>) -> Result<(), Error> {
-        if external.signals.is_empty() {
+        let whole = external.signals.iter().filter(|signal| signal.resource.is_none());
+        let signals: Vec<_> = whole.map(|signal| (signal.semaphore, signal.value)).collect();
+        if signals.is_empty() {
             return Ok(());
         }
-        let signals: Vec<_> = external.signals.iter().map(|signal| (signal.semaphore, signal.value)).collect();
         let alone =
             state.host.is_none() && self.last.iter().enumerate().all(|(at, last)| at == OWN_QUEUE || *last == 0);
         if let Some((OWN_QUEUE, submits, _)) = self.open.as_mut().filter(|_| alone)
             && let Some(last) = submits.last_mut()
         {
-            last.signals = signals;
+            last.signals.extend(signals);
+            return Ok(());
+        }
+        self.submit_behind(state, Submit { signals, ..Submit::default() })
+    }
+
+    /// Signals behind the read-backs what could not be signalled earlier.
+    pub(super) fn signal_late(&mut self, state: &mut RunState) -> Result<(), Error> {
+        let late = self.released.iter().filter(|released| released.late);
+        let signals: Vec<_> = late.map(|released| (released.semaphore, released.value)).collect();
+        if signals.is_empty() {
             return Ok(());
         }
         self.submit_behind(state, Submit { signals, ..Submit::default() })

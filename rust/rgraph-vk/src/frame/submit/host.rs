@@ -74,6 +74,7 @@ impl Run<'_, '_> {
             let edge = &self.prepared.plan.edges[at as usize];
             self.await_on_host(self.prepared.scene.memory[edge.resource], &mut waits);
         }
+        self.await_planned_on_host(batch, &mut waits);
         // What an earlier host batch waited for is known on the host, and its passes need not be done.
         for (semaphore, value) in waits {
             match self.host_waits.iter_mut().find(|(known, _)| *known == semaphore) {

@@ -9,6 +9,7 @@
 //! Drivers do not check descriptors: lavapipe imports a descriptor of SwiftShader and reads wrong bytes. So imports
 //! compare the UUIDs of driver and device first.
 
+mod binary;
 pub(crate) mod block;
 mod holder;
 mod semaphore;
@@ -23,6 +24,7 @@ use crate::device::Shared;
 use crate::device::physical::uuid_text;
 use crate::error::{Code, DeviceError, Error};
 
+pub use binary::{BinarySemaphore, SemaphoreFd};
 pub use block::{SharedMemory, SharedMemoryInfo, SharedPlace};
 pub use holder::Holder;
 pub(crate) use holder::{Lent, elsewhere, released};

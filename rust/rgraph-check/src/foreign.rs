@@ -1,0 +1,162 @@
+//! Points at which a plan waits for the other users of imports, and lets them go on.
+//!
+//! Between two queues a plan orders uses by values that it signals itself; of another user it knows only these points.
+//! So each queue that uses such an import waits itself, at every stage of its uses, and signals itself behind them.
+
+use std::collections::HashMap;
+
+use rgraph_ir::access::Stages;
+use rgraph_ir::id::Id;
+use rgraph_ir::plan::{BatchId, Command, Plan, PlanPassId};
+use rgraph_ir::resource::{Life, ResourceId};
+
+use crate::facts::Facts;
+use crate::finding::{Findings, Rule};
+use crate::tables::with_later;
+
+/// What happened to an import on a queue so far.
+#[derive(Clone, Copy, Default)]
+struct Seen {
+    /// Stages that have waited for its other user.
+    waited: Stages,
+    /// The batch that let the other user go on.
+    released: Option<BatchId>,
+    used: bool,
+}
+
+struct Walk<'a> {
+    facts: &'a Facts<'a>,
+    plan: &'a Plan,
+    /// By memory and queue; the host is the number after the last queue.
+    seen: HashMap<(usize, usize), Seen>,
+}
+
+/// Judges the points. O(plan + accesses + points · batches).
+pub(crate) fn foreign(facts: &Facts, plan: &Plan, declared_of: &[Option<usize>], findings: &mut Findings) {
+    Walk { facts, plan, seen: HashMap::new() }.walk(declared_of, findings);
+}
+
+impl Walk<'_> {
+    /// Whether the declaration has the import waited for, and signalled.
+    fn demands(&self, memory: usize) -> [bool; 2] {
+        match self.facts.graph.resources().get(ResourceId::new(memory)).map(|resource| resource.life) {
+            Some(Life::Imported(imported)) => [imported.wait, imported.signal],
+            _ => [false; 2],
+        }
+    }
+
+    fn memory(&self, resource: usize) -> usize {
+        self.facts.memory.get(resource).copied().unwrap_or(resource)
+    }
+
+    fn walk(mut self, declared_of: &[Option<usize>], findings: &mut Findings) {
+        let plan = self.plan;
+        for point in &plan.foreign {
+            let memory = self.memory(point.resource.index());
+            let [waits, signals] = self.demands(memory);
+            let demanded = if point.wait.is_some() { waits } else { signals };
+            if !demanded || memory != point.resource.index() {
+                let name = plan.resource_name(point.resource);
+                let message = format!(
+                    "batch {} {} the other user of \"{name}\", which is not declared so",
+                    point.batch.index(),
+                    if point.wait.is_some() { "waits for" } else { "signals" }
+                );
+                findings.add(Rule::Foreign, None, Some(name), message);
+            }
+        }
+        for (id, batch) in plan.batches.iter_ids() {
+            let queue = batch.queue.map_or(plan.queues.len(), Id::index);
+            for point in plan.foreign.iter().filter(|point| point.batch == id) {
+                let seen = self.seen.entry((point.resource.index(), queue)).or_default();
+                seen.waited |= point.wait.unwrap_or_default();
+            }
+            for command in &plan.commands[batch.commands.range()] {
+                match command {
+                    Command::Pass { pass, .. } => {
+                        if let Some(declared) = declared_of[pass.index()] {
+                            self.pass(queue, *pass, declared, findings);
+                        }
+                    }
+                    Command::Barriers(barriers) | Command::SetEvent(_, barriers) | Command::WaitEvents(_, barriers) => {
+                        let buffers = plan.buffer_barriers[barriers.buffers.range()].iter();
+                        let images = plan.image_barriers[barriers.images.range()].iter();
+                        let images = images.map(|barrier| barrier.resource);
+                        for resource in buffers.map(|barrier| barrier.resource).chain(images) {
+                            self.access(queue, None, resource.index(), Stages::empty(), findings);
+                        }
+                    }
+                    Command::BeginRendering { .. } | Command::EndRendering => {}
+                }
+            }
+            for point in plan.foreign.iter().filter(|point| point.batch == id && point.wait.is_none()) {
+                let seen = self.seen.entry((point.resource.index(), queue)).or_default();
+                seen.released = seen.released.or(Some(id));
+            }
+        }
+        let mut unsignalled: Vec<_> =
+            self.seen.iter().filter(|(_, seen)| seen.used && seen.released.is_none()).collect();
+        unsignalled.sort_by_key(|(key, _)| **key);
+        for ((memory, queue), _) in unsignalled {
+            if self.demands(*memory)[1] {
+                let name = self.facts.name(*memory);
+                let message = format!("no batch on {} signals the other user of \"{name}\"", self.queue_name(*queue));
+                findings.add(Rule::Foreign, None, Some(name), message);
+            }
+        }
+    }
+
+    fn pass(&mut self, queue: usize, pass: PlanPassId, declared: usize, findings: &mut Findings) {
+        let facts = self.facts;
+        for at in &facts.declared_passes[declared].uses {
+            for resource in std::iter::once(at.resource).chain(at.fallbacks.iter().map(|stand_in| stand_in.input)) {
+                self.access(queue, Some(pass), resource, at.stages, findings);
+            }
+        }
+    }
+
+    /// A use by a pass, or by a barrier, whose stages are those of passes.
+    fn access(
+        &mut self,
+        queue: usize,
+        pass: Option<PlanPassId>,
+        resource: usize,
+        stages: Stages,
+        findings: &mut Findings,
+    ) {
+        let memory = self.memory(resource);
+        let [waits, signals] = self.demands(memory);
+        if !waits && !signals {
+            return;
+        }
+        let seen = self.seen.entry((memory, queue)).or_default();
+        seen.used = true;
+        let Seen { waited, released, .. } = *seen;
+        let name = self.facts.name(memory);
+        let by = pass.map(|pass| self.plan.pass_name(pass));
+        let who = by.map_or("a barrier".to_owned(), |by| format!("pass \"{by}\""));
+        let missing = stages - with_later(waited);
+        if waits && (!missing.is_empty() || waited.is_empty()) {
+            let at = missing.names().collect::<Vec<_>>().join(" | ");
+            let at = if at.is_empty() { at } else { format!(" at {at}") };
+            let message =
+                format!("{who} uses \"{name}\"{at} on {} before the wait for its other user", self.queue_name(queue));
+            findings.add(Rule::Foreign, by, Some(name), message);
+        }
+        if let Some(batch) = released.filter(|_| signals) {
+            let message = format!(
+                "{who} uses \"{name}\" on {} after batch {} signals its other user",
+                self.queue_name(queue),
+                batch.index()
+            );
+            findings.add(Rule::Foreign, by, Some(name), message);
+        }
+    }
+
+    fn queue_name(&self, queue: usize) -> String {
+        match self.plan.queues.as_slice().get(queue) {
+            Some(plan) => format!("queue {queue} (\"{}\")", plan.name),
+            None => "the host".to_owned(),
+        }
+    }
+}

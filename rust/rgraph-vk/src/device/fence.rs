@@ -1,0 +1,129 @@
+//! Fences of a device that runs signal, in safe code: what waits for a `VkFence` can wait for a run.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use ash::vk;
+
+use crate::device::{Device, Shared};
+use crate::error::{Called, Error};
+use crate::frame::external::RunFence;
+use crate::memory::deferred_deletion::DeferredDeletion;
+
+/// A fence: a run signals it when all of it is done, read-backs included. Clones are the same one. It is destroyed when
+/// nothing submitted uses it.
+#[derive(Clone, Debug)]
+pub struct Fence(Arc<Owned>);
+
+struct Owned {
+    shared: Arc<Shared>,
+    raw: vk::Fence,
+    /// Whether a run has it.
+    given: Mutex<bool>,
+}
+
+impl std::fmt::Debug for Owned {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Fence").field(&self.raw).finish()
+    }
+}
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        if self.shared.is_ours() {
+            self.shared.defer_deletion([DeferredDeletion::Fence(self.raw)]);
+        }
+    }
+}
+
+impl Device {
+    /// Makes a fence for runs to signal: [`Inputs::fence`](crate::Inputs).
+    ///
+    /// # Errors
+    /// If the device is closed or lost, or the driver fails.
+    pub fn fence(&self) -> Result<Fence, Error> {
+        let shared = &self.0;
+        shared.check()?;
+        // SAFETY: the device lives.
+        let raw = unsafe { shared.raw.create_fence(&vk::FenceCreateInfo::default(), None) };
+        let raw = shared.noted(raw.called("vkCreateFence"))?;
+        Ok(Fence(Arc::new(Owned { shared: shared.clone(), raw, given: Mutex::new(false) })))
+    }
+}
+
+impl Fence {
+    /// Its handle, for foreign code.
+    pub fn raw(&self) -> vk::Fence {
+        self.0.raw
+    }
+
+    /// Whether it is of that device.
+    pub fn is_of(&self, device: &Device) -> bool {
+        Arc::ptr_eq(&self.0.shared, &device.0)
+    }
+
+    /// Whether a run has it.
+    pub fn is_given(&self) -> bool {
+        *self.0.given.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether the run that has it is done.
+    ///
+    /// # Errors
+    /// If the device is closed or lost.
+    pub fn is_signalled(&self) -> Result<bool, Error> {
+        let shared = &self.0.shared;
+        shared.check()?;
+        // SAFETY: the fence lives.
+        shared.noted(unsafe { shared.raw.get_fence_status(self.0.raw) }.called("vkGetFenceStatus"))
+    }
+
+    /// Waits on the host until the run that has it is done; `false`: the time was over first, or no run has it.
+    ///
+    /// # Errors
+    /// As [`Fence::is_signalled`].
+    pub fn wait(&self, timeout: Option<Duration>) -> Result<bool, Error> {
+        let shared = &self.0.shared;
+        shared.check()?;
+        if !self.is_given() {
+            return Ok(false);
+        }
+        let end = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        loop {
+            let left = end.map_or(Duration::from_secs(1), |end| end.saturating_duration_since(Instant::now()));
+            let slice = left.min(Duration::from_secs(1)).as_nanos() as u64;
+            // SAFETY: the fence lives.
+            match unsafe { shared.raw.wait_for_fences(&[self.0.raw], true, slice) } {
+                Ok(()) => return Ok(true),
+                Err(vk::Result::TIMEOUT) => {
+                    if end.is_some_and(|end| Instant::now() >= end) {
+                        return Ok(false);
+                    }
+                }
+                Err(result) => return shared.noted(Err(result).called("vkWaitForFences")),
+            }
+        }
+    }
+
+    /// Has a run signal it; what an earlier run signalled is forgotten. After a run that gets it and fails, make another
+    /// one.
+    ///
+    /// # Errors
+    /// `RG-E225` if a run has it that is not done; if the device is closed or lost.
+    pub fn promised(&self) -> Result<RunFence, Error> {
+        let shared = &self.0.shared;
+        let mut given = self.0.given.lock().unwrap_or_else(PoisonError::into_inner);
+        if *given {
+            if !self.is_signalled()? {
+                let help = "wait for it first, or give each run under way a fence of its own";
+                return Err(Error::input("?", "the fence belongs to a run that is not done", help));
+            }
+            // SAFETY: the run that had the fence is done.
+            shared.noted(unsafe { shared.raw.reset_fences(&[self.0.raw]) }.called("vkResetFences"))?;
+        }
+        shared.check()?;
+        *given = true;
+        // SAFETY: of this device, unsignalled, and with no other submission; it is destroyed behind what was submitted.
+        Ok(unsafe { RunFence::new(self.0.raw) })
+    }
+}

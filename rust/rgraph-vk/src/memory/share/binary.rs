@@ -1,0 +1,271 @@
+//! Binary semaphores, alone or shared with other devices, processes and APIs as file descriptors.
+//!
+//! A descriptor of kind `opaque_fd` names the semaphore itself, for the same device and driver. One of kind `sync_fd` names
+//! one signal that was submitted; every driver of the system takes it, and the export undoes the signal as a wait does.
+//!
+//! Source: Vulkan 1.3 specification, "Importing Semaphore Payloads" (copy and reference transference).
+
+use std::os::fd::{BorrowedFd, FromRawFd, IntoRawFd, OwnedFd};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use ash::{khr, vk};
+
+use super::{Origin, check_file, duplicate};
+use crate::device::{Device, Shared};
+use crate::error::{Called, Code, DeviceError, Error};
+use crate::frame::external::{SemaphoreSignal, SemaphoreWait};
+use crate::memory::deferred_deletion::DeferredDeletion;
+
+/// A kind of file descriptor of a binary semaphore.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SemaphoreFd {
+    /// `opaque_fd`: the semaphore itself.
+    Opaque,
+    /// `sync_fd`: one signal of it.
+    Sync,
+}
+
+impl SemaphoreFd {
+    /// Its word.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Opaque => "opaque_fd",
+            Self::Sync => "sync_fd",
+        }
+    }
+
+    /// The kind of that word.
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::Opaque, Self::Sync].into_iter().find(|kind| kind.name() == name)
+    }
+
+    const fn handle(self) -> vk::ExternalSemaphoreHandleTypeFlags {
+        match self {
+            Self::Opaque => vk::ExternalSemaphoreHandleTypeFlags::OPAQUE_FD,
+            Self::Sync => vk::ExternalSemaphoreHandleTypeFlags::SYNC_FD,
+        }
+    }
+}
+
+/// A binary semaphore: one signal, then one wait. Clones are the same one. It is destroyed when nothing submitted uses it.
+#[derive(Clone, Debug)]
+pub struct BinarySemaphore(Arc<Owned>);
+
+struct Owned {
+    shared: Arc<Shared>,
+    raw: vk::Semaphore,
+    kind: Option<SemaphoreFd>,
+    /// Whether a signal was submitted that nothing waits for yet; `None`: another user of an `opaque_fd` knows.
+    signalled: Mutex<Option<bool>>,
+}
+
+impl std::fmt::Debug for Owned {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("BinarySemaphore").field(&self.raw).finish()
+    }
+}
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        if self.shared.is_ours() {
+            self.shared.defer_deletion([DeferredDeletion::Semaphore(self.raw)]);
+        }
+    }
+}
+
+impl Shared {
+    /// The functions for descriptors of binary semaphores, if the driver makes or takes that kind.
+    fn binary_fds(
+        &self,
+        kind: SemaphoreFd,
+        wanted: vk::ExternalSemaphoreFeatureFlags,
+    ) -> Result<khr::external_semaphore_fd::Device, Error> {
+        if !self.enabled.semaphore_fd {
+            return Err(self.cannot_share("semaphores", "VK_KHR_external_semaphore_fd"));
+        }
+        let info = vk::PhysicalDeviceExternalSemaphoreInfo::default().handle_type(kind.handle());
+        let mut about = vk::ExternalSemaphoreProperties::default();
+        // SAFETY: the physical device is of this instance, of version 1.3.
+        unsafe {
+            let instance = self.context.raw();
+            instance.get_physical_device_external_semaphore_properties(self.physical, &info, &mut about);
+        }
+        if !about.external_semaphore_features.contains(wanted) {
+            return Err(self.cannot_share("semaphores", &format!("binary semaphores as {}", kind.name())));
+        }
+        Ok(khr::external_semaphore_fd::Device::new(self.context.raw(), &self.raw))
+    }
+
+    fn create_binary(self: &Arc<Self>, export: Option<SemaphoreFd>) -> Result<vk::Semaphore, Error> {
+        let handles = export.map_or(vk::ExternalSemaphoreHandleTypeFlags::empty(), SemaphoreFd::handle);
+        let mut about = vk::ExportSemaphoreCreateInfo::default().handle_types(handles);
+        let info = vk::SemaphoreCreateInfo::default();
+        let info = if export.is_some() { info.push_next(&mut about) } else { info };
+        // SAFETY: the driver exports that kind, which was found out before.
+        self.noted(unsafe { self.raw.create_semaphore(&info, None) }.called("vkCreateSemaphore"))
+    }
+}
+
+impl Device {
+    /// Makes a binary semaphore, which can be exported as that kind of descriptor.
+    ///
+    /// # Errors
+    /// `RG-E102` if the driver exports no such descriptors; if the device is closed or lost.
+    pub fn binary_semaphore(&self, export: Option<SemaphoreFd>) -> Result<BinarySemaphore, Error> {
+        let shared = &self.0;
+        shared.check()?;
+        if let Some(kind) = export {
+            let _ = shared.binary_fds(kind, vk::ExternalSemaphoreFeatureFlags::EXPORTABLE)?;
+        }
+        let raw = shared.create_binary(export)?;
+        let signalled = Mutex::new(Some(false));
+        Ok(BinarySemaphore(Arc::new(Owned { shared: shared.clone(), raw, kind: export, signalled })))
+    }
+
+    /// Imports a binary semaphore (`opaque_fd`), or one signal of one (`sync_fd`; `None` stands for a signal that is over,
+    /// which Vulkan writes as descriptor -1). The descriptor stays the caller's.
+    ///
+    /// # Errors
+    /// `RG-E131` if an `opaque_fd` is of another device or driver, `RG-E102` if the driver takes no such descriptors; if the
+    /// descriptor is closed, is no semaphore, or is refused by the driver.
+    ///
+    /// # Safety
+    /// The descriptor was exported as that kind, from a semaphore of that origin. Drivers do not check that.
+    pub unsafe fn import_binary(
+        &self,
+        fd: Option<BorrowedFd<'_>>,
+        kind: SemaphoreFd,
+        origin: Origin,
+    ) -> Result<BinarySemaphore, Error> {
+        let shared = &self.0;
+        shared.check()?;
+        let functions = shared.binary_fds(kind, vk::ExternalSemaphoreFeatureFlags::IMPORTABLE)?;
+        if kind == SemaphoreFd::Opaque {
+            shared.check_origin("a semaphore", origin)?;
+        }
+        let fd = match fd {
+            Some(fd) => Some(check_file("a semaphore", duplicate("a semaphore", fd)?, 0)?),
+            None if kind == SemaphoreFd::Sync => None,
+            None => {
+                let help = "give the descriptor that export returned";
+                return Err(Error::input("?", "an opaque_fd of no descriptor is imported", help));
+            }
+        };
+        let raw = shared.create_binary(None)?;
+        let signalled = Mutex::new((kind == SemaphoreFd::Sync).then_some(true));
+        let semaphore = BinarySemaphore(Arc::new(Owned { shared: shared.clone(), raw, kind: None, signalled }));
+        let fd = fd.map_or(-1, IntoRawFd::into_raw_fd);
+        // A sync_fd has copy transference, which is temporary.
+        let flags = match kind {
+            SemaphoreFd::Opaque => vk::SemaphoreImportFlags::empty(),
+            SemaphoreFd::Sync => vk::SemaphoreImportFlags::TEMPORARY,
+        };
+        let info =
+            vk::ImportSemaphoreFdInfoKHR::default().semaphore(raw).handle_type(kind.handle()).fd(fd).flags(flags);
+        // SAFETY: the semaphore is new; the caller says that the descriptor is such a one.
+        unsafe { functions.import_semaphore_fd(&info) }.map_err(|result| {
+            if fd >= 0 {
+                // SAFETY: a driver that refuses a descriptor leaves it to the caller.
+                drop(unsafe { OwnedFd::from_raw_fd(fd) });
+            }
+            let mut error = DeviceError::call("vkImportSemaphoreFdKHR", result);
+            error.message = format!("the driver refuses the descriptor for a semaphore of kind {}", kind.name());
+            error.help = "give the descriptor of a binary semaphore's export, of the same kind".to_owned();
+            error
+        })?;
+        Ok(semaphore)
+    }
+}
+
+impl BinarySemaphore {
+    /// Its handle, for foreign code.
+    pub fn raw(&self) -> vk::Semaphore {
+        self.0.raw
+    }
+
+    /// Whether it is of that device.
+    pub fn is_of(&self, device: &Device) -> bool {
+        Arc::ptr_eq(&self.0.shared, &device.0)
+    }
+
+    /// The kind of descriptor that it is exported as.
+    pub fn kind(&self) -> Option<SemaphoreFd> {
+        self.0.kind
+    }
+
+    /// The device and driver that its descriptors are of.
+    pub fn origin(&self) -> Origin {
+        self.0.shared.origin()
+    }
+
+    /// Goes from one state to the other; other users of an `opaque_fd` do so unseen.
+    fn turn(&self, to: bool) -> Result<(), Error> {
+        self.0.shared.check()?;
+        let mut signalled = self.0.signalled.lock().unwrap_or_else(PoisonError::into_inner);
+        if *signalled == Some(to) {
+            let (message, help) = match to {
+                true => ("a binary semaphore is signalled twice", "wait for it before it is signalled again"),
+                false => ("nothing signals a binary semaphore that is waited for", "submit the signal before the wait"),
+            };
+            return Err(Error::input("?", message, help));
+        }
+        if signalled.is_some() {
+            *signalled = Some(to);
+        }
+        Ok(())
+    }
+
+    /// Has a run wait for its signal.
+    ///
+    /// # Errors
+    /// `RG-E225` if no signal was submitted; if the device is closed or lost.
+    pub fn reached(&self) -> Result<SemaphoreWait, Error> {
+        self.turn(false)?;
+        // SAFETY: binary, of this device, with a signal that was submitted or is another user's promise.
+        Ok(unsafe { SemaphoreWait::new(self.0.raw, None) })
+    }
+
+    /// Has a run signal it. After a run that gets it and fails, make another one.
+    ///
+    /// # Errors
+    /// `RG-E225` if it has a signal that nothing waits for; if the device is closed or lost.
+    pub fn promised(&self) -> Result<SemaphoreSignal, Error> {
+        self.turn(true)?;
+        // SAFETY: binary, of this device, without a signal.
+        Ok(unsafe { SemaphoreSignal::new(self.0.raw, None) })
+    }
+
+    /// A new descriptor for another device, process or API. One of kind `sync_fd` has the signal that was submitted last,
+    /// and takes it away from this semaphore; `None`: that signal is over.
+    ///
+    /// # Errors
+    /// If it was not made to be exported, a `sync_fd` has no signal, the device is closed or lost, or the driver fails.
+    pub fn export(&self) -> Result<Option<OwnedFd>, Error> {
+        let shared = &self.0.shared;
+        shared.check()?;
+        let Some(kind) = self.0.kind else {
+            let help =
+                "make it with Device::binary_semaphore(Some(kind)) (Python: device.binary_semaphore(shared=kind))";
+            return Err(Error::input("?", "the semaphore was not made to be exported", help));
+        };
+        let functions = shared.binary_fds(kind, vk::ExternalSemaphoreFeatureFlags::EXPORTABLE)?;
+        match kind {
+            SemaphoreFd::Sync => self.turn(false)?,
+            SemaphoreFd::Opaque => *self.0.signalled.lock().unwrap_or_else(PoisonError::into_inner) = None,
+        }
+        let info = vk::SemaphoreGetFdInfoKHR::default().semaphore(self.0.raw).handle_type(kind.handle());
+        // SAFETY: the semaphore was made for this kind of handle; a sync_fd has a signal that was submitted.
+        let fd = shared.noted(unsafe { functions.get_semaphore_fd(&info) }.called("vkGetSemaphoreFdKHR"))?;
+        // SAFETY: the call returns a descriptor that is the caller's, or -1.
+        Ok((fd >= 0).then(|| unsafe { OwnedFd::from_raw_fd(fd) }))
+    }
+
+    /// Refuses a semaphore of another device.
+    pub fn check_of(&self, device: &Device) -> Result<(), Error> {
+        if self.is_of(device) {
+            return Ok(());
+        }
+        let message = "a semaphore of another device is given";
+        Err(DeviceError::new(Code::Foreign, message, "export it, and import it on this device").into())
+    }
+}
