@@ -168,6 +168,28 @@ def test_an_empty_list_is_refused_and_so_are_more_than_the_device_has_room_for(d
     assert caught.value.code == "RG-E102"
 
 
+ALIASED = """#version 450
+layout(local_size_x = 1) in;
+layout(set = 0, binding = 0) buffer Words { uint all[]; } words;
+layout(set = 0, binding = 0) readonly buffer Floats { float all[]; } floats;
+void main() { words.all[1] = floats.all[0] == 1.0 ? words.all[0] : 0u; }
+"""
+
+
+@pytest.mark.parametrize("name", ["words", "floats"])
+def test_a_binding_has_all_the_names_that_the_shader_gives_it(device: rg.Device, name: str):
+    (binding,) = rg.reflect(ALIASED).bindings
+    assert (binding.name, binding.reads, binding.writes) == ("words", True, True)
+    g = rg.Graph("aliased")
+    data = g.import_array("data", np.array([1, 0], np.float32).view(np.uint32), as_buffer=True)
+    g.compute("both", ALIASED, bindings={name: data}, groups=(1, 1, 1))
+    g.root(data)
+    assert g.to_dict()["passes"][0]["accesses"][0]["usage"] == "storage_read_write"
+    assert np.asarray(device.run(g)["data"]).view(np.float32).tolist() == [1, 1]
+    with pytest.raises(rg.GraphError, match=r'binds "words" and "floats", which are one binding'):
+        g.compute("twice", ALIASED, words=data, floats=data, groups=(1, 1, 1))
+
+
 TEXELS = """#version 450
 layout(local_size_x = 4) in;
 layout(set = 0, binding = 0) uniform samplerBuffer colours;

@@ -19,6 +19,9 @@ pub struct Interface {
     pub outputs: Vec<Output>,
     /// Whether the fragment stage writes the depth itself.
     pub writes_depth: bool,
+    /// Further names of bindings: variables of one group and binding are one resource under several names (Vulkan 1.3,
+    /// "Descriptor Set and Binding Assignment"). Name, group, binding.
+    pub aliases: Vec<(String, u32, u32)>,
     /// Names of bindings that the shader declares and does not use: they take nothing.
     pub unused: Vec<String>,
     /// Whether the shader declares push data and uses none: it takes any, and nothing is pushed.
@@ -201,6 +204,13 @@ impl Binding {
 impl Interface {
     /// The binding of that name.
     pub fn find(&self, name: &str) -> Option<(usize, &Binding)> {
-        self.bindings.iter().enumerate().find(|(_, binding)| binding.name == name)
+        self.bindings.iter().enumerate().find(|(_, binding)| self.is_called(binding, name))
+    }
+
+    /// Whether a binding has that name, or it is one of its further names.
+    pub fn is_called(&self, binding: &Binding, name: &str) -> bool {
+        let place = (binding.group, binding.binding);
+        binding.name == name
+            || self.aliases.iter().any(|(alias, group, slot)| alias == name && (*group, *slot) == place)
     }
 }

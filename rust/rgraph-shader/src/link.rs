@@ -111,13 +111,32 @@ fn bind(name: &str, out: &mut Interface, new: &Binding, stage: Stage) -> Result<
         return Ok(());
     };
     if old.name != new.name {
-        let message = format!(
-            "binding ({group}, {slot}) is called '{}' and, in the {} stage, '{}'",
-            old.name,
-            stage.name(),
-            new.name
-        );
-        return clash(message, "give it one name, or two bindings");
+        let alias = (new.name.clone(), group, slot);
+        // One resource under two names, whose contents each sees in its own way, is meant where one stage has both.
+        let known = out.aliases.contains(&alias);
+        let meant = known || old.stages.contains(stage.stages());
+        // Data for a uniform block is packed by its one layout.
+        let packed = old.kind == BindingKind::Uniform && old.ty != new.ty;
+        if !meant || packed || old.kind != new.kind || old.count != new.count {
+            let message = format!(
+                "binding ({group}, {slot}) is called '{}' and, in the {} stage, '{}'",
+                old.name,
+                stage.name(),
+                new.name
+            );
+            return clash(message, "give it one name, or two bindings");
+        }
+        let least = |binding: &Binding| binding.ty.as_ref().map_or(0, |ty| ty.size() + ty.open_stride().unwrap_or(0));
+        if least(new) > least(old) {
+            old.ty.clone_from(&new.ty);
+        }
+        old.stages |= new.stages;
+        old.reads |= new.reads;
+        old.writes |= new.writes;
+        if !known {
+            out.aliases.push(alias);
+        }
+        return Ok(());
     }
     let layouts = match (&old.ty, &new.ty) {
         (Some(one), Some(other)) => same_layout(one, other),

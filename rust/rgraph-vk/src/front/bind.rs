@@ -71,8 +71,10 @@ pub fn bind<'a>(
     given: &[Option<Elements>],
     needs: &mut Needs,
 ) -> Result<Arc<[Bound]>, Error> {
+    let open = Arc::clone(program);
+    let interface = &open.interface;
     let found = |binding: &Binding| {
-        let at = names.clone().position(|name| name == binding.name);
+        let at = names.clone().position(|name| interface.is_called(binding, name));
         at.and_then(|at| given.get(at)?.as_ref()).map(Elements::as_slice)
     };
     *program = lengthened(program, &found)?;
@@ -88,6 +90,16 @@ pub fn bind<'a>(
         }
     }
     for (at, binding) in program.interface.bindings.iter().enumerate() {
+        let mut called = names.clone().filter(|name| program.interface.is_called(binding, name));
+        if let (Some(one), Some(two)) = (called.next(), called.next()) {
+            let message = format!(
+                "pass \"{}\" binds \"{one}\" and \"{two}\", which are one binding of shader \"{}\"",
+                who.pass,
+                who.shader(program)
+            );
+            let says = format!("binds \"{one}\" and \"{two}\"");
+            bindings.mistakes.push(who.mistake(Code::BadBinding, message, says, "give one of them"));
+        }
         match (found(binding), binding.kind) {
             (None, BindingKind::Sampler { comparison }) => {
                 let sampler = Sampler { compare: comparison.then_some(Compare::LessEqual), ..Sampler::default() };
