@@ -62,6 +62,8 @@ class Campaign:
     sums: tuple[tuple[str, str], ...] = field(default=())
     #: What a page says of a campaign that was never run.
     missing: str = "not run"
+    #: Whether a run that succeeds found nothing; else its figures tell, beside the goal.
+    judges: bool = True
 
 
 def hash_frames(entry: str) -> str:
@@ -186,6 +188,7 @@ CAMPAIGNS = (
         1000,
         unit="plans",
         figures=(r"^(entries: \d+ of \d+; stages and accesses: \d+ of \d+)",),
+        judges=False,
     ),
     Campaign(
         "faults",
@@ -322,7 +325,9 @@ def read(campaign: Campaign, amount: int, output: str, status: int, where: str) 
         findings = 1
     figures = list(dict.fromkeys(one for pattern in campaign.figures for one in re.findall(pattern, output, re.M)))
     added = [f"{total:,} {of}" for pattern, of in campaign.sums if (total := sum(numbers(pattern, output)))]
-    told = [f"{units:,} {campaign.unit}", *added, *figures, f"{findings:,} findings" if findings else "no finding"]
+    told = [f"{units:,} {campaign.unit}", *added, *figures]
+    if findings or campaign.judges:
+        told.append(f"{findings:,} findings" if findings else "no finding")
     kinds: Counter[str] = Counter()
     for count, kind in KIND.findall(output):
         kinds[kind] += int(count)
