@@ -165,13 +165,9 @@ def test_work_is_proportional_to_the_passes(own_device: rg.Device, passes: int):
     for _ in range(3):
         own_device.run(graph, read=[])
     ran = {name: count - before[name] for name, count in _counts().items()}
-    assert ran == {"shaders_compiled": 0, "graphs_compiled": 1, "passes_hashed": passes, "passes_compared": 0}
+    nothing = dict.fromkeys(before, 0)
+    assert ran == nothing | {"graphs_compiled": 1, "passes_hashed": passes}
     for _ in range(3):
         own_device.run(scaled(passes=passes), read=[])
     again = {name: count - before[name] - ran[name] for name, count in _counts().items()}
-    assert again == {
-        "shaders_compiled": 0,
-        "graphs_compiled": 0,
-        "passes_hashed": 3 * passes,
-        "passes_compared": 3 * passes,
-    }
+    assert again == nothing | {"passes_hashed": 3 * passes, "passes_compared": 3 * passes}

@@ -97,6 +97,8 @@ def test_a_scheduler_that_dies_is_one_error_with_what_is_left(tmp_path: Path):
             time.sleep(0.05)
     try:
         address = json.loads(found.read_text())["address"]
+        with distributed.Client(address, set_as_default=False) as client:
+            client.wait_for_workers(1)
         done: list[int] = []
         results = batch.run(seeded(), batch.seeds(100000, "draw.seed"), on=address, patience=4, chunk=4)
         done.extend(next(results).key for _ in range(20))
