@@ -309,7 +309,9 @@ mod tests {
         assert_eq!(seen, [0, 1, 2, 3]);
         let late = Late::default();
         let count = AtomicUsize::new(0);
-        scoped(&late, 10, &|_| drop(count.fetch_add(1, Ordering::Relaxed)));
+        scoped(&late, 10, &|_| {
+            count.fetch_add(1, Ordering::Relaxed);
+        });
         assert_eq!(count.load(Ordering::Relaxed), 10);
         let jobs = std::mem::take(&mut *locked(&late.0));
         assert_eq!(jobs.len(), 3);
