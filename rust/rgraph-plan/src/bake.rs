@@ -485,7 +485,8 @@ impl Scratch {
         self.after.clear();
         self.after.extend(self.deps.after.iter().map(|&(later, earlier)| (at(later), at(earlier))));
         self.after.sort_unstable();
-        let scene = Scene { frame, read_groups, clocks, batches, transients, after: &self.after };
+        let foreign = &self.foreign;
+        let scene = Scene { frame, read_groups, clocks, batches, foreign, transients, after: &self.after };
         wait_stages.clear();
         wait_stages.resize(clocks.waits.len(), Stages::empty());
         hazards.calls.apart = options.split != Split::Never;

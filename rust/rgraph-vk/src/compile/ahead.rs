@@ -2,8 +2,8 @@
 //! the other they would take as long as all together.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::thread::{available_parallelism, scope};
 
 use rgraph_plan::graph::PassId;
@@ -12,6 +12,7 @@ use rgraph_shader::Program;
 use crate::compile::bind::Binder;
 use crate::compile::keys::{ProgramKey, RasterKey};
 use crate::compile::pipeline::Targets;
+use crate::error::Error;
 use crate::work::{Draw, Step, Work};
 
 /// A pipeline that steps ask for.
@@ -39,9 +40,12 @@ impl Wanted<'_> {
 }
 
 impl Binder<'_> {
-    /// Makes the pipelines that the steps of live passes ask for. What cannot be made is left out: binding the steps asks
+    /// Makes the pipelines that the steps of live passes ask for. What does not fit is left out: binding the steps asks
     /// again, and reports the error of the first pass that has one. Packets that functions record are not known yet.
-    pub fn make_ahead(&self, works: &HashMap<PassId, Work>) {
+    ///
+    /// # Errors
+    /// If a call of the driver fails: that of the first such pipeline.
+    pub fn make_ahead(&self, works: &HashMap<PassId, Work>) -> Result<(), Error> {
         let mut wanted = Vec::new();
         // Steps share what they hold, so the same handle is the same pipeline; equal ones behind other handles cost a look-up.
         let mut seen = HashSet::new();
@@ -73,14 +77,24 @@ impl Binder<'_> {
             let key = one.key();
             !self.is_made(&key) && keys.insert(key)
         });
-        on_all_cores(&wanted, |one| {
-            let _ = match one {
+        let jobs: Vec<_> = wanted.into_iter().map(|one| (one, OnceLock::new())).collect();
+        on_all_cores(&jobs, |(one, failed)| {
+            let made = match one {
                 Wanted::Compute(program) => self.shared.compute_pipeline(program),
                 Wanted::Raster(draw, targets) => {
                     self.shared.raster_pipeline(&draw.program, &draw.state, targets, &draw.vertex_buffers)
                 }
             };
+            if let Err(Error::Device(error)) = made
+                && error.result.is_some()
+            {
+                failed.get_or_init(|| error);
+            }
         });
+        match jobs.into_iter().find_map(|(_, failed)| failed.into_inner()) {
+            Some(error) => Err(Error::Device(error)),
+            None => Ok(()),
+        }
     }
 
     fn is_made(&self, key: &Key) -> bool {

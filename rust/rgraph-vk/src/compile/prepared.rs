@@ -251,7 +251,7 @@ impl Prepared {
         let begins = std::mem::take(&mut placer.begins);
         let binder = Binder { shared, graph: &workload.graph, plan: &plan, scene: &scene, renderings: &renderings };
         let mut packets = Packets { of_pass: IdVec::filled(Span::default(), plan.passes.len()), ..Packets::default() };
-        binder.make_ahead(&workload.works);
+        binder.make_ahead(&workload.works)?;
         let mut recorded = Vec::new();
         let mut raw: IdVec<PlanPassId, Option<Arc<dyn RawWork>>> = IdVec::new();
         for pass in plan.live() {

@@ -141,6 +141,12 @@ impl ForeignUses {
         }
     }
 
+    /// The physical pass before which a queue waits for the other user of a memory.
+    pub fn waited(&self, memory: ResourceId, queue: u8) -> Option<u32> {
+        let at = self.uses.binary_search_by_key(&(memory, queue), |one| (one.memory, one.queue)).ok()?;
+        self.uses[at].wait
+    }
+
     /// Physical passes before which a batch begins.
     pub fn waits(&self) -> impl Iterator<Item = u32> + '_ {
         self.uses.iter().filter_map(|one| one.wait)

@@ -113,7 +113,7 @@ impl Hazards {
         let (dst_stages, dst_access) = meets(scene.frame, here.access);
         let acquire =
             Scope { src_stages: here.access.stages | need.stages, src_access: need.writes, dst_stages, dst_access };
-        let call = self.place(here, &need);
+        let call = self.place(scene, here, &need);
         let why = self.why(here, Hazard::Acquire, Some(last.last), None);
         self.calls.about(call, Source::WHOLE, about, acquire, families, why)
     }
@@ -162,7 +162,7 @@ impl Hazards {
             let call = self.call_within(here.at);
             return self.calls.about(call, Source::WHOLE, about, scope, None, why);
         }
-        let call = self.place(here, &need);
+        let call = self.place(scene, here, &need);
         let splits = !need.foreign;
         self.calls.about(call, Source { splits, ..need.source() }, about, scope, None, why)
     }
@@ -187,7 +187,7 @@ impl Hazards {
         };
         let mut barrier = NONE;
         if !need.stages.is_empty() {
-            let call = self.place(here, &need);
+            let call = self.place(scene, here, &need);
             // What other queues did is behind waits, which have a scope of their own.
             barrier = self.calls.memory(call, need.source(), scope(need.stages, need.writes), why);
         }
@@ -203,7 +203,7 @@ impl Hazards {
     }
 
     /// The barrier of the first use of a buffer's bytes; what the frame before left there is added later.
-    pub(super) fn order_first(&mut self, here: Here<'_>, need: Need) -> u32 {
+    pub(super) fn order_first(&mut self, scene: Scene<'_>, here: Here<'_>, need: Need) -> u32 {
         let kind = if need.from_resource.is_some() { Hazard::Alias } else { Hazard::FirstUse };
         let why = self.why(here, kind, need.from, need.from_resource);
         let scope = Scope {
@@ -212,7 +212,7 @@ impl Hazards {
             dst_stages: here.access.stages,
             dst_access: here.access.kinds,
         };
-        let call = self.place(here, &need);
+        let call = self.place(scene, here, &need);
         let splits = !need.foreign;
         self.calls.memory(call, Source { splits, ..need.source() }, scope, why)
     }
@@ -310,9 +310,11 @@ impl Hazards {
     }
 
     /// The call for a need: the last one on its queue if that is late enough, else a new one before its physical pass.
-    pub(super) fn place(&mut self, here: Here<'_>, need: &Need) -> u32 {
+    pub(super) fn place(&mut self, scene: Scene<'_>, here: Here<'_>, need: &Need) -> u32 {
         let open = self.open[usize::from(here.queue)];
-        let physical = if open != NONE && open >= need.earliest { open } else { here.physical };
+        // A barrier before the wait for the other user of an import would use it beside them.
+        let earliest = need.earliest.max(scene.foreign.waited(here.memory, here.queue).unwrap_or(0));
+        let physical = if open != NONE && open >= earliest { open } else { here.physical };
         self.open[usize::from(here.queue)] = physical;
         self.call_before(physical)
     }

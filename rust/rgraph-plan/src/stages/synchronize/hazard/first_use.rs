@@ -126,7 +126,7 @@ impl Hazards {
             // Fresh bytes: no frame under way and no other resource has them.
             return NONE;
         } else {
-            self.order_first(here, need)
+            self.order_first(scene, here, need)
         };
         if placement == NONE {
             return barrier;

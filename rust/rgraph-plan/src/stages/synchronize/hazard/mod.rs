@@ -7,6 +7,7 @@ mod first_use;
 use super::batch::Batches;
 use super::call::{About, CallSite, Calls, Source};
 use super::clock::{Clocks, Knowledge};
+use super::foreign::ForeignUses;
 use super::read_group::{Frame, NONE, ReadGroups};
 use crate::access::{Accesses, Layout, Stages};
 use crate::id::Id;
@@ -158,6 +159,8 @@ pub struct Scene<'a> {
     pub clocks: &'a Clocks,
     /// Batches.
     pub batches: &'a Batches,
+    /// Waits for the other users of imports.
+    pub foreign: &'a ForeignUses,
     /// Placements.
     pub transients: &'a Transients,
     /// What `after` says: positions in the linear order, `(later, earlier)`, sorted.
