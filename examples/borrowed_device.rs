@@ -3,7 +3,7 @@
 //! The application clears an image, a graph doubles its texels, and the application copies it: one image, one queue,
 //! each side saying in which state it leaves the image.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use ash::vk;
 use rgraph_plan::access::{Accesses, Layout, Stages};
@@ -52,7 +52,8 @@ pub fn run() -> Result<(), Box<dyn std::error::Error>> {
 
         let image = Texture::new(&instance, physical, &raw)?;
         let pool = raw.create_command_pool(&vk::CommandPoolCreateInfo::default().queue_family_index(family), None)?;
-        let own = Own { raw: &raw, queue, pool };
+        let lock = Arc::new(Mutex::new(()));
+        let own = Own { raw: &raw, queue, pool, lock: &lock };
         own.run(|commands| {
             image.transition(&raw, commands, vk::ImageLayout::UNDEFINED, vk::ImageLayout::TRANSFER_DST_OPTIMAL);
             let color = vk::ClearColorValue { uint32: [21, 0, 0, 0] };
@@ -60,7 +61,9 @@ pub fn run() -> Result<(), Box<dyn std::error::Error>> {
             raw.cmd_clear_color_image(commands, image.raw, layout, &color, &[Texture::RANGE]);
         })?;
 
-        let queues = vec![BorrowedQueue::new(family, queue)];
+        let mut queues = vec![BorrowedQueue::new(family, queue)];
+        // Both sides hold it while they submit.
+        queues[0].lock = Some(lock.clone());
         let mut borrowed =
             BorrowedDevice::new(EntryTable(entry.clone()), instance.handle(), physical, raw.handle(), queues);
         // rgraph uses what the device was made with, and nothing else.
@@ -119,12 +122,14 @@ struct Own<'a> {
     raw: &'a ash::Device,
     queue: vk::Queue,
     pool: vk::CommandPool,
+    lock: &'a Mutex<()>,
 }
 
 impl Own<'_> {
     unsafe fn run(&self, record: impl FnOnce(vk::CommandBuffer)) -> Result<(), vk::Result> {
         let info = vk::CommandBufferAllocateInfo::default().command_pool(self.pool).command_buffer_count(1);
-        // SAFETY: the pool is of this device; the queue is nobody else's meanwhile.
+        let _alone = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: the pool is of this device; with the lock the queue is nobody else's.
         unsafe {
             let commands = self.raw.allocate_command_buffers(&info)?[0];
             self.raw.begin_command_buffer(commands, &vk::CommandBufferBeginInfo::default())?;

@@ -4,6 +4,8 @@
 mod bench;
 #[path = "support/engine.rs"]
 mod engine;
+#[path = "support/host_memory.rs"]
+mod host_memory;
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -11,6 +13,7 @@ use std::sync::{Arc, Mutex};
 use ash::{khr, vk};
 use bench::{Bench, whole, words};
 use engine::{Engine, Wish};
+use host_memory::HostMemory;
 use rgraph_plan::access::PassQueue;
 use rgraph_plan::resource::ResourceId;
 use rgraph_shader::{Kind, Language, Program, Source};
@@ -219,4 +222,20 @@ fn pipelines_are_made_with_the_cache_of_the_engine_and_it_stays() {
         assert!(engine.raw.get_pipeline_cache_data(cache).is_ok());
         engine.raw.destroy_pipeline_cache(cache, None);
     }
+}
+
+#[test]
+fn objects_on_a_lent_device_are_made_with_callbacks_that_the_engine_lends_and_its_own_objects_are_not() {
+    let Some(engine) = Engine::new(Wish::default()) else { return };
+    let memory = HostMemory::new();
+    let options = DeviceOptions { host: Some(memory.lent()), ..DeviceOptions::default() };
+    // SAFETY: the engine outlives the device.
+    let device = unsafe { Device::borrow(&engine.lent(), &options) }.expect("it can be used");
+    let (b, dst) = counting();
+    let compiled = b.compile(&device);
+    let frame = compiled.run(&Inputs::default()).expect("runs");
+    assert_eq!(words(frame.read(dst).expect("is read").bytes()), (0..64).collect::<Vec<u32>>());
+    assert!(memory.counts().held > 0, "{:?}", memory.counts());
+    drop((frame, compiled, device));
+    assert_eq!((memory.counts().held, memory.counts().bytes), (0, 0), "before the engine's device goes");
 }

@@ -2,6 +2,8 @@
 
 #[path = "support/bench.rs"]
 mod bench;
+#[path = "support/host_memory.rs"]
+mod host_memory;
 #[path = "support/xserver.rs"]
 mod xserver;
 
@@ -10,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use bench::demand::demand;
 use bench::{Bench, Silent, using};
+use host_memory::HostMemory;
 use raw_window_handle::{RawDisplayHandle, RawWindowHandle, XcbDisplayHandle, XcbWindowHandle};
 use rgraph_plan::access::{Layout, Load, Usage};
 use rgraph_plan::format::Format;
@@ -411,6 +414,25 @@ fn what_cannot_be_shown_is_refused() {
     let second = Silent(Device::new(&DeviceOptions { windows: true, ..DeviceOptions::default() }).expect("opens"));
     let (foreign, root) = flag(&second.0, Format::Rgba8unorm);
     assert_eq!(code(run(&foreign).show(root, &window)), Code::Foreign);
+}
+
+#[test]
+fn callbacks_of_an_engine_get_back_what_windows_took() {
+    let Some((_, display)) = on_x() else { return };
+    let memory = HostMemory::new();
+    let options = DeviceOptions { windows: true, host: Some(memory.lent()), ..DeviceOptions::default() };
+    let device = Silent(Device::new(&options).expect("opens"));
+    let (compiled, root) = flag(&device.0, Format::Rgba8unorm);
+    let (id, window) = open(&device.0, &display, [40, 20], &small());
+    for size in [[40, 20], [64, 32], [8, 4]] {
+        display.resize(id, size);
+        show(&run(&compiled), root, &window);
+    }
+    demand_shown(&display, id, &scaled([8, 4]));
+    let before = memory.counts();
+    assert!(before.held > 0, "{before:?}");
+    drop((compiled, window, device));
+    assert_eq!((memory.counts().held, memory.counts().bytes), (0, 0));
 }
 
 #[test]

@@ -40,12 +40,12 @@ pub type Poll<'a> = &'a (dyn Fn() -> Result<(), CallbackError> + Sync);
 pub struct Inputs<'a> {
     /// Imported resources of the graph. What is not given again keeps what it has.
     pub uploads: Vec<(ResourceId, Upload<'a>)>,
-    /// How foreign code left imported resources that are bound: in place of [`Resource::set_state`](crate::Resource), and
-    /// without a submit where the run uses them first on the queue that they were left on. After a run that failed they
-    /// are said again.
-    pub left: Vec<(ResourceId, ResourceLeft)>,
-    /// Whether that is an error instead: what an earlier run was given does not count.
+    /// Whether each of them must be given: what an earlier run was given then does not count.
     pub anew: bool,
+    /// How foreign code left imported resources that are bound: in place of [`Resource::set_state`](crate::Resource), and
+    /// without a submit where the run uses them first on the queue that they were left on. After a run that failed, give
+    /// them again.
+    pub left: Vec<(ResourceId, ResourceLeft)>,
     /// What persistent resources and histories hold before the first run, and before one with `reset`: packed bytes of
     /// mip 0, layer by layer, or a buffer's. What is not named begins as it is declared.
     pub first: Vec<(ResourceId, &'a [u8])>,

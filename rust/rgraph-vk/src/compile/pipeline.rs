@@ -17,6 +17,7 @@ use crate::compile::spirv::{self, Variables};
 use crate::compile::{primitives, raster};
 use crate::device::Shared;
 use crate::device::context::c_string;
+use crate::device::functions::Functions;
 use crate::error::{Called, Code, DeviceError, Error};
 use crate::work::{Address, Border, Compare, RasterState, Sampler, VertexBuffer};
 
@@ -86,7 +87,7 @@ pub(crate) struct Pipelines {
 
 impl Pipelines {
     pub fn new(
-        device: &ash::Device,
+        device: &Functions,
         properties: &vk::PhysicalDeviceProperties,
         path: Option<PathBuf>,
         borrowed: Option<vk::PipelineCache>,
@@ -98,7 +99,7 @@ impl Pipelines {
         let data = file.as_ref().map(CacheFile::read).unwrap_or_default();
         let info = vk::PipelineCacheCreateInfo::default().initial_data(&data);
         // SAFETY: the data is empty or was written by this device's driver, as the file's header and sum say.
-        let cache = unsafe { device.create_pipeline_cache(&info, None) }.called("vkCreatePipelineCache")?;
+        let cache = unsafe { device.create_pipeline_cache(&info, device.host()) }.called("vkCreatePipelineCache")?;
         Ok(Self { made: Mutex::default(), cache, file, owned: true })
     }
 
@@ -107,7 +108,7 @@ impl Pipelines {
     }
 
     /// Writes the cache file if anything was made, and destroys everything.
-    pub fn destroy(&self, device: &ash::Device) {
+    pub fn destroy(&self, device: &Functions) {
         let made = std::mem::take(&mut *self.lock());
         if let Some(file) = self.file.as_ref().filter(|_| made.made > 0) {
             // SAFETY: the cache is this device's.
@@ -118,23 +119,23 @@ impl Pipelines {
         }
         for pipeline in made.compute.into_values().chain(made.raster.into_values()) {
             // SAFETY: the device is idle and goes.
-            unsafe { device.destroy_pipeline(pipeline, None) };
+            unsafe { device.destroy_pipeline(pipeline, device.host()) };
         }
         for layouts in made.layouts.into_values() {
             // SAFETY: as above.
-            unsafe { device.destroy_pipeline_layout(layouts.pipeline, None) };
+            unsafe { device.destroy_pipeline_layout(layouts.pipeline, device.host()) };
             for &set in &layouts.sets {
                 // SAFETY: as above.
-                unsafe { device.destroy_descriptor_set_layout(set, None) };
+                unsafe { device.destroy_descriptor_set_layout(set, device.host()) };
             }
         }
         for sampler in made.samplers.into_values() {
             // SAFETY: as above.
-            unsafe { device.destroy_sampler(sampler, None) };
+            unsafe { device.destroy_sampler(sampler, device.host()) };
         }
         if self.owned {
             // SAFETY: as above.
-            unsafe { device.destroy_pipeline_cache(self.cache, None) };
+            unsafe { device.destroy_pipeline_cache(self.cache, device.host()) };
         }
     }
 
@@ -202,14 +203,14 @@ impl Shared {
 
     fn destroy_layouts(&self, layouts: &Layouts) {
         // SAFETY: never used.
-        unsafe { self.raw.destroy_pipeline_layout(layouts.pipeline, None) };
+        unsafe { self.raw.destroy_pipeline_layout(layouts.pipeline, self.raw.host()) };
         self.destroy_sets(&layouts.sets);
     }
 
     fn destroy_sets(&self, sets: &[vk::DescriptorSetLayout]) {
         for &set in sets {
             // SAFETY: never used.
-            unsafe { self.raw.destroy_descriptor_set_layout(set, None) };
+            unsafe { self.raw.destroy_descriptor_set_layout(set, self.raw.host()) };
         }
     }
 
@@ -239,7 +240,7 @@ impl Shared {
                 .collect();
             let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
             // SAFETY: the bindings live until the call returns.
-            let set = unsafe { self.raw.create_descriptor_set_layout(&info, None) };
+            let set = unsafe { self.raw.create_descriptor_set_layout(&info, self.raw.host()) };
             match set.called("vkCreateDescriptorSetLayout") {
                 Ok(set) => sets.push(set),
                 Err(error) => {
@@ -253,7 +254,7 @@ impl Shared {
             interface.push.as_ref().map(|data| vk::PushConstantRange { stage_flags: push, offset: 0, size: data.size });
         let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&sets).push_constant_ranges(range.as_slice());
         // SAFETY: the sets were just made.
-        match unsafe { self.raw.create_pipeline_layout(&info, None) }.called("vkCreatePipelineLayout") {
+        match unsafe { self.raw.create_pipeline_layout(&info, self.raw.host()) }.called("vkCreatePipelineLayout") {
             Ok(pipeline) => Ok(Layouts { sets, pipeline, push }),
             Err(error) => {
                 self.destroy_sets(&sets);
@@ -286,7 +287,7 @@ impl Shared {
         let infos = stages.infos();
         let info = vk::ComputePipelineCreateInfo::default().stage(infos[0]).layout(layouts.pipeline);
         // SAFETY: module and layout live; the cache is internally synchronised.
-        let made = unsafe { self.raw.create_compute_pipelines(self.pipelines.cache, &[info], None) };
+        let made = unsafe { self.raw.create_compute_pipelines(self.pipelines.cache, &[info], self.raw.host()) };
         let pipeline = self.noted(first_pipeline(made).called("vkCreateComputePipelines"))?;
         self.name(pipeline, &program.name);
         MADE.fetch_add(1, Ordering::Relaxed);
@@ -386,12 +387,12 @@ impl Shared {
                 Border::White => vk::BorderColor::FLOAT_OPAQUE_WHITE,
             });
         // SAFETY: anisotropy is asked for only where the device has it.
-        let made = self.noted(unsafe { self.raw.create_sampler(&info, None) }.called("vkCreateSampler"))?;
+        let made = self.noted(unsafe { self.raw.create_sampler(&info, self.raw.host()) }.called("vkCreateSampler"))?;
         let mut pipelines = self.pipelines.lock();
         match pipelines.samplers.entry(key) {
             std::collections::hash_map::Entry::Occupied(known) => {
                 // SAFETY: never used.
-                unsafe { self.raw.destroy_sampler(made, None) };
+                unsafe { self.raw.destroy_sampler(made, self.raw.host()) };
                 Ok(*known.get())
             }
             std::collections::hash_map::Entry::Vacant(place) => Ok(*place.insert(made)),
@@ -444,14 +445,14 @@ pub(crate) fn first_pipeline(
 
 /// Keeps a pipeline unless another thread was faster, whose one is then taken.
 fn keep<K: Eq + Hash>(
-    device: &ash::Device,
+    device: &Functions,
     entry: std::collections::hash_map::Entry<'_, K, vk::Pipeline>,
     made: vk::Pipeline,
 ) -> vk::Pipeline {
     match entry {
         std::collections::hash_map::Entry::Occupied(known) => {
             // SAFETY: never used.
-            unsafe { device.destroy_pipeline(made, None) };
+            unsafe { device.destroy_pipeline(made, device.host()) };
             *known.get()
         }
         std::collections::hash_map::Entry::Vacant(place) => *place.insert(made),
@@ -487,7 +488,7 @@ impl<'a> ShaderStages<'a> {
             }
             let info = vk::ShaderModuleCreateInfo::default().code(code);
             // SAFETY: naga wrote the code, or the Khronos validator accepted it.
-            let module = unsafe { shared.raw.create_shader_module(&info, None) };
+            let module = unsafe { shared.raw.create_shader_module(&info, shared.raw.host()) };
             let module = shared.noted(module.called("vkCreateShaderModule"))?;
             let stage = match stage {
                 Stage::Compute => vk::ShaderStageFlags::COMPUTE,
@@ -520,7 +521,7 @@ impl Drop for ShaderStages<'_> {
     fn drop(&mut self) {
         for (_, _, module) in &self.modules {
             // SAFETY: pipelines do not need their modules once they are made.
-            unsafe { self.shared.raw.destroy_shader_module(*module, None) };
+            unsafe { self.shared.raw.destroy_shader_module(*module, self.shared.raw.host()) };
         }
     }
 }

@@ -6,6 +6,7 @@ use rgraph_plan::access::Aspects;
 use crate::compile::keys::VertexKey;
 use crate::compile::pipeline::{Targets, first_pipeline};
 use crate::convert;
+use crate::device::functions::Functions;
 use crate::error::{Called, Code, DeviceError, Error};
 use crate::work::{Blend, BlendFactor, BlendOp, Compare, Cull, RasterState, StencilFace, StencilOp, Topology};
 
@@ -23,7 +24,7 @@ pub(crate) struct Request<'a> {
 
 /// Makes a pipeline; viewport and scissor are dynamic.
 pub(crate) fn create(
-    device: &ash::Device,
+    device: &Functions,
     cache: vk::PipelineCache,
     request: Request<'_>,
 ) -> Result<vk::Pipeline, Error> {
@@ -150,7 +151,7 @@ pub(crate) fn create(
         None => info.push_next(&mut rendering),
     };
     // SAFETY: all that the info points to lives until the call returns; the cache is internally synchronised.
-    let made = unsafe { device.create_graphics_pipelines(cache, &[info], None) };
+    let made = unsafe { device.create_graphics_pipelines(cache, &[info], device.host()) };
     first_pipeline(made).called("vkCreateGraphicsPipelines")
 }
 

@@ -276,7 +276,7 @@ impl Maker<'_> {
             .subpasses(&subpasses)
             .dependencies(&dependencies);
         // SAFETY: all that the info points to lives until the call returns.
-        unsafe { shared.raw.create_render_pass2(&info, None) }.called("vkCreateRenderPass2")
+        unsafe { shared.raw.create_render_pass2(&info, shared.raw.host()) }.called("vkCreateRenderPass2")
     }
 
     fn descriptions<'b>(
@@ -380,7 +380,7 @@ pub(crate) fn framebuffer(
         .height(height)
         .layers(rendering.layers);
     // SAFETY: the views are of the render pass's formats and live as long as the framebuffer.
-    shared.noted(unsafe { shared.raw.create_framebuffer(&info, None) }.called("vkCreateFramebuffer"))
+    shared.noted(unsafe { shared.raw.create_framebuffer(&info, shared.raw.host()) }.called("vkCreateFramebuffer"))
 }
 
 /// Begins a render pass with its first subpass.

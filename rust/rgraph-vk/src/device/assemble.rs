@@ -11,6 +11,7 @@ use rgraph_plan::profile::{Capabilities, Profile};
 use super::{Device, DeviceOptions, Enabled, Shared, driver, open};
 use crate::compile::pipeline::Pipelines;
 use crate::device::context::Context;
+use crate::device::functions::Functions;
 use crate::device::physical::Physical;
 use crate::device::queue::{Queue, QueueLock};
 use crate::error::{Called, Error};
@@ -22,7 +23,7 @@ pub(super) struct Parts {
     pub(super) context: Arc<Context>,
     pub(super) chosen: Physical,
     pub(super) profile: Profile,
-    pub(super) raw: ash::Device,
+    pub(super) raw: Functions,
     pub(super) enabled: Enabled,
     pub(super) budget: bool,
     pub(super) clock: Option<&'static CStr>,
@@ -43,7 +44,7 @@ pub(super) struct Handle {
 
 /// Destroys a half-made device.
 struct Guard<'a> {
-    raw: &'a ash::Device,
+    raw: &'a Functions,
     owned: bool,
     semaphores: Vec<vk::Semaphore>,
     armed: bool,
@@ -56,12 +57,12 @@ impl Drop for Guard<'_> {
         }
         for &semaphore in &self.semaphores {
             // SAFETY: made of this device, never used.
-            unsafe { self.raw.destroy_semaphore(semaphore, None) };
+            unsafe { self.raw.destroy_semaphore(semaphore, self.raw.host()) };
         }
         if self.owned {
             let _alone = driver::alone();
             // SAFETY: nothing else was made of it.
-            unsafe { self.raw.destroy_device(None) };
+            unsafe { self.raw.destroy_device(self.raw.host()) };
         }
     }
 }
@@ -76,7 +77,7 @@ impl Device {
             let mut kind = vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE);
             let info = vk::SemaphoreCreateInfo::default().push_next(&mut kind);
             // SAFETY: timeline semaphores are enabled.
-            let semaphore = unsafe { raw.create_semaphore(&info, None) }.called("vkCreateSemaphore")?;
+            let semaphore = unsafe { raw.create_semaphore(&info, raw.host()) }.called("vkCreateSemaphore")?;
             guard.semaphores.push(semaphore);
             let timestamp_bits = chosen.info.families[handle.family as usize].timestamp_bits;
             queues.push(Queue::new(handle, timestamp_bits, semaphore));

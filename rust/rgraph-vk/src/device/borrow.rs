@@ -8,6 +8,7 @@ use rgraph_plan::profile::{Capabilities, Profile, Queue as ProfileQueue};
 
 use super::assemble::{Handle, Parts};
 use super::create::profile;
+use super::functions::Functions;
 use super::queue::QueueLock;
 use super::{Device, DeviceOptions, EnabledFeatures, physical};
 use crate::device::context::{Context, EntryTable};
@@ -121,7 +122,8 @@ impl Device {
         borrowed.check()?;
         let BorrowedDevice { entry, instance, physical, device, enabled: features, queues, .. } = borrowed;
         // SAFETY: the caller says so.
-        let context = unsafe { Context::borrow(entry.0.clone(), *instance, &borrowed.instance_extensions) };
+        let context =
+            unsafe { Context::borrow(entry.0.clone(), *instance, &borrowed.instance_extensions, options.host) };
         let Some(chosen) = physical::list(&context)?.into_iter().find(|one| one.raw == *physical) else {
             let error = DeviceError::new(Code::NoSuchDevice, "the physical device is not one of the instance", "");
             return Err(error.into());
@@ -149,6 +151,7 @@ impl Device {
         let profile = Profile { queues: queues.collect(), ..profile(&context, &chosen, 1) };
         // SAFETY: the caller says that the device is of this instance.
         let raw = unsafe { ash::Device::load(context.raw().fp_v1_0(), *device) };
+        let raw = Functions::new(raw, options.host);
         let budget = features.has_extension(ext::memory_budget::NAME);
         let clock = clock::extension(&context, chosen.raw, |name| features.has_extension(name));
         let cache = borrowed.pipeline_cache;

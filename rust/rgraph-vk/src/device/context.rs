@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ash::{ext, vk};
 
+use crate::device::lend::HostAllocator;
 use crate::device::process::{Alive, Process};
 use crate::error::{Called, Code, DeviceError, Error};
 use crate::window;
@@ -79,6 +80,8 @@ pub struct ContextOptions {
     pub printf: bool,
     /// Whether surfaces of windows are made of the instance.
     pub windows: bool,
+    /// Callbacks of an engine's that the instance and its objects are made with.
+    pub host: Option<HostAllocator>,
 }
 
 impl std::fmt::Debug for ContextOptions {
@@ -89,6 +92,7 @@ impl std::fmt::Debug for ContextOptions {
             .field("validation", &self.validation)
             .field("printf", &self.printf)
             .field("windows", &self.windows)
+            .field("host", &self.host)
             .finish()
     }
 }
@@ -116,6 +120,8 @@ pub struct Context {
     /// Extensions for surfaces that the instance was made with.
     pub surfaces: Vec<&'static CStr>,
     owned: bool,
+    /// Callbacks that objects are made with.
+    host: Option<HostAllocator>,
     /// The process whose objects all of its objects are.
     pub process: Process,
     /// Of an instance of its own.
@@ -140,7 +146,8 @@ impl Context {
             None => load(options.loader.as_deref())?,
         };
         let ContextOptions { validation, printf, windows, .. } = *options;
-        Self::of_entry(entry, Watch { validation, printf }, windows, Arc::default()).map_err(refused)
+        let watch = Watch { validation, printf };
+        Self::of_entry(entry, watch, windows, Arc::default(), options.host).map_err(refused)
     }
 
     /// The same of a loader that is open; errors of calls as they are.
@@ -152,6 +159,7 @@ impl Context {
         watch: Watch,
         windows: bool,
         messages: Arc<Messages>,
+        host: Option<HostAllocator>,
     ) -> Result<Arc<Self>, Error> {
         let alive = Some(Alive::count()?);
         let Watch { validation, printf } = watch;
@@ -203,17 +211,29 @@ impl Context {
         }
         let alone = crate::device::driver::alone();
         // SAFETY: everything that the info points to lives until the call returns; `messages` outlives the instance.
-        let raw = unsafe { entry.create_instance(&info, None) }.called("vkCreateInstance")?;
+        let made = unsafe { entry.create_instance(&info, host.as_ref().map(HostAllocator::raw)) };
+        let raw = made.called("vkCreateInstance")?;
         drop(alone);
         let entry = ManuallyDrop::new(entry);
         let process = Process::current();
-        let mut context =
-            Self { entry, raw, debug: None, messages, labels, printf, surfaces, owned: true, process, _alive: alive };
+        let mut context = Self {
+            entry,
+            raw,
+            debug: None,
+            messages,
+            labels,
+            printf,
+            surfaces,
+            owned: true,
+            host,
+            process,
+            _alive: alive,
+        };
         if labels {
             let debug = ext::debug_utils::Instance::new(&context.entry, &context.raw);
             let info = messenger_info(&context.messages, printf);
             // SAFETY: the instance was created with the extension.
-            let messenger = unsafe { debug.create_debug_utils_messenger(&info, None) };
+            let messenger = unsafe { debug.create_debug_utils_messenger(&info, context.host()) };
             context.debug = Some((debug, messenger.called("vkCreateDebugUtilsMessengerEXT")?));
         }
         Ok(Arc::new(context))
@@ -223,7 +243,12 @@ impl Context {
     ///
     /// # Safety
     /// `instance` belongs to `entry`, was made for Vulkan 1.3, and outlives the context and everything made of it.
-    pub unsafe fn borrow(entry: ash::Entry, instance: vk::Instance, extensions: &[CString]) -> Arc<Self> {
+    pub unsafe fn borrow(
+        entry: ash::Entry,
+        instance: vk::Instance,
+        extensions: &[CString],
+        host: Option<HostAllocator>,
+    ) -> Arc<Self> {
         // SAFETY: the caller says that the handle is valid and of this entry.
         let raw = unsafe { ash::Instance::load(entry.static_fn(), instance) };
         let (entry, process) = (ManuallyDrop::new(entry), Process::current());
@@ -237,6 +262,7 @@ impl Context {
             printf: false,
             surfaces: window::surface_extensions().filter(|name| has(name)).collect(),
             owned: false,
+            host,
             process,
             _alive: None,
         })
@@ -250,6 +276,16 @@ impl Context {
     /// The instance.
     pub fn raw(&self) -> &ash::Instance {
         &self.raw
+    }
+
+    /// Callbacks that objects are made and destroyed with.
+    pub fn host(&self) -> Option<&vk::AllocationCallbacks<'static>> {
+        self.host.as_ref().map(HostAllocator::raw)
+    }
+
+    /// The same, to be kept.
+    pub fn lent(&self) -> Option<HostAllocator> {
+        self.host
     }
 
     /// Warnings and errors of layers and drivers so far.
@@ -267,11 +303,11 @@ impl Drop for Context {
         let _alone = crate::device::driver::alone();
         if let Some((debug, messenger)) = self.debug.take() {
             // SAFETY: made of this instance, which is still there.
-            unsafe { debug.destroy_debug_utils_messenger(messenger, None) };
+            unsafe { debug.destroy_debug_utils_messenger(messenger, self.host()) };
         }
         if self.owned {
             // SAFETY: devices hold the context, so none is left.
-            unsafe { self.raw.destroy_instance(None) };
+            unsafe { self.raw.destroy_instance(self.host()) };
         }
         // SAFETY: dropped here only, and nothing of it is used any more.
         unsafe { ManuallyDrop::drop(&mut self.entry) };

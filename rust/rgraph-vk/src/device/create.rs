@@ -9,6 +9,7 @@ use rgraph_plan::profile::{Capabilities, LAZY_MEMORY, Limits, MemoryType, Profil
 use crate::device::Enabled;
 use crate::device::capability;
 use crate::device::context::Context;
+use crate::device::functions::Functions;
 use crate::device::physical::{self, Family, Physical};
 use crate::error::{Called, Error};
 use crate::frame::clock;
@@ -109,7 +110,7 @@ fn has_mesh_shaders(context: &Context, device: &Physical, extensions: &[vk::Exte
 
 /// A device that was just made.
 pub(crate) struct Created {
-    pub raw: ash::Device,
+    pub raw: Functions,
     pub enabled: Enabled,
     pub budget: bool,
     /// The extension that reads the device's clock.
@@ -265,7 +266,7 @@ pub(crate) fn create(context: &Context, device: &Physical, profile: &Profile, wi
     }
     let _alone = crate::device::driver::alone();
     // SAFETY: all that the info points to lives until the call returns; features are ones that the device has.
-    let raw = unsafe { instance.create_device(device.raw, &info, None) }.called("vkCreateDevice")?;
+    let raw = unsafe { instance.create_device(device.raw, &info, context.host()) }.called("vkCreateDevice")?;
     let enabled = Enabled {
         core,
         float16: has12.shader_float16 == vk::TRUE,
@@ -279,5 +280,6 @@ pub(crate) fn create(context: &Context, device: &Physical, profile: &Profile, wi
         semaphore_fd,
         host_memory,
     };
+    let raw = Functions::new(raw, context.lent());
     Ok(Created { raw, enabled, budget, clock })
 }

@@ -104,7 +104,9 @@ pub fn diagnose(options: &DeviceOptions) -> Diagnosis {
         found.layers = layers.iter().filter_map(layer).collect();
     }
     let messages = Arc::new(Messages::default());
-    match Context::of_entry(entry, Watch::default(), false, messages.clone()).and_then(|context| devices(&context)) {
+    match Context::of_entry(entry, Watch::default(), false, messages.clone(), None)
+        .and_then(|context| devices(&context))
+    {
         Ok(devices) => found.devices = devices,
         Err(error) => found.instance_error = Some(said(&error)),
     }

@@ -260,8 +260,9 @@ impl EnabledFeatures {
         self.extensions.iter().any(|one| **one == *name)
     }
 
-    /// Those of [`EnabledFeatures::required`] that are off.
-    pub(super) fn missing(&self) -> Vec<&'static str> {
+    /// Features of [`EnabledFeatures::required`] that are off, by Vulkan's names: a library that makes the device for both
+    /// adds them.
+    pub fn missing(&self) -> Vec<&'static str> {
         let needs = [
             ("timelineSemaphore", self.v12.timeline_semaphore),
             ("synchronization2", self.v13.synchronization2),

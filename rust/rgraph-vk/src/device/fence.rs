@@ -45,7 +45,7 @@ impl Device {
         let shared = &self.0;
         shared.check()?;
         // SAFETY: the device lives.
-        let raw = unsafe { shared.raw.create_fence(&vk::FenceCreateInfo::default(), None) };
+        let raw = unsafe { shared.raw.create_fence(&vk::FenceCreateInfo::default(), shared.raw.host()) };
         let raw = shared.noted(raw.called("vkCreateFence"))?;
         Ok(Fence(Arc::new(Owned { shared: shared.clone(), raw, given: Mutex::new(false) })))
     }

@@ -1,4 +1,4 @@
-//! What an engine lends a device besides queues: memory objects, and threads for jobs.
+//! What an engine lends a device besides queues: memory objects, callbacks for memory of the host, and threads for jobs.
 //!
 //! ```
 //! # use ash::vk;
@@ -9,14 +9,25 @@
 //! #     fn take(&self, _: u64, _: u64, _: u32, _: bool) -> Result<Part, vk::Result> {
 //! #         Err(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY)
 //! #     }
+//! #     fn object(&self, _: &vk::MemoryAllocateInfo<'_>, _: bool) -> Result<Part, vk::Result> {
+//! #         Err(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY)
+//! #     }
 //! #     fn give_back(&self, _: vk::DeviceMemory, _: u64) {}
 //! # }
 //! # #[derive(Debug)] struct Allocator { heap: Heap }
 //! // SAFETY: the heap's parts are aligned, mapped if host-visible, and nobody else's until they are given back.
 //! unsafe impl MemorySource for Allocator {
 //!     fn allocate(&self, request: &MemoryRequest<'_>) -> Result<LentMemory, vk::Result> {
-//!         let MemoryRequest { size, alignment, memory_type, host_visible, .. } = *request;
-//!         let part = self.heap.take(size, alignment, memory_type, host_visible)?;
+//!         let MemoryRequest { size, alignment, memory_type, host_visible, image, buffer, .. } = *request;
+//!         // The driver wants a memory object that only this image or buffer has.
+//!         let mut only = vk::MemoryDedicatedAllocateInfo::default();
+//!         only = only.image(image.unwrap_or_default()).buffer(buffer.unwrap_or_default());
+//!         let part = if image.is_some() || buffer.is_some() {
+//!             let info = vk::MemoryAllocateInfo::default().allocation_size(size).memory_type_index(memory_type);
+//!             self.heap.object(&info.push_next(&mut only), host_visible)?
+//!         } else {
+//!             self.heap.take(size, alignment, memory_type, host_visible)?
+//!         };
 //!         Ok(LentMemory { memory: part.memory, offset: part.offset, mapped: part.mapped })
 //!     }
 //!
@@ -48,9 +59,10 @@ pub struct MemoryRequest<'a> {
     pub memory_type: u32,
     /// Whether the memory type is host-visible: it then comes mapped.
     pub host_visible: bool,
-    /// The image that the driver wants dedicated memory for (`VkMemoryDedicatedAllocateInfo`).
+    /// The image that the driver wants dedicated memory for: the object is allocated with a
+    /// `VkMemoryDedicatedAllocateInfo` of it, and its offset is 0. Drivers may demand that.
     pub image: Option<vk::Image>,
-    /// The buffer that the driver wants dedicated memory for.
+    /// The buffer that the driver wants dedicated memory for, likewise.
     pub buffer: Option<vk::Buffer>,
 }
 
@@ -86,6 +98,63 @@ pub unsafe trait MemorySource: Debug + Send + Sync {
     /// Takes it back. The device does not use it any more.
     fn free(&self, lent: LentMemory);
 }
+
+/// An engine's allocator of the host's memory, which drivers keep their objects in: [`DeviceOptions::host`](crate::DeviceOptions).
+/// Every call that makes or destroys an object of the device passes it on: `vkCreate…`, `vkDestroy…`, `vkAllocateMemory`,
+/// `vkFreeMemory`. With it, memory objects do not come from gpu-allocator, which passes none on.
+///
+/// ```
+/// # use std::ffi::c_void;
+/// # use ash::vk;
+/// # use rgraph_vk::{DeviceOptions, HostAllocator};
+/// # unsafe extern "system" fn allocate(_: *mut c_void, _: usize, _: usize, _: vk::SystemAllocationScope) -> *mut c_void {
+/// #     std::ptr::null_mut()
+/// # }
+/// # unsafe extern "system" fn reallocate(
+/// #     _: *mut c_void, _: *mut c_void, _: usize, _: usize, _: vk::SystemAllocationScope
+/// # ) -> *mut c_void {
+/// #     std::ptr::null_mut()
+/// # }
+/// # unsafe extern "system" fn free(_: *mut c_void, _: *mut c_void) {}
+/// # let counts = std::ptr::null_mut();
+/// let callbacks = vk::AllocationCallbacks::default()
+///     .user_data(counts)
+///     .pfn_allocation(Some(allocate))
+///     .pfn_reallocation(Some(reallocate))
+///     .pfn_free(Some(free));
+/// // SAFETY: the functions keep to the specification, and live as long as the process.
+/// let options = DeviceOptions { host: Some(unsafe { HostAllocator::new(callbacks) }), ..DeviceOptions::default() };
+/// # let _ = options;
+/// ```
+#[derive(Clone, Copy)]
+pub struct HostAllocator(vk::AllocationCallbacks<'static>);
+
+impl HostAllocator {
+    /// Callbacks as Vulkan has them: functions and the user data that they get.
+    ///
+    /// # Safety
+    /// The functions do as the specification says ("Host Memory", `VkAllocationCallbacks`), on any thread, and they and the
+    /// user data stay valid until the device, everything made of it, and its instance are gone.
+    pub unsafe fn new(callbacks: vk::AllocationCallbacks<'static>) -> Self {
+        Self(callbacks)
+    }
+
+    /// The callbacks.
+    pub(crate) fn raw(&self) -> &vk::AllocationCallbacks<'static> {
+        &self.0
+    }
+}
+
+impl Debug for HostAllocator {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("HostAllocator")
+    }
+}
+
+// SAFETY: the functions may be called on any thread, as their giver says.
+unsafe impl Send for HostAllocator {}
+// SAFETY: as above; the struct itself is never changed.
+unsafe impl Sync for HostAllocator {}
 
 /// An engine's threads: [`DeviceOptions::threads`](crate::DeviceOptions). They record command buffers and call functions of
 /// passes, besides the thread that waits for the work.

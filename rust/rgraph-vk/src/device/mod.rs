@@ -9,6 +9,7 @@ pub(crate) mod diagnose;
 pub(crate) mod driver;
 mod features;
 pub(crate) mod fence;
+pub(crate) mod functions;
 pub(crate) mod inside;
 pub(crate) mod lend;
 pub(crate) mod open;
@@ -34,7 +35,7 @@ use rgraph_plan::profile::Profile;
 use crate::device::assemble::{Handle, Parts};
 use crate::device::context::{Context, ContextOptions, EntryTable};
 use crate::device::create::{Created, create, profile};
-use crate::device::lend::{JobThreads, MemorySource};
+use crate::device::lend::{HostAllocator, JobThreads, MemorySource};
 use crate::device::physical::DeviceInfo;
 use crate::error::Error;
 use crate::memory::MemoryReport;
@@ -65,6 +66,9 @@ pub struct DeviceOptions {
     pub windows: bool,
     /// Where device memory comes from; `None`: rgraph allocates it.
     pub memory: Option<Arc<dyn MemorySource>>,
+    /// Callbacks (`VkAllocationCallbacks`) that every Vulkan object of the device is made and destroyed with, and its
+    /// instance, if it is not borrowed; `None`: the driver allocates memory of the host as it likes.
+    pub host: Option<HostAllocator>,
     /// Threads that help to record and to call functions of passes; `None`: rgraph's own.
     pub threads: Option<Arc<dyn JobThreads>>,
 }
@@ -78,6 +82,7 @@ impl DeviceOptions {
             validation: self.validation.unwrap_or_else(|| from_environment("RGRAPH_VALIDATE")),
             printf: self.printf.unwrap_or_else(|| from_environment("RGRAPH_PRINTF")),
             windows: self.windows,
+            host: self.host,
         }
     }
 }

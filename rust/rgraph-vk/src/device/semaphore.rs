@@ -68,7 +68,7 @@ impl Shared {
             vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE).initial_value(value);
         let info = vk::SemaphoreCreateInfo::default().push_next(&mut kind);
         // SAFETY: timeline semaphores are enabled.
-        self.noted(unsafe { self.raw.create_semaphore(&info, None) }.called("vkCreateSemaphore"))
+        self.noted(unsafe { self.raw.create_semaphore(&info, self.raw.host()) }.called("vkCreateSemaphore"))
     }
 }
 

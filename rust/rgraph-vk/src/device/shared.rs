@@ -9,6 +9,7 @@ use rgraph_plan::profile::Profile;
 use super::{Enabled, context, driver};
 use crate::compile::pipeline::Pipelines;
 use crate::device::context::Context;
+use crate::device::functions::Functions;
 use crate::device::lend::Threads;
 use crate::device::physical::DeviceInfo;
 use crate::device::queue::Queue;
@@ -21,7 +22,7 @@ use crate::memory::{Memory, MemoryReport};
 
 /// What a [`Device`](super::Device) and everything made of it share.
 pub(crate) struct Shared {
-    pub raw: ash::Device,
+    pub raw: Functions,
     pub physical: vk::PhysicalDevice,
     pub info: DeviceInfo,
     pub profile: Profile,
@@ -256,11 +257,11 @@ impl Drop for Shared {
         drop(self.memory().take());
         for queue in &self.queues {
             // SAFETY: nothing is under way any more.
-            unsafe { self.raw.destroy_semaphore(queue.semaphore, None) };
+            unsafe { self.raw.destroy_semaphore(queue.semaphore, self.raw.host()) };
         }
         if self.owned {
             // SAFETY: everything made of it is gone.
-            unsafe { self.raw.destroy_device(None) };
+            unsafe { self.raw.destroy_device(self.raw.host()) };
         }
     }
 }

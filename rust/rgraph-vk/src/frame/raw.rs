@@ -159,7 +159,9 @@ impl RawContext<'_> {
     }
 
     /// Index of the frame context, below [`Device::frames_in_flight`](crate::Device::frames_in_flight): the GPU is done
-    /// with all that an earlier run recorded with the same index, so buffers kept one per index can be written.
+    /// with all that an earlier run of this compiled graph recorded with the same index, so buffers kept one per index can be
+    /// written. Each compiled graph counts for itself: what is shared with a graph before it
+    /// ([`Device::compile_next`](crate::Device::compile_next)) may still be in use by a frame of that one.
     pub fn context_index(&self) -> usize {
         (self.run % self.prepared.shared.frames_in_flight as u64) as usize
     }

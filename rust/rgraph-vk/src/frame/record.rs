@@ -91,7 +91,7 @@ pub(crate) fn record(
 pub(crate) fn command_pool(shared: &Shared, family: u32) -> Result<(vk::CommandPool, vk::CommandBuffer), Error> {
     let info = vk::CommandPoolCreateInfo::default().queue_family_index(family);
     // SAFETY: the family is one of the device's.
-    let pool = unsafe { shared.raw.create_command_pool(&info, None) };
+    let pool = unsafe { shared.raw.create_command_pool(&info, shared.raw.host()) };
     let pool = shared.noted(pool.called("vkCreateCommandPool"))?;
     let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
     // SAFETY: the pool was just made.
@@ -99,7 +99,7 @@ pub(crate) fn command_pool(shared: &Shared, family: u32) -> Result<(vk::CommandP
         Ok(made) => Ok((pool, made[0])),
         Err(error) => {
             // SAFETY: never used.
-            unsafe { shared.raw.destroy_command_pool(pool, None) };
+            unsafe { shared.raw.destroy_command_pool(pool, shared.raw.host()) };
             shared.noted(Err(error))
         }
     }

@@ -95,7 +95,7 @@ impl Variant {
             self.shared.defer_deletion(sets.take_pool());
             let info = vk::DescriptorPoolCreateInfo::default().max_sets(packets.sets.len() as u32).pool_sizes(&sizes);
             // SAFETY: the sizes live until the call returns.
-            let pool = unsafe { self.shared.raw.create_descriptor_pool(&info, None) };
+            let pool = unsafe { self.shared.raw.create_descriptor_pool(&info, self.shared.raw.host()) };
             sets.pool = self.shared.noted(pool.called("vkCreateDescriptorPool"))?;
             sets.room = (packets.sets.len(), sizes);
         }

@@ -303,7 +303,7 @@ impl Variant {
         for _ in self.events.len()..prepared.events as usize {
             let info = vk::EventCreateInfo::default();
             // SAFETY: nothing is pointed to.
-            let event = unsafe { self.shared.raw.create_event(&info, None) }.called("vkCreateEvent");
+            let event = unsafe { self.shared.raw.create_event(&info, self.shared.raw.host()) }.called("vkCreateEvent");
             self.events.push(self.shared.noted(event)?);
         }
         Ok(())
@@ -315,7 +315,9 @@ impl Variant {
             let info =
                 vk::QueryPoolCreateInfo::default().query_type(kind).query_count(count).pipeline_statistics(statistics);
             // SAFETY: statistics are asked for only where the device has them.
-            self.shared.noted(unsafe { self.shared.raw.create_query_pool(&info, None) }.called("vkCreateQueryPool"))
+            self.shared.noted(
+                unsafe { self.shared.raw.create_query_pool(&info, self.shared.raw.host()) }.called("vkCreateQueryPool"),
+            )
         };
         let can = self.shared.enabled.host_query_reset && passes > 0;
         let (measure, statistics) = self.key.measured;

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ash::vk;
 
+use crate::device::functions::Functions;
 use crate::memory::host::HostPages;
 use crate::memory::share::block::Spans;
 use crate::memory::{Allocation, Domain, Memory};
@@ -35,17 +36,17 @@ pub(crate) enum DeferredDeletion {
 
 impl DeferredDeletion {
     /// Destroys it; nothing on the device may use it any more.
-    pub fn destroy(self, device: &ash::Device, memory: Option<&mut Memory>) {
+    pub fn destroy(self, device: &Functions, memory: Option<&mut Memory>) {
         // SAFETY, for all of them: made of this device, and the deletion queue has waited until no queue uses them.
         match self {
             // SAFETY: see above.
-            Self::Image(raw) => unsafe { device.destroy_image(raw, None) },
+            Self::Image(raw) => unsafe { device.destroy_image(raw, device.host()) },
             // SAFETY: see above.
-            Self::ImageView(raw) => unsafe { device.destroy_image_view(raw, None) },
+            Self::ImageView(raw) => unsafe { device.destroy_image_view(raw, device.host()) },
             // SAFETY: see above.
-            Self::BufferView(raw) => unsafe { device.destroy_buffer_view(raw, None) },
+            Self::BufferView(raw) => unsafe { device.destroy_buffer_view(raw, device.host()) },
             // SAFETY: see above.
-            Self::Buffer(raw) => unsafe { device.destroy_buffer(raw, None) },
+            Self::Buffer(raw) => unsafe { device.destroy_buffer(raw, device.host()) },
             Self::Memory(allocation, name, domain) => {
                 if let Some(memory) = memory {
                     memory.free(allocation, &name, domain);
@@ -53,35 +54,35 @@ impl DeferredDeletion {
             }
             Self::Shared(raw, name, bytes) => {
                 // SAFETY: see above; what lay in it was given up before.
-                unsafe { device.free_memory(raw, None) };
+                unsafe { device.free_memory(raw, device.host()) };
                 if let Some(memory) = memory {
                     memory.uncount_shared(&name, bytes);
                 }
             }
             Self::Host(raw, pages) => {
                 // SAFETY: see above; what lay in it was given up before, and the pages are still there.
-                unsafe { device.free_memory(raw, None) };
+                unsafe { device.free_memory(raw, device.host()) };
                 drop(pages);
             }
             Self::Span(spans, first) => spans.lock().unwrap_or_else(PoisonError::into_inner).free(first),
             // SAFETY: see above.
-            Self::CommandPool(raw) => unsafe { device.destroy_command_pool(raw, None) },
+            Self::CommandPool(raw) => unsafe { device.destroy_command_pool(raw, device.host()) },
             // SAFETY: see above.
-            Self::DescriptorPool(raw) => unsafe { device.destroy_descriptor_pool(raw, None) },
+            Self::DescriptorPool(raw) => unsafe { device.destroy_descriptor_pool(raw, device.host()) },
             // SAFETY: see above.
-            Self::QueryPool(raw) => unsafe { device.destroy_query_pool(raw, None) },
+            Self::QueryPool(raw) => unsafe { device.destroy_query_pool(raw, device.host()) },
             // SAFETY: see above.
-            Self::Event(raw) => unsafe { device.destroy_event(raw, None) },
+            Self::Event(raw) => unsafe { device.destroy_event(raw, device.host()) },
             // SAFETY: see above.
-            Self::Semaphore(raw) => unsafe { device.destroy_semaphore(raw, None) },
+            Self::Semaphore(raw) => unsafe { device.destroy_semaphore(raw, device.host()) },
             // SAFETY: see above.
-            Self::Fence(raw) => unsafe { device.destroy_fence(raw, None) },
+            Self::Fence(raw) => unsafe { device.destroy_fence(raw, device.host()) },
             // SAFETY: see above.
-            Self::RenderPass(raw) => unsafe { device.destroy_render_pass(raw, None) },
+            Self::RenderPass(raw) => unsafe { device.destroy_render_pass(raw, device.host()) },
             // SAFETY: see above.
-            Self::Framebuffer(raw) => unsafe { device.destroy_framebuffer(raw, None) },
+            Self::Framebuffer(raw) => unsafe { device.destroy_framebuffer(raw, device.host()) },
             // SAFETY: see above.
-            Self::Pipeline(raw) => unsafe { device.destroy_pipeline(raw, None) },
+            Self::Pipeline(raw) => unsafe { device.destroy_pipeline(raw, device.host()) },
         }
     }
 }

@@ -136,7 +136,8 @@ fn import(shared: &Arc<Shared>, pages: &Arc<HostPages>) -> Result<Option<Side>, 
     let info = buffer_info(PlanKind::Buffer { size: pages.size() }, usages, families.len() > 1, &families);
     let info = info.push_next(&mut external);
     // SAFETY: the size is not zero; transfers are for every buffer.
-    let buffer = shared.noted(unsafe { shared.raw.create_buffer(&info, None) }.called("vkCreateBuffer"))?;
+    let buffer =
+        shared.noted(unsafe { shared.raw.create_buffer(&info, shared.raw.host()) }.called("vkCreateBuffer"))?;
     let refused = || {
         shared.defer_deletion([DeferredDeletion::Buffer(buffer)]);
         Ok(None)
@@ -164,7 +165,7 @@ fn import(shared: &Arc<Shared>, pages: &Arc<HostPages>) -> Result<Option<Side>, 
     let made = {
         let _beside = crate::device::driver::beside();
         // SAFETY: the pages are that large, aligned, and outlive the memory: its deletion holds them.
-        unsafe { shared.raw.allocate_memory(&info, None) }
+        unsafe { shared.raw.allocate_memory(&info, shared.raw.host()) }
     };
     let Ok(memory) = made else { return refused() };
     let side = Side { shared: Arc::clone(shared), buffer, memory, pages: Arc::clone(pages) };

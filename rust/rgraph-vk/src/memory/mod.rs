@@ -7,6 +7,7 @@ pub(crate) mod deferred_deletion;
 pub(crate) mod host;
 pub(crate) mod left;
 pub(crate) mod locked;
+mod objects;
 pub(crate) mod onetime;
 pub(crate) mod physical_resource;
 pub(crate) mod resource;
@@ -26,6 +27,7 @@ use gpu_allocator::vulkan::AllocationScheme;
 use rgraph_plan::access::MemoryDomain;
 use rgraph_plan::heap::{DEFAULT_CHUNK, Heap, Range};
 
+use crate::device::functions::Functions;
 use crate::device::lend::MemorySource;
 use crate::error::{Code, DeviceError, Error};
 use source::{Block, Source};
@@ -267,14 +269,15 @@ pub(crate) fn is_unified(properties: &vk::PhysicalDeviceMemoryProperties) -> boo
 }
 
 impl Memory {
-    /// The memory of a device, from its driver or from the engine's source.
+    /// The memory of a device, from its driver or from the engine's source. With callbacks of an engine's it takes memory
+    /// objects itself, since gpu-allocator has no place for them.
     ///
     /// # Errors
     /// If gpu-allocator refuses the device.
     pub fn new(
         instance: &ash::Instance,
         physical: vk::PhysicalDevice,
-        device: &ash::Device,
+        device: &Functions,
         lent: Option<Arc<dyn MemorySource>>,
     ) -> Result<Self, Error> {
         // SAFETY: the physical device is of this instance.

@@ -59,7 +59,7 @@ impl OneTime {
                     .flags(vk::CommandPoolCreateFlags::TRANSIENT)
                     .queue_family_index(family);
                 // SAFETY: the family is one of the device's.
-                let raw = unsafe { shared.raw.create_command_pool(&info, None) };
+                let raw = unsafe { shared.raw.create_command_pool(&info, shared.raw.host()) };
                 let raw = shared.noted(raw.called("vkCreateCommandPool"))?;
                 self.0.push(Pool { family, raw, buffers: Vec::new(), used: 0 });
                 self.0.len() - 1

@@ -213,14 +213,21 @@ impl PhysicalResource {
                 let info = image_info(kind, usages, concurrent, &families);
                 let info = if usages.external { info.push_next(&mut external) } else { info };
                 // SAFETY: the format and usage were found to be supported.
-                Raw::Image(shared.noted(unsafe { shared.raw.create_image(&info, None) }.called("vkCreateImage"))?)
+                Raw::Image(
+                    shared
+                        .noted(unsafe { shared.raw.create_image(&info, shared.raw.host()) }.called("vkCreateImage"))?,
+                )
             }
             PlanKind::Buffer { .. } => {
                 let mut external = vk::ExternalMemoryBufferCreateInfo::default().handle_types(HANDLE);
                 let info = buffer_info(kind, usages, concurrent, &families);
                 let info = if usages.external { info.push_next(&mut external) } else { info };
                 // SAFETY: the size is not zero and below the limit, which validation of graphs has made sure of.
-                Raw::Buffer(shared.noted(unsafe { shared.raw.create_buffer(&info, None) }.called("vkCreateBuffer"))?)
+                Raw::Buffer(
+                    shared.noted(
+                        unsafe { shared.raw.create_buffer(&info, shared.raw.host()) }.called("vkCreateBuffer"),
+                    )?,
+                )
             }
         };
         match raw {
@@ -336,7 +343,7 @@ impl PhysicalResource {
             .format(convert::format(key.format))
             .subresource_range(range);
         // SAFETY: the range lies in the image, as validation of graphs and work has made sure of.
-        let view = unsafe { self.shared.raw.create_image_view(&info, None) };
+        let view = unsafe { self.shared.raw.create_image_view(&info, self.shared.raw.host()) };
         let view = self.shared.noted(view.called("vkCreateImageView"))?;
         self.shared.name(view, &self.name);
         views.insert(key, view);
@@ -356,7 +363,7 @@ impl PhysicalResource {
             .offset(first)
             .range(end - first);
         // SAFETY: range, alignment and format were compared with the buffer and the device when the work was bound.
-        let view = unsafe { self.shared.raw.create_buffer_view(&info, None) };
+        let view = unsafe { self.shared.raw.create_buffer_view(&info, self.shared.raw.host()) };
         let view = self.shared.noted(view.called("vkCreateBufferView"))?;
         self.shared.name(view, &self.name);
         views.insert((format, [first, end]), view);

@@ -1,4 +1,4 @@
-//! Where blocks of memory come from: gpu-allocator, or an engine that lends them.
+//! Where blocks of memory come from: gpu-allocator, the driver itself, or an engine that lends them.
 
 use std::collections::HashMap;
 use std::ffi::c_void;
@@ -9,7 +9,9 @@ use ash::vk;
 use gpu_allocator::vulkan::{Allocation, AllocationCreateDesc, AllocationScheme, Allocator, AllocatorCreateDesc};
 use gpu_allocator::{AllocationError, AllocationSizes, AllocatorDebugSettings, MemoryLocation};
 
+use super::objects::Objects;
 use super::{LEAST, Want};
+use crate::device::functions::Functions;
 use crate::device::lend::{LentMemory, MemoryRequest, MemorySource};
 use crate::error::{Code, DeviceError, Error};
 
@@ -55,6 +57,8 @@ pub(super) enum Source {
     Own(Box<Allocator>),
     Engine {
         source: Arc<dyn MemorySource>,
+        /// What reports call it.
+        name: &'static str,
         /// What is lent now, by memory object and offset.
         lent: HashMap<(vk::DeviceMemory, u64), LentMemory>,
     },
@@ -64,17 +68,21 @@ impl Source {
     pub fn new(
         instance: &ash::Instance,
         physical_device: vk::PhysicalDevice,
-        device: &ash::Device,
+        device: &Functions,
         lent: Option<Arc<dyn MemorySource>>,
     ) -> Result<Self, Error> {
         if let Some(source) = lent {
-            return Ok(Self::Engine { source, lent: HashMap::new() });
+            return Ok(Self::Engine { source, name: "the engine's memory source", lent: HashMap::new() });
+        }
+        if device.host().is_some() {
+            let source = Arc::new(Objects::new(device.clone()));
+            return Ok(Self::Engine { source, name: "vkAllocateMemory", lent: HashMap::new() });
         }
         let mut debug_settings = AllocatorDebugSettings::default();
         debug_settings.log_leaks_on_shutdown = false;
         let allocator = Allocator::new(&AllocatorCreateDesc {
             instance: instance.clone(),
-            device: device.clone(),
+            device: ash::Device::clone(device),
             physical_device,
             debug_settings,
             buffer_device_address: false,
@@ -93,7 +101,7 @@ impl Source {
         allocation_scheme: AllocationScheme,
         host_visible: bool,
     ) -> Result<Block, AllocationError> {
-        let (source, lent) = match self {
+        let (source, name, lent) = match self {
             Self::Own(allocator) => {
                 let block = allocator.allocate(&AllocationCreateDesc {
                     name: want.name,
@@ -104,7 +112,7 @@ impl Source {
                 })?;
                 return Ok(Block::Own(block));
             }
-            Self::Engine { source, lent } => (source, lent),
+            Self::Engine { source, name, lent } => (source, *name, lent),
         };
         let (image, buffer) = match allocation_scheme {
             AllocationScheme::DedicatedImage(image) => (Some(image), None),
@@ -118,7 +126,7 @@ impl Source {
             vk::Result::ERROR_OUT_OF_DEVICE_MEMORY | vk::Result::ERROR_OUT_OF_HOST_MEMORY => {
                 AllocationError::OutOfMemory
             }
-            other => AllocationError::Internal(format!("the engine's memory source returned {other:?}")),
+            other => AllocationError::Internal(format!("{name} returned {other:?}")),
         })?;
         let wrong = match () {
             () if got.memory == vk::DeviceMemory::null() => Some("no memory object".to_owned()),
@@ -133,7 +141,7 @@ impl Source {
             if !lent.contains_key(&(got.memory, got.offset)) {
                 source.free(got);
             }
-            return Err(AllocationError::Internal(format!("the engine's memory source returned {wrong}")));
+            return Err(AllocationError::Internal(format!("{name} returned {wrong}")));
         }
         lent.insert((got.memory, got.offset), got);
         Ok(Block::Lent(got, size))
@@ -146,7 +154,7 @@ impl Source {
                     log::error!(target: "rgraph", "gpu-allocator: {error}");
                 }
             }
-            (Self::Engine { source, lent }, Block::Lent(got, _)) => {
+            (Self::Engine { source, lent, .. }, Block::Lent(got, _)) => {
                 lent.remove(&(got.memory, got.offset));
                 source.free(got);
             }
@@ -160,7 +168,7 @@ impl Source {
 impl Drop for Source {
     fn drop(&mut self) {
         // gpu-allocator frees what is left by itself.
-        if let Self::Engine { source, lent } = self {
+        if let Self::Engine { source, lent, .. } = self {
             lent.drain().for_each(|(_, got)| source.free(got));
         }
     }

@@ -255,7 +255,7 @@ impl Shared {
         let families = self.families();
         let info = buffer_info(PlanKind::Buffer { size }, usages, families.len() > 1, &families);
         // SAFETY: the size is not zero; transfers are for every buffer.
-        let buffer = self.noted(unsafe { self.raw.create_buffer(&info, None) }.called("vkCreateBuffer"))?;
+        let buffer = self.noted(unsafe { self.raw.create_buffer(&info, self.raw.host()) }.called("vkCreateBuffer"))?;
         self.name(buffer, NAME);
         let discard = |error: Error| {
             self.defer_deletion([DeferredDeletion::Buffer(buffer)]);

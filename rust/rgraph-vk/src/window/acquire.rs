@@ -202,7 +202,8 @@ impl Inner {
 
     fn semaphore(&self) -> Result<vk::Semaphore, Error> {
         // SAFETY: the device lives.
-        let raw = unsafe { self.shared.raw.create_semaphore(&vk::SemaphoreCreateInfo::default(), None) };
+        let raw =
+            unsafe { self.shared.raw.create_semaphore(&vk::SemaphoreCreateInfo::default(), self.shared.raw.host()) };
         self.shared.noted(raw.called("vkCreateSemaphore"))
     }
 

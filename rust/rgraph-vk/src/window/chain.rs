@@ -83,7 +83,7 @@ pub(super) fn make(
         info = info.image_sharing_mode(vk::SharingMode::CONCURRENT).queue_family_indices(&families);
     }
     // SAFETY: everything is as the surface offers it; the window's lock keeps other threads from surface and old chain.
-    let raw = unsafe { functions.create_swapchain(&info, None) };
+    let raw = unsafe { functions.create_swapchain(&info, shared.raw.host()) };
     let raw = match raw {
         Err(error @ (vk::Result::ERROR_SURFACE_LOST_KHR | vk::Result::ERROR_NATIVE_WINDOW_IN_USE_KHR)) => {
             return Err(lost("vkCreateSwapchainKHR", error));
@@ -124,7 +124,7 @@ fn fill(
     for raw in raws {
         chain.images.push(PhysicalResource::borrowed(shared, "window", kind, Raw::Image(raw), concurrent));
         // SAFETY: the device lives.
-        let semaphore = unsafe { shared.raw.create_semaphore(&vk::SemaphoreCreateInfo::default(), None) };
+        let semaphore = unsafe { shared.raw.create_semaphore(&vk::SemaphoreCreateInfo::default(), shared.raw.host()) };
         chain.rendered.push(shared.noted(semaphore.called("vkCreateSemaphore"))?);
     }
     Ok(())
@@ -133,10 +133,10 @@ fn fill(
 /// Destroys a chain that neither the device nor the screen uses any more.
 pub(super) fn destroy(functions: &khr::swapchain::Device, shared: &Arc<Shared>, chain: Chain) {
     // SAFETY: the queue that showed its images is idle.
-    unsafe { functions.destroy_swapchain(chain.raw, None) };
+    unsafe { functions.destroy_swapchain(chain.raw, shared.raw.host()) };
     for semaphore in chain.rendered {
         // SAFETY: as above; nothing waits for it without the chain.
-        unsafe { shared.raw.destroy_semaphore(semaphore, None) };
+        unsafe { shared.raw.destroy_semaphore(semaphore, shared.raw.host()) };
     }
 }
 

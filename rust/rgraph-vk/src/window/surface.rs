@@ -34,7 +34,7 @@ impl Drop for Handle {
     fn drop(&mut self) {
         if self.owned && self.shared.is_ours() {
             // SAFETY: made of this instance; its swapchains are gone, and the native window is still there.
-            unsafe { self.functions.destroy_surface(self.raw, None) };
+            unsafe { self.functions.destroy_surface(self.raw, self.shared.context.host()) };
         }
     }
 }
@@ -83,7 +83,7 @@ impl Surface {
                 let info = vk::XlibSurfaceCreateInfoKHR::default().dpy(display.as_ptr().cast()).window(window.window);
                 let functions = khr::xlib_surface::Instance::new(entry, instance);
                 // SAFETY: the caller says that the handles are valid.
-                unsafe { functions.create_xlib_surface(&info, None) }.called("vkCreateXlibSurfaceKHR")
+                unsafe { functions.create_xlib_surface(&info, shared.context.host()) }.called("vkCreateXlibSurfaceKHR")
             }
             (D::Xcb(display), W::Xcb(window)) => {
                 demand(shared, khr::xcb_surface::NAME)?;
@@ -92,7 +92,7 @@ impl Surface {
                     vk::XcbSurfaceCreateInfoKHR::default().connection(connection.as_ptr()).window(window.window.get());
                 let functions = khr::xcb_surface::Instance::new(entry, instance);
                 // SAFETY: as above.
-                unsafe { functions.create_xcb_surface(&info, None) }.called("vkCreateXcbSurfaceKHR")
+                unsafe { functions.create_xcb_surface(&info, shared.context.host()) }.called("vkCreateXcbSurfaceKHR")
             }
             (D::Wayland(display), W::Wayland(window)) => {
                 demand(shared, khr::wayland_surface::NAME)?;
@@ -101,7 +101,8 @@ impl Surface {
                     .surface(window.surface.as_ptr());
                 let functions = khr::wayland_surface::Instance::new(entry, instance);
                 // SAFETY: as above.
-                unsafe { functions.create_wayland_surface(&info, None) }.called("vkCreateWaylandSurfaceKHR")
+                unsafe { functions.create_wayland_surface(&info, shared.context.host()) }
+                    .called("vkCreateWaylandSurfaceKHR")
             }
             (_, W::Win32(window)) => {
                 demand(shared, khr::win32_surface::NAME)?;
@@ -109,14 +110,16 @@ impl Surface {
                 let info = vk::Win32SurfaceCreateInfoKHR::default().hinstance(module).hwnd(window.hwnd.get());
                 let functions = khr::win32_surface::Instance::new(entry, instance);
                 // SAFETY: as above.
-                unsafe { functions.create_win32_surface(&info, None) }.called("vkCreateWin32SurfaceKHR")
+                unsafe { functions.create_win32_surface(&info, shared.context.host()) }
+                    .called("vkCreateWin32SurfaceKHR")
             }
             (_, W::AndroidNdk(window)) => {
                 demand(shared, khr::android_surface::NAME)?;
                 let info = vk::AndroidSurfaceCreateInfoKHR::default().window(window.a_native_window.as_ptr());
                 let functions = khr::android_surface::Instance::new(entry, instance);
                 // SAFETY: as above.
-                unsafe { functions.create_android_surface(&info, None) }.called("vkCreateAndroidSurfaceKHR")
+                unsafe { functions.create_android_surface(&info, shared.context.host()) }
+                    .called("vkCreateAndroidSurfaceKHR")
             }
             (_, other) => {
                 let message = format!("no surface can be made of this window: {other:?}");
@@ -150,7 +153,7 @@ impl Surface {
         let functions = ext::headless_surface::Instance::new(shared.context.entry(), shared.context.raw());
         let info = vk::HeadlessSurfaceCreateInfoEXT::default();
         // SAFETY: the instance has the extension.
-        let raw = unsafe { functions.create_headless_surface(&info, None) };
+        let raw = unsafe { functions.create_headless_surface(&info, shared.context.host()) };
         let raw = shared.noted(raw.called("vkCreateHeadlessSurfaceEXT"))?;
         // SAFETY: just made of this instance; the device has swapchains, since windows were asked for.
         Ok(unsafe { Self::from_raw(device, raw, true) })

@@ -102,7 +102,7 @@ impl Shared {
         let info = vk::SemaphoreCreateInfo::default();
         let info = if export.is_some() { info.push_next(&mut about) } else { info };
         // SAFETY: the driver exports that kind, which was found out before.
-        self.noted(unsafe { self.raw.create_semaphore(&info, None) }.called("vkCreateSemaphore"))
+        self.noted(unsafe { self.raw.create_semaphore(&info, self.raw.host()) }.called("vkCreateSemaphore"))
     }
 }
 

@@ -121,7 +121,7 @@ impl Device {
         let attempt = || {
             let _beside = crate::device::driver::beside();
             // SAFETY: the type is one of the device's, and the size is not zero.
-            unsafe { shared.raw.allocate_memory(&info, None) }
+            unsafe { shared.raw.allocate_memory(&info, shared.raw.host()) }
         };
         let made = match attempt() {
             Err(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY) => {
@@ -179,7 +179,7 @@ impl Device {
         let made = {
             let _beside = crate::device::driver::beside();
             // SAFETY: the caller says that the descriptor is memory of that size and type.
-            unsafe { shared.raw.allocate_memory(&allocate, None) }
+            unsafe { shared.raw.allocate_memory(&allocate, shared.raw.host()) }
         };
         let raw = made.map_err(|result| {
             // SAFETY: a driver that refuses a descriptor leaves it to the caller.

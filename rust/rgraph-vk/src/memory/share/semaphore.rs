@@ -49,7 +49,7 @@ impl Device {
             vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE).initial_value(value);
         let info = vk::SemaphoreCreateInfo::default().push_next(&mut export).push_next(&mut kind);
         // SAFETY: timelines are enabled, and the driver exports them.
-        let raw = unsafe { shared.raw.create_semaphore(&info, None) };
+        let raw = unsafe { shared.raw.create_semaphore(&info, shared.raw.host()) };
         let raw = shared.noted(raw.called("vkCreateSemaphore"))?;
         Ok(Semaphore::own(shared, raw, value, Sharing::Exportable))
     }

@@ -11,7 +11,9 @@ use ash::vk;
 
 use super::enter;
 use super::ledger::name;
-use super::notes::{counted_to, emptied, freed, given_back, made, made_each, made_memory, stands_still, too_much};
+use super::notes::{
+    allocator, counted_to, emptied, freed, given_back, made, made_each, made_memory, stands_still, too_much,
+};
 
 type Alloc<'a> = *const vk::AllocationCallbacks<'a>;
 /// A function whose own type was set aside.
@@ -100,6 +102,7 @@ macro_rules! fallible {
         $(=> $note:ident($($noted:expr),*))?;)*) => {
         $(
             unsafe extern "system" fn $name($($arg: $type),*) -> vk::Result {
+                $(allocator(slot::$name.name(), &$arg);)*
                 let refused = enter(&slot::$name, name($of));
                 // SAFETY: the caller's info structures are valid, as for the real call.
                 $(let refused = refused.or_else(|| unsafe { $check($($checked),*) });)?
@@ -126,6 +129,7 @@ macro_rules! destroys {
     ($($name:ident($owner:ident: $owner_type:ty, $($arg:ident: $type:ty),*) gives back $object:ident;)*) => {
         $(
             unsafe extern "system" fn $name($owner: $owner_type, $($arg: $type),*) {
+                $(allocator(gone::$name.name(), &$arg);)*
                 if given_back(&gone::$name, name($owner), name($object)) {
                     // SAFETY: the loader gave this pointer for this name, whose type ash and the registry agree on.
                     let real: unsafe extern "system" fn($owner_type, $($type),*) = unsafe { transmute(gone::$name.real()) };

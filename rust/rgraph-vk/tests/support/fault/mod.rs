@@ -34,6 +34,9 @@ struct State {
     names: Vec<&'static str>,
     /// How often commands were called that cannot fail.
     counts: BTreeMap<&'static str, usize>,
+    /// How often calls that make or destroy something got no `VkAllocationCallbacks`, and how often they got some.
+    without_callbacks: BTreeMap<&'static str, usize>,
+    with_callbacks: BTreeMap<&'static str, usize>,
     ledger: Ledger,
     small: SmallWorld,
     pretended: Pretended,
@@ -129,6 +132,12 @@ impl Faults {
     /// How often each of some commands that cannot fail was called since the last time that this was asked.
     pub fn take_counts(&self) -> BTreeMap<&'static str, usize> {
         std::mem::take(&mut state().counts)
+    }
+
+    /// How often each call that makes or destroys something got no `VkAllocationCallbacks`, and how often it got some.
+    pub fn callbacks(&self) -> [BTreeMap<&'static str, usize>; 2] {
+        let state = state();
+        [state.without_callbacks.clone(), state.with_callbacks.clone()]
     }
 
     /// Living objects by type, those that are none left out.

@@ -10,6 +10,17 @@ use super::calls::{Call, Outcome, slot};
 use super::ledger::{Name, name};
 use super::state;
 
+/// An argument of a call: if it is its `VkAllocationCallbacks`, the call counts as one with or without them.
+pub fn allocator<T>(call: &'static str, argument: &T) {
+    if std::any::type_name::<T>().contains("AllocationCallbacks") {
+        // SAFETY: the type is a pointer, says its name.
+        let callbacks = unsafe { std::mem::transmute_copy::<T, *const u8>(argument) };
+        let mut state = state();
+        let calls = if callbacks.is_null() { &mut state.without_callbacks } else { &mut state.with_callbacks };
+        *calls.entry(call).or_default() += 1;
+    }
+}
+
 /// An object was made.
 pub unsafe fn made<T: Handle + Copy>(outcome: Outcome, object: *mut T) {
     if outcome.real && outcome.result.as_raw() >= 0 {
