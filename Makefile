@@ -54,7 +54,7 @@ test-python: build
 
 # Tests that run plans, on the other drivers and layers: see scripts/with-layers.
 test-matrix: build
-	cargo check --manifest-path examples/winit/Cargo.toml --locked
+	for name in winit wgpu vulkano; do cargo check --manifest-path examples/$$name/Cargo.toml --locked || exit 1; done
 	scripts/driver.sh && scripts/swiftshader.sh
 	scripts/with-layers B cargo test --package rgraph-vk --locked
 	scripts/with-layers C cargo test --package rgraph-vk --locked

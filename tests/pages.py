@@ -123,9 +123,10 @@ def check_other(block: Block) -> None:
     elif block.kind == "toml":
         tomllib.loads(block.code)
     elif block.kind == "rust":
-        sources = [*(ROOT / "examples").glob("*.rs"), *(ROOT / "rust").glob("*/src/**/*.rs")]
+        patterns = "examples/*.rs", "examples/*/src/*.rs", "rust/*/src/**/*.rs"
+        sources = [source for pattern in patterns for source in ROOT.glob(pattern)]
         wanted = [line.strip() for line in block.code.splitlines() if line.strip()]
-        plain = [re.sub(r"^\s*(//! ?)?", "", source.read_text(), flags=re.M) for source in sources]
+        plain = [re.sub(r"^\s*(//[!/] ?)?", "", source.read_text(), flags=re.M) for source in sources]
         texts = ["\n".join(line.strip() for line in text.splitlines() if line.strip()) for text in plain]
         assert any("\n".join(wanted) in text for text in texts), f"{block.page}:{block.line} is in no example"
     elif block.kind == "cpp":
