@@ -9,7 +9,7 @@ use crate::finding::Rule;
 use crate::machine::Machine;
 use crate::region::{FRAMEBUFFER_SPACE, Region};
 use crate::shape::Part;
-use crate::subresource::{Gone, Later, Release, meant};
+use crate::subresource::{Gone, Later, Lent, Release, Write, meant};
 use crate::tables::{leaf, leaves};
 
 /// A barrier of a buffer or image, in common words.
@@ -106,18 +106,20 @@ impl Machine<'_> {
             let since = self.stores[store].subresources[subresource].alias_seen;
             let others = self.stores[store].overlaps.clone();
             let aliased = others.into_iter().filter(|&other| self.stores[other].last > since).collect::<Vec<_>>();
-            let taken = |writes: &mut Vec<crate::subresource::Write>| {
-                for write in writes {
-                    let x = &self.done[write.done];
-                    let takes = x.node.is_none() && n.takes(x.queue, x.position, usize::from(x.op.stage), x.op.access);
-                    if takes && write.at.last() != Some(&node) {
-                        write.at.push(node);
-                    }
-                }
+            let takes = |write: &Write| {
+                let x = &self.done[write.done];
+                x.node.is_none() && n.takes(x.queue, x.position, usize::from(x.op.stage), x.op.access)
             };
-            taken(&mut self.stores[store].subresources[subresource].writes);
+            for write in self.stores[store].subresources[subresource].writes.iter_mut().filter(|write| takes(write)) {
+                if write.at.last() != Some(&node) {
+                    write.at.push(node);
+                }
+            }
             for other in aliased {
-                self.stores[other].subresources.iter_mut().for_each(|there| taken(&mut there.writes));
+                let there = self.stores[other].subresources.iter_mut().flat_map(|there| &mut there.writes);
+                for write in there.filter(|write| takes(write)) {
+                    write.lent.push(Lent { node, to: [store, subresource], host: Vec::new() });
+                }
             }
         }
     }
@@ -164,9 +166,13 @@ impl Machine<'_> {
     fn show_subresource_to_host(&mut self, store: usize, subresource: usize, node: usize) {
         for at in 0..self.stores[store].subresources[subresource].writes.len() {
             let write = &self.stores[store].subresources[subresource].writes[at];
-            let court = self.court();
-            if court.is_available(&self.done[write.done], &write.at, node) {
-                self.stores[store].subresources[subresource].writes[at].host.push(node);
+            let (court, x) = (self.court(), &self.done[write.done]);
+            let shown = court.is_available(x, &write.at, node);
+            let lent: Vec<_> = write.lent.iter().map(|lent| court.is_available(x, &[lent.node], node)).collect();
+            let write = &mut self.stores[store].subresources[subresource].writes[at];
+            write.host.extend(shown.then_some(node));
+            for (lent, _) in write.lent.iter_mut().zip(lent).filter(|(_, shown)| *shown) {
+                lent.host.push(node);
             }
         }
     }

@@ -106,18 +106,11 @@ impl<'m, 'a> Exact<'m, 'a> {
         self.takes_in(b, queue, position, stages)
     }
 
-    fn covers(&self, at: usize, x: &Done, y: Option<&Done>) -> bool {
-        match &self.machine.log.covers[at].1 {
-            None => true,
-            Some((store, subresources)) => {
-                let named = |done: &Done| done.store == *store && subresources.contains(&done.subresource);
-                // Who takes a write in may do so under any name of the bytes; who shows it, under one of the pair's.
-                match y {
-                    Some(y) => named(x) || named(y),
-                    None => named(x) || self.machine.stores[x.store].overlaps.contains(store),
-                }
-            }
-        }
+    /// Whether a barrier is about a pair's bytes: about all memory, or it names the place of one of the two.
+    fn covers(&self, at: usize, x: &Done, y: &Done) -> bool {
+        self.machine.log.covers[at].1.as_ref().is_none_or(|(store, subresources)| {
+            [x, y].iter().any(|done| done.store == *store && subresources.contains(&done.subresource))
+        })
     }
 
     fn own(&self, done: &Done) -> Option<usize> {
@@ -187,8 +180,8 @@ impl<'m, 'a> Exact<'m, 'a> {
         self.meets(&from, &self.reached(y))
     }
 
-    /// Vertices at which a write becomes available.
-    fn available(&self, x: &Done) -> Vec<usize> {
+    /// Vertices at which a write becomes available, among the barriers that `names` accepts.
+    fn available(&self, x: &Done, names: impl Fn(usize) -> bool) -> Vec<usize> {
         if let Some(own) = self.own(x) {
             return vec![own];
         }
@@ -200,15 +193,41 @@ impl<'m, 'a> Exact<'m, 'a> {
                     && x.position < node.enter
                     && node.scope.src_stages.contains(stage)
                     && node.scope.src_access.intersects(x.op.access)
-                    && self.covers(at, x, None)
+                    && names(at)
             }
             Vertex::Wait(_) => self.takes_in(*v, x.queue, x.position, stage),
         };
         (0..self.vertices.len()).filter(takes).collect()
     }
 
+    /// Whether barriers on other names of a write's bytes show it, each for what it names, and together for all that
+    /// the pair shares.
+    fn is_lent(&self, x: &Done, y: &Done) -> bool {
+        let machine = self.machine;
+        let of = |store: usize, subresource: usize| (machine.stores[store].memory, subresource);
+        let mut named = Vec::new();
+        for &store in &machine.stores[x.store].overlaps {
+            for subresource in 0..machine.stores[store].subresources.len() {
+                let names = |at: usize| {
+                    let cover = machine.log.covers[at].1.as_ref();
+                    cover.is_some_and(|(other, list)| *other == store && list.contains(&subresource))
+                };
+                if self.is_shown(x, y, self.available(x, names)) {
+                    named.push(of(store, subresource));
+                }
+            }
+        }
+        let pair = [of(x.store, x.subresource), of(y.store, y.subresource)];
+        self.own(x).is_none() && machine.bytes.contain(machine.facts, pair, named)
+    }
+
     fn is_visible(&self, x: &Done, y: &Done) -> bool {
-        let available = self.between(x, y, self.available(x));
+        self.is_shown(x, y, self.available(x, |at| self.covers(at, x, y))) || self.is_lent(x, y)
+    }
+
+    /// Whether a write that is available at some vertices is visible to a later use.
+    fn is_shown(&self, x: &Done, y: &Done, available: Vec<usize>) -> bool {
+        let available = self.between(x, y, available);
         if let Some(own) = self.own(y) {
             return self.meets(&available, &[own]);
         }
@@ -219,7 +238,7 @@ impl<'m, 'a> Exact<'m, 'a> {
                     let scope = &self.machine.nodes[self.machine.log.covers[at].0].scope;
                     scope.dst_stages.contains(Stages::HOST)
                         && scope.dst_access.intersects(Accesses::HOST_READ | Accesses::HOST_WRITE)
-                        && self.covers(at, x, Some(x))
+                        && self.covers(at, x, x)
                         && available.iter().any(|v| self.reach[*v][at])
                 })
                 .collect();
@@ -233,7 +252,7 @@ impl<'m, 'a> Exact<'m, 'a> {
                     && node.leave < y.position
                     && node.scope.dst_stages.contains(stage)
                     && node.scope.dst_access.intersects(y.op.access)
-                    && self.covers(at, x, Some(y))
+                    && self.covers(at, x, y)
             }
             Vertex::Wait(at) => {
                 let wait = &self.machine.log.waits[at];

@@ -7,6 +7,7 @@
 mod agree;
 mod attachment;
 mod barrier;
+mod bytes;
 pub mod certificate;
 mod clock;
 mod contents;

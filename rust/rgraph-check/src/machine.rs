@@ -14,6 +14,7 @@ use rgraph_ir::access::{Sharing, Stages};
 use rgraph_ir::id::Id;
 use rgraph_ir::plan::{Barriers, BatchId, Command, Plan, PlanPassId};
 
+use crate::bytes::Bytes;
 use crate::clock::{Clock, Lanes, Node};
 use crate::facts::Facts;
 use crate::finding::{Findings, Rule};
@@ -82,6 +83,7 @@ pub(crate) struct Machine<'a> {
     pub done: Vec<Done>,
     pub stores: Vec<Store>,
     pub first_store: Vec<usize>,
+    pub bytes: Bytes,
     pub concurrent: Vec<bool>,
     pub run: u32,
     pub flags: Vec<bool>,
@@ -195,6 +197,7 @@ impl<'a> Machine<'a> {
             done: Vec::new(),
             stores,
             first_store,
+            bytes: Bytes::new(facts, plan),
             concurrent,
             run: 0,
             flags: Vec::new(),
@@ -510,7 +513,7 @@ impl<'a> Machine<'a> {
             if done.op.write {
                 let at = done.node.into_iter().collect();
                 state.nodes.extend(done.node);
-                state.writes.push(Write { done: index, at, host: Vec::new() });
+                state.writes.push(Write { done: index, at, lent: Vec::new(), host: Vec::new() });
             } else {
                 let known = &self.done;
                 let same = |read: &Read| {

@@ -56,8 +56,37 @@ pub(crate) struct Write {
     pub done: usize,
     /// Nodes of the subresource at which it was made available by name.
     pub at: Vec<usize>,
+    /// Barriers that took it in by another name of its bytes.
+    pub lent: Vec<Lent>,
     /// Nodes at which it was made visible to the host.
     pub host: Vec<usize>,
+}
+
+/// A barrier on another name of its bytes that took a write in.
+#[derive(Clone, Debug)]
+pub(crate) struct Lent {
+    pub node: usize,
+    /// The store and subresource that it names.
+    pub to: [usize; 2],
+    /// Nodes at which the host sees what it took in.
+    pub host: Vec<usize>,
+}
+
+impl Write {
+    /// The same write as a place in the same bytes meets it: barriers on that place took it in for it.
+    pub(crate) fn met_by(&self, place: [usize; 2]) -> Self {
+        let mut met = Self { lent: Vec::new(), ..self.clone() };
+        for lent in self.lent.iter().filter(|lent| lent.to == place) {
+            met.at.push(lent.node);
+            met.host.extend(&lent.host);
+        }
+        met
+    }
+
+    /// The same write as if one barrier alone had taken it in by name.
+    pub(crate) fn only_at(&self, lent: &Lent) -> Self {
+        Self { done: self.done, at: vec![lent.node], lent: Vec::new(), host: lent.host.clone() }
+    }
 }
 
 /// A read since then.

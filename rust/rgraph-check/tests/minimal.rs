@@ -1,13 +1,14 @@
 //! Redundant synchronization: reported part by part with its place, and rare in the planner's plans.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rgraph_check::generate::{Limits, generate};
 use rgraph_check::{Entry, Examined, Part, check, minimal};
 use rgraph_plan::access::{Accesses, Stages};
 use rgraph_plan::bake::{Options, Scratch, bake};
+use rgraph_plan::graph::{Access, Graph};
 use rgraph_plan::id::Id;
-use rgraph_plan::plan::{Command, Plan};
+use rgraph_plan::plan::{Command, Plan, PlanPassId};
 
 /// Plans of a run; `RGRAPH_MINIMAL` asks for another number, and for every redundant part in words.
 fn asked() -> Option<u64> {
@@ -33,6 +34,24 @@ fn cause(plan: &Plan, part: &Examined) -> String {
     }
 }
 
+/// How the passes on both sides of an entry use what it is for.
+fn usages(graph: &Graph, plan: &Plan, part: &Examined) -> String {
+    let why = match part.entry {
+        Entry::Wait(_) => return String::new(),
+        Entry::Memory(id) => plan.memory_barriers[id.index()].why,
+        Entry::Buffer(id) => plan.buffer_barriers[id.index()].why,
+        Entry::Image(id) => plan.image_barriers[id.index()].why,
+    };
+    let used = |pass: Option<PlanPassId>| {
+        let Some(pass) = pass else { return "?".to_owned() };
+        let Some(declared) = graph.find_pass(plan.pass_name(pass)) else { return "inserted".to_owned() };
+        let of = |access: &&Access| access.pass == declared && Some(access.resource) == part.resource;
+        let all: BTreeSet<_> = graph.accesses().iter().filter(of).map(|access| access.usage.name()).collect();
+        if all.is_empty() { "another name".to_owned() } else { all.into_iter().collect::<Vec<_>>().join("+") }
+    };
+    format!(", {} to {}", used(why.from), used(why.to))
+}
+
 #[test]
 fn little_of_the_synchronization_of_generated_plans_is_redundant() {
     let mut scratch = Scratch::default();
@@ -49,7 +68,8 @@ fn little_of_the_synchronization_of_generated_plans_is_redundant() {
                 count[1] += u32::from(part.redundant);
             }
             if part.redundant && asked().is_some() {
-                println!("{seed}: {} ({})", part.describe(&plan), cause(&plan, &part));
+                let cause = cause(&plan, &part);
+                println!("{seed}: {} ({cause}{})", part.describe(&plan), usages(&graph, &plan, &part));
             }
         }
     }

@@ -3,13 +3,14 @@
 #[allow(dead_code, reason = "tests of generated graphs ask whether the naive planner can plan them")]
 mod support;
 
+use rgraph_check::certificate::certificate;
 use rgraph_check::{Finding, Rule, check};
 use rgraph_plan::access::{Accesses, Stages};
 use rgraph_plan::bake::{Options, Scratch, bake};
 use rgraph_plan::file::read_graph;
 use rgraph_plan::graph::Graph;
 use rgraph_plan::id::Id;
-use rgraph_plan::plan::{Barriers, BufferBarrier, Command, EventId, Plan};
+use rgraph_plan::plan::{Barriers, BufferBarrier, Command, EventId, Hazard, ImageBarrier, Plan};
 use rgraph_plan::profile::Profile;
 
 fn graph(text: &str) -> Graph {
@@ -296,6 +297,7 @@ fn a_pass_declared_after_another_waits_for_it_though_they_share_nothing() {
     );
     let plan = support::naive(&graph);
     assert_accepted(&graph, &plan);
+    println!("{}", rgraph_plan::report::listing(&plan));
     let second = plan.find_pass("second").unwrap();
     let at = plan.commands.iter().position(|one| matches!(one, Command::Pass { pass, .. } if *pass == second)).unwrap();
     let mut loose = plan;
@@ -402,4 +404,40 @@ fn a_note_excuses_only_what_the_host_uses_last_from_being_left() {
         plan.report.notes.push("\"out\" is left as it is".to_owned());
         assert_eq!(check(&graph, &plan).is_empty(), excused, "last used on {queue}");
     }
+}
+
+#[test]
+fn a_barrier_takes_in_what_other_names_of_its_bytes_wrote_for_what_it_names_alone() {
+    let graph = graph(
+        r#"{"rgraph": 1,
+            "images": {"old": {"format": "rgba8unorm", "size": [64, 64]}, "new": {"format": "rgba8unorm", "size": [64, 64], "mips": 2}},
+            "buffers": {"one": {"size": 256}, "two": {"size": 256}, "out": {"size": 256}},
+            "passes": [
+              {"name": "draw", "queue": "graphics", "accesses": [{"resource": "old", "usage": "color_attachment"},
+                                                                 {"resource": "one", "usage": "storage_write"}]},
+              {"name": "first", "queue": "compute", "accesses": [{"resource": "one", "usage": "storage_read"},
+                {"resource": "new", "usage": "storage_write", "mips": [0, 1]}, {"resource": "two", "usage": "storage_write"}]},
+              {"name": "second", "queue": "compute", "accesses": [{"resource": "two", "usage": "storage_read"},
+                {"resource": "new", "usage": "storage_write", "mips": [1, 2]}]},
+              {"name": "look", "queue": "compute", "accesses": [{"resource": "new", "usage": "sampled"},
+                                                                {"resource": "out", "usage": "storage_write"}]}],
+            "roots": ["out"]}"#,
+    );
+    let mut plan = bake(&graph, &Profile::single_queue(), &Options::default(), &mut Scratch::default()).unwrap();
+    assert_accepted(&graph, &plan);
+    let new = graph.find_resource("new").unwrap();
+    // The barriers of both mips take in what "draw" wrote, that of the second mip behind the user of the first.
+    let takes = |barrier: &ImageBarrier| barrier.resource == new && barrier.why.hazard == Hazard::Alias;
+    let mips: Vec<_> = plan.image_barriers.iter().filter(|one| takes(one)).map(|one| one.mips).collect();
+    assert_eq!(mips, [[0, 1], [1, 2]]);
+    let second = plan.image_barriers.iter().position(|one| takes(one) && one.mips == [1, 2]).unwrap();
+    plan.image_barriers[second].scope.src_stages |= Stages::COMPUTE_SHADER;
+    assert_accepted(&graph, &plan);
+    let taken = std::mem::take(&mut plan.image_barriers[second].scope.src_access);
+    // Vulkan 1.3, "Memory Aliasing": the scope of a barrier must contain all subresources that overlap.
+    assert_refused(&graph, &plan, Rule::Alias);
+    assert!(certificate(&graph, &plan).is_err());
+    plan.image_barriers[second].scope.src_access = taken;
+    assert_accepted(&graph, &plan);
+    assert!(certificate(&graph, &plan).is_ok());
 }

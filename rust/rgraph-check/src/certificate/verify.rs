@@ -66,12 +66,14 @@ impl Listing {
         [enter + i64::from(link.enter), run + i64::from(link.leave)]
     }
 
+    /// Whether a link is about all memory, or names a subresource of the pair. What takes a write in may also do so under
+    /// a third name of its bytes (Vulkan 1.3, "Memory Aliasing").
     fn covers(&self, link: &Link, need: &Need, gives: bool) -> bool {
         let [x, y] = [&self.accesses[need.x].region, &self.accesses[need.y].region];
+        let [first, second] = need.subresources;
         link.region.as_ref().is_none_or(|region| {
-            let other =
-                if gives { names(region, y, need.subresources[1]) } else { self.overlaps(region.memory, x.memory) };
-            names(region, x, need.subresources[0]) || other
+            let third = !gives && region.memory != y.memory && self.overlaps(region.memory, x.memory);
+            names(region, x, first) || names(region, y, second) || third
         })
     }
 

@@ -147,7 +147,12 @@ pub(super) fn written(plan: &Plan, listing: Listing) -> Result<Certificate, Refu
             (0, 0, x.within)
         }
     };
-    let source = |need: &Need| (need.x, need.run_before, need.subresources[0], need.data, within(need));
+    // What takes a write in for another name of its bytes names that.
+    let alias = |need: &Need| {
+        let [x, y] = [&listing.accesses[need.x].region, &listing.accesses[need.y].region];
+        (need.data && x.memory != y.memory).then_some((y.memory, y.copy, need.subresources[1]))
+    };
+    let source = |need: &Need| (need.x, need.run_before, need.subresources[0], need.data, within(need), alias(need));
     needs.sort_by_key(|need| (source(need), need.y, need.subresources[1]));
     let mut known: BTreeMap<Vec<Hop>, ChainId> = BTreeMap::new();
     let mut chains = Vec::new();

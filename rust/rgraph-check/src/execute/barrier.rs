@@ -71,13 +71,13 @@ impl Machine<'_, '_> {
     /// First half: writes of the subresource, and of what has the same bytes, become available.
     fn take(&mut self, node: &Node, subresource: u32, scope: &Scope, rendering: u32) {
         let (time, events, subresources) = (self.time, &self.events, &mut self.subresources);
-        let take = |content: &mut Content| {
-            events.take(content, node.queue, node.position, time, scope, rendering);
+        let take = |content: &mut Content, alias: Option<u32>| {
+            events.take(content, (node.queue, node.position), time, scope, rendering, alias);
         };
-        take(&mut subresources[subresource as usize].now);
-        take(&mut subresources[subresource as usize].before);
+        take(&mut subresources[subresource as usize].now, None);
+        take(&mut subresources[subresource as usize].before, None);
         for &other in &self.scene.aliases[subresource as usize] {
-            take(&mut subresources[other as usize].now);
+            take(&mut subresources[other as usize].now, Some(subresource));
         }
     }
 
@@ -143,10 +143,12 @@ impl Machine<'_, '_> {
 
     /// A transition that discards: whether older writes may still land on what is written next.
     fn discard(&mut self, node: &Node, at: u32, until: u32) -> bool {
-        let mut torn = !self.events.all_available(&mut self.subresources[at as usize].now, until);
         let scene = self.scene;
+        let mut torn = !self.events.all_available_by(&mut self.subresources[at as usize].now, until, |_| true);
+        // A barrier on another part of the image took in nothing for this one.
+        let counts = |to: u32| to == at || scene.memory_at(to) != scene.memory_at(at);
         for &other in &scene.aliases[at as usize] {
-            torn |= !self.events.all_available(&mut self.subresources[other as usize].now, until);
+            torn |= !self.events.all_available_by(&mut self.subresources[other as usize].now, until, counts);
             self.lose(other, node.run);
         }
         torn
@@ -206,7 +208,7 @@ impl Machine<'_, '_> {
         for &(at, first) in &enter.subresources {
             if let Some(source) = &enter.source {
                 let content = &mut self.subresources[at as usize].now;
-                self.events.take(content, node.queue, node.position, self.time, source, NONE);
+                self.events.take(content, (node.queue, node.position), self.time, source, NONE, None);
             }
             let subresource = &mut self.subresources[at as usize];
             if first {

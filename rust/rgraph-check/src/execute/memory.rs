@@ -74,6 +74,8 @@ pub(crate) struct Content {
     pub run: i32,
     pub writers: Vec<Writer>,
     pub grants: Vec<Grant>,
+    /// Writers that barriers on others in the same bytes took in: writer, the subresource that the barrier named, time.
+    pub lent: Vec<[u32; 3]>,
     /// Who saw all of it: [`NONE`], one instance, or [`MANY`].
     pub seen: u32,
 }
@@ -83,7 +85,7 @@ pub(crate) const MANY: u32 = u32::MAX - 1;
 
 impl Content {
     fn new() -> Self {
-        Self { value: UNDEFINED, run: BEFORE, writers: Vec::new(), grants: Vec::new(), seen: NONE }
+        Self { value: UNDEFINED, run: BEFORE, writers: Vec::new(), grants: Vec::new(), lent: Vec::new(), seen: NONE }
     }
 
     /// Notes that an instance saw all of it.
@@ -98,17 +100,21 @@ impl Content {
 
     /// One writer in place of all others.
     pub(crate) fn replace(&mut self, writer: Writer) {
-        self.writers.clear();
+        self.forget_writers();
         self.writers.push(writer);
+    }
+
+    /// Nobody wrote it, so nobody saw it.
+    pub(crate) fn forget_writers(&mut self) {
+        self.writers.clear();
         self.grants.clear();
+        self.lent.clear();
         self.seen = NONE;
     }
 
     fn clear(&mut self) {
         self.value = UNDEFINED;
-        self.writers.clear();
-        self.grants.clear();
-        self.seen = NONE;
+        self.forget_writers();
     }
 }
 
@@ -214,6 +220,15 @@ impl Events {
         content.writers.iter_mut().all(|writer| self.available(writer) <= until)
     }
 
+    /// The same where barriers on others in the same bytes may have taken the writers in: `counts` says on which.
+    pub(crate) fn all_available_by(&self, content: &mut Content, until: u32, counts: impl Fn(u32) -> bool) -> bool {
+        let Content { writers, lent, .. } = content;
+        writers.iter_mut().enumerate().all(|(at, writer)| {
+            let took = |[writer, to, time]: &[u32; 3]| *writer == at as u32 && *time <= until && counts(*to);
+            self.available(writer) <= until || lent.iter().any(took)
+        })
+    }
+
     /// A global barrier's first scope.
     pub(crate) fn make_available(&mut self, queue: u32, position: u32, time: u32, scope: &Scope, rendering: u32) {
         let (stages, access) = (scope.src_stages.bits(), scope.src_access.bits());
@@ -265,25 +280,28 @@ impl Events {
         writer.available
     }
 
-    /// Makes the writers in a named barrier's first scope available, unless something before it did.
+    /// Makes the writers in a named barrier's first scope available, unless something before it did. `alias`: the
+    /// barrier names that subresource in the same bytes, and they are available to it.
     pub(crate) fn take(
         &self,
         content: &mut Content,
-        queue: u32,
-        position: u32,
+        (queue, position): (u32, u32),
         time: u32,
         scope: &Scope,
         rendering: u32,
+        alias: Option<u32>,
     ) {
-        for writer in &mut content.writers {
+        for (at, writer) in content.writers.iter_mut().enumerate() {
             self.available(writer);
             let takes = writer.queue == queue
                 && writer.position < position
                 && scope.src_stages.bits() >> writer.stage & 1 == 1
                 && scope.src_access.bits() & writer.access != 0
                 && (rendering == NONE || writer.rendering == rendering);
-            if takes && !writer.transition {
-                writer.available = writer.available.min(time);
+            match alias.filter(|_| takes) {
+                Some(place) => content.lent.push([at as u32, place, time]),
+                None if takes && !writer.transition => writer.available = writer.available.min(time),
+                None => {}
             }
         }
     }

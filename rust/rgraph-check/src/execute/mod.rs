@@ -476,9 +476,7 @@ impl<'a, 'e> Machine<'a, 'e> {
         let subresource = &mut self.subresources[place as usize];
         if subresource.group != group || subresource.group_run != node.run + 1 {
             std::mem::swap(&mut subresource.before, &mut subresource.now);
-            subresource.now.writers.clear();
-            subresource.now.grants.clear();
-            subresource.now.seen = NONE;
+            subresource.now.forget_writers();
             (subresource.group, subresource.group_run) = (group, node.run + 1);
             let held = self.value(&self.subresources[place as usize].before, resource, node.run);
             self.subresources[place as usize].now.value = if foreign && held != UNDEFINED { POISON } else { held };

@@ -176,6 +176,11 @@ impl<'a> Scene<'a> {
         self.first[memory] + ((run + ring * 64 - self.facts.frames_ago[resource]) % ring) as usize
     }
 
+    /// The memory of a subresource.
+    pub(crate) fn memory_at(&self, subresource: u32) -> usize {
+        self.memory_of[self.base.partition_point(|base| *base <= subresource) - 1]
+    }
+
     /// The first subresource of a resource in a run.
     pub(crate) fn start(&self, resource: usize, run: u32) -> u32 {
         self.base[self.store(resource, run)]

@@ -4,7 +4,7 @@ use rgraph_ir::access::PassQueue;
 
 use super::Machine;
 use crate::region::within;
-use crate::subresource::{Court, Done, Later, Local, Missing, SubresourceState};
+use crate::subresource::{Court, Done, Later, Lent, Local, Missing, SubresourceState, Write};
 
 impl Machine<'_> {
     /// Judges one later side against everything that is still to be seen in the subresource and in the same bytes.
@@ -13,12 +13,11 @@ impl Machine<'_> {
         {
             let court = self.court();
             let here = &self.stores[store].subresources[subresource];
-            self.judge_pairs(&court, here, &here.nodes, y, None, &mut found);
+            self.judge_pairs(&court, [here, here], y, [store, subresource], false, &mut found);
             for &other in &self.stores[store].overlaps {
                 if self.stores[other].last > here.alias_seen {
                     for there in &self.stores[other].subresources {
-                        let since = Some(here.alias_seen);
-                        self.judge_pairs(&court, there, &here.nodes, y, since, &mut found);
+                        self.judge_pairs(&court, [there, here], y, [store, subresource], true, &mut found);
                     }
                 }
             }
@@ -28,22 +27,22 @@ impl Machine<'_> {
         }
     }
 
+    /// Judges a later side, at a place, against what is still to be seen there or, `aliased`, elsewhere in the same bytes.
     fn judge_pairs(
         &self,
         court: &Court,
-        there: &SubresourceState,
-        nodes: &[usize],
+        [there, here]: [&SubresourceState; 2],
         y: &Later,
-        since: Option<u64>,
+        place: [usize; 2],
+        aliased: bool,
         found: &mut Vec<(usize, Missing, bool)>,
     ) {
         let writes = match y {
             Later::Op(y) => y.op.write,
             Later::Node(_) => true,
         };
-        let aliased = since.is_some();
         let exempt = |x: &Done| {
-            if since.is_some_and(|since| x.sequence <= since) {
+            if aliased && x.sequence <= here.alias_seen {
                 return true;
             }
             let Later::Op(y) = y else { return false };
@@ -59,7 +58,8 @@ impl Machine<'_> {
             let missing = match self.together(x, y) {
                 Some(_) if aliased => Some(Missing::Order),
                 Some(within) => within,
-                None => court.after_write(write, [nodes, &there.nodes], y),
+                None if write.lent.is_empty() => court.after_write(write, [&here.nodes, &there.nodes], y),
+                None => self.after_lent(court, write, [&here.nodes, &there.nodes], y, place),
             };
             let Some(missing) = missing else { continue };
             let idle = missing == Missing::Host && self.is_host_only(x);
@@ -81,6 +81,26 @@ impl Machine<'_> {
                 found.extend(missing.map(|missing| (read.done, missing, aliased)));
             }
         }
+    }
+
+    /// What is missing between a later side and a write that barriers on other names of its bytes took in. Such a
+    /// barrier makes available what it names; several of them do for a third name what they name together (Vulkan 1.3,
+    /// "Memory Aliasing": the scope must contain all that overlaps).
+    fn after_lent(
+        &self,
+        court: &Court,
+        write: &Write,
+        nodes: [&[usize]; 2],
+        y: &Later,
+        place: [usize; 2],
+    ) -> Option<Missing> {
+        let missing = court.after_write(&write.met_by(place), nodes, y)?;
+        let x = &self.done[write.done];
+        let seen = |lent: &&Lent| court.after_write(&write.only_at(lent), nodes, y).is_none();
+        let of = |[store, subresource]: [usize; 2]| (self.stores[store].memory, subresource);
+        let lent = write.lent.iter().filter(seen).map(|lent| of(lent.to)).collect();
+        let whole = self.bytes.contain(self.facts, [of([x.store, x.subresource]), of(place)], lent);
+        (!whole).then_some(missing)
     }
 
     /// Whether order alone is enough between a write and a later access that does not see it.

@@ -16,4 +16,13 @@ corners! {
         pass last graphics: color a layers=1..2 mips=2..3 load=clear
         pass some graphics: src a layers=1..2 mips=0..1; dst c load=discard
         pass look async_compute: sampled a layers=1..2; storage_write b";
+
+    bytes_behind_mips_that_nobody_uses_still_have_what_was_written_there_before = "
+        image old
+        buffer one 256
+        image new mips=2
+        buffer out 256 root
+        pass draw graphics: color old; storage_write one
+        pass first compute: storage_read one; storage_write new mips=0..1
+        pass look compute: sampled new mips=0..1; storage_write out";
 }

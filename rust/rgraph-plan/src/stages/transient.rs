@@ -33,6 +33,13 @@ pub struct Placement {
     pub transient_attachment: bool,
 }
 
+impl Placement {
+    /// Whether it has bytes of another one of its class.
+    fn overlaps(&self, other: &Self) -> bool {
+        self.offset < other.offset + other.size && other.offset < self.offset + self.size
+    }
+}
+
 /// Where everything is, and who follows whom there.
 #[derive(Default, Debug)]
 pub struct Transients {
@@ -233,9 +240,28 @@ impl Transients {
                 Placed { offset, size, order }
             }));
             hand_offs(&self.placed, &mut self.place.walk, &mut self.hand_offs);
-            for item in 0..of_class.len() {
+            for (item, placement) in of_class.iter().enumerate() {
+                let own = self.followed.len();
                 let followed = self.hand_offs.of(item).iter();
                 self.followed.extend(followed.map(|h| (h.item + start as u32, h.from_previous_frame)));
+                // Barriers of an image take in what was written in the bytes of the subresources that they name. Behind
+                // those that nobody uses is what had the bytes before (Vulkan 1.3, "Memory Aliasing").
+                let mut at = own;
+                while let Some(&(owner, before)) = self.followed.get(at) {
+                    at += 1;
+                    if !is_used_in_part(frame, &self.seen, self.placements[owner as usize].memory) {
+                        continue;
+                    }
+                    for behind in self.hand_offs.of(owner as usize - start) {
+                        let found = (behind.item + start as u32, before || behind.from_previous_frame);
+                        if self.placements[found.0 as usize].overlaps(placement)
+                            && !self.followed[own..].contains(&found)
+                        {
+                            self.followed.push(found);
+                        }
+                    }
+                }
+                self.followed[own..].sort_unstable();
                 self.followed_start.push(self.followed.len() as u32);
             }
             start += of_class.len();
@@ -324,6 +350,11 @@ impl Transients {
         let at = placement as usize;
         &self.followed[self.followed_start[at] as usize..self.followed_start[at + 1] as usize]
     }
+}
+
+/// Whether a memory is an image of which nobody uses some mip, layer or aspect.
+fn is_used_in_part(frame: Frame<'_>, used: &[bool], memory: ResourceId) -> bool {
+    frame.is_image(memory) && !used[frame.facts.subresources.of(memory).range()].iter().all(|used| *used)
 }
 
 /// Whether an access is one of tiles: an attachment, drawn to, tested or read in place. What samples are resolved to is
