@@ -104,7 +104,7 @@ def test_hostile_names_are_text(show):
     plan = graph.bake(rg.Profile.discrete())
     findings = [rg.Finding(names[0], names[1], names[2], names[0])]
     opened = show(plan.to_html(findings=findings, against=plan))
-    shown = [name.replace("\n", "\\u{a}").replace("\t", "\\u{9}") for name in names]
+    shown = [name.replace("\n", "\\u{a}").replace("\t", "\\u{9}").replace("\u202e", "\\u{202e}") for name in names]
     for view in [*VIEWS, "diff"]:
         opened.view(view)
         if view not in ("diff", "frame", "costs"):
@@ -112,6 +112,7 @@ def test_hostile_names_are_text(show):
             assert all(name in labels for name in shown), view
     opened.page.keyboard.press("n")
     assert opened.pinned == names[1]
+    assert "\u202e" not in opened.page.locator("body").inner_text(), "no name turns the text around it"
     assert opened.page.evaluate("window.ran") is None
     assert opened.page.locator("img, b").count() == 0
     assert opened.page.title() == "</title><img src=x onerror=window.ran=1> · rgraph"
@@ -376,6 +377,9 @@ def test_a_plan_with_next_to_nothing_can_be_shown(show):
     for view in VIEWS:
         opened.view(view)
     assert opened.page.locator("#view-tables").get_by_role("rowheader").count() == 1
+    opened.view("memory")
+    assert "Nothing of this plan needs memory" in opened.page.locator("#view-memory .frame").inner_text()
+    assert "No pass uses a resource." in opened.page.locator("#view-frame .resources").inner_text()
 
 
 def large(passes: int) -> rg.Plan:

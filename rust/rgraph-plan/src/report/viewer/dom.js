@@ -75,10 +75,11 @@ function micros(us) {
 
 const hex = (n) => `0x${n.toString(16)}`;
 
-// A name as people read it: control characters shown, and never empty.
+// A name as people read it: characters that control lines, or the direction of what follows them, shown as such; never
+// empty.
 function shown(name) {
   if (!name) return '(no name)';
-  return name.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, (c) => `\\u{${c.codePointAt(0).toString(16)}}`);
+  return name.replace(/[\u0000-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g, (c) => `\\u{${c.codePointAt(0).toString(16)}}`);
 }
 
 // Items by key, as flat arrays: `rows.of(key)` are the items of one key, in order.
