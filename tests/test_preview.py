@@ -9,7 +9,7 @@ import pytest
 
 import rgraph
 from rgraph._core import preview
-from rgraph._preview import data_uri
+from rgraph._preview import data_uri, values
 
 
 def pixels(png: bytes) -> np.ndarray:
@@ -117,3 +117,39 @@ def test_data_uris_are_pictures_and_need_no_numpy():
     head, _, body = uri.partition(",")
     assert head == "data:image/png;base64"
     assert pixels(base64.b64decode(body))[..., 0].tolist() == np.arange(16).reshape(4, 4).tolist()
+
+
+def decoded(array: np.ndarray, size: int = 256) -> np.ndarray:
+    """The values that a page gets of an array: (layers, height, width, channels)."""
+    uri, (width, height), _, layers, channels, *_ = values(array, size=size)
+    planes = pixels(base64.b64decode(uri.partition(",")[2])).astype(np.uint32)
+    parts = planes.reshape(-1, height, len(layers), width, 3)
+    words = parts[0] << 24 | parts[1] << 16 | parts[2] << 8
+    if channels == 4:
+        alpha = parts[3][..., :1] << 24 | parts[3][..., 1:2] << 16 | parts[3][..., 2:3] << 8
+        words = np.concatenate([words, alpha], axis=-1)
+    return words.astype(np.uint32).view(np.float32).transpose(1, 0, 2, 3)[..., :channels]
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.float16, np.float32, np.uint32])
+@pytest.mark.parametrize("channels", [1, 2, 3, 4])
+def test_pages_get_values_to_twelve_bits(dtype, channels):
+    array = (np.random.default_rng(channels).random((3, 5, 7, channels)) * 200).astype(dtype)
+    found = decoded(array)
+    assert found.shape == array.shape
+    assert np.allclose(found, array, rtol=2.0**-12, atol=0)
+
+
+def test_pages_get_what_is_not_finite():
+    array = np.array([[np.nan, np.inf, -np.inf, 3.4e38]], np.float32)
+    found = decoded(array)[0, 0, :, 0]
+    assert np.isnan(found[0])
+    assert found[1:3].tolist() == [np.inf, -np.inf]
+
+
+def test_pages_get_means_of_long_sides():
+    array = np.zeros((4, 1024), np.float32)
+    array[:, ::2] = 1.0
+    assert (decoded(array) == 0.5).all()
+    assert values(array)[1:4] == ((256, 1), (1024, 4, 1), [0])
+    assert values(array)[4:6] == (1, "float")

@@ -248,6 +248,7 @@ __all__ = [
     "_max_file_bytes",
     "_panic",
     "_read_file",
+    "_texels",
     "_write_file",
     "codes",
     "devices",
@@ -2848,9 +2849,10 @@ class Plan:
         graph: Graph | None = None,
         *,
         report: Report | Series | Sequence[Any] | None = None,
-        images: Mapping[Any, _Memory] | None = None,
+        images: Mapping[Any, _Memory | Sequence[_Memory]] | None = None,
         findings: Sequence[Finding] | None = None,
         against: Plan | None = None,
+        against_images: Mapping[Any, _Memory | Sequence[_Memory]] | None = None,
     ) -> str:
         """The plan as one HTML page that needs nothing else: open it in a browser, keep it, send it.
 
@@ -2863,11 +2865,14 @@ class Plan:
             The `Report` of a run: the timeline shows what it took, if that was measured. Or a list of records with `name`, `queue`,
             `begin_us` and `end_us`, in microseconds. Of many frames a `Series`, or a list of their reports.
         images
-            Arrays to show small, by name of the image: `{"lit": frame["lit"]}`.
+            Arrays to look at, by name of the image: `{"lit": frame["lit"]}`; of an image with mips a list of arrays, the
+            largest first. Longer sides than 256 texels are shown as means.
         findings
             The findings.
         against
             A later plan to compare with; the differences are those of `diff`.
+        against_images
+            Arrays of the later plan's images: those that both have are shown before, after, and as a difference.
         """
     def _live(self, live: str, series: Series | None, images: Mapping[str, Any], *, data: bool) -> str:
         """L."""
@@ -4811,6 +4816,7 @@ def _capture_graphs(path: str | PathLike[str]) -> list[tuple[str, str, str | Non
 def _max_file_bytes() -> int: ...
 def _panic(message: str) -> None: ...
 def _read_file(path: str | PathLike[str]) -> bytes: ...
+def _texels(array: _Memory, format: _Format | str | None = None, size: int = 256) -> tuple[Any, ...]: ...
 def _write_file(path: str | PathLike[str], data: bytes) -> None: ...
 def codes() -> list[tuple[str, str, str]]:
     """Every code of an error: the code, the exception that carries it, and what it means in one sentence."""

@@ -3,7 +3,7 @@
 from base64 import b64encode
 from typing import Any
 
-from rgraph._core import preview
+from rgraph._core import _texels, preview
 
 
 def data_uri(array: Any, *, size: int = 256) -> str:
@@ -24,5 +24,33 @@ def data_uri(array: Any, *, size: int = 256) -> str:
     str
         `data:image/png;base64,…`
     """
-    made = preview(array, getattr(array, "format", None) if hasattr(array, "dtype") else None, size)
-    return "data:image/png;base64," + b64encode(made).decode("ascii")
+    return _uri(preview(array, _format(array), size))
+
+
+def values(array: Any, *, size: int = 256) -> tuple[Any, ...]:
+    """Make the values of an array ready for the viewer.
+
+    Parameters
+    ----------
+    array
+        As for `data_uri`.
+    size
+        Longest side in texels; longer ones are shown as means.
+
+    Returns
+    -------
+    tuple
+        The `data:` URI of their bytes, width and height of a layer in it, width, height and layers of the array, the
+        layers shown, numbers per texel, their kind, and the number that stands for 1.
+    """
+    png, *rest = _texels(array, _format(array), size)
+    return _uri(png), *rest
+
+
+def _format(array: Any) -> str | None:
+    """The texel format of what a frame gave back."""
+    return getattr(array, "format", None) if hasattr(array, "dtype") else None
+
+
+def _uri(png: bytes) -> str:
+    return "data:image/png;base64," + b64encode(png).decode("ascii")

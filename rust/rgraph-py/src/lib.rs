@@ -70,6 +70,8 @@ mod core {
     #[pymodule_export]
     use crate::classes::share::PySharedMemory;
     #[pymodule_export]
+    use crate::classes::texels::_texels;
+    #[pymodule_export]
     use crate::classes::view::PyView;
     #[pymodule_export]
     use crate::classes::what_if::PyWhatIf;

@@ -45,6 +45,7 @@ pub(crate) mod semaphore;
 pub(crate) mod series;
 pub(crate) mod share;
 pub(crate) mod show;
+pub(crate) mod texels;
 pub(crate) mod transfer;
 pub(crate) mod view;
 pub(crate) mod what_if;

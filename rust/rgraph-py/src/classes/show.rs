@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyMapping};
-use rgraph_plan::report::page::{Finding, HostSpan, MOST_IN_NOTEBOOK, Measured, PassSpan, still};
+use pyo3::types::{PyDict, PyList, PyMapping, PyTuple};
+use rgraph_plan::report::page::{Finding, HostSpan, MOST_IN_NOTEBOOK, Measured, PassSpan, Values, still};
 use rgraph_plan::report::{self, Page, Series, svg};
 use rgraph_vk::Measure;
 
@@ -87,13 +87,53 @@ fn pictures(images: &Bound<'_, PyMapping>) -> PyResult<Vec<(String, String)>> {
     let mut pictures = Vec::new();
     for item in images.items()? {
         let (name, array): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item.extract()?;
-        let name = match name.getattr_opt("name")? {
-            Some(name) => name.extract()?,
-            None => name.extract()?,
-        };
-        pictures.push((name, module.call_method1("data_uri", (array,))?.extract()?));
+        if let Some(array) = mips(&array)?.first() {
+            pictures.push((named(&name)?, module.call_method1("data_uri", (array,))?.extract()?));
+        }
     }
     Ok(pictures)
+}
+
+/// Values of arrays by image, each array or each of its mips.
+fn values(images: &Bound<'_, PyMapping>, after: bool) -> PyResult<Vec<Values>> {
+    let module = images.py().import("rgraph._preview")?;
+    let mut all = Vec::new();
+    for item in images.items()? {
+        let (name, array): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item.extract()?;
+        let name = named(&name)?;
+        for (mip, array) in mips(&array)?.into_iter().enumerate() {
+            let (png, size, of, layers, channels, kind, full) = module.call_method1("values", (array,))?.extract()?;
+            all.push(Values {
+                name: name.clone(),
+                after,
+                mip: mip as u32,
+                png,
+                size,
+                of,
+                layers,
+                channels,
+                kind,
+                full,
+            });
+        }
+    }
+    Ok(all)
+}
+
+/// The name of an image, or of a handle of one.
+fn named(name: &Bound<'_, PyAny>) -> PyResult<String> {
+    match name.getattr_opt("name")? {
+        Some(name) => name.extract(),
+        None => name.extract(),
+    }
+}
+
+/// The arrays of a list, which are mips from the largest on; else the array.
+fn mips<'py>(array: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    if array.is_instance_of::<PyList>() || array.is_instance_of::<PyTuple>() {
+        return array.try_iter()?.collect();
+    }
+    Ok(vec![array.clone()])
 }
 
 fn findings(list: &Bound<'_, PyAny>) -> PyResult<Vec<Finding>> {
@@ -136,12 +176,16 @@ impl PyPlan {
     ///     The `Report` of a run: the timeline shows what it took, if that was measured. Or a list of records with `name`, `queue`,
     ///     `begin_us` and `end_us`, in microseconds. Of many frames a `Series`, or a list of their reports.
     /// images
-    ///     Arrays to show small, by name of the image: `{"lit": frame["lit"]}`.
+    ///     Arrays to look at, by name of the image: `{"lit": frame["lit"]}`; of an image with mips a list of arrays, the
+    ///     largest first. Longer sides than 256 texels are shown as means.
     /// findings
     ///     The findings.
     /// against
     ///     A later plan to compare with; the differences are those of `diff`.
-    #[pyo3(signature = (graph = None, *, report = None, images = None, findings = None, against = None))]
+    /// against_images
+    ///     Arrays of the later plan's images: those that both have are shown before, after, and as a difference.
+    #[pyo3(signature = (graph = None, *, report = None, images = None, findings = None, against = None, against_images = None))]
+    #[allow(clippy::too_many_arguments, reason = "keywords of one Python method")]
     fn to_html(
         slf: &Bound<'_, Self>,
         graph: Option<&Bound<'_, PyGraph>>,
@@ -149,11 +193,14 @@ impl PyPlan {
         images: Option<&Bound<'_, PyMapping>>,
         findings: Option<&Bound<'_, PyAny>>,
         against: Option<&Bound<'_, Self>>,
+        against_images: Option<&Bound<'_, PyMapping>>,
     ) -> PyResult<String> {
         let py = slf.py();
         let frames = report.map(several).transpose()?.flatten();
         let report = report.filter(|_| frames.is_none());
         let measured = report.map(measured).transpose()?.flatten();
+        let mut values = images.map(|images| values(images, false)).transpose()?.unwrap_or_default();
+        values.extend(against_images.map(|images| self::values(images, true)).transpose()?.unwrap_or_default());
         let images = images.map(pictures).transpose()?.unwrap_or_default();
         let findings = findings.map(self::findings).transpose()?.unwrap_or_default();
         let declaration = slf.get().declaration(graph)?;
@@ -169,6 +216,7 @@ impl PyPlan {
                 measured: measured.as_ref(),
                 frames: frames.as_deref(),
                 images: &images,
+                values: &values,
                 findings: &findings,
                 against: other.as_ref().map(|(plan, graph)| (&**plan, graph.as_deref())),
                 live: None,

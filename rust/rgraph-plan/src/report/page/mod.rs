@@ -68,12 +68,40 @@ pub struct Page<'a> {
     pub frames: Option<&'a Series>,
     /// Pictures of images: name and `data:` URI.
     pub images: &'a [(String, String)],
+    /// Values of images: of those that have a picture, and of those of `against`.
+    pub values: &'a [Values],
     /// What a judge found.
     pub findings: &'a [Finding],
     /// Another plan that this one is compared with, the later one of the two, and its declaration.
     pub against: Option<(&'a Plan, Option<&'a Graph>)>,
     /// The page follows a server that sends it what changes; this names what it has.
     pub live: Option<&'a str>,
+}
+
+/// The values of one mip of an image, for the view that shows them under the pointer.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Values {
+    /// The image.
+    pub name: String,
+    /// Whether they are of the plan that this one is compared with.
+    pub after: bool,
+    /// The mip.
+    pub mip: u32,
+    /// A `data:` URI of a PNG: the layers beside each other, and below each other the first, second and third byte of
+    /// their singles; alpha has its three bytes as the colors of a fourth part.
+    pub png: String,
+    /// Width and height of a layer in the picture, in texels.
+    pub size: [u32; 2],
+    /// Width, height and layers of the mip.
+    pub of: [u32; 3],
+    /// The layers that are in the picture.
+    pub layers: Vec<u32>,
+    /// Numbers per texel.
+    pub channels: u32,
+    /// `unorm`, `snorm`, `float`, `depth` or `integer`.
+    pub kind: String,
+    /// The number that stands for 1, of the first two kinds.
+    pub full: f32,
 }
 
 /// When the passes of one run began and ended.
@@ -142,6 +170,8 @@ struct Payload<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     frames: Option<&'a Series>,
     images: &'a [(String, String)],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    values: &'a [Values],
     findings: &'a [Finding],
     hazards: Vec<(&'static str, &'static str)>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -151,7 +181,17 @@ struct Payload<'a> {
 impl<'a> Page<'a> {
     /// A page of a plan and nothing else.
     pub fn new(plan: &'a Plan) -> Self {
-        Self { plan, graph: None, measured: None, frames: None, images: &[], findings: &[], against: None, live: None }
+        Self {
+            plan,
+            graph: None,
+            measured: None,
+            frames: None,
+            images: &[],
+            values: &[],
+            findings: &[],
+            against: None,
+            live: None,
+        }
     }
 
     /// The page's data as JSON without a `<` in it.
@@ -164,6 +204,7 @@ impl<'a> Page<'a> {
             measured: self.measured,
             frames: self.frames,
             images: self.images,
+            values: self.values,
             findings: self.findings,
             hazards: hazard_templates().collect(),
             live: self.live,

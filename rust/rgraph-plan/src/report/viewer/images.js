@@ -31,19 +31,24 @@ class Images {
     this.all = [...images.keys()].map((name) => plan.resourceNamed.get(name)).filter((at) => at !== undefined)
       .map((resource) => ({ resource, passes: writer(resource) }))
       .sort((a, b) => (a.passes[0] ?? 1e9) - (b.passes[0] ?? 1e9) || a.resource - b.resource);
-    const input = (label, props) => h('label', { class: 'slide' }, label, h('input', { type: 'range', ...props, oninput: (event) => {
-      this[props.name] = Number(event.target.value);
-      this.develop();
-    } }));
-    Object.assign(this, { exposure: 0, black: 0, white: 1 });
+    const slide = (name, label, props) => {
+      const output = h('output', { class: 'value' });
+      const input = h('input', { type: 'range', name, ...props, oninput: () => {
+        this[name] = Number(input.value);
+        this.develop();
+      } });
+      this.slides[name] = { input, output };
+      return h('label', { class: 'slide' }, label, input, output);
+    };
+    this.slides = {};
+    this.parts = h('div', { class: 'parts' });
     this.back = h('button', { type: 'button', class: 'plain', onclick: () => this.close() }, 'All images');
-    this.controls = h('div', { class: 'pane-tools' }, this.back,
-      choice('Channels', [['rgb', 'RGB'], ['r', 'R'], ['g', 'G'], ['b', 'B'], ['a', 'A'], ['heat', 'False colours']], 'rgb', (value) => {
+    this.controls = h('div', { class: 'pane-tools' }, this.back, this.parts,
+      choice('Channels', [['rgb', 'RGB'], ['r', 'R'], ['g', 'G'], ['b', 'B'], ['a', 'A'], ['heat', 'False colors']], 'rgb', (value) => {
         this.channel = value;
         this.develop();
       }),
-      input('Exposure', { name: 'exposure', min: -6, max: 6, step: 0.25, value: 0 }), input('Black', { name: 'black', min: 0, max: 1, step: 0.01, value: 0 }),
-      input('White', { name: 'white', min: 0, max: 1, step: 0.01, value: 1 }),
+      slide('exposure', 'Exposure', { min: -6, max: 6, step: 0.25 }), slide('black', 'Black', { step: 'any' }), slide('white', 'White', { step: 'any' }),
       h('button', { type: 'button', class: 'plain', onclick: () => this.stretch() }, 'Fit range'),
       this.value = h('output', { class: 'note value' }));
     this.controls.hidden = true;
@@ -53,7 +58,7 @@ class Images {
     this.list.append(...this.all.map((one) => this.card(one)));
     this.canvas = h('canvas', { role: 'img' });
     this.canvas.addEventListener('pointermove', (event) => this.under(event));
-    this.canvas.addEventListener('pointerleave', () => { this.value.textContent = this.size; });
+    this.canvas.addEventListener('pointerleave', () => { this.value.textContent = this.sized(); });
     this.stage.addEventListener('wheel', (event) => {
       if (!event.ctrlKey && !event.metaKey) return;
       this.zoom(1.0015 ** event.deltaY);
@@ -82,22 +87,56 @@ class Images {
     this.shows = resource;
     const name = plan.resources.name[resource];
     this.canvas.setAttribute('aria-label', `${shown(name)} after the run`);
-    const picture = new Image();
-    picture.onload = () => {
-      const { naturalWidth: width, naturalHeight: height } = picture;
-      Object.assign(this.canvas, { width, height });
-      const brush = this.canvas.getContext('2d', { willReadFrequently: true });
-      brush.drawImage(picture, 0, 0);
-      this.pixels = brush.getImageData(0, 0, width, height);
-      this.size = `${width}×${height} shown`;
-      this.value.textContent = this.size;
-      const { clientWidth, clientHeight } = this.panel.querySelector('.frame');
-      this.zoomed = Math.max(0.1, Math.min((clientWidth - 40) / width, (clientHeight - 40) / height, 12));
-      this.zoom(1);
-      this.develop();
+    this.sources = (payload.values || []).filter((one) => one.name === name);
+    const mips = [...new Set(this.sources.map((one) => one.mip))].sort((x, y) => x - y);
+    const both = [false, true].every((after) => this.sources.some((one) => one.after === after));
+    Object.assign(this, { mip: mips[0] ?? 0, layer: 0, side: 'before' });
+    const again = (what) => (value) => {
+      this[what] = what === 'side' ? value : Number(value);
+      this.load();
     };
-    picture.src = images.get(name);
+    const layers = this.sources[0]?.layers || [0];
+    this.parts.replaceChildren(...[
+      both && choice('Plan', [['before', 'Before'], ['after', 'After'], ['difference', 'Difference']], 'before', again('side')),
+      mips.length > 1 && choice('Mip', mips.map((mip) => [String(mip), String(mip)]), String(this.mip), again('mip')),
+      layers.length > 1 && choice('Layer', layers.map((layer, at) => [String(at), String(layer)]), '0', again('layer')),
+    ].filter(Boolean));
+    this.zoomed = 0;
+    this.load();
     this.back.focus();
+  }
+
+  // Reads the values that are chosen and shows them in the range that suits their kind.
+  async load() {
+    const { shows, side, mip } = this;
+    const of = (after) => this.sources.find((one) => one.after === after && one.mip === mip);
+    let pixels = null;
+    if (!this.sources.length) pixels = await pictureValues(images.get(plan.resources.name[shows]));
+    else if (side === 'difference') pixels = difference(await valuesOf(of(false), this.layer), await valuesOf(of(true), this.layer));
+    else pixels = await valuesOf(of(side === 'after'), this.layer);
+    // Another one was chosen meanwhile.
+    if (this.shows !== shows || this.side !== side || this.mip !== mip) return;
+    this.pixels = pixels;
+    if (!pixels) {
+      this.value.textContent = side === 'difference' ? 'the sizes differ' : 'that mip was not given';
+      return;
+    }
+    Object.assign(this.canvas, { width: pixels.width, height: pixels.height });
+    const { clientWidth, clientHeight } = this.panel.querySelector('.frame');
+    const [least, most] = pixels.range;
+    const [black, white] = pixels.usual;
+    for (const name of ['black', 'white']) dress(this.slides[name].input, { min: Math.min(least, black), max: Math.max(most, white) });
+    Object.assign(this, { exposure: 0, black, white });
+    if (!this.zoomed) this.zoomed = Math.max(0.1, Math.min((clientWidth - 40) / pixels.width, (clientHeight - 40) / pixels.height, 12));
+    this.zoom(1);
+    this.develop();
+    this.value.textContent = this.sized();
+  }
+
+  sized() {
+    if (!this.pixels) return '';
+    const { width, height, of: [whole, high] } = this.pixels;
+    return width === whole && height === high ? `${whole}×${high}` : `${whole}×${high}, shown as means in ${width}×${height}`;
   }
 
   close() {
@@ -110,48 +149,51 @@ class Images {
     this.list.querySelector(`[data-key="r${shows}"] button`)?.focus();
   }
 
-  // Applies channel, range and exposure.
+  // Applies channel, range and exposure; light is encoded for the eye (IEC 61966-2-1), all else is shown as it is.
   develop() {
+    for (const [name, { input, output }] of Object.entries(this.slides)) {
+      input.value = this[name];
+      output.textContent = name === 'exposure' ? `${this.exposure > 0 ? '+' : ''}${this.exposure}` : figure(this[name]);
+    }
     if (!this.pixels) return;
-    const { width, height, data } = this.pixels;
+    const { width, height, data, light } = this.pixels;
     const out = new ImageData(width, height);
-    const gain = 2 ** this.exposure / Math.max(0.004, this.white - this.black);
-    const table = Uint8ClampedArray.from({ length: 256 }, (_, value) => (value / 255 - this.black) * gain * 255);
+    const gain = 2 ** this.exposure / (this.white - this.black || 1e-9);
+    const byte = (value) => {
+      const share = clamp((value - this.black) * gain, 0, 1);
+      return 255 * (light ? (share <= 0.0031308 ? 12.92 * share : 1.055 * share ** (1 / 2.4) - 0.055) : share);
+    };
     const single = { r: 0, g: 1, b: 2, a: 3 }[this.channel];
     for (let at = 0; at < data.length; at += 4) {
-      if (single !== undefined) out.data.fill(table[data[at + single]], at, at + 3);
-      else if (this.channel === 'heat') falseColour(out.data, at, table[Math.round(data[at] * 0.2126 + data[at + 1] * 0.7152 + data[at + 2] * 0.0722)]);
-      else for (let n = 0; n < 3; n += 1) out.data[at + n] = table[data[at + n]];
-      out.data[at + 3] = this.channel === 'rgb' ? data[at + 3] : 255;
+      const texel = [data[at], data[at + 1], data[at + 2]];
+      if (!texel.every(Number.isFinite)) out.data.set([255, 0, 255], at);
+      else if (single !== undefined) out.data.fill(byte(data[at + single]), at, at + 3);
+      else if (this.channel === 'heat') falseColour(out.data, at, byte(texel[0] * 0.2126 + texel[1] * 0.7152 + texel[2] * 0.0722));
+      else out.data.set(texel.map(byte), at);
+      out.data[at + 3] = 255;
     }
-    this.canvas.getContext('2d').putImageData(out, 0, 0);
+    this.canvas.getContext('2d', { willReadFrequently: true }).putImageData(out, 0, 0);
   }
 
-  // Black and white where the picture has its darkest and brightest value.
+  // Black and white where the picture has its least and its largest value.
   stretch() {
+    if (!this.pixels) return;
     const single = { r: 0, g: 1, b: 2, a: 3 }[this.channel];
-    let [low, high] = [255, 0];
-    const { data } = this.pixels;
-    for (let at = 0; at < data.length; at += 1) {
-      if (single === undefined ? at % 4 === 3 : at % 4 !== single) continue;
-      low = Math.min(low, data[at]);
-      high = Math.max(high, data[at]);
-    }
-    this.black = low / 255;
-    this.white = Math.max(high, low + 1) / 255;
-    this.controls.querySelector('[name=black]').value = this.black;
-    this.controls.querySelector('[name=white]').value = this.white;
+    const [low, high] = extremes(this.pixels.data, single === undefined ? [0, 1, 2] : [single]);
+    Object.assign(this, { black: low, white: Math.max(high, low + 1e-6), exposure: 0 });
     this.develop();
   }
 
   under(event) {
+    if (!this.pixels) return;
     const { left, top } = this.canvas.getBoundingClientRect();
     const [x, y] = [Math.floor((event.clientX - left) / this.zoomed), Math.floor((event.clientY - top) / this.zoomed)];
-    const { width, height, data } = this.pixels;
+    const { width, height, data, channels, of: [whole, high], full } = this.pixels;
     if (x < 0 || y < 0 || x >= width || y >= height) return;
-    const at = (y * width + x) * 4;
-    const values = [...data.slice(at, at + 4)];
-    this.value.textContent = `(${x}, ${y})  ${values.join(' ')}  ·  ${values.map((value) => (value / 255).toFixed(3)).join(' ')}`;
+    const values = [...data.slice((y * width + x) * 4, (y * width + x) * 4 + 4)].slice(0, channels);
+    const place = [Math.floor((x * whole) / width), Math.floor((y * high) / height)].join(', ');
+    const normal = full > 1 ? `  ·  ${values.map((value) => (value / full).toFixed(3)).join(' ')}` : '';
+    this.value.textContent = `(${place})  ${values.map(figure).join(' ')}${normal}`;
   }
 
   zoom(factor) {
@@ -179,6 +221,88 @@ class Images {
 
   move() {}
 }
+
+// The values of one layer of a source: its PNG has the three upper bytes of each single one below the other.
+async function valuesOf(source, layer) {
+  if (!source) return null;
+  const { size: [width, height], layers, channels, kind, full, of } = source;
+  const { data: bytes } = await pixelsOf(source.png);
+  const data = new Float32Array(width * height * 4);
+  const view = new DataView(new ArrayBuffer(4));
+  const across = width * layers.length;
+  const single = (high, middle, low) => {
+    view.setUint32(0, (high << 24) | (middle << 16) | (low << 8));
+    return view.getFloat32(0);
+  };
+  for (let y = 0; y < height; y += 1) {
+    for (let x = 0; x < width; x += 1) {
+      const at = (part) => ((part * height + y) * across + layer * width + x) * 4;
+      const to = (y * width + x) * 4;
+      for (let n = 0; n < 3; n += 1) data[to + n] = single(bytes[at(0) + n], bytes[at(1) + n], bytes[at(2) + n]);
+      if (channels === 4) data[to + 3] = single(bytes[at(3)], bytes[at(3) + 1], bytes[at(3) + 2]);
+    }
+  }
+  const range = extremes(data, [0, 1, 2]);
+  const normal = kind === 'unorm' || kind === 'snorm';
+  return { width, height, data, channels, of, range, usual: usualRange(kind, range, full, data), light: kind === 'float' && range[0] >= 0, full: normal ? full : 1 };
+}
+
+// What is shown where nothing else is chosen: all that the format can hold, or all but the brightest.
+function usualRange(kind, [low, high], full, data) {
+  if (kind === 'unorm') return [0, full];
+  if (kind === 'snorm') return [-full, full];
+  if (kind === 'depth') return low < high ? [low, high] : [0, 1];
+  if (kind === 'integer') return [Math.min(0, low), Math.max(high, low + 1)];
+  if (low < 0) return [-Math.max(-low, high), Math.max(-low, high)];
+  const sorted = data.filter((value, at) => at % 4 < 3 && Number.isFinite(value)).sort();
+  return [0, Math.max(1, sorted[Math.floor(sorted.length * 0.995)] || 1)];
+}
+
+// The bytes of a picture, where no values are known.
+async function pictureValues(picture) {
+  const { width, height, data } = await pixelsOf(picture);
+  return { width, height, data: Float32Array.from(data), channels: 3, of: [width, height, 1], range: [0, 255], usual: [0, 255], light: false, full: 255 };
+}
+
+// After without before; null where they have not the same size.
+function difference(before, after) {
+  if (!before || !after || before.width !== after.width || before.height !== after.height) return null;
+  const data = after.data.map((value, at) => value - before.data[at]);
+  const range = extremes(data, [0, 1, 2]);
+  const most = Math.max(-range[0], range[1]) || 1;
+  return { ...after, data, range, usual: [-most, most], light: false, full: 1 };
+}
+
+function pixelsOf(picture) {
+  return new Promise((done, failed) => {
+    const image = new Image();
+    image.onerror = failed;
+    image.onload = () => {
+      const { naturalWidth: width, naturalHeight: height } = image;
+      const brush = dress(document.createElement('canvas'), { width, height }).getContext('2d', { willReadFrequently: true });
+      brush.drawImage(image, 0, 0);
+      done({ width, height, data: brush.getImageData(0, 0, width, height).data });
+    };
+    image.src = picture;
+  });
+}
+
+// The least and the largest finite value of some channels.
+function extremes(data, channels) {
+  let [low, high] = [Infinity, -Infinity];
+  for (let at = 0; at < data.length; at += 4) {
+    for (const channel of channels) {
+      const value = data[at + channel];
+      if (!Number.isFinite(value)) continue;
+      low = Math.min(low, value);
+      high = Math.max(high, value);
+    }
+  }
+  return low <= high ? [low, high] : [0, 1];
+}
+
+// A value with the digits that it has.
+const figure = (value) => (Number.isInteger(value) ? String(value) : Number.isFinite(value) ? String(Number(value.toPrecision(4))) : String(value));
 
 // From black over violet, red and yellow to white, as values grow.
 function falseColour(data, at, value) {
