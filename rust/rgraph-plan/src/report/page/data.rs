@@ -67,8 +67,8 @@ pub struct PlanData {
     pub edges: Vec<(u32, String, String)>,
     /// Keys of the independent parts.
     pub parts: Vec<String>,
-    /// Neighbours that are not one render pass, and why.
-    pub unmerged: Vec<(u32, u32, String)>,
+    /// Neighbours that are not one render pass, and why: a sentence, its word, and the resource that it is about.
+    pub unmerged: Vec<(u32, u32, String, &'static str, i32)>,
     /// What could not be done as asked.
     pub notes: Vec<String>,
     /// Texts, by position.

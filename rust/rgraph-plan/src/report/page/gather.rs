@@ -13,7 +13,7 @@ use crate::plan::{
 use crate::report::text::{attachment_text, edge_text, part_of_image};
 use crate::report::words::{
     Positions, access_phrase, culled_sentence, hazard_word, layout_phrase, life_word, plain, queue_label,
-    queue_sentence, stages_phrase, unaliased_sentences, unmerged_sentence,
+    queue_sentence, stages_phrase, unaliased_sentences, unmerged_sentence, unmerged_word,
 };
 use crate::resource::{Life, ResourceId};
 
@@ -30,7 +30,10 @@ pub fn gather(plan: &Plan, graph: Option<&Graph>) -> PlanData {
     data.unmerged = plan
         .unmerged
         .iter()
-        .map(|pair| (number(pair.first), number(pair.second), unmerged_sentence(plan, pair.reason)))
+        .map(|pair| {
+            let (why, word) = (unmerged_sentence(plan, pair.reason), unmerged_word(pair.reason));
+            (number(pair.first), number(pair.second), why, word, maybe(pair.reason.resource()))
+        })
         .collect();
     data.notes.clone_from(&plan.report.notes);
     accesses::gather(&mut data, plan, graph);

@@ -54,7 +54,44 @@ function costs(title, sentence, lines) {
 }
 
 // A share as a percentage; small ones with a decimal.
-const share = (of) => `${(of * 100).toFixed(of < 0.1 ? 1 : 0)} %`;
+const share = (of) => (of > 0 && of < 0.0005 ? 'less than 0.1 %' : `${(of * 100).toFixed(of < 0.1 ? 1 : 0)} %`);
+
+// What can be typed, and a name in it.
+const typed = (text) => h('code', null, broken(text));
+const named = (name) => JSON.stringify(shown(name));
+
+// The word for a queue in declarations.
+const queueWord = (queue) => ({ 'hue-1': 'async_compute', 'hue-2': 'transfer' }[hue(queue)] || 'graphics');
+
+// Formats with half the bytes, and where they do.
+const SMALLER = {
+  rgba32float: ['rgba16float', 'half precision is enough'], rg32float: ['rg16float', 'half precision is enough'], r32float: ['r16float', 'half precision is enough'],
+  rgba16float: ['rg11b10ufloat', 'there is no alpha and nothing negative'], depth32float: ['depth16unorm', '16 bits are enough'],
+};
+
+// An attachment of a pass: the first that it draws to, or its depth.
+const attachmentOf = (pass, usage) => [...plan.accessesOf(pass)].map((access) => [plan.text(plan.accesses.usage[access]), plan.accesses.resource[access]])
+  .find(([of]) => of.replaceAll(' ', '_').startsWith(usage))?.[1];
+
+// What lets two passes merge, by the reason why they did not.
+const MERGES = {
+  area(first, second) {
+    const [one, two] = [first, second].map((pass) => attachmentOf(pass, 'color') ?? attachmentOf(pass, 'depth'));
+    return one === undefined || two === undefined ? [] : [typed(`image(${named(plan.resources.name[two])}, like=${named(plan.resources.name[one])})`), ' gives both one area.'];
+  },
+  depth(first, second) {
+    const depth = attachmentOf(first, 'depth');
+    return depth === undefined ? [] : [typed(`pass_.depth(${named(plan.resources.name[depth])})`), ` in ${shown(plan.passes.name[second])} gives both one depth.`];
+  },
+  not_local: (first, second, resource) => [typed(`pass_.input_attachment(${named(plan.resources.name[resource])})`), ` in ${shown(plan.passes.name[second])}, if it needs its own texel only.`],
+  other_queue(first, second) {
+    const other = [...plan.needs(second)].map((flow) => plan.flows.from[flow]).find((pass) => plan.passes.queue[pass] !== plan.passes.queue[second]);
+    return other === undefined ? [] : [typed(`add_pass(${named(plan.passes.name[other])}, queue="graphics")`), ' leaves nothing to wait for.'];
+  },
+  conditional: (first, second) => [typed(`add_pass(${named(plan.passes.name[second])}, conditional=…)`), ' with one flag for both.'],
+  reloaded: (first, second, resource) => [typed(`pass_.color(${named(plan.resources.name[resource])}, load="load")`), ` in ${shown(plan.passes.name[second])}, if it needs no clear.`],
+  ordered: () => ['Leave out ', typed('after='), ' between them.'],
+};
 
 // The passes that the length of the frame depends on.
 function criticalCosts() {
@@ -67,7 +104,8 @@ function criticalCosts() {
     const others = plan.data.queues.length > 1 && plan.kindOf(pass) === 'compute' && hue(queue[pass]) === 'hue-0';
     const of = () => ({
       what: [link(`p${pass}`), ` takes ${share(us[pass] / frame)} of the frame.`],
-      fix: others ? ['It is compute on the graphics queue: ', h('code', { text: `add_pass(${JSON.stringify(shown(name[pass]))}, queue="async_compute")` }), ' lets it overlap if what follows does not need it.'] : null,
+      fix: others ? ['It is compute on the graphics queue: ', typed(`add_pass(${named(name[pass])}, queue="async_compute")`), ' lets it overlap if what follows does not need it.']
+        : [typed(`plan.what_if(drop=${named(name[pass])})`), ' tells what the frame takes without it.'],
     });
     return { size: us[pass], text: micros(us[pass]), of };
   });
@@ -87,8 +125,8 @@ function idleCosts() {
     if (before === undefined || idle < Math.max(0.5, plan.meta.frame_us * 0.002) || need < 0 || queue[need] === queue[pass]) continue;
     const of = () => ({
       what: [`${plan.queueName(queue[pass])} stands still before `, link(`p${pass}`), `: it waits for `, link(`p${need}`), ` on ${plan.queueName(queue[need])}.`],
-      fix: us[need] < idle ? [h('code', { text: `add_pass(${JSON.stringify(shown(name[need]))}, queue="graphics")` }), ' runs it without the wait.']
-        : 'Declare passes that do not need it before, or split it so that the part that is needed ends sooner.',
+      fix: us[need] < idle ? [typed(`add_pass(${named(name[need])}, queue="graphics")`), ' runs it without the wait.']
+        : [typed(`plan.what_if(queue={${named(name[need])}: "${queueWord(queue[pass])}"})`), ' tells what both on one queue take; or split it, so that the part that is needed ends sooner.'],
     });
     lines.push({ size: idle, text: micros(idle), of });
   }
@@ -125,7 +163,7 @@ function asyncCosts() {
     const signalled = waits.source.reduce((total, source) => total + (source === batch ? 1 : 0), 0);
     const of = () => ({
       what: [...links(inside.map((pass) => `p${pass}`)), ` on ${plan.queueName(queue)}: ${micros(beside)} of ${micros(took)} run beside other work, for ${count(plan.waitsOf(batch).length + signalled, 'wait')}.`],
-      fix: [h('code', { text: `add_pass(${JSON.stringify(shown(passes.name[inside[0]]))}, queue="graphics")` }), inside.length > 1 ? ` and the same for ${inside.length - 1} more: no waits.` : ' runs it without waits.'],
+      fix: [typed(`add_pass(${named(passes.name[inside[0]])}, queue="graphics")`), inside.length > 1 ? ` and the same for ${inside.length - 1} more: no waits.` : ' runs it without waits.'],
     });
     lines.push({ size: took - beside, text: micros(took - beside), of });
   });
@@ -137,7 +175,7 @@ function timingCosts() {
   if (!payload.measured?.isolated) return null;
   const { measured } = plan.scales;
   const took = (pass) => (measured.timed[pass] ? measured.end[pass] - measured.begin[pass] : 0);
-  const fix = [h('code', { text: 'device.run(graph, measure="batches")' }), ' times them together, as they run without timing.'];
+  const fix = [typed('device.run(graph, measure="batches")'), ' times them together, as they run without timing.'];
   const lines = [];
   // Passes of a submission between two barrier calls may overlap.
   for (let batch = 0; batch < plan.batches.queue.length; batch += 1) {
@@ -164,24 +202,46 @@ function memoryCosts() {
   const alive = [...resources.placed.keys()].filter((at) => resources.placed[at] > 0 && resources.first[at] >= 0 && resources.first[at] <= peak && (resources.root[at] || resources.last[at] >= peak));
   const lines = alive.sort((a, b) => resources.placed[b] - resources.placed[a]).map((at) => {
     const why = plan.text(resources.why_alone[at]);
+    const smaller = SMALLER[plan.text(resources.format[at])];
     const of = () => ({
       what: [link(`r${at}`), ` is alive at the peak, `, link(`p${peak}`), `: ${plan.text(resources.format[at])}, ${plan.text(resources.shape[at])}.`],
-      fix: why ? `It shares its bytes with nothing: ${why}.` : `It shares its bytes with ${count(plan.sharers(at).length, 'other')}.`,
+      fix: [why ? `It shares its bytes with nothing: ${why}.` : `It shares its bytes with ${count(plan.sharers(at).length, 'other')}.`,
+        ...(smaller ? [' ', typed(`image(${named(resources.name[at])}, format="${smaller[0]}")`), ` halves it where ${smaller[1]}.`] : [])],
     });
     return { size: resources.placed[at], text: bytes(resources.placed[at]), of };
   });
   const over = meta.memory - meta.memory_bound;
+  const [top, below] = over > 0 ? atFault() : [-1, -1];
+  if (top >= 0) {
+    const of = () => ({
+      what: [link(`r${top}`), ' ends where the heap ends', ...(below >= 0 ? [': it stands above ', link(`r${below}`), ', which is alive beside it.'] : ['.'])],
+      fix: [typed('graph.bake(profile, effort=4)'), ' searches longer for placements.'],
+    });
+    lines.unshift({ size: over, text: bytes(over), of });
+  }
   const sentence = over > 0 ? `${bytes(meta.memory)} needed, ${bytes(over)} over the bound that no placement beats.` : `${bytes(meta.memory)} needed, which no placement beats: only smaller or shorter-lived resources help.`;
   return costs('Memory at the peak', sentence, lines);
 }
 
-// Neighbours that could be one render pass but are not.
+// The two resources that the bytes over the bound are due to: the one that ends last in its heap, and the one below it.
+function atFault() {
+  const { resources } = plan;
+  const end = (at) => resources.offset[at] + resources.placed[at];
+  const placed = [...resources.placed.keys()].filter((at) => resources.placed[at] > 0 && resources.first[at] >= 0);
+  const top = placed.reduce((best, at) => (best < 0 || end(at) > end(best) ? at : best), -1);
+  const until = (at) => (resources.root[at] ? plan.live : resources.last[at]);
+  const below = placed.find((at) => top >= 0 && resources.heap[at] === resources.heap[top] && end(at) === resources.offset[top]
+    && resources.first[at] <= until(top) && until(at) >= resources.first[top]);
+  return [top, below ?? -1];
+}
+
+// Neighbours that could be one render pass but are not; those that share no attachment would gain nothing.
 function mergeCosts() {
   const { us, name } = plan.passes;
-  const lines = plan.data.unmerged.map(([first, second, why]) => ({
+  const lines = plan.data.unmerged.filter(([, , , reason]) => reason !== 'nothing_shared').map(([first, second, why, reason, resource]) => ({
     size: Math.max(us[first] + us[second], 0.001),
     text: micros(us[first] + us[second]),
-    of: () => ({ what: [link(`p${first}`), ' and ', link(`p${second}`), ' are two render passes.'], fix: `${why}.` }),
+    of: () => ({ what: [link(`p${first}`), ' and ', link(`p${second}`), ' are two render passes.'], fix: [`${why[0].toUpperCase()}${why.slice(1)}. `, ...(MERGES[reason]?.(first, second, resource) || [])] }),
   }));
   return name.length ? costs('Passes that did not merge', 'Tiles are stored and loaded again between them.', lines.sort((a, b) => b.size - a.size)) : null;
 }
@@ -201,7 +261,7 @@ function barrierCosts() {
     const size = resources.bytes[barriers.resource[at] < 0 ? barriers.of[at] : barriers.resource[at]];
     if (size <= (largest.get(to)?.size ?? -1)) return;
     const of = () => ({ what: [link(`b${at}`), ' stands between neighbours ', link(`p${from}`), ' and ', link(`p${to}`), '.'],
-      fix: `${say.why(at)}. A pass that needs neither, declared between them, hides it.` });
+      fix: [`${say.why(at)}. A pass that needs neither hides it: `, typed('graph.bake(profile, policy="overlap")'), ' puts one between them where there is one.'] });
     largest.set(to, { size, text: bytes(size), of });
   });
   return costs('Barriers with nothing to hide them', 'Their producer runs just before their consumer, so the queue drains; by bytes.', [...largest.values()].sort((a, b) => b.size - a.size));
