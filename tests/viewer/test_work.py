@@ -64,7 +64,7 @@ def test_zooming_moves_what_is_there(show, pages: dict[int, str], view: str, pas
     work = page.evaluate(COUNTED, f"#view-{view} .panes")
     assert work["animated"] == 0, "marks are moved, not animated"
     assert work["read"] <= 8 * 16, "a step reads sizes once, not for every mark"
-    assert work["made"] <= 8 * 450, "a step makes the marks that are new, not all"
+    assert work["made"] <= 8 * 160, "a step makes the marks that are new, not all"
 
 
 def test_lighting_touches_what_is_lit(show, pages: dict[int, str]):

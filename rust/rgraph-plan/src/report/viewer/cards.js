@@ -54,9 +54,15 @@ function related(key) {
   return lit;
 }
 
+// Characters of a name to press, at most: its card has the whole.
+const LONGEST = 120;
+
 // A name to press: pins what it names.
 function link(key, text) {
-  return h('button', { class: 'link', type: 'button', onclick: () => { set('pin', key); reveal(key); } }, broken(text ?? say.title(key)));
+  const name = text ?? say.title(key);
+  const chars = name.length > LONGEST ? [...name] : [];
+  const brief = chars.length > LONGEST ? `${chars.slice(0, LONGEST / 2).join('')}…${chars.slice(-LONGEST / 2).join('')}` : name;
+  return h('button', { class: 'link', type: 'button', title: brief === name ? null : name, onclick: () => { set('pin', key); reveal(key); } }, broken(brief));
 }
 
 // The style sheet puts commas into the box of the name before them.
@@ -104,7 +110,7 @@ const card = {
     const needs = uniq(plan.needs(pass), 'from');
     const feeds = uniq(plan.feeds(pass), 'to');
     const measured = plan.scales.measured;
-    const took = measured && !Number.isNaN(measured.begin[pass])
+    const took = measured?.timed[pass]
       ? `${micros(measured.end[pass] - measured.begin[pass])} from ${micros(measured.begin[pass])}${
         measured.group[pass] > 1 ? `, its share of ${measured.group[pass]} passes timed as one` : ''}` : '';
     const waits = batch < 0 ? [] : [...plan.waitsOf(batch)];

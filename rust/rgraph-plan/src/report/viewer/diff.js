@@ -15,15 +15,17 @@ function readChanges(diff) {
   return changes;
 }
 
-// Changes of one pass or resource follow each other, what matters most first; the plan as a whole leads.
+// Changes of one pass or resource follow each other, what matters most first; the plan as a whole leads, and pairs that
+// merge or do not, of which there may be hundreds, come last.
 function ranked(changes) {
   const groups = new Map();
+  const pair = (change) => change.what === 'plan' && change.aspect === 'not merged';
   for (const change of changes) {
-    const key = `${change.what} ${change.name}`;
+    const key = pair(change) ? 'pairs' : `${change.what} ${change.name}`;
     if (!groups.has(key)) groups.set(key, []);
     groups.get(key).push(change);
   }
-  const weight = (list) => (list[0].what === 'plan' ? Infinity : list.reduce((sum, { weight: one }) => sum + one, 0));
+  const weight = (list) => (pair(list[0]) ? -1 : list[0].what === 'plan' ? Infinity : list.reduce((sum, { weight: one }) => sum + one, 0));
   return [...groups.values()].sort((a, b) => (weight(b) > weight(a) ? 1 : weight(b) < weight(a) ? -1 : 0))
     .flatMap((list) => list.sort((a, b) => b.weight - a.weight));
 }

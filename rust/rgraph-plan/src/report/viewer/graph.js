@@ -6,6 +6,7 @@ const READABLE = 0.3;
 const MOST_NODES = 500;
 // Up to this many culled passes are shown at once.
 const FEW_CULLED = 12;
+const ONLY = 'Only what the pinned needs and feeds';
 
 class GraphView extends GridView {
   constructor() {
@@ -27,11 +28,7 @@ class GraphView extends GridView {
         h('button', { type: 'button', class: 'plain', 'aria-label': 'Zoom in', onclick: () => this.zoom(1 / 1.25) }, '+'),
         h('button', { type: 'button', class: 'plain', 'aria-label': 'Zoom out', onclick: () => this.zoom(1.25) }, '−'),
         h('button', { type: 'button', class: 'plain', onclick: () => this.fit() }, 'Fit')),
-      toggle('Only what the pinned needs and feeds', false, (on) => {
-        this.focusOn = on && state.pin ? passOf(state.pin) : -1;
-        if (on && this.focusOn < 0) announce('pin a pass first');
-        again();
-      }),
+      this.only = toggle(ONLY, false, (on) => this.look(on)),
       toggle('Critical path', false, (on) => set('query', on ? 'critical' : '')),
       folder(['p']),
       culled ? toggle(`Culled (${number(culled)})`, this.culled, (on) => {
@@ -42,6 +39,10 @@ class GraphView extends GridView {
     );
     this.focusOn = -1;
     on('folds', again);
+    // Without a pinned pass, the next one that is pinned is looked at alone.
+    on('pin', () => {
+      if (state.pin && this.focusOn < 0 && this.only.getAttribute('aria-pressed') === 'true') this.look(true);
+    });
     this.frame.addEventListener('wheel', (event) => this.wheel(event), { passive: false });
     this.frame.addEventListener('pointerdown', (event) => this.grab(event));
     this.frame.addEventListener('pointermove', (event) => {
@@ -55,12 +56,20 @@ class GraphView extends GridView {
     this.lay();
     this.fit();
     // What cannot be read when all is in view opens at its beginning.
-    if (this.scale < 0.6) {
-      this.scale = 0.8;
-      this.left = 0;
-      const first = this.drawing.nodes.filter((node) => node.x * this.scale < this.width);
-      this.top = Math.max(0, Math.min(...first.map((node) => node.y)) - NODE.down) * this.scale;
+    if (this.scale < LEGIBLE.least) {
+      this.scale = LEGIBLE.opens;
+      this.left = Math.min(0, (this.drawing.width * this.scale - this.width) / 2);
+      this.top = Math.max(0, this.drawing.nodes.reduce((top, node) => Math.min(top, node.y), Infinity) - NODE.down) * this.scale;
     }
+  }
+
+  // Shows only what the pinned pass needs and feeds, or all again.
+  look(on) {
+    this.focusOn = on && state.pin ? passOf(state.pin) : -1;
+    this.only.textContent = this.focusOn < 0 ? ONLY : `Only what ${fit(shown(plan.passes.name[this.focusOn]), 170)} needs and feeds`;
+    if (on && this.focusOn < 0) announce('pin a pass first');
+    this.lay();
+    this.fit();
   }
 
   measure() {
@@ -98,6 +107,7 @@ class GraphView extends GridView {
   // Culled passes stand in rows below all others.
   placeCulled() {
     const { drawing } = this;
+    drawing.width = Math.max(drawing.width, Math.min(this.width || 1000, 40 + (plan.passCount - plan.live) * (NODE.width + 16)));
     const across = Math.max(1, Math.floor((drawing.width - 40) / (NODE.width + 16)));
     const culled = plan.data.shown.filter((pass) => plan.isCulled(pass));
     culled.forEach((pass, at) => {
@@ -237,6 +247,7 @@ class GraphView extends GridView {
     this.measure();
     if (printing()) this.print();
     else if (this.kept) {
+      this.lay();
       Object.assign(this, this.kept);
       this.kept = null;
       this.frame.style.minHeight = '';
@@ -257,13 +268,18 @@ class GraphView extends GridView {
       rows.get(node.row).push(this.node(node));
     }
     for (const [row, cells] of rows) this.row(row, 0, 0, cells);
+    if (!this.drawing.nodes.length) this.row(0, 0, 40, [this.nothing(plan.live ? 'Nothing to show.' : 'No pass runs.')]);
     this.end();
   }
 
   // On paper all of it is as wide as the page, and on one page where its names stay legible.
   print() {
+    if (!this.kept) {
+      this.kept = { scale: this.scale, left: this.left, top: this.top };
+      Object.assign(this, { width: PAPER, room: PAPER_DOWN });
+      this.lay();
+    }
     const { width, height } = this.drawing;
-    this.kept ||= { scale: this.scale, left: this.left, top: this.top };
     const one = Math.min(1, PAPER / width, PAPER_DOWN / height);
     const scale = one > 0.85 ? one : Math.min(1, PAPER / width);
     Object.assign(this, { scale, left: 0, top: 0, width: PAPER, room: height * scale });

@@ -146,6 +146,7 @@ class Diagram extends GridView {
     const last = paper ? Math.min(list.length, MOST_ON_PAPER) : clamp(Math.ceil((scrollTop + clientHeight - HEAD / 2) / LINE), 0, list.length);
     this.head(from, to);
     for (let at = first; at < last; at += 1) this.line(at + 1, list[at], from, to);
+    if (!list.length) this.row(1, HEAD, 40, [this.nothing('No pass is declared, or those that are culled are hidden.')]);
     this.end(this.lives(from, to, first, last));
   }
 

@@ -8,6 +8,9 @@ const REDUCED = 3000;
 // Lines over more layers than this are drawn only while one of their ends is lit, in graphs of more passes than `many`.
 const LONG = { layers: 12, many: 600 };
 
+// A drawing that would be smaller than `least` when all of it is in view is as wide as the window at the scale `opens`.
+const LEGIBLE = { least: 0.6, opens: 0.8 };
+
 // Lays passes out. `passes` are in an order in which every flow points forward; each stands for its `members`.
 function layOut(passes, window, members = passes.map((pass) => [pass])) {
   const turn = new Map(members.flatMap((all, at) => all.map((pass) => [pass, at])));
@@ -179,10 +182,13 @@ function wrapLayers(layers, wires, window) {
     return { bands, width, height, margin: tracks + 20, scale: Math.min(window.width / width, window.height / height) };
   };
   let best = measure(count || 1);
-  for (let most = 2; most < Math.min(count, 60); most += 1) {
+  let widest = null;
+  for (let most = 1; most < Math.min(count, 60); most += 1) {
     const one = measure(most);
     if (one.scale > best.scale * 1.02) best = one;
+    if (one.width * LEGIBLE.opens <= window.width) widest = one;
   }
+  if (best.scale < LEGIBLE.least && widest) best = widest;
   let top = 20;
   best.bands.forEach((band, at) => {
     band.top = top;
@@ -192,7 +198,6 @@ function wrapLayers(layers, wires, window) {
         item.band = at;
         item.x = best.margin + (layer - band.first) * NODE.across;
         item.y = band.top + item.y - band.low;
-        item.wide = item.pass === undefined ? NODE.width : NODE.width;
       }
     }
   });

@@ -90,7 +90,7 @@ function header() {
     oninput: (event) => set('query', event.target.value),
   });
   return h('div', { class: 'top' },
-    h('h1', null, shown(meta.graph), h('span', { class: 'note', text: `for ${shown(meta.profile)}` })),
+    h('h1', { title: `${shown(meta.graph)} for ${shown(meta.profile)}` }, h('span', { text: shown(meta.graph) }), h('span', { class: 'note', text: `for ${shown(meta.profile)}` })),
     h('ul', { class: 'figures', 'aria-label': 'Figures' }, figures.map(([text, kind]) => h('li', { class: kind, text }))),
     h('div', { class: 'seek', role: 'search' }, field, h('output', { id: 'found', for: 'search', role: 'status' })),
     h('div', { class: 'buttons' },

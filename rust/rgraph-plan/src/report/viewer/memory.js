@@ -56,12 +56,13 @@ class MemoryMap extends Pane {
       const group = foldedOf('r', resource);
       heap.cells.push({ key: `${group ? 'mf' : 'r'}${resource}`, at: lives.begin[resource], end, resource, offset, size, group });
     }
-    for (const heap of heaps) nameGroups(heap.cells);
-    for (const heap of heaps) heap.cells.sort((a, b) => a.offset - b.offset || a.at - b.at);
-    this.rows = heaps.length;
-    this.cached = heaps;
+    const filled = heaps.filter((heap) => heap.cells.length > 0);
+    for (const heap of filled) nameGroups(heap.cells);
+    for (const heap of filled) heap.cells.sort((a, b) => a.offset - b.offset || a.at - b.at);
+    this.rows = filled.length;
+    this.cached = filled;
     this.stand();
-    return heaps;
+    return filled;
   }
 
   // Heights: heaps share the room by their bytes.
@@ -123,7 +124,6 @@ class MemoryMap extends Pane {
     if (this.stood !== this.room) this.stand();
     this.begin(heaps.length);
     this.setHeight(this.height);
-    const lines = [];
     this.specks = [];
     const chosen = this.chosen(heaps);
     heaps.forEach((heap, row) => {
@@ -131,14 +131,13 @@ class MemoryMap extends Pane {
         h('span', { class: 'strong', text: shown(heap.name) }), h('span', { class: 'note', text: bytes(heap.used) }));
       place(heap.header, 0, 0, names - 60, heap.height + 4);
       this.row(row, heap.top, heap.height + 26, [heap.header, ...chosen[row].map((one) => this.block(row, one))]);
-      lines.push(...this.lines(heap, heaps.length));
     });
-    if (!heaps.length) {
-      this.none ||= h('div', { role: 'gridcell', tabindex: 0 }, h('p', { class: 'empty', text: 'Nothing of this plan needs memory of its own.' }));
-      this.row(0, 40, 40, [this.none]);
-    }
+    if (!heaps.length) this.row(0, 0, 40, [this.nothing('Nothing of this plan needs memory of its own.')]);
     place(this.over, 0, 0, this.width, this.height);
-    this.over.replaceChildren(...lines);
+    // They depend on the room, not on the part of the frame that is in view.
+    const key = `${names} ${this.axis.width} ${this.even} ${this.aliasing} ${heaps.map((heap) => `${heap.top} ${heap.height} ${heap.used}`)}`;
+    if (this.lined !== key) this.over.replaceChildren(...heaps.flatMap((heap) => this.lines(heap, heaps.length)));
+    this.lined = key;
     this.end(this.canvas);
   }
 
@@ -175,7 +174,7 @@ class MemoryMap extends Pane {
     const name = cell.name ?? shown(plan.resources.name[cell.resource]);
     const label = height > 12 && name ? labelIn(name, width, Math.min(height, height < 30 ? 16 : height - (width > 60 && height > 34 ? 15 : 0))) : { lines: [], key: '' };
     const sized = width > 60 && height > 34;
-    const look = `block ${cell.group ? 'folded ' : ''}${group >= 0 ? `group-${group % 8}` : 'alone'}${plan.resources.root[cell.resource] ? ' kept' : ''}${height < 18 ? ' small' : ''}${
+    const look = `block ${slim(label)}${cell.group ? 'folded ' : ''}${group >= 0 ? `group-${group % 8}` : 'alone'}${plan.resources.root[cell.resource] ? ' kept' : ''}${height < 18 ? ' small' : ''}${
       height < 4 ? ' thin' : ''}|${label.key}${sized}${cell.offset}`;
     const words = () => {
       const sharers = plan.sharers(cell.resource).length;
@@ -227,17 +226,16 @@ class MemoryMap extends Pane {
   lines(heap, heapCount) {
     const { names, axis } = this;
     const y = (size) => heap.top + heap.y(size);
-    const line = (size, kind, text, aside = 0) => [
+    const line = (size, kind, text, below) => [
       svg('line', { x1: names, x2: names + axis.width, y1: y(size), y2: y(size), class: kind }),
-      svg('text', { x: names + axis.width - 4 - aside, y: y(size) - 4, 'text-anchor': 'end', class: kind }, text),
+      svg('text', { x: names + axis.width - 4, y: y(size) + (below ? 12 : -4), 'text-anchor': 'end', class: kind }, text),
     ];
     const base = svg('line', { x1: names, x2: names + axis.width, y1: y(0), y2: y(0), class: 'base' });
     const lines = [base, ...line(heap.used, 'peak', `${bytes(heap.used)}${this.aliasing ? ' needed' : ' without aliasing'}`)];
     const bound = this.even ? Infinity : plan.meta.memory_bound;
     if (heapCount === 1 && bound < heap.used * 0.97) {
-      // Names of lines that are near each other stand side by side.
-      const near = y(bound) - y(heap.used) < 15;
-      lines.push(...line(bound, 'bound', `${bytes(bound)} bound`, near ? 130 : 0));
+      // The name of a line that is close below another stands below its own.
+      lines.push(...line(bound, 'bound', `${bytes(bound)} bound`, y(bound) - y(heap.used) < 17));
     }
     if (this.even || !heap.used) return lines;
     // The axis of bytes, in steps of a power of two.

@@ -58,6 +58,11 @@ class Pane extends GridView {
   natural() {
     return 200;
   }
+
+  // Height below which it would not show what it is for.
+  least() {
+    return LEAST_PANE;
+  }
 }
 
 // Cells in view, those that would be drawn closer than a few pixels joined, up to a width: cells with their pixels. Runs

@@ -176,6 +176,7 @@ class Resources extends Pane {
       if (visible[at].group) this.drawGroup(visible[at], at * line);
       else this.drawRow(visible[at], at * line);
     }
+    if (!visible.length) this.row(0, 0, 40, [this.nothing(this.list.length ? 'No resource is alive in view.' : 'No pass uses a resource.')]);
     this.end();
   }
 

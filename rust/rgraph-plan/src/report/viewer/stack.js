@@ -6,7 +6,8 @@ const column = {
   width(all) {
     if (!this.longest) {
       const widest = (names) => names.reduce((most, name) => Math.max(most, textWidth(shown(name), 13, 600)), 0);
-      this.longest = Math.min(widest(plan.resources.name) + 90, 560);
+      const lanes = plan.data.queues.reduce((most, queue) => Math.max(most, textWidth(queue.capabilities.join(', '), 11)), widest(plan.data.queues.map((queue) => queue.name)));
+      this.longest = Math.min(Math.max(widest(plan.resources.name) + 90, widest(plan.data.heaps.map(([name]) => name)) + 84, lanes + 30), 560);
     }
     if (this.chosen && !printing()) return clamp(this.chosen, 60, Math.max(60, all * 0.6));
     if (printing()) return Math.round(clamp(this.longest, 180, all * 0.4));
@@ -104,7 +105,7 @@ class Stack {
     this.measure();
     for (const pane of this.panes) pane.start();
     // In a low window what comes first is shown whole, and the rest waits folded.
-    if (this.panes.length > 1 && this.height < 400) this.fold(this.panes[2], true);
+    if (this.panes.length > 1 && this.height < 470) this.fold(this.panes[2], true);
   }
 
   show() {
@@ -193,9 +194,13 @@ class Stack {
     // Panes keep what they fill while there is room, and shrink alike where there is none.
     let heights = wanted;
     if (sum > room) {
-      const first = Math.min(wanted[0], Math.max(LEAST_PANE, room * 0.52));
+      // The first one, the timeline, shows all of its lanes unless nothing is left for the others.
+      const first = Math.min(wanted[0], Math.max(LEAST_PANE, room * 0.52, Math.min(open[0].least(), room * 0.68, room - LEAST_PANE * (open.length - 1))));
       const rest = sum - wanted[0];
       heights = wanted.map((one, at) => (open.some((pane) => pane.share) ? (one / sum) * room : at === 0 ? first : (one / rest) * (room - first)));
+      const last = heights.length - 1;
+      const lacks = last > 1 ? clamp(LEAST_PANE - heights[last], 0, Math.max(0, heights[last - 1] - LEAST_PANE)) : 0;
+      if (lacks) [heights[last - 1], heights[last]] = [heights[last - 1] - lacks, heights[last] + lacks];
     } else if (open.length) heights = wanted.map((one, at) => (at === open.length - 1 ? one + room - sum : one));
     open.forEach((pane, at) => {
       pane.room = Math.max(40, Math.floor(heights[at]));
@@ -241,30 +246,38 @@ class Stack {
     this.redraw();
   }
 
+  // Numbers and names of the ruler are moved from step to step, not made anew.
   drawRuler() {
     const { axis, names } = this;
     const { list, step } = axis.ticks();
-    const marks = list.map((at) => {
+    const known = (this.marked ||= new Map());
+    const shows = new Map();
+    const mark = (id, tag, text, place) => {
+      const made = known.get(id) || svg(tag, null, text);
+      if (text && made.textContent !== text) made.textContent = text;
+      for (const [name, value] of Object.entries(place)) if (made.getAttribute(name) !== String(value)) made.setAttribute(name, value);
+      shows.set(id, made);
+    };
+    list.forEach((at, n) => {
       const x = names + axis.x(at);
       const end = axis.width - axis.x(at) < 16;
-      return [
-        svg('line', { x1: x, x2: x, y1: 17, y2: 22 }),
-        svg('text', { x: end ? x + 8 : x, y: 13, 'text-anchor': end ? 'end' : 'middle' }, axis.tickText(at, step)),
-      ];
+      mark(`line${n}`, 'line', '', { x1: x, x2: x, y1: 17, y2: 22 });
+      mark(`text${n}`, 'text', axis.tickText(at, step), { x: end ? x + 8 : x, y: 13, 'text-anchor': end ? 'end' : 'middle' });
     });
-    this.ruler.replaceChildren(...marks.flat(), ...this.passNames());
+    this.passNames(mark);
+    this.marked = shows;
+    arrange(this.ruler, [...shows.values()]);
   }
 
   // Names of passes under the ruler's numbers: across where they fit, turned where there is room for a line.
-  passNames() {
+  passNames(mark) {
     const { axis, names } = this;
     const tall = this.named;
     const height = 23 + tall;
-    if (!tall) return [];
-    const made = [];
+    if (!tall) return;
     let free = -1;
     const [first, last] = plan.passesWithin(axis.scale, axis.from, axis.to) || [0, -1];
-    if (last - first > 400) return [];
+    if (last - first > 400) return;
     for (let pass = first; pass <= last; pass += 1) {
       const [left, right] = [Math.max(0, axis.x(axis.scale.begin[pass])), Math.min(axis.width, axis.x(axis.scale.end[pass]))];
       const middle = (left + right) / 2;
@@ -272,10 +285,9 @@ class Stack {
       const name = shown(plan.passes.name[pass]);
       const across = right - left > 40 && textWidth(name, 11) < right - left - 4;
       free = middle + 6;
-      if (across) made.push(svg('text', { x: names + middle, y: height - 5, 'text-anchor': 'middle' }, name));
-      else made.push(svg('text', { transform: `translate(${names + middle + 4} ${height - 4}) rotate(-90)` }, fit(name, tall - 4, 11)));
+      if (across) mark(`across${pass}`, 'text', name, { x: names + middle, y: height - 5, 'text-anchor': 'middle' });
+      else mark(`turned${pass}`, 'text', fit(name, tall - 4, 11), { transform: `translate(${names + middle + 4} ${height - 4}) rotate(-90)` });
     }
-    return made;
   }
 
   wheel(event) {

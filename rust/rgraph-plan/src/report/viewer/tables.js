@@ -15,7 +15,7 @@ const TABLES = {
       if (plan.isCulled(pass)) return [pass, shown(passes.name[pass]), 'culled', '', '', '', '', '', '', '', '', plan.text(passes.culled[pass])];
       const modes = (bit) => plan.accessesOf(pass).filter((at) => accesses.mode[at] & bit).length;
       const measured = plan.scales.measured;
-      const took = measured && !Number.isNaN(measured.begin[pass]) ? round(measured.end[pass] - measured.begin[pass]) : '';
+      const took = measured?.timed[pass] ? round(measured.end[pass] - measured.begin[pass]) : '';
       return [pass, shown(passes.name[pass]), plan.queueName(passes.queue[pass]), passes.batch[pass], round(passes.start[pass]), round(passes.us[pass]), took,
         modes(READS), modes(WRITES), plan.barriersTo(pass).length, passes.physical[pass] < 0 ? '' : passes.physical[pass], plan.text(passes.why_queue[pass])];
     },
@@ -223,7 +223,7 @@ class Tables extends GridView {
       const cells = values.map((value, column) => {
         const id = `${row}:${key}#${column}`;
         const cell = h('div', { role: column === (table.head ?? 1) ? 'rowheader' : 'gridcell', class: typeof value === 'number' ? 'td figure' : 'td', tabindex: -1,
-          'aria-colindex': column + 1, data: { key, cell: id } }, table.inside?.(list[row], column, value) || (typeof value === 'number' ? number(value) : value));
+          'aria-colindex': column + 1, title: String(value).length > 50 && value, data: { key, cell: id } }, table.inside?.(list[row], column, value) || (typeof value === 'number' ? number(value) : value));
         Object.assign(cell, { key, dye: 0, turn: this.turn });
         this.marks.set(id, cell);
         return place(cell, widths.at[column], 0, widths.of[column], TABLE_ROW);

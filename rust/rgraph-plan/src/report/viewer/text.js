@@ -99,6 +99,9 @@ function labelIn(text, width, height) {
   return { lines: short ? [short] : [], size: 11, turned: false, key: short };
 }
 
+// The class of a box without a label: nothing in it asks for room, so it is as narrow as it must be.
+const slim = ({ lines }) => (lines.length ? '' : 'slim ');
+
 const labelOf = ({ lines, turned, size }) => lines.length > 0 && h('span', { class: `label${turned ? ' turned' : ''}${size < 13 ? ' little' : ''}` },
   lines.map((line) => h('span', { class: 'text', text: line })));
 

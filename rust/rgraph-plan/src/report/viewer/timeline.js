@@ -10,8 +10,8 @@ const BRACKET = 12;
 const CHIP_ROWS = 8;
 const CHIP = 24;
 const HOST_BOX = 21;
-// Height of boxes, in pixels.
-const BOX = { host: 30, least: 80, usual: 112, most: 190 };
+// Height of boxes, in pixels; they are low where there are many rows of them.
+const BOX = { host: 30, low: 34, least: 64, usual: 112, most: 190, many: 4 };
 
 class Timeline extends Pane {
   constructor() {
@@ -64,8 +64,8 @@ class Timeline extends Pane {
   stand() {
     const lanes = this.cached;
     const fixed = lanes.reduce((sum, lane) => sum + this.fixed(lane), 8);
-    const subs = lanes.reduce((sum, lane) => sum + (lane.own ? 0 : lane.subs), 0);
-    this.box = Math.round(clamp((this.room - fixed) / Math.max(1, subs), BOX.least, BOX.most));
+    const subs = boxRows(lanes);
+    this.box = Math.floor(clamp((this.room - fixed) / Math.max(1, subs), subs > BOX.many ? BOX.low : BOX.least, BOX.most));
     let top = 4;
     for (const lane of lanes) {
       lane.box = lane.own || this.box;
@@ -86,14 +86,24 @@ class Timeline extends Pane {
       + (lane.kinds.call.length ? LANE.ticks : 4) + LANE.gap;
   }
 
+  // As many as all chips of the lane fill, if they stand close.
   linesOf(lane) {
-    return clamp(Math.ceil(lane.cells.length / 5), 1, this.alone ? CHIP_ROWS : 2);
+    const wide = lane.cells.reduce((sum, cell) => sum + this.chipWidth(cell.id) + 4, 0);
+    return clamp(Math.ceil(wide / (this.axis.width * 0.9)), 1, this.alone ? CHIP_ROWS : 2);
   }
 
-  natural() {
+  chipWidth(pass) {
+    return Math.min(textWidth(shown(plan.passes.name[pass]), 13, 600) + 16, 190, this.axis.width);
+  }
+
+  natural(box = this.alone ? BOX.most : BOX.usual) {
     const { lanes } = this;
-    const usual = this.alone ? BOX.most : BOX.usual;
-    return lanes.reduce((sum, lane) => sum + this.fixed(lane) + (lane.own ? 0 : lane.subs * usual), 8);
+    return lanes.reduce((sum, lane) => sum + this.fixed(lane), 8) + boxRows(lanes) * box;
+  }
+
+  // The height at which every lane is seen, with low boxes.
+  least() {
+    return this.natural(boxRows(this.lanes) > BOX.many ? BOX.low : BOX.least);
   }
 
   lane(queue, scale) {
@@ -241,6 +251,7 @@ class Timeline extends Pane {
       cells.sort((a, b) => a.spot.left - b.spot.left);
       this.row(row, lane.top, lane.height, [lane.header, ...cells]);
     });
+    if (!lanes.length) this.row(0, 0, 40, [this.nothing('No pass runs.')]);
     this.setHeight(this.height);
     this.arrows();
     this.end();
@@ -275,7 +286,7 @@ class Timeline extends Pane {
   bundle(row, lane, { key, id, last, name }, { left, top, width }) {
     const passes = count(last - id + 1, 'pass', 'passes');
     const label = labelIn(`${shown(name)} ${passes}`, width - 1, lane.box);
-    const box = this.cell(row, key, `box ${hue(lane.queue)} group-box|${label.key}`, () => `${shown(name)}: ${passes}, magnify`, () => labelOf(label));
+    const box = this.cell(row, key, `box ${slim(label)}${hue(lane.queue)} group-box|${label.key}`, () => `${shown(name)}: ${passes}, magnify`, () => labelOf(label));
     return [place(box, left, top, Math.max(2, width - 1), lane.box)];
   }
 
@@ -311,7 +322,7 @@ class Timeline extends Pane {
       if (!whole.key.includes('…')) [label, timed] = [whole, false];
     }
     const kind = `${kindClass(id)}${this.heat ? ` ${heatOf(time)}` : ''}`;
-    const look = `box ${hue(lane.queue)} ${kind}${mergedClass(id)}|${label.key}${timed}`;
+    const look = `box ${slim(label)}${hue(lane.queue)} ${kind}${mergedClass(id)}|${label.key}${timed}`;
     const box = this.cell(row, key, look, () => say.key(key), () => [
       findings.byPass.has(id) && h('span', { class: 'badge', text: '!' }), labelOf(label),
       timed && h('span', { class: 'time', text: micros(time) })]);
@@ -323,7 +334,7 @@ class Timeline extends Pane {
     const span = payload.measured.host[id];
     const label = `host: ${shown(span.name)}, ${micros(span.end_us - span.begin_us)}`;
     const text = width > 24 ? fit(shown(span.name), width - 12) : '';
-    return [place(this.cell(row, key, `box ${hue(-1)}|${text}`, label, () => text), left, 2 + top - lane.over, width, lane.box)];
+    return [place(this.cell(row, key, `box ${text ? '' : 'slim '}${hue(-1)}|${text}`, label, () => text), left, 2 + top - lane.over, width, lane.box)];
   }
 
   wait(row, lane, run, x) {
@@ -342,40 +353,46 @@ class Timeline extends Pane {
     return [place(tick, x - 5, lane.over + lane.subs * (lane.box + 2) + 1, 10, height)];
   }
 
-  // As many as fit, in rows; where more stand at one place, the diagram has them.
+  // As many as fit, in rows: each in the row where it stands nearest to its place. The diagram has those that do not fit.
   chips(row, lane) {
     const { axis, names } = this;
-    const cells = [];
-    const ends = [];
     const most = this.linesOf(lane);
+    const lines = Array.from({ length: most }, () => ({ chips: [], packed: 0 }));
     const inView = lane.cells.filter((cell) => cell.at >= axis.from && cell.at <= axis.to);
-    const here = inView.find((cell) => this.at === `${row}:${cell.key}`);
     let left = 0;
     for (const cell of inView) {
-      const name = shown(plan.passes.name[cell.id]);
-      const width = Math.min(textWidth(name, 13, 600) + 16, 190, axis.width);
-      const x = Math.min(axis.x(cell.at), axis.width - width);
-      let line = ends.findIndex((end) => end + 4 <= x);
-      // Chips of one place stand beside each other where there is room.
-      if (line < 0 && ends.length >= most) line = ends.findIndex((end) => end - x < 700 && end + 4 + width <= axis.width);
-      if (line < 0) line = ends.length;
-      if (line >= most && cell !== here) {
+      const width = this.chipWidth(cell.id);
+      const x = clamp(axis.x(cell.at), 0, axis.width - width);
+      // Where a row ends before the chip does, those before it give way to the left.
+      const places = lines.map(({ chips, packed }) => {
+        const last = chips[chips.length - 1];
+        const at = Math.min(Math.max(x, last ? last.x + last.width + 4 : 0), axis.width - width);
+        return at < packed ? Infinity : Math.abs(at - x);
+      });
+      const nearest = places.indexOf(Math.min(...places));
+      if (places[nearest] === Infinity && this.at !== `${row}:${cell.key}`) {
         left += 1;
         continue;
       }
-      line = Math.min(line, most - 1);
-      const at = ends[line] === undefined ? x : Math.max(x, ends[line] + 4);
-      ends[line] = at + width;
-      const text = fit(name, width - 14, 13, 600);
+      const { chips } = lines[nearest];
+      lines[nearest].packed += width + 4;
+      const chip = { cell, width, x };
+      chips.push(chip);
+      const before = chips[chips.length - 2];
+      chip.x = Math.min(Math.max(x, before ? before.x + before.width + 4 : 0), axis.width - width);
+      for (let at = chips.length - 2; at >= 0 && chips[at].x + chips[at].width + 4 > chips[at + 1].x; at -= 1) chips[at].x = chips[at + 1].x - 4 - chips[at].width;
+    }
+    const cells = lines.flatMap(({ chips }, line) => chips.map(({ cell, width, x }) => {
+      const text = fit(shown(plan.passes.name[cell.id]), width - 14, 13, 600);
       const hued = lane.chips === 'culled' ? '' : ` ${hue(plan.passes.queue[cell.id])}`;
       const label = () => (lane.chips === 'culled' ? say.key(cell.key) : `${say.key(cell.key)}, not timed`);
       const box = this.cell(row, cell.key, `box ${lane.chips}${hued}|${text}`, label, () => h('span', { class: 'label', text }));
-      cells.push(place(box, names + at, 4 + line * CHIP, width, CHIP - 4));
-    }
+      return place(box, names + x, 4 + line * CHIP, width, CHIP - 4);
+    }));
     if (left) {
       const text = `${number(left)} more: see the diagram`;
       const box = this.cell(row, 'md', `box culled many|${text}`, text, () => h('span', { class: 'label', text }));
-      cells.push(place(box, names, 4 + Math.min(most, ends.length) * CHIP - 5, Math.min(240, axis.width), 16));
+      cells.push(place(box, names, 4 + most * CHIP - 3, Math.min(240, axis.width), 16));
     }
     return cells;
   }
@@ -501,6 +518,9 @@ function foldIn(cells, groups) {
   }
   return groups;
 }
+
+// Rows of boxes that share the height that there is.
+const boxRows = (lanes) => lanes.reduce((sum, lane) => sum + (lane.own ? 0 : lane.subs), 0);
 
 // What a run of cells stands for, as the look of its mark.
 const namesOf = (run) => (run.cells.length === 1 ? '' : `${run.cells.length}${run.cells[run.cells.length - 1].key}`);

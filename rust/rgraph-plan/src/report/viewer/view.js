@@ -113,6 +113,12 @@ class GridView {
     return element;
   }
 
+  // What stands in a drawing without anything to draw.
+  nothing(text) {
+    this.none ||= h('div', { role: 'gridcell', tabindex: 0 }, h('p', { class: 'empty', text }));
+    return place(this.none, this.stack ? this.names : 0, 0);
+  }
+
   // Ends a drawing: what is gone, what is lit, what can be reached by tab, and where the focus was.
   end(...behind) {
     for (const kept of [this.marks, this.rowsMade, this.decors]) {
