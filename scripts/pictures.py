@@ -20,8 +20,8 @@ ROOT = Path(__file__).resolve().parent.parent
 PICTURES = ROOT / "docs" / "pictures"
 VIEWER = {"width": 1440, "height": 860}
 #: Where the photo is cut out of the demo's frame (left, top, right, bottom), and what it lacks of light.
-PHOTO = (300, 60, 820, 460)
-DARKER = 0.72
+PHOTO = (330, 20, 850, 420)
+DARKER = 0.95
 
 
 def demos() -> None:
@@ -41,7 +41,7 @@ def photo() -> None:
     frame = Image.open(PICTURES / "frame.png").convert("RGB").crop(PHOTO)
     noise = np.random.default_rng(3).normal(0.0, 11.0, (frame.height, frame.width, 3))
     before = np.clip(np.asarray(frame, np.float32) * DARKER + noise, 0, 255).astype(np.uint8)
-    after = laboratory.develop(before, denoise=0.8, grain=0.0)[..., :3]
+    after = laboratory.develop(before, denoise=0.65, grain=0.0, film="warm", vignette=0.1)[..., :3]
     gap = np.full((frame.height, 4, 3), 255, np.uint8)
     Image.fromarray(np.concatenate([before, gap, after], axis=1)).save(PICTURES / "photo.png", optimize=True)
 

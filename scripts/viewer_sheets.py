@@ -18,7 +18,7 @@ from rgraph.cli import main as command
 from rgraph.demo import deferred
 
 ROOT = Path(__file__).resolve().parent.parent
-VIEWS = ("frame", "timeline", "resources", "memory", "graph", "diagram", "costs", "tables", "images", "diff")
+VIEWS = ("frame", "timeline", "resources", "memory", "graph", "diagram", "costs", "tables", "frames", "images", "diff")
 #: Name, width, height, colour scheme; on paper everything is drawn at the width of the page.
 WINDOWS = (
     ("wide-light", 1440, 900, "light"),
@@ -120,7 +120,27 @@ def page(graph: rg.Graph) -> str:
         The graph.
     """
     plan = graph.bake("discrete")
-    return plan.to_html(graph, findings=plan.check(graph), against=graph.bake("single_queue"))
+    times = rg.Series(spans(plan, at) for at in range(90)) if len(plan.passes) < 200 else None
+    return plan.to_html(graph, report=times, findings=plan.check(graph), against=graph.bake("single_queue"))
+
+
+def spans(plan: rg.Plan, frame: int) -> list[dict[str, Any]]:
+    """Times of a frame: the modelled ones with noise, and a spike in every thirtieth.
+
+    Parameters
+    ----------
+    plan
+        The plan.
+    frame
+        Its number, the seed of the noise.
+    """
+    noise = random.Random(frame)
+    out = []
+    for one in plan.passes:
+        took = one.duration_us * noise.uniform(0.95, 1.1) * (6 if frame % 30 == 29 and noise.random() < 0.1 else 1)
+        span = {"name": one.name, "queue": one.queue, "begin_us": one.start_us, "end_us": one.start_us + took}
+        out += [span] if one.queue is not None else []
+    return out
 
 
 def shots(browser: Any, file: Path, folder: Path) -> dict[str, list[tuple[str, bytes]]]:
