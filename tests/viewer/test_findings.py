@@ -1,6 +1,7 @@
 """What people stumbled over once, each held by a test of its own."""
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -202,3 +203,54 @@ def test_times_of_seconds_are_told_in_seconds(show, frame: rg.Plan):
     times = [{"name": one.name, "queue": "graphics", "begin_us": 0.0, "end_us": 5.4e6} for one in frame.passes]
     page = show(frame.to_html(report=times), width=1440).page
     assert "5.40 s measured" in page.locator(".figures").inner_text()
+
+
+@pytest.mark.parametrize("view", ["diff", "frames"])
+def test_figures_that_are_compared_are_whole(show, frame: rg.Plan, deferred: Path, view: str):
+    spans = [
+        [
+            {"name": one.name, "queue": "graphics", "begin_us": one.start_us, "end_us": one.start_us + 1.0 + at}
+            for one in frame.passes
+        ]
+        for at in range(12)
+    ]
+    other = rg.Graph.load(deferred).bake(rg.Profile.single_queue())
+    page = show(frame.to_html(report=rg.Series(spans), against=other), fragment=f"#view={view}", width=1440).page
+    chips = page.locator(f"#view-{view} .figures li")
+    assert chips.count() > 2
+    outside = chips.evaluate_all("""all => all.filter((one) => {
+        const [own, list] = [one, one.parentElement].map((of) => of.getBoundingClientRect());
+        return own.bottom > list.bottom + 1 || own.right > list.right + 1;
+    }).map((one) => one.textContent)""")
+    assert outside == []
+
+
+def test_boxes_of_two_plans_one_above_the_other_stay_apart(show, rich: str):
+    page = show(rich, fragment="#view=diff", width=1000).page
+    overlap = page.locator("#view-diff .pair").evaluate("""pair => {
+        const boxes = [...pair.querySelectorAll('.box')].map((one) => one.getBoundingClientRect());
+        const rows = [...Map.groupBy(boxes, (one) => one.top).values()];
+        return rows.flatMap((row) => row.sort((a, b) => a.left - b.left)
+            .filter((one, at) => at && row[at - 1].right > one.left + 2.5).map((one) => one.left));
+    }""")
+    assert overlap == []
+
+
+def test_a_short_title_is_whole_beside_a_long_profile(show, rich: str):
+    page = show(rich, width=800, height=600).page
+    page.evaluate("document.querySelector('h1 .note').textContent = 'for llvmpipe (LLVM 15.0.6, 256 bits)'")
+    cut = page.locator("h1 > span").first.evaluate("one => one.scrollWidth > one.clientWidth")
+    assert not cut
+
+
+def test_what_was_not_timed_has_no_measured_time(show, frame: rg.Plan):
+    spans = [
+        {"name": one.name, "queue": "graphics", "begin_us": one.start_us, "end_us": one.start_us + one.duration_us}
+        for one in list(frame.passes)[1:]
+    ]
+    name = next(iter(frame.passes)).name
+    page = show(frame.to_html(report=spans), fragment=f"#view=tables&pin=p:{name}").page
+    row = page.locator("#view-tables").get_by_role("row").nth(1).locator(".td").all_inner_texts()
+    assert row[1] == name
+    assert row[6] == ""
+    assert page.locator(".card dt:text-is('Measured')").count() == 0

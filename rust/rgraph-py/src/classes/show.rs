@@ -185,7 +185,6 @@ impl PyPlan {
     /// against_images
     ///     Arrays of the later plan's images: those that both have are shown before, after, and as a difference.
     #[pyo3(signature = (graph = None, *, report = None, images = None, findings = None, against = None, against_images = None))]
-    #[allow(clippy::too_many_arguments, reason = "keywords of one Python method")]
     fn to_html(
         slf: &Bound<'_, Self>,
         graph: Option<&Bound<'_, PyGraph>>,

@@ -137,8 +137,9 @@ class Differences extends Tables {
       if (right - left < 2 && right < free + 2 && !sign) continue;
       free = right;
       const of = { '+': 'added', '−': 'removed', '~': 'changed', '↔': 'moved' }[sign] || '';
-      const text = right - left > 40 ? `${sign ? `${sign} ` : ''}${shown(one.passes.name[pass])}` : right - left > 10 ? sign || '' : '';
-      const box = h('div', { class: `box ${hueOf(one, one.passes.queue[pass])} ${of}` }, h('span', { class: 'label', text }));
+      const name = right - left > 40 ? fit(shown(one.passes.name[pass]), right - left - (sign ? 26 : 12), 12, 600) : '';
+      const text = right - left > 18 ? [sign, name].filter(Boolean).join(' ') : '';
+      const box = h('div', { class: `box ${text ? '' : 'slim '}${hueOf(one, one.passes.queue[pass])} ${of}` }, h('span', { class: 'label', text }));
       parts.push(place(box, left, top, Math.max(2, right - left - 1), 28));
     }
     return parts;
