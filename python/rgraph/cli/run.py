@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from rgraph._core import _write_file
 from rgraph.cli import UsageError
@@ -242,11 +242,6 @@ def _previews(device: Device, graph: Graph, given: Settings) -> dict[str, Any]:
     return pictures
 
 
-def _listed(frame: Frame, names: list[str], files: dict[str, str]) -> list[str]:
-    rows = [[name, *described(frame[name]), files.get(name, "")] for name in names]
-    return table(rows) if rows else ["  no results: the graph names no root; --show NAME shows an image"]
-
-
 def _report(
     plan: Plan, report: Report, series: Series | None, arguments: argparse.Namespace, previews: dict[str, Any]
 ) -> None:
@@ -319,9 +314,66 @@ def _windowed(
     return 1 if warned(device) and arguments.validate else 0
 
 
+class _Ran(NamedTuple):
+    """What frames of one run left."""
+
+    frame: Frame
+    files: dict[str, str]
+    series: Series | None
+    seconds: float
+
+    def values(self, names: list[str]) -> dict[str, Any]:
+        """Its part of the JSON."""
+        results = [
+            {
+                "name": name,
+                "format": self.frame[name].format,
+                "shape": self.frame[name].shape,
+                "file": self.files.get(name),
+            }
+            for name in names
+        ]
+        report = self.frame.report.to_dict()
+        if self.series is not None:
+            report["series"] = self.series.to_dict()
+        return {"seconds": self.seconds, "results": results, "report": report}
+
+    def listing(self, names: list[str]) -> str:
+        """A line for each result."""
+        rows = [[name, *described(self.frame[name]), self.files.get(name, "")] for name in names]
+        return "\n".join(table(rows) if rows else ["  no results: the graph names no root; --show NAME shows an image"])
+
+    def reports(self) -> str:
+        """The report of the last frame, and what all frames have in common."""
+        return "\n".join(map(str, (self.frame.report, self.series) if self.series else (self.frame.report,)))
+
+
+def _ran(
+    done: Compiled | CompiledDevices,
+    given: Settings,
+    names: list[str],
+    arguments: argparse.Namespace,
+    *,
+    timed: bool,
+) -> _Ran:
+    """Runs the frames that were asked for; measures them if `timed`."""
+    from rgraph import Series
+
+    outputs = Outputs(arguments, names)
+    measure: Literal["off", "frame", "batches", "passes"] = arguments.measure if timed else "off"
+    reports: list[Report] | None = [] if measure != "off" and arguments.frames > 1 else None
+    begin = time.perf_counter()
+    frame, files = written(done, given, outputs, names, arguments.frames, measure, reports)
+    return _Ran(frame, files, Series(reports) if reports else None, time.perf_counter() - begin)
+
+
+def _frames(count: int, seconds: float) -> str:
+    return f"{count} frames, {count / seconds:.1f}/s" if count > 1 else "1 frame"
+
+
 def _several(graph: Graph, given: Settings, only: str | None, arguments: argparse.Namespace) -> int:
     """Runs it on several devices."""
-    from rgraph import Devices, DevicesPlan, Series
+    from rgraph import Devices, DevicesPlan
 
     one = ("device", "window", "chaos", "trace", "view")
     refused = [f"--{name}" for name in one if getattr(arguments, name)]
@@ -338,37 +390,20 @@ def _several(graph: Graph, given: Settings, only: str | None, arguments: argpars
             max_batches=arguments.max_batches,
             weights=None if arguments.plan else arguments.weights,
         )
-        results = [only] if only else result_names(graph)
-        outputs = Outputs(arguments, results)
-        begin = time.perf_counter()
-        measure: Literal["off", "frame", "batches", "passes"] = "off"
-        if arguments.report or arguments.json:
-            measure = arguments.measure
-        reports: list[Report] | None = [] if measure != "off" and arguments.frames > 1 else None
-        frame, files = written(done, given, outputs, results, arguments.frames, measure, reports)
-        seconds = time.perf_counter() - begin
-        series = Series(reports) if reports else None
+        names = [only] if only else result_names(graph)
+        ran = _ran(done, given, names, arguments, timed=arguments.report or arguments.json)
         known = [device.info.name for device in devices.devices]
         if arguments.json:
-            values = [
-                {"name": name, "format": frame[name].format, "shape": frame[name].shape, "file": files.get(name)}
-                for name in results
-            ]
-            report = frame.report.to_dict()
-            if series is not None:
-                report["series"] = series.to_dict()
             parts = [{"device": part.device, "passes": part.passes} for part in done.plan.parts]
-            whole = {"graph": done.plan.graph_name, "devices": known, "frames": arguments.frames, "parts": parts}
-            say(as_json({**whole, "seconds": seconds, "results": values, "report": report}))
+            values = {"graph": done.plan.graph_name, "devices": known, "frames": arguments.frames, "parts": parts}
+            say(as_json({**values, **ran.values(names)}))
         else:
-            count_text = f"{arguments.frames} frames" if arguments.frames > 1 else "1 frame"
-            tell(f"{paint(done.plan.graph_name, 'bold', error=True)} on {' and '.join(known)}: {count_text}")
-            say("\n".join(_listed(frame, results, files)))
+            frames = _frames(arguments.frames, ran.seconds)
+            tell(f"{paint(done.plan.graph_name, 'bold', error=True)} on {' and '.join(known)}: {frames}")
+            say(ran.listing(names))
             if arguments.report:
                 say(str(done.plan).rstrip())
-                say(str(frame.report))
-                if series is not None:
-                    say(str(series))
+                say(ran.reports())
         return 1 if warned(devices) and arguments.validate else 0
 
 
@@ -392,7 +427,7 @@ def main(arguments: argparse.Namespace) -> int:
     given = settings(graph, arguments, foreign)
     if arguments.gpus:
         return _several(graph, given, only, arguments)
-    from rgraph import Plan, Series
+    from rgraph import Plan
 
     with opened(arguments) as device:
         if arguments.plan:
@@ -404,33 +439,17 @@ def main(arguments: argparse.Namespace) -> int:
         names = [only] if only else result_names(graph)
         if arguments.window:
             return _windowed(device, done, graph, given, names, None if endless else arguments.frames, arguments)
-        outputs = Outputs(arguments, names)
-        begin = time.perf_counter()
         timed = arguments.report or arguments.json or arguments.trace or arguments.view
-        measure: Literal["off", "frame", "batches", "passes"] = arguments.measure if timed else "off"
-        reports: list[Report] | None = [] if measure != "off" and arguments.frames > 1 else None
-        frame, files = written(done, given, outputs, names, arguments.frames, measure, reports)
-        seconds = time.perf_counter() - begin
-        series = Series(reports) if reports else None
+        ran = _ran(done, given, names, arguments, timed=bool(timed))
         if arguments.json:
-            results = [
-                {"name": name, "format": frame[name].format, "shape": frame[name].shape, "file": files.get(name)}
-                for name in names
-            ]
-            report = frame.report.to_dict()
-            if series is not None:
-                report["series"] = series.to_dict()
             values = {"graph": done.plan.graph_name, "device": device.info.name, "frames": arguments.frames}
-            say(as_json({**values, "seconds": seconds, "results": results, "report": report}))
+            say(as_json({**values, **ran.values(names)}))
         else:
-            frames = (
-                f"{arguments.frames} frames, {arguments.frames / seconds:.1f}/s" if arguments.frames > 1 else "1 frame"
-            )
+            frames = _frames(arguments.frames, ran.seconds)
             tell(f"{paint(done.plan.graph_name, 'bold', error=True)} on {device.info.name}: {frames}")
-            say("\n".join(_listed(frame, names, files)))
+            say(ran.listing(names))
             if arguments.report:
-                say(str(frame.report))
-                if series is not None:
-                    say(str(series))
-        _report(done.plan, frame.report, series, arguments, _previews(device, graph, given) if arguments.view else {})
+                say(ran.reports())
+        previews = _previews(device, graph, given) if arguments.view else {}
+        _report(done.plan, ran.frame.report, ran.series, arguments, previews)
         return 1 if warned(device) and arguments.validate else 0

@@ -15,7 +15,8 @@ use crate::device::Shared;
 use crate::device::queue::Point;
 use crate::error::{Called, Error};
 use crate::memory::deferred_deletion::DeferredDeletion;
-use crate::memory::physical_resource::{Usages, buffer_info};
+use crate::memory::physical_resource::Usages;
+use crate::memory::requirements::buffer_info;
 
 /// Bytes of a piece, after which the other device begins to copy.
 pub(crate) const PIECE: u64 = 8 << 20;

@@ -10,6 +10,7 @@ pub(crate) mod locked;
 mod objects;
 pub(crate) mod onetime;
 pub(crate) mod physical_resource;
+pub(crate) mod requirements;
 pub(crate) mod resource;
 pub(crate) mod share;
 mod source;

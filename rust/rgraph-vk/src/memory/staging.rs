@@ -16,7 +16,8 @@ use crate::device::Shared;
 use crate::device::queue::Point;
 use crate::error::{Called, Code, DeviceError, Error};
 use crate::memory::deferred_deletion::DeferredDeletion;
-use crate::memory::physical_resource::{Usages, buffer_info};
+use crate::memory::physical_resource::Usages;
+use crate::memory::requirements::buffer_info;
 use crate::memory::{Allocation, Domain, Want};
 
 /// Bytes of the blocks that large transfers go through, one after the other.

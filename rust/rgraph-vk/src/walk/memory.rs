@@ -8,7 +8,8 @@ use rgraph_plan::plan::{Plan, PlanKind, PlanLife};
 use rgraph_plan::resource::ResourceId;
 
 use crate::compile::scene::{Scene, memories, usages, used_by_batches};
-use crate::memory::physical_resource::{Usages, buffer_info, image_info};
+use crate::memory::physical_resource::Usages;
+use crate::memory::requirements::{buffer_info, image_info};
 
 /// An image or buffer that the engine makes, or several of them that take turns.
 #[derive(Clone, Debug)]

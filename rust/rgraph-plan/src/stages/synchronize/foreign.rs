@@ -42,8 +42,8 @@ pub struct ForeignUses {
 }
 
 impl ForeignUses {
-    /// Finds the first and last uses, and joins points. `us` is the time of a scheduled pass. O(1) without such imports,
-    /// else O(accesses + points · log points + passes).
+    /// Finds the first and last uses, and joins points. `us` is the time of a scheduled pass. O(resources) without
+    /// such imports, else O(accesses + points · log points + passes).
     pub fn find(&mut self, frame: Frame<'_>, queues: &[PlanQueue], profile: &Profile, us: impl Fn(usize) -> f64) {
         self.uses.clear();
         self.notes.clear();
