@@ -164,6 +164,8 @@ impl Context {
         let alive = Some(Alive::count()?);
         let Watch { validation, printf } = watch;
         let validation = validation || printf;
+        // To answer what stands before an instance, loaders open drivers and close them again.
+        let alone = crate::device::driver::alone();
         // SAFETY: the entry is loaded.
         let version = unsafe { entry.try_enumerate_instance_version() }.called("vkEnumerateInstanceVersion")?;
         if version.is_none_or(|version| version < vk::API_VERSION_1_1) {
@@ -209,7 +211,6 @@ impl Context {
         if labels {
             info = info.push_next(&mut messenger);
         }
-        let alone = crate::device::driver::alone();
         // SAFETY: everything that the info points to lives until the call returns; `messages` outlives the instance.
         let made = unsafe { entry.create_instance(&info, host.as_ref().map(HostAllocator::raw)) };
         let raw = made.called("vkCreateInstance")?;

@@ -6,6 +6,7 @@
 
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use crate::device::library::Loaded;
 use crate::device::process::PerProcess;
 
 static LOCK: PerProcess<RwLock<()>> = PerProcess::new(RwLock::default);
@@ -15,7 +16,21 @@ pub(crate) fn beside() -> RwLockReadGuard<'static, ()> {
     LOCK.get().read().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Keeps others out as long as it lives. Libraries that were loaded meanwhile stay in the process.
+#[derive(Debug)]
+pub(crate) struct Alone {
+    before: Loaded,
+    _lock: RwLockWriteGuard<'static, ()>,
+}
+
 /// Alone.
-pub(crate) fn alone() -> RwLockWriteGuard<'static, ()> {
-    LOCK.get().write().unwrap_or_else(PoisonError::into_inner)
+pub(crate) fn alone() -> Alone {
+    let lock = LOCK.get().write().unwrap_or_else(PoisonError::into_inner);
+    Alone { before: Loaded::now(), _lock: lock }
+}
+
+impl Drop for Alone {
+    fn drop(&mut self) {
+        self.before.keep_later_ones();
+    }
 }

@@ -12,6 +12,7 @@ pub(crate) mod fence;
 pub(crate) mod functions;
 pub(crate) mod inside;
 pub(crate) mod lend;
+mod library;
 pub(crate) mod open;
 pub(crate) mod physical;
 pub(crate) mod process;
