@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from hypothesis import strategies as st
+
 from rgraph._core import Graph, Pass
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from hypothesis import strategies as st
 
 __all__ = ["GPU_QUEUES", "KINDS", "Drawing"]
 
