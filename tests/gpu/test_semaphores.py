@@ -72,6 +72,12 @@ def test_values_only_grow():
         ([(0, 1)], [], "a semaphore is 0"),
         ([7], [], "given as int"),
         ([(1, 1, "src", 4)], [], "with 4 values"),
+        ([(1, -1)], [], "the value of a semaphore is -1"),
+        ([(1, 1 << 64)], [], "values are integers from 0 to"),
+        ([], [(1, 1.5)], "the value of a semaphore is 1.5"),
+        ([(1, 7)], [(1, 7)], "waits until a timeline has 7 and signals it with 7, so it would never end"),
+        ([(1, 7)], [(1, 6)], "wait for a value below 6, or signal one above 7"),
+        ([(1, 7, "src")], [(1, 6)], "would never end"),
         ([(1, 1, "other")], [], 'called "other"'),
         ([(1, 1, "dst")], [], "not imported"),
         ([], [(1, 1, "src")], "not declared to be signalled"),
@@ -261,6 +267,29 @@ def test_a_fence_is_signalled_when_a_run_is_done():
                 started(adding(), device, fence=wrong)
         with opened() as other, pytest.raises(rg.GraphError, match="a fence of another device"):
             started(adding(), other, fence=fence)
+
+
+def test_a_run_that_is_refused_gives_semaphores_and_fence_back():
+    with opened() as device:
+        timeline, binary, fence = device.semaphore(), device.binary_semaphore(), device.fence()
+        started(adding(), device, signal=[(binary, None)], read=[])
+        refused = [
+            {"inputs": {}},
+            {"inputs": {"src": np.zeros(7, np.uint32)}},
+            {"inputs": {"src": np.zeros(64, np.uint32)}, "flags": {"none": True}},
+        ]
+        outward = {"wait": [(binary, None)], "signal": [(timeline, 5)], "fence": fence}
+        for wrong in refused:
+            with pytest.raises(rg.GraphError):
+                device.run(adding(), **wrong, **outward)
+        for wait, signal in (([(binary, None), 7], []), ([(binary, None)], [(timeline, 5), (timeline, 4)])):
+            with pytest.raises(rg.GraphError):
+                started(adding(), device, wait=wait, signal=signal, fence=fence)
+        timeline.signal(2)
+        assert not fence.wait(0)
+        assert started(adding(), device, **outward).wait(10)
+        assert fence.wait(10)
+        assert timeline.value == 5
 
 
 def test_semaphores_and_fences_of_a_closed_device_are_one_clear_error():

@@ -252,12 +252,19 @@ fn parts<'py>(this: &PyCompiled, one: &Bound<'py, PyAny>) -> PyResult<Parts<'py>
         return Err(wrong(format!("a semaphore is given with {} values", tuple.len())));
     }
     let first = tuple.get_item(0)?;
+    let value = tuple.get_item(1)?;
+    let Ok(value) = value.extract::<Option<u64>>() else {
+        return Err(wrong(format!(
+            "the value of a semaphore is {}, and values are integers from 0 to 2**64 - 1",
+            value.repr()?
+        )));
+    };
     if let Ok(ours) = first.cast::<PyBinarySemaphore>() {
         if !ours.get().device.bind(py).is(this.device.bind(py)) {
             return Err(wrong("a semaphore of another device is given".to_owned()));
         }
         let third = if tuple.len() == 3 { Some(tuple.get_item(2)?).filter(|third| !third.is_none()) } else { None };
-        return Ok((Given::Binary(ours.clone()), tuple.get_item(1)?.extract()?, third));
+        return Ok((Given::Binary(ours.clone()), value, third));
     }
     let semaphore = match first.cast::<PySemaphore>() {
         Ok(ours) if !ours.get().device.bind(py).is(this.device.bind(py)) => {
@@ -271,5 +278,5 @@ fn parts<'py>(this: &PyCompiled, one: &Bound<'py, PyAny>) -> PyResult<Parts<'py>
     };
     let resource =
         if tuple.len() == 3 { Some(tuple.get_item(2)?).filter(|resource| !resource.is_none()) } else { None };
-    Ok((semaphore, tuple.get_item(1)?.extract()?, resource))
+    Ok((semaphore, value, resource))
 }

@@ -20,7 +20,7 @@ use rgraph_plan::profile::Profile;
 use rgraph_plan::resource::ResourceId;
 use rgraph_vk::{
     BinarySemaphore, BorrowedHandle, ChaosReport, Compiled, CompiledDevices, CopyPrice, Device, DeviceInfo, Devices,
-    DevicesFrame, Error, Fence, Frame, FrameReport, Locked, MemoryReport, Process, Readback, Replay, Resource,
+    DevicesFrame, Error, Fence, Frame, FrameReport, Inputs, Locked, MemoryReport, Process, Readback, Replay, Resource,
     ResourceState, Semaphore, SharedMemory, SharedMemoryInfo,
 };
 
@@ -346,6 +346,13 @@ impl Detached<SharedMemory> {
     /// Its size, type and origin.
     pub fn info(&self) -> SharedMemoryInfo {
         self.value.info()
+    }
+}
+
+impl Detached<Device> {
+    /// Gives back the semaphores and the fence of a run that does not happen. It waits for nothing.
+    pub fn withdraw(&self, inputs: &Inputs<'_>) {
+        self.value.withdraw(inputs);
     }
 }
 

@@ -371,7 +371,7 @@ fn gather<'py>(
     }
     inputs.unread = lent.iter().map(|lent| lent.id).collect();
     if let Some(one) = one {
-        semaphore::given(one, arguments, &mut inputs)?;
+        semaphore::given(one, arguments, &mut inputs).inspect_err(|_| one.device.get().device.withdraw(&inputs))?;
     }
     let pending = this.pending();
     let set = |id: &ResourceId| states.iter().any(|(known, _)| known == id);
@@ -379,7 +379,9 @@ fn gather<'py>(
     states.splice(0..0, before);
     // Last of all: whatever fails after it has to give back.
     let (leases, resources) = match (one, lent.first()) {
-        (Some(one), _) => Leases::take(py, &one.device, lent)?,
+        (Some(one), _) => {
+            Leases::take(py, &one.device, lent).inspect_err(|_| one.device.get().device.withdraw(&inputs))?
+        }
         (None, None) => Default::default(),
         (None, Some(first)) => {
             let message = format!(

@@ -226,6 +226,15 @@ impl Compiled {
     /// If an input does not fit, the driver fails, or a function of the caller's does. The next run works, unless the
     /// device is lost. `RG-E402` inside of a function of a pass that the device runs: it would wait for itself.
     pub fn run(&self, inputs: &Inputs<'_>) -> Result<Frame, Error> {
+        let outcome = self.run_once(inputs);
+        if outcome.is_err() {
+            // What was submitted is kept already.
+            self.0.prepared.shared.withdraw_promises(inputs);
+        }
+        outcome
+    }
+
+    fn run_once(&self, inputs: &Inputs<'_>) -> Result<Frame, Error> {
         let prepared = &self.0.prepared;
         prepared.shared.check()?;
         prepared.shared.outside()?;
@@ -255,8 +264,9 @@ impl Compiled {
             if let Some(lent) = lent {
                 state.release(lent);
             }
-            submitted?
+            submitted
         };
+        let submitted = submitted.inspect_err(|_| prepared.shared.withdraw_promises(inputs))?;
         let frame = Frame(Arc::new(FrameShared { compiled: self.clone(), submitted, waits: Mutex::default() }));
         if let Some(host) = &frame.0.submitted.host {
             let begin = Instant::now();

@@ -115,6 +115,7 @@ impl Device {
             transfers: Mutex::default(),
             turn: Mutex::default(),
             captures: Default::default(),
+            promises: Default::default(),
             lost: AtomicBool::new(false),
             closed: AtomicBool::new(false),
             budget,

@@ -1,10 +1,11 @@
 //! Fences of a device that runs signal, in safe code: what waits for a `VkFence` can wait for a run.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use ash::vk;
 
+use crate::device::promise::{Promise, Promised};
 use crate::device::{Device, Shared};
 use crate::error::{Called, Error};
 use crate::frame::external::RunFence;
@@ -25,6 +26,12 @@ struct Owned {
 impl std::fmt::Debug for Owned {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_tuple("Fence").field(&self.raw).finish()
+    }
+}
+
+impl Promised for Owned {
+    fn withdraw(&self, _: Promise) {
+        *self.given.lock().unwrap_or_else(PoisonError::into_inner) = false;
     }
 }
 
@@ -105,8 +112,8 @@ impl Fence {
         }
     }
 
-    /// Has a run signal it; what an earlier run signalled is forgotten. After a run that gets it and fails, make another
-    /// one.
+    /// Has a run signal it; what an earlier run signalled is forgotten. A run that is refused before any of it is submitted
+    /// gives it back; after one that fails later, make another one.
     ///
     /// # Errors
     /// `RG-E225` if a run has it that is not done; if the device is closed or lost.
@@ -123,6 +130,8 @@ impl Fence {
         }
         shared.check()?;
         *given = true;
+        let of: Weak<dyn Promised> = Arc::downgrade(&self.0) as _;
+        shared.promises.add(Promise::Fence(self.0.raw), of);
         // SAFETY: of this device, unsignalled, and with no other submission; it is destroyed behind what was submitted.
         Ok(unsafe { RunFence::new(self.0.raw) })
     }

@@ -16,6 +16,7 @@ mod library;
 pub(crate) mod open;
 pub(crate) mod physical;
 pub(crate) mod process;
+pub(crate) mod promise;
 pub(crate) mod queue;
 pub(crate) mod semaphore;
 mod shared;

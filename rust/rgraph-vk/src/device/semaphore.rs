@@ -1,10 +1,11 @@
 //! Timeline semaphores of a device that runs wait for and signal, in safe code.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use ash::vk;
 
+use crate::device::promise::{Promise, Promised};
 use crate::device::{Device, Shared};
 use crate::error::{Called, Code, DeviceError, Error};
 use crate::frame::external::{SemaphoreSignal, SemaphoreWait};
@@ -37,6 +38,14 @@ struct Owned {
 impl std::fmt::Debug for Owned {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_tuple("Semaphore").field(&self.raw).finish()
+    }
+}
+
+impl Promised for Owned {
+    fn withdraw(&self, promise: Promise) {
+        if let Promise::Signal(_, value) = promise {
+            self.known.lock().unwrap_or_else(PoisonError::into_inner).1.retain(|promised| *promised != value);
+        }
     }
 }
 
@@ -156,8 +165,8 @@ impl Semaphore {
         unsafe { SemaphoreWait::new(self.0.raw, Some(value)) }
     }
 
-    /// Has a run set the value when it is done. A run that gets it and fails signals nothing; a later run may signal
-    /// more.
+    /// Has a run set the value when it is done. A run that is refused before any of it is submitted gives the value back;
+    /// one that fails later signals nothing, and a later run may signal more.
     ///
     /// # Errors
     /// `RG-E225` if the value is not above that which it has and those that runs signal; else as [`Semaphore::value`].
@@ -170,6 +179,8 @@ impl Semaphore {
             return Err(Error::input("?", message, format!("signal a value above {highest}")));
         }
         known.1.push(value);
+        let of: Weak<dyn Promised> = Arc::downgrade(&self.0) as _;
+        self.0.shared.promises.add(Promise::Signal(self.0.raw, value), of);
         // SAFETY: a timeline; the value is above all others, and it is destroyed behind what was submitted.
         Ok(unsafe { SemaphoreSignal::new(self.0.raw, Some(value)) })
     }

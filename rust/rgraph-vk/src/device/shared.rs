@@ -12,6 +12,7 @@ use crate::device::context::Context;
 use crate::device::functions::Functions;
 use crate::device::lend::Threads;
 use crate::device::physical::DeviceInfo;
+use crate::device::promise::Promises;
 use crate::device::queue::Queue;
 use crate::error::{Code, DeviceError, Error};
 use crate::frame::clock::DeviceClock;
@@ -46,6 +47,7 @@ pub(crate) struct Shared {
     pub(super) transfers: Mutex<Transfers>,
     pub(super) turn: Mutex<()>,
     pub captures: crate::capture::Captures,
+    pub promises: Promises,
     pub(super) lost: AtomicBool,
     pub(super) closed: AtomicBool,
     pub(super) budget: bool,

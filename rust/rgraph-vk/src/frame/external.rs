@@ -151,8 +151,34 @@ pub(crate) struct External<'a> {
 }
 
 impl External<'_> {
-    /// Refuses resources that a run is not given.
+    /// Refuses a timeline whose signal of the run comes behind a wait of the run for that value or a later one: the run
+    /// would wait for itself, or the value would go back. A signal behind one import may come before a wait for another one.
+    fn check_order(&self) -> Result<(), Error> {
+        for wait in self.waits {
+            let Some(value) = wait.value else { continue };
+            let behind = |signal: &&SemaphoreSignal| {
+                let apart = wait.resource.is_some() && signal.resource.is_some();
+                signal.semaphore == wait.semaphore
+                    && (signal.value == value || signal.value != 0 && signal.value < value && !apart)
+            };
+            if let Some(signal) = self.signals.iter().find(behind) {
+                let signal = signal.value;
+                let message = format!(
+                    "a run waits until a timeline has {value} and signals it with {signal}, so it would never end"
+                );
+                return Err(Error::input(
+                    "?",
+                    message,
+                    format!("wait for a value below {signal}, or signal one above {value}"),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses resources that a run is not given, and waits for the run itself.
     pub fn check(&self, prepared: &Prepared) -> Result<(), Error> {
+        self.check_order()?;
         let resources = prepared.workload.graph.resources();
         let signalled = self.signals.iter().filter_map(|signal| signal.resource);
         for (resource, signals) in

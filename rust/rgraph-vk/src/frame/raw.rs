@@ -45,6 +45,10 @@ pub unsafe trait RawWork: Send + Sync {
 
     /// Whether the recorded commands stay right while the graph, its flags and its imports stay the same. rgraph then
     /// submits them again without calling [`record`](RawWork::record); by default it is called in every run.
+    ///
+    /// Commands are recorded once for each combination of imports and flags and each frame context, and all of these stay.
+    /// So a descriptor set that [`record`](RawWork::record) writes is a new one in each call: writing to a set ends the
+    /// use of commands that bind it. The sets go when the graph's frames are done.
     fn is_static(&self) -> bool {
         false
     }

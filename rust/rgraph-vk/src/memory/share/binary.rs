@@ -6,11 +6,12 @@
 //! Source: Vulkan 1.3 specification, "Importing Semaphore Payloads" (copy and reference transference).
 
 use std::os::fd::{BorrowedFd, FromRawFd, IntoRawFd, OwnedFd};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use ash::{khr, vk};
 
 use super::{Origin, check_file, duplicate};
+use crate::device::promise::{Promise, Promised};
 use crate::device::{Device, Shared};
 use crate::error::{Called, Code, DeviceError, Error};
 use crate::frame::external::{SemaphoreSignal, SemaphoreWait};
@@ -62,6 +63,13 @@ struct Owned {
 impl std::fmt::Debug for Owned {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_tuple("BinarySemaphore").field(&self.raw).finish()
+    }
+}
+
+impl Promised for Owned {
+    fn withdraw(&self, promise: Promise) {
+        let mut signalled = self.signalled.lock().unwrap_or_else(PoisonError::into_inner);
+        *signalled = signalled.map(|_| matches!(promise, Promise::Wait(_)));
     }
 }
 
@@ -215,22 +223,30 @@ impl BinarySemaphore {
         Ok(())
     }
 
-    /// Has a run wait for its signal.
+    fn promise(&self, promise: Promise) {
+        let of: Weak<dyn Promised> = Arc::downgrade(&self.0) as _;
+        self.0.shared.promises.add(promise, of);
+    }
+
+    /// Has a run wait for its signal. A run that is refused before any of it is submitted leaves the signal.
     ///
     /// # Errors
     /// `RG-E225` if no signal was submitted; if the device is closed or lost.
     pub fn reached(&self) -> Result<SemaphoreWait, Error> {
         self.turn(false)?;
+        self.promise(Promise::Wait(self.0.raw));
         // SAFETY: binary, of this device, with a signal that was submitted or is another user's promise.
         Ok(unsafe { SemaphoreWait::new(self.0.raw, None) })
     }
 
-    /// Has a run signal it. After a run that gets it and fails, make another one.
+    /// Has a run signal it. A run that is refused before any of it is submitted gives it back; after one that fails later,
+    /// make another one.
     ///
     /// # Errors
     /// `RG-E225` if it has a signal that nothing waits for; if the device is closed or lost.
     pub fn promised(&self) -> Result<SemaphoreSignal, Error> {
         self.turn(true)?;
+        self.promise(Promise::Signal(self.0.raw, 0));
         // SAFETY: binary, of this device, without a signal.
         Ok(unsafe { SemaphoreSignal::new(self.0.raw, None) })
     }

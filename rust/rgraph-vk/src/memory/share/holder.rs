@@ -2,6 +2,7 @@
 
 use rgraph_plan::access::{Accesses, Layout, Stages};
 
+use crate::device::promise::Promise;
 use crate::device::semaphore::Semaphore;
 use crate::error::Error;
 use crate::memory::physical_resource::PhysicalResource;
@@ -107,7 +108,11 @@ impl Resource {
             semaphore.check_of(shared)?;
         }
         let signals = match signal {
-            Some((semaphore, value)) => vec![semaphore.promised(value)?],
+            Some((semaphore, value)) => {
+                let signal = semaphore.promised(value)?;
+                shared.promises.keep(Promise::Signal(semaphore.raw(), value));
+                vec![signal]
+            }
             None => Vec::new(),
         };
         let point = staged::release(physical, &signals)?;

@@ -1,0 +1,80 @@
+//! Waits, signals and fences that a run was given, until it is submitted: a run that is refused before gives them back.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError, Weak};
+
+use ash::vk;
+
+use crate::compile::compiled::Inputs;
+use crate::device::{Device, Shared};
+
+/// What a run was given.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Promise {
+    /// A signal; of a timeline its value, of a binary semaphore 0.
+    Signal(vk::Semaphore, u64),
+    /// The wait for a binary semaphore.
+    Wait(vk::Semaphore),
+    /// A fence.
+    Fence(vk::Fence),
+}
+
+/// Whose promise it is.
+pub(crate) trait Promised: Send + Sync {
+    /// The run did not happen: as before the promise.
+    fn withdraw(&self, promise: Promise);
+}
+
+/// Those of runs that were not submitted yet.
+#[derive(Default)]
+pub(crate) struct Promises(Mutex<HashMap<Promise, Weak<dyn Promised>>>);
+
+impl Promises {
+    /// A run is given it.
+    pub fn add(&self, promise: Promise, of: Weak<dyn Promised>) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|_, of| of.strong_count() > 0);
+        all.insert(promise, of);
+    }
+
+    fn take(&self, promise: Promise) -> Option<Weak<dyn Promised>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&promise)
+    }
+
+    /// It is submitted.
+    pub fn keep(&self, promise: Promise) {
+        self.take(promise);
+    }
+}
+
+/// What a run was given, by objects of rgraph's or of others.
+fn all<'a>(inputs: &'a Inputs<'_>) -> impl Iterator<Item = Promise> + 'a {
+    let waits = inputs.waits.iter().filter(|wait| wait.value.is_none()).map(|wait| Promise::Wait(wait.semaphore));
+    let signals = inputs.signals.iter().map(|signal| Promise::Signal(signal.semaphore, signal.value));
+    waits.chain(signals).chain(inputs.fence.map(|fence| Promise::Fence(fence.0)))
+}
+
+impl Shared {
+    /// The run that was given these is submitted, in part at least.
+    pub fn keep_promises(&self, inputs: &Inputs<'_>) {
+        all(inputs).for_each(|promise| self.promises.keep(promise));
+    }
+
+    /// The run that was given these is not submitted.
+    pub fn withdraw_promises(&self, inputs: &Inputs<'_>) {
+        for promise in all(inputs) {
+            if let Some(of) = self.promises.take(promise).and_then(|of| of.upgrade()) {
+                of.withdraw(promise);
+            }
+        }
+    }
+}
+
+impl Device {
+    /// Says that a run with these inputs will not happen: its fence can be given to another run, values of timelines can be
+    /// signalled again, and binary semaphores are as before. [`Compiled::run`](crate::Compiled::run) does so itself if it
+    /// refuses a run before it submits any of it. Semaphores and fences of others are not touched.
+    pub fn withdraw(&self, inputs: &Inputs<'_>) {
+        self.0.withdraw_promises(inputs);
+    }
+}
