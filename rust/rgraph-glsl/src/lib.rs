@@ -26,6 +26,18 @@ pub enum Stage {
     Fragment = 4,
     /// Compute.
     Compute = 5,
+    /// Ray generation (`GL_EXT_ray_tracing`).
+    RayGeneration = 6,
+    /// Intersection (`GL_EXT_ray_tracing`).
+    Intersection = 7,
+    /// Any hit (`GL_EXT_ray_tracing`).
+    AnyHit = 8,
+    /// Closest hit (`GL_EXT_ray_tracing`).
+    ClosestHit = 9,
+    /// Miss (`GL_EXT_ray_tracing`).
+    Miss = 10,
+    /// Callable (`GL_EXT_ray_tracing`).
+    Callable = 11,
     /// Task (`GL_EXT_mesh_shader`).
     Task = 12,
     /// Mesh (`GL_EXT_mesh_shader`).

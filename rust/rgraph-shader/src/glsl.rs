@@ -58,6 +58,12 @@ impl<'a> Glsl<'a> {
             Stage::Task => rgraph_glsl::Stage::Task,
             Stage::Mesh => rgraph_glsl::Stage::Mesh,
             Stage::Fragment => rgraph_glsl::Stage::Fragment,
+            Stage::RayGeneration => rgraph_glsl::Stage::RayGeneration,
+            Stage::Miss => rgraph_glsl::Stage::Miss,
+            Stage::ClosestHit => rgraph_glsl::Stage::ClosestHit,
+            Stage::AnyHit => rgraph_glsl::Stage::AnyHit,
+            Stage::Intersection => rgraph_glsl::Stage::Intersection,
+            Stage::Callable => rgraph_glsl::Stage::Callable,
         };
         let request = Request { stage, texts: &texts, includes: &includes };
         let stored = Stored::of_environment();

@@ -11,7 +11,7 @@ pub struct Interface {
     pub bindings: Vec<Binding>,
     /// Push data, if any.
     pub push: Option<Push>,
-    /// Invocations of a workgroup in x, y, z; zeros for raster programs.
+    /// Invocations of a workgroup in x, y, z; zeros for raster and ray-tracing programs.
     pub workgroup: [u32; 3],
     /// Inputs of the vertex stage by location.
     pub vertex_inputs: Vec<VertexInput>,
@@ -108,6 +108,8 @@ pub enum BindingKind {
         /// Whether it compares.
         comparison: bool,
     },
+    /// Acceleration structure that rays are traced through (GLSL and SPIR-V).
+    AccelerationStructure,
     /// Input attachment (GLSL and SPIR-V).
     InputAttachment {
         /// Its index.
@@ -189,6 +191,7 @@ impl Binding {
                 Usage::Sampled
             }
             BindingKind::InputAttachment { .. } => Usage::InputAttachment,
+            BindingKind::AccelerationStructure => Usage::AccelerationRead,
             BindingKind::Sampler { .. } => return None,
             BindingKind::Storage | BindingKind::Image { .. } | BindingKind::Texels { .. } => {
                 match (self.reads, self.writes) {

@@ -99,7 +99,7 @@ impl Program {
     pub fn recall(kind: Kind, text: &str, entry: Option<&str>, constants: &Constants) -> Option<Arc<Self>> {
         let choice = Choice { kind, entry, constants, lengths: &[] };
         let same_text = |known: &Self| match &*known.sources {
-            [Given { path: None, code: GivenCode::Text(_, known), .. }] => known == text,
+            [Given { path: None, code: GivenCode::Text(_, known), stage: None, .. }] => known == text,
             _ => false,
         };
         let key = key(&choice, [Tagged { tag: SEEMS, path: None, bytes: text.as_bytes() }].into_iter());
@@ -163,13 +163,20 @@ struct Tagged<'a> {
 const SEEMS: u8 = 0;
 /// The tag of a file that is included.
 const INCLUDED: u8 = 4;
+/// The tag of a source that was given for the first stage.
+const STAGED: u8 = 16;
 /// The tag of the length of an array that a shader leaves open.
 const OPEN: u8 = 5;
 
 impl<'a> Tagged<'a> {
     fn of(given: &'a Given) -> impl Iterator<Item = Self> {
         let tag = match &given.code {
-            GivenCode::Text(language, text) if given.path.is_none() && Language::of(text) == *language => SEEMS,
+            GivenCode::Text(language, text)
+                if given.path.is_none() && given.stage.is_none() && Language::of(text) == *language =>
+            {
+                SEEMS
+            }
+            _ if given.stage.is_some() => STAGED + given.stage.map_or(0, |stage| stage as u8),
             GivenCode::Text(Language::Wgsl, _) => 1,
             GivenCode::Text(Language::Glsl, _) => 2,
             GivenCode::Spirv(_) => 3,

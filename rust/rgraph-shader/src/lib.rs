@@ -17,6 +17,7 @@ mod loaded;
 mod naga_type;
 mod pack;
 mod part;
+mod points;
 pub mod program;
 mod reflection;
 mod scan;

@@ -65,12 +65,23 @@ impl Stage {
             Self::Task => "task",
             Self::Mesh => "mesh",
             Self::Fragment => "fragment",
+            Self::RayGeneration => "ray generation",
+            Self::Miss => "miss",
+            Self::ClosestHit => "closest hit",
+            Self::AnyHit => "any hit",
+            Self::Intersection => "intersection",
+            Self::Callable => "callable",
         }
     }
 
     /// Whether it belongs to pipelines that begin with a vertex stage.
     pub(crate) fn reads_vertices(self) -> bool {
         matches!(self, Self::Vertex | Self::TessellationControl | Self::TessellationEvaluation | Self::Geometry)
+    }
+
+    /// Whether it belongs to ray-tracing pipelines.
+    pub fn traces_rays(self) -> bool {
+        Self::RAY_TRACING.contains(&self)
     }
 
     /// The stage as plans name it.
@@ -84,6 +95,12 @@ impl Stage {
             Self::Task => Stages::TASK_SHADER,
             Self::Mesh => Stages::MESH_SHADER,
             Self::Fragment => Stages::FRAGMENT_SHADER,
+            Self::RayGeneration
+            | Self::Miss
+            | Self::ClosestHit
+            | Self::AnyHit
+            | Self::Intersection
+            | Self::Callable => Stages::RAY_TRACING_SHADER,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Programs: one compute stage, or the stages of a raster pipeline, ready for it.
+//! Programs: one compute stage, or the stages of a raster or a ray-tracing pipeline, ready for it.
 
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
@@ -15,6 +15,7 @@ use crate::lengths::Length;
 use crate::link;
 use crate::loaded::Loaded;
 use crate::part::Part;
+use crate::points::Points;
 use crate::scan;
 use crate::text::Text;
 
@@ -54,6 +55,8 @@ pub struct Given {
     pub code: GivenCode,
     /// The files that it includes, if it is GLSL.
     pub included: Included,
+    /// The stage that it was given for; `None`: the source or its file says it.
+    pub stage: Option<Stage>,
 }
 
 impl Given {
@@ -61,7 +64,7 @@ impl Given {
     pub fn borrow(&self) -> Source<'_> {
         match &self.code {
             GivenCode::Text(Language::Glsl, text) => {
-                let stage = self.path.as_deref().and_then(stage_of);
+                let stage = self.stage.or_else(|| self.path.as_deref().and_then(stage_of));
                 Source::Glsl { text, stage, included: &self.included }
             }
             GivenCode::Text(language, text) => Source::Text(*language, text),
@@ -73,7 +76,7 @@ impl Given {
 impl From<GivenCode> for Given {
     /// A source of no file.
     fn from(code: GivenCode) -> Self {
-        Self { path: None, code, included: Included::default() }
+        Self { path: None, code, included: Included::default(), stage: None }
     }
 }
 
@@ -111,6 +114,8 @@ pub enum Kind {
     Compute,
     /// Draws.
     Raster,
+    /// Traces of rays: a shader for each source, the one that generates the rays first.
+    RayTracing,
 }
 
 /// A stage of a pipeline.
@@ -132,9 +137,25 @@ pub enum Stage {
     Geometry,
     /// Fragment.
     Fragment,
+    /// Ray generation: traces rays.
+    RayGeneration,
+    /// Miss: what becomes of a ray that hits nothing.
+    Miss,
+    /// Closest hit: what becomes of a ray that hits something.
+    ClosestHit,
+    /// Any hit: whether a hit counts.
+    AnyHit,
+    /// Intersection: where a ray hits a box's contents.
+    Intersection,
+    /// Callable: called by other ray-tracing stages.
+    Callable,
 }
 
 impl Stage {
+    /// The stages of ray-tracing programs.
+    pub const RAY_TRACING: [Self; 6] =
+        [Self::RayGeneration, Self::Miss, Self::ClosestHit, Self::AnyHit, Self::Intersection, Self::Callable];
+
     /// The stages of raster programs in the order of a pipeline.
     pub const RASTER: [Self; 7] = [
         Self::Task,
@@ -259,7 +280,7 @@ struct Corner { @builtin(position) position: vec4<f32>, @location(0) uv: vec2<f3
 ";
 
 /// Suffixes of shader files, with the stage that they say; no language is SPIR-V.
-const SUFFIXES: [(&str, Option<Language>, Option<Stage>); 14] = [
+const SUFFIXES: [(&str, Option<Language>, Option<Stage>); 20] = [
     ("wgsl", Some(Language::Wgsl), None),
     ("glsl", Some(Language::Glsl), None),
     ("comp", Some(Language::Glsl), Some(Stage::Compute)),
@@ -270,18 +291,27 @@ const SUFFIXES: [(&str, Option<Language>, Option<Stage>); 14] = [
     ("task", Some(Language::Glsl), Some(Stage::Task)),
     ("mesh", Some(Language::Glsl), Some(Stage::Mesh)),
     ("frag", Some(Language::Glsl), Some(Stage::Fragment)),
+    ("rgen", Some(Language::Glsl), Some(Stage::RayGeneration)),
+    ("rmiss", Some(Language::Glsl), Some(Stage::Miss)),
+    ("rchit", Some(Language::Glsl), Some(Stage::ClosestHit)),
+    ("rahit", Some(Language::Glsl), Some(Stage::AnyHit)),
+    ("rint", Some(Language::Glsl), Some(Stage::Intersection)),
+    ("rcall", Some(Language::Glsl), Some(Stage::Callable)),
     ("spv", None, None),
     ("vs", Some(Language::Glsl), Some(Stage::Vertex)),
     ("fs", Some(Language::Glsl), Some(Stage::Fragment)),
     ("cs", Some(Language::Glsl), Some(Stage::Compute)),
 ];
 
+/// Most shaders of a ray-tracing program.
+const MOST_RAY_SHADERS: usize = 4096;
+
 /// The first bytes of a SPIR-V module in little-endian order.
 const SPIRV: [u8; 4] = 0x0723_0203_u32.to_le_bytes();
 
 impl GivenCode {
     /// Whether a path ends like a shader file's: `.wgsl`, `.glsl`, `.comp`, `.vert`, `.tesc`, `.tese`, `.geom`, `.task`,
-    /// `.mesh`, `.frag`, `.vs`, `.fs`, `.cs`, `.spv`.
+    /// `.mesh`, `.frag`, `.rgen`, `.rmiss`, `.rchit`, `.rahit`, `.rint`, `.rcall`, `.vs`, `.fs`, `.cs`, `.spv`.
     pub fn is_shader_file(path: &Path) -> bool {
         suffix(path).is_some()
     }
@@ -337,8 +367,8 @@ impl Program {
     /// vertex stage: depth only), or one with only a fragment stage (a triangle that covers the target is then
     /// supplied, to be drawn as three vertices, at depth 0, with `@location(0) uv: vec2<f32>`), or a source for each
     /// stage, in the order of a pipeline: vertex, tessellation control and evaluation, geometry, fragment; or task, mesh,
-    /// fragment. `entry` chooses where there are several entry points; of a raster program it may name several, with
-    /// commas.
+    /// fragment. A ray-tracing program has a source for each shader, at most 4,096, in GLSL or SPIR-V. `entry` chooses where
+    /// there are several entry points; of a program with several stages it may name several, with commas.
     ///
     /// Coordinates are Vulkan's in every language, nothing is flipped: (-1, -1) in clip space and (0, 0) of `uv` and
     /// of fragment coordinates are the top left of the picture, whose first texel is (0, 0). Depth goes from 0 to 1.
@@ -403,7 +433,11 @@ impl Program {
         constants: &Constants,
         lengths: &[Length],
     ) -> Result<Self, ShaderError> {
-        let most = if kind == Kind::Compute { 1 } else { 5 };
+        let most = match kind {
+            Kind::Compute => 1,
+            Kind::Raster => 5,
+            Kind::RayTracing => MOST_RAY_SHADERS,
+        };
         if sources.is_empty() || sources.len() > most {
             let message =
                 format!("it has {} sources; this kind of program has at least one and at most {most}", sources.len());
@@ -418,6 +452,11 @@ impl Program {
         if kind == Kind::Compute {
             let (source, entry) = points.pick(Stage::Compute)?.ok_or_else(|| points.none("compute"))?;
             parts.push(loaded[source].part(Stage::Compute, entry)?);
+        } else if kind == Kind::RayTracing {
+            for (source, loaded) in loaded.iter().enumerate() {
+                let (stage, entry) = points.pick_ray(source)?;
+                parts.push(loaded.part(stage, entry)?);
+            }
         } else {
             for stage in Stage::RASTER {
                 if let Some((source, entry)) = points.pick(stage)? {
@@ -434,8 +473,10 @@ impl Program {
                 _ => together(name, &parts)?,
             }
         }
-        let mut interface =
-            link::join(name, &parts).map_err(|fault| if supplied { supplied_help(fault) } else { fault })?;
+        let mut interface = match kind {
+            Kind::RayTracing => link::merge(name, &parts)?,
+            _ => link::join(name, &parts).map_err(|fault| if supplied { supplied_help(fault) } else { fault })?,
+        };
         interface.constants = declared;
         let modules: Vec<Module> = parts.into_iter().map(|part| part.module).collect();
         let hash = hash(&modules);
@@ -501,82 +542,6 @@ fn supplied_help(mut fault: ShaderError) -> ShaderError {
                 .to_owned();
     }
     fault
-}
-
-/// The entry points of all sources, and those that the user wants.
-pub(crate) struct Points<'a> {
-    name: &'a str,
-    all: Vec<(usize, Stage, String)>,
-    wanted: Vec<&'a str>,
-}
-
-impl<'a> Points<'a> {
-    pub fn new(name: &'a str, loaded: &[Loaded<'_>], entry: Option<&'a str>) -> Result<Self, ShaderError> {
-        let wanted = entry.map(|entry| entry.split(',').map(str::trim).collect()).unwrap_or_default();
-        let mut all = Vec::new();
-        for (source, loaded) in loaded.iter().enumerate() {
-            all.extend(loaded.entries().into_iter().map(|(stage, entry)| (source, stage, entry)));
-        }
-        let new = Self { name, all, wanted };
-        new.all_found()?;
-        Ok(new)
-    }
-
-    /// Whether only compute stages are there, or wanted.
-    pub fn only_compute(&self) -> bool {
-        let meant =
-            |(_, _, entry): &&(usize, Stage, String)| self.wanted.is_empty() || self.wanted.contains(&entry.as_str());
-        let mut all = self.all.iter().filter(meant).peekable();
-        all.peek().is_some() && all.all(|(_, stage, _)| *stage == Stage::Compute)
-    }
-
-    /// The entry point of a stage: the one that is wanted, else the only one.
-    pub fn pick(&self, stage: Stage) -> Result<Option<(usize, &str)>, ShaderError> {
-        let of_stage: Vec<_> = self.all.iter().filter(|(_, of, _)| *of == stage).collect();
-        let chosen: Vec<_> = of_stage.iter().filter(|(_, _, entry)| self.wanted.contains(&entry.as_str())).collect();
-        match (chosen.as_slice(), of_stage.as_slice()) {
-            ([one], _) => Ok(Some((one.0, &one.2))),
-            ([], []) => Ok(None),
-            ([], [one]) => Ok(Some((one.0, &one.2))),
-            _ => {
-                let message = format!("it has several {} entry points: {}", stage.name(), self.list(Some(stage)));
-                Err(error::plain(Code::EntryPoint, self.name, message, "choose one with `entry`"))
-            }
-        }
-    }
-
-    fn list(&self, stage: Option<Stage>) -> String {
-        let names: Vec<String> = self
-            .all
-            .iter()
-            .filter(|(_, of, _)| stage.is_none_or(|stage| stage == *of))
-            .map(
-                |(_, of, entry)| {
-                    if stage.is_none() { format!("'{entry}' ({})", of.name()) } else { format!("'{entry}'") }
-                },
-            )
-            .collect();
-        names.join(", ")
-    }
-
-    pub fn none(&self, what: &str) -> ShaderError {
-        let help = match self.list(None) {
-            list if list.is_empty() => format!("mark a function as @{}", what.split(' ').next().unwrap_or(what)),
-            list => format!("it has {list}"),
-        };
-        error::plain(Code::EntryPoint, self.name, format!("it has no {what} entry point"), help)
-    }
-
-    /// Every wanted name must be an entry point.
-    fn all_found(&self) -> Result<(), ShaderError> {
-        for wanted in &self.wanted {
-            if !self.all.iter().any(|(_, _, entry)| entry == wanted) {
-                let message = format!("it has no entry point '{wanted}'");
-                return Err(error::plain(Code::EntryPoint, self.name, message, format!("it has {}", self.list(None))));
-            }
-        }
-        Ok(())
-    }
 }
 
 /// FNV-1a over stages, entry points and code.

@@ -6,7 +6,8 @@ use crate::interface::{Interface, Output, VertexInput};
 use crate::link;
 use crate::loaded::Loaded;
 use crate::part::{Part, Varying};
-use crate::program::{Given, Points, Source, Stage, on_large_stack};
+use crate::points::Points;
+use crate::program::{Given, Source, Stage, on_large_stack};
 
 /// What a shader asks for.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -52,7 +53,7 @@ impl Reflection {
         let declared = Loaded::specialize(name, &mut loaded, constants)?;
         let points = Points::new(name, &loaded, entry)?;
         let mut parts: Vec<Part> = Vec::new();
-        let mut stages = Stage::RASTER.to_vec();
+        let mut stages = [&Stage::RASTER[..], &Stage::RAY_TRACING].concat();
         // A text may have all stages: compute is meant where it is asked for, or where there is nothing else.
         if points.only_compute() {
             stages = vec![Stage::Compute];

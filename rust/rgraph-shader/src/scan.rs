@@ -72,10 +72,12 @@ pub(crate) fn glsl_stage(text: &str, kind: Kind, said: Option<Stage>) -> Stage {
     let mut words = words(&text);
     // What no other stage has; task and mesh stages have workgroups as compute stages do.
     let own = words.clone().find_map(|word| OWN_WORDS.iter().find(|(known, _)| *known == word));
-    if let Some((_, stage)) = own.filter(|_| kind == Kind::Raster) {
+    if let Some((_, stage)) = own.filter(|_| kind != Kind::Compute) {
         return *stage;
     }
-    if kind == Kind::Compute
+    if kind == Kind::RayTracing {
+        Stage::RayGeneration
+    } else if kind == Kind::Compute
         || words.clone().any(|word| word.starts_with("local_size_") || word == "gl_GlobalInvocationID")
     {
         Stage::Compute
@@ -87,7 +89,7 @@ pub(crate) fn glsl_stage(text: &str, kind: Kind, said: Option<Stage>) -> Stage {
 }
 
 /// Names of stages in `#pragma shader_stage(…)`, as glslc has them.
-const PRAGMAS: [(&str, Stage); 8] = [
+const PRAGMAS: [(&str, Stage); 14] = [
     ("compute", Stage::Compute),
     ("vertex", Stage::Vertex),
     ("tesscontrol", Stage::TessellationControl),
@@ -96,16 +98,26 @@ const PRAGMAS: [(&str, Stage); 8] = [
     ("task", Stage::Task),
     ("mesh", Stage::Mesh),
     ("fragment", Stage::Fragment),
+    ("raygen", Stage::RayGeneration),
+    ("miss", Stage::Miss),
+    ("closesthit", Stage::ClosestHit),
+    ("anyhit", Stage::AnyHit),
+    ("intersection", Stage::Intersection),
+    ("callable", Stage::Callable),
 ];
 
 /// Words of GLSL that only one stage may write.
-const OWN_WORDS: [(&str, Stage); 6] = [
+const OWN_WORDS: [(&str, Stage); 10] = [
     ("gl_out", Stage::TessellationControl),
     ("gl_TessCoord", Stage::TessellationEvaluation),
     ("EmitVertex", Stage::Geometry),
     ("EmitStreamVertex", Stage::Geometry),
     ("EmitMeshTasksEXT", Stage::Task),
     ("SetMeshOutputsEXT", Stage::Mesh),
+    ("reportIntersectionEXT", Stage::Intersection),
+    ("ignoreIntersectionEXT", Stage::AnyHit),
+    ("terminateRayEXT", Stage::AnyHit),
+    ("callableDataInEXT", Stage::Callable),
 ];
 
 /// The stage named by a line `#pragma shader_stage(NAME)`.

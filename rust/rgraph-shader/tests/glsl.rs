@@ -15,7 +15,8 @@ use rgraph_shader::{
 
 /// A source of a file.
 fn given(path: &Path, text: &str, included: Included) -> Given {
-    Given { path: Some(path.to_owned()), code: GivenCode::Text(Language::Glsl, text.to_owned()), included }
+    let code = GivenCode::Text(Language::Glsl, text.to_owned());
+    Given { path: Some(path.to_owned()), code, included, stage: None }
 }
 
 fn folder() -> PathBuf {

@@ -37,8 +37,9 @@ pub fn stages(stages: Stages) -> vk::PipelineStageFlags2 {
     bits(stages.bits(), &TABLE)
 }
 
-/// Access kinds.
-pub fn accesses(accesses: Accesses) -> vk::AccessFlags2 {
+/// Access kinds at stages. Builds of acceleration structures read their inputs as shader reads, not as reads of storage (Vulkan
+/// 1.3, "Supported Access Types").
+pub fn accesses(stages: Stages, accesses: Accesses) -> vk::AccessFlags2 {
     const TABLE: [vk::AccessFlags2; 18] = [
         vk::AccessFlags2::INDIRECT_COMMAND_READ,
         vk::AccessFlags2::INDEX_READ,
@@ -59,15 +60,20 @@ pub fn accesses(accesses: Accesses) -> vk::AccessFlags2 {
         vk::AccessFlags2::ACCELERATION_STRUCTURE_READ_KHR,
         vk::AccessFlags2::ACCELERATION_STRUCTURE_WRITE_KHR,
     ];
-    bits(accesses.bits(), &TABLE)
+    let all = bits(accesses.bits(), &TABLE);
+    let storage = vk::AccessFlags2::SHADER_STORAGE_READ;
+    match stages.contains(Stages::ACCELERATION_STRUCTURE_BUILD) && all.contains(storage) {
+        true => all & !storage | vk::AccessFlags2::SHADER_READ,
+        false => all,
+    }
 }
 
 /// Accesses that something is made visible to: what is visible to storage writes is to storage reads too. Caches do not
 /// tell them apart, and the validation layer cannot always see that a shader only writes.
-pub fn visible_to(mask: Accesses) -> vk::AccessFlags2 {
+pub fn visible_to(stages: Stages, mask: Accesses) -> vk::AccessFlags2 {
     let reads =
         if mask.contains(Accesses::SHADER_STORAGE_WRITE) { Accesses::SHADER_STORAGE_READ } else { Accesses::empty() };
-    accesses(mask | reads)
+    accesses(stages, mask | reads)
 }
 
 fn bits<F: Copy + Default + std::ops::BitOr<Output = F>>(mut mask: u32, table: &[F]) -> F {
@@ -266,7 +272,7 @@ mod tests {
         assert_eq!(stages(Stages::ALL_TRANSFER), vk::PipelineStageFlags2::ALL_TRANSFER);
         let mut seen = vk::AccessFlags2::empty();
         for bit in 0..18 {
-            let flag = accesses(Accesses::from_bits_truncate(1 << bit));
+            let flag = accesses(Stages::empty(), Accesses::from_bits_truncate(1 << bit));
             assert!(!seen.intersects(flag) && flag.as_raw().count_ones() == 1);
             seen |= flag;
         }
@@ -277,5 +283,15 @@ mod tests {
         for format in Format::all() {
             assert_eq!(format!("{:?}", super::format(format)), format.vulkan_name().to_uppercase());
         }
+    }
+
+    #[test]
+    fn builds_read_their_inputs_as_shader_reads() {
+        let (build, read) = (Stages::ACCELERATION_STRUCTURE_BUILD, Accesses::SHADER_STORAGE_READ);
+        assert_eq!(accesses(build, read), vk::AccessFlags2::SHADER_READ);
+        assert_eq!(accesses(Stages::COMPUTE_SHADER, read), vk::AccessFlags2::SHADER_STORAGE_READ);
+        let other = Accesses::ACCELERATION_STRUCTURE_READ;
+        let both = vk::AccessFlags2::SHADER_READ | vk::AccessFlags2::ACCELERATION_STRUCTURE_READ_KHR;
+        assert_eq!(accesses(build, read | other), both);
     }
 }

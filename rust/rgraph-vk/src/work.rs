@@ -2,9 +2,11 @@
 //! anybody. Functions stand only where data cannot.
 
 mod raster_state;
+mod ray;
 mod sampler;
 
 pub use raster_state::{Blend, BlendFactor, BlendOp, Cull, RasterState, StencilFace, StencilOp, Topology};
+pub use ray::{Build, Geometry, HitGroup, INSTANCE_BYTES, Instance, Instances, RayGroups, TRANSFORM_BYTES, Trace};
 pub use sampler::{Address, Border, Compare, Sampler};
 
 use std::collections::HashMap;
@@ -146,7 +148,7 @@ pub struct Commands {
     pub steps: Vec<Step>,
 }
 
-/// One packet of work: a dispatch, a draw or a transfer.
+/// One packet of work: a dispatch, a draw, a transfer, a build or a trace.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Step {
     /// A dispatch.
@@ -155,6 +157,12 @@ pub enum Step {
     Draw(Draw),
     /// A transfer.
     Transfer(Transfer),
+    /// A build of an acceleration structure; no other step of its pass uses the structure or its scratch memory.
+    Build(Build),
+    /// Records of instances, for a build in a later pass.
+    Instances(Instances),
+    /// A trace of rays; only in passes without attachments.
+    Trace(Trace),
 }
 
 /// A dispatch of a compute program.
@@ -254,7 +262,8 @@ pub enum DrawCount {
         /// Added to each index.
         vertex_offset: i32,
     },
-    /// Parameters in a buffer, as Vulkan lays them out.
+    /// Parameters in a buffer, as Vulkan lays them out: vertices or indices, or three counts of workgroups of a mesh stage,
+    /// which keep within the limits of [`DrawCount::Mesh`].
     Indirect {
         /// The buffer.
         buffer: ResourceId,

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 use rgraph_plan::file::nearest::nearest;
 use rgraph_plan::format::Format;
-use rgraph_shader::{Binding, BindingKind, Program};
+use rgraph_shader::{Binding, BindingKind, Kind, Program};
 use rgraph_vk::Error;
 use rgraph_vk::front::{self, Elements, Given, Who};
 use rgraph_vk::work::{Bound as BoundTo, Sampler};
@@ -84,17 +84,20 @@ fn mistyped(program: &Program, values: &[Argument<'_>]) -> Option<PyErr> {
     let stranger = |name: &&str| !bindings().any(|known| known == *name) && !unused(name);
     let name =
         values.iter().map(|(name, _)| &**name).filter(stranger).find(|name| nearest(name, bindings()).is_none())?;
-    let (function, known) = match program.interface.workgroup != [0; 3] {
-        true => ("compute", &COMPUTE[..]),
-        false => ("raster", &RASTER[..]),
+    let (function, known) = match program.kind {
+        Kind::Compute => ("compute", &COMPUTE[..]),
+        Kind::Raster => ("raster", &RASTER[..]),
+        Kind::RayTracing => ("trace", &TRACE[..]),
     };
     let known: Vec<String> = known.iter().chain(&keywords::OF_PASSES).map(|name| (*name).to_owned()).collect();
     let near = nearest(name, known.iter().map(String::as_str))?.to_owned();
     Some(keywords::unexpected(function, name, &[near]))
 }
 
-/// Keyword arguments of dispatches and of draws.
+/// Keyword arguments of dispatches, of traces and of draws.
 const COMPUTE: [&str; 6] = ["groups", "push", "entry", "constants", "key", "bindings"];
+const TRACE: [&str; 11] =
+    ["raygen", "miss", "hit", "callable", "size", "depth", "push", "entry", "constants", "records", "bindings"];
 const RASTER: [&str; 32] = [
     "color",
     "depth",
@@ -229,6 +232,7 @@ fn data_words(value: &Bound<'_, PyAny>, binding: &Binding) -> PyResult<(String, 
     let help = match binding.kind {
         BindingKind::Storage => "import it: g.import_array(name, array, as_buffer=True)",
         BindingKind::Sampler { .. } => "bind an rgraph.Sampler",
+        BindingKind::AccelerationStructure => "bind what build_instances returned",
         _ if value.is_instance_of::<PyList>() => "bind one image, or make it an array in the shader",
         _ => "import it: g.import_array(name, array)",
     };

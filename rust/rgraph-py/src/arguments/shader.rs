@@ -27,7 +27,7 @@ fn is_path(text: &str) -> bool {
 }
 
 /// One source, and its file's name if it has one.
-fn source(value: &Bound<'_, PyAny>) -> PyResult<(GivenCode, Option<PathBuf>)> {
+pub fn source(value: &Bound<'_, PyAny>) -> PyResult<(GivenCode, Option<PathBuf>)> {
     let py = value.py();
     if value.is_instance_of::<PyString>() {
         let Text(text) = value.extract()?;
@@ -66,13 +66,14 @@ pub fn sources(shader: &Bound<'_, PyAny>) -> PyResult<(Vec<Given>, String)> {
         Err(_) => vec![source(shader)?],
     };
     let file = sources.iter().find_map(|(_, file)| file.as_ref()).map(|file| file.display().to_string());
-    let absolute = |path: &PathBuf| std::path::absolute(path).ok();
-    let given = sources.into_iter().map(|(code, file)| {
-        let path = file.as_ref().and_then(absolute);
-        let included = path.as_deref().map(|path| included(path, &code, &mut Vec::new())).unwrap_or_default();
-        Given { path, code, included }
-    });
-    Ok((given.collect(), file.unwrap_or_default()))
+    Ok((sources.into_iter().map(|(code, file)| given(code, file.as_deref())).collect(), file.unwrap_or_default()))
+}
+
+/// A source with its file and those that it includes.
+pub fn given(code: GivenCode, file: Option<&Path>) -> Given {
+    let path = file.and_then(|file| std::path::absolute(file).ok());
+    let included = path.as_deref().map(|path| included(path, &code, &mut Vec::new())).unwrap_or_default();
+    Given { path, code, included, stage: None }
 }
 
 /// The values of a `constants=` argument: a dict by names, or by numbers of constants.
@@ -122,7 +123,20 @@ pub fn program(
         return Err(PyTypeError::new_err(STAGES));
     }
     let (given, name) = sources(shader)?;
-    let entry = entry.map(str::to_owned);
+    compiled(py, (name, given), kind, (entry.map(str::to_owned), constants), who)
+}
+
+/// The program of sources, the file's name if they have one, entry points and constants.
+///
+/// # Errors
+/// `ShaderError` with the source line.
+pub fn compiled(
+    py: Python<'_>,
+    (name, given): (String, Vec<Given>),
+    kind: Kind,
+    (entry, constants): (Option<String>, Constants),
+    who: Who<'_>,
+) -> PyResult<Arc<Program>> {
     let made = patiently(py, move || Program::of(&name, kind, given, entry.as_deref(), &constants))?;
     made.map_err(|mut error| {
         if error.shader.is_empty() {

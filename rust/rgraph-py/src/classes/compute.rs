@@ -22,7 +22,7 @@ use crate::run::draft::Todo;
 
 /// So many workgroups, if a value is a number or up to three of them; `wanted` is the message where it is a sequence of
 /// something else.
-fn counted(value: &Bound<'_, PyAny>, wanted: &'static str) -> PyResult<Option<[u32; 3]>> {
+pub fn counted(value: &Bound<'_, PyAny>, wanted: &'static str) -> PyResult<Option<[u32; 3]>> {
     let count = |item: &Bound<'_, PyAny>| item.extract::<Count>().map(|Count(count)| count);
     let wrong = || PyTypeError::new_err(wanted);
     let mut groups = [1; 3];

@@ -19,9 +19,6 @@ use crate::classes::compute::fixed_groups;
 use crate::classes::passes::{Arguments, Work};
 use crate::classes::view::PyView;
 
-/// Words of a `VkDrawIndirectCommand` and of a `VkDrawIndexedIndirectCommand`.
-const INDIRECT: [u32; 2] = [16, 20];
-
 /// Reads one draw with the given state, of arguments that are all its own.
 pub fn draw(
     py: Python<'_>,
@@ -57,7 +54,7 @@ pub fn draw(
     let groups = arguments.take("groups")?.map(|value| fixed_groups(&value)).transpose()?;
     let vertex_offset = arguments.read::<i32>("vertex_offset")?.unwrap_or(0);
     let draws = count("draws", 1)?;
-    let stride = count("stride", INDIRECT[usize::from(index.is_some())])?;
+    let stride = count("stride", front::indirect_bytes(&program, index.is_some()))?;
     let count = match (arguments.take("indirect")?, groups) {
         (Some(_), Some(_)) => return Err(PyTypeError::new_err("indirect= counts vertices; give it or groups=")),
         (Some(indirect), None) => {

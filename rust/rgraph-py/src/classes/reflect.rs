@@ -137,6 +137,7 @@ fn binding<'py>(py: Python<'py>, binding: &Binding) -> PyResult<Bound<'py, PyAny
         BindingKind::Texels { sample, format, .. } => ("texels", Some(sample), format),
         BindingKind::Sampler { .. } => ("sampler", None, None),
         BindingKind::InputAttachment { .. } => ("input_attachment", None, None),
+        BindingKind::AccelerationStructure => ("acceleration_structure", None, None),
     };
     let sample = sample.map(|sample| match sample {
         SampleKind::Float => "float",

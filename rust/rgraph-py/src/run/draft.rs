@@ -13,7 +13,8 @@ use rgraph_plan::resource::ResourceId;
 use rgraph_shader::{Given, Program};
 use rgraph_vk::front::Check;
 use rgraph_vk::work::{
-    Bound as BoundTo, Dispatch, Draw, DrawCount, Groups, Level, Step, Transfer, What, Work, Workload,
+    Bound as BoundTo, Build, Dispatch, Draw, DrawCount, Geometry, Groups, Level, Step, Trace, Transfer, What, Work,
+    Workload,
 };
 
 use crate::run::state::{self, State, Target, find_outwards};
@@ -99,7 +100,8 @@ impl Draft {
             match step {
                 Step::Dispatch(dispatch) => Some(&dispatch.program),
                 Step::Draw(draw) => Some(&draw.program),
-                Step::Transfer(_) => None,
+                Step::Trace(trace) => Some(&trace.program),
+                Step::Transfer(_) | Step::Build(_) | Step::Instances(_) => None,
             }
         }
         steps.iter().filter_map(program).flat_map(|program| &program.sources)
@@ -180,11 +182,7 @@ pub fn renamed(step: &Step, pass: &str, find: &impl Fn(ResourceId) -> Option<Res
         Step::Dispatch(dispatch) => Step::Dispatch(Dispatch {
             program: named(&dispatch.program),
             bound: bound(&dispatch.bound, find)?,
-            groups: match dispatch.groups {
-                Groups::Fixed(groups) => Groups::Fixed(groups),
-                Groups::Cover(resource, mip) => Groups::Cover(find(resource)?, mip),
-                Groups::Indirect { buffer, offset } => Groups::Indirect { buffer: find(buffer)?, offset },
-            },
+            groups: grouped(dispatch.groups, find)?,
             push: dispatch.push.clone(),
             key: dispatch.key,
         }),
@@ -203,7 +201,54 @@ pub fn renamed(step: &Step, pass: &str, find: &impl Fn(ResourceId) -> Option<Res
             Step::Draw(draw)
         }
         Step::Transfer(transfer) => Step::Transfer(transferred(transfer, find)?),
+        Step::Build(build) => Step::Build(built(build, find)?),
+        Step::Instances(instances) => {
+            let mut instances = instances.clone();
+            instances.to = find(instances.to)?;
+            if let Some((from, _)) = &mut instances.transforms {
+                *from = find(*from)?;
+            }
+            for one in &mut instances.all {
+                one.structure = find(one.structure)?;
+            }
+            Step::Instances(instances)
+        }
+        Step::Trace(trace) => Step::Trace(Trace {
+            program: named(&trace.program),
+            bound: bound(&trace.bound, find)?,
+            size: grouped(trace.size, find)?,
+            ..trace.clone()
+        }),
     })
+}
+
+fn grouped(groups: Groups, find: &impl Fn(ResourceId) -> Option<ResourceId>) -> Option<Groups> {
+    Some(match groups {
+        Groups::Fixed(groups) => Groups::Fixed(groups),
+        Groups::Cover(resource, mip) => Groups::Cover(find(resource)?, mip),
+        Groups::Indirect { buffer, offset } => Groups::Indirect { buffer: find(buffer)?, offset },
+    })
+}
+
+fn built(build: &Build, find: &impl Fn(ResourceId) -> Option<ResourceId>) -> Option<Build> {
+    let mut build = build.clone();
+    (build.structure, build.scratch) = (find(build.structure)?, find(build.scratch)?);
+    match &mut build.geometry {
+        Geometry::Triangles { buffer, index, .. } => {
+            *buffer = find(*buffer)?;
+            if let Some(index) = index {
+                index.buffer = find(index.buffer)?;
+            }
+        }
+        Geometry::Boxes { buffer, .. } => *buffer = find(*buffer)?,
+        Geometry::Instances { buffer, structures, .. } => {
+            *buffer = find(*buffer)?;
+            for structure in structures {
+                *structure = find(*structure)?;
+            }
+        }
+    }
+    Some(build)
 }
 
 fn bound(all: &[BoundTo], find: &impl Fn(ResourceId) -> Option<ResourceId>) -> Option<Arc<[BoundTo]>> {

@@ -171,7 +171,8 @@ impl Runnable {
         steps.iter().find_map(|step| match step {
             Step::Dispatch(dispatch) => Some((&*dispatch.program, &*dispatch.bound, &*dispatch.push)),
             Step::Draw(draw) => Some((&*draw.program, &*draw.bound, &*draw.push)),
-            Step::Transfer(_) => None,
+            Step::Trace(trace) => Some((&*trace.program, &*trace.bound, &*trace.push)),
+            Step::Transfer(_) | Step::Build(_) | Step::Instances(_) => None,
         })
     }
 

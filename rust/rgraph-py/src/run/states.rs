@@ -41,7 +41,8 @@ pub fn seen(load: &Workload, origin: Option<&Bound<'_, PyGraph>>) -> HashMap<Res
             let (program, bound) = match step {
                 Step::Dispatch(dispatch) => (&dispatch.program, &dispatch.bound),
                 Step::Draw(draw) => (&draw.program, &draw.bound),
-                Step::Transfer(_) => continue,
+                Step::Trace(trace) => (&trace.program, &trace.bound),
+                Step::Transfer(_) | Step::Build(_) | Step::Instances(_) => continue,
             };
             for one in bound.iter() {
                 let What::Resource(view) = &one.what else { continue };

@@ -59,6 +59,9 @@ mod op {
     pub const GROUP_DECORATE: u16 = 74;
     pub const GROUP_MEMBER_DECORATE: u16 = 75;
     pub const EXECUTION_MODE_ID: u16 = 331;
+    pub const TRACE_RAY: u16 = 4445;
+    pub const RAY_QUERY_INITIALIZE: u16 = 4473;
+    pub const TYPE_ACCELERATION_STRUCTURE: u16 = 5341;
 }
 
 /// Decorations that are read here.
@@ -323,6 +326,12 @@ impl<'a> Binary<'a> {
                     3 => Some(Stage::Geometry),
                     4 => Some(Stage::Fragment),
                     5 => Some(Stage::Compute),
+                    5313 => Some(Stage::RayGeneration),
+                    5314 => Some(Stage::Intersection),
+                    5315 => Some(Stage::AnyHit),
+                    5316 => Some(Stage::ClosestHit),
+                    5317 => Some(Stage::Miss),
+                    5318 => Some(Stage::Callable),
                     5364 => Some(Stage::Task),
                     5365 => Some(Stage::Mesh),
                     _ => None,

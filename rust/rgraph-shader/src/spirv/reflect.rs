@@ -196,6 +196,12 @@ impl Binary<'_> {
             Stage::TessellationEvaluation | Stage::Geometry => input,
             Stage::Mesh => !input,
             Stage::Compute | Stage::Vertex | Stage::Task | Stage::Fragment => false,
+            Stage::RayGeneration
+            | Stage::Miss
+            | Stage::ClosestHit
+            | Stage::AnyHit
+            | Stage::Intersection
+            | Stage::Callable => false,
         };
         let is_patch = |member: u32| self.member(ty, member, decoration::PATCH).is_some();
         let of_patch = self.decoration(variable.id, decoration::PATCH).is_some() || is_patch(0);

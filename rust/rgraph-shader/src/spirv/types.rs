@@ -22,6 +22,7 @@ pub(super) enum Form {
         format: u32,
     },
     Sampler,
+    AccelerationStructure,
     SampledImage(u32),
     Array(u32, u32),
     RuntimeArray(u32),
@@ -66,6 +67,7 @@ impl Form {
                 format: at(7),
             },
             op::TYPE_SAMPLER => Self::Sampler,
+            op::TYPE_ACCELERATION_STRUCTURE => Self::AccelerationStructure,
             op::TYPE_SAMPLED_IMAGE => Self::SampledImage(at(1)),
             op::TYPE_ARRAY => Self::Array(at(1), at(2)),
             op::TYPE_RUNTIME_ARRAY => Self::RuntimeArray(at(1)),
@@ -194,10 +196,11 @@ impl Binary<'_> {
         Err("its type has no end".to_owned())
     }
 
-    /// What an image or sampler is. `index`: of an input attachment.
+    /// What an image, a sampler or an acceleration structure is. `index`: of an input attachment.
     pub(super) fn opaque(&self, id: u32, index: u32, compares: bool) -> Result<BindingKind, String> {
         let (image, combined) = match self.form(id) {
             Form::Sampler => return Ok(BindingKind::Sampler { comparison: compares }),
+            Form::AccelerationStructure => return Ok(BindingKind::AccelerationStructure),
             Form::SampledImage(image) => (*image, true),
             _ => (id, false),
         };

@@ -67,7 +67,7 @@ impl Binder<'_> {
                             wanted.push(Wanted::Raster(draw, targets));
                         }
                     }
-                    Step::Dispatch(_) | Step::Transfer(_) => {}
+                    Step::Dispatch(_) | Step::Transfer(_) | Step::Build(_) | Step::Instances(_) | Step::Trace(_) => {}
                 }
             }
         }

@@ -15,15 +15,18 @@ use rgraph_plan::resource::ResourceId;
 use rgraph_shader::Program;
 
 use crate::compile::pipeline::{Layouts, Targets, descriptor_type};
+use crate::compile::ray::ReadyTrace;
 use crate::compile::rendering::Renderings;
 use crate::compile::scene::{PassAccess, Scene};
 use crate::compile::transfer;
 use crate::device::Shared;
 use crate::error::Error;
-use crate::front::writes_stencil;
+use crate::front::{has_mesh, indirect_bytes, writes_stencil};
 use crate::memory::physical_resource::ViewKey;
 use crate::memory::state::Region;
-use crate::work::{Bound, Dispatch, Draw, DrawCount, Groups, IndexBuffer, Step, Transfer, VertexBuffer};
+use crate::work::{
+    Bound, Build, Dispatch, Draw, DrawCount, Groups, IndexBuffer, Instances, Step, Transfer, VertexBuffer,
+};
 
 /// A step, ready to be recorded.
 #[derive(Clone, Debug)]
@@ -49,6 +52,12 @@ pub(crate) enum Action {
     Draw(u32),
     /// In [`Packets::transfers`].
     Transfer(u32),
+    /// In [`Packets::builds`].
+    Build(u32),
+    /// In [`Packets::instances`].
+    Instances(u32),
+    /// In [`Packets::traces`].
+    Trace(u32),
 }
 
 /// What a draw draws.
@@ -59,6 +68,8 @@ pub(crate) struct Drawn {
     pub vertex: Span,
     pub index: Option<IndexBuffer>,
     pub viewport: Option<[f32; 4]>,
+    /// Whether workgroups of a mesh stage are drawn.
+    pub is_mesh: bool,
 }
 
 /// A descriptor set.
@@ -88,6 +99,8 @@ pub(crate) enum Descriptor {
     /// Bytes of a buffer as texels of a format.
     Texels(ResourceId, [u64; 2], Format),
     Sampler(vk::Sampler),
+    /// An acceleration structure.
+    Structure(ResourceId),
     /// Bytes in [`Packets::data`].
     Data([u64; 2]),
 }
@@ -109,11 +122,30 @@ pub(crate) struct Packets {
     /// Vertex buffers and first bytes in them.
     pub vertex: Vec<(ResourceId, u64)>,
     pub transfers: Vec<transfer::Ready>,
+    /// Builds and instances of acceleration structures; resources are the plan's.
+    pub builds: Vec<Build>,
+    pub instances: Vec<Instances>,
+    pub traces: Vec<ReadyTrace>,
+}
+
+impl Packets {
+    /// Adds a packet that binds nothing.
+    pub fn plain(&mut self, what: Action) {
+        self.packets.push(Packet {
+            pipeline: vk::Pipeline::null(),
+            layout: vk::PipelineLayout::null(),
+            push_stages: vk::ShaderStageFlags::empty(),
+            sets: Span::default(),
+            push: Span::default(),
+            key: 0,
+            what,
+        });
+    }
 }
 
 /// What was found for the step before, which the next one of the pass mostly has too.
 #[derive(Default)]
-struct Before<'a> {
+pub(super) struct Before<'a> {
     /// What the pass draws to.
     targets: Option<Targets>,
     /// The last draw and its pipeline.
@@ -176,7 +208,7 @@ impl Binder<'_> {
             run.sort_by_key(|step| match step {
                 Step::Draw(draw) => draw.key,
                 Step::Dispatch(dispatch) => dispatch.key,
-                Step::Transfer(_) => 0,
+                Step::Transfer(_) | Step::Build(_) | Step::Instances(_) | Step::Trace(_) => 0,
             });
         }
         let mut before = Before::default();
@@ -196,6 +228,9 @@ impl Binder<'_> {
                     self.draw(pass, draw, count, &mut before, out)
                 }
                 Step::Transfer(transfer) => self.transfer(pass, transfer, out),
+                Step::Build(build) => self.build(pass, build, out),
+                Step::Instances(instances) => self.instances(pass, instances, out),
+                Step::Trace(trace) => self.trace(pass, trace, &mut before, out),
             };
             added.map_err(|error| self.in_pass(pass, error))?;
         }
@@ -280,14 +315,7 @@ impl Binder<'_> {
         let what = match *groups {
             Groups::Fixed(groups) => Action::Dispatch(groups),
             Groups::Cover(resource, mip) => {
-                let resource = self.planned(pass, resource)?;
-                let size = match self.plan.resources[resource].kind {
-                    PlanKind::Image { size, layers, .. } => {
-                        let [x, y, z] = mip_size(size, mip);
-                        [x, y, z.max(layers)]
-                    }
-                    PlanKind::Buffer { size } => [u32::try_from(size.div_ceil(4)).unwrap_or(u32::MAX), 1, 1],
-                };
+                let size = self.covered_texels(pass, resource, mip)?;
                 let workgroup = program.interface.workgroup;
                 Action::Dispatch(std::array::from_fn(|axis| size[axis].div_ceil(workgroup[axis].max(1))))
             }
@@ -306,6 +334,17 @@ impl Binder<'_> {
         }
         before.key = *key;
         self.packet(pass, (program, bound, push), pipeline, what, before, out)
+    }
+
+    /// The texels of a mip of an image, layers in z, or the 32-bit words of a buffer.
+    pub(super) fn covered_texels(&self, pass: PlanPassId, resource: ResourceId, mip: u32) -> Result<[u32; 3], Error> {
+        Ok(match self.plan.resources[self.planned(pass, resource)?].kind {
+            PlanKind::Image { size, layers, .. } => {
+                let [x, y, z] = mip_size(size, mip);
+                [x, y, z.max(layers)]
+            }
+            PlanKind::Buffer { size } => [u32::try_from(size.div_ceil(4)).unwrap_or(u32::MAX), 1, 1],
+        })
     }
 
     fn draw<'a>(
@@ -354,7 +393,7 @@ impl Binder<'_> {
         let mut count = count;
         if let DrawCount::Indirect { buffer, offset, draws, stride } = &mut count {
             *buffer = self.planned(pass, *buffer)?;
-            let one = if index.is_some() { 20 } else { 16 };
+            let one = indirect_bytes(program, index.is_some());
             if *draws > 1 && (*stride < one || *stride % 4 != 0) {
                 let says = format!("draws indirectly with a stride of {stride} bytes");
                 return self.refuse(pass, says, &format!("use a multiple of 4, at least {one}"));
@@ -374,12 +413,12 @@ impl Binder<'_> {
             None => self.shared.raster_pipeline(program, state, targets, vertex_buffers)?,
         };
         (before.drawn, before.key) = (Some((draw, pipeline)), draw.key);
-        out.draws.push(Drawn { count, vertex, index, viewport: *viewport });
+        out.draws.push(Drawn { count, vertex, index, viewport: *viewport, is_mesh: has_mesh(program) });
         let what = Action::Draw(out.draws.len() as u32 - 1);
         self.packet(pass, (program, bound, push), pipeline, what, before, out)
     }
 
-    fn packet<'a>(
+    pub(super) fn packet<'a>(
         &self,
         pass: PlanPassId,
         (program, bound, push): (&'a Arc<Program>, &'a Arc<[Bound]>, &[u8]),
@@ -538,13 +577,5 @@ fn transfer_stages(kind: TransferKind) -> Stages {
 
 fn push_transfer(transfer: transfer::Ready, out: &mut Packets) {
     out.transfers.push(transfer);
-    out.packets.push(Packet {
-        pipeline: vk::Pipeline::null(),
-        layout: vk::PipelineLayout::null(),
-        push_stages: vk::ShaderStageFlags::empty(),
-        sets: Span::default(),
-        push: Span::default(),
-        key: 0,
-        what: Action::Transfer(out.transfers.len() as u32 - 1),
-    });
+    out.plain(Action::Transfer(out.transfers.len() as u32 - 1));
 }

@@ -204,6 +204,8 @@ impl Shared {
             55 => ("shaderStorageImageReadWithoutFormat", on(core.shader_storage_image_read_without_format)),
             56 => ("shaderStorageImageWriteWithoutFormat", on(core.shader_storage_image_write_without_format)),
             57 => ("multiViewport", on(core.multi_viewport)),
+            4472 => ("rayQuery (VK_KHR_ray_query)", self.enabled.rays.queries),
+            4479 => ("rayTracingPipeline (VK_KHR_ray_tracing_pipeline)", self.enabled.rays.pipelines),
             5283 => ("meshShader (VK_EXT_mesh_shader)", self.enabled.mesh),
             other => {
                 let find = |all: &[(u32, &'static str)]| all.iter().position(|(known, _)| *known == other);

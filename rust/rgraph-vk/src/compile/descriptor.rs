@@ -81,6 +81,11 @@ impl Binder<'_> {
                 let (resource, key, layout) = self.image_view(pass, program, binding, view)?;
                 Ok(Descriptor::Combined(resource, key, layout, self.shared.sampler(&Sampler::default())?))
             }
+            (What::Resource(view), BindingKind::AccelerationStructure) => {
+                let resource = self.planned(pass, view.resource)?;
+                self.bound_access(pass, program, binding, (resource, view))?;
+                Ok(Descriptor::Structure(resource))
+            }
             (What::Sampler(_), _) => mismatch("a sampler"),
             (What::Data(_), _) => mismatch("plain data"),
             (What::Resource(_) | What::Combined(..) | What::Texels(..), _) => mismatch("a resource"),
@@ -102,6 +107,7 @@ impl Binder<'_> {
             Usage::StorageReadWrite => &[Usage::StorageReadWrite],
             Usage::Uniform => &[Usage::Uniform],
             Usage::InputAttachment => &[Usage::InputAttachment],
+            Usage::AccelerationRead => &[Usage::AccelerationRead],
             _ => &[Usage::Sampled],
         };
         let how =
@@ -324,6 +330,7 @@ fn wanted(kind: BindingKind) -> String {
         }
         BindingKind::Sampler { comparison: true } => "a comparing sampler".to_owned(),
         BindingKind::Sampler { comparison: false } => "a sampler".to_owned(),
+        BindingKind::AccelerationStructure => "an acceleration structure".to_owned(),
         BindingKind::InputAttachment { .. } => "an input attachment".to_owned(),
     }
 }

@@ -6,10 +6,11 @@ use rgraph_plan::access::Usage;
 use rgraph_plan::format::Numbers;
 use rgraph_plan::plan::{PlanKind, PlanPassId};
 use rgraph_plan::resource::ResourceId;
-use rgraph_shader::{Program, Scalar, Stage};
+use rgraph_shader::{Program, Scalar};
 
 use crate::compile::bind::Binder;
 use crate::error::Error;
+use crate::front::has_mesh;
 use crate::memory::state::Region;
 use crate::work::{DrawCount, VertexBuffer};
 
@@ -40,8 +41,9 @@ impl Binder<'_> {
     /// Programs with a mesh stage are drawn by workgroups, and only they; no more than every device with mesh stages
     /// takes (Vulkan 1.3, "Required Limits": `maxMeshWorkGroupCount`, `maxMeshWorkGroupTotalCount`).
     pub(crate) fn check_groups(&self, pass: PlanPassId, program: &Program, count: &DrawCount) -> Result<(), Error> {
-        let is_mesh = program.modules.iter().any(|module| module.stage == Stage::Mesh);
-        match (is_mesh, count) {
+        match (has_mesh(program), count) {
+            // The counts of indirect draws are the caller's to keep within these limits.
+            (true, DrawCount::Indirect { .. }) => Ok(()),
             (true, DrawCount::Mesh { groups }) => {
                 let all: u64 = groups.iter().map(|axis| u64::from(*axis)).product();
                 if groups.iter().all(|axis| *axis <= 0xffff) && all <= 1 << 22 {
@@ -52,7 +54,7 @@ impl Binder<'_> {
             }
             (true, _) => {
                 let says = format!("draws vertices, and shader \"{}\" has a mesh stage", program.name);
-                self.refuse(pass, says, "say how many workgroups to draw with groups=(x, y, z)")
+                self.refuse(pass, says, "say how many workgroups to draw with groups=(x, y, z), or indirect=")
             }
             (false, DrawCount::Mesh { .. }) => {
                 let says = format!("draws workgroups, and shader \"{}\" has no mesh stage", program.name);

@@ -16,6 +16,8 @@ pub(crate) mod place;
 pub(crate) mod prepared;
 mod primitives;
 pub(crate) mod raster;
+pub(crate) mod ray;
+mod ray_checks;
 pub(crate) mod rendering;
 pub(crate) mod scene;
 pub(crate) mod spirv;

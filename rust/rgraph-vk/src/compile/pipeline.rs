@@ -13,6 +13,7 @@ use rgraph_shader::{BindingKind, Interface, Module, Program, Stage};
 
 use crate::compile::cache::CacheFile;
 use crate::compile::keys::{ProgramKey, RasterKey};
+use crate::compile::ray::{RayKey, RayPipeline};
 use crate::compile::spirv::{self, Variables};
 use crate::compile::{primitives, raster};
 use crate::device::Shared;
@@ -58,7 +59,7 @@ pub(crate) struct Targets {
 }
 
 /// Pipelines that drivers were asked for.
-static MADE: AtomicU64 = AtomicU64::new(0);
+pub(super) static MADE: AtomicU64 = AtomicU64::new(0);
 
 /// How many pipelines this process made so far, on all devices: what a device has already is not counted again.
 pub fn pipelines_made_so_far() -> u64 {
@@ -70,6 +71,7 @@ struct Made {
     layouts: HashMap<ProgramKey, Arc<Layouts>>,
     compute: HashMap<ProgramKey, vk::Pipeline>,
     raster: HashMap<RasterKey, vk::Pipeline>,
+    rays: HashMap<RayKey, RayPipeline>,
     samplers: HashMap<SamplerKey, vk::Sampler>,
     made: usize,
 }
@@ -117,7 +119,8 @@ impl Pipelines {
                 Err(error) => log::warn!(target: "rgraph", "vkGetPipelineCacheData returned {error:?}"),
             }
         }
-        for pipeline in made.compute.into_values().chain(made.raster.into_values()) {
+        let rays = made.rays.into_values().map(|made| made.raw);
+        for pipeline in made.compute.into_values().chain(made.raster.into_values()).chain(rays) {
             // SAFETY: the device is idle and goes.
             unsafe { device.destroy_pipeline(pipeline, device.host()) };
         }
@@ -139,6 +142,25 @@ impl Pipelines {
         }
     }
 
+    /// A ray-tracing pipeline that was made before.
+    pub fn ray(&self, key: &RayKey) -> Option<RayPipeline> {
+        self.lock().rays.get(key).cloned()
+    }
+
+    /// Keeps a ray-tracing pipeline unless another thread was faster, whose one is then taken.
+    pub fn keep_ray(&self, device: &Functions, key: RayKey, made: RayPipeline) -> RayPipeline {
+        let mut all = self.lock();
+        all.made += 1;
+        match all.rays.entry(key) {
+            std::collections::hash_map::Entry::Occupied(known) => {
+                // SAFETY: never used.
+                unsafe { device.destroy_pipeline(made.raw, device.host()) };
+                known.get().clone()
+            }
+            std::collections::hash_map::Entry::Vacant(place) => place.insert(made).clone(),
+        }
+    }
+
     /// The cache that pipelines are made with.
     pub fn cache(&self) -> vk::PipelineCache {
         self.cache
@@ -156,9 +178,20 @@ pub(crate) fn descriptor_type(kind: BindingKind) -> vk::DescriptorType {
         BindingKind::Texels { storage: false, .. } => vk::DescriptorType::UNIFORM_TEXEL_BUFFER,
         BindingKind::Texels { storage: true, .. } => vk::DescriptorType::STORAGE_TEXEL_BUFFER,
         BindingKind::Sampler { .. } => vk::DescriptorType::SAMPLER,
+        BindingKind::AccelerationStructure => vk::DescriptorType::ACCELERATION_STRUCTURE_KHR,
         BindingKind::InputAttachment { .. } => vk::DescriptorType::INPUT_ATTACHMENT,
     }
 }
+
+/// The stages of ray-tracing pipelines: plans have one for all of them.
+const RAY_STAGES: vk::ShaderStageFlags = vk::ShaderStageFlags::from_raw(
+    vk::ShaderStageFlags::RAYGEN_KHR.as_raw()
+        | vk::ShaderStageFlags::MISS_KHR.as_raw()
+        | vk::ShaderStageFlags::CLOSEST_HIT_KHR.as_raw()
+        | vk::ShaderStageFlags::ANY_HIT_KHR.as_raw()
+        | vk::ShaderStageFlags::INTERSECTION_KHR.as_raw()
+        | vk::ShaderStageFlags::CALLABLE_KHR.as_raw(),
+);
 
 fn shader_stages(stages: Stages) -> vk::ShaderStageFlags {
     let mut out = vk::ShaderStageFlags::empty();
@@ -171,6 +204,7 @@ fn shader_stages(stages: Stages) -> vk::ShaderStageFlags {
         (Stages::MESH_SHADER, vk::ShaderStageFlags::MESH_EXT),
         (Stages::FRAGMENT_SHADER, vk::ShaderStageFlags::FRAGMENT),
         (Stages::COMPUTE_SHADER, vk::ShaderStageFlags::COMPUTE),
+        (Stages::RAY_TRACING_SHADER, RAY_STAGES),
     ] {
         if stages.contains(ours) {
             out |= theirs;
@@ -466,13 +500,13 @@ fn written(program: &Program, remap: &[u32]) -> Vec<u32> {
 }
 
 /// Shader modules while a pipeline is made.
-struct ShaderStages<'a> {
+pub(super) struct ShaderStages<'a> {
     shared: &'a Shared,
     modules: Vec<(vk::ShaderStageFlags, std::ffi::CString, vk::ShaderModule)>,
 }
 
 impl<'a> ShaderStages<'a> {
-    fn new(shared: &'a Shared, program: &Program, remap: &[u32]) -> Result<Self, Error> {
+    pub fn new(shared: &'a Shared, program: &Program, remap: &[u32]) -> Result<Self, Error> {
         let mut stages = Self { shared, modules: Vec::new() };
         let foreign = crate::validate::is_foreign(program);
         for Module { stage, entry, spirv } in program.modules.iter() {
@@ -499,13 +533,19 @@ impl<'a> ShaderStages<'a> {
                 Stage::Task => vk::ShaderStageFlags::TASK_EXT,
                 Stage::Mesh => vk::ShaderStageFlags::MESH_EXT,
                 Stage::Fragment => vk::ShaderStageFlags::FRAGMENT,
+                Stage::RayGeneration => vk::ShaderStageFlags::RAYGEN_KHR,
+                Stage::Miss => vk::ShaderStageFlags::MISS_KHR,
+                Stage::ClosestHit => vk::ShaderStageFlags::CLOSEST_HIT_KHR,
+                Stage::AnyHit => vk::ShaderStageFlags::ANY_HIT_KHR,
+                Stage::Intersection => vk::ShaderStageFlags::INTERSECTION_KHR,
+                Stage::Callable => vk::ShaderStageFlags::CALLABLE_KHR,
             };
             stages.modules.push((stage, c_string(entry), module));
         }
         Ok(stages)
     }
 
-    fn infos(&self) -> Vec<vk::PipelineShaderStageCreateInfo<'_>> {
+    pub fn infos(&self) -> Vec<vk::PipelineShaderStageCreateInfo<'_>> {
         let info = |(stage, entry, module): &'_ (_, std::ffi::CString, _)| {
             // The name lives in `self`, as the result's lifetime says.
             let name: &std::ffi::CStr = entry;

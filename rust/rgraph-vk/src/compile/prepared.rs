@@ -7,6 +7,7 @@ use std::ffi::CString;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use rgraph_plan::access::Usage;
 use rgraph_plan::bake::{Measure as DriverSizes, Measured, Options, Scratch, bake_measured};
 use rgraph_plan::declared;
 use rgraph_plan::error::GraphError;
@@ -97,6 +98,10 @@ pub(crate) struct Prepared {
     pub sorted: IdVec<PlanPassId, u32>,
     /// Whether some chunks are recorded in each run.
     pub records_again: bool,
+    /// Buffers that live passes use as acceleration structures, where the device has them.
+    pub structures: Vec<ResourceId>,
+    /// Uses of those that outlive a run, in the order of the plan: the pass, the memory, whether it is built anew.
+    pub structure_uses: Vec<(PlanPassId, ResourceId, bool)>,
     /// Where the plan's passes stand, by declaration.
     pub planned: HashMap<PassId, PlanPassId>,
     pub places: IdVec<ResourceId, Place>,
@@ -302,6 +307,7 @@ impl Prepared {
             Root { resource, declared, states }
         });
         let roots = roots.collect();
+        let (structures, structure_uses) = structures(shared, &plan, &scene);
         let phases = scene.remembered.iter().filter(|frames| **frames > 0).fold(1, |all, frames| {
             let length = u64::from(*frames) + 1;
             all / gcd(all, length) * length
@@ -339,6 +345,8 @@ impl Prepared {
             host_sets,
             sorted,
             records_again: !again.is_empty(),
+            structures,
+            structure_uses,
             planned,
             imports,
             places,
@@ -411,6 +419,32 @@ impl Drop for Prepared {
     fn drop(&mut self) {
         subpass::destroy(&self.shared, &mut self.renderings);
     }
+}
+
+/// See [`Prepared::structures`] and [`Prepared::structure_uses`].
+fn structures(shared: &Shared, plan: &Plan, scene: &Scene) -> (Vec<ResourceId>, Vec<(PlanPassId, ResourceId, bool)>) {
+    let (mut all, mut uses) = (Vec::new(), Vec::new());
+    if shared.rays.is_none() {
+        return (all, uses);
+    }
+    let order = plan.commands.iter().filter_map(|command| match command {
+        Command::Pass { pass, .. } => Some(*pass),
+        _ => None,
+    });
+    for pass in order {
+        for access in scene.of(pass) {
+            if let Usage::AccelerationBuild | Usage::AccelerationUpdate | Usage::AccelerationRead = access.usage {
+                if !all.contains(&access.resource) {
+                    all.push(access.resource);
+                }
+                if !scene.begins_empty(plan, access.resource) {
+                    let memory = scene.memory[access.resource];
+                    uses.push((pass, memory, access.usage == Usage::AccelerationBuild));
+                }
+            }
+        }
+    }
+    (all, uses)
 }
 
 /// By edge: whether a barrier of the plan releases it to the queue family that the declaration leaves it to.

@@ -204,6 +204,16 @@ fn buffer_usage(usage: Usage) -> vk::BufferUsageFlags {
         Usage::Index => vk::BufferUsageFlags::INDEX_BUFFER,
         Usage::Indirect => vk::BufferUsageFlags::INDIRECT_BUFFER,
         Usage::Sampled => vk::BufferUsageFlags::UNIFORM_TEXEL_BUFFER,
+        Usage::AccelerationInput => {
+            vk::BufferUsageFlags::ACCELERATION_STRUCTURE_BUILD_INPUT_READ_ONLY_KHR
+                | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS
+        }
+        Usage::AccelerationBuild | Usage::AccelerationUpdate | Usage::AccelerationRead => {
+            vk::BufferUsageFlags::ACCELERATION_STRUCTURE_STORAGE_KHR | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS
+        }
+        Usage::AccelerationScratch => {
+            vk::BufferUsageFlags::STORAGE_BUFFER | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS
+        }
         _ => vk::BufferUsageFlags::empty(),
     }
 }

@@ -342,9 +342,9 @@ impl Maker<'_> {
                 });
             let barrier = vk::MemoryBarrier2::default()
                 .src_stage_mask(convert::stages(src_stages))
-                .src_access_mask(convert::accesses(src_access))
+                .src_access_mask(convert::accesses(src_stages, src_access))
                 .dst_stage_mask(convert::stages(dst_stages))
-                .dst_access_mask(convert::accesses(dst_access));
+                .dst_access_mask(convert::accesses(dst_stages, dst_access));
             let (first, count) = (*before as u32, self.rendering.passes.len() as u32);
             for pair in (0..first).flat_map(|from| (first..count).map(move |to| (from, to))) {
                 match out.iter_mut().find(|(known, _)| *known == pair) {

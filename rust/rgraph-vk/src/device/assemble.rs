@@ -82,7 +82,7 @@ impl Device {
             let timestamp_bits = chosen.info.families[handle.family as usize].timestamp_bits;
             queues.push(Queue::new(handle, timestamp_bits, semaphore));
         }
-        let memory = Memory::new(context.raw(), chosen.raw, &raw, options.memory.clone())?;
+        let memory = Memory::new(context.raw(), chosen.raw, &raw, enabled.rays.structures, options.memory.clone())?;
         // SAFETY: the physical device is of this instance.
         let properties = unsafe { context.raw().get_physical_device_properties(chosen.raw) };
         let pipelines = Pipelines::new(&raw, &properties, options.cache.clone(), pipeline_cache)?;
@@ -92,6 +92,7 @@ impl Device {
         let shared = Shared {
             clock: clock.map(|name| DeviceClock::new(&context, &raw, name, properties.limits.timestamp_period)),
             meshes: enabled.mesh.then(|| ext::mesh_shader::Device::new(context.raw(), &raw)),
+            rays: crate::compile::ray::RayFunctions::of(&context, chosen.raw, &raw, enabled.rays).map(Box::new),
             labels: labels.then(|| ext::debug_utils::Device::new(context.raw(), &raw)),
             raw,
             physical: chosen.raw,

@@ -34,10 +34,8 @@ pub(crate) const OPTIONAL: [(u32, &str); 24] = [
 ];
 
 /// Capabilities of extensions and features that no device of rgraph's has: drivers crash on what is not switched on.
-pub(crate) const NEVER: [(u32, &str); 7] = [
+pub(crate) const NEVER: [(u32, &str); 5] = [
     (5347, "bufferDeviceAddress (GLSL: buffer_reference)"),
-    (4472, "VK_KHR_ray_query"),
-    (4479, "VK_KHR_ray_tracing_pipeline"),
     (5266, "VK_NV_mesh_shader"),
     (6022, "VK_KHR_cooperative_matrix"),
     (5357, "VK_NV_cooperative_matrix"),

@@ -6,11 +6,11 @@ use ash::{ext, khr, vk};
 use rgraph_plan::declared::expanded_queues;
 use rgraph_plan::profile::{Capabilities, LAZY_MEMORY, Limits, MemoryType, Profile, Queue as ProfileQueue};
 
-use crate::device::Enabled;
 use crate::device::capability;
 use crate::device::context::Context;
 use crate::device::functions::Functions;
 use crate::device::physical::{self, Family, Physical};
+use crate::device::{Enabled, Rays};
 use crate::error::{Called, Error};
 use crate::frame::clock;
 use crate::memory::is_unified;
@@ -108,6 +108,34 @@ fn has_mesh_shaders(context: &Context, device: &Physical, extensions: &[vk::Exte
     meshes.mesh_shader == vk::TRUE && meshes.task_shader == vk::TRUE
 }
 
+/// What a device can do with rays. Structures, which the others need, need addresses of buffers.
+fn has_rays(context: &Context, device: &Physical, extensions: &[vk::ExtensionProperties]) -> Rays {
+    let has = |name| physical::has_extension(extensions, name);
+    if !has(khr::acceleration_structure::NAME) || !has(khr::deferred_host_operations::NAME) {
+        return Rays::default();
+    }
+    let mut structures = vk::PhysicalDeviceAccelerationStructureFeaturesKHR::default();
+    let mut queries = vk::PhysicalDeviceRayQueryFeaturesKHR::default();
+    let mut pipelines = vk::PhysicalDeviceRayTracingPipelineFeaturesKHR::default();
+    let mut core = vk::PhysicalDeviceVulkan12Features::default();
+    let mut all = vk::PhysicalDeviceFeatures2::default().push_next(&mut structures).push_next(&mut core);
+    let (has_queries, has_pipelines) = (has(khr::ray_query::NAME), has(khr::ray_tracing_pipeline::NAME));
+    if has_queries {
+        all = all.push_next(&mut queries);
+    }
+    if has_pipelines {
+        all = all.push_next(&mut pipelines);
+    }
+    // SAFETY: the device has the extensions, so it knows the structs.
+    unsafe { context.raw().get_physical_device_features2(device.raw, &mut all) };
+    let usable = structures.acceleration_structure == vk::TRUE && core.buffer_device_address == vk::TRUE;
+    Rays {
+        structures: usable,
+        queries: usable && queries.ray_query == vk::TRUE,
+        pipelines: usable && pipelines.ray_tracing_pipeline == vk::TRUE,
+    }
+}
+
 /// A device that was just made.
 pub(crate) struct Created {
     pub raw: Functions,
@@ -129,6 +157,7 @@ pub(crate) fn create(context: &Context, device: &Physical, profile: &Profile, wi
     let shown = if windows { window::device_extensions(context, device, &extensions)? } else { Vec::new() };
     let present_wait = shown.contains(&khr::present_wait::NAME);
     let mesh = has_mesh_shaders(context, device, &extensions);
+    let rays = has_rays(context, device, &extensions);
     let memory_fd = physical::has_extension(&extensions, khr::external_memory_fd::NAME);
     let semaphore_fd = physical::has_extension(&extensions, khr::external_semaphore_fd::NAME);
     let host_memory = physical::has_extension(&extensions, ext::external_memory_host::NAME);
@@ -208,6 +237,7 @@ pub(crate) fn create(context: &Context, device: &Physical, profile: &Profile, wi
             has12.shader_storage_texel_buffer_array_non_uniform_indexing == vk::TRUE,
         )
         .sampler_mirror_clamp_to_edge(has12.sampler_mirror_clamp_to_edge == vk::TRUE)
+        .buffer_device_address(rays.structures)
         .shader_output_layer(has12.shader_output_layer == vk::TRUE)
         .shader_output_viewport_index(has12.shader_output_viewport_index == vk::TRUE)
         .separate_depth_stencil_layouts(has12.separate_depth_stencil_layouts == vk::TRUE);
@@ -247,6 +277,10 @@ pub(crate) fn create(context: &Context, device: &Physical, profile: &Profile, wi
     let offered = [
         (budget, ext::memory_budget::NAME),
         (mesh, ext::mesh_shader::NAME),
+        (rays.structures, khr::acceleration_structure::NAME),
+        (rays.structures, khr::deferred_host_operations::NAME),
+        (rays.queries, khr::ray_query::NAME),
+        (rays.pipelines, khr::ray_tracing_pipeline::NAME),
         (memory_fd, khr::external_memory_fd::NAME),
         (semaphore_fd, khr::external_semaphore_fd::NAME),
         (host_memory, ext::external_memory_host::NAME),
@@ -258,6 +292,18 @@ pub(crate) fn create(context: &Context, device: &Physical, profile: &Profile, wi
     let mut meshes = vk::PhysicalDeviceMeshShaderFeaturesEXT::default().mesh_shader(true).task_shader(true);
     if mesh {
         info = info.push_next(&mut meshes);
+    }
+    let mut structures = vk::PhysicalDeviceAccelerationStructureFeaturesKHR::default().acceleration_structure(true);
+    let mut queries = vk::PhysicalDeviceRayQueryFeaturesKHR::default().ray_query(true);
+    let mut pipelines = vk::PhysicalDeviceRayTracingPipelineFeaturesKHR::default().ray_tracing_pipeline(true);
+    if rays.structures {
+        info = info.push_next(&mut structures);
+    }
+    if rays.queries {
+        info = info.push_next(&mut queries);
+    }
+    if rays.pipelines {
+        info = info.push_next(&mut pipelines);
     }
     let mut ids = vk::PhysicalDevicePresentIdFeaturesKHR::default().present_id(true);
     let mut waits = vk::PhysicalDevicePresentWaitFeaturesKHR::default().present_wait(true);
@@ -274,6 +320,7 @@ pub(crate) fn create(context: &Context, device: &Physical, profile: &Profile, wi
         swapchains: windows,
         present_wait,
         mesh,
+        rays,
         lacks: capability::lacks(&has11, &has12),
         separate_layouts: has12.separate_depth_stencil_layouts == vk::TRUE,
         memory_fd,

@@ -4,7 +4,7 @@ use std::ffi::{CStr, CString};
 
 use ash::{ext, khr, vk};
 
-use super::{Enabled, capability};
+use super::{Enabled, Rays, capability};
 use crate::error::Error;
 
 /// What a caller's device was made with: rgraph uses that and nothing else, and refuses work that needs more.
@@ -18,6 +18,9 @@ pub struct EnabledFeatures {
     v12: vk::PhysicalDeviceVulkan12Features<'static>,
     v13: vk::PhysicalDeviceVulkan13Features<'static>,
     mesh: vk::PhysicalDeviceMeshShaderFeaturesEXT<'static>,
+    structures: vk::PhysicalDeviceAccelerationStructureFeaturesKHR<'static>,
+    queries: vk::PhysicalDeviceRayQueryFeaturesKHR<'static>,
+    pipelines: vk::PhysicalDeviceRayTracingPipelineFeaturesKHR<'static>,
     id: vk::PhysicalDevicePresentIdFeaturesKHR<'static>,
     wait: vk::PhysicalDevicePresentWaitFeaturesKHR<'static>,
     extensions: Vec<CString>,
@@ -62,6 +65,9 @@ impl EnabledFeatures {
             v12: vk::PhysicalDeviceVulkan12Features::default(),
             v13: vk::PhysicalDeviceVulkan13Features::default(),
             mesh: vk::PhysicalDeviceMeshShaderFeaturesEXT::default(),
+            structures: vk::PhysicalDeviceAccelerationStructureFeaturesKHR::default(),
+            queries: vk::PhysicalDeviceRayQueryFeaturesKHR::default(),
+            pipelines: vk::PhysicalDeviceRayTracingPipelineFeaturesKHR::default(),
             id: vk::PhysicalDevicePresentIdFeaturesKHR::default(),
             wait: vk::PhysicalDevicePresentWaitFeaturesKHR::default(),
             extensions: Vec::new(),
@@ -124,7 +130,7 @@ impl EnabledFeatures {
                     timeline_semaphore host_query_reset shader_float16 shader_int8 storage_buffer8_bit_access
                     uniform_and_storage_buffer8_bit_access storage_push_constant8 shader_buffer_int64_atomics
                     vulkan_memory_model descriptor_indexing runtime_descriptor_array separate_depth_stencil_layouts
-                    shader_input_attachment_array_dynamic_indexing shader_uniform_texel_buffer_array_dynamic_indexing
+                    buffer_device_address shader_input_attachment_array_dynamic_indexing shader_uniform_texel_buffer_array_dynamic_indexing
                     shader_storage_texel_buffer_array_dynamic_indexing shader_uniform_buffer_array_non_uniform_indexing
                     shader_sampled_image_array_non_uniform_indexing shader_storage_buffer_array_non_uniform_indexing
                     shader_storage_image_array_non_uniform_indexing shader_input_attachment_array_non_uniform_indexing
@@ -192,6 +198,19 @@ impl EnabledFeatures {
             T::PHYSICAL_DEVICE_MESH_SHADER_FEATURES_EXT => {
                 add!(self.mesh, read!(PhysicalDeviceMeshShaderFeaturesEXT), mesh_shader task_shader);
             }
+            T::PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES => {
+                add!(v12, read!(PhysicalDeviceBufferDeviceAddressFeatures), buffer_device_address);
+            }
+            T::PHYSICAL_DEVICE_ACCELERATION_STRUCTURE_FEATURES_KHR => {
+                let from = read!(PhysicalDeviceAccelerationStructureFeaturesKHR);
+                add!(self.structures, from, acceleration_structure);
+            }
+            T::PHYSICAL_DEVICE_RAY_QUERY_FEATURES_KHR => {
+                add!(self.queries, read!(PhysicalDeviceRayQueryFeaturesKHR), ray_query);
+            }
+            T::PHYSICAL_DEVICE_RAY_TRACING_PIPELINE_FEATURES_KHR => {
+                add!(self.pipelines, read!(PhysicalDeviceRayTracingPipelineFeaturesKHR), ray_tracing_pipeline);
+            }
             T::PHYSICAL_DEVICE_PRESENT_ID_FEATURES_KHR => {
                 add!(self.id, read!(PhysicalDevicePresentIdFeaturesKHR), present_id);
             }
@@ -220,13 +239,16 @@ impl EnabledFeatures {
         v12: timeline_semaphore host_query_reset shader_float16 shader_int8 storage_buffer8_bit_access
             uniform_and_storage_buffer8_bit_access storage_push_constant8 shader_buffer_int64_atomics
             vulkan_memory_model descriptor_indexing runtime_descriptor_array separate_depth_stencil_layouts
-            shader_input_attachment_array_dynamic_indexing shader_uniform_texel_buffer_array_dynamic_indexing
+            buffer_device_address shader_input_attachment_array_dynamic_indexing shader_uniform_texel_buffer_array_dynamic_indexing
             shader_storage_texel_buffer_array_dynamic_indexing shader_uniform_buffer_array_non_uniform_indexing
             shader_sampled_image_array_non_uniform_indexing shader_storage_buffer_array_non_uniform_indexing
             shader_storage_image_array_non_uniform_indexing shader_input_attachment_array_non_uniform_indexing
             shader_uniform_texel_buffer_array_non_uniform_indexing shader_storage_texel_buffer_array_non_uniform_indexing;
         v13: synchronization2 dynamic_rendering maintenance4 shader_zero_initialize_workgroup_memory;
         mesh: mesh_shader task_shader;
+        structures: acceleration_structure;
+        queries: ray_query;
+        pipelines: ray_tracing_pipeline;
         id: present_id;
         wait: present_wait;
     }
@@ -276,6 +298,9 @@ impl EnabledFeatures {
     /// What the runtime switches on.
     pub(super) fn enabled(&self) -> Enabled {
         let has = |name| self.has_extension(name);
+        let on = |feature: vk::Bool32| feature == vk::TRUE;
+        let structures = has(khr::acceleration_structure::NAME)
+            && on(self.structures.acceleration_structure & self.v12.buffer_device_address);
         let (mesh, id, wait) = (&self.mesh, self.id.present_id, self.wait.present_wait);
         Enabled {
             core: self.core,
@@ -284,6 +309,13 @@ impl EnabledFeatures {
             swapchains: has(khr::swapchain::NAME),
             present_wait: has(khr::present_id::NAME) && has(khr::present_wait::NAME) && id & wait == vk::TRUE,
             mesh: has(ext::mesh_shader::NAME) && mesh.mesh_shader & mesh.task_shader == vk::TRUE,
+            rays: Rays {
+                structures,
+                queries: structures && has(khr::ray_query::NAME) && on(self.queries.ray_query),
+                pipelines: structures
+                    && has(khr::ray_tracing_pipeline::NAME)
+                    && on(self.pipelines.ray_tracing_pipeline),
+            },
             lacks: capability::lacks(&self.v11, &self.v12),
             separate_layouts: self.v12.separate_depth_stencil_layouts == vk::TRUE,
             memory_fd: has(khr::external_memory_fd::NAME),

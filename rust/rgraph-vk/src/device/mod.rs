@@ -102,6 +102,17 @@ pub fn devices(options: &DeviceOptions) -> Result<Vec<DeviceInfo>, Error> {
 #[derive(Clone, Debug)]
 pub struct Device(pub(crate) Arc<Shared>);
 
+/// Extensions for rays that are switched on.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Rays {
+    /// `VK_KHR_acceleration_structure`, and the addresses of buffers.
+    pub structures: bool,
+    /// `VK_KHR_ray_query`.
+    pub queries: bool,
+    /// `VK_KHR_ray_tracing_pipeline`.
+    pub pipelines: bool,
+}
+
 /// Features that are switched on.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Enabled {
@@ -113,6 +124,8 @@ pub(crate) struct Enabled {
     pub present_wait: bool,
     /// `VK_EXT_mesh_shader` with both of its stages.
     pub mesh: bool,
+    /// Acceleration structures, ray queries and ray-tracing pipelines, as far as it has them.
+    pub rays: Rays,
     /// Missing features that shaders ask for.
     pub lacks: capability::Lacks,
     /// Whether depth and stencil of one image may be in different layouts.

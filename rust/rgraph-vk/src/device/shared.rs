@@ -38,6 +38,8 @@ pub(crate) struct Shared {
     pub labels: Option<ext::debug_utils::Device>,
     /// Draws of mesh stages, where the device has them.
     pub meshes: Option<ext::mesh_shader::Device>,
+    /// Acceleration structures and traces, where the device has them.
+    pub rays: Option<Box<crate::compile::ray::RayFunctions>>,
     pub pipelines: Pipelines,
     /// Where the driver reads it.
     pub clock: Option<DeviceClock>,

@@ -134,13 +134,13 @@ impl Work<'_, '_> {
         Some(Given::Other(format!("plain data ({})", node.found()), help.to_owned()))
     }
 
-    fn covered(&mut self, node: &Node<'_, '_>, program: &Program) -> Option<Groups> {
+    pub fn covered(&mut self, node: &Node<'_, '_>, program: &Program) -> Option<Groups> {
         let groups = front::covered(self.who, program, &self.needs.written);
         self.kept(node, groups)
     }
 
     /// `[x, y, z]`, a number, a buffer that says them, or `{"cover": IMAGE, "mip": 0}`.
-    fn groups(&mut self, node: &Node<'_, '_>) -> Option<Groups> {
+    pub fn groups(&mut self, node: &Node<'_, '_>) -> Option<Groups> {
         const COVER_KEYS: [&str; 2] = ["cover", "mip"];
         const WANTED: &str = "[x, y, z] workgroups, a buffer with their counts, or {\"cover\": IMAGE}";
         if node.is_number() {

@@ -242,6 +242,9 @@ impl Work<'_, '_> {
         match key {
             "compute" => self.compute(node),
             "raster" => self.raster(node),
+            "build" => self.build(node),
+            "instances" => self.instances(node),
+            "trace" => self.trace(node),
             _ => self.transfer(key, node),
         }
     }

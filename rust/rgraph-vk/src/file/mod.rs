@@ -15,12 +15,14 @@ mod picture;
 #[cfg_attr(not(feature = "png"), path = "png_absent.rs")]
 mod png_file;
 mod raster;
+mod rays;
 pub(crate) mod sampler;
 mod shader;
 mod sidecar;
 mod state;
 mod transfer;
 mod write;
+mod write_rays;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -78,7 +80,7 @@ pub fn load(path: &Path, settings: &Settings) -> Result<Loaded, Failed> {
 
 #[cfg(test)]
 mod tests {
-    use super::{compute, part, raster, sampler, shader, state, transfer};
+    use super::{compute, part, raster, rays, sampler, shader, state, transfer};
     use crate::vertex::VertexFormat;
     use crate::words;
 
@@ -88,7 +90,7 @@ mod tests {
             words.iter().map(|(name, _)| *name)
         }
         let schema = rgraph_plan::file::schema("graph").expect("graphs have a schema");
-        let keys: [&[&str]; 13] = [
+        let keys: [&[&str]; 21] = [
             &compute::COMPUTE_KEYS,
             &part::PART_KEYS,
             &raster::RASTER_KEYS,
@@ -102,6 +104,14 @@ mod tests {
             &transfer::BLIT_KEYS,
             &transfer::CLEAR_KEYS,
             &transfer::FILL_KEYS,
+            &rays::BUILD_KEYS,
+            &rays::TRIANGLE_KEYS,
+            &rays::BOX_KEYS,
+            &rays::BUILD_INSTANCE_KEYS,
+            &rays::INSTANCES_KEYS,
+            &rays::INSTANCE_KEYS,
+            &rays::TRACE_KEYS,
+            &rays::HIT_KEYS,
         ];
         let words = names(words::ADDRESSES)
             .chain(names(words::BLEND_OPS))

@@ -71,9 +71,6 @@ pub const TARGET_KEYS: [&str; 11] = [
 /// Keys of a vertex buffer.
 pub const VERTEX_KEYS: [&str; 5] = ["buffer", "attributes", "stride", "offset", "per_instance"];
 
-/// Bytes of a `VkDrawIndirectCommand` and of a `VkDrawIndexedIndirectCommand`.
-pub const INDIRECT: [u32; 2] = [16, 20];
-
 /// The fields of a draw.
 pub type RasterFields<'a, 'p> = Fields<'a, 'p, { RASTER_KEYS.len() }>;
 
@@ -100,7 +97,7 @@ impl Work<'_, '_> {
                 Some(IndexBuffer { buffer, offset, wide: wide? })
             }
         };
-        let count = self.count(&fields, index.is_some())?;
+        let count = self.count(&fields, front::indirect_bytes(&program, index.is_some()))?;
         let viewport = match fields.get("viewport") {
             None => None,
             Some(node) => {
@@ -114,9 +111,9 @@ impl Work<'_, '_> {
         Some(Step::Draw(Draw { program, state, bound, push, vertex_buffers, index, count, viewport, key }))
     }
 
-    fn count(&mut self, fields: &RasterFields<'_, '_>, indexed: bool) -> Option<DrawCount> {
+    fn count(&mut self, fields: &RasterFields<'_, '_>, apart: u32) -> Option<DrawCount> {
         let number = |key, usual| fields.get(key).map_or(Some(usual), |node| node.u32());
-        let (draws, stride) = (number("draws", 1)?, number("stride", INDIRECT[usize::from(indexed)])?);
+        let (draws, stride) = (number("draws", 1)?, number("stride", apart)?);
         if let Some(indirect) = fields.get("indirect") {
             let (buffer, offset) = self.buffer(&indirect, Usage::Indirect)?;
             return Some(DrawCount::Indirect { buffer, offset, draws, stride });

@@ -25,6 +25,12 @@ pub fn end_of(stage: Stage) -> &'static str {
         Stage::TessellationEvaluation => ".tesseval",
         Stage::Geometry => ".geometry",
         Stage::Fragment => ".fragment",
+        Stage::RayGeneration => ".raygen",
+        Stage::Miss => ".miss",
+        Stage::ClosestHit => ".closesthit",
+        Stage::AnyHit => ".anyhit",
+        Stage::Intersection => ".intersection",
+        Stage::Callable => ".callable",
     }
 }
 
@@ -43,7 +49,7 @@ pub struct Library<'l> {
 
 impl Library<'_> {
     /// A source, and its name if it has one.
-    fn source(&mut self, node: &Node<'_, '_>) -> Option<(Given, Option<String>)> {
+    pub fn source(&mut self, node: &Node<'_, '_>) -> Option<(Given, Option<String>)> {
         if !node.is_text() {
             return self.own(node).map(|given| (given, None));
         }
@@ -116,7 +122,7 @@ impl Library<'_> {
         match GivenCode::of_file(&path, bytes) {
             Ok(code) => {
                 let included = included(&path, &code, self.files);
-                Some(Given { path: Some(path), code, included })
+                Some(Given { path: Some(path), code, included, stage: None })
             }
             Err(_) => {
                 node.mistake(Code::BadFile, format_args!("names file \"{name}\", which is not UTF-8 text"), "");
@@ -133,14 +139,6 @@ impl Library<'_> {
         who: Who<'_>,
     ) -> Option<Result<Arc<Program>, ShaderError>> {
         let node = fields.need("shader")?;
-        let entry = match fields.get("entry") {
-            Some(entry) => Some(entry.text()?),
-            None => None,
-        };
-        let constants = match fields.get("constants") {
-            Some(constants) => self::constants(&constants)?,
-            None => Constants::default(),
-        };
         let mut name = None;
         let mut source = |node: &Node<'_, '_>| {
             let (given, said) = self.source(node)?;
@@ -154,14 +152,36 @@ impl Library<'_> {
             vec![source(&node)?]
         };
         let name = match &name {
-            Some(name) if sources.len() > 1 => {
-                Stage::RASTER.iter().find_map(|stage| name.strip_suffix(end_of(*stage))).unwrap_or(name)
-            }
+            Some(name) if sources.len() > 1 => title(name),
             Some(name) => name,
             None => who.pass,
         };
-        Some(Program::of(name, kind, sources, entry.as_deref(), &constants))
+        of_sources(fields, name, kind, sources)
     }
+}
+
+/// The name of a shader with several stages, of that of its first source.
+pub fn title(name: &str) -> &str {
+    let mut stages = Stage::RASTER.iter().chain(&Stage::RAY_TRACING);
+    stages.find_map(|stage| name.strip_suffix(end_of(*stage))).unwrap_or(name)
+}
+
+/// The program of sources, with the entry point and the constants that fields say. `Some(Err(…))`: it does not compile.
+pub fn of_sources<const N: usize>(
+    fields: &Fields<'_, '_, N>,
+    name: &str,
+    kind: Kind,
+    sources: Vec<Given>,
+) -> Option<Result<Arc<Program>, ShaderError>> {
+    let entry = match fields.get("entry") {
+        Some(entry) => Some(entry.text()?),
+        None => None,
+    };
+    let constants = match fields.get("constants") {
+        Some(constants) => constants_of(&constants)?,
+        None => Constants::default(),
+    };
+    Some(Program::of(name, kind, sources, entry.as_deref(), &constants))
 }
 
 /// The files that GLSL of a file includes, of those below the file's folder; `files` grows by each that is looked for.
@@ -176,7 +196,7 @@ pub fn included(path: &Path, code: &GivenCode, files: &mut Vec<PathBuf>) -> Incl
 }
 
 /// `{NAME: number or boolean}`.
-fn constants(node: &Node<'_, '_>) -> Option<Constants> {
+fn constants_of(node: &Node<'_, '_>) -> Option<Constants> {
     let (mut all, mut good) = (Vec::new(), true);
     node.entries(": {NAME: number}", |name, value| match data::read(&value).as_ref().and_then(Constant::of) {
         Some(constant) => all.push((name.to_owned(), constant)),

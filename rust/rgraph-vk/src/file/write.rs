@@ -12,10 +12,9 @@ use rgraph_plan::graph::{Clear, Graph, PassId, Ranges};
 use rgraph_plan::resource::ResourceId;
 use rgraph_shader::{BindingKind, Given, GivenCode, Interface, Language, Program, Stage};
 
-use super::raster::INDIRECT;
 use super::shader::end_of;
 use super::{base64, data, part, sampler, sidecar, state};
-use crate::front::{Part, Who, covered};
+use crate::front::{Part, Who, covered, indirect_bytes};
 use crate::words::{FILTERS, INDICES, name_of};
 use crate::work::{
     Bound, ClearValue, Compare, Dispatch, Draw, DrawCount, Groups, Level, Sampler, Step, Transfer, View, What, Work,
@@ -112,7 +111,7 @@ impl<'g> Names<'g> {
     }
 }
 
-struct Writer<'w> {
+pub(super) struct Writer<'w> {
     /// Files that fill resources.
     contents: HashMap<ResourceId, String>,
     /// The graph whose ids the works have.
@@ -132,7 +131,8 @@ fn program(step: &Step) -> Option<(&Arc<Program>, &[Bound])> {
     match step {
         Step::Dispatch(dispatch) => Some((&dispatch.program, &dispatch.bound)),
         Step::Draw(draw) => Some((&draw.program, &draw.bound)),
-        Step::Transfer(_) => None,
+        Step::Trace(trace) => Some((&trace.program, &trace.bound)),
+        Step::Transfer(_) | Step::Build(_) | Step::Instances(_) => None,
     }
 }
 
@@ -183,7 +183,7 @@ impl<'w> Writer<'w> {
             .then_some(name)
     }
 
-    fn resource(&self, id: ResourceId) -> &'w str {
+    pub(super) fn resource(&self, id: ResourceId) -> &'w str {
         self.from.resource_name(id)
     }
 
@@ -222,12 +222,21 @@ impl<'w> Writer<'w> {
 
     /// The keys that dispatches and draws share.
     fn shader(&self, row: &mut Row<'_>, program: &Program, bound: &[Bound], push: &[u8]) {
-        let names: Vec<&str> =
-            titles(program).filter_map(|(title, given)| self.known.get(&(given, title)).map(String::as_str)).collect();
+        let names = self.sources(program);
         match names[..] {
             [one] => row.put("shader", one),
             _ => row.put("shader", &names),
         };
+        self.values(row, program, bound, push);
+    }
+
+    /// What the sources of a program are called, one by one.
+    pub(super) fn sources<'a>(&'a self, program: &'a Program) -> Vec<&'a str> {
+        titles(program).filter_map(|(title, given)| self.known.get(&(given, title)).map(String::as_str)).collect()
+    }
+
+    /// The keys behind the shaders.
+    pub(super) fn values(&self, row: &mut Row<'_>, program: &Program, bound: &[Bound], push: &[u8]) {
         row.some("entry", program.entry.as_deref());
         if !program.constants.is_empty() {
             let mut object = row.key("constants").row();
@@ -285,31 +294,39 @@ impl<'w> Writer<'w> {
             Step::Dispatch(dispatch) => self.dispatch(&mut row.key("compute").row(), dispatch),
             Step::Draw(draw) => self.draw(&mut row.key("raster").row(), draw),
             Step::Transfer(transfer) => self.transfer(row, transfer),
+            Step::Build(build) => self.build(&mut row.key("build").row(), build),
+            Step::Instances(instances) => self.instances(&mut row.key("instances").row(), instances),
+            Step::Trace(trace) => self.trace(&mut row.key("trace").row(), trace),
         }
     }
 
     fn dispatch(&self, row: &mut Row<'_>, dispatch: &Dispatch) {
         let Dispatch { program, bound, push, groups, key } = dispatch;
         self.shader(row, program, bound, push);
-        match *groups {
+        self.groups(row, "groups", (program, bound), *groups);
+        row.some("key", (*key != 0).then_some(*key)).end();
+    }
+
+    /// Workgroups or rays, unless they follow from what is written.
+    pub(super) fn groups(&self, row: &mut Row<'_>, key: &str, (program, bound): (&Program, &[Bound]), groups: Groups) {
+        match groups {
             Groups::Fixed(groups) => {
-                row.put("groups", groups);
+                row.put(key, groups);
             }
             Groups::Cover(id, mip) => {
                 let who = Who { pass: "", place: None };
                 let written: Vec<_> = bound.iter().filter_map(|bound| written(&program.interface, bound)).collect();
-                if covered(who, program, &written).ok() != Some(*groups) {
-                    let mut object = row.key("groups").row();
+                if covered(who, program, &written).ok() != Some(groups) {
+                    let mut object = row.key(key).row();
                     object.put("cover", self.resource(id)).some("mip", (mip != 0).then_some(mip)).end();
                 }
             }
             Groups::Indirect { buffer, offset } => {
                 let bytes = (offset != 0).then(|| [offset, offset.saturating_add(12)]);
                 let part = Part { ranges: Ranges { bytes, ..Ranges::default() }, ..Part::default() };
-                self.part(row.key("groups"), buffer, &part, With::Nothing);
+                self.part(row.key(key), buffer, &part, With::Nothing);
             }
         }
-        row.some("key", (*key != 0).then_some(*key)).end();
     }
 
     fn draw(&self, row: &mut Row<'_>, draw: &Draw) {
@@ -351,7 +368,7 @@ impl<'w> Writer<'w> {
             DrawCount::Indirect { buffer, offset, draws, stride } => {
                 from(row.key("indirect"), buffer, offset);
                 row.some("draws", (draws != 1).then_some(draws));
-                row.some("stride", (stride != INDIRECT[usize::from(draw.index.is_some())]).then_some(stride));
+                row.some("stride", (stride != indirect_bytes(&draw.program, draw.index.is_some())).then_some(stride));
             }
         }
         row.some("viewport", draw.viewport).some("key", (draw.key != 0).then_some(draw.key));
@@ -415,7 +432,7 @@ impl<'w> Writer<'w> {
         }
     }
 
-    fn bytes(&self, sheet: &mut Sheet, id: ResourceId, offset: u64, size: Option<u64>) {
+    pub(super) fn bytes(&self, sheet: &mut Sheet, id: ResourceId, offset: u64, size: Option<u64>) {
         let end = size.map(|size| offset.saturating_add(size));
         let whole = self.from.resources()[id].as_buffer().and_then(|buffer| buffer.size);
         let bytes = (offset != 0 || size.is_some()).then(|| [offset, end.or(whole).unwrap_or(offset + 1)]);

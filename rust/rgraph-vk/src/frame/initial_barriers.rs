@@ -91,7 +91,7 @@ impl InitialBarriers {
                     src |= stages;
                 } else if state.queue == Some(target.queue) {
                     src |= convert::stages(state.stages);
-                    src_access |= convert::accesses(state.access & Accesses::WRITES);
+                    src_access |= convert::accesses(state.stages, state.access & Accesses::WRITES);
                 } else if !own {
                     src |= vk::PipelineStageFlags2::ALL_COMMANDS;
                     // Of a run that failed half-way nobody knows the last use.
@@ -125,7 +125,7 @@ impl InitialBarriers {
                         .src_stage_mask(src | self.awaited)
                         .src_access_mask(src_access)
                         .dst_stage_mask(stages)
-                        .dst_access_mask(convert::visible_to(target.access))
+                        .dst_access_mask(convert::visible_to(target.stages, target.access))
                         .src_queue_family_index(from)
                         .dst_queue_family_index(to)
                         .buffer(buffer)
@@ -141,7 +141,7 @@ impl InitialBarriers {
                             .src_stage_mask(src | self.awaited)
                             .src_access_mask(src_access)
                             .dst_stage_mask(stages)
-                            .dst_access_mask(convert::visible_to(target.access)),
+                            .dst_access_mask(convert::visible_to(target.stages, target.access)),
                     );
                 }
                 return;
@@ -176,7 +176,7 @@ impl InitialBarriers {
                     .src_stage_mask(src | self.awaited)
                     .src_access_mask(src_access)
                     .dst_stage_mask(stages)
-                    .dst_access_mask(convert::visible_to(target.access))
+                    .dst_access_mask(convert::visible_to(target.stages, target.access))
                     .old_layout(convert::layout(old))
                     .new_layout(convert::layout(target.layout))
                     .src_queue_family_index(from)

@@ -9,6 +9,7 @@ pub(crate) mod jobs;
 pub(crate) mod measure;
 mod packets;
 pub(crate) mod raw;
+mod rays;
 pub(crate) mod record;
 pub(crate) mod report;
 pub(crate) mod run;

@@ -56,14 +56,20 @@ impl Recorder<'_> {
                 self.bind(commands, packets, packet, recorded, vk::PipelineBindPoint::COMPUTE, bound);
                 self.dispatch(commands, &packet.what);
             }
+            Action::Build(at) => self.build(commands, &packets.builds[*at as usize]),
+            Action::Instances(at) => self.instances(commands, &packets.instances[*at as usize]),
+            Action::Trace(at) => {
+                self.bind(commands, packets, packet, recorded, vk::PipelineBindPoint::RAY_TRACING_KHR, bound);
+                self.trace(commands, &packets.traces[*at as usize]);
+            }
             Action::Draw(at) => {
-                let Drawn { count, vertex, index, viewport } = &packets.draws[*at as usize];
+                let Drawn { viewport, .. } = &packets.draws[*at as usize];
                 self.bind(commands, packets, packet, recorded, vk::PipelineBindPoint::GRAPHICS, bound);
                 let own = viewport.zip(area);
                 if let Some((viewport, area)) = own {
                     self.set_viewport(commands, viewport, area);
                 }
-                self.draw(commands, packets, count, *vertex, index.as_ref());
+                self.draw(commands, packets, &packets.draws[*at as usize]);
                 if let Some((_, area @ [width, height])) = own {
                     self.set_viewport(commands, [0.0, 0.0, width as f32, height as f32], area);
                 }
@@ -137,7 +143,10 @@ impl Recorder<'_> {
     fn is_sortable(&self, pass: PlanPassId) -> bool {
         let moves = |packets: &Packets| {
             let span = packets.of_pass.get(pass).copied().unwrap_or_default();
-            packets.packets[span.range()].iter().any(|packet| matches!(packet.what, Action::Transfer(_)))
+            let apart = |packet: &Packet| {
+                !matches!(packet.what, Action::Dispatch(_) | Action::DispatchIndirect(..) | Action::Draw(_))
+            };
+            packets.packets[span.range()].iter().any(apart)
         };
         let is_raw = matches!(self.prepared.raw.get(pass), Some(Some(_)));
         let targets = self.what.targets;

@@ -12,7 +12,7 @@ use rgraph_plan::id::{Id, IdVec, Span};
 use rgraph_plan::plan::{Attachment, Barriers, Command, Plan, PlanKind, PlanPassId};
 
 use crate::chaos::poison::{Fills, Poisoner};
-use crate::compile::bind::{Action, Packet, Packets};
+use crate::compile::bind::{Action, Drawn, Packet, Packets};
 use crate::compile::chunk::Chunk;
 use crate::compile::prepared::{Imports, Prepared};
 use crate::compile::rendering::Rendering;
@@ -28,7 +28,7 @@ use crate::frame::raw::{RawContext, RawWork};
 use crate::frame::targets::{Inside, RunTargets, clear_inside};
 use crate::frame::variant::Variant;
 use crate::memory::physical_resource::clear_color;
-use crate::work::{DrawCount, IndexBuffer};
+use crate::work::DrawCount;
 
 /// Commands from which on several threads record faster than one.
 const PARALLEL_COMMANDS: usize = 4096;
@@ -478,9 +478,7 @@ impl Recorder<'_> {
         &self,
         commands: vk::CommandBuffer,
         packets: &Packets,
-        count: &DrawCount,
-        vertex: Span,
-        index: Option<&IndexBuffer>,
+        Drawn { count, vertex, index, is_mesh, .. }: &Drawn,
     ) {
         let device = &self.prepared.shared.raw;
         for (&(buffer, offset), at) in packets.vertex[vertex.range()].iter().zip(0..) {
@@ -494,6 +492,13 @@ impl Recorder<'_> {
             unsafe { device.cmd_bind_index_buffer(commands, self.variant.buffer(index.buffer), index.offset, kind) };
         }
         match (*count, index.is_some()) {
+            (DrawCount::Indirect { buffer, offset, draws, stride }, _) if *is_mesh => {
+                if let Some(meshes) = &self.prepared.shared.meshes {
+                    let buffer = self.variant.buffer(buffer);
+                    // SAFETY: a pipeline with a mesh stage and all that it needs is bound; the counts lie in the buffer.
+                    unsafe { meshes.cmd_draw_mesh_tasks_indirect(commands, buffer, offset, draws, stride) };
+                }
+            }
             (DrawCount::Mesh { groups: [x, y, z] }, _) => {
                 if let Some(meshes) = &self.prepared.shared.meshes {
                     // SAFETY: a pipeline with a mesh stage and all that it needs is bound; there are few enough groups.

@@ -2,6 +2,7 @@
 
 mod heritage;
 mod inputs;
+mod structures;
 
 pub(crate) use inputs::Prologue;
 
@@ -202,6 +203,7 @@ impl RunState {
         }
         figures.took("wait", begin);
         self.apply(prepared, inputs)?;
+        self.check_built(prepared)?;
         let begin = Instant::now();
         let wanted = self.wanted(prepared, inputs)?;
         let external = External { waits: &inputs.waits, signals: &inputs.signals, fence: inputs.fence };
@@ -263,6 +265,7 @@ impl RunState {
                 return Err(error);
             }
         };
+        self.note_built(prepared);
         drop((turn, hosted));
         figures.submit_us = figures.took("submit", begin);
         self.run += 1;
@@ -496,6 +499,7 @@ impl RunState {
         let points = prepared.shared.submitted();
         for edge in &prepared.plan.edges {
             if let Some(physical) = prepared.physical(edge.resource, self.run, &self.imports) {
+                physical.set_built(false);
                 physical
                     .tracked()
                     .each(|state| *state = ResourceState { points: points.clone(), ..ResourceState::default() });

@@ -35,6 +35,7 @@ enum Info {
     Image,
     Buffer,
     Texels,
+    Structure,
 }
 
 impl Sets {
@@ -118,6 +119,7 @@ impl Variant {
         let mut images = Vec::with_capacity(packets.writes.len());
         let mut buffers = Vec::with_capacity(packets.writes.len());
         let mut texels = Vec::new();
+        let mut structures = Vec::new();
         let mut targets = Vec::with_capacity(packets.writes.len());
         for (set, &raw) in packets.sets.iter().zip(&sets.raw) {
             for write in &packets.writes[set.writes.range()] {
@@ -147,6 +149,11 @@ impl Variant {
                         texels.push(physical.map_or(null, |physical| physical.texel_view(*format, *range))?);
                         Info::Texels
                     }
+                    Descriptor::Structure(resource) => {
+                        let resource = self.stand_in(prepared, write.pass, *resource);
+                        structures.push(self.structure(resource).map_or_else(Default::default, |one| one.raw));
+                        Info::Structure
+                    }
                     Descriptor::Data([first, end]) => {
                         let buffer = sets.uniforms.as_ref().map_or(vk::Buffer::null(), |physical| physical.buffer());
                         buffers.push(vk::DescriptorBufferInfo { buffer, offset: *first, range: end - first });
@@ -171,10 +178,15 @@ impl Variant {
                     Info::Image => images.len(),
                     Info::Buffer => buffers.len(),
                     Info::Texels => texels.len(),
+                    Info::Structure => structures.len(),
                 };
                 targets.push((raw, write, kind, made - 1));
             }
         }
+        let infos = structures.iter().map(|one| {
+            vk::WriteDescriptorSetAccelerationStructureKHR::default().acceleration_structures(std::slice::from_ref(one))
+        });
+        let infos: Vec<_> = infos.collect();
         let writes: Vec<_> = targets
             .iter()
             .map(|&(raw, write, kind, at)| {
@@ -187,6 +199,12 @@ impl Variant {
                     Info::Image => out.image_info(std::slice::from_ref(&images[at])),
                     Info::Buffer => out.buffer_info(std::slice::from_ref(&buffers[at])),
                     Info::Texels => out.texel_buffer_view(std::slice::from_ref(&texels[at])),
+                    // The write only reads its extension.
+                    Info::Structure => vk::WriteDescriptorSet {
+                        descriptor_count: 1,
+                        p_next: std::ptr::from_ref(&infos[at]).cast(),
+                        ..out
+                    },
                 }
             })
             .collect();

@@ -1,6 +1,7 @@
 //! A graph in one of its frame contexts: handles, descriptor sets, barriers in Vulkan's terms and, once recorded,
 //! command buffers. It stays as it is while nothing that was recorded changes, and is then submitted again and again.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 
 use ash::vk;
@@ -20,6 +21,7 @@ use crate::frame::measure::{Measure, Stamps};
 use crate::frame::sets::Sets;
 use crate::memory::deferred_deletion::DeferredDeletion;
 use crate::memory::physical_resource::{PhysicalResource, Raw, ViewKey, attachment_view_type};
+use crate::memory::structure::Structure;
 
 /// What handles, sets and barriers depend on: where all of it is equal, nothing is made anew.
 #[derive(Clone, Debug, Default)]
@@ -73,6 +75,8 @@ pub(crate) struct Variant {
     /// The push data that was recorded.
     pub push_stamp: u64,
     handles: IdVec<ResourceId, Raw>,
+    /// Acceleration structures of this variant's buffers.
+    structures: HashMap<ResourceId, Structure>,
     /// Whether all queue families share a resource.
     concurrent: IdVec<ResourceId, bool>,
     /// Descriptor sets of compiled packets.
@@ -120,6 +124,7 @@ impl Variant {
             key: from.key.clone(),
             push_stamp: u64::MAX,
             handles: IdVec::new(),
+            structures: HashMap::new(),
             concurrent: IdVec::new(),
             own: Sets::default(),
             recorded: Packets::default(),
@@ -143,6 +148,7 @@ impl Variant {
             std::mem::swap(&mut variant.chunks, &mut old.chunks);
         }
         variant.find_handles(from);
+        variant.find_structures(from)?;
         variant.write_barriers(prepared);
         variant.make_views(from)?;
         let mut own = std::mem::take(&mut variant.own);
@@ -162,6 +168,21 @@ impl Variant {
         }
     }
 
+    fn find_structures(&mut self, from: Ingredients<'_>) -> Result<(), Error> {
+        for &resource in &from.prepared.structures {
+            let physical = from.prepared.physical(resource, from.run, from.imports);
+            if let Some(structure) = physical.map_or(Ok(None), |physical| physical.structure())? {
+                self.structures.insert(resource, structure);
+            }
+        }
+        Ok(())
+    }
+
+    /// The acceleration structure in a buffer.
+    pub fn structure(&self, resource: ResourceId) -> Option<Structure> {
+        self.structures.get(&resource).copied()
+    }
+
     /// The plan's barriers, one by one. A change of owner that the resource does not need (all families share it, or
     /// both queues became one) is left to the acquiring half, which then is an ordinary barrier.
     fn write_barriers(&mut self, prepared: &Prepared) {
@@ -169,9 +190,9 @@ impl Variant {
         let stages = |scope: Scope| {
             (
                 convert::stages(scope.src_stages),
-                convert::accesses(scope.src_access),
+                convert::accesses(scope.src_stages, scope.src_access),
                 convert::stages(scope.dst_stages),
-                convert::visible_to(scope.dst_access),
+                convert::visible_to(scope.dst_stages, scope.dst_access),
             )
         };
         self.memory.extend(plan.memory_barriers.iter().map(|barrier| {

@@ -130,6 +130,11 @@ impl Check {
             }
             BindingKind::Uniform | BindingKind::Storage | BindingKind::Texels { .. } => image
                 .then(|| (format!("image \"{name}\""), "bind a buffer, or make it a texture in the shader".to_owned())),
+            BindingKind::AccelerationStructure => {
+                let structure = graph.resources()[id].as_buffer().is_some_and(|buffer| buffer.acceleration_structure);
+                let got = if image { format!("image \"{name}\"") } else { buffer };
+                (!structure).then(|| (got, "bind what build_instances returned".to_owned()))
+            }
             _ if !image => Some((buffer, "bind an image, or make it a buffer in the shader".to_owned())),
             BindingKind::InputAttachment { .. } => None,
             BindingKind::Sampled { dimension, arrayed, multisampled, sample }
@@ -277,6 +282,7 @@ pub fn words(binding: &Binding) -> String {
         }
         BindingKind::Sampler { comparison: false } => "a sampler".to_owned(),
         BindingKind::Sampler { comparison: true } => "a comparison sampler".to_owned(),
+        BindingKind::AccelerationStructure => "an acceleration structure".to_owned(),
         BindingKind::InputAttachment { .. } => "an input attachment".to_owned(),
         BindingKind::Sampled { dimension, arrayed, multisampled, sample }
         | BindingKind::Combined { dimension, arrayed, multisampled, sample } => {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rgraph_plan::error::{Code, GraphError, Mistake};
 use rgraph_plan::file::nearest::nearest;
 use rgraph_plan::resource::ResourceId;
-use rgraph_shader::{Program, VertexInput};
+use rgraph_shader::{Program, Stage, VertexInput};
 
 use super::check::{Asks, Check};
 use super::{Needs, Part, Who};
@@ -59,6 +59,21 @@ pub fn targets(
         }
     }
     Ok(GraphError::check(mistakes)?)
+}
+
+/// Bytes of the parameters of one indirect draw of a program: three counts of workgroups of a mesh stage
+/// (`VkDrawMeshTasksIndirectCommandEXT`), else a `VkDrawIndirectCommand` or a `VkDrawIndexedIndirectCommand`.
+pub fn indirect_bytes(program: &Program, indexed: bool) -> u32 {
+    match (has_mesh(program), indexed) {
+        (true, _) => 12,
+        (false, false) => 16,
+        (false, true) => 20,
+    }
+}
+
+/// Whether a program has a mesh stage, so that workgroups are drawn.
+pub(crate) fn has_mesh(program: &Program) -> bool {
+    program.modules.iter().any(|module| module.stage == Stage::Mesh)
 }
 
 /// An input's name, and its format and offset in bytes where they are said.

@@ -1,7 +1,7 @@
-//! How many workgroups cover what a dispatch writes.
+//! How many workgroups, or rays, cover what a dispatch or a trace writes.
 
 use rgraph_plan::error::{Code, GraphError};
-use rgraph_shader::Program;
+use rgraph_shader::{Kind, Program};
 
 use super::{Who, Written};
 use crate::error::Error;
@@ -24,13 +24,17 @@ pub fn covered(who: Who<'_>, program: &Program, written: &[Written]) -> Result<G
                 0 => "nothing".to_owned(),
                 several => format!("{several} {}", if images.is_empty() { "buffers" } else { "images" }),
             };
+            let word = if program.kind == Kind::RayTracing { "size" } else { "groups" };
             let message = format!(
-                "pass \"{}\" has no groups=, and shader \"{}\" writes {said}, so their number cannot be inferred",
+                "pass \"{}\" has no {word}=, and shader \"{}\" writes {said}, so their number cannot be inferred",
                 who.pass,
                 who.shader(program)
             );
             let [x, y, z] = program.interface.workgroup;
-            let help = format!("add groups=(x, y, z); a workgroup of the shader is {x} × {y} × {z} invocations");
+            let help = match program.kind {
+                Kind::RayTracing => "add size=(x, y, z) rays".to_owned(),
+                _ => format!("add groups=(x, y, z); a workgroup of the shader is {x} × {y} × {z} invocations"),
+            };
             Err(GraphError::one(who.mistake(Code::BadGroups, message, format!("writes {said}"), help)).into())
         }
     }

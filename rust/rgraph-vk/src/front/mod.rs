@@ -8,14 +8,17 @@ pub mod check;
 mod depth;
 mod draw;
 mod groups;
+mod rays;
 pub mod transfer;
 
 pub use bind::{Elements, Given, Written, bind, push};
 pub use check::{Asks, Check, MOST_LINKS, format_of, like_of, words};
 pub use depth::DepthTarget;
 pub(crate) use depth::writes_stencil;
-pub use draw::{Attribute, Vertices, targets, vertex_buffers};
+pub(crate) use draw::has_mesh;
+pub use draw::{Attribute, Vertices, indirect_bytes, targets, vertex_buffers};
 pub use groups::covered;
+pub use rays::{RaySources, build, check_groups, instances, structure_bytes};
 
 use rgraph_plan::access::{Aspects, Usage};
 use rgraph_plan::error::{Code, Mistake};

@@ -16,6 +16,8 @@ pub(crate) enum DeferredDeletion {
     ImageView(vk::ImageView),
     BufferView(vk::BufferView),
     Buffer(vk::Buffer),
+    /// An acceleration structure, and the function that destroys it.
+    Structure(vk::AccelerationStructureKHR, vk::PFN_vkDestroyAccelerationStructureKHR),
     Memory(Allocation, String, Domain),
     /// A shared block: its name, and its bytes where they count as this device's.
     Shared(vk::DeviceMemory, String, u64),
@@ -47,6 +49,10 @@ impl DeferredDeletion {
             Self::BufferView(raw) => unsafe { device.destroy_buffer_view(raw, device.host()) },
             // SAFETY: see above.
             Self::Buffer(raw) => unsafe { device.destroy_buffer(raw, device.host()) },
+            // SAFETY: see above; the function is the device's.
+            Self::Structure(raw, destroy) => unsafe {
+                destroy(device.handle(), raw, device.host().map_or(std::ptr::null(), std::ptr::from_ref));
+            },
             Self::Memory(allocation, name, domain) => {
                 if let Some(memory) = memory {
                     memory.free(allocation, &name, domain);

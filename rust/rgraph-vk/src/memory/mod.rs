@@ -17,6 +17,7 @@ mod source;
 pub(crate) mod staged;
 pub(crate) mod staging;
 pub(crate) mod state;
+pub(crate) mod structure;
 
 use std::collections::HashMap;
 use std::ptr::NonNull;
@@ -271,7 +272,7 @@ pub(crate) fn is_unified(properties: &vk::PhysicalDeviceMemoryProperties) -> boo
 
 impl Memory {
     /// The memory of a device, from its driver or from the engine's source. With callbacks of an engine's it takes memory
-    /// objects itself, since gpu-allocator has no place for them.
+    /// objects itself, since gpu-allocator has no place for them. `addresses`: buffers in it have some.
     ///
     /// # Errors
     /// If gpu-allocator refuses the device.
@@ -279,13 +280,14 @@ impl Memory {
         instance: &ash::Instance,
         physical: vk::PhysicalDevice,
         device: &Functions,
+        addresses: bool,
         lent: Option<Arc<dyn MemorySource>>,
     ) -> Result<Self, Error> {
         // SAFETY: the physical device is of this instance.
         let properties = unsafe { instance.get_physical_device_memory_properties(physical) };
         // SAFETY: as above.
         let limits = unsafe { instance.get_physical_device_properties(physical) }.limits;
-        let source = Source::new(instance, physical, device, lent)?;
+        let source = Source::new(instance, physical, device, addresses, lent)?;
         let atom = limits.non_coherent_atom_size.max(1);
         Ok(Self { source, properties, atom, pools: HashMap::new(), own: HashMap::new(), owners: HashMap::new() })
     }

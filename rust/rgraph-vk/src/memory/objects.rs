@@ -8,11 +8,12 @@ use crate::device::functions::Functions;
 use crate::device::lend::{LentMemory, MemoryRequest, MemorySource};
 
 /// One memory object per request, mapped as long as it lives.
-pub(super) struct Objects(Functions);
+pub(super) struct Objects(Functions, bool);
 
 impl Objects {
-    pub fn new(device: Functions) -> Self {
-        Self(device)
+    /// `addresses`: buffers in them have some.
+    pub fn new(device: Functions, addresses: bool) -> Self {
+        Self(device, addresses)
     }
 }
 
@@ -33,6 +34,8 @@ unsafe impl MemorySource for Objects {
             vk::MemoryAllocateInfo::default().allocation_size(request.size).memory_type_index(request.memory_type);
         let dedicated = request.image.is_some() || request.buffer.is_some();
         let info = if dedicated { info.push_next(&mut only) } else { info };
+        let mut flags = vk::MemoryAllocateFlagsInfo::default().flags(vk::MemoryAllocateFlags::DEVICE_ADDRESS);
+        let info = if self.1 { info.push_next(&mut flags) } else { info };
         // SAFETY: the type is one of the device's, and the size is not zero.
         let memory = unsafe { self.0.allocate_memory(&info, self.0.host()) }?;
         let mut lent = LentMemory { memory, offset: 0, mapped: None };

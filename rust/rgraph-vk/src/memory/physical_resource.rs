@@ -24,6 +24,7 @@ use crate::memory::share::SharedPlace;
 use crate::memory::share::block::SharedBlock;
 use crate::memory::share::{HANDLE, Lent, elsewhere};
 use crate::memory::state::Tracked;
+use crate::memory::structure::Structure;
 use crate::memory::{Allocation, Domain, Want};
 
 /// The handle of an image or a buffer.
@@ -85,6 +86,10 @@ pub(crate) struct PhysicalResource {
     reserved: Mutex<Option<Arc<Outcome>>>,
     /// Whether code other than rgraph's may have its handle.
     exposed: AtomicBool,
+    /// The acceleration structure in the buffer, once it was asked for.
+    pub(super) structure: Mutex<Option<Structure>>,
+    /// Whether a structure was built in it that outlives its run.
+    pub(super) built: AtomicBool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -196,6 +201,8 @@ impl PhysicalResource {
             tracked: Mutex::new(Tracked::new(kind)),
             reserved: Mutex::default(),
             exposed: AtomicBool::new(true),
+            structure: Mutex::default(),
+            built: AtomicBool::new(false),
         })
     }
 
@@ -206,6 +213,7 @@ impl PhysicalResource {
         usages: Usages,
         concurrent: bool,
     ) -> Result<Self, Error> {
+        let usages = shared.usable(usages);
         let families = shared.families();
         let concurrent = concurrent && families.len() > 1;
         let raw = match kind {
@@ -255,6 +263,8 @@ impl PhysicalResource {
             tracked: Mutex::new(Tracked::new(kind)),
             reserved: Mutex::default(),
             exposed: AtomicBool::new(false),
+            structure: Mutex::default(),
+            built: AtomicBool::new(false),
         })
     }
 
@@ -317,7 +327,7 @@ impl PhysicalResource {
 
     /// Whether it was made for such uses; `host`: the host has to see it; `chosen`: it has to lie in that memory.
     pub fn suits(&self, usages: Usages, host: bool, chosen: Option<MemoryDomain>) -> bool {
-        let own = self.usages;
+        let (own, usages) = (self.usages, self.shared.usable(usages));
         let used = match self.raw {
             Raw::Image(_) => own.image.contains(usages.image) && own.mutable >= usages.mutable,
             Raw::Buffer(_) => own.buffer.contains(usages.buffer),
@@ -417,6 +427,7 @@ impl Drop for PhysicalResource {
         let texels = std::mem::take(self.texel_views.get_mut().unwrap_or_else(PoisonError::into_inner));
         let mut gone: Vec<_> = views.into_values().map(DeferredDeletion::ImageView).collect();
         gone.extend(texels.into_values().map(DeferredDeletion::BufferView));
+        gone.extend(self.take_structure());
         if self.owned {
             gone.push(match self.raw {
                 Raw::Image(raw) => DeferredDeletion::Image(raw),

@@ -93,6 +93,7 @@ impl Shared {
 
     /// As [`Self::measure`], with whether the driver wants memory for it alone.
     pub(crate) fn needs(&self, name: &str, kind: PlanKind, usages: Usages, concurrent: bool) -> Result<Needs, Error> {
+        let usages = self.usable(usages);
         let families = self.families();
         let concurrent = concurrent && families.len() > 1;
         let mut dedicated = vk::MemoryDedicatedRequirements::default();

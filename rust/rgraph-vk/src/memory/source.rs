@@ -69,13 +69,14 @@ impl Source {
         instance: &ash::Instance,
         physical_device: vk::PhysicalDevice,
         device: &Functions,
+        buffer_device_address: bool,
         lent: Option<Arc<dyn MemorySource>>,
     ) -> Result<Self, Error> {
         if let Some(source) = lent {
             return Ok(Self::Engine { source, name: "the engine's memory source", lent: HashMap::new() });
         }
         if device.host().is_some() {
-            let source = Arc::new(Objects::new(device.clone()));
+            let source = Arc::new(Objects::new(device.clone(), buffer_device_address));
             return Ok(Self::Engine { source, name: "vkAllocateMemory", lent: HashMap::new() });
         }
         let mut debug_settings = AllocatorDebugSettings::default();
@@ -85,7 +86,7 @@ impl Source {
             device: ash::Device::clone(device),
             physical_device,
             debug_settings,
-            buffer_device_address: false,
+            buffer_device_address,
             // The least: whatever we ask for is above it, so that every chunk is a memory object, returned when freed.
             allocation_sizes: AllocationSizes::new(LEAST, LEAST),
         });

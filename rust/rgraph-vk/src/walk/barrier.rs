@@ -55,9 +55,9 @@ impl Walk {
         let scope = |scope: Scope| {
             (
                 convert::stages(scope.src_stages),
-                convert::accesses(scope.src_access),
+                convert::accesses(scope.src_stages, scope.src_access),
                 convert::stages(scope.dst_stages),
-                convert::visible_to(scope.dst_access),
+                convert::visible_to(scope.dst_stages, scope.dst_access),
             )
         };
         let ignored = [vk::QUEUE_FAMILY_IGNORED; 2];
@@ -118,7 +118,8 @@ impl Walk {
             let imported = self.plan.resources[slot.memory].life == PlanLife::Imported;
             let told = if imported { recorder.state(slot) } else { None };
             let queue = edge.entry.queue.map(Id::index);
-            let (dst, dst_access) = (convert::stages(edge.entry.stages), convert::visible_to(edge.entry.access));
+            let (dst, dst_access) =
+                (convert::stages(edge.entry.stages), convert::visible_to(edge.entry.stages, edge.entry.access));
             let region = Region::of_edge(edge);
             let mut see = |part: Region, state: &ResourceState| {
                 let here = state.queue == queue;
@@ -129,7 +130,7 @@ impl Walk {
                     false => vk::PipelineStageFlags2::empty(),
                 };
                 let writes = if here { state.access & Accesses::WRITES } else { Accesses::empty() };
-                let src_access = convert::accesses(writes);
+                let src_access = convert::accesses(state.stages, writes);
                 if edge.aspects.is_empty() {
                     let (buffer, first) = recorder.buffer(slot);
                     if !src.is_empty() {

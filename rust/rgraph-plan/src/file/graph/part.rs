@@ -274,7 +274,7 @@ impl<'e> Reader<'e> {
 
     /// What a pass says of itself.
     fn said(&mut self, fields: &PassFields<'_, '_>, scope: &Scope<'_>) -> Pass {
-        let works_on = [("compute", PassQueue::Compute)];
+        let works_on = ["compute", "build", "instances", "trace"].map(|key| (key, PassQueue::Compute));
         let usual = works_on.iter().find(|(key, _)| fields.get(key).is_some()).map(|(_, queue)| *queue);
         let usual = usual.unwrap_or(PassQueue::Graphics);
         let mut pass = Pass::new(fields.get("queue").and_then(|queue| queue.word()).unwrap_or(usual));

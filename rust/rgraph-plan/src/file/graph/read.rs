@@ -29,7 +29,7 @@ pub const GRAPH_KEYS: [&str; 11] = [
     "roots",
 ];
 /// Keys of a pass.
-pub const PASS_KEYS: [&str; 21] = [
+pub const PASS_KEYS: [&str; 24] = [
     "name",
     "queue",
     "accesses",
@@ -50,10 +50,14 @@ pub const PASS_KEYS: [&str; 21] = [
     "clear",
     "fill",
     "resolve",
+    "build",
+    "instances",
+    "trace",
     "steps",
 ];
 /// Those of a pass's keys that say what it does.
-pub const WORK_KEYS: [&str; 8] = ["compute", "raster", "copy", "blit", "clear", "fill", "resolve", "steps"];
+pub const WORK_KEYS: [&str; 11] =
+    ["compute", "raster", "copy", "blit", "clear", "fill", "resolve", "build", "instances", "trace", "steps"];
 /// Keys of an access.
 pub const ACCESS_KEYS: [&str; 16] = [
     "resource",

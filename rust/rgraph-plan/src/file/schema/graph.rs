@@ -303,6 +303,9 @@ fn pass() -> Value {
             ("clear", work::clear()),
             ("fill", work::fill()),
             ("resolve", work::copy()),
+            ("build", rays::build()),
+            ("instances", rays::instances()),
+            ("trace", rays::trace()),
             ("steps", list(work::step())),
         ],
     )

@@ -6,6 +6,7 @@ mod devices;
 mod graph;
 mod plan;
 mod profile;
+mod rays;
 mod work;
 
 use serde_json::{Value, json};

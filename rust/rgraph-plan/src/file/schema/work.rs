@@ -4,6 +4,7 @@
 use serde_json::{Value, json};
 
 use super::graph::clear as clear_value;
+use super::rays;
 use super::*;
 use crate::access::{Aspects, Load, ResolveMode};
 use crate::format::Format;
@@ -69,7 +70,7 @@ const VERTEX_FORMATS: [&str; 41] = [
     "unorm8x4-bgra",
 ];
 
-fn line() -> Value {
+pub(super) fn line() -> Value {
     json!({"type": "string"})
 }
 
@@ -101,7 +102,7 @@ pub(super) fn sampler() -> Value {
 }
 
 /// The name of a resource, or part of one.
-fn part() -> Value {
+pub(super) fn part() -> Value {
     let own = object(
         &["resource"],
         [
@@ -122,16 +123,16 @@ fn part() -> Value {
 }
 
 /// What is bound to a variable, which is data of any shape too.
-fn bound() -> Value {
+pub(super) fn bound() -> Value {
     json!({})
 }
 
 /// Values of constants by name.
-fn constants() -> Value {
+pub(super) fn constants() -> Value {
     json!({"type": "object", "additionalProperties": {"type": ["number", "boolean"]}})
 }
 
-fn groups() -> Value {
+pub(super) fn groups() -> Value {
     let cover = object(&["cover"], [("cover", name()), ("mip", u32())]);
     let list = json!({"type": "array", "items": u32(), "minItems": 1, "maxItems": 3});
     any_of([u32(), list, part(), cover])
@@ -289,5 +290,8 @@ pub(super) fn step() -> Value {
         one("clear", clear()),
         one("fill", fill()),
         one("resolve", copy()),
+        one("build", rays::build()),
+        one("instances", rays::instances()),
+        one("trace", rays::trace()),
     ])
 }

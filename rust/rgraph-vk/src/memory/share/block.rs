@@ -117,7 +117,8 @@ impl Device {
         let memory_type = shared.shared_type(name)?;
         let mut export = vk::ExportMemoryAllocateInfo::default().handle_types(HANDLE);
         let info = vk::MemoryAllocateInfo::default().allocation_size(size).memory_type_index(memory_type);
-        let info = info.push_next(&mut export);
+        let mut flags = address_flags(shared);
+        let info = info.push_next(&mut export).push_next(&mut flags);
         let attempt = || {
             let _beside = crate::device::driver::beside();
             // SAFETY: the type is one of the device's, and the size is not zero.
@@ -175,7 +176,8 @@ impl Device {
         let fd = fd.into_raw_fd();
         let mut import = vk::ImportMemoryFdInfoKHR::default().handle_type(HANDLE).fd(fd);
         let allocate = vk::MemoryAllocateInfo::default().allocation_size(info.size);
-        let allocate = allocate.memory_type_index(info.memory_type).push_next(&mut import);
+        let mut flags = address_flags(shared);
+        let allocate = allocate.memory_type_index(info.memory_type).push_next(&mut import).push_next(&mut flags);
         let made = {
             let _beside = crate::device::driver::beside();
             // SAFETY: the caller says that the descriptor is memory of that size and type.
@@ -193,6 +195,13 @@ impl Device {
         shared.name(raw, name);
         Ok(SharedMemory::new(shared, name, raw, *info, true))
     }
+}
+
+/// Lets buffers in a block have addresses, where the device builds acceleration structures of them.
+fn address_flags(shared: &Shared) -> vk::MemoryAllocateFlagsInfo<'static> {
+    let wanted = shared.rays.is_some();
+    let flags = if wanted { vk::MemoryAllocateFlags::DEVICE_ADDRESS } else { vk::MemoryAllocateFlags::empty() };
+    vk::MemoryAllocateFlagsInfo::default().flags(flags)
 }
 
 impl Shared {
