@@ -59,6 +59,7 @@ _Words: TypeAlias = str | Sequence[str]
 _Levels: TypeAlias = int | tuple[int, int]
 _Color: TypeAlias = tuple[float, float, float, float]
 _Shader: TypeAlias = str | bytes | PathLike[str]
+_Hit: TypeAlias = _Shader | Mapping[str, _Shader] | None
 _Part: TypeAlias = Resource | View | str
 _Uses: TypeAlias = _Part | Sequence[_Part] | Mapping[Any, str]
 _Data: TypeAlias = Mapping[str, Any] | Sequence[Any] | float | _Memory
@@ -1381,6 +1382,214 @@ class Module:
             If the shader is wrong, with the line; if data does not fit its layout; or if it has no such constant.
         GraphError
             If a binding is missing, unknown or of the wrong kind. The graph is left unchanged.
+        """
+    def build_triangles(
+        self,
+        name: str,
+        vertices: _Part,
+        *,
+        indices: _Part | None = None,
+        stride: int = 12,
+        index_format: _Index = "uint32",
+        opaque: bool = True,
+        rebuild: str | None = None,
+        refit: bool = False,
+        size: int | None = None,
+        scratch: int | None = None,
+        **options: Any,
+    ) -> Buffer:
+        """Declare an acceleration structure of triangles, and the pass that builds it.
+
+        The structure is a buffer `name`, built by pass `name/build` with scratch memory `name/scratch`. Without `rebuild`
+        it is built anew in each run.
+
+        Parameters
+        ----------
+        name
+            Its name among resources.
+        vertices
+            Buffer (or part of one) of positions, three 32-bit floats at the begin of each element.
+        indices
+            Buffer (or part of one) with three indices per triangle, each less than the number of positions; default: each
+            three positions are a triangle.
+        stride
+            Bytes from position to position, a multiple of 4.
+        index_format
+            `"uint32"` or `"uint16"`.
+        opaque
+            Whether any-hit shaders are left out.
+        rebuild
+            Name of a flag: the structure is persistent, and built in the runs that switch the flag on. The first run must.
+        refit
+            If true, the other runs fit it to the positions that moved (pass `name/refit`), which is faster than a build;
+            traces become slower the more they moved.
+        size, scratch
+            Bytes of structure and scratch memory; default: 16 KiB and 256 per primitive. A driver that asks for more is
+            told by an error that says how many.
+        **options
+            As in `add_pass`.
+
+        Returns
+        -------
+        Buffer
+            The structure, for `build_instances`.
+
+        Raises
+        ------
+        GraphError
+            If a buffer is not declared yet.
+        """
+    def build_boxes(
+        self,
+        name: str,
+        boxes: _Part,
+        *,
+        opaque: bool = True,
+        rebuild: str | None = None,
+        refit: bool = False,
+        size: int | None = None,
+        scratch: int | None = None,
+        **options: Any,
+    ) -> Buffer:
+        """Declare an acceleration structure of boxes, whose contents an intersection shader finds, and the pass that builds it.
+
+        Parameters
+        ----------
+        name
+            Its name among resources.
+        boxes
+            Buffer (or part of one) of boxes, six 32-bit floats each: the least x, y, z, then the greatest.
+        opaque, rebuild, refit, size, scratch
+            See `build_triangles`.
+        **options
+            As in `add_pass`.
+
+        Returns
+        -------
+        Buffer
+            The structure, for `build_instances`.
+
+        Raises
+        ------
+        GraphError
+            If the buffer is not declared yet.
+        """
+    def build_instances(
+        self,
+        name: str,
+        structures: Resource | str | Sequence[Resource | str],
+        *,
+        transforms: _Part | Sequence[Any] | _Memory | None = None,
+        ids: Sequence[int] | _Memory | None = None,
+        masks: Sequence[int] | _Memory | None = None,
+        hits: Sequence[int] | _Memory | None = None,
+        rebuild: str | None = None,
+        refit: bool = False,
+        size: int | None = None,
+        scratch: int | None = None,
+        **options: Any,
+    ) -> Buffer:
+        """Declare an acceleration structure of instances of others, and the passes that build it: what shaders trace.
+
+        Pass `name/records` writes a record of 64 bytes per instance into buffer `name/records`, pass `name/build` builds.
+
+        Parameters
+        ----------
+        name
+            Its name among resources.
+        structures
+            The structure of each instance: what `build_triangles` and `build_boxes` returned, or names.
+        transforms
+            Where they are, three rows of four numbers for each: an array, or a buffer (or part of one) of 32-bit floats that
+            passes or runs may change; default: where their structures are.
+        ids
+            What shaders read as `gl_InstanceCustomIndexEXT`, less than 2^24; default: 0, 1, …
+        masks
+            Rays whose mask shares no bit with an instance's miss it; default: 255.
+        hits
+            Position of the first hit group of each; default: 0.
+        rebuild, refit, size, scratch
+            See `build_triangles`; a refit follows transforms that changed.
+        **options
+            As in `add_pass`.
+
+        Returns
+        -------
+        Buffer
+            The structure, to be bound to `accelerationStructureEXT` of `trace`, `compute` and `raster`.
+
+        Raises
+        ------
+        GraphError
+            If a buffer is not declared yet.
+        """
+    def trace(
+        self,
+        name: str,
+        raygen: _Shader,
+        *,
+        miss: _Shader | Sequence[_Shader] = (),
+        hit: _Hit | Sequence[_Hit] = (),
+        callable: _Shader | Sequence[_Shader] = (),
+        size: int | Sequence[int] | _Part | None = None,
+        depth: int = 1,
+        queue: _Queue = "compute",
+        push: _Data | None = None,
+        entry: str | None = None,
+        constants: Mapping[str | int, float] | None = None,
+        records: Mapping[str, Any] | None = None,
+        bindings: Mapping[str, Any] | None = None,
+        **variables: Any,
+    ) -> Pass:
+        """Declare a pass that traces rays.
+
+        How it uses what is bound follows from the shaders. Shaders are GLSL (`#extension GL_EXT_ray_tracing`) or SPIR-V:
+        text, paths or bytes as in `compute`. The shader binding table has a record per shader group, in this order of
+        arguments; rgraph makes it.
+
+        Parameters
+        ----------
+        name
+            Its name among passes.
+        raygen
+            The shader that generates the rays.
+        miss
+            Shaders of rays that hit nothing, in the order of miss indices.
+        hit
+            Hit groups, in the order of their positions: each a closest-hit shader, None, or a dict with `closest`, `any` and
+            `intersection`; the latter makes it one of boxes.
+        callable
+            Shaders that others call, in the order of their positions.
+        size
+            Rays (x, y, z), or an image with as many texels; default: a ray for each texel of the one image that the shaders
+            write.
+        depth
+            How deep traces nest: 1 where only `raygen` traces rays.
+        queue
+            See `add_pass`.
+        push, entry, constants
+            See `compute`; of all shaders.
+        records
+            What shaders read as `shaderRecordEXT`: a dict with lists of bytes or arrays, by `raygen`, `miss`, `hit` and
+            `callable`.
+        bindings
+            Bindings as a dict, for variables whose name clashes with an argument (`hit`, `size`, …).
+        **variables
+            Bindings by the names of the shaders' variables, as in `compute`; to an `accelerationStructureEXT` what
+            `build_instances` returned.
+
+        Returns
+        -------
+        Pass
+            Further accesses may be declared on it.
+
+        Raises
+        ------
+        ShaderError
+            If a shader is wrong, with the line.
+        GraphError
+            If a shader is of another stage, or a binding is missing, unknown or of the wrong kind. The graph is left
+            unchanged.
         """
     def raster(
         self,

@@ -1,5 +1,7 @@
 """Tessellation, geometry and mesh stages: pixels, accesses, and what is refused before a driver sees it."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -176,6 +178,26 @@ def test_mesh_stages_run_where_there_are_some_and_are_refused_elsewhere(device: 
         graph.raster("draw", shader, color=image, clear=(0, 0, 0, 0), groups=groups, Places=buffer)
         [use] = [use for use in graph.to_dict()["passes"][0]["accesses"] if use["resource"] == "places"]
         assert use["stages"] == ["mesh"]
+        try:
+            pictures.append(np.asarray(device.run(graph, read=image)["picture"]))
+        except rg.DeviceError as error:
+            if "VK_EXT_mesh_shader" not in str(error):
+                raise
+    for picture in pictures:
+        two_squares(picture)
+
+
+def test_indirect_draws_of_mesh_stages_read_workgroups_or_are_refused(device: rg.Device) -> None:
+    pictures = []
+    for shader, counts in [((MESH, SHADE), [[2, 1, 1]]), ((TASK, MESH, SHADE), [[1, 1, 1]])]:
+        graph = rg.Graph("meshes")
+        buffer = graph.import_array("places", places(), as_buffer=True)
+        arguments = graph.import_array("arguments", np.array(counts, np.uint32), as_buffer=True)
+        image = graph.image("picture", (16, 16), "rgba8unorm")
+        graph.raster("draw", shader, color=image, clear=(0, 0, 0, 0), indirect=arguments, Places=buffer)
+        [use] = [use for use in graph.to_dict()["passes"][0]["accesses"] if use["resource"] == "arguments"]
+        assert use["usage"] == "indirect"
+        assert "stride" not in json.loads(graph.to_json())["passes"][0]["raster"]
         try:
             pictures.append(np.asarray(device.run(graph, read=image)["picture"]))
         except rg.DeviceError as error:
