@@ -9,7 +9,7 @@ use rgraph_plan::access::PassQueue;
 use rgraph_plan::resource::ResourceId;
 use rgraph_vk::front;
 use rgraph_vk::words::INDICES;
-use rgraph_vk::work::{Build, Geometry, INSTANCE_BYTES, IndexBuffer, Instance, Instances, Step, TRANSFORM_BYTES};
+use rgraph_vk::work::{Build, Geometry, INSTANCE_BYTES, IndexBuffer, Instance, Instances, TRANSFORM_BYTES};
 
 use crate::arguments::convert::{Bytes, Count, Text};
 use crate::arguments::declare::given;

@@ -218,7 +218,8 @@ impl Shared {
             .layout(layouts.pipeline);
         let none = vk::DeferredOperationKHR::null();
         // SAFETY: modules, groups and layout live until the call returns; the cache is internally synchronised.
-        let made = unsafe { functions.create_ray_tracing_pipelines(none, self.pipelines.cache(), &[info], self.raw.host()) };
+        let made =
+            unsafe { functions.create_ray_tracing_pipelines(none, self.pipelines.cache(), &[info], self.raw.host()) };
         let raw = self.noted(first_pipeline(made).called("vkCreateRayTracingPipelinesKHR"))?;
         self.name(raw, &program.name);
         MADE.fetch_add(1, Ordering::Relaxed);

@@ -87,7 +87,8 @@ unsafe impl Sync for LentMemory {}
 ///
 /// # Safety
 /// What [`allocate`](Self::allocate) returns is of the request's memory type, holds `size` bytes from an aligned offset
-/// that nothing else uses, is mapped if it is host-visible, and stays so until it is given back.
+/// that nothing else uses, is mapped if it is host-visible, and stays so until it is given back. On a device with acceleration
+/// structures it is allocated with `VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT`: buffers in it have addresses.
 pub unsafe trait MemorySource: Debug + Send + Sync {
     /// Lends memory.
     ///
