@@ -3,6 +3,8 @@
 import random
 import re
 
+import pytest
+
 import rgraph as rg
 
 from .test_page import VIEWS
@@ -182,3 +184,23 @@ def test_costs_begin_at_one_height(show, rich: str):
     }""")
     assert len(tops) == 2
     assert max(tops) - min(tops) < 2
+
+
+@pytest.mark.parametrize("passes", [250, 4_000])
+def test_a_graph_of_any_size_is_on_paper(show, passes: int):
+    opened = show(engine(passes, ["graphics"]).bake("single_queue").to_html(), fragment="#view=graph", width=1040)
+    page = opened.page
+    page.emulate_media(media="print")
+    opened.settled()
+    canvas = page.locator("#view-graph canvas")
+    inked = canvas.evaluate("""one => {
+        const { width, height } = one;
+        const { data } = one.getContext('2d').getImageData(0, 0, width, Math.min(height, 600));
+        return data.some((value, at) => at % 4 === 3 && value > 0) && height < 16384;
+    }""")
+    assert inked, "lines are drawn"
+    names = page.locator("#view-graph .node").count()
+    assert (names > 150) == (passes < 1_000), "every pass has its name, or all are an overview"
+    page.emulate_media(media="screen")
+    opened.settled()
+    assert page.locator("#view-graph .node").count() > 3

@@ -4,6 +4,8 @@
 // Passes are elements from this scale on, and up to this many.
 const READABLE = 0.3;
 const MOST_NODES = 500;
+// Pixels of a picture that browsers still draw, and of a graph on paper: some twenty pages.
+const TALLEST = 15_000;
 // Up to this many culled passes are shown at once.
 const FEW_CULLED = 12;
 const ONLY = 'Only what the pinned needs and feeds';
@@ -85,7 +87,7 @@ class GraphView extends GridView {
     NODE.width = Math.round(clamp((wide[Math.floor(wide.length * 0.9)] || 0) * 1.5 + 24, 132, 236));
     NODE.across = NODE.width + 48;
     const all = clusters(plan.data.shown.filter(use));
-    this.drawing = layOut(all.map(({ members }) => members[0]), { width: this.width || 1000, height: this.room || 600 }, all.map(({ members }) => members));
+    this.drawing = layOut(all.map(({ members }) => members[0]), { width: this.width || 1000, height: this.room || 600, overview: this.overview }, all.map(({ members }) => members));
     const { nodes } = this.drawing;
     if (state.culled && this.culled && this.focusOn < 0) this.placeCulled();
     // The walk: a row for the passes of a band that stand at one height.
@@ -247,6 +249,7 @@ class GraphView extends GridView {
     this.measure();
     if (printing()) this.print();
     else if (this.kept) {
+      this.overview = false;
       this.lay();
       Object.assign(this, this.kept);
       this.kept = null;
@@ -259,7 +262,7 @@ class GraphView extends GridView {
       return x > -NODE.width * scale - 20 && x < this.width + 20 && y > -NODE.height && y < this.room + NODE.height;
     };
     const seen = this.drawing.nodes.filter(inView);
-    const readable = scale >= READABLE && seen.length <= MOST_NODES;
+    const readable = scale >= READABLE && (seen.length <= MOST_NODES || (printing() && !this.overview));
     const made = readable ? seen : seen.filter((node) => node.key === state.pin || `${node.row}:${node.key}` === this.at);
     this.painted = readable ? [] : seen;
     const rows = new Map();
@@ -278,10 +281,13 @@ class GraphView extends GridView {
       this.kept = { scale: this.scale, left: this.left, top: this.top };
       Object.assign(this, { width: PAPER, room: PAPER_DOWN });
       this.lay();
+      // What would take dozens of pages is printed as an overview.
+      this.overview = this.drawing.height * Math.min(1, PAPER / this.drawing.width) > TALLEST;
+      if (this.overview) this.lay();
     }
     const { width, height } = this.drawing;
     const one = Math.min(1, PAPER / width, PAPER_DOWN / height);
-    const scale = one > 0.85 ? one : Math.min(1, PAPER / width);
+    const scale = one > 0.85 || this.overview ? one : Math.min(1, PAPER / width);
     Object.assign(this, { scale, left: 0, top: 0, width: PAPER, room: height * scale });
     this.frame.style.minHeight = `${this.room}px`;
   }
@@ -307,7 +313,7 @@ class GraphView extends GridView {
   decorate() {
     if (!this.drawing) return;
     const { canvas, scale, left, top } = this;
-    const density = devicePixelRatio || 1;
+    const density = Math.min(devicePixelRatio || 1, TALLEST / Math.max(1, this.room));
     const [width, height] = [Math.round(this.width * density), Math.round(this.room * density)];
     if (canvas.width !== width) canvas.width = width;
     if (canvas.height !== height) canvas.height = height;

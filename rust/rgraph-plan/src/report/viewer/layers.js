@@ -183,12 +183,12 @@ function wrapLayers(layers, wires, window) {
   };
   let best = measure(count || 1);
   let widest = null;
-  for (let most = 1; most < Math.min(count, 60); most += 1) {
+  for (let most = 1; most < Math.min(count, 120); most += 1) {
     const one = measure(most);
     if (one.scale > best.scale * 1.02) best = one;
     if (one.width * LEGIBLE.opens <= window.width) widest = one;
   }
-  if (best.scale < LEGIBLE.least && widest) best = widest;
+  if (best.scale < LEGIBLE.least && widest && !window.overview) best = widest;
   let top = 20;
   best.bands.forEach((band, at) => {
     band.top = top;

@@ -11,7 +11,7 @@ const CHIP_ROWS = 8;
 const CHIP = 24;
 const HOST_BOX = 21;
 // Height of boxes, in pixels; they are low where there are many rows of them.
-const BOX = { host: 30, low: 34, least: 64, usual: 112, most: 190, many: 4 };
+const BOX = { host: 30, usual: 112, most: 190, least: (rows) => (rows > 8 ? 34 : 64), wished: (rows) => (rows > 8 ? 34 : 80) };
 
 class Timeline extends Pane {
   constructor() {
@@ -65,7 +65,7 @@ class Timeline extends Pane {
     const lanes = this.cached;
     const fixed = lanes.reduce((sum, lane) => sum + this.fixed(lane), 8);
     const subs = boxRows(lanes);
-    this.box = Math.floor(clamp((this.room - fixed) / Math.max(1, subs), subs > BOX.many ? BOX.low : BOX.least, BOX.most));
+    this.box = Math.floor(clamp((this.room - fixed) / Math.max(1, subs), BOX.least(subs), BOX.most));
     let top = 4;
     for (const lane of lanes) {
       lane.box = lane.own || this.box;
@@ -101,9 +101,9 @@ class Timeline extends Pane {
     return lanes.reduce((sum, lane) => sum + this.fixed(lane), 8) + boxRows(lanes) * box;
   }
 
-  // The height at which every lane is seen, with low boxes.
+  // The height at which every lane is seen and turned names can be read.
   least() {
-    return this.natural(boxRows(this.lanes) > BOX.many ? BOX.low : BOX.least);
+    return this.natural(BOX.wished(boxRows(this.lanes)));
   }
 
   lane(queue, scale) {
