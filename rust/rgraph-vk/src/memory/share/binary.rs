@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use ash::{khr, vk};
 
-use super::{Origin, check_file, duplicate};
+use super::{Origin, check_file, duplicate, take_back};
 use crate::device::promise::{Promise, Promised};
 use crate::device::{Device, Shared};
 use crate::error::{Called, Code, DeviceError, Error};
@@ -151,7 +151,8 @@ impl Device {
         if kind == SemaphoreFd::Opaque {
             shared.check_origin("a semaphore", origin)?;
         }
-        let fd = match fd {
+        let original = fd;
+        let fd = match original {
             Some(fd) => Some(check_file("a semaphore", duplicate("a semaphore", fd)?, 0)?),
             None if kind == SemaphoreFd::Sync => None,
             None => {
@@ -172,9 +173,8 @@ impl Device {
             vk::ImportSemaphoreFdInfoKHR::default().semaphore(raw).handle_type(kind.handle()).fd(fd).flags(flags);
         // SAFETY: the semaphore is new; the caller says that the descriptor is such a one.
         unsafe { functions.import_semaphore_fd(&info) }.map_err(|result| {
-            if fd >= 0 {
-                // SAFETY: a driver that refuses a descriptor leaves it to the caller.
-                drop(unsafe { OwnedFd::from_raw_fd(fd) });
+            if let Some(original) = original {
+                take_back(fd, original);
             }
             let mut error = DeviceError::call("vkImportSemaphoreFdKHR", result);
             error.message = format!("the driver refuses the descriptor for a semaphore of kind {}", kind.name());

@@ -7,7 +7,7 @@ use ash::vk;
 use rgraph_plan::format::Format;
 use rgraph_plan::plan::PlanKind;
 
-use super::{HANDLE, Origin, check_file, duplicate};
+use super::{HANDLE, Origin, check_file, duplicate, take_back};
 use crate::device::{Device, Shared};
 use crate::error::{Called, Code, DeviceError, Error};
 use crate::memory::deferred_deletion::DeferredDeletion;
@@ -172,7 +172,8 @@ impl Device {
             let message = format!("{what} has {} bytes of memory type {}", info.size, info.memory_type);
             return Err(Error::input(name, message, "import with the description that the exporter reports"));
         }
-        let fd = check_file(&what, duplicate(&what, fd)?, info.size)?;
+        let original = fd;
+        let fd = check_file(&what, duplicate(&what, original)?, info.size)?;
         let fd = fd.into_raw_fd();
         let mut import = vk::ImportMemoryFdInfoKHR::default().handle_type(HANDLE).fd(fd);
         let allocate = vk::MemoryAllocateInfo::default().allocation_size(info.size);
@@ -184,8 +185,7 @@ impl Device {
             unsafe { shared.raw.allocate_memory(&allocate, shared.raw.host()) }
         };
         let raw = made.map_err(|result| {
-            // SAFETY: a driver that refuses a descriptor leaves it to the caller.
-            drop(unsafe { OwnedFd::from_raw_fd(fd) });
+            take_back(fd, original);
             let mut error = DeviceError::call("vkAllocateMemory", result).of(name);
             error.message = format!("the driver refuses the descriptor for {what}");
             error.help = "give the descriptor, size and memory type of one export".to_owned();

@@ -5,7 +5,7 @@ use std::os::fd::{BorrowedFd, FromRawFd, IntoRawFd, OwnedFd};
 
 use ash::{khr, vk};
 
-use super::{Origin, SEMAPHORE_HANDLE, check_file, duplicate};
+use super::{Origin, SEMAPHORE_HANDLE, check_file, duplicate, take_back};
 use crate::device::semaphore::{Semaphore, Sharing};
 use crate::device::{Device, Shared};
 use crate::error::{Called, DeviceError, Error};
@@ -67,15 +67,15 @@ impl Device {
         shared.check()?;
         let functions = shared.semaphore_fds(vk::ExternalSemaphoreFeatureFlags::IMPORTABLE)?;
         shared.check_origin("a semaphore", origin)?;
-        let fd = check_file("a semaphore", duplicate("a semaphore", fd)?, 0)?;
+        let original = fd;
+        let fd = check_file("a semaphore", duplicate("a semaphore", original)?, 0)?;
         let semaphore = Semaphore::own(shared, shared.create_timeline(0)?, 0, Sharing::Imported);
         let fd = fd.into_raw_fd();
         let info =
             vk::ImportSemaphoreFdInfoKHR::default().semaphore(semaphore.raw()).handle_type(SEMAPHORE_HANDLE).fd(fd);
         // SAFETY: the semaphore is new; the caller says that the descriptor is a timeline of this device.
         unsafe { functions.import_semaphore_fd(&info) }.map_err(|result| {
-            // SAFETY: a driver that refuses a descriptor leaves it to the caller.
-            drop(unsafe { OwnedFd::from_raw_fd(fd) });
+            take_back(fd, original);
             let mut error = DeviceError::call("vkImportSemaphoreFdKHR", result);
             error.message = "the driver refuses the descriptor for a semaphore".to_owned();
             error.help = "give the descriptor of a timeline semaphore's export".to_owned();
