@@ -496,6 +496,7 @@ impl Scratch {
         poll_now();
         edges(scene, profile, hazards, &mut plan.edges, &mut plan.report.notes);
         self.foreign.write(batches, &mut plan.foreign, &mut plan.report.notes);
+        hazards.calls.narrow();
         plan.graph.clear();
         plan.graph.push_str(graph.name());
         plan.profile.clone_from(&profile.name);

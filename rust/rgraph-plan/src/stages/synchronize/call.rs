@@ -6,6 +6,7 @@ use crate::access::{Accesses, Layout, Stages};
 use crate::plan::{Scope, Why};
 use crate::resource::ResourceId;
 use crate::stages::resolve::subresource::Subresource;
+use crate::stages::synchronize::narrow::narrowed;
 
 /// No such thing.
 pub const NONE: u32 = u32::MAX;
@@ -144,6 +145,15 @@ impl Calls {
             self.barriers.push(Barrier { call, about, scope, families, why, source, next: NONE });
         }
         self.barriers.len() as u32 - 1
+    }
+
+    /// Leaves out stages that others of the same scope imply. Between subpasses and between queue families all stay.
+    pub fn narrow(&mut self) {
+        for barrier in self.barriers.iter_mut().filter(|barrier| barrier.families.is_none()) {
+            if !matches!(self.calls[barrier.call as usize].site, CallSite::Within(_)) {
+                barrier.scope = narrowed(barrier.scope);
+            }
+        }
     }
 
     /// Makes a barrier wait for, and make available, more.

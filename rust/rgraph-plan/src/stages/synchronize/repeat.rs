@@ -83,8 +83,11 @@ impl Repeats {
         self.left.clear();
         if first.placement != NONE {
             for &(before, from_previous_frame) in scene.transients.followed(first.placement) {
-                if from_previous_frame {
-                    let memory = scene.transients.placements[before as usize].memory;
+                let memory = scene.transients.placements[before as usize].memory;
+                if from_previous_frame && before == first.placement {
+                    // Subresources of one image or buffer have no bytes in common.
+                    hazards.gather_texels(scene, memory, first.subresource as usize, &mut self.left);
+                } else if from_previous_frame {
                     hazards.gather_into(scene, memory, 0, &mut self.left);
                 }
             }

@@ -1,6 +1,7 @@
 //! The walk over all uses in linear order that asks for barriers: what each use must follow, on its own queue by a
 //! barrier, on others by the waits that are there already, in which layout it finds its subresource, and whose it is.
 
+mod after;
 mod ask;
 mod first_use;
 
@@ -10,8 +11,6 @@ use super::clock::{Clocks, Knowledge};
 use super::foreign::ForeignUses;
 use super::read_group::{Frame, NONE, ReadGroups};
 use crate::access::{Accesses, Layout, Stages};
-use crate::id::Id;
-use crate::plan::{Hazard, PlanPassId, Scope, Why};
 use crate::resource::ResourceId;
 use crate::stages::resolve::ResolvedAccess;
 use crate::stages::resolve::meaning::Effect;
@@ -99,6 +98,8 @@ pub struct First {
     pub placement: u32,
     /// The memory.
     pub memory: ResourceId,
+    /// The subresource.
+    pub subresource: u32,
     /// The barrier to widen, or [`NONE`].
     pub barrier: u32,
     /// Physical pass before which the barrier's call is recorded.
@@ -219,7 +220,7 @@ impl Hazards {
                 self.open[usize::from(scheduled.queue)] = scheduled.physical;
             }
             self.rely_on_extra(scene, at, waits);
-            self.order_after(scene, at, waits);
+            let asked = self.calls.barriers.len();
             let pass = &scene.frame.facts.passes[scheduled.pass];
             for access in scene.frame.accesses(at as usize) {
                 let memory = scene.frame.facts.memory[access.resource];
@@ -246,6 +247,7 @@ impl Hazards {
                     visit += 1;
                 }
             }
+            self.order_after(scene, at, asked, waits);
         }
         self.keep_what_outlives(scene.frame);
     }
@@ -312,38 +314,6 @@ impl Hazards {
                 let stages = scene.frame.accesses(later as usize).iter().fold(Stages::empty(), |all, t| all | t.stages);
                 self.rely(scene, scheduled.queue, source.queue, stages, waits);
             }
-        }
-    }
-
-    /// `after` orders all of a pass after all of another.
-    fn order_after(&mut self, scene: Scene<'_>, at: u32, waits: &mut [Stages]) {
-        let scheduled = scene.frame.schedule.passes[at as usize];
-        let all = |at: u32| scene.frame.accesses(at as usize).iter().fold(Stages::empty(), |all, t| all | t.stages);
-        let stages = all(at);
-        // What names no access may do its work at any stage.
-        let anywhere = || scene.frame.stages.get(usize::from(scheduled.queue)).copied().unwrap_or(Stages::HOST);
-        while let Some(&(_, earlier)) = scene.after.get(self.after).filter(|(later, _)| *later <= at) {
-            self.after += 1;
-            let source = scene.frame.schedule.passes[earlier as usize];
-            if source.queue != scheduled.queue {
-                let stages = if stages.is_empty() { anywhere() } else { stages };
-                self.rely(scene, scheduled.queue, source.queue, stages, waits);
-                continue;
-            }
-            let src_stages = all(earlier);
-            if scheduled.queue == scene.frame.schedule.host() || stages.is_empty() || src_stages.is_empty() {
-                continue;
-            }
-            let open = self.open[usize::from(scheduled.queue)];
-            let physical = if open != NONE && open > source.physical { open } else { scheduled.physical };
-            self.open[usize::from(scheduled.queue)] = physical;
-            let call = self.call_before(physical);
-            let scope =
-                Scope { src_stages, src_access: Accesses::empty(), dst_stages: stages, dst_access: Accesses::empty() };
-            let [from, to] = [earlier, at].map(|at| Some(PlanPassId::new(at as usize)));
-            let resource = scene.frame.accesses(at as usize)[0].resource;
-            let source = Source { physical: source.physical, splits: true };
-            self.calls.memory(call, source, scope, Why { hazard: Hazard::Ordered, from, to, resource });
         }
     }
 
