@@ -161,8 +161,9 @@ impl Shared {
     pub fn wait_idle(&self) -> Result<(), Error> {
         self.wait(&self.submitted(), None)?;
         self.sweep()?;
+        // Always before the lock of the memory: who has that one waits for nobody who opens or closes a device.
+        let _beside = driver::beside();
         if let Some(memory) = self.memory().as_mut() {
-            let _beside = driver::beside();
             memory.trim();
         }
         Ok(())
