@@ -393,12 +393,17 @@ const NAGA_STAGES: [(Stage, ShaderStage); 3] = [
 
 /// SPIR-V 1.3 with names, Vulkan's clip space as it is, and no access beyond what there is, whatever the device's
 /// robustness: an index outside becomes one inside, texels outside read as zero. (Naga could skip accesses of buffers
-/// instead, but not atomic ones.) An array of open length must have an element.
+/// instead, but not atomic ones.) An array of open length must have an element. Points have a size of one texel, which
+/// WGSL cannot write and Vulkan wants written (VUID-VkGraphicsPipelineCreateInfo-Vertex-07722); draws of lines and
+/// triangles ignore it.
 fn options(binding_map: spv::BindingMap) -> spv::Options<'static> {
     spv::Options {
         binding_map,
         lang_version: (1, 3),
-        flags: spv::WriterFlags::DEBUG | spv::WriterFlags::LABEL_VARYINGS | spv::WriterFlags::CLAMP_FRAG_DEPTH,
+        flags: spv::WriterFlags::DEBUG
+            | spv::WriterFlags::LABEL_VARYINGS
+            | spv::WriterFlags::CLAMP_FRAG_DEPTH
+            | spv::WriterFlags::FORCE_POINT_SIZE,
         fake_missing_bindings: true,
         // The driver's zeros: naga's own are written by one invocation, element by element, which takes some compilers minutes.
         zero_initialize_workgroup_memory: spv::ZeroInitializeWorkgroupMemoryMode::Native,

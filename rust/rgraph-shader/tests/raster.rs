@@ -44,6 +44,32 @@ fn one_text_with_both_stages_gives_both_and_its_bindings_say_which_stage_uses_th
     assert_eq!(interface.workgroup, [0; 3]);
 }
 
+/// Whether a module has a variable that is decorated `BuiltIn PointSize` (SPIR-V, `OpDecorate` and `OpMemberDecorate`).
+fn has_point_size(spirv: &[u32]) -> bool {
+    const BUILT_IN_POINT_SIZE: [u32; 2] = [11, 1];
+    let mut at = 5;
+    while at < spirv.len() {
+        let count = (spirv[at] >> 16) as usize;
+        let operands = match spirv[at] & 0xffff {
+            71 => &spirv[at + 2..at + count],
+            72 => &spirv[at + 3..at + count],
+            _ => &[],
+        };
+        if operands == BUILT_IN_POINT_SIZE {
+            return true;
+        }
+        at += count;
+    }
+    false
+}
+
+#[test]
+fn vertices_of_wgsl_have_the_size_that_points_need() {
+    let program = program(Kind::Raster, &[wgsl(&format!("{VERTEX}{}", fragment("")))]);
+    let of: Vec<_> = program.modules.iter().map(|module| (module.stage, has_point_size(&module.spirv))).collect();
+    assert_eq!(of, [(Stage::Vertex, true), (Stage::Fragment, false)]);
+}
+
 #[test]
 fn a_lone_fragment_stage_gets_a_triangle_over_the_whole_picture() {
     for input in ["@location(0) uv: vec2<f32>", "@builtin(position) at: vec4<f32>", ""] {
