@@ -385,33 +385,46 @@ pub(crate) trait Handles {
     fn buffer(&self, resource: ResourceId) -> vk::Buffer;
 }
 
+/// Handles for the transfers of one pass.
+pub(crate) trait Transfers: Handles {
+    /// What the pass reads in a resource's place: another one if that is the output of a pass that is off.
+    fn source(&self, resource: ResourceId) -> ResourceId;
+    /// The layout in which the pass finds a part of an image.
+    fn layout(&self, resource: ResourceId, part: vk::ImageSubresourceLayers) -> Layout;
+}
+
 /// Records a transfer.
-pub(crate) fn record(device: &ash::Device, commands: vk::CommandBuffer, transfer: &Ready, handles: &impl Handles) {
+pub(crate) fn record(device: &ash::Device, commands: vk::CommandBuffer, transfer: &Ready, handles: &impl Transfers) {
     let image = |(resource, layout): (ResourceId, Layout)| (handles.image(resource), convert::layout(layout));
+    let read = |(resource, layout): (ResourceId, Layout), part: vk::ImageSubresourceLayers| {
+        let found = handles.source(resource);
+        image((found, if found == resource { layout } else { handles.layout(found, part) }))
+    };
+    let read_buffer = |resource: ResourceId| handles.buffer(handles.source(resource));
     // SAFETY, for all of them: the command buffer is being recorded outside of a render pass; handles live until the
     // run is done; ranges were compared with the resources' sizes.
     match *transfer {
         // SAFETY: see above.
         Ready::CopyBuffer(from, to, region) => unsafe {
-            device.cmd_copy_buffer(commands, handles.buffer(from), handles.buffer(to), &[region]);
+            device.cmd_copy_buffer(commands, read_buffer(from), handles.buffer(to), &[region]);
         },
         Ready::CopyImage([from, to], region) => {
-            let ((from, from_layout), (to, to_layout)) = (image(from), image(to));
+            let ((from, from_layout), (to, to_layout)) = (read(from, region.src_subresource), image(to));
             // SAFETY: see above.
             unsafe { device.cmd_copy_image(commands, from, from_layout, to, to_layout, &[region]) };
         }
         Ready::BufferToImage(from, to, region) => {
             let (to, layout) = image(to);
             // SAFETY: see above.
-            unsafe { device.cmd_copy_buffer_to_image(commands, handles.buffer(from), to, layout, &[region]) };
+            unsafe { device.cmd_copy_buffer_to_image(commands, read_buffer(from), to, layout, &[region]) };
         }
         Ready::ImageToBuffer(from, to, region) => {
-            let (from, layout) = image(from);
+            let (from, layout) = read(from, region.image_subresource);
             // SAFETY: see above.
             unsafe { device.cmd_copy_image_to_buffer(commands, from, layout, handles.buffer(to), &[region]) };
         }
         Ready::Blit([from, to], region, filter) => {
-            let ((from, from_layout), (to, to_layout)) = (image(from), image(to));
+            let ((from, from_layout), (to, to_layout)) = (read(from, region.src_subresource), image(to));
             // SAFETY: see above.
             unsafe { device.cmd_blit_image(commands, from, from_layout, to, to_layout, &[region], filter) };
         }
@@ -430,7 +443,7 @@ pub(crate) fn record(device: &ash::Device, commands: vk::CommandBuffer, transfer
             device.cmd_fill_buffer(commands, handles.buffer(buffer), offset, size, word);
         },
         Ready::Resolve([from, to], region) => {
-            let ((from, from_layout), (to, to_layout)) = (image(from), image(to));
+            let ((from, from_layout), (to, to_layout)) = (read(from, region.src_subresource), image(to));
             // SAFETY: see above.
             unsafe { device.cmd_resolve_image(commands, from, from_layout, to, to_layout, &[region]) };
         }

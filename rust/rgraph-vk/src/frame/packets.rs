@@ -12,6 +12,7 @@ use crate::compile::chunk::Chunk;
 use crate::compile::rendering::Rendering;
 use crate::compile::transfer;
 use crate::frame::record::{Bound, Recorder};
+use crate::frame::sets::Reads;
 
 /// A packet and where it belongs.
 struct Sorted<'a> {
@@ -30,31 +31,33 @@ impl Recorder<'_> {
         &self,
         commands: vk::CommandBuffer,
         packets: &Packets,
-        span: Span,
+        (pass, span): (PlanPassId, Span),
         recorded: bool,
         area: Option<[u32; 2]>,
         bound: &mut Bound,
     ) {
         for packet in &packets.packets[span.range()] {
-            self.packet(commands, (packets, packet, recorded), area, bound);
+            self.packet(commands, pass, (packets, packet, recorded), area, bound);
         }
     }
 
     fn packet(
         &self,
         commands: vk::CommandBuffer,
+        pass: PlanPassId,
         (packets, packet, recorded): (&Packets, &Packet, bool),
         area: Option<[u32; 2]>,
         bound: &mut Bound,
     ) {
+        let reads = Reads { prepared: self.prepared, variant: self.variant, pass };
         match &packet.what {
             Action::Transfer(at) => {
                 let transfer = &packets.transfers[*at as usize];
-                transfer::record(&self.prepared.shared.raw, commands, transfer, self.variant);
+                transfer::record(&self.prepared.shared.raw, commands, transfer, &reads);
             }
             Action::Dispatch(_) | Action::DispatchIndirect(..) => {
                 self.bind(commands, packets, packet, recorded, vk::PipelineBindPoint::COMPUTE, bound);
-                self.dispatch(commands, &packet.what);
+                self.dispatch(commands, &packet.what, &reads);
             }
             Action::Build(at) => self.build(commands, &packets.builds[*at as usize]),
             Action::Instances(at) => self.instances(commands, &packets.instances[*at as usize]),
@@ -69,7 +72,7 @@ impl Recorder<'_> {
                 if let Some((viewport, area)) = own {
                     self.set_viewport(commands, viewport, area);
                 }
-                self.draw(commands, packets, &packets.draws[*at as usize]);
+                self.draw(commands, packets, &packets.draws[*at as usize], &reads);
                 if let Some((_, area @ [width, height])) = own {
                     self.set_viewport(commands, [0.0, 0.0, width as f32, height as f32], area);
                 }
@@ -128,8 +131,8 @@ impl Recorder<'_> {
                 // SAFETY: the name lives as long as the graph.
                 unsafe { labels.cmd_begin_debug_utils_label(commands, &label) };
             }
-            for Sorted { packets, packet, recorded, .. } in same {
-                self.packet(commands, (packets, packet, *recorded), area, bound);
+            for Sorted { pass, packets, packet, recorded, .. } in same {
+                self.packet(commands, *pass, (packets, packet, *recorded), area, bound);
             }
             if let Some(labels) = labels {
                 // SAFETY: begun above.

@@ -17,7 +17,6 @@ use crate::compile::chunk::Chunk;
 use crate::compile::prepared::{Imports, Prepared};
 use crate::compile::rendering::Rendering;
 use crate::compile::subpass;
-use crate::compile::transfer::Handles;
 use crate::convert;
 use crate::device::Shared;
 use crate::device::inside::Chain;
@@ -25,6 +24,7 @@ use crate::device::queue::Queue;
 use crate::error::{Called, Error};
 use crate::frame::jobs;
 use crate::frame::raw::{RawContext, RawWork};
+use crate::frame::sets::Reads;
 use crate::frame::targets::{Inside, RunTargets, clear_inside};
 use crate::frame::variant::Variant;
 use crate::memory::physical_resource::clear_color;
@@ -377,9 +377,9 @@ impl Recorder<'_> {
         let own = &self.prepared.packets;
         // The viewport of the run is set, and draws leave it alone.
         let area = rendering.map(|open| open.area).filter(|_| viewport.is_none());
-        self.packets(commands, own, own.of_pass[pass], false, area, bound);
+        self.packets(commands, own, (pass, own.of_pass[pass]), false, area, bound);
         if let Some(span) = self.variant.recorded.of_pass.get(pass) {
-            self.packets(commands, &self.variant.recorded, *span, true, area, bound);
+            self.packets(commands, &self.variant.recorded, (pass, *span), true, area, bound);
         }
         if let Some(Some(work)) = self.prepared.raw.get(pass) {
             self.raw(work.as_ref(), (pass, commands), queue, rendering)?;
@@ -461,14 +461,14 @@ impl Recorder<'_> {
         }
     }
 
-    pub(super) fn dispatch(&self, commands: vk::CommandBuffer, what: &Action) {
+    pub(super) fn dispatch(&self, commands: vk::CommandBuffer, what: &Action, reads: &Reads<'_>) {
         let device = &self.prepared.shared.raw;
         match *what {
             // SAFETY: a compute pipeline and its sets are bound; the counts are within the limits.
             Action::Dispatch([x, y, z]) => unsafe { device.cmd_dispatch(commands, x, y, z) },
             // SAFETY: as above; the buffer holds three counts there.
             Action::DispatchIndirect(buffer, offset) => unsafe {
-                device.cmd_dispatch_indirect(commands, self.variant.buffer(buffer), offset);
+                device.cmd_dispatch_indirect(commands, reads.of_buffer(buffer), offset);
             },
             _ => {}
         }
@@ -479,22 +479,23 @@ impl Recorder<'_> {
         commands: vk::CommandBuffer,
         packets: &Packets,
         Drawn { count, vertex, index, is_mesh, .. }: &Drawn,
+        reads: &Reads<'_>,
     ) {
         let device = &self.prepared.shared.raw;
         for (&(buffer, offset), at) in packets.vertex[vertex.range()].iter().zip(0..) {
-            let raw = [self.variant.buffer(buffer)];
+            let raw = [reads.of_buffer(buffer)];
             // SAFETY: the buffer has the usage, the offset lies in it.
             unsafe { device.cmd_bind_vertex_buffers(commands, at, &raw, &[offset]) };
         }
         if let Some(index) = index {
             let kind = if index.wide { vk::IndexType::UINT32 } else { vk::IndexType::UINT16 };
             // SAFETY: as above.
-            unsafe { device.cmd_bind_index_buffer(commands, self.variant.buffer(index.buffer), index.offset, kind) };
+            unsafe { device.cmd_bind_index_buffer(commands, reads.of_buffer(index.buffer), index.offset, kind) };
         }
         match (*count, index.is_some()) {
             (DrawCount::Indirect { buffer, offset, draws, stride }, _) if *is_mesh => {
                 if let Some(meshes) = &self.prepared.shared.meshes {
-                    let buffer = self.variant.buffer(buffer);
+                    let buffer = reads.of_buffer(buffer);
                     // SAFETY: a pipeline with a mesh stage and all that it needs is bound; the counts lie in the buffer.
                     unsafe { meshes.cmd_draw_mesh_tasks_indirect(commands, buffer, offset, draws, stride) };
                 }
@@ -517,13 +518,11 @@ impl Recorder<'_> {
             }
             (DrawCount::Indirect { buffer, offset, draws, stride }, false) => {
                 // SAFETY: as above; the parameters lie in the buffer.
-                unsafe { device.cmd_draw_indirect(commands, self.variant.buffer(buffer), offset, draws, stride) };
+                unsafe { device.cmd_draw_indirect(commands, reads.of_buffer(buffer), offset, draws, stride) };
             }
             (DrawCount::Indirect { buffer, offset, draws, stride }, true) => {
                 // SAFETY: as above.
-                unsafe {
-                    device.cmd_draw_indexed_indirect(commands, self.variant.buffer(buffer), offset, draws, stride)
-                };
+                unsafe { device.cmd_draw_indexed_indirect(commands, reads.of_buffer(buffer), offset, draws, stride) };
             }
         }
     }

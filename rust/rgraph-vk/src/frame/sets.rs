@@ -4,14 +4,14 @@
 use std::sync::Arc;
 
 use ash::vk;
-use rgraph_plan::access::Layout;
+use rgraph_plan::access::{Aspects, Layout};
 use rgraph_plan::id::Span;
 use rgraph_plan::plan::{PlanKind, PlanPassId};
 use rgraph_plan::resource::ResourceId;
 
 use crate::compile::bind::{Descriptor, Packets};
 use crate::compile::prepared::Prepared;
-use crate::compile::transfer::Handles;
+use crate::compile::transfer::{Handles, Transfers};
 use crate::convert;
 use crate::error::{Called, Error};
 use crate::frame::variant::{Ingredients, Variant};
@@ -254,5 +254,42 @@ impl Variant {
             }
         }
         resource
+    }
+}
+
+/// What the commands of a pass read, but for descriptors: outputs of passes that are off have stand-ins.
+pub(crate) struct Reads<'a> {
+    pub prepared: &'a Prepared,
+    pub variant: &'a Variant,
+    pub pass: PlanPassId,
+}
+
+impl Reads<'_> {
+    /// The buffer that vertices, indices, counts or words are read of.
+    pub fn of_buffer(&self, resource: ResourceId) -> vk::Buffer {
+        self.variant.buffer(self.source(resource))
+    }
+}
+
+impl Handles for Reads<'_> {
+    fn image(&self, resource: ResourceId) -> vk::Image {
+        self.variant.image(resource)
+    }
+
+    fn buffer(&self, resource: ResourceId) -> vk::Buffer {
+        self.variant.buffer(resource)
+    }
+}
+
+impl Transfers for Reads<'_> {
+    fn source(&self, resource: ResourceId) -> ResourceId {
+        self.variant.stand_in(self.prepared, self.pass, resource)
+    }
+
+    fn layout(&self, resource: ResourceId, part: vk::ImageSubresourceLayers) -> Layout {
+        let named = |aspect: &Aspects| part.aspect_mask.intersects(convert::aspects(*aspect));
+        let aspects = Aspects::all().iter().filter(named).fold(Aspects::empty(), |all, aspect| all | aspect);
+        let [mips, layers] = [part.mip_level, part.base_array_layer].map(|first| [first, first + 1]);
+        self.prepared.binder().layout(self.pass, resource, mips, layers, aspects)
     }
 }

@@ -114,8 +114,14 @@ impl Run<'_, '_> {
     /// The buffers of a host pass, access by access.
     fn seen(&self, state: &RunState, pass: PlanPassId) -> Result<Vec<Seen>, Error> {
         let mut seen: Vec<Seen> = Vec::new();
+        let variant = state.variant_of(self.context, self.variant);
         for access in self.prepared.scene.of(pass) {
-            let physical = self.prepared.physical(access.resource, state.run, &state.imports);
+            // What the output of a pass that is off is read of goes by the output's name.
+            let found = match access.usage {
+                Usage::HostWrite => access.resource,
+                _ => variant.stand_in(&self.prepared, pass, access.resource),
+            };
+            let physical = self.prepared.physical(found, state.run, &state.imports);
             let declared = self.prepared.scene.declared[access.resource];
             let (Some(physical), Some(resource)) = (physical, declared) else { continue };
             let name = self.prepared.plan.resource_name(access.resource);
