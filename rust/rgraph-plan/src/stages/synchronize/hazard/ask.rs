@@ -159,6 +159,8 @@ impl Hazards {
             scope.src_stages = need.near_stages;
             scope.src_access = need.near_writes;
             (scope.dst_stages, scope.dst_access) = Self::inner_target(scene, here);
+            // Nothing is loaded within a render pass: what keeps its contents may write at once behind the change.
+            scope.dst_access |= here.access.kinds & Accesses::WRITES;
             let call = self.call_within(here.at);
             return self.calls.about(call, Source::WHOLE, about, scope, None, why);
         }
